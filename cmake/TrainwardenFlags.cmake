@@ -1,0 +1,35 @@
+# Language, warnings and sanitizers, for everything of ours.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Fused multiply-add would give other bits on CPUs that have it.
+add_compile_options(-ffp-contract=off)
+
+add_library(tw_warnings INTERFACE)
+target_compile_options(tw_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                                             -Wnon-virtual-dtor -Woverloaded-virtual)
+if(TRAINWARDEN_DEVELOPER)
+  target_compile_options(tw_warnings INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Known false alarms of g++ 12 on inlined standard library code.
+  target_compile_options(tw_warnings INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+endif()
+
+if(TRAINWARDEN_SANITIZE)
+  add_compile_options(-fsanitize=${TRAINWARDEN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
+  add_link_options(-fsanitize=${TRAINWARDEN_SANITIZE})
+endif()

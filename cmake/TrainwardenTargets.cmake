@@ -1,0 +1,21 @@
+# tw_floor(NAME SOURCES ... [LINK ...]): the static library tw_NAME of one floor.
+# Links are PUBLIC between floors (headers include each other's) and PRIVATE for everything else.
+function(tw_floor name)
+  cmake_parse_arguments(arg "" "" "SOURCES;FLOORS;LINK" ${ARGN})
+  add_library(tw_${name} STATIC ${arg_SOURCES})
+  target_include_directories(tw_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  list(TRANSFORM arg_FLOORS PREPEND tw_)
+  target_link_libraries(tw_${name} PUBLIC ${arg_FLOORS} PRIVATE ${arg_LINK} tw_warnings)
+endfunction()
+
+# tw_tests(NAME SOURCES x_test.cc ... [LINK ...]): one test program NAME, each of its cases a CTest test.
+function(tw_tests name)
+  if(NOT TRAINWARDEN_DEVELOPER)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINK} tw_warnings GTest::gtest GTest::gtest_main Threads::Threads)
+  target_compile_definitions(${name} PRIVATE TW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TW_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+endfunction()

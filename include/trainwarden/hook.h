@@ -1,0 +1,187 @@
+// Hook: captures tensors of one training process into a run.
+//
+//   auto hook = trainwarden::Hook::open({.run_dir = "runs/first"});
+//   for (...) {
+//     hook->save_tensor("conv0.weight", view);       // kept if a collection wants it at this step
+//     hook->save_scalar("accuracy", 0.93);
+//     if (hook->end_step().stop_requested) break;    // the step is visible to readers from here on
+//   }
+//
+// Promises to the training. No call throws, blocks on a file or aborts. A skipped tensor costs under 100 ns and no
+// allocation. What could not be kept is counted with its cause (losses()) and written into the run as soon as the run
+// can be written. When the hook fails for good it switches itself off and says so once in the log.
+//
+// Threads. save_*, wants and declare may be called from many threads at once. set_mode, begin_step, end_step, close and flush
+// belong to the one thread that drives training.
+//
+// Fork. A child process gets a hook that is switched off (data-loader workers); it opens its own when it trains.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainwarden/collection.h"
+#include "trainwarden/export.h"
+#include "trainwarden/mode.h"
+#include "trainwarden/save_policy.h"
+#include "trainwarden/statistics.h"
+#include "trainwarden/status.h"
+#include "trainwarden/tensor_view.h"
+
+namespace trainwarden {
+
+// What happens when tensors come faster than the disk takes them.
+enum class WhenFull : std::uint8_t {
+  kDrop,        // the tensor is not kept, and counted as lost (default: training never waits)
+  kStatistics,  // its statistics are kept in its place, the values counted as lost
+  kBlock,       // training waits for the writer
+};
+
+// When bytes reach the medium itself; against a killed process all three are equally safe.
+enum class Durability : std::uint8_t {
+  kNone,      // the operating system decides (default)
+  kInterval,  // synced about every second
+  kStep,      // synced before a step is acknowledged
+};
+
+struct HookOptions {
+  // The run's folder, created if missing. A folder that holds a finished run is refused: runs are never overwritten.
+  std::filesystem::path run_dir;
+
+  std::vector<Collection> collections;           // beside, or in place of, the built-in ones of the same name
+  std::vector<std::string> include_collections;  // names to save besides `losses` and those in `collections`
+  std::vector<std::string> include;              // patterns, added to collection `default`, which is then saved
+  bool save_all = false;                         // saves collection `all`
+  SavePolicy save;                               // for collections without one
+  KeepForm keep;                                 // for collections without one
+
+  int rank = 0;        // of this worker, in [0, world_size)
+  int world_size = 1;
+
+  std::size_t staging_bytes = std::size_t{256} << 20;  // the staging ring; bounds what the hook may hold in memory
+  WhenFull when_full = WhenFull::kDrop;
+  Durability durability = Durability::kNone;
+  std::size_t segment_bytes = std::size_t{1} << 30;    // a segment is sealed when it grows past this
+  bool dry_run = false;                                // decide and count, write nothing
+
+  std::string code_version;                      // of the training program; recorded in run.json
+  std::map<std::string, std::string> labels;     // free words on the run (learning rate, data set), recorded in run.json
+};
+
+// Reads the JSON file (docs/reference/config.md). Unknown keys are errors that name the nearest known one.
+TRAINWARDEN_API Result<HookOptions> load_hook_options(const std::filesystem::path& json_file);
+TRAINWARDEN_API Result<HookOptions> parse_hook_options(std::string_view json, std::string_view source_name);
+
+// `base` overlaid by the file that TRAINWARDEN_CONFIG names and then by TRAINWARDEN_RUN_DIR, TRAINWARDEN_RANK,
+// TRAINWARDEN_WORLD_SIZE, ... (docs/reference/config.md has them all).
+TRAINWARDEN_API Result<HookOptions> hook_options_from_environment(HookOptions base = {});
+
+// Why something is missing from the run.
+enum class LossCause : std::uint8_t {
+  kStagingFull,     // the ring had no room
+  kTooLarge,        // a tensor larger than the whole ring
+  kWriteFailed,     // the storage said no (disk full, read-only)
+  kUnsupported,     // a device or dtype that cannot be read here
+  kHookOff,         // the hook had switched itself off
+  kOutOfMemory,
+};
+inline constexpr int kLossCauseCount = 6;
+TRAINWARDEN_API std::string_view name(LossCause cause);  // "staging_full", ...
+
+struct CaptureLoss {
+  LossCause cause = LossCause::kStagingFull;
+  std::uint64_t count = 0;  // of tensors, statistics or scalars
+  std::uint64_t bytes = 0;
+  std::string first_message;  // of the first such loss
+};
+
+// What the hook did and cost so far.
+struct HookReport {
+  std::int64_t steps = 0;
+  std::uint64_t kept_tensors = 0;
+  std::uint64_t kept_bytes = 0;
+  std::uint64_t statistics = 0;
+  std::uint64_t scalars = 0;
+  std::int64_t training_thread_ns = 0;  // time spent inside the hook's calls by training threads, where something was kept
+  bool on = true;                       // false once the hook has switched itself off
+  std::string off_reason;
+  std::vector<CaptureLoss> losses;      // only causes that occurred
+};
+
+struct StepEnd {
+  std::int64_t global_step = 0;  // of the step that just ended
+  Mode mode = Mode::kGlobal;
+  std::int64_t mode_step = 0;
+  bool stop_requested = false;   // somebody asked the training to stop; it stays true
+  std::string_view stop_reason;  // valid as long as the hook
+};
+
+// A tensor that the hook knows by number; cheaper than a name.
+struct TensorId {
+  std::uint32_t value = 0xffffffff;
+  friend bool operator==(TensorId, TensorId) = default;
+};
+
+class TRAINWARDEN_API Hook {
+ public:
+  // kInvalidArgument for bad options (a pattern that does not compile, ...), kAlreadyExists when the folder holds a
+  // finished run or another living process writes this rank, kPermissionDenied and kResourceExhausted from storage.
+  static Result<std::unique_ptr<Hook>> open(HookOptions options);
+
+  // A hook that is switched off: every call is a cheap no-op. For programs that must run without a store.
+  static std::unique_ptr<Hook> disabled();
+
+  ~Hook();  // close(), errors logged
+  Hook(const Hook&) = delete;
+  Hook& operator=(const Hook&) = delete;
+
+  // Modes and steps. A step belongs to the mode that was set when it began. Switching the mode ends a step in which
+  // anything was saved.
+  void set_mode(Mode mode);
+  Mode mode() const;
+  std::int64_t global_step() const;       // of the current step, from 0
+  std::int64_t mode_step() const;         // of the current step in the current mode, from 0
+  StepEnd end_step();
+
+  // Names.
+  TensorId declare(std::string_view name);
+  // As declare, and makes the tensor a member of these collections, created (and saved) when missing.
+  TensorId declare(std::string_view name, std::span<const std::string_view> collections);
+  // Is the tensor wanted, in any form, at the current step? Ask before computing what is dear.
+  bool wants(TensorId id);
+  bool wants(std::string_view name);
+  // Would any tensor of this collection be wanted at the current step?
+  bool wants_collection(std::string_view collection);
+
+  // Each is a no-op when the tensor is not wanted at the current step. The memory may be changed or freed after return.
+  // Saving a name twice within a step: the later one gets the suffix that is free ("name#1", "name#2").
+  void save_tensor(TensorId id, const TensorView& tensor);
+  void save_tensor(std::string_view name, const TensorView& tensor);
+  void save_strings(std::string_view name, std::span<const std::string_view> strings);
+  // Written at every step, whatever the policy, as float64, under collection `scalars`.
+  void save_scalar(std::string_view name, double value);
+
+  // Waits until everything up to the last ended step is in the run's files. kDeadlineExceeded otherwise.
+  Status flush(std::chrono::milliseconds timeout = std::chrono::seconds(30));
+  // Ends an open step, flushes, writes the end of the run and seals. Idempotent. Waits at most 30 s.
+  Status close();
+
+  HookReport report() const;
+  const HookOptions& options() const;
+
+ private:
+  class Impl;
+  explicit Hook(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trainwarden

@@ -1,0 +1,140 @@
+// Trial: a read handle on a run's tensors, while the run is written or after.
+//
+//   auto trial = trainwarden::Trial::open("runs/first");
+//   auto names = trial->tensor_names({.collection = "gradients"});
+//   auto value = trial->value("conv0.weight", 100, trainwarden::Mode::kTrain);
+//
+// Opening reads headers only; values are read when asked for. One thread at a time.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainwarden/collection.h"
+#include "trainwarden/export.h"
+#include "trainwarden/mode.h"
+#include "trainwarden/reduction.h"
+#include "trainwarden/run_loss.h"
+#include "trainwarden/statistics.h"
+#include "trainwarden/status.h"
+#include "trainwarden/tensor_value.h"
+#include "trainwarden/tensor_view.h"
+
+namespace trainwarden {
+
+// Is a step there? Source: smdebug's StepState.
+enum class StepState : std::uint8_t {
+  kUnavailable,      // it was never saved, or never will be
+  kAvailable,        // every worker that will write it has
+  kNotYetAvailable,  // it may still come
+};
+TRAINWARDEN_API std::string_view name(StepState state);  // "unavailable", "available", "not yet available"
+
+enum class RunState : std::uint8_t {
+  kRunning,
+  kCompleted,  // closed by the program
+  kStopped,    // closed after a stop request
+  kDied,       // the writer is gone without a word (killed, power loss)
+};
+TRAINWARDEN_API std::string_view name(RunState state);  // "running", "completed", "stopped", "died"
+
+// All fields narrow the answer.
+struct TensorQuery {
+  std::vector<std::string> include;  // PCRE2, found anywhere in the name; several: any of them
+  std::string collection;
+  std::optional<Mode> mode;          // seen in this mode
+  std::optional<std::int64_t> step;  // seen at this step of `mode` (global step when no mode is given)
+};
+
+// What is known of a tensor without reading its value.
+struct TensorInfo {
+  std::string name;
+  std::vector<std::string> collections;
+  DType dtype = DType::kFloat32;  // of the newest record
+  Shape shape;
+  std::uint64_t values = 0;       // how many steps hold it whole
+  std::uint64_t statistics = 0;   // how many hold its statistics
+  std::uint64_t scalars = 0;
+};
+
+struct TrialOptions {
+  // Steps that may be waiting for a straggling worker before the reader goes on without it.
+  std::int64_t incomplete_step_window = 1000;
+  bool verify_payloads = true;  // check each payload's CRC when it is read
+};
+
+class TRAINWARDEN_API Trial {
+ public:
+  // kNotFound when there is no run, kDataLoss when run.json cannot be read.
+  static Result<std::unique_ptr<Trial>> open(const std::filesystem::path& run_dir, const TrialOptions& options = {});
+  ~Trial();
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+  // Takes in what the workers have written since. Everything below answers from the last refresh.
+  Status refresh();
+
+  // The run.
+  const std::filesystem::path& path() const;
+  const std::string& run_id() const;
+  std::int64_t created_unix_ns() const;
+  std::int64_t last_unix_ns() const;  // of the newest step, 0 when there is none
+  const std::map<std::string, std::string>& labels() const;
+  RunState state() const;
+  int world_size() const;
+  std::vector<std::string> workers() const;  // sorted, "rank-00000"
+  std::vector<RunLoss> losses() const;
+
+  // Steps. With kGlobal these are global steps, else steps of the mode.
+  std::vector<Mode> modes() const;  // seen, without kGlobal unless the program never set a mode
+  std::vector<std::int64_t> steps(Mode mode = Mode::kGlobal, bool include_incomplete = false) const;
+  std::vector<std::int64_t> steps_of(std::string_view tensor, Mode mode = Mode::kGlobal) const;
+  std::optional<std::int64_t> global_step(Mode mode, std::int64_t mode_step) const;
+  std::optional<Mode> mode_of(std::int64_t global_step) const;
+  std::optional<std::int64_t> mode_step_of(std::int64_t global_step) const;
+  std::int64_t last_complete_step() const;  // global, -1 when there is none
+  bool loaded_all_steps() const;            // the run has ended and everything it left has been read
+
+  StepState step_state(std::int64_t step, Mode mode = Mode::kGlobal) const;
+  // Refreshes until each step is available. kOutOfRange when one never will be (the message says why),
+  // kDeadlineExceeded after `timeout`.
+  Status wait_for_steps(std::span<const std::int64_t> steps, Mode mode = Mode::kGlobal,
+                        std::chrono::milliseconds timeout = std::chrono::hours(24 * 365));
+
+  // Tensors. kInvalidArgument for a bad pattern, kNotFound for an unknown collection or step.
+  Result<std::vector<std::string>> tensor_names(const TensorQuery& query = {}) const;  // sorted
+  bool has_tensor(std::string_view name) const;
+  Result<TensorInfo> tensor_info(std::string_view name) const;
+  std::vector<std::string> collections() const;  // sorted
+  Result<Collection> collection(std::string_view name) const;
+
+  // Reading. `worker` empty: the first that has the tensor at this step. kNotFound when there is no such tensor, kOutOfRange
+  // when it is not there at this step (the message says what is), kDataLoss when its bytes are damaged.
+  Result<TensorValue> value(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
+                            std::string_view worker = {});
+  Result<Statistics> statistics(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
+                                std::string_view worker = {});  // saved, else computed from the saved value
+  Result<double> reduction(std::string_view tensor, std::int64_t step, Reduction reduction, bool abs = false,
+                           Mode mode = Mode::kGlobal, std::string_view worker = {});
+  Result<double> scalar(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
+                        std::string_view worker = {});  // of a scalar, or of a value with one element
+  Result<Shape> shape(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
+                      std::string_view worker = {});
+  std::vector<std::string> workers_of(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal) const;
+
+ private:
+  class Impl;
+  explicit Trial(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trainwarden

@@ -1,0 +1,31 @@
+// Log lines for people, on standard error: "trainwarden: warning: text".
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace trainwarden {
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
+
+// TRAINWARDEN_LOG_LEVEL (debug, info, warning, error, off) decides what is shown; warning by default.
+// A line that repeats is shown three times, then counted. Safe from many threads; never throws.
+// With TRAINWARDEN_STRICT=1 an error aborts the process (tests and CI).
+void log(LogLevel level, std::string_view message) noexcept;
+
+template <class... Args>
+void log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) noexcept {
+  try {
+    log(level, std::string_view(fmt::format(format, std::forward<Args>(args)...)));
+  } catch (...) {
+    log(level, std::string_view("(a log line that could not be formatted)"));
+  }
+}
+
+// Sends lines to `sink` in place of standard error; an empty function brings standard error back. For tests.
+void set_log_sink(std::function<void(LogLevel, std::string_view)> sink);
+
+}  // namespace trainwarden

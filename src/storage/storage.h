@@ -1,0 +1,70 @@
+// Storage: every touch of a disk or an object store, behind one interface.
+//
+// Paths are relative to the storage's root, with '/' between the parts and no "..". All methods may be called from
+// many threads at once; a file object belongs to one thread at a time. Codes: kNotFound, kAlreadyExists,
+// kPermissionDenied (read-only, not ours), kResourceExhausted (full, quota), kUnavailable (passing), kInternal.
+// Messages name the path and the system's reason.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::storage {
+
+// An append-only file that is being written.
+class WritableFile {
+ public:
+  virtual ~WritableFile() = default;
+  // Appends the parts one after the other, as with one writev. After an error an unknown part of them may be in the
+  // file: the writer must not append again.
+  virtual Status append(std::span<const ByteSpan> parts) = 0;
+  virtual Status sync() = 0;   // returns when everything appended is on the medium
+  virtual Status close() = 0;  // idempotent
+  virtual std::uint64_t bytes() const = 0;  // appended so far
+};
+
+class ReadableFile {
+ public:
+  virtual ~ReadableFile() = default;
+  // Fills `destination` from `offset`; returns how many bytes there were, fewer only at the end of the file.
+  virtual Result<std::size_t> read_at(std::uint64_t offset, MutableByteSpan destination) const = 0;
+  virtual Result<std::uint64_t> bytes() const = 0;  // now; a live file grows
+};
+
+// Held as long as the object lives; the system frees it when the process dies.
+class Lock {
+ public:
+  virtual ~Lock() = default;
+};
+
+class Storage {
+ public:
+  virtual ~Storage() = default;
+
+  virtual Result<std::unique_ptr<WritableFile>> create(const std::string& path) = 0;  // kAlreadyExists when it is there
+  virtual Result<std::unique_ptr<ReadableFile>> open(const std::string& path) const = 0;
+  // Appears whole or not at all; kAlreadyExists when somebody was first.
+  virtual Status put_if_absent(const std::string& path, ByteSpan content) = 0;
+  // kOutOfRange when the file is larger than `limit_bytes`.
+  virtual Result<std::string> read(const std::string& path, std::uint64_t limit_bytes = 16u << 20) const = 0;
+
+  virtual Status create_folder(const std::string& path) = 0;  // with its parents; fine when it is there
+  // Names directly inside `path`, sorted. kNotFound when there is no such folder.
+  virtual Result<std::vector<std::string>> list(const std::string& path) const = 0;
+  virtual bool exists(const std::string& path) const = 0;
+
+  // kAlreadyExists when another process (or this one) holds it; the message names the holder's process id.
+  virtual Result<std::unique_ptr<Lock>> lock(const std::string& path) = 0;
+  virtual bool locked(const std::string& path) const = 0;  // by anybody; does not take it
+
+  virtual std::string describe(const std::string& path) const = 0;  // the full path, for messages
+};
+
+}  // namespace trainwarden::storage

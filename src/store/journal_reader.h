@@ -1,0 +1,90 @@
+// JournalReader: the headers of one journal, taken in as it grows, and its payloads when asked for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/frame.h"
+#include "storage/storage.h"
+#include "store/journal_writer.h"
+#include "store/run_folder.h"
+#include "trainwarden/run_loss.h"
+#include "trainwarden/statistics.h"
+#include "trainwarden/status.h"
+#include "trainwarden/tensor_value.h"
+
+namespace trainwarden::store {
+
+enum class RecordForm : std::uint8_t { kValue, kStatistics, kScalar, kShape };
+
+// One tensor at one step in one form.
+struct Record {
+  std::uint32_t tensor = 0;  // index into tensors()
+  RecordForm form = RecordForm::kValue;
+  std::uint32_t segment = 0;       // opaque: which file
+  std::uint64_t frame_offset = 0;  // opaque: where its frame starts
+  std::uint32_t row = 0;           // opaque: which row of the frame
+};
+
+struct StepEntry {
+  std::int64_t global_step = 0;
+  Mode mode = Mode::kGlobal;
+  std::int64_t mode_step = 0;
+  std::int64_t unix_ns = 0;
+};
+
+struct TensorEntry {
+  std::string name;
+  std::vector<std::string> collections;  // sorted
+};
+
+struct EventEntry {
+  format::FrameKind kind = format::FrameKind::kEvent;
+  std::int64_t step = -1;
+  std::int64_t unix_ns = 0;
+  std::string json;
+};
+
+struct ReaderOptions {
+  // live: the end of the data is where the writer has got to. Otherwise (strict) it is a torn tail, and a loss, when
+  // the last segment is not sealed.
+  bool live = true;
+  bool verify_payloads = true;
+};
+
+// One thread at a time. Never throws on any input; damage is counted in losses() and skipped over, to the next frame.
+class JournalReader {
+ public:
+  static Result<std::unique_ptr<JournalReader>> open(const storage::Storage& storage, const RunInfo& run,
+                                                     std::string_view writer, const ReaderOptions& options);
+  virtual ~JournalReader() = default;
+
+  // Takes in what has been written since. Sealed segments are read through their index; the others by their headers.
+  virtual Status refresh() = 0;
+
+  // All of these only ever grow.
+  virtual std::span<const TensorEntry> tensors() const = 0;  // each name once, whatever ids the writers gave it
+  virtual std::span<const StepEntry> steps() const = 0;      // in the order of writing; a later entry of the same step wins
+  virtual std::span<const EventEntry> events() const = 0;
+  virtual std::span<const Collection> collections() const = 0;
+  virtual std::span<const RunLoss> losses() const = 0;
+
+  // The records of steps()[step_index]. Reads frame heads of unsealed segments on first use; later calls are free.
+  virtual Result<std::span<const Record>> records(std::size_t step_index) = 0;
+
+  virtual Result<TensorValue> read_value(const Record& record) = 0;
+  virtual Result<StatisticsRow> read_statistics(const Record& record) = 0;  // also for kShape; `id` is the tensor index
+  virtual Result<double> read_scalar(const Record& record) = 0;
+  // Shape and dtype without the bytes, of kValue, kStatistics and kShape records.
+  virtual Result<std::pair<DType, Shape>> read_shape(const Record& record) = 0;
+
+  // Reads every payload and checks its CRC; damage goes to losses(). For `trainwarden doctor`.
+  virtual Status verify_all() = 0;
+};
+
+}  // namespace trainwarden::store

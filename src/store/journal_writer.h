@@ -1,0 +1,101 @@
+// JournalWriter: appends the steps and events of one writer to its segments.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "format/frame.h"
+#include "storage/storage.h"
+#include "store/run_folder.h"
+#include "trainwarden/collection.h"
+#include "trainwarden/dtype.h"
+#include "trainwarden/mode.h"
+#include "trainwarden/statistics.h"
+#include "trainwarden/status.h"
+#include "trainwarden/tensor_view.h"
+
+namespace trainwarden::store {
+
+// A tensor's name, told once to a segment before its id is used.
+struct NameEntry {
+  std::uint32_t id = 0;
+  std::string name;
+  std::vector<std::string> collections;
+};
+
+struct KeptTensor {
+  std::uint32_t id = 0;
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  ByteSpan data;                            // packed; borrowed until append_step returns
+  std::span<const std::string> strings;     // for kString
+};
+
+struct StatisticsRow {
+  std::uint32_t id = 0;
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  bool shape_only = false;  // no statistics, only dtype and shape were wanted
+  Statistics statistics;
+};
+
+struct ScalarRow {
+  std::uint32_t id = 0;
+  double value = 0;
+};
+
+// What was not kept in a step, by cause.
+struct LossRow {
+  std::string cause;
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  std::string message;
+};
+
+// Everything of one step of one worker.
+struct StepBatch {
+  std::int64_t global_step = 0;
+  Mode mode = Mode::kGlobal;
+  std::int64_t mode_step = 0;
+  std::vector<NameEntry> new_names;  // first used in this step
+  std::vector<KeptTensor> tensors;
+  std::vector<StatisticsRow> statistics;
+  std::vector<ScalarRow> scalars;
+  std::vector<LossRow> losses;
+};
+
+struct JournalOptions {
+  std::string writer;            // "rank-00000", "watch-0"
+  std::uint32_t writer_id = 0;   // the rank; watch journals count from 0x10000
+  std::uint64_t segment_bytes = std::uint64_t{1} << 30;  // sealed when it grows past this
+  std::int64_t segment_age_ns = 0;                       // or older than this; 0: never
+  bool sync_each_step = false;
+  std::vector<Collection> collections;  // told to each segment
+};
+
+// One thread at a time. After a failed append the segment is left as it is (a torn tail) and the next append starts
+// a new segment: nothing is truncated or repaired.
+class JournalWriter {
+ public:
+  // Takes the writer's lock (kAlreadyExists when another process writes this journal) and finds the number of the next
+  // segment. The first segment file is created by the first append.
+  static Result<std::unique_ptr<JournalWriter>> open(storage::Storage& storage, const Clock& clock, const RunInfo& run,
+                                                     JournalOptions options);
+  virtual ~JournalWriter() = default;
+
+  // Appends the frames of a step and its step_end with one write. When it returns ok, the step survives a kill.
+  virtual Status append_step(const StepBatch& batch) = 0;
+  // One frame of words (event, verdict, action) with a JSON payload. `step` is -1 when it belongs to no step.
+  virtual Status append_event(format::FrameKind kind, std::int64_t step, std::string_view json) = 0;
+  virtual Status sync() = 0;
+  // Writes index and trailer to the open segment, if any. Idempotent; the next append starts a new segment.
+  virtual Status seal() = 0;
+  virtual std::uint64_t written_bytes() const = 0;  // over all segments
+};
+
+}  // namespace trainwarden::store
