@@ -20,7 +20,9 @@ add_compile_options(-ffp-contract=off)
 
 add_library(tw_warnings INTERFACE)
 target_compile_options(tw_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-                                             -Wnon-virtual-dtor -Woverloaded-virtual)
+                                             -Wnon-virtual-dtor -Woverloaded-virtual
+                                             # Designated initialisers leave the other members at their defaults.
+                                             -Wno-missing-field-initializers)
 if(TRAINWARDEN_DEVELOPER)
   target_compile_options(tw_warnings INTERFACE -Werror)
 endif()
@@ -32,4 +34,8 @@ endif()
 if(TRAINWARDEN_SANITIZE)
   add_compile_options(-fsanitize=${TRAINWARDEN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
   add_link_options(-fsanitize=${TRAINWARDEN_SANITIZE})
+endif()
+if(TRAINWARDEN_FUZZ)
+  # Everything counts its branches, so that the fuzzer sees where an input leads.
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

@@ -8,7 +8,8 @@ function(tw_floor name)
   target_link_libraries(tw_${name} PUBLIC ${arg_FLOORS} PRIVATE ${arg_LINK} tw_warnings)
 endfunction()
 
-# tw_tests(NAME SOURCES x_test.cc ... [LINK ...]): one test program NAME, each of its cases a CTest test.
+# tw_tests(NAME SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program NAME, each of its cases a CTest test.
+# The label "threads" also puts it among the programs that run under ThreadSanitizer (target tw_threads_tests).
 function(tw_tests name)
   if(NOT TRAINWARDEN_DEVELOPER)
     return()
@@ -18,4 +19,7 @@ function(tw_tests name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} tw_warnings GTest::gtest GTest::gtest_main Threads::Threads)
   target_compile_definitions(${name} PRIVATE TW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TW_BINARY_DIR="${PROJECT_BINARY_DIR}")
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+  if("threads" IN_LIST arg_LABELS)
+    add_dependencies(tw_threads_tests ${name})
+  endif()
 endfunction()

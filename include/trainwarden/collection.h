@@ -13,11 +13,12 @@ namespace trainwarden {
 // A tensor belongs to the collection when its name is in `tensor_names` or when any pattern of `include` is found
 // anywhere in it (PCRE2, searched, not anchored).
 struct Collection {
-  std::string name;
-  std::vector<std::string> include;
-  std::vector<std::string> tensor_names;
-  std::optional<SavePolicy> save;   // none: the hook's
-  std::optional<KeepForm> keep;     // none: the hook's
+  std::string name = {};
+  std::vector<std::string> include = {};
+  std::vector<std::string> tensor_names = {};
+  std::optional<SavePolicy> save = {};  // none: the hook's
+  std::optional<KeepForm> keep = {};    // none: the hook's
+  friend bool operator==(const Collection&, const Collection&) = default;
 };
 
 // weights, biases, gradients, losses, optimizer_state, buffers, inputs, outputs, scalars, default, all: what a user may

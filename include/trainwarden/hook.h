@@ -8,11 +8,11 @@
 //   }
 //
 // Promises to the training. No call throws, blocks on a file or aborts. A skipped tensor costs under 100 ns and no
-// allocation. What could not be kept is counted with its cause (losses()) and written into the run as soon as the run
+// allocation. What could not be kept is counted with its cause (report()) and written into the run as soon as the run
 // can be written. When the hook fails for good it switches itself off and says so once in the log.
 //
-// Threads. save_*, wants and declare may be called from many threads at once. set_mode, begin_step, end_step, close and flush
-// belong to the one thread that drives training.
+// Threads. save_*, wants and declare may be called from many threads at once. set_mode, end_step, flush and close belong
+// to the one thread that drives training.
 //
 // Fork. A child process gets a hook that is switched off (data-loader workers); it opens its own when it trains.
 #pragma once
@@ -67,7 +67,7 @@ struct HookOptions {
   int rank = 0;        // of this worker, in [0, world_size)
   int world_size = 1;
 
-  std::size_t staging_bytes = std::size_t{256} << 20;  // the staging ring; bounds what the hook may hold in memory
+  std::size_t staging_bytes = std::size_t{256} << 20;  // the staging area; bounds what the hook holds of tensors
   WhenFull when_full = WhenFull::kDrop;
   Durability durability = Durability::kNone;
   std::size_t segment_bytes = std::size_t{1} << 30;    // a segment is sealed when it grows past this
@@ -87,11 +87,11 @@ TRAINWARDEN_API Result<HookOptions> hook_options_from_environment(HookOptions ba
 
 // Why something is missing from the run.
 enum class LossCause : std::uint8_t {
-  kStagingFull,     // the ring had no room
-  kTooLarge,        // a tensor larger than the whole ring
+  kStagingFull,     // the staging area had no room
+  kTooLarge,        // a tensor larger than the whole staging area
   kWriteFailed,     // the storage said no (disk full, read-only)
   kUnsupported,     // a device or dtype that cannot be read here
-  kHookOff,         // the hook had switched itself off
+  kHookOff,         // the hook had switched itself off, or was closed
   kOutOfMemory,
 };
 inline constexpr int kLossCauseCount = 6;
@@ -106,13 +106,14 @@ struct CaptureLoss {
 
 // What the hook did and cost so far.
 struct HookReport {
-  std::int64_t steps = 0;
+  std::int64_t steps = 0;  // ended
+  // Written to the run; what still waits for the writer comes later (flush()).
   std::uint64_t kept_tensors = 0;
   std::uint64_t kept_bytes = 0;
   std::uint64_t statistics = 0;
   std::uint64_t scalars = 0;
   std::int64_t training_thread_ns = 0;  // time spent inside the hook's calls by training threads, where something was kept
-  bool on = true;                       // false once the hook has switched itself off
+  bool on = true;                       // false once the hook has switched itself off or was closed
   std::string off_reason;
   std::vector<CaptureLoss> losses;      // only causes that occurred
 };
@@ -125,6 +126,10 @@ struct StepEnd {
   std::string_view stop_reason;  // valid as long as the hook
 };
 
+namespace capture {
+class HookOpener;
+}
+
 // A tensor that the hook knows by number; cheaper than a name.
 struct TensorId {
   std::uint32_t value = 0xffffffff;
@@ -135,9 +140,11 @@ class TRAINWARDEN_API Hook {
  public:
   // kInvalidArgument for bad options (a pattern that does not compile, ...), kAlreadyExists when the folder holds a
   // finished run or another living process writes this rank, kPermissionDenied and kResourceExhausted from storage.
+  // With TRAINWARDEN=0 in the environment the hook is disabled(), whatever the options.
   static Result<std::unique_ptr<Hook>> open(HookOptions options);
 
-  // A hook that is switched off: every call is a cheap no-op. For programs that must run without a store.
+  // A hook that is switched off: every call is a cheap no-op, and only steps are counted. For programs that must run
+  // without a store.
   static std::unique_ptr<Hook> disabled();
 
   ~Hook();  // close(), errors logged
@@ -159,7 +166,8 @@ class TRAINWARDEN_API Hook {
   // Is the tensor wanted, in any form, at the current step? Ask before computing what is dear.
   bool wants(TensorId id);
   bool wants(std::string_view name);
-  // Would any tensor of this collection be wanted at the current step?
+  // Would any tensor of this collection be wanted at the current step? Tensors that the hook has not heard of yet are
+  // judged by the collection's own policy and that of `all`.
   bool wants_collection(std::string_view collection);
 
   // Each is a no-op when the tensor is not wanted at the current step. The memory may be changed or freed after return.
@@ -170,7 +178,8 @@ class TRAINWARDEN_API Hook {
   // Written at every step, whatever the policy, as float64, under collection `scalars`.
   void save_scalar(std::string_view name, double value);
 
-  // Waits until everything up to the last ended step is in the run's files. kDeadlineExceeded otherwise.
+  // Waits until everything up to the last ended step is in the run's files. kDeadlineExceeded when it took too long, or
+  // the storage's code when a step since the last flush could not be written.
   Status flush(std::chrono::milliseconds timeout = std::chrono::seconds(30));
   // Ends an open step, flushes, writes the end of the run and seals. Idempotent. Waits at most 30 s.
   Status close();
@@ -179,6 +188,7 @@ class TRAINWARDEN_API Hook {
   const HookOptions& options() const;
 
  private:
+  friend class capture::HookOpener;
   class Impl;
   explicit Hook(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -15,10 +15,10 @@ namespace trainwarden {
 // step mod save_interval = 0. The modulo is on the absolute step; save_steps hold outside [start, end) too.
 // Source: smdebug's SaveConfigMode.
 struct TRAINWARDEN_API SaveSchedule {
-  std::int64_t save_interval = 500;       // at least 1
+  std::int64_t save_interval = 500;  // at least 1
   std::int64_t start_step = 0;
-  std::optional<std::int64_t> end_step;   // exclusive; none: no end; 0: only save_steps
-  std::vector<std::int64_t> save_steps;
+  std::optional<std::int64_t> end_step = {};  // exclusive; none: no end; 0: only save_steps
+  std::vector<std::int64_t> save_steps = {};
 
   bool wants(std::int64_t step) const;
   // The first wanted step ≥ `step`, none when there will be no more.
@@ -29,7 +29,7 @@ struct TRAINWARDEN_API SaveSchedule {
 // A schedule for each mode, decided with the mode's own step. A mode without one takes the policy that stands above
 // (the collection takes the hook's, the hook's takes the default SaveSchedule).
 struct TRAINWARDEN_API SavePolicy {
-  std::array<std::optional<SaveSchedule>, 4> by_mode;  // at index_of(mode)
+  std::array<std::optional<SaveSchedule>, 4> by_mode = {};  // at index_of(mode)
 
   static SavePolicy every(std::int64_t save_interval);  // the same schedule for all modes
   static SavePolicy of(const SaveSchedule& schedule);

@@ -33,7 +33,9 @@ struct TRAINWARDEN_API ExactSum {
 
 // Counts of elements by sign, exponent and the two top bits of the mantissa of their value as float32: four bins an
 // octave over the whole range, no limits to choose, so histograms of any tensors merge. Bin b = top 11 bits of the
-// float32 pattern; b < 1024 are positive. NaN and infinities are not counted. Source of the idea: HDR histograms.
+// float32 pattern; b < 1024 are positive, +0 in bin 0 and -0 in bin 1024. float64 and wide integers are rounded to
+// float32 first, finite ones past its range to the largest finite float32. NaN and infinities are not counted. Source
+// of the idea: HDR histograms.
 struct TRAINWARDEN_API Histogram {
   static constexpr int kBinCount = 2048;
   struct Bin {
@@ -69,14 +71,14 @@ struct TRAINWARDEN_API Statistics {
   double max = std::numeric_limits<double>::quiet_NaN();
   double abs_min = std::numeric_limits<double>::quiet_NaN();
   double abs_max = std::numeric_limits<double>::quiet_NaN();
-  ExactSum sum;          // Σx
-  ExactSum abs_sum;      // Σ|x|
-  ExactSum square_sum;   // Σx²
+  ExactSum sum;         // Σx
+  ExactSum abs_sum;     // Σ|x|
+  ExactSum square_sum;  // Σx²
 
   bool has_histogram = false;
   Histogram histogram;
   bool has_hash = false;
-  std::uint64_t hash = 0;  // of the elements' bytes in row-major order; concatenation merges, see docs/format
+  std::uint64_t hash = 0;  // of the components' bits in row-major order; the formula is in docs/format/records.md
 
   std::uint64_t inf_count() const { return positive_inf_count + negative_inf_count; }
   std::uint64_t finite_count() const { return count - nan_count - inf_count(); }
@@ -86,6 +88,8 @@ struct TRAINWARDEN_API Statistics {
   double abs_mean() const;
   double variance() const;      // population
   double abs_variance() const;  // of |x|
+  double deviation() const;     // the square root of the variance, and so below
+  double abs_deviation() const;
   double l1() const;
   double l2() const;
 
@@ -93,10 +97,11 @@ struct TRAINWARDEN_API Statistics {
   // element is NaN. `abs` takes |x| first. NaN for an empty tensor, except sum, l1 and l2, which are 0.
   double reduction(Reduction reduction, bool abs = false) const;
 
-  // Appends the statistics of the elements that follow. Associative; commutative too but for `hash`.
+  // Appends the statistics of the elements that follow. Associative; commutative too but for `hash`. A default
+  // Statistics is neutral. A histogram or hash is there afterwards when all parts with elements have one.
   void merge(const Statistics& next);
 
-  friend bool operator==(const Statistics& a, const Statistics& b);  // bit for bit, NaN equal to NaN
+  friend TRAINWARDEN_API bool operator==(const Statistics& a, const Statistics& b);  // bit for bit, NaN equal to NaN
 };
 
 // One pass over the elements. kInvalidArgument for kString, kFailedPrecondition when the device is not host readable.

@@ -34,7 +34,7 @@ class TRAINWARDEN_API Shape {
 
   std::string to_string() const;  // "[256, 1, 28, 28]", "[]" for a scalar
 
-  friend bool operator==(const Shape& a, const Shape& b);
+  friend TRAINWARDEN_API bool operator==(const Shape& a, const Shape& b);
 
  private:
   std::array<std::int64_t, kMaxRank> sizes_{};
@@ -42,14 +42,15 @@ class TRAINWARDEN_API Shape {
 };
 
 // The numbers are DLPack's DLDeviceType.
-enum class DeviceType : std::int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3, kRocm = 10, kCudaManaged = 13 };
+enum class DeviceType : std::int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3, kRocm = 10, kRocmHost = 11, kCudaManaged = 13 };
 
 struct Device {
   DeviceType type = DeviceType::kCpu;
   std::int32_t index = 0;
 
   bool host_readable() const {
-    return type == DeviceType::kCpu || type == DeviceType::kCudaHost || type == DeviceType::kCudaManaged;
+    return type == DeviceType::kCpu || type == DeviceType::kCudaHost || type == DeviceType::kRocmHost ||
+           type == DeviceType::kCudaManaged;
   }
   friend bool operator==(const Device&, const Device&) = default;
 };

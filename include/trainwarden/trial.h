@@ -49,10 +49,10 @@ TRAINWARDEN_API std::string_view name(RunState state);  // "running", "completed
 
 // All fields narrow the answer.
 struct TensorQuery {
-  std::vector<std::string> include;  // PCRE2, found anywhere in the name; several: any of them
-  std::string collection;
-  std::optional<Mode> mode;          // seen in this mode
-  std::optional<std::int64_t> step;  // seen at this step of `mode` (global step when no mode is given)
+  std::vector<std::string> include{};  // PCRE2, found anywhere in the name; several: any of them
+  std::string collection{};
+  std::optional<Mode> mode{};          // seen in this mode
+  std::optional<std::int64_t> step{};  // seen at this step of `mode` (global step when no mode is given)
 };
 
 // What is known of a tensor without reading its value.
@@ -102,6 +102,7 @@ class TRAINWARDEN_API Trial {
   std::optional<Mode> mode_of(std::int64_t global_step) const;
   std::optional<std::int64_t> mode_step_of(std::int64_t global_step) const;
   std::int64_t last_complete_step() const;  // global, -1 when there is none
+  std::vector<std::int64_t> complete_steps_after(std::int64_t global_step) const;  // global steps; for who follows a run
   bool loaded_all_steps() const;            // the run has ended and everything it left has been read
 
   StepState step_state(std::int64_t step, Mode mode = Mode::kGlobal) const;
@@ -117,12 +118,12 @@ class TRAINWARDEN_API Trial {
   std::vector<std::string> collections() const;  // sorted
   Result<Collection> collection(std::string_view name) const;
 
-  // Reading. `worker` empty: the first that has the tensor at this step. kNotFound when there is no such tensor, kOutOfRange
-  // when it is not there at this step (the message says what is), kDataLoss when its bytes are damaged.
+  // Reading. `worker` empty: the first that has the tensor at this step. kNotFound when there is no such tensor or worker,
+  // kOutOfRange when it is not there at this step (the message says what is), kDataLoss when its bytes are damaged.
   Result<TensorValue> value(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
                             std::string_view worker = {});
   Result<Statistics> statistics(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
-                                std::string_view worker = {});  // saved, else computed from the saved value
+                                std::string_view worker = {});  // saved, else computed from the saved value or scalar
   Result<double> reduction(std::string_view tensor, std::int64_t step, Reduction reduction, bool abs = false,
                            Mode mode = Mode::kGlobal, std::string_view worker = {});
   Result<double> scalar(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
@@ -133,6 +134,7 @@ class TRAINWARDEN_API Trial {
 
  private:
   class Impl;
+  friend class TrialAccess;  // our own floors above: runs on other storages, the events of the journals
   explicit Trial(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -12,9 +12,9 @@ namespace trainwarden::format {
 inline constexpr const char* kControlFolder = "control";
 
 struct StopRequest {
-  std::string key;          // idempotency key; the file is control/stop-<key>.json
-  std::string reason;       // "VanishingGradient fired at step 120: ..."
-  std::string requested_by; // "watch-0", "user"
+  std::string key;           // idempotency key; the file is control/stop-<key>.json
+  std::string reason;        // "VanishingGradient fired at step 120: ..."
+  std::string requested_by;  // "watch-0", "user"
   std::int64_t unix_ns = 0;
   friend bool operator==(const StopRequest&, const StopRequest&) = default;
 };

@@ -9,10 +9,10 @@
 namespace trainwarden::storage {
 
 struct FaultPlan {
-  std::int64_t fail_call = -1;      // the call with this number (from 0) fails; -1: none
-  bool fail_all_after = false;      // and all calls after it
+  std::int64_t fail_call = -1;  // the call with this number (from 0) fails; -1: none
+  bool fail_all_after = false;  // and all calls after it
   Code code = Code::kResourceExhausted;
-  bool short_write = false;         // a failing append leaves half of its bytes in the file
+  bool short_write = false;  // a failing append leaves half of its bytes in the file
 };
 
 class FaultyStorage : public Storage {

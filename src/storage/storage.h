@@ -1,9 +1,12 @@
 // Storage: every touch of a disk or an object store, behind one interface.
 //
-// Paths are relative to the storage's root, with '/' between the parts and no "..". All methods may be called from
-// many threads at once; a file object belongs to one thread at a time. Codes: kNotFound, kAlreadyExists,
-// kPermissionDenied (read-only, not ours), kResourceExhausted (full, quota), kUnavailable (passing), kInternal.
-// Messages name the path and the system's reason.
+// Paths are relative to the storage's root, which itself is "", with '/' between the parts. Absolute paths and the
+// parts
+// "", "." and ".." are refused with kInvalidArgument. The folder of a file must be there before the file.
+//
+// All methods may be called from many threads at once; a file object belongs to one thread at a time. Codes: kNotFound
+// (also when a part of the path is not a folder), kAlreadyExists, kPermissionDenied (read-only, not ours),
+// kResourceExhausted (full, quota), kUnavailable (passing), kInternal. Messages name the path and the system's reason.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +25,12 @@ namespace trainwarden::storage {
 class WritableFile {
  public:
   virtual ~WritableFile() = default;
-  // Appends the parts one after the other, as with one writev. After an error an unknown part of them may be in the
-  // file: the writer must not append again.
+  // Appends the parts one after the other, as with one writev. Once it has returned ok, readers see them and they
+  // survive a kill of this process. After an error an unknown part of them may be in the file, and every later append
+  // is refused with kFailedPrecondition.
   virtual Status append(std::span<const ByteSpan> parts) = 0;
-  virtual Status sync() = 0;   // returns when everything appended is on the medium
-  virtual Status close() = 0;  // idempotent
+  virtual Status sync() = 0;                // returns when everything appended is on the medium
+  virtual Status close() = 0;               // idempotent
   virtual std::uint64_t bytes() const = 0;  // appended so far
 };
 

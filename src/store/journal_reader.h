@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "format/frame.h"
+#include "format/records.h"
 #include "storage/storage.h"
 #include "store/journal_writer.h"
 #include "store/run_folder.h"
@@ -20,15 +21,16 @@
 
 namespace trainwarden::store {
 
-enum class RecordForm : std::uint8_t { kValue, kStatistics, kScalar, kShape };
+using format::RecordForm;
 
 // One tensor at one step in one form.
 struct Record {
   std::uint32_t tensor = 0;  // index into tensors()
   RecordForm form = RecordForm::kValue;
   std::uint32_t segment = 0;       // opaque: which file
-  std::uint64_t frame_offset = 0;  // opaque: where its frame starts
   std::uint32_t row = 0;           // opaque: which row of the frame
+  std::uint64_t frame_offset = 0;  // opaque: where its frame starts
+  friend bool operator==(const Record&, const Record&) = default;
 };
 
 struct StepEntry {
@@ -69,7 +71,7 @@ class JournalReader {
 
   // All of these only ever grow.
   virtual std::span<const TensorEntry> tensors() const = 0;  // each name once, whatever ids the writers gave it
-  virtual std::span<const StepEntry> steps() const = 0;      // in the order of writing; a later entry of the same step wins
+  virtual std::span<const StepEntry> steps() const = 0;  // in the order of writing; a later entry of the same step wins
   virtual std::span<const EventEntry> events() const = 0;
   virtual std::span<const Collection> collections() const = 0;
   virtual std::span<const RunLoss> losses() const = 0;

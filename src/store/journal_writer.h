@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "format/frame.h"
+#include "format/records.h"
 #include "storage/storage.h"
 #include "store/run_folder.h"
 #include "trainwarden/collection.h"
@@ -21,41 +22,11 @@
 
 namespace trainwarden::store {
 
-// A tensor's name, told once to a segment before its id is used.
-struct NameEntry {
-  std::uint32_t id = 0;
-  std::string name;
-  std::vector<std::string> collections;
-};
-
-struct KeptTensor {
-  std::uint32_t id = 0;
-  DType dtype = DType::kFloat32;
-  Shape shape;
-  ByteSpan data;                            // packed; borrowed until append_step returns
-  std::span<const std::string> strings;     // for kString
-};
-
-struct StatisticsRow {
-  std::uint32_t id = 0;
-  DType dtype = DType::kFloat32;
-  Shape shape;
-  bool shape_only = false;  // no statistics, only dtype and shape were wanted
-  Statistics statistics;
-};
-
-struct ScalarRow {
-  std::uint32_t id = 0;
-  double value = 0;
-};
-
-// What was not kept in a step, by cause.
-struct LossRow {
-  std::string cause;
-  std::uint64_t count = 0;
-  std::uint64_t bytes = 0;
-  std::string message;
-};
+using format::KeptTensor;
+using format::LossRow;
+using format::NameEntry;
+using format::ScalarRow;
+using format::StatisticsRow;
 
 // Everything of one step of one worker.
 struct StepBatch {
@@ -70,16 +41,19 @@ struct StepBatch {
 };
 
 struct JournalOptions {
-  std::string writer;            // "rank-00000", "watch-0"
-  std::uint32_t writer_id = 0;   // the rank; watch journals count from 0x10000
+  std::string writer;                                    // "rank-00000", "watch-0"
+  std::uint32_t writer_id = 0;                           // the rank; watch journals count from 0x10000
   std::uint64_t segment_bytes = std::uint64_t{1} << 30;  // sealed when it grows past this
   std::int64_t segment_age_ns = 0;                       // or older than this; 0: never
   bool sync_each_step = false;
+  bool sync_each_segment = false;       // when it is sealed; without it sync() covers the open segment only
   std::vector<Collection> collections;  // told to each segment
+  std::int64_t pid = 0;                 // of this process, told to each segment for people to see
 };
 
 // One thread at a time. After a failed append the segment is left as it is (a torn tail) and the next append starts
-// a new segment: nothing is truncated or repaired.
+// a new segment: nothing is truncated or repaired. When that fails as well, appends fail at once for a while (100 ms at
+// first, 10 s at most) before the storage is tried again.
 class JournalWriter {
  public:
   // Takes the writer's lock (kAlreadyExists when another process writes this journal) and finds the number of the next

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/storage.h"
@@ -12,26 +14,27 @@
 namespace trainwarden::store {
 
 inline constexpr const char* kRunFile = "run.json";
+inline constexpr int kFormatVersion = 1;
 
 // What run.json says. Written once, by whichever worker is first.
 struct RunInfo {
-  std::string id;                             // 32 hexadecimal digits, random
-  int format_version = 1;
+  std::string id;  // 32 hexadecimal digits, random
+  int format_version = kFormatVersion;
   std::int64_t created_unix_ns = 0;
   int world_size = 1;
   std::string code_version;
   std::string host;
-  std::vector<std::string> command;           // the training program's arguments
+  std::vector<std::string> command;  // the training program's arguments
   std::map<std::string, std::string> labels;
   friend bool operator==(const RunInfo&, const RunInfo&) = default;
 };
 
 std::string encode_run_info(const RunInfo& info);
-Result<RunInfo> decode_run_info(std::string_view json);  // kDataLoss
+Result<RunInfo> decode_run_info(std::string_view json);  // kDataLoss, kUnimplemented for a newer version
 
 // Puts run.json, or reads the one that another worker put. kFailedPrecondition when the world sizes differ.
 Result<RunInfo> create_or_join_run(storage::Storage& storage, const RunInfo& info);
-// kNotFound when there is no run.json, kDataLoss when it cannot be read.
+// kNotFound when there is no run.json, otherwise as decode_run_info.
 Result<RunInfo> read_run(const storage::Storage& storage);
 
 // Frames carry it, so that another run's frames are refused.
@@ -41,6 +44,12 @@ std::string worker_name(int rank);                    // "rank-00003"
 std::string journal_folder(std::string_view writer);  // "journal/rank-00003"
 std::string segment_file(std::uint64_t number);       // "seg-00000012.tw"
 std::string writer_lock(std::string_view writer);     // "journal/rank-00003/writer.lock"
+// The id that a writer's frames carry: 3 for "rank-00003", 0x10000 + n for "watch-n", none for other names.
+std::optional<std::uint32_t> writer_id_of(std::string_view writer);
+// 12 for "seg-00000012.tw", none for other files.
+std::optional<std::uint64_t> segment_number(std::string_view file_name);
+// Numbers of the segments of a journal, rising; empty when there is no such journal.
+Result<std::vector<std::uint64_t>> list_segments(const storage::Storage& storage, std::string_view writer);
 // Names of the journals there are, sorted: "rank-00000", "watch-0".
 Result<std::vector<std::string>> list_journals(const storage::Storage& storage);
 

@@ -1,0 +1,58 @@
+// LayerCalls: the names of what goes into and comes out of layers, with an index that runs on within a step.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainwarden/hook.h"
+
+namespace trainwarden::torch {
+
+class LayerCalls {
+ public:
+  explicit LayerCalls(Hook& hook) : hook_(hook) {}
+
+  // The number of the layer of this name. A new one is declared: `<name>_input_0` in collection `inputs`,
+  // `<name>_output_0` in `outputs`.
+  std::size_t layer(std::string_view name);
+  // The same for a loss, which has no inputs; its outputs are in collection `losses`.
+  std::size_t loss(std::string_view name);
+
+  void save_input(std::size_t layer, const at::Tensor& tensor);
+  void save_output(std::size_t layer, const at::Tensor& tensor);
+
+  // Is any input or output of the layer, as far as they are known, wanted at the current step?
+  bool any_wanted(std::size_t layer);
+  // Indices begin at 0 again.
+  void begin_step();
+
+ private:
+  // One side of a layer.
+  struct Series {
+    std::string stem;  // "conv0_output_"
+    std::string_view collection;
+    std::vector<TensorId> ids;  // by index
+    std::size_t next = 0;       // index within the step
+  };
+  struct Layer {
+    Series inputs;
+    Series outputs;
+  };
+
+  std::size_t add(std::string_view name, std::string_view output_collection);
+  void declare_next(Series& series);
+  void save(Series& series, const at::Tensor& tensor);
+  bool any_wanted(const Series& series);
+
+  Hook& hook_;
+  std::vector<Layer> layers_;
+  std::map<std::string, std::size_t, std::less<>> layer_by_name_;
+};
+
+}  // namespace trainwarden::torch

@@ -1,0 +1,45 @@
+"""Reads a Trainwarden run with the standard library and NumPy alone. `python3 read_run.py RUN` lists what it holds."""
+import json, pathlib, struct, sys, urllib.parse
+import numpy as np
+
+DTYPES = {"BOOL": "?", "BF16": "u2", "F8_E4M3": "u1", "F8_E5M2": "u1"}  # NumPy lacks the last three: their bits
+COLUMNS = "tensor flags shape count nan_count zero_count min max abs_min abs_max sum mean variance l1 l2 hash".split()
+def plain(name): return urllib.parse.unquote_to_bytes(name).decode("utf-8", "surrogateescape")
+
+def tensors(document):  # (name, array) of a safetensors document
+    start = 8 + int.from_bytes(document[:8], "little")
+    header = json.loads(document[8:start])
+    notes = header.pop("__metadata__", {})
+    for key, entry in header.items():
+        begin, end = entry["data_offsets"]
+        dtype = DTYPES.get(entry["dtype"]) or entry["dtype"][0].lower() + str(int(entry["dtype"][1:]) // 8)
+        array = np.frombuffer(document[start + begin:start + end], dtype).reshape(entry["shape"])
+        if "strings:" + key in notes:
+            note = json.loads(notes["strings:" + key])
+            texts = np.split(array, np.cumsum(note["lengths"]))[:-1]
+            array = np.array([bytes(text) for text in texts], object).reshape(note["shape"])
+        elif "dtype:" + key in notes: array = array.view(notes["dtype:" + key])[..., 0]
+        yield plain(key), array
+
+def records(kind, columns, names):  # (tensor name, form, value)
+    if kind == 3: return [(name, "value", array) for name, array in columns.items()]
+    if kind == 5: return [(names.get(i, i), "scalar", value) for i, value in zip(columns["tensor"], columns["value"])]
+    columns["shape"] = np.split(columns["shape"], np.cumsum(columns["rank"]))[:-1]
+    rows = [dict(zip(COLUMNS, row)) for row in zip(*(columns[key] for key in COLUMNS))]
+    return [(names.get(row["tensor"]), "statistics" if row["flags"] & 1 else "shape", row) for row in rows]
+
+def read_run(folder):  # (worker, global step, tensor name, form, value) of every step that was ended
+    for path in sorted(pathlib.Path(folder).glob("journal/*/seg-*.tw")):
+        data, at, names, found = path.read_bytes(), 0, {}, []
+        while at + 64 <= len(data):
+            magic, kind, size, offset, step = struct.unpack_from("<4sxB10xQQ8xq", data, at)
+            whole = magic == b"TWM1" and offset == at and at + 64 + size <= len(data)
+            payload = data[at + 64:at + 64 + size]
+            at += 64 + (size + 63) // 64 * 64 if whole else 64  # after damage the next frame is at a multiple of 64
+            if whole and kind == 2: names.update((t["id"], plain(t["name"])) for t in json.loads(payload)["tensors"])
+            if whole and kind in (3, 4, 5): found += [(step, r) for r in records(kind, dict(tensors(payload)), names)]
+            if whole and kind == 10: yield from ((path.parent.name, step, *r) for of, r in found if of == step)
+            if whole and kind == 10: found = []
+
+if __name__ == "__main__":
+    for record in read_run(sys.argv[1]): print(*record)

@@ -1,0 +1,100 @@
+// Fuzzes everything that reads a run: a run folder in memory whose segments are the input, opened and fully read.
+//
+// The first byte chooses: bit 0, whether frames get the CRCs and places that make them believed, so that the input goes
+// deeper than the first check; bit 1, live or strict. Two bytes 0xFF 0x0A part one segment from the next.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "format/frame.h"
+#include "storage/memory_storage.h"
+#include "store/journal_reader.h"
+#include "store/run_folder.h"
+
+namespace {
+
+using namespace trainwarden;
+
+constexpr std::string_view kWriter = "rank-00000";
+constexpr std::string_view kSegmentEnd = "\xFF\x0A";
+
+// Where the fields lie: docs/format/frame.md.
+constexpr std::size_t kHeaderCrcAt = 8;
+constexpr std::size_t kPayloadCrcAt = 12;
+constexpr std::size_t kPayloadBytesAt = 16;
+constexpr std::size_t kFileOffsetAt = 24;
+constexpr std::size_t kWriterIdAt = 48;
+constexpr std::size_t kRunSaltAt = 52;
+
+store::RunInfo run_info() {
+  store::RunInfo info;
+  info.id = "00112233445566778899aabbccddeeff";
+  return info;
+}
+
+// Makes whatever looks like a header at `offset` one that the decoder takes.
+void make_credible(std::string& segment, std::size_t offset, std::uint32_t salt) {
+  const MutableByteSpan header(reinterpret_cast<std::byte*>(segment.data()) + offset, format::kFrameHeaderBytes);
+  const auto payload_bytes = load_le<std::uint64_t>(header, kPayloadBytesAt);
+  const std::size_t room_bytes = segment.size() - offset - format::kFrameHeaderBytes;
+  if (payload_bytes <= room_bytes) {
+    const ByteSpan payload = as_bytes(segment).subspan(offset + format::kFrameHeaderBytes, payload_bytes);
+    store_le(header, kPayloadCrcAt, crc32c(payload));
+  }
+  store_le(header, kFileOffsetAt, std::uint64_t{offset});
+  store_le(header, kWriterIdAt, std::uint32_t{0});
+  store_le(header, kRunSaltAt, salt);
+  store_le(header, kHeaderCrcAt, std::uint32_t{0});
+  store_le(header, kHeaderCrcAt, crc32c(header));
+}
+
+void make_credible(std::string& segment) {
+  const std::uint32_t salt = store::run_salt(run_info());
+  segment.resize(segment.size() / format::kFrameAlignment * format::kFrameAlignment);
+  for (std::size_t offset = 0; offset < segment.size(); offset += format::kFrameAlignment) {
+    const bool magic = load_le<std::uint32_t>(as_bytes(segment), offset) == format::kFrameMagic;
+    if (magic) make_credible(segment, offset, salt);
+  }
+}
+
+void read_record(store::JournalReader& reader, const store::Record& record) {
+  (void)reader.read_value(record);
+  (void)reader.read_statistics(record);
+  (void)reader.read_scalar(record);
+  (void)reader.read_shape(record);
+}
+
+void read_everything(store::JournalReader& reader) {
+  for (std::size_t i = 0; i < reader.steps().size(); ++i) {
+    const auto records = reader.records(i);
+    if (!records.ok()) continue;
+    for (const store::Record& record : *records) read_record(reader, record);
+  }
+  (void)reader.verify_all();
+  (void)reader.refresh();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const bool credible = (data[0] & 1) != 0;
+  const bool live = (data[0] & 2) != 0;
+  std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  (void)store::decode_run_info(rest);
+
+  const auto storage = storage::create_memory_storage();
+  for (std::uint64_t number = 0; !rest.empty(); ++number) {
+    const std::size_t end = std::min(rest.find(kSegmentEnd), rest.size());
+    std::string segment(rest.substr(0, end));
+    if (credible) make_credible(segment);
+    storage->set_content(store::journal_folder(kWriter) + "/" + store::segment_file(number), std::move(segment));
+    rest.remove_prefix(std::min(end + kSegmentEnd.size(), rest.size()));
+  }
+  auto reader = store::JournalReader::open(*storage, run_info(), kWriter, {.live = live});
+  if (reader.ok()) read_everything(**reader);
+  return 0;
+}

@@ -1,0 +1,97 @@
+// Fuzzes every record's decoder. The first byte chooses the record, the rest is its payload. What is taken is written
+// and read again and must be the same.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "format/control_record.h"
+#include "format/records.h"
+
+namespace {
+
+using namespace trainwarden;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void segment_start(ByteSpan payload) {
+  const auto start = format::decode_segment_start(as_text(payload));
+  if (!start.ok()) return;
+  const auto again = format::decode_segment_start(format::encode_segment_start(*start));
+  require(again.ok() && again->collections == start->collections && again->run == start->run);
+}
+
+void names(ByteSpan payload) {
+  const auto entries = format::decode_names(as_text(payload));
+  if (entries.ok()) require(format::decode_names(format::encode_names(*entries)).value_or({}) == *entries);
+}
+
+void bundle(ByteSpan payload) {
+  const auto entries = format::decode_bundle(payload, payload.size());
+  if (!entries.ok()) return;
+  for (const format::BundleEntry& entry : *entries) {
+    require(entry.begin <= entry.end && entry.end <= payload.size());
+    require(format::decode_bundle_value(entry, payload.subspan(entry.begin, entry.end - entry.begin)).ok());
+  }
+}
+
+void statistics(ByteSpan payload) {
+  const auto table = format::StatisticsTable::open(payload);
+  if (!table.ok()) return;
+  std::vector<format::StatisticsRow> rows;
+  for (std::size_t i = 0; i < table->row_count(); ++i) rows.push_back(table->row(i));
+  const std::string written = format::encode_statistics(rows);
+  const auto again = format::StatisticsTable::open(as_bytes(written));
+  require(again.ok() && again->row_count() == rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) require(again->row(i) == rows[i]);
+}
+
+void scalars(ByteSpan payload) {
+  const auto rows = format::decode_scalars(payload);
+  if (rows.ok()) require(format::decode_scalars(as_bytes(format::encode_scalars(*rows))).ok());
+}
+
+void step_end(ByteSpan payload) {
+  const auto record = format::decode_step_end(as_text(payload));
+  if (record.ok()) require(format::decode_step_end(format::encode_step_end(*record)).value_or({}) == *record);
+}
+
+void run_end(ByteSpan payload) {
+  const auto event = format::decode_run_end(as_text(payload));
+  if (event.ok() && *event) require(format::decode_run_end(format::encode_run_end(**event)).value_or({}) == *event);
+}
+
+void index(ByteSpan payload) {
+  const auto decoded = format::decode_segment_index(payload);
+  if (!decoded.ok()) return;
+  const std::string written = format::encode_segment_index(*decoded);
+  require(format::decode_segment_index(as_bytes(written)).value_or({}) == *decoded);
+}
+
+void trailer(ByteSpan payload) {
+  const auto decoded = format::decode_trailer(as_text(payload));
+  if (decoded.ok()) require(format::decode_trailer(format::encode_trailer(*decoded)).value_or({}) == *decoded);
+}
+
+void stop_request(ByteSpan payload) {
+  const auto request = format::decode_stop_request(as_text(payload));
+  if (!request.ok()) return;
+  require(format::decode_stop_request(format::encode_stop_request(*request)).value_or({}) == *request);
+}
+
+constexpr std::array kRecords = {segment_start, names,   bundle, statistics, scalars,
+                                 step_end,      run_end, index,  trailer,    stop_request};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string payload(reinterpret_cast<const char*>(data) + 1, size - 1);  // of exactly its size, for ASan
+  kRecords[data[0] % kRecords.size()](as_bytes(payload));
+  return 0;
+}

@@ -1,0 +1,36 @@
+// Fuzzes the safetensors header: what is taken lies within the document, and is read again as the same when written.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string>
+
+#include "base/bytes.h"
+#include "format/safetensors.h"
+
+namespace {
+
+using namespace trainwarden;
+
+void check_round_trip(const format::SafetensorsHeader& header) {
+  std::string document = format::encode_safetensors_header(header.entries, header.metadata);
+  document.resize(document.size() + (header.entries.empty() ? 0 : header.entries.back().end));
+  const auto again = format::decode_safetensors_header(as_bytes(document), document.size());
+  if (!again.ok() || again->entries != header.entries || again->metadata != header.metadata) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const ByteSpan document = std::as_bytes(std::span(data, size));
+  const auto header = format::decode_safetensors_header(document, size);
+  const auto of_half = format::decode_safetensors_header(document.first(size / 2), size);
+  if (of_half.ok() && !header.ok()) std::abort();
+  if (header.ok()) {
+    for (const auto& entry : header->entries) {
+      if (header->data_offset + entry.end > size) std::abort();
+    }
+    check_round_trip(*header);
+  }
+  return 0;
+}

@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# Configures and builds the presets of CMakePresets.json. Sourced by dev.
+wrap=() # what stands before the commands of a stage
+
+# How many compilers may run at once: a source that includes LibTorch takes up to 1.3 GB.
+build_jobs() {
+  local cpus memory_kb
+  cpus=$(nproc)
+  memory_kb=$(awk '/^MemAvailable:/ {print $2}' /proc/meminfo)
+  local fitting=$((memory_kb / 1500000))
+  echo $((fitting < 1 ? 1 : fitting < cpus ? fitting : cpus))
+}
+
+# configure PRESET [OPTION...]: quiet unless it fails.
+configure() {
+  local preset=$1 log
+  shift
+  mkdir -p build
+  log=build/configure-$preset.log
+  if ! cmake --preset "$preset" "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    say "cannot configure preset $preset; the output above is in $log"
+    return 1
+  fi
+}
+
+# build PRESET [TARGET...]: all targets when none is named.
+build() {
+  local preset=$1
+  shift
+  configure "$preset" || return 1
+  "${wrap[@]}" cmake --build "build/$preset" --parallel "$(build_jobs)" ${1:+--target "$@"}
+}

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Checks every #include of the tree against the table of floors (ARCHITECTURE.md, "Floors").
+
+usage: check_floors.py [ROOT]
+
+Prints one line for each include that breaks the table and exits 1 when there is any.
+"""
+import pathlib
+import re
+import sys
+
+# Which floors a floor may include besides itself.
+FLOORS = {
+    "base": (),
+    "tensor": ("base",),
+    "format": ("base", "tensor"),
+    "storage": ("base",),
+    "store": ("base", "tensor", "format", "storage"),
+    "capture": ("base", "tensor", "format", "storage", "store"),
+    "trial": ("base", "tensor", "format", "storage", "store"),
+    "rules": ("base", "tensor", "format", "storage", "store", "trial"),
+    "actions": ("base", "tensor", "format", "storage"),
+    "cli": ("base", "tensor", "format", "storage", "store", "capture", "trial", "rules", "actions"),
+}
+
+# The floor that each public header belongs to. The umbrella header belongs to the top.
+PUBLIC_HEADERS = {
+    "export.h": "base", "mode.h": "base", "run_loss.h": "base", "status.h": "base", "version.h": "base",
+    "dtype.h": "tensor", "reduction.h": "tensor", "statistics.h": "tensor", "tensor_value.h": "tensor",
+    "tensor_view.h": "tensor",
+    "collection.h": "format", "save_policy.h": "format",
+    "hook.h": "capture",
+    "trial.h": "trial",
+    "rule.h": "rules",
+    "trainwarden.h": "cli",
+}
+
+# Public headers that a floor may include although their floor is not below it.
+EXTRA_HEADERS = {"actions": ("rule.h",)}  # verdicts are what actions act on
+
+# Where a library may be included; one that is not listed may be included nowhere.
+LIBRARIES = {
+    "fmt": ("src", "bench", "fuzz", "tests", "examples", "adapters"),
+    "nlohmann": ("src", "bench", "fuzz", "tests"),
+    "CLI": ("src/cli", "examples"),
+    "pcre2.h": ("src/base",),
+    "hwy": ("src/tensor", "bench"),
+    "dlpack": ("src/tensor",),
+    "gtest": ("src", "bench", "tests", "adapters", "examples"),
+    "gmock": ("src", "bench", "tests", "adapters", "examples"),
+    "zlib.h": ("examples",),
+    "torch": ("adapters", "examples", "bench/demo", "tests/install"),
+    "ATen": ("adapters", "examples", "bench/demo", "tests/install"),
+    "c10": ("adapters", "examples", "bench/demo", "tests/install"),
+}
+
+# Headers of the operating system and of files, which turn bytes in, bytes out into I/O.
+IO_HEADERS = re.compile(r"^(fstream|filesystem|unistd\.h|fcntl\.h|sys/.*|dirent\.h)$")
+IO_FREE_FLOORS = ("tensor", "format")
+SYSTEM_HEADERS = re.compile(
+    r"^([a-z_0-9]+"  # the C++ standard library
+    r"|(dirent|dlfcn|fcntl|poll|pthread|pty|sched|signal|spawn|stdlib|termios|unistd|cpuid|immintrin|nmmintrin|arm_acle)\.h"
+    r"|(sys|linux|netinet|arpa)/[a-z_0-9]+\.h)$")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+ROOTS = ("include", "src", "adapters", "examples", "bench", "fuzz", "tests")
+
+
+def floor_of(path):
+    """The floor of a source file, or None outside the floors."""
+    parts = path.split("/")
+    if parts[0] == "src" and len(parts) > 2:
+        return parts[1]
+    if path.startswith("include/trainwarden/"):
+        return PUBLIC_HEADERS.get(parts[-1])
+    return None
+
+
+def is_test(path):
+    return path.endswith("_test.cc") or path.startswith("tests/")
+
+
+class Checker:
+    def __init__(self, root):
+        self.root = root
+
+    def check_file(self, path):
+        """Yields (line number, what is wrong) for each include that breaks the table."""
+        if path.startswith("include/trainwarden/") and path.count("/") == 2 and floor_of(path) is None:
+            yield 1, "a public header without a floor; give it one in PUBLIC_HEADERS of scripts/check_floors.py"
+            return
+        if path.startswith("src/") and floor_of(path) not in FLOORS:
+            yield 1, "not on a floor; the floors are " + ", ".join(FLOORS)
+            return
+        text = (self.root / path).read_text(encoding="utf-8")
+        for number, line in enumerate(text.splitlines(), 1):
+            match = INCLUDE.match(line)
+            problem = match and self.check_include(path, match.group(1) == '"', match.group(2))
+            if problem:
+                yield number, problem
+
+    def check_include(self, path, quoted, name):
+        """What is wrong with including `name` in `path`, or None."""
+        if quoted:
+            return self.check_own(path, name)
+        return self.check_library(path, name)
+
+    def check_own(self, path, name):
+        folder, _, file = name.partition("/")
+        if folder == "trainwarden" and file in PUBLIC_HEADERS:
+            return self.check_floor(path, PUBLIC_HEADERS[file], name)
+        if folder in FLOORS and file:
+            if path.startswith(("include/", "adapters/", "examples/")):
+                return f'"{name}" is internal; only src, bench, fuzz and tests may include it'
+            if not (self.root / "src" / name).exists():
+                return f'"{name}" does not exist under src'
+            return self.check_floor(path, folder, name)
+        if path.startswith(("src/", "include/")):
+            return f'"{name}" is neither "trainwarden/<file>" nor "<floor>/<file>"'
+        return self.check_local(path, name)
+
+    def check_local(self, path, name):
+        """Outside the floors a file may include its neighbours and the public headers of the adapters."""
+        part = path.split("/")[0]
+        near = [(self.root / path).parent, self.root / part]
+        near += [folder for folder in (self.root / "adapters").glob("*/include")]
+        near += [folder for folder in (self.root / "adapters").glob("*")] if part == "adapters" else []
+        if any((folder / name).exists() for folder in near):
+            return None
+        return f'"{name}" is neither a public header, nor of a floor, nor a neighbour'
+
+    def check_floor(self, path, target, name):
+        floor = floor_of(path)
+        if floor is None or target == floor or target in FLOORS[floor]:
+            return None
+        if name in ["trainwarden/" + header for header in EXTRA_HEADERS.get(floor, ())]:
+            return None
+        allowed = ", ".join(FLOORS[floor]) or "no other floor"
+        return f'"{name}" is of floor {target}; {floor} may include {allowed}'
+
+    def check_library(self, path, name):
+        if name.startswith("trainwarden/"):
+            # Consumers of the installed package write <trainwarden/...>; we do not.
+            return None if path.startswith("tests/install/") else f'write "{name}" with quotes'
+        library = name.split("/")[0]
+        if library in LIBRARIES:
+            if path.startswith(LIBRARIES[library]):
+                return None
+            return f"<{name}> may be included only in " + ", ".join(LIBRARIES[library])
+        if not SYSTEM_HEADERS.match(name):
+            return f"<{name}> is of a library that is not in LIBRARIES of scripts/check_floors.py"
+        if floor_of(path) in IO_FREE_FLOORS and not is_test(path) and IO_HEADERS.match(name):
+            return f"<{name}> is I/O, and floor {floor_of(path)} has none"
+        return None
+
+
+def source_files(root):
+    for part in ROOTS:
+        for path in sorted((root / part).rglob("*")):
+            if path.suffix in (".h", ".cc", ".inc", ".cu") and path.is_file():
+                yield path.relative_to(root).as_posix()
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
+    checker = Checker(root)
+    files = list(source_files(root))
+    problems = [f"{path}:{line}: {what}" for path in files for line, what in checker.check_file(path)]
+    for problem in problems:
+        print(problem)
+    print(f"{len(files)} files, {len(problems)} includes against the floors")
+    return 1 if problems or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

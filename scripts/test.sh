@@ -1,0 +1,178 @@
+# shellcheck shell=bash
+# What must hold before a change is taken in. Sourced by dev.
+#
+# Each stage adds to `passed` and `failed` and names what failed, so that a failing stage does not hide the next one.
+
+readonly python=/usr/bin/python3 # the distribution's, which has NumPy; another may stand first on PATH
+passed=0
+failed=0
+failures=()
+
+# check NAME COMMAND...: one check. Its output is shown only when it fails.
+check() {
+  local name=$1 output
+  shift
+  if output=$("$@" 2>&1); then
+    passed=$((passed + 1))
+    say "passed: $name"
+  else
+    printf '%s\n' "$output" >&2
+    fail "$name"
+  fi
+}
+
+# fail WHAT: one failure.
+fail() {
+  failed=$((failed + 1))
+  failures+=("$1")
+  say "FAILED: $1"
+}
+
+# stage NAME COMMAND...: says how long it took.
+stage() {
+  local name=$1 begin=$SECONDS
+  shift
+  say "---- $name"
+  "$@"
+  say "---- $name took $((SECONDS - begin)) s"
+}
+
+# Names the files that are not formatted.
+check_format() {
+  local unformatted
+  unformatted=$(source_files | xargs clang-format-14 --dry-run 2>&1 |
+    sed -n 's/^\([^ :]*\):.*clang-format-violations.*/\1/p' | sort -u)
+  printf '%s' "$unformatted"
+  [[ -z $unformatted ]]
+}
+
+source_checks() {
+  check "includes keep to the floors" $python scripts/check_floors.py
+  check "every test is registered" $python scripts/check_tests_registered.py
+  check "public headers compile alone" $python scripts/check_headers.py
+  check "links of the documents lead somewhere" $python scripts/check_links.py
+  check "sources are formatted (./dev format)" check_format
+}
+
+# count_of ATTRIBUTE FILE: of the first element of a JUnit file.
+count_of() { grep -o -m 1 "$1=\"[0-9]*\"" "$2" | head -n 1 | tr -dc '0-9'; }
+
+# ctest_stage PRESET [CTEST ARGUMENT...]: runs tests that are built and adds up what they say.
+ctest_stage() {
+  local preset=$1 log=$PWD/build/$1/ctest.log report=$PWD/build/$1/ctest.xml
+  shift
+  rm -f "$report"
+  "${wrap[@]}" ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure --output-junit "$report" "$@" \
+    </dev/null >"$log" 2>&1 || true
+  if [[ ! -s $report || $(count_of tests "$report") == 0 ]]; then
+    tail -n 20 "$log" >&2
+    fail "$preset: ctest ran no tests"
+    return
+  fi
+  local tests bad skipped
+  tests=$(count_of tests "$report")
+  bad=$(count_of failures "$report")
+  skipped=$(($(count_of skipped "$report") + $(count_of disabled "$report")))
+  passed=$((passed + tests - bad - skipped))
+  if ((bad > 0)); then
+    grep -v -E ' Passed +[0-9.]+ sec$|^ +Start +[0-9]+: ' "$log" >&2
+    failed=$((failed + bad))
+    failures+=("$preset: $bad tests, see build/$preset/ctest.log")
+  fi
+  say "$preset: $tests tests, $bad failed, $skipped skipped"
+}
+
+# build_stage PRESET [TARGET...]: a build that fails is one failure.
+build_stage() {
+  build "$@" >&2 || fail "$1: does not build"
+}
+
+release_tests() {
+  build_stage release
+  ctest_stage release
+}
+
+asan_tests() {
+  build_stage asan
+  UBSAN_OPTIONS=print_stacktrace=1 ctest_stage asan
+}
+
+# ThreadSanitizer of g++ 12 wants its memory where recent kernels no longer put it, unless addresses are not random.
+tsan_tests() {
+  local wrap=()
+  if setarch -R true 2>/dev/null; then wrap=(setarch -R); fi
+  build_stage tsan tw_threads_tests
+  ctest_stage tsan -L '^threads$'
+}
+
+# fuzz_program SECONDS PROGRAM: from the seeds in the repository; what it finds goes to the build folder.
+fuzz_program() {
+  local seconds=$1 program=$2
+  local name=${program##*/}
+  local found=build/fuzz/found/$name
+  mkdir -p "$found"
+  "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="build/fuzz/$name-" \
+    "$found" "fuzz/corpus/${name#fuzz_}" >"build/fuzz/$name.log" 2>&1 && touch "build/fuzz/$name.passed"
+}
+
+fuzz_tests() {
+  local seconds=${TRAINWARDEN_FUZZ_SECONDS:-30} program programs=()
+  build_stage fuzz tw_fuzz_programs
+  for program in build/fuzz/fuzz/fuzz_*; do
+    if [[ -f $program && -x $program ]]; then programs+=("$program"); fi
+  done
+  if ((${#programs[@]} == 0)); then
+    fail "there are no fuzz programs"
+    return
+  fi
+  rm -f build/fuzz/*.passed
+  export -f fuzz_program
+  printf '%s\n' "${programs[@]}" |
+    xargs -P "$(nproc)" -I '{}' bash -c 'fuzz_program "$@"' fuzz_program "$seconds" '{}' || true
+  for program in "${programs[@]}"; do
+    check "${program##*/} for $seconds s" show_fuzz_log "${program##*/}"
+  done
+}
+
+show_fuzz_log() {
+  tail -n 60 "build/fuzz/$1.log"
+  [[ -e build/fuzz/$1.passed ]]
+}
+
+# The last line of the output is "N passed, N failed".
+summarise() {
+  local failure
+  for failure in "${failures[@]}"; do say "FAILED: $failure"; done
+  echo "$passed passed, $failed failed"
+  ((failed == 0 && passed > 0))
+}
+
+run_test() {
+  local quick=false
+  case "$*" in
+    --quick) quick=true ;;
+    "") ;;
+    *) wrong_usage "test takes --quick or nothing, not \"$*\"" ;;
+  esac
+  need_packages demo test
+  stage "checks of the sources" source_checks
+  stage "release: build and test" release_tests
+  if ! $quick; then
+    stage "AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests
+    stage "ThreadSanitizer" tsan_tests
+    stage "fuzzing" fuzz_tests
+  fi
+  summarise
+}
+
+run_check() {
+  need_packages demo test
+  source_checks
+  summarise
+}
+
+run_fuzz() {
+  need_packages demo test
+  TRAINWARDEN_FUZZ_SECONDS=${1:-30} fuzz_tests
+  summarise
+}

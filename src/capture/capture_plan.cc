@@ -1,0 +1,282 @@
+#include "capture/capture_plan.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace trainwarden::capture {
+namespace {
+
+constexpr std::string_view kLosses = "losses";
+constexpr std::string_view kScalars = "scalars";
+constexpr std::string_view kDefault = "default";
+constexpr std::string_view kAll = "all";
+constexpr std::string_view kGradients = "gradients";
+constexpr std::string_view kOptimizerState = "optimizer_state";
+
+// A collection on its way into the plan.
+struct Candidate {
+  Collection collection;
+  bool builtin = false;
+  bool saved = false;
+};
+
+Candidate* find_candidate(std::vector<Candidate>& candidates, std::string_view wanted) {
+  const auto found = std::find_if(candidates.begin(), candidates.end(),
+                                  [&](const Candidate& candidate) { return candidate.collection.name == wanted; });
+  return found == candidates.end() ? nullptr : &*found;
+}
+
+Status bad_collection(const Collection& collection, std::string_view problem) {
+  return Status(Code::kInvalidArgument, fmt::format("collection \"{}\" {}", printable(collection.name), problem));
+}
+
+// The user's collection beside the built-in ones, or in place of the one of the same name. Given by name alone it keeps
+// the built-in members, so that {"name": "gradients", "save": ...} means what it seems to mean.
+Status take(const Collection& collection, std::vector<Candidate>& candidates) {
+  if (collection.name.empty()) return Status(Code::kInvalidArgument, "a collection has no name");
+  Candidate* there = find_candidate(candidates, collection.name);
+  if (there == nullptr) {
+    candidates.push_back({.collection = collection, .saved = true});
+    return Status();
+  }
+  if (there->saved) return bad_collection(collection, "is given twice; merge the two");
+  if (!collection.include.empty() || !collection.tensor_names.empty()) {
+    there->collection.include = collection.include;
+    there->collection.tensor_names = collection.tensor_names;
+  }
+  there->collection.save = collection.save;
+  there->collection.keep = collection.keep;
+  there->saved = true;
+  return Status();
+}
+
+Status include_by_name(const std::string& wanted, std::vector<Candidate>& candidates) {
+  Candidate* candidate = find_candidate(candidates, wanted);
+  if (candidate != nullptr) {
+    candidate->saved = true;
+    return Status();
+  }
+  std::vector<std::string> known;
+  for (const Candidate& other : candidates) known.push_back(other.collection.name);
+  return Status(Code::kInvalidArgument,
+                fmt::format("include_collections names \"{}\", which is neither built in nor defined{}; there are: {}",
+                            printable(wanted), did_you_mean(wanted, known), fmt::join(known, ", ")));
+}
+
+void include_pattern(std::string_view wanted, std::string_view pattern, std::vector<Candidate>& candidates) {
+  if (find_candidate(candidates, wanted) == nullptr) {
+    candidates.push_back({.collection = {.name = std::string(wanted)}, .builtin = true});
+  }
+  Candidate& candidate = *find_candidate(candidates, wanted);
+  candidate.saved = true;
+  std::vector<std::string>& include = candidate.collection.include;
+  if (std::find(include.begin(), include.end(), pattern) == include.end()) include.emplace_back(pattern);
+}
+
+Result<std::vector<Candidate>> candidates_of(const HookOptions& options) {
+  std::vector<Candidate> candidates;
+  for (const Collection& collection : builtin_collections()) {
+    candidates.push_back({.collection = collection, .builtin = true});
+  }
+  for (const Collection& collection : options.collections) TRAINWARDEN_RETURN_IF_ERROR(take(collection, candidates));
+  for (const std::string& wanted : options.include_collections) {
+    TRAINWARDEN_RETURN_IF_ERROR(include_by_name(wanted, candidates));
+  }
+  for (const std::string& pattern : options.include) include_pattern(kDefault, pattern, candidates);
+  if (options.save_all) include_pattern(kAll, ".*", candidates);
+
+  const Candidate* all = find_candidate(candidates, kAll);
+  const bool every_one = all != nullptr && all->saved;
+  if (every_one) include_pattern(kAll, ".*", candidates);
+  for (Candidate& candidate : candidates) {
+    const Collection& collection = candidate.collection;
+    if (every_one || collection.name == kLosses || collection.name == kScalars) candidate.saved = true;
+    const bool can_match = candidate.builtin || !collection.include.empty() || !collection.tensor_names.empty();
+    if (!can_match) return bad_collection(collection, "can match nothing; give it include or tensor_names");
+  }
+  return candidates;
+}
+
+Status check_policy(const SavePolicy& policy) {
+  for (const Mode mode : kAllModes) {
+    const auto& schedule = policy[mode];
+    if (!schedule) continue;
+    if (schedule->save_interval < 1) {
+      return Status(Code::kInvalidArgument, fmt::format("{}: save_interval must be at least 1, not {}", name(mode),
+                                                        schedule->save_interval));
+    }
+    if (schedule->start_step < 0) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("{}: start_step must be at least 0, not {}", name(mode), schedule->start_step));
+    }
+  }
+  return Status();
+}
+
+bool always_values(std::string_view collection) { return collection == kLosses || collection == kScalars; }
+
+}  // namespace
+
+FormBits bits_of(const KeepForm& form) {
+  unsigned bits = 0;
+  if (form.values) bits |= kValuesBit;
+  if (form.any_statistics()) bits |= kStatisticsBit;
+  if (form.histogram) bits |= kHistogramBit;
+  if (form.hash) bits |= kHashBit;
+  if (form.shape) bits |= kShapeBit;
+  return static_cast<FormBits>(bits);
+}
+
+CapturePlan::CapturePlan(const HookOptions& options)
+    : save_(options.save.filled_from(SavePolicy::of(SaveSchedule()))), keep_(options.keep) {}
+
+Result<std::unique_ptr<CapturePlan>> CapturePlan::resolve(const HookOptions& options) {
+  TRAINWARDEN_RETURN_IF_ERROR(check_policy(options.save).with_context("save"));
+  if (bits_of(options.keep) == 0) return Status(Code::kInvalidArgument, "keep: nothing is kept; choose a form");
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<Candidate> candidates, candidates_of(options));
+  std::unique_ptr<CapturePlan> plan(new CapturePlan(options));
+  for (Candidate& candidate : candidates) {
+    const std::string context = fmt::format("collection \"{}\"", printable(candidate.collection.name));
+    const Status status = plan->add(std::move(candidate.collection), candidate.saved);
+    if (!status.ok()) return status.with_context(context);
+  }
+  plan->begin_step(Mode::kGlobal, 0);
+  return plan;
+}
+
+Status CapturePlan::add(Collection collection, bool saved) {
+  Planned planned;
+  if (collection.save) TRAINWARDEN_RETURN_IF_ERROR(check_policy(*collection.save));
+  planned.form = always_values(collection.name) ? kValuesBit : bits_of(collection.keep.value_or(keep_));
+  if (planned.form == 0) return Status(Code::kInvalidArgument, "nothing is kept; choose a form in keep");
+  TRAINWARDEN_ASSIGN_OR_RETURN(planned.patterns, PatternSet::compile(collection.include));
+  planned.save = collection.save ? collection.save->filled_from(save_) : save_;
+  planned.saved = saved;
+  planned.collection = std::move(collection);
+  planned_.push_back(std::move(planned));
+  return Status();
+}
+
+const Membership& CapturePlan::membership_of(std::string_view tensor) {
+  std::lock_guard lock(mutex_);
+  std::vector<std::uint32_t> collections;
+  for (std::uint32_t i = 0; i < planned_.size(); ++i) {
+    const std::vector<std::string>& names = planned_[i].collection.tensor_names;
+    if (std::find(names.begin(), names.end(), tensor) != names.end() || planned_[i].patterns.found_in(tensor)) {
+      collections.push_back(i);
+    }
+  }
+  return intern(std::move(collections));
+}
+
+const Membership& CapturePlan::with_collections(const Membership& membership,
+                                                std::span<const std::string_view> collections) {
+  std::lock_guard lock(mutex_);
+  std::set<std::uint32_t> indices(membership.collections_.begin(), membership.collections_.end());
+  for (const std::string_view collection : collections) indices.insert(find_or_add(collection));
+  return intern({indices.begin(), indices.end()});
+}
+
+std::vector<std::string> CapturePlan::names_of(const Membership& membership) const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const std::uint32_t index : membership.collections_) names.push_back(planned_[index].collection.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void CapturePlan::begin_step(Mode mode, std::int64_t mode_step) {
+  std::lock_guard lock(mutex_);
+  mode_ = mode;
+  mode_step_ = mode_step;
+  bool anything = false;
+  for (Planned& planned : planned_) {
+    planned.form_now = wanted_now(planned);
+    anything = anything || planned.form_now != 0;
+  }
+  for (auto& [collections, membership] : memberships_) {
+    membership.form_now_.store(wanted_now(membership), std::memory_order_relaxed);
+  }
+  anything_wanted_.store(anything, std::memory_order_relaxed);
+}
+
+bool CapturePlan::wants_collection(std::string_view collection) const {
+  std::lock_guard lock(mutex_);
+  const auto index = index_of_collection(collection);
+  if (!index) return false;
+  const bool training = mode_ == Mode::kTrain || mode_ == Mode::kGlobal;
+  if (!training && (collection == kGradients || collection == kOptimizerState)) return false;
+  const auto all = index_of_collection(kAll);
+  if (planned_[*index].form_now != 0 || (all && planned_[*all].form_now != 0)) return true;
+  return std::any_of(memberships_.begin(), memberships_.end(), [&](const auto& entry) {
+    return entry.second.form_now() != 0 && std::binary_search(entry.first.begin(), entry.first.end(), *index);
+  });
+}
+
+std::vector<Collection> CapturePlan::collections() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Collection> collections;
+  for (const Planned& planned : planned_) {
+    Collection& collection = collections.emplace_back(planned.collection);
+    if (!planned.saved) continue;
+    collection.save = planned.save;
+    if (!collection.keep) collection.keep = keep_;
+    if (always_values(collection.name)) collection.keep = KeepForm::whole();
+  }
+  return collections;
+}
+
+std::optional<std::uint32_t> CapturePlan::index_of_collection(std::string_view collection) const {
+  for (std::uint32_t i = 0; i < planned_.size(); ++i) {
+    if (planned_[i].collection.name == collection) return i;
+  }
+  return std::nullopt;
+}
+
+std::uint32_t CapturePlan::find_or_add(std::string_view collection) {
+  if (const auto index = index_of_collection(collection)) return *index;
+  Planned planned;
+  planned.collection.name = collection;
+  planned.saved = true;
+  planned.save = save_;
+  planned.form = bits_of(keep_);
+  planned.form_now = wanted_now(planned);
+  if (planned.form_now != 0) anything_wanted_.store(true, std::memory_order_relaxed);
+  planned_.push_back(std::move(planned));
+  return static_cast<std::uint32_t>(planned_.size() - 1);
+}
+
+const Membership& CapturePlan::intern(std::vector<std::uint32_t> collections) {
+  const auto [entry, added] = memberships_.try_emplace(std::move(collections));
+  Membership& membership = entry->second;
+  if (added) {
+    membership.collections_ = entry->first;
+    for (const std::uint32_t index : entry->first) {
+      const std::string& collection = planned_[index].collection.name;
+      membership.training_only_ |= collection == kGradients || collection == kOptimizerState;
+      membership.has_scalars_ |= collection == kScalars;
+    }
+    membership.form_now_.store(wanted_now(membership), std::memory_order_relaxed);
+  }
+  return membership;
+}
+
+FormBits CapturePlan::wanted_now(const Planned& planned) const {
+  const bool wanted = planned.saved && planned.save[mode_]->wants(mode_step_);
+  return wanted ? planned.form : FormBits{0};
+}
+
+FormBits CapturePlan::wanted_now(const Membership& membership) const {
+  const bool training = mode_ == Mode::kTrain || mode_ == Mode::kGlobal;
+  if (membership.training_only_ && !training) return 0;
+  unsigned form = 0;
+  for (const std::uint32_t index : membership.collections_) form |= planned_[index].form_now;
+  return static_cast<FormBits>(form);
+}
+
+}  // namespace trainwarden::capture

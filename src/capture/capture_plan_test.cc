@@ -1,0 +1,200 @@
+#include "capture/capture_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace trainwarden::capture {
+namespace {
+
+std::unique_ptr<CapturePlan> plan_of(const HookOptions& options) {
+  auto plan = CapturePlan::resolve(options);
+  EXPECT_TRUE(plan.ok()) << plan.status().to_string();
+  return plan.ok() ? *std::move(plan) : nullptr;
+}
+
+std::string error_of(const HookOptions& options) {
+  const auto plan = CapturePlan::resolve(options);
+  EXPECT_EQ(plan.status().code(), Code::kInvalidArgument);
+  return plan.status().message();
+}
+
+HookOptions every_step() {
+  HookOptions options;
+  options.save = SavePolicy::every(1);
+  return options;
+}
+
+TEST(CapturePlan, OnlyLossesAreSavedWhenNothingIsAskedFor) {
+  const auto plan = plan_of(every_step());
+  EXPECT_EQ(plan->membership_of("CrossEntropyLoss_output_0").form_now(), kValuesBit);
+  EXPECT_EQ(plan->membership_of("conv0.weight").form_now(), 0);
+  EXPECT_EQ(plan->membership_of("gradient/conv0.weight").form_now(), 0);
+}
+
+TEST(CapturePlan, IncludeByNamePatternAndAll) {
+  HookOptions options = every_step();
+  options.include_collections = {"weights"};
+  options.include = {"relu"};
+  const auto plan = plan_of(options);
+  EXPECT_NE(plan->membership_of("conv0.weight").form_now(), 0);
+  EXPECT_NE(plan->membership_of("relu_output_0").form_now(), 0);
+  EXPECT_EQ(plan->membership_of("conv0.bias").form_now(), 0);
+
+  HookOptions everything = every_step();
+  everything.save_all = true;
+  EXPECT_NE(plan_of(everything)->membership_of("anything at all").form_now(), 0);
+}
+
+TEST(CapturePlan, ACollectionMayNameItsTensors) {
+  HookOptions options = every_step();
+  options.collections = {{.name = "two", .tensor_names = {"a", "b"}}};
+  const auto plan = plan_of(options);
+  EXPECT_NE(plan->membership_of("a").form_now(), 0);
+  EXPECT_EQ(plan->membership_of("ab").form_now(), 0);
+}
+
+// {"name": "gradients", "save": ...} means the built-in members with another schedule.
+TEST(CapturePlan, ABuiltinCollectionGivenByNameAloneKeepsItsMembers) {
+  HookOptions options;
+  options.collections = {{.name = "gradients", .save = SavePolicy::every(2)}};
+  const auto plan = plan_of(options);
+  const Membership& gradients = plan->membership_of("gradient/fc.weight");
+  plan->begin_step(Mode::kTrain, 2);
+  EXPECT_EQ(gradients.form_now(), kValuesBit);
+  plan->begin_step(Mode::kTrain, 3);
+  EXPECT_EQ(gradients.form_now(), 0);
+}
+
+TEST(CapturePlan, SchedulesFollowTheModesOwnStep) {
+  HookOptions options;
+  options.include = {"x"};
+  options.save[Mode::kTrain] = SaveSchedule{.save_interval = 3, .start_step = 4, .end_step = 10};
+  options.save[Mode::kEval] = SaveSchedule{.end_step = 0, .save_steps = {2}};
+  const auto plan = plan_of(options);
+  const Membership& x = plan->membership_of("x");
+  std::vector<std::int64_t> saved;
+  for (std::int64_t step = 0; step < 20; ++step) {
+    plan->begin_step(Mode::kTrain, step);
+    EXPECT_EQ(plan->anything_wanted(), x.form_now() != 0);
+    if (x.form_now() != 0) saved.push_back(step);
+  }
+  EXPECT_EQ(saved, (std::vector<std::int64_t>{6, 9}));
+  plan->begin_step(Mode::kEval, 2);
+  EXPECT_NE(x.form_now(), 0);
+  plan->begin_step(Mode::kEval, 0);
+  EXPECT_EQ(x.form_now(), 0);
+  plan->begin_step(Mode::kPredict, 500);
+  EXPECT_NE(x.form_now(), 0) << "a mode without a schedule has the default one";
+}
+
+TEST(CapturePlan, FormsOfSeveralCollectionsUnite) {
+  HookOptions options = every_step();
+  options.collections = {
+      {.name = "reduced", .include = {"conv"}, .keep = KeepForm::reduced()},
+      {.name = "hashed", .include = {"weight"}, .keep = KeepForm{.values = false, .hash = true}},
+      {.name = "shaped", .include = {"fc"}, .keep = KeepForm{.values = false, .shape = true}},
+  };
+  const auto plan = plan_of(options);
+  EXPECT_EQ(plan->membership_of("conv.bias").form_now(), kStatisticsBit);
+  EXPECT_EQ(plan->membership_of("conv.weight").form_now(), kStatisticsBit | kHashBit);
+  EXPECT_EQ(plan->membership_of("fc.bias").form_now(), kShapeBit);
+}
+
+TEST(CapturePlan, LossesAreAlwaysValues) {
+  HookOptions options = every_step();
+  options.keep = KeepForm::reduced();
+  EXPECT_EQ(plan_of(options)->membership_of("loss_output_0").form_now(), kValuesBit);
+}
+
+TEST(CapturePlan, GradientsAndOptimizerStateOnlyWhileTraining) {
+  HookOptions options = every_step();
+  options.save_all = true;
+  const auto plan = plan_of(options);
+  for (const std::string_view name : {"gradient/a.weight", "optimizer_state/a.weight/exp_avg"}) {
+    const Membership& membership = plan->membership_of(name);
+    for (const Mode mode : kAllModes) {
+      plan->begin_step(mode, 0);
+      EXPECT_EQ(membership.form_now() != 0, mode == Mode::kTrain || mode == Mode::kGlobal) << name;
+    }
+  }
+  plan->begin_step(Mode::kEval, 0);
+  EXPECT_NE(plan->membership_of("a.weight").form_now(), 0);
+  EXPECT_FALSE(plan->wants_collection("gradients"));
+  EXPECT_TRUE(plan->wants_collection("weights"));
+}
+
+TEST(CapturePlan, IncludingAllSavesEveryCollection) {
+  HookOptions options;
+  options.include_collections = {"all"};
+  const auto plan = plan_of(options);
+  const auto collections = plan->collections();
+  EXPECT_TRUE(std::all_of(collections.begin(), collections.end(),
+                          [](const Collection& collection) { return collection.save.has_value(); }));
+}
+
+TEST(CapturePlan, DeclaredCollectionsAreCreatedAndSaved) {
+  const auto plan = plan_of(every_step());
+  const std::string_view wanted[] = {"mine", "weights"};
+  const Membership& membership = plan->with_collections(plan->membership_of("x"), wanted);
+  EXPECT_EQ(membership.form_now(), kValuesBit);
+  EXPECT_EQ(plan->names_of(membership), (std::vector<std::string>{"all", "mine", "weights"}));
+  EXPECT_EQ(plan->membership_of("y").form_now(), 0);
+  EXPECT_TRUE(plan->wants_collection("mine"));
+}
+
+TEST(CapturePlan, WantsCollectionKnowsItsTensors) {
+  HookOptions options = every_step();
+  options.include = {"conv0"};
+  const auto plan = plan_of(options);
+  EXPECT_FALSE(plan->wants_collection("weights"));
+  plan->membership_of("conv0.weight");
+  EXPECT_TRUE(plan->wants_collection("weights"));
+  EXPECT_FALSE(plan->wants_collection("no such"));
+}
+
+TEST(CapturePlan, TheManifestHasThePolicyOfWhatIsSaved) {
+  HookOptions options = every_step();
+  options.collections = {{.name = "mine", .include = {"x"}, .keep = KeepForm::reduced()}};
+  for (const Collection& collection : plan_of(options)->collections()) {
+    const bool saved = collection.name == "mine" || collection.name == "losses" || collection.name == "scalars";
+    EXPECT_EQ(collection.save.has_value(), saved) << collection.name;
+    if (!saved) continue;
+    EXPECT_EQ(*collection.keep, collection.name == "mine" ? KeepForm::reduced() : KeepForm::whole());
+  }
+}
+
+TEST(CapturePlan, BadCollections) {
+  HookOptions options;
+  options.include_collections = {"weigths"};
+  EXPECT_NE(error_of(options).find("\"weigths\""), std::string::npos);
+  EXPECT_NE(error_of(options).find("did you mean \"weights\"?"), std::string::npos);
+
+  options = HookOptions();
+  options.collections = {{.name = "empty"}};
+  EXPECT_EQ(error_of(options), "collection \"empty\" can match nothing; give it include or tensor_names");
+  options.collections = {{.name = "a", .include = {"x"}}, {.name = "a", .include = {"y"}}};
+  EXPECT_EQ(error_of(options), "collection \"a\" is given twice; merge the two");
+  options.collections = {{.include = {"x"}}};
+  EXPECT_EQ(error_of(options), "a collection has no name");
+  options.collections = {{.name = "bad", .include = {"a("}}};
+  EXPECT_NE(error_of(options).find("collection \"bad\": pattern \"a(\" does not compile"), std::string::npos)
+      << error_of(options);
+}
+
+TEST(CapturePlan, BadPoliciesAndForms) {
+  HookOptions options;
+  options.save = SavePolicy::every(0);
+  EXPECT_EQ(error_of(options), "save: train: save_interval must be at least 1, not 0");
+  options = HookOptions();
+  options.collections = {{.name = "a", .include = {"x"}, .save = SavePolicy::of(SaveSchedule{.start_step = -1})}};
+  EXPECT_EQ(error_of(options), "collection \"a\": train: start_step must be at least 0, not -1");
+  options.collections = {{.name = "a", .include = {"x"}, .keep = KeepForm{.values = false}}};
+  EXPECT_EQ(error_of(options), "collection \"a\": nothing is kept; choose a form in keep");
+  options = HookOptions();
+  options.keep = KeepForm{.values = false};
+  EXPECT_EQ(error_of(options), "keep: nothing is kept; choose a form");
+}
+
+}  // namespace
+}  // namespace trainwarden::capture

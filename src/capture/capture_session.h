@@ -1,0 +1,111 @@
+// CaptureSession: everything behind a hook that is on, put together: the plan decides, the table knows names, the
+// assembler gathers, the writer writes.
+//
+// May throw std::bad_alloc and the like; the hook catches.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "capture/capture_plan.h"
+#include "capture/loss_tally.h"
+#include "capture/staging_area.h"
+#include "capture/step_assembler.h"
+#include "capture/step_counter.h"
+#include "capture/step_writer.h"
+#include "capture/stop_requests.h"
+#include "capture/tensor_table.h"
+#include "store/journal_writer.h"
+#include "trainwarden/hook.h"
+
+namespace trainwarden::capture {
+
+// Thread rules as of Hook.
+class CaptureSession {
+ public:
+  struct Parts {
+    std::unique_ptr<CapturePlan> plan;
+    std::unique_ptr<store::JournalWriter> journal;
+    StopRequests stop_requests;
+    std::shared_ptr<storage::Storage> storage;  // kept alive for the journal; none in a dry run
+    const Clock& clock;
+    StepCounter& counter;  // outlives the session
+  };
+  // Starts the writer thread. Takes staging_bytes, when_full and durability from the options. kResourceExhausted.
+  static Result<std::unique_ptr<CaptureSession>> start(const HookOptions& options, Parts parts);
+
+  TensorId declare(std::string_view name, std::span<const std::string_view> collections);
+  bool anything_wanted() const { return plan_->anything_wanted(); }
+  bool wants(TensorId id) const;
+  bool wants(std::string_view name);
+  bool wants_collection(std::string_view collection) const { return plan_->wants_collection(collection); }
+
+  void save_tensor(TensorId id, const TensorView& view);
+  void save_tensor(std::string_view name, const TensorView& view);
+  void save_strings(std::string_view name, std::span<const std::string_view> strings);
+  void save_scalar(std::string_view name, double value);
+
+  void set_mode(Mode mode);
+  StepEnd end_step();
+  Status flush(std::chrono::nanoseconds timeout) { return writer_.flush(timeout); }
+  // Idempotent: again, it gives the same answer.
+  Status close(std::chrono::nanoseconds timeout);
+  bool closed() const { return closed_; }
+  // The writer thread is stuck in the storage: this object must never be destroyed.
+  bool stuck() const { return close_status_.code() == Code::kDeadlineExceeded; }
+
+  // Nothing is kept any more; what is offered is counted as lost. The reason of the first call stays.
+  void switch_off(std::string reason);
+  void lose(LossCause cause, std::uint64_t count, std::uint64_t bytes, std::string_view message);
+  HookReport report() const;
+
+ private:
+  CaptureSession(const HookOptions& options, Parts parts, std::unique_ptr<StagingArea> staging);
+
+  TensorEntry* entry_of(std::string_view name);
+  void add_to(TensorEntry& entry, std::span<const std::string_view> collections);
+  void save(TensorEntry& entry, const TensorView& view);
+  void save_whole_strings(TensorEntry& entry, FormBits form, const Shape& shape,
+                          std::span<const std::string_view> strings);
+  bool keep_values(const TensorEntry& entry, FormBits form, const TensorView& view);
+  void keep_statistics(const TensorEntry& entry, FormBits form, const TensorView& view);
+  void keep_shape(const TensorEntry& entry, DType dtype, const Shape& shape);
+  void add_row(const TensorEntry& entry, store::StatisticsRow row);
+  std::optional<StepAssembler::Slot> claim(const TensorEntry& entry, std::size_t bytes);
+  template <class Take>
+  bool take_room(Take take);
+  bool is_on() const { return on_.load(std::memory_order_relaxed); }
+  template <class Message>
+  void lose_saved(LossCause cause, std::uint64_t bytes, Message message);
+  void lose_nameless();
+  void lose_full(const TensorEntry& entry, std::uint64_t bytes);
+
+  const WhenFull when_full_;
+  const Clock& clock_;
+  StepCounter& counter_;
+  const std::shared_ptr<storage::Storage> storage_;
+  const std::unique_ptr<CapturePlan> plan_;
+  const std::unique_ptr<StagingArea> staging_;
+  LossLedger ledger_;
+  TensorTable tensors_;
+  StepAssembler assembler_;
+  StepWriter writer_;
+
+  std::atomic<std::int64_t> steps_ = 0;
+  std::atomic<std::int64_t> training_thread_ns_ = 0;
+  std::atomic<bool> on_ = true;
+  mutable std::mutex off_mutex_;
+  std::string off_reason_;  // guarded by off_mutex_
+  bool closed_ = false;
+  Status close_status_;
+};
+
+}  // namespace trainwarden::capture

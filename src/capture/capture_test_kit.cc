@@ -1,0 +1,204 @@
+#include "capture/capture_test_kit.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.h"
+#include "capture/open_hook.h"
+
+namespace trainwarden::capture {
+namespace {
+
+void read_record(store::JournalReader& reader, const store::Record& record, ReadStep& step) {
+  const std::string& name = reader.tensors()[record.tensor].name;
+  switch (record.form) {
+    case store::RecordForm::kValue: {
+      auto value = reader.read_value(record);
+      ASSERT_TRUE(value.ok()) << value.status().to_string();
+      step.values[name] = *std::move(value);
+      return;
+    }
+    case store::RecordForm::kStatistics:
+    case store::RecordForm::kShape: {
+      auto row = reader.read_statistics(record);
+      ASSERT_TRUE(row.ok()) << row.status().to_string();
+      step.statistics[name] = *std::move(row);
+      return;
+    }
+    case store::RecordForm::kScalar: {
+      const auto scalar = reader.read_scalar(record);
+      ASSERT_TRUE(scalar.ok()) << scalar.status().to_string();
+      step.scalars[name] = *scalar;
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<storage::Storage> borrowed(storage::Storage& storage) {
+  return {&storage, [](storage::Storage*) {}};
+}
+
+std::unique_ptr<Hook> open_hook_on(storage::Storage& storage, HookOptions options) {
+  auto hook = HookOpener::open(std::move(options), borrowed(storage), system_clock());
+  if (!hook.ok()) {
+    ADD_FAILURE() << hook.status().to_string();
+    std::abort();
+  }
+  return *std::move(hook);
+}
+
+HookOptions keep_all_of(std::string pattern) {
+  HookOptions options;
+  options.include = {std::move(pattern)};
+  options.save = SavePolicy::every(1);
+  options.staging_bytes = std::size_t{1} << 20;
+  return options;
+}
+
+TensorView view_of(const std::vector<float>& values) {
+  return TensorView::of(values.data(), DType::kFloat32, Shape({static_cast<std::int64_t>(values.size())}));
+}
+
+std::vector<float> floats_of(const TensorValue& value) {
+  std::vector<float> floats(value.data.size() / sizeof(float));
+  std::memcpy(floats.data(), value.data.data(), value.data.size());
+  return floats;
+}
+
+std::uint64_t ReadRun::lost(std::string_view cause) const {
+  std::uint64_t count = 0;
+  for (const RunLoss& loss : losses) {
+    if (loss.by_writer && loss.cause == cause) count += loss.count;
+  }
+  return count;
+}
+
+ReadRun read_run(const storage::Storage& storage, int rank) {
+  ReadRun run;
+  const auto info = store::read_run(storage);
+  EXPECT_TRUE(info.ok()) << info.status().to_string();
+  if (!info.ok()) return run;
+  auto reader = store::JournalReader::open(storage, *info, store::worker_name(rank), store::ReaderOptions());
+  EXPECT_TRUE(reader.ok()) << reader.status().to_string();
+  if (!reader.ok()) return run;
+  const Status refreshed = (*reader)->refresh();
+  EXPECT_TRUE(refreshed.ok()) << refreshed.to_string();
+
+  for (std::size_t i = 0; i < (*reader)->steps().size(); ++i) {
+    ReadStep& step = run.steps.emplace_back();
+    step.entry = (*reader)->steps()[i];
+    const auto records = (*reader)->records(i);
+    EXPECT_TRUE(records.ok()) << records.status().to_string();
+    if (!records.ok()) continue;
+    for (const store::Record& record : *records) read_record(**reader, record, step);
+  }
+  for (const store::EventEntry& event : (*reader)->events()) run.events.push_back(event.json);
+  for (const store::TensorEntry& tensor : (*reader)->tensors()) run.collections_of[tensor.name] = tensor.collections;
+  run.losses.assign((*reader)->losses().begin(), (*reader)->losses().end());
+  run.collections.assign((*reader)->collections().begin(), (*reader)->collections().end());
+  return run;
+}
+
+std::uint64_t lost(const HookReport& report, LossCause cause) {
+  for (const CaptureLoss& loss : report.losses) {
+    if (loss.cause == cause) return loss.count;
+  }
+  return 0;
+}
+
+class FakeJournal::Writer final : public store::JournalWriter {
+ public:
+  explicit Writer(FakeJournal& journal) : journal_(journal) {}
+  Status append_step(const store::StepBatch& batch) override { return journal_.append(&batch, {}); }
+  Status append_event(format::FrameKind, std::int64_t, std::string_view json) override {
+    return journal_.append(nullptr, json);
+  }
+  Status sync() override {
+    std::lock_guard lock(journal_.mutex_);
+    ++journal_.syncs_;
+    return Status();
+  }
+  Status seal() override {
+    std::lock_guard lock(journal_.mutex_);
+    journal_.sealed_ = true;
+    return Status();
+  }
+  std::uint64_t written_bytes() const override { return 0; }
+
+ private:
+  FakeJournal& journal_;
+};
+
+std::unique_ptr<store::JournalWriter> FakeJournal::create() { return std::make_unique<Writer>(*this); }
+
+Status FakeJournal::append(const store::StepBatch* batch, std::string_view event) {
+  std::unique_lock lock(mutex_);
+  waiting_ = held_;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return !held_; });
+  waiting_ = false;
+  ++attempts_;
+  if (!failure_.ok()) return failure_;
+  if (batch == nullptr) {
+    events_.emplace_back(event);
+  } else {
+    batches_.push_back(*batch);
+    for (store::KeptTensor& tensor : batches_.back().tensors) tensor.data = {};
+  }
+  return Status();
+}
+
+void FakeJournal::fail_with(Status status) {
+  std::lock_guard lock(mutex_);
+  failure_ = std::move(status);
+}
+
+void FakeJournal::hold() {
+  std::lock_guard lock(mutex_);
+  held_ = true;
+}
+
+void FakeJournal::release() {
+  {
+    std::lock_guard lock(mutex_);
+    held_ = false;
+  }
+  changed_.notify_all();
+}
+
+void FakeJournal::wait_until_held() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return waiting_; });
+}
+
+std::vector<store::StepBatch> FakeJournal::batches() const {
+  std::lock_guard lock(mutex_);
+  return batches_;
+}
+
+std::vector<std::string> FakeJournal::events() const {
+  std::lock_guard lock(mutex_);
+  return events_;
+}
+
+int FakeJournal::syncs() const {
+  std::lock_guard lock(mutex_);
+  return syncs_;
+}
+
+int FakeJournal::attempts() const {
+  std::lock_guard lock(mutex_);
+  return attempts_;
+}
+
+bool FakeJournal::sealed() const {
+  std::lock_guard lock(mutex_);
+  return sealed_;
+}
+
+}  // namespace trainwarden::capture

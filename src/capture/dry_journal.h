@@ -1,0 +1,17 @@
+// DryJournal: the journal of a dry run. Everything is decided, copied and counted, and nothing is written.
+#pragma once
+
+#include "store/journal_writer.h"
+
+namespace trainwarden::capture {
+
+class DryJournal final : public store::JournalWriter {
+ public:
+  Status append_step(const store::StepBatch&) override { return Status(); }
+  Status append_event(format::FrameKind, std::int64_t, std::string_view) override { return Status(); }
+  Status sync() override { return Status(); }
+  Status seal() override { return Status(); }
+  std::uint64_t written_bytes() const override { return 0; }
+};
+
+}  // namespace trainwarden::capture

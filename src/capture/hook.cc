@@ -1,0 +1,173 @@
+#include "trainwarden/hook.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "capture/hook_environment.h"
+#include "capture/hook_impl.h"
+#include "capture/open_hook.h"
+#include "storage/local_storage.h"
+#include "store/no_throw.h"
+
+namespace trainwarden {
+namespace {
+
+constexpr std::chrono::seconds kCloseTimeout{30};
+constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24 * 365);
+
+Status fault() { return Status(Code::kInternal, "the hook failed; its report says how"); }
+
+void log_losses(const std::vector<CaptureLoss>& losses) {
+  for (const CaptureLoss& loss : losses) {
+    log(LogLevel::kWarning, "not in the run: {} item(s) of {}, {}; the first: {}", loss.count,
+        format_bytes(loss.bytes), name(loss.cause), loss.first_message);
+  }
+}
+
+}  // namespace
+
+// A fault that should not have been possible: better no hook than one that harms the training.
+void Hook::Impl::contain(capture::CaptureSession& session, const char* fault) noexcept {
+  try {
+    log(LogLevel::kError, "the hook switches itself off: {}", fault);
+    session.switch_off(fault);
+  } catch (...) {
+    // Not even room for the reason.
+  }
+}
+
+void Hook::Impl::count_out_of_memory(capture::CaptureSession& session) noexcept {
+  try {
+    session.lose(LossCause::kOutOfMemory, 1, 0, "out of memory");
+  } catch (...) {
+    // The count was made before there was no room for its message.
+  }
+}
+
+Result<std::unique_ptr<Hook>> Hook::open(HookOptions options) {
+  return store::no_throw([&]() -> Result<std::unique_ptr<Hook>> {
+    if (capture::switched_off(capture::process_environment())) return disabled();
+    if (options.run_dir.empty() && !options.dry_run) {
+      return Status(Code::kInvalidArgument,
+                    "run_dir is not set: name the run's folder in HookOptions, or in TRAINWARDEN_RUN_DIR and use "
+                    "hook_options_from_environment()");
+    }
+    // The training program may change its working directory.
+    std::shared_ptr<storage::Storage> storage =
+        storage::open_local_storage(std::filesystem::absolute(options.run_dir));
+    return capture::HookOpener::open(std::move(options), std::move(storage), system_clock());
+  });
+}
+
+std::unique_ptr<Hook> Hook::disabled() {
+  return std::unique_ptr<Hook>(new Hook(std::make_unique<Impl>(HookOptions())));
+}
+
+Hook::Hook(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Hook::~Hook() {
+  const Status status = close();
+  if (!status.ok()) log(LogLevel::kError, "the run could not be closed: {}", status.to_string());
+}
+
+void Hook::set_mode(Mode mode) {
+  if (impl_->live() == nullptr) return impl_->counter.set_mode(mode);
+  impl_->guarded([&](capture::CaptureSession& session) { session.set_mode(mode); });
+}
+
+Mode Hook::mode() const { return impl_->counter.current().mode; }
+std::int64_t Hook::global_step() const { return impl_->counter.current().global_step; }
+std::int64_t Hook::mode_step() const { return impl_->counter.current().mode_step; }
+
+StepEnd Hook::end_step() {
+  const capture::StepId id = impl_->counter.current();
+  StepEnd end{.global_step = id.global_step, .mode = id.mode, .mode_step = id.mode_step};
+  if (impl_->live() == nullptr) {
+    impl_->counter.advance();
+    return end;
+  }
+  impl_->guarded([&](capture::CaptureSession& session) { end = session.end_step(); });
+  return end;
+}
+
+TensorId Hook::declare(std::string_view name) { return declare(name, {}); }
+
+TensorId Hook::declare(std::string_view name, std::span<const std::string_view> collections) {
+  TensorId id;
+  impl_->guarded([&](capture::CaptureSession& session) { id = session.declare(name, collections); });
+  return id;
+}
+
+bool Hook::wants(TensorId id) {
+  bool wanted = false;
+  impl_->guarded([&](capture::CaptureSession& session) { wanted = session.wants(id); });
+  return wanted;
+}
+
+bool Hook::wants(std::string_view name) {
+  bool wanted = false;
+  impl_->guarded([&](capture::CaptureSession& session) { wanted = session.anything_wanted() && session.wants(name); });
+  return wanted;
+}
+
+bool Hook::wants_collection(std::string_view collection) {
+  bool wanted = false;
+  impl_->guarded([&](capture::CaptureSession& session) {
+    wanted = session.anything_wanted() && session.wants_collection(collection);
+  });
+  return wanted;
+}
+
+void Hook::save_tensor(TensorId id, const TensorView& tensor) {
+  impl_->guarded([&](capture::CaptureSession& session) {
+    if (session.anything_wanted()) session.save_tensor(id, tensor);
+  });
+}
+
+void Hook::save_tensor(std::string_view name, const TensorView& tensor) {
+  impl_->guarded([&](capture::CaptureSession& session) {
+    if (session.anything_wanted()) session.save_tensor(name, tensor);
+  });
+}
+
+void Hook::save_strings(std::string_view name, std::span<const std::string_view> strings) {
+  impl_->guarded([&](capture::CaptureSession& session) {
+    if (session.anything_wanted()) session.save_strings(name, strings);
+  });
+}
+
+void Hook::save_scalar(std::string_view name, double value) {
+  impl_->guarded([&](capture::CaptureSession& session) { session.save_scalar(name, value); });
+}
+
+Status Hook::flush(std::chrono::milliseconds timeout) {
+  const auto wait = std::clamp(timeout, std::chrono::milliseconds(0), kLongestTimeout);
+  Status status;
+  const bool done = impl_->guarded([&](capture::CaptureSession& session) { status = session.flush(wait); });
+  return done ? status : fault();
+}
+
+Status Hook::close() {
+  Status status;
+  const bool done = impl_->guarded([&](capture::CaptureSession& session) {
+    const bool first = !session.closed();
+    status = session.close(kCloseTimeout);
+    if (first) log_losses(session.report().losses);
+  });
+  return done ? status : fault();
+}
+
+HookReport Hook::report() const {
+  HookReport report;
+  report.on = false;
+  report.off_reason = impl_->in_forked_child() ? "forked from the process that opened the hook" : "disabled";
+  impl_->guarded([&](capture::CaptureSession& session) { report = session.report(); });
+  return report;
+}
+
+const HookOptions& Hook::options() const { return impl_->options; }
+
+}  // namespace trainwarden

@@ -1,0 +1,137 @@
+#include "capture/hook_environment.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "capture/hook_options_json.h"
+#include "capture/option_values.h"
+#include "store/no_throw.h"
+
+namespace trainwarden {
+namespace capture {
+namespace {
+
+// The launchers' own variables, asked when TRAINWARDEN_RANK or TRAINWARDEN_WORLD_SIZE is not set: torchrun, Open MPI, Slurm.
+constexpr const char* kRankVariables[] = {"TRAINWARDEN_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"};
+constexpr const char* kWorldSizeVariables[] = {"TRAINWARDEN_WORLD_SIZE", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
+                                               "SLURM_STEP_NUM_TASKS"};
+
+// Reads variables one by one; the first error stays.
+class EnvironmentReader {
+ public:
+  explicit EnvironmentReader(const Environment& environment) : environment_(environment) {}
+
+  const Status& status() const { return status_; }
+
+  std::optional<std::string_view> text(const char* variable) const {
+    const char* value = environment_(variable);
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    return std::string_view(value);
+  }
+
+  // Hands the value, where there is one, to `parse` (text → Result<T>).
+  template <class T, class Parse>
+  void read(const char* variable, T& value, Parse parse) {
+    const auto found = text(variable);
+    if (!found || !status_.ok()) return;
+    auto parsed = parse(*found);
+    if (parsed.ok()) {
+      value = static_cast<T>(*std::move(parsed));
+    } else {
+      status_ = parsed.status().with_context(variable);
+    }
+  }
+
+  // Of the first of the variables that is set.
+  template <class T, class Parse>
+  void read_first(std::span<const char* const> variables, T& value, Parse parse) {
+    for (const char* variable : variables) {
+      if (text(variable)) return read(variable, value, parse);
+    }
+  }
+
+ private:
+  const Environment& environment_;
+  Status status_;
+};
+
+Result<std::int64_t> parse_at_least(std::string_view text, std::int64_t at_least) {
+  const auto number = parse_int(trim(text));
+  if (number && *number >= at_least && *number <= std::numeric_limits<int>::max()) return *number;
+  return Status(Code::kInvalidArgument,
+                fmt::format("expected an integer of at least {}, found \"{}\"", at_least, printable(text)));
+}
+
+Result<std::int64_t> parse_rank(std::string_view text) { return parse_at_least(text, 0); }
+Result<std::int64_t> parse_positive(std::string_view text) { return parse_at_least(text, 1); }
+
+Result<bool> parse_switch(std::string_view text) {
+  if (const auto value = parse_bool(trim(text))) return *value;
+  return Status(Code::kInvalidArgument, fmt::format("expected 1 or 0, found \"{}\"", printable(text)));
+}
+
+Result<std::vector<std::string>> parse_list(std::string_view text) { return split_list(text); }
+Result<std::string> parse_text(std::string_view text) { return std::string(text); }
+
+void set_interval(SavePolicy& policy, std::int64_t save_interval) {
+  for (auto& schedule : policy.by_mode) {
+    if (!schedule) schedule.emplace();
+    schedule->save_interval = save_interval;
+  }
+}
+
+}  // namespace
+
+Environment process_environment() {
+  return [](const char* variable) -> const char* { return std::getenv(variable); };
+}
+
+bool switched_off(const Environment& environment) {
+  const char* value = environment("TRAINWARDEN");
+  return value != nullptr && parse_bool(trim(value)) == std::optional(false);
+}
+
+Status overlay_environment(const Environment& environment, HookOptions& options) {
+  EnvironmentReader reader(environment);
+  if (const auto file = reader.text("TRAINWARDEN_CONFIG")) {
+    TRAINWARDEN_RETURN_IF_ERROR(overlay_json_file(std::string(*file), options).with_context("TRAINWARDEN_CONFIG"));
+  }
+  reader.read("TRAINWARDEN_RUN_DIR", options.run_dir, parse_text);
+  reader.read_first(kRankVariables, options.rank, parse_rank);
+  reader.read_first(kWorldSizeVariables, options.world_size, parse_positive);
+
+  std::optional<std::int64_t> save_interval;
+  reader.read("TRAINWARDEN_SAVE_INTERVAL", save_interval, parse_positive);
+  if (save_interval) set_interval(options.save, *save_interval);
+  reader.read("TRAINWARDEN_SAVE_ALL", options.save_all, parse_switch);
+  reader.read("TRAINWARDEN_INCLUDE_COLLECTIONS", options.include_collections, parse_list);
+  if (const auto pattern = reader.text("TRAINWARDEN_INCLUDE")) options.include = {std::string(*pattern)};
+
+  reader.read("TRAINWARDEN_STAGING_BYTES", options.staging_bytes, parse_byte_size);
+  reader.read("TRAINWARDEN_SEGMENT_BYTES", options.segment_bytes, parse_byte_size);
+  reader.read("TRAINWARDEN_WHEN_FULL", options.when_full, parse_when_full);
+  reader.read("TRAINWARDEN_DURABILITY", options.durability, parse_durability);
+  reader.read("TRAINWARDEN_DRY_RUN", options.dry_run, parse_switch);
+  reader.read("TRAINWARDEN_CODE_VERSION", options.code_version, parse_text);
+  return reader.status();
+}
+
+}  // namespace capture
+
+Result<HookOptions> hook_options_from_environment(HookOptions base) {
+  return store::no_throw([&]() -> Result<HookOptions> {
+    TRAINWARDEN_RETURN_IF_ERROR(capture::overlay_environment(capture::process_environment(), base));
+    return std::move(base);
+  });
+}
+
+}  // namespace trainwarden

@@ -1,0 +1,198 @@
+#include "capture/hook_options_json.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "capture/json_object.h"
+#include "capture/option_values.h"
+#include "storage/local_storage.h"
+#include "store/no_throw.h"
+
+namespace trainwarden {
+namespace capture {
+namespace {
+
+using nlohmann::json;
+
+void read_schedule(JsonObject& object, SaveSchedule& schedule) {
+  object.read("save_interval", schedule.save_interval, 1);
+  object.read("start_step", schedule.start_step, 0);
+  object.read("end_step", schedule.end_step, 0);
+  object.read("save_steps", schedule.save_steps, 0);
+}
+
+// Fields at the top hold for all modes, fields inside a mode's object for that mode; what neither gives comes from
+// `above`. So the order of precedence, low to high, is: default, hook, hook's mode, collection, collection's mode.
+SavePolicy read_save(const json& value, const std::string& path, const SavePolicy& above, Status& status) {
+  JsonObject object(value, path, status);
+  SavePolicy policy;
+  for (const Mode mode : kAllModes) {
+    SaveSchedule schedule = above[mode].value_or(SaveSchedule());
+    read_schedule(object, schedule);
+    const std::string key(name(mode));
+    if (const json* member = object.find(key)) {
+      JsonObject of_mode(*member, object.path_of(key), status);
+      read_schedule(of_mode, schedule);
+      of_mode.finish();
+    }
+    policy[mode] = std::move(schedule);
+  }
+  object.finish();
+  return policy;
+}
+
+KeepForm read_keep(const json& value, const std::string& path, KeepForm form, Status& status) {
+  JsonObject object(value, path, status);
+  object.read("values", form.values);
+  object.read("statistics", form.statistics);
+  object.read("histogram", form.histogram);
+  object.read("hash", form.hash);
+  object.read("shape", form.shape);
+  object.finish();
+  if (!form.values && !form.any_statistics() && !form.shape) {
+    object.fail("", "keeps nothing; at least one of values, statistics, histogram, hash and shape must be true");
+  }
+  return form;
+}
+
+// The collection of that name, added when there is none yet.
+Collection& collection_named(const std::string& wanted, std::vector<Collection>& collections) {
+  const auto found = std::find_if(collections.begin(), collections.end(),
+                                  [&](const Collection& collection) { return collection.name == wanted; });
+  if (found != collections.end()) return *found;
+  return collections.emplace_back(Collection{.name = wanted});
+}
+
+void read_collection(const json& value, const std::string& path, HookOptions& options, Status& status) {
+  JsonObject object(value, path, status);
+  std::string collection_name;
+  object.read("name", collection_name);
+  if (collection_name.empty()) object.fail("name", "expected the collection's name, found nothing");
+  if (!status.ok()) return;
+
+  Collection& collection = collection_named(collection_name, options.collections);
+  object.read("include", collection.include);
+  object.read("tensor_names", collection.tensor_names);
+  if (const json* save = object.find("save")) {
+    collection.save = read_save(*save, object.path_of("save"), collection.save.value_or(options.save), status);
+  }
+  if (const json* keep = object.find("keep")) {
+    collection.keep = read_keep(*keep, object.path_of("keep"), collection.keep.value_or(options.keep), status);
+  }
+  object.finish();
+}
+
+void read_collections(JsonObject& document, HookOptions& options, Status& status) {
+  const json* collections = document.find("collections");
+  if (collections == nullptr) return;
+  if (!collections->is_array()) return document.fail_type("collections", "an array of objects", *collections);
+  std::size_t index = 0;
+  for (const json& collection : *collections) {
+    read_collection(collection, fmt::format("collections[{}]", index++), options, status);
+  }
+}
+
+void read_int(JsonObject& document, const std::string& key, int& value, int at_least) {
+  std::int64_t wide = value;
+  document.read(key, wide, at_least);
+  if (wide > std::numeric_limits<int>::max()) return document.fail(key, fmt::format("{} is too large", wide));
+  value = static_cast<int>(wide);
+}
+
+void read_bytes(JsonObject& document, const std::string& key, std::size_t& value) {
+  const json* member = document.find(key);
+  if (member == nullptr) return;
+  const std::string text = member->is_string() ? member->get<std::string>() : member->dump();
+  const Result<std::uint64_t> bytes = parse_byte_size(text);
+  if (!bytes.ok()) return document.fail(key, bytes.status().message());
+  value = *bytes;
+}
+
+Status read_document(const json& value, HookOptions& options) {
+  Status status;
+  JsonObject document(value, "", status);
+  std::string run_dir = options.run_dir.string();
+  document.read("run_dir", run_dir);
+  options.run_dir = run_dir;
+  if (const json* save = document.find("save")) options.save = read_save(*save, "save", options.save, status);
+  if (const json* keep = document.find("keep")) options.keep = read_keep(*keep, "keep", options.keep, status);
+  read_collections(document, options, status);
+  document.read("include_collections", options.include_collections);
+  document.read("include", options.include);
+  document.read("save_all", options.save_all);
+  read_int(document, "rank", options.rank, 0);
+  read_int(document, "world_size", options.world_size, 1);
+  read_bytes(document, "staging_bytes", options.staging_bytes);
+  read_bytes(document, "segment_bytes", options.segment_bytes);
+  document.read_word("when_full", options.when_full, parse_when_full);
+  document.read_word("durability", options.durability, parse_durability);
+  document.read("dry_run", options.dry_run);
+  document.read("code_version", options.code_version);
+  document.read("labels", options.labels);
+  document.finish();
+  return status;
+}
+
+// `byte` counts from 1, as nlohmann::json does.
+std::string line_and_column(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, std::min(byte == 0 ? 0 : byte - 1, text.size()));
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 = 0
+  return fmt::format("line {}, column {}", line, before.size() - line_start + 1);
+}
+
+// The reason without the library's own prefix: "... while parsing value - invalid literal; last read: 'x'".
+std::string reason_of(const json::parse_error& error) {
+  const std::string_view text = error.what();
+  constexpr std::string_view kBeforeReason = "syntax error ";
+  const std::size_t start = text.find(kBeforeReason);
+  return printable(start == std::string_view::npos ? text : text.substr(start + kBeforeReason.size()));
+}
+
+Status parse_and_read(std::string_view text, HookOptions& options) {
+  try {
+    return read_document(json::parse(text), options);
+  } catch (const json::parse_error& error) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{}: not JSON: {}", line_and_column(text, error.byte), reason_of(error)));
+  }
+}
+
+}  // namespace
+
+Status overlay_json(std::string_view json, std::string_view source_name, HookOptions& options) {
+  return parse_and_read(json, options).with_context(source_name);
+}
+
+Status overlay_json_file(const std::filesystem::path& file, HookOptions& options) {
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  const auto text = storage::open_local_storage(folder)->read(file.filename().string());
+  if (!text.ok()) return text.status().with_context("the hook's configuration");
+  return overlay_json(*text, file.string(), options);
+}
+
+}  // namespace capture
+
+Result<HookOptions> load_hook_options(const std::filesystem::path& json_file) {
+  return store::no_throw([&]() -> Result<HookOptions> {
+    HookOptions options;
+    TRAINWARDEN_RETURN_IF_ERROR(capture::overlay_json_file(json_file, options));
+    return options;
+  });
+}
+
+Result<HookOptions> parse_hook_options(std::string_view json, std::string_view source_name) {
+  return store::no_throw([&]() -> Result<HookOptions> {
+    HookOptions options;
+    TRAINWARDEN_RETURN_IF_ERROR(capture::overlay_json(json, source_name, options));
+    return options;
+  });
+}
+
+}  // namespace trainwarden

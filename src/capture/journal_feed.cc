@@ -1,0 +1,152 @@
+#include "capture/journal_feed.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "format/run_event.h"
+#include "store/no_throw.h"
+
+namespace trainwarden::capture {
+namespace {
+
+constexpr int kTriesToEnd = 5;
+constexpr std::chrono::milliseconds kPauseBetweenTries{50};  // a journal that has failed wants some time
+constexpr std::int64_t kSyncIntervalNs = 1'000'000'000;
+constexpr std::int64_t kPollIntervalNs = 2'000'000;  // while steps come faster than that
+
+}  // namespace
+
+JournalFeed::JournalFeed(std::unique_ptr<store::JournalWriter> journal, StopRequests stop_requests,
+                         Durability durability, const StepCounter& training, const Clock& clock, LossLedger& ledger)
+    : journal_(std::move(journal)),
+      stop_requests_(std::move(stop_requests)),
+      durability_(durability),
+      training_(training),
+      clock_(clock),
+      ledger_(ledger) {}
+
+Status JournalFeed::write(StagedStep& step) {
+  const Status status = store::no_throw([&] { return append(step); });
+  if (status.ok()) {
+    count(step);
+  } else {
+    lose(step, status);
+  }
+  return status;
+}
+
+Status JournalFeed::append(StagedStep& step) {
+  step.losses.merge(untold_losses_);
+  step.new_names.insert(step.new_names.begin(), untold_names_.begin(), untold_names_.end());
+  untold_losses_ = LossTally();
+  untold_names_.clear();
+  std::vector<std::vector<std::string>> strings;
+  store::StepBatch batch = make_batch(step, strings);
+  Status status = tried(journal_->append_step(batch));
+  step.statistics = std::move(batch.statistics);  // to be counted
+  return status;
+}
+
+// Takes note of how an append went. Each outage is logged once, when it begins.
+Status JournalFeed::tried(Status status) {
+  if (status.ok()) {
+    if (failing_) log(LogLevel::kInfo, "the run can be written again");
+    unsynced_ = true;
+  } else if (!failing_) {
+    log(LogLevel::kError, "the run cannot be written, and training goes on without: {}", status.to_string());
+  }
+  failing_ = !status.ok();
+  return status;
+}
+
+void JournalFeed::count(const StagedStep& step) {
+  written_.tensors += step.tensors.size();
+  written_.tensor_bytes += step.tensor_bytes();
+  written_.statistics += step.statistics.size();
+  written_.scalars += step.scalars.size();
+}
+
+void JournalFeed::lose(const StagedStep& step, const Status& status) {
+  const auto message = [&] { return fmt::format("step {}: {}", step.id.global_step, status.to_string()); };
+  last_lost_step_ = step.id;
+  untold_losses_.merge(step.losses);
+  untold_names_.insert(untold_names_.end(), step.new_names.begin(), step.new_names.end());
+  if (step.item_count() == 0) return;
+  untold_losses_.add(LossCause::kWriteFailed, step.item_count(), step.tensor_bytes(), message);
+  ledger_.add(LossCause::kWriteFailed, step.item_count(), step.tensor_bytes(), message);
+}
+
+void JournalFeed::tend(bool idle) {
+  const std::int64_t now = clock_.steady_ns();
+  if (idle || now - last_poll_ns_ >= kPollIntervalNs) {
+    last_poll_ns_ = now;
+    take_stop_requests();
+  }
+  write_events();
+  sync_when_due();
+}
+
+void JournalFeed::take_stop_requests() {
+  for (format::StopRequest& request : stop_requests_.poll()) {
+    unwritten_events_.push_back(encode_stop_accepted(request, training_.current().global_step));
+    if (first_stop_ != nullptr) continue;
+    first_stop_ = std::make_unique<format::StopRequest>(std::move(request));
+    stop_.store(first_stop_.get(), std::memory_order_release);
+  }
+}
+
+void JournalFeed::write_events() {
+  while (!unwritten_events_.empty() && append_event(unwritten_events_.front()).ok()) {
+    unwritten_events_.erase(unwritten_events_.begin());
+  }
+}
+
+Status JournalFeed::append_event(const std::string& json) {
+  return tried(journal_->append_event(format::FrameKind::kEvent, -1, json));
+}
+
+void JournalFeed::sync_when_due() {
+  if (durability_ != Durability::kInterval || !unsynced_) return;
+  const std::int64_t now = clock_.steady_ns();
+  if (now - last_sync_ns_ < kSyncIntervalNs) return;
+  last_sync_ns_ = now;
+  unsynced_ = false;
+  const Status status = journal_->sync();
+  if (!status.ok()) log(LogLevel::kError, "what was written last may not survive a power loss: {}", status.to_string());
+}
+
+Status JournalFeed::finish() {
+  Status status = write_end();
+  for (int attempt = 1; !status.ok() && attempt < kTriesToEnd; ++attempt) {
+    std::this_thread::sleep_for(kPauseBetweenTries);
+    status = write_end();
+  }
+  if (status.ok() && durability_ != Durability::kNone) status = journal_->sync();
+  const Status sealed = journal_->seal();
+  journal_.reset();
+  return status.ok() ? sealed : status;
+}
+
+// The last losses are told under the step that was lost last: it is then there, with nothing in it.
+Status JournalFeed::write_end() {
+  if (!untold_losses_.empty()) {
+    store::StepBatch batch;
+    batch.global_step = last_lost_step_.global_step;
+    batch.mode = last_lost_step_.mode;
+    batch.mode_step = last_lost_step_.mode_step;
+    batch.losses = untold_losses_.rows();
+    TRAINWARDEN_RETURN_IF_ERROR(tried(journal_->append_step(batch)));
+    untold_losses_ = LossTally();
+  }
+  write_events();
+  format::RunEndEvent end;
+  end.stopped = first_stop_ != nullptr;
+  if (end.stopped) end.reason = first_stop_->reason;
+  return append_event(format::encode_run_end(end));
+}
+
+}  // namespace trainwarden::capture

@@ -1,0 +1,82 @@
+// JournalFeed: what the writer thread does with its journal, one thing after the other.
+//
+// When the journal cannot be written, the content of the step is counted as lost and told to the run with the next step
+// that can be written. How often a broken storage is tried is the journal's affair.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "capture/loss_tally.h"
+#include "capture/staged_step.h"
+#include "capture/step_counter.h"
+#include "capture/stop_requests.h"
+#include "store/journal_writer.h"
+#include "trainwarden/hook.h"
+
+namespace trainwarden::capture {
+
+// What has reached the journal. Any thread may look.
+struct WrittenCounts {
+  std::atomic<std::uint64_t> tensors = 0;
+  std::atomic<std::uint64_t> tensor_bytes = 0;
+  std::atomic<std::uint64_t> statistics = 0;
+  std::atomic<std::uint64_t> scalars = 0;
+};
+
+// One thread at a time, but for stop() and written().
+class JournalFeed {
+ public:
+  // `training` says where the training is; it, `clock` and `ledger` must outlive this.
+  JournalFeed(std::unique_ptr<store::JournalWriter> journal, StopRequests stop_requests, Durability durability,
+              const StepCounter& training, const Clock& clock, LossLedger& ledger);
+
+  // Not ok: the step is not in the journal, and has been counted as lost.
+  Status write(StagedStep& step);
+  // Looks for stop requests (when `idle` or after a few milliseconds), syncs when it is time.
+  void tend(bool idle);
+  // Tells what was lost last, writes the end of the run, seals, and frees the journal's lock.
+  Status finish();
+
+  // The first request, nullptr while there is none. Valid as long as this.
+  const format::StopRequest* stop() const { return stop_.load(std::memory_order_acquire); }
+  const WrittenCounts& written() const { return written_; }
+
+ private:
+  Status append(StagedStep& step);
+  Status append_event(const std::string& json);
+  Status tried(Status status);
+  void lose(const StagedStep& step, const Status& status);
+  void count(const StagedStep& step);
+  void take_stop_requests();
+  void write_events();
+  void sync_when_due();
+  Status write_end();
+
+  std::unique_ptr<store::JournalWriter> journal_;
+  StopRequests stop_requests_;
+  const Durability durability_;
+  const StepCounter& training_;
+  const Clock& clock_;
+  LossLedger& ledger_;
+
+  WrittenCounts written_;
+  std::unique_ptr<format::StopRequest> first_stop_;
+  std::atomic<const format::StopRequest*> stop_ = nullptr;
+  std::vector<std::string> unwritten_events_;
+  std::int64_t last_poll_ns_ = 0;
+  std::int64_t last_sync_ns_ = 0;
+  bool unsynced_ = false;
+
+  // What the journal could not be told so far.
+  StepId last_lost_step_;
+  LossTally untold_losses_;
+  std::vector<store::NameEntry> untold_names_;
+  bool failing_ = false;  // since the last append
+};
+
+}  // namespace trainwarden::capture

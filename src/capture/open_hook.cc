@@ -1,0 +1,125 @@
+#include "capture/open_hook.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "capture/capture_plan.h"
+#include "capture/dry_journal.h"
+#include "capture/fork_guard.h"
+#include "capture/hook_impl.h"
+#include "capture/run_identity.h"
+#include "capture/stop_requests.h"
+#include "format/control_record.h"
+#include "format/run_event.h"
+#include "store/journal_reader.h"
+#include "store/journal_writer.h"
+#include "store/no_throw.h"
+#include "store/run_folder.h"
+
+namespace trainwarden::capture {
+namespace {
+
+constexpr std::size_t kLeastStagingBytes = 4096;
+constexpr std::size_t kLeastSegmentBytes = 4096;
+
+Status check_options(const HookOptions& options) {
+  if (options.world_size < 1) {
+    return Status(Code::kInvalidArgument, fmt::format("world_size must be at least 1, not {}", options.world_size));
+  }
+  if (options.rank < 0 || options.rank >= options.world_size) {
+    return Status(Code::kInvalidArgument, fmt::format("rank must be in [0, world_size = {}), not {}; set both",
+                                                      options.world_size, options.rank));
+  }
+  if (options.staging_bytes < kLeastStagingBytes || options.segment_bytes < kLeastSegmentBytes) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("staging_bytes ({}) and segment_bytes ({}) must each be at least 4096",
+                              options.staging_bytes, options.segment_bytes));
+  }
+  return Status();
+}
+
+// What earlier processes of this worker said in its journal. A journal that cannot be read does not stop the training.
+std::vector<store::EventEntry> earlier_events(const storage::Storage& storage, const store::RunInfo& run,
+                                              const std::string& writer) {
+  auto reader = store::JournalReader::open(storage, run, writer, store::ReaderOptions());
+  const Status status = reader.ok() ? (*reader)->refresh() : reader.status();
+  if (!status.ok()) {
+    log(LogLevel::kWarning, "the journal of an earlier process cannot be read: {}", status.to_string());
+    return {};
+  }
+  const auto events = (*reader)->events();
+  return {events.begin(), events.end()};
+}
+
+bool says_run_end(const store::EventEntry& event) {
+  if (event.kind != format::FrameKind::kEvent) return false;
+  const auto end = format::decode_run_end(event.json);
+  return end.ok() && end->has_value();
+}
+
+// The journal of this worker, and the stop requests that concern it.
+struct OpenedRun {
+  std::unique_ptr<store::JournalWriter> journal;
+  StopRequests stop_requests;
+};
+
+Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
+                           const std::shared_ptr<storage::Storage>& storage, const Clock& clock) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const store::RunInfo own, describe_run(options, clock));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const store::RunInfo run, store::create_or_join_run(*storage, own));
+  TRAINWARDEN_RETURN_IF_ERROR(storage->create_folder(format::kControlFolder));  // for those who ask for a stop
+  store::JournalOptions journal_options;
+  journal_options.writer = store::worker_name(options.rank);
+  journal_options.writer_id = static_cast<std::uint32_t>(options.rank);
+  journal_options.segment_bytes = options.segment_bytes;
+  journal_options.sync_each_step = options.durability == Durability::kStep;
+  journal_options.sync_each_segment = options.durability == Durability::kInterval;
+  journal_options.collections = plan.collections();
+  journal_options.pid = ::getpid();
+  const std::string writer = journal_options.writer;
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<store::JournalWriter> journal,
+                               store::JournalWriter::open(*storage, clock, run, std::move(journal_options)));
+
+  // Looked at under the lock: nobody else can end the run meanwhile.
+  const std::vector<store::EventEntry> events = earlier_events(*storage, run, writer);
+  if (std::any_of(events.begin(), events.end(), says_run_end)) {
+    return Status(Code::kAlreadyExists,
+                  fmt::format("{} holds a finished run, and a run is never overwritten; choose a new folder, or move "
+                              "this one away",
+                              storage->describe("")));
+  }
+  return OpenedRun{std::move(journal), StopRequests(storage, accepted_stop_keys(events))};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_ptr<storage::Storage> storage,
+                                               const Clock& clock) {
+  return store::no_throw([&]() -> Result<std::unique_ptr<Hook>> {
+    TRAINWARDEN_RETURN_IF_ERROR(check_options(options));
+    TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<CapturePlan> plan, CapturePlan::resolve(options));
+    OpenedRun run{std::make_unique<DryJournal>(), StopRequests(nullptr, {})};
+    if (!options.dry_run) {
+      TRAINWARDEN_ASSIGN_OR_RETURN(run, open_run(options, *plan, storage, clock));
+    }
+    watch_forks();
+    auto impl = std::make_unique<Hook::Impl>(std::move(options));
+    CaptureSession::Parts parts{.plan = std::move(plan),
+                                .journal = std::move(run.journal),
+                                .stop_requests = std::move(run.stop_requests),
+                                .storage = std::move(storage),
+                                .clock = clock,
+                                .counter = impl->counter};
+    TRAINWARDEN_ASSIGN_OR_RETURN(impl->session, CaptureSession::start(impl->options, std::move(parts)));
+    return std::unique_ptr<Hook>(new Hook(std::move(impl)));
+  });
+}
+
+}  // namespace trainwarden::capture

@@ -1,0 +1,20 @@
+// Opening a hook on any storage and clock: what Hook::open does on a folder, and tests do in memory.
+#pragma once
+
+#include <memory>
+
+#include "base/clock.h"
+#include "storage/storage.h"
+#include "trainwarden/hook.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::capture {
+
+class HookOpener {
+ public:
+  // As Hook::open; options.run_dir is not looked at. `clock` must outlive the hook.
+  static Result<std::unique_ptr<Hook>> open(HookOptions options, std::shared_ptr<storage::Storage> storage,
+                                            const Clock& clock);
+};
+
+}  // namespace trainwarden::capture

@@ -1,0 +1,20 @@
+// The words of the hook's configuration, as they stand in a JSON file or in an environment variable.
+//
+// Each parser answers kInvalidArgument with what it expected and what it found.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "trainwarden/hook.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::capture {
+
+// "4096", "64KiB", "256 MiB", "1GB": a whole number of bytes, KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB
+// (powers of 1000).
+Result<std::uint64_t> parse_byte_size(std::string_view text);
+Result<WhenFull> parse_when_full(std::string_view text);      // "drop", "statistics", "block"
+Result<Durability> parse_durability(std::string_view text);  // "none", "interval", "step"
+
+}  // namespace trainwarden::capture

@@ -1,0 +1,66 @@
+#include "capture/staged_step.h"
+
+#include <utility>
+
+#include "capture/packed_strings.h"
+#include "trainwarden/statistics.h"
+
+namespace trainwarden::capture {
+namespace {
+
+store::KeptTensor kept_tensor(const StagedTensor& tensor, std::vector<std::vector<std::string>>& strings) {
+  store::KeptTensor kept;
+  kept.id = tensor.id;
+  kept.dtype = tensor.dtype;
+  kept.shape = tensor.shape;
+  if (tensor.dtype != DType::kString) {
+    kept.data = tensor.data;
+    return kept;
+  }
+  const auto count = static_cast<std::size_t>(tensor.shape.element_count());
+  kept.strings = strings.emplace_back(unpack_strings(tensor.data, count));
+  return kept;
+}
+
+void add_statistics(const StagedTensor& tensor, StagedStep& step) {
+  StatisticsOptions options;
+  options.histogram = (tensor.statistics & kHistogramBit) != 0;
+  options.hash = (tensor.statistics & kHashBit) != 0;
+  Result<Statistics> statistics =
+      compute_statistics(TensorView::of(tensor.data.data(), tensor.dtype, tensor.shape), options);
+  if (!statistics.ok()) {
+    step.losses.add(LossCause::kUnsupported, 1, 0, [&] { return statistics.status().to_string(); });
+    return;
+  }
+  step.statistics.push_back({.id = tensor.id,
+                             .dtype = tensor.dtype,
+                             .shape = tensor.shape,
+                             .statistics = *std::move(statistics)});
+}
+
+}  // namespace
+
+std::uint64_t StagedStep::tensor_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const StagedTensor& tensor : tensors) bytes += tensor.data.size();
+  return bytes;
+}
+
+store::StepBatch make_batch(StagedStep& step, std::vector<std::vector<std::string>>& strings) {
+  store::StepBatch batch;
+  batch.global_step = step.id.global_step;
+  batch.mode = step.id.mode;
+  batch.mode_step = step.id.mode_step;
+  strings.reserve(step.tensors.size());  // spans into it must stay
+  for (const StagedTensor& tensor : step.tensors) {
+    batch.tensors.push_back(kept_tensor(tensor, strings));
+    if (tensor.statistics != 0) add_statistics(tensor, step);
+  }
+  batch.new_names = step.new_names;
+  batch.scalars = step.scalars;
+  batch.losses = step.losses.rows();
+  batch.statistics = std::move(step.statistics);
+  return batch;
+}
+
+}  // namespace trainwarden::capture

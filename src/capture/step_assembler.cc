@@ -1,0 +1,127 @@
+#include "capture/step_assembler.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace trainwarden::capture {
+namespace {
+
+// What the row holds of the heap, for the staging area's account.
+std::size_t held_bytes(const store::StatisticsRow& row) {
+  const Statistics& statistics = row.statistics;
+  const std::size_t limbs =
+      statistics.sum.limbs.size() + statistics.abs_sum.limbs.size() + statistics.square_sum.limbs.size();
+  return sizeof row + limbs * sizeof(std::uint64_t) + statistics.histogram.bins.size() * sizeof(Histogram::Bin);
+}
+
+}  // namespace
+
+StepAssembler::StepAssembler(StagingArea& staging, TensorTable& tensors, const CapturePlan& plan)
+    : staging_(staging), tensors_(tensors), plan_(plan), step_(std::make_unique<StagedStep>(staging)) {}
+
+StepAssembler::Slot::~Slot() {
+  if (assembler_ == nullptr) return;
+  {
+    std::lock_guard lock(assembler_->mutex_);
+    --assembler_->copies_under_way_;
+  }
+  assembler_->copied_.notify_all();
+}
+
+TensorEntry* StepAssembler::entry_for_save(TensorEntry& entry) {
+  std::lock_guard lock(mutex_);
+  if (mark_saved(entry)) return &entry;
+  const Membership& membership = *entry.membership.load(std::memory_order_acquire);
+  for (std::uint32_t suffix = mark_of(entry.id).last_suffix + 1;; ++suffix) {
+    TensorEntry* other = tensors_.add(fmt::format("{}#{}", entry.name, suffix), membership);
+    if (other == nullptr) return nullptr;
+    if (!mark_saved(*other)) continue;
+    mark_of(entry.id).last_suffix = suffix;
+    return other;
+  }
+}
+
+std::optional<StepAssembler::Slot> StepAssembler::claim(std::size_t bytes) {
+  std::lock_guard lock(mutex_);
+  const auto memory = step_->share.allocate(bytes);
+  if (!memory) return std::nullopt;
+  ++copies_under_way_;
+  return Slot(*this, *memory);
+}
+
+void StepAssembler::add_tensor(Slot slot, const TensorEntry& entry, StagedTensor tensor) {
+  std::lock_guard lock(mutex_);
+  tensor.id = entry.id;
+  tensor.data = slot.memory();
+  tell_name(entry);
+  step_->tensors.push_back(std::move(tensor));
+}
+
+bool StepAssembler::add_statistics(const TensorEntry& entry, store::StatisticsRow& row) {
+  std::lock_guard lock(mutex_);
+  if (!step_->share.charge(held_bytes(row))) return false;
+  row.id = entry.id;
+  tell_name(entry);
+  step_->statistics.push_back(std::move(row));
+  return true;
+}
+
+bool StepAssembler::add_scalar(const TensorEntry& entry, double value) {
+  std::lock_guard lock(mutex_);
+  if (!step_->share.charge(sizeof(store::ScalarRow))) return false;
+  tell_name(entry);
+  step_->scalars.push_back({entry.id, value});
+  return true;
+}
+
+bool StepAssembler::step_is_empty() const {
+  std::lock_guard lock(mutex_);
+  return step_->empty();
+}
+
+std::unique_ptr<StagedStep> StepAssembler::end(const StepId& id) {
+  std::unique_lock lock(mutex_);
+  copied_.wait(lock, [&] { return copies_under_way_ == 0; });
+  ++step_number_;
+  if (step_->empty()) return nullptr;
+  auto ended = std::exchange(step_, std::make_unique<StagedStep>(staging_));
+  ended->id = id;
+  return ended;
+}
+
+void StepAssembler::lose(StagedStep& step) {
+  std::lock_guard lock(mutex_);
+  step_->losses.merge(step.losses);
+  if (step.item_count() > 0) {
+    step_->losses.add(LossCause::kStagingFull, step.item_count(), step.tensor_bytes(), [&] {
+      return fmt::format("step {}: too many steps wait for the writer", step.id.global_step);
+    });
+  }
+  step_->new_names.insert(step_->new_names.end(), step.new_names.begin(), step.new_names.end());
+}
+
+StepAssembler::Mark& StepAssembler::mark_of(std::uint32_t id) {
+  if (id >= marks_.size()) marks_.resize(id + std::size_t{1});
+  return marks_[id];
+}
+
+// False when the entry was saved in this step before.
+bool StepAssembler::mark_saved(const TensorEntry& entry) {
+  Mark& mark = mark_of(entry.id);
+  if (mark.saved_in == step_number_) return false;
+  mark.saved_in = step_number_;
+  mark.last_suffix = 0;
+  return true;
+}
+
+// The journal hears a name before its id is used, and again when its collections have changed.
+void StepAssembler::tell_name(const TensorEntry& entry) {
+  Mark& mark = mark_of(entry.id);
+  const Membership* membership = entry.membership.load(std::memory_order_acquire);
+  if (mark.told == membership) return;
+  step_->new_names.push_back({entry.id, entry.name, plan_.names_of(*membership)});
+  mark.told = membership;
+}
+
+}  // namespace trainwarden::capture

@@ -1,0 +1,90 @@
+// StepAssembler: gathers what training threads save in the current step.
+//
+// A value is saved in three moves: claim memory, copy into it without any lock, add the row. end() waits for copies
+// that are under way, so that a step is whole when it goes to the writer.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/bytes.h"
+#include "capture/capture_plan.h"
+#include "capture/staged_step.h"
+#include "capture/staging_area.h"
+#include "capture/step_counter.h"
+#include "capture/tensor_table.h"
+
+namespace trainwarden::capture {
+
+// May be used by many threads at once.
+class StepAssembler {
+ public:
+  StepAssembler(StagingArea& staging, TensorTable& tensors, const CapturePlan& plan);
+
+  // Claimed memory. Whoever holds one keeps the step from ending; drop it to give up.
+  class Slot {
+   public:
+    Slot(Slot&& other) noexcept : assembler_(std::exchange(other.assembler_, nullptr)), memory_(other.memory_) {}
+    Slot& operator=(Slot&&) = delete;
+    ~Slot();
+    MutableByteSpan memory() const { return memory_; }
+
+   private:
+    friend class StepAssembler;
+    Slot(StepAssembler& assembler, MutableByteSpan memory) : assembler_(&assembler), memory_(memory) {}
+    StepAssembler* assembler_;
+    MutableByteSpan memory_;
+  };
+
+  // Under which entry a tensor is saved now: its own, or the first free of "name#1", "name#2", ... when it was saved in
+  // this step before. nullptr when there is no room for another name.
+  TensorEntry* entry_for_save(TensorEntry& entry);
+
+  // No value when the staging area has no room now.
+  std::optional<Slot> claim(std::size_t bytes);
+  void add_tensor(Slot slot, const TensorEntry& entry, StagedTensor tensor);
+  // These count against the staging area, too. False, leaving `row` alone, when it has no room now.
+  bool add_statistics(const TensorEntry& entry, store::StatisticsRow& row);
+  bool add_scalar(const TensorEntry& entry, double value);
+  template <class Message>
+  void add_loss(LossCause cause, std::uint64_t count, std::uint64_t bytes, Message message) {
+    std::lock_guard lock(mutex_);
+    step_->losses.add(cause, count, bytes, message);
+  }
+
+  bool step_is_empty() const;
+  // What was saved since the last end(); nullptr when nothing was.
+  std::unique_ptr<StagedStep> end(const StepId& id);
+  // The step could not be handed on: its content counts as lost with the current step, which also tells its names.
+  void lose(StagedStep& step);
+
+ private:
+  // What there is to know about an entry, by its id.
+  struct Mark {
+    std::uint64_t saved_in = 0;          // the number of the step
+    std::uint32_t last_suffix = 0;       // within that step
+    const Membership* told = nullptr;    // as the journal has been told
+  };
+
+  Mark& mark_of(std::uint32_t id);
+  bool mark_saved(const TensorEntry& entry);
+  void tell_name(const TensorEntry& entry);
+
+  StagingArea& staging_;
+  TensorTable& tensors_;
+  const CapturePlan& plan_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable copied_;
+  std::unique_ptr<StagedStep> step_;
+  std::uint64_t step_number_ = 1;  // counts end(), from 1
+  std::size_t copies_under_way_ = 0;
+  std::vector<Mark> marks_;
+};
+
+}  // namespace trainwarden::capture

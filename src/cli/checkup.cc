@@ -1,0 +1,54 @@
+#include "cli/checkup.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "storage/local_storage.h"
+#include "store/journal_reader.h"
+#include "trainwarden/version.h"
+
+namespace trainwarden::cli {
+namespace {
+
+Result<JournalCheckup> examine_journal(const storage::Storage& storage, const store::RunInfo& info,
+                                       const std::string& writer) {
+  JournalCheckup checkup;
+  checkup.writer = writer;
+  checkup.live = storage.locked(store::writer_lock(writer));
+  const store::ReaderOptions options{.live = checkup.live, .verify_payloads = true};
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto reader, store::JournalReader::open(storage, info, writer, options));
+  TRAINWARDEN_RETURN_IF_ERROR(reader->refresh());
+  TRAINWARDEN_RETURN_IF_ERROR(reader->verify_all());
+  checkup.steps = reader->steps().size();
+  checkup.tensors = reader->tensors().size();
+  checkup.events = reader->events().size();
+  checkup.losses.assign(reader->losses().begin(), reader->losses().end());
+  return checkup;
+}
+
+}  // namespace
+
+bool Checkup::healthy() const {
+  return std::all_of(journals.begin(), journals.end(),
+                     [](const JournalCheckup& journal) { return journal.losses.empty(); });
+}
+
+Result<Checkup> examine(const std::filesystem::path& run) {
+  const auto storage = storage::open_local_storage(run);
+  Checkup checkup;
+  TRAINWARDEN_ASSIGN_OR_RETURN(checkup.info, store::read_run(*storage));
+  if (checkup.info.format_version > kFormatVersion) {
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("{} has format version {}, this program reads up to {}; use a newer trainwarden",
+                              run.string(), checkup.info.format_version, kFormatVersion));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto writers, store::list_journals(*storage));
+  for (const std::string& writer : writers) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto journal, examine_journal(*storage, checkup.info, writer));
+    checkup.journals.push_back(std::move(journal));
+  }
+  return checkup;
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,34 @@
+// Checkup: everything that is wrong with a run's files.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "store/run_folder.h"
+#include "trainwarden/run_loss.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::cli {
+
+struct JournalCheckup {
+  std::string writer;    // "rank-00000", "watch-0"
+  bool live = false;     // a process is writing it now
+  std::size_t steps = 0;
+  std::size_t tensors = 0;
+  std::size_t events = 0;
+  std::vector<RunLoss> losses;
+};
+
+struct Checkup {
+  store::RunInfo info;
+  std::vector<JournalCheckup> journals;
+
+  bool healthy() const;  // nothing is damaged, missing or was dropped
+};
+
+// Reads every byte of the run. kNotFound and kDataLoss for run.json, kFailedPrecondition when a newer version wrote it.
+Result<Checkup> examine(const std::filesystem::path& run);
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,75 @@
+// Command: what the files of the sub-commands share.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "trainwarden/mode.h"
+#include "trainwarden/status.h"
+#include "trainwarden/trial.h"
+
+namespace trainwarden::cli {
+
+// What the chosen sub-command does once the command line is understood. Returns the exit code.
+using Action = std::function<int()>;
+
+// Each adds one sub-command to `app`; parsing it sets `action`.
+void add_run(CLI::App& app, Action& action);
+void add_ls(CLI::App& app, Action& action);
+void add_show(CLI::App& app, Action& action);
+void add_tensors(CLI::App& app, Action& action);
+void add_steps(CLI::App& app, Action& action);
+void add_value(CLI::App& app, Action& action);
+void add_rules(CLI::App& app, Action& action);
+void add_check(CLI::App& app, Action& action);
+void add_watch(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
+void add_demo(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
+
+// Headings under which --help lists the sub-commands.
+inline constexpr const char* kTrainGroup = "Train under watch";
+inline constexpr const char* kLookGroup = "Look inside";
+inline constexpr const char* kJudgeGroup = "Judge";
+inline constexpr const char* kHelpGroup = "Start here";
+
+// Adds a sub-command whose options live as long as it; `act` gets them when it is chosen.
+template <class Options>
+CLI::App& add_command(CLI::App& app, const char* name, const char* summary, std::shared_ptr<Options> options,
+                      Action& action, int (*act)(const Options&)) {
+  CLI::App* command = app.add_subcommand(name, summary);
+  command->callback([&action, options = std::move(options), act] { action = [options, act] { return act(*options); }; });
+  return *command;
+}
+
+// Examples at the end of --help.
+void set_examples(CLI::App& command, std::initializer_list<const char*> examples);
+
+// Where the runs are.
+void add_runs_option(CLI::App& command, std::string& runs);
+void add_json_flag(CLI::App& command, bool& json);
+
+// A run, as the user names it.
+struct RunChoice {
+  std::string run;
+  std::string runs;
+  Result<std::filesystem::path> locate() const;
+  Result<std::unique_ptr<Trial>> open() const;
+};
+void add_run_choice(CLI::App& command, RunChoice& choice);
+
+// --rule, any number of times. The texts are parsed by create_rules().
+CLI::Option* add_rule_option(CLI::App& command, std::vector<std::string>& rules);
+// --on-fire stop or report.
+void add_on_fire_option(CLI::App& command, std::string& on_fire);
+
+// --mode; an empty text is Mode::kGlobal.
+void add_mode_option(CLI::App& command, std::string& mode);
+Mode mode_of(const std::string& text);
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,42 @@
+// `trainwarden completion`: a completion script for the user's shell.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/completion_script.h"
+#include "cli/exit_code.h"
+
+namespace trainwarden::cli {
+namespace {
+
+struct CompletionOptions {
+  const CLI::App* app = nullptr;
+  std::string shell;
+};
+
+int act(const CompletionOptions& options) {
+  const std::vector<CompletionCommand> commands = describe_commands(*options.app);
+  if (options.shell == "zsh") {
+    fmt::print("{}", zsh_completion(commands));
+  } else if (options.shell == "fish") {
+    fmt::print("{}", fish_completion(commands));
+  } else {
+    fmt::print("{}", bash_completion(commands));
+  }
+  return kExitFine;
+}
+
+}  // namespace
+
+void add_completion(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CompletionOptions>();
+  options->app = &app;
+  CompletionOptions& o = *options;
+  CLI::App& command = add_command(app, "completion", "Print a completion script for a shell", options, action, act);
+  command.group(kHelpGroup);
+  command.add_option("SHELL", o.shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  set_examples(command, {"source <(trainwarden completion bash)",
+                         "trainwarden completion zsh > \"${fpath[1]}/_trainwarden\"",
+                         "trainwarden completion fish > ~/.config/fish/completions/trainwarden.fish"});
+}
+
+}  // namespace trainwarden::cli

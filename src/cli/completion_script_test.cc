@@ -1,0 +1,76 @@
+#include "cli/completion_script.h"
+
+#include <cstdlib>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace trainwarden::cli {
+namespace {
+
+// A command line like ours, in small.
+class CompletionScript : public testing::Test {
+ protected:
+  CompletionScript() : app_("a program", "trainwarden") {
+    CLI::App* look = app_.add_subcommand("look", "Look at it: don't touch (much)");
+    look->add_option("RUN", text_, "A run")->required();
+    look->add_option("--mode", text_, "Mode")->type_name("MODE");
+    look->add_option("--npy", text_, "File")->type_name("FILE");
+    look->add_flag("--json", flag_, "As JSON");
+    app_.add_subcommand("start", "Start it");
+  }
+
+  // Bash's answers for what was typed; the last word is the one at the cursor.
+  std::string complete_in_bash(const std::string& words) {
+    const std::string script = testing::TempDir() + "completion_script_test.bash";
+    std::ofstream(script) << bash_completion(describe_commands(app_)) << "trainwarden() { echo first second; }\n"
+                          << fmt::format("COMP_WORDS=({})\n", words)
+                          << "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_trainwarden\necho \"${COMPREPLY[*]}\"\n";
+    std::FILE* pipe = popen(fmt::format("bash -eu {}", script).c_str(), "r");
+    std::string answer;
+    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) answer += static_cast<char>(c);
+    EXPECT_EQ(pclose(pipe), 0);
+    return answer.substr(0, answer.find_last_not_of('\n') + 1);
+  }
+
+  CLI::App app_;
+  std::string text_;
+  bool flag_ = false;
+};
+
+TEST_F(CompletionScript, DescribesTheTree) {
+  const auto commands = describe_commands(app_);
+  ASSERT_EQ(commands.size(), 2u);
+  EXPECT_EQ(commands[0].name, "look");
+  EXPECT_EQ(commands[0].description, "Look at it  don t touch");
+  EXPECT_EQ(commands[0].argument.source, CompletionSource::kRuns);
+  EXPECT_EQ(commands[1].argument.source, CompletionSource::kNone);
+}
+
+TEST_F(CompletionScript, BashCompletesCommands) {
+  EXPECT_EQ(complete_in_bash("trainwarden lo"), "look");
+  EXPECT_EQ(complete_in_bash("trainwarden s"), "start");
+}
+
+TEST_F(CompletionScript, BashCompletesOptionsAndTheirValues) {
+  EXPECT_EQ(complete_in_bash("trainwarden look --j"), "--json");
+  EXPECT_EQ(complete_in_bash("trainwarden look --mode p"), "predict");
+}
+
+TEST_F(CompletionScript, BashAsksForTheNamesOfRuns) {
+  EXPECT_EQ(complete_in_bash("trainwarden look f"), "first");
+}
+
+TEST_F(CompletionScript, ZshAndFishNameEveryOption) {
+  const auto commands = describe_commands(app_);
+  const std::string zsh = zsh_completion(commands);
+  EXPECT_NE(zsh.find("'*--mode[Mode]:value:(train eval predict global)'"), std::string::npos) << zsh;
+  EXPECT_NE(zsh.find("'*--npy[File]:value:_files'"), std::string::npos) << zsh;
+  const std::string fish = fish_completion(commands);
+  EXPECT_NE(fish.find("'__fish_seen_subcommand_from look' -l json -d 'As JSON'\n"), std::string::npos) << fish;
+  EXPECT_NE(fish.find("-l npy -d 'File' -r -F\n"), std::string::npos) << fish;
+}
+
+}  // namespace
+}  // namespace trainwarden::cli

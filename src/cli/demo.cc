@@ -1,0 +1,196 @@
+// `trainwarden demo`: a training that goes well, then one that a rule stops.
+#include <cstdlib>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/picture.h"
+#include "cli/run_locator.h"
+#include "cli/tensor_reading.h"
+#include "cli/watched_program.h"
+#include "store/run_folder.h"
+
+namespace trainwarden::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFilters = "conv0.weight";
+
+struct DemoOptions {
+  std::string runs;
+  std::string data;
+  std::int64_t steps = 235;  // one pass over FashionMNIST in batches of 256
+};
+
+// One training of the demo.
+struct Act {
+  std::string name;  // of the run
+  std::vector<std::string> program;
+  std::vector<std::string> rules;
+  bool stop_on_fire = false;
+};
+
+// What TRAINWARDEN_DEMO_PROGRAM names, else fashion_mnist beside this program.
+Result<fs::path> find_program() {
+  std::error_code ignored;
+  const char* variable = std::getenv("TRAINWARDEN_DEMO_PROGRAM");
+  const fs::path beside = fs::read_symlink("/proc/self/exe", ignored).parent_path() / "fashion_mnist";
+  const fs::path program = variable && *variable ? fs::path(variable) : beside;
+  if (fs::exists(program, ignored)) return program;
+  return Status(Code::kNotFound,
+                fmt::format("the example program is not at {}; `./dev demo` in a clone of the repository builds it and "
+                            "plays the demo, or name it with TRAINWARDEN_DEMO_PROGRAM",
+                            program.string()));
+}
+
+std::vector<std::string> program_command(const fs::path& program, const DemoOptions& options,
+                                         const std::string& learning_rate) {
+  std::vector<std::string> command = {program.string(), "--learning-rate", learning_rate, "--batch-size", "256",
+                                      "--steps", std::to_string(options.steps)};
+  if (!options.data.empty()) command.insert(command.end(), {"--data", options.data});
+  return command;
+}
+
+// A free name beside those of earlier demos.
+std::string act_name(const fs::path& folder, const std::string& word) {
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  return make_run_name(folder, {word}, system_clock().unix_ns() / kNsPerSecond);
+}
+
+void print_command(const Act& act) {
+  fmt::print("$ trainwarden run --name {}", act.name);
+  for (const std::string& rule : act.rules) fmt::print(" --rule {}", rule);
+  fmt::print("{} -- {}\n\n", act.stop_on_fire ? " --on-fire stop" : "", fmt::join(act.program, " "));
+  std::fflush(stdout);
+}
+
+Result<ProgramResult> play(const Act& act, const fs::path& folder) {
+  print_command(act);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    return Status(Code::kPermissionDenied,
+                  fmt::format("cannot make the folder of runs {}: {}", folder.string(), error.message()));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto rules, create_rules(act.rules));
+  ProgramPlan plan;
+  plan.command = act.program;
+  plan.run = folder / act.name;
+  plan.output = folder / (act.name + ".log");
+  plan.stop_on_fire = act.stop_on_fire;
+  plan.chatter = Chatter::kProgress;
+  TRAINWARDEN_ASSIGN_OR_RETURN(ProgramResult result, run_watched(plan, std::move(rules)));
+  if (result.run_appeared && result.exit_code == 0) return result;
+  return Status(Code::kInternal, fmt::format("{} ended with code {}; {} has what it said", act.program.front(),
+                                             result.exit_code, plan.output.string()));
+}
+
+// Steps that hold the filters themselves, not only their statistics.
+std::vector<TensorReading> first_and_last_filters(Trial& trial) {
+  std::vector<TensorReading> readings;
+  for (const std::int64_t step : trial.steps_of(kFilters)) {
+    auto reading = read_tensor(trial, {kFilters, Mode::kGlobal, step, {}});
+    if (!reading.ok() || !reading->value) continue;
+    if (readings.size() > 1) readings.pop_back();
+    readings.push_back(std::move(reading).value());
+  }
+  return readings;
+}
+
+void print_filters(const fs::path& run) {
+  const auto trial = Trial::open(run);
+  if (!trial.ok()) return;
+  const Terminal terminal = terminal_of(stdout);
+  const PictureSize size = picture_size(terminal);
+  for (const TensorReading& reading : first_and_last_filters(**trial)) {
+    fmt::print("\n{} at step {}\n", kFilters, reading.step);
+    const std::vector<double> elements = reading.value->to_doubles();
+    fmt::print("{}", render_picture(lay_out(elements, reading.shape, size.rows, size.columns), terminal));
+  }
+}
+
+int play_first_act(const fs::path& program, const DemoOptions& options, const fs::path& folder) {
+  fmt::print("Act one: a convolutional network learns FashionMNIST, and three rules watch.\n\n");
+  const Act act{act_name(folder, "demo-healthy"), program_command(program, options, "0.1"),
+                {"VanishingGradient", "ExplodingTensor", "LossNotDecreasing:num_steps=100"}};
+  const auto result = play(act, folder);
+  if (!result.ok()) return report_error(result.status());
+  print_report(stdout, result->watch->report);
+  fmt::print("\nThe filters of the first layer, at the first step that was kept and at the last:\n");
+  print_filters(folder / act.name);
+  return kExitFine;
+}
+
+void print_what_happened(const ProgramResult& result, const Trial& trial) {
+  const rules::VerdictRecord& verdict = result.watch->report.fired.front();
+  const std::int64_t last_step = trial.last_complete_step();
+  fmt::print("What happened\n  ");
+  print_verdict(stdout, verdict);
+  fmt::print("  Trainwarden asked the training to stop; it ended after step {}, {} steps after the one that was judged.\n",
+             last_step, last_step - verdict.place.global_step);
+}
+
+void print_where_and_next(const Act& act, const fs::path& folder, const WatchResult& watch) {
+  const fs::path run = folder / act.name;
+  const rules::VerdictRecord& verdict = watch.report.fired.front();
+  const std::string typed = typed_run(run);
+  fmt::print("\nWhere the evidence lies\n");
+  fmt::print("  tensors     {}\n", (run / store::journal_folder(store::worker_name(0))).string());
+  fmt::print("  verdicts    {}\n", (run / store::journal_folder(watch.journal)).string());
+  fmt::print("  its output  {}\n", (folder / (act.name + ".log")).string());
+  fmt::print("\nWhat to type next\n");
+  fmt::print("  trainwarden show {}\n", typed);
+  if (!verdict.verdict.evidence.empty()) {
+    const Evidence& evidence = verdict.verdict.evidence.front();
+    fmt::print("  trainwarden value {} '{}' --step {}\n", typed, printable(evidence.tensor), evidence.global_step);
+  }
+  fmt::print("  trainwarden check {} --rule ExplodingTensor\n  trainwarden ls\n", typed);
+}
+
+int play_second_act(const fs::path& program, const DemoOptions& options, const fs::path& folder) {
+  fmt::print("\nAct two: the same network with a learning rate of 10; the first rule that fires may stop it.\n\n");
+  const Act act{act_name(folder, "demo-ruinous"), program_command(program, options, "10"),
+                {"VanishingGradient", "ExplodingTensor", "LossNotDecreasing"}, true};
+  const auto result = play(act, folder);
+  if (!result.ok()) return report_error(result.status());
+  if (!result->watch->report.any_fired()) {
+    print_report(stdout, result->watch->report);
+    return report_error(Status(Code::kInternal, "no rule fired, though one should have"));
+  }
+  const auto trial = Trial::open(folder / act.name);
+  if (!trial.ok()) return report_error(trial.status());
+  print_what_happened(*result, **trial);
+  print_where_and_next(act, folder, *result->watch);
+  return kExitFine;
+}
+
+int act(const DemoOptions& options) {
+  const auto program = find_program();
+  if (!program.ok()) return report_error(program.status());
+  const fs::path folder = runs_folder(options.runs);
+  const int first = play_first_act(*program, options, folder);
+  return first == kExitFine ? play_second_act(*program, options, folder) : first;
+}
+
+}  // namespace
+
+void add_demo(CLI::App& app, Action& action) {
+  auto options = std::make_shared<DemoOptions>();
+  DemoOptions& o = *options;
+  CLI::App& command =
+      add_command(app, "demo", "Watch a training that goes well, then one that a rule stops", options, action, act);
+  command.group(kHelpGroup);
+  add_runs_option(command, o.runs);
+  command.add_option("--data", o.data, "Folder of FashionMNIST (default: where Debian installs it)")->type_name("DIR");
+  command.add_option("--steps", o.steps, "Steps of act one (default: 235, one pass over the images)")->type_name("N")->check(CLI::PositiveNumber);
+  set_examples(command, {"trainwarden demo", "trainwarden demo --steps 470",
+                         "TRAINWARDEN_DEMO_PROGRAM=./fashion_mnist trainwarden demo"});
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,23 @@
+#include "cli/exit_code.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace trainwarden::cli {
+
+int exit_code_of(const Status& status) {
+  switch (status.code()) {
+    case Code::kOk: return kExitFine;
+    case Code::kInvalidArgument: return kExitUsage;
+    case Code::kDataLoss: return kExitDataLost;
+    default: return kExitFailed;
+  }
+}
+
+int report_error(const Status& status) {
+  fmt::print(stderr, "trainwarden: error: {}\n", status.message());
+  return exit_code_of(status);
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,26 @@
+// JSON for other programs: one document on standard output, keys in a fixed order.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "trainwarden/run_loss.h"
+#include "trainwarden/statistics.h"
+#include "trainwarden/tensor_view.h"
+
+namespace trainwarden::cli {
+
+using Json = nlohmann::ordered_json;
+
+// A number, or one of the strings "NaN", "Infinity" and "-Infinity", which JSON has no numbers for.
+Json json_number(double value);
+Json json_of(const Shape& shape);
+Json json_of(const Statistics& statistics);
+Json json_of(const RunLoss& loss);
+
+// Bytes that are not UTF-8 are shown as U+FFFD.
+std::string to_text(const Json& document);
+void print_json(const Json& document);
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,142 @@
+// `trainwarden ls`: the runs there are.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/json_out.h"
+#include "cli/rule_history.h"
+#include "cli/run_locator.h"
+#include "cli/run_summary.h"
+#include "cli/table.h"
+
+namespace trainwarden::cli {
+namespace {
+
+struct LsOptions {
+  std::string runs;
+  bool names_only = false;
+  bool json = false;
+};
+
+struct RunRow {
+  std::string name;
+  std::filesystem::path path;
+  Status unreadable;  // of what follows nothing counts then
+  RunState state = RunState::kRunning;
+  std::int64_t created_unix_ns = 0;
+  std::size_t step_count = 0;
+  std::int64_t last_step = -1;
+  std::optional<LossNow> loss;
+  std::vector<RuleHistory> rules;
+};
+
+RunRow read_run(const std::filesystem::path& path) {
+  RunRow row;
+  row.name = path.filename().string();
+  row.path = path;
+  const auto trial = Trial::open(path);
+  if (!trial.ok()) {
+    row.unreadable = trial.status();
+    return row;
+  }
+  row.state = (*trial)->state();
+  row.created_unix_ns = (*trial)->created_unix_ns();
+  row.step_count = (*trial)->steps().size();
+  row.last_step = (*trial)->last_complete_step();
+  row.loss = last_loss(**trial);
+  row.rules = read_rule_histories(path).value_or({});
+  return row;
+}
+
+// The newest first; runs that cannot be read come last.
+std::vector<RunRow> read_runs(const std::filesystem::path& folder, const std::vector<std::string>& names) {
+  std::vector<RunRow> rows;
+  for (const std::string& name : names) rows.push_back(read_run(folder / name));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const RunRow& a, const RunRow& b) { return a.created_unix_ns > b.created_unix_ns; });
+  return rows;
+}
+
+// "ok", "2 of 3 fired", or nothing when no rule watched.
+std::string verdicts_text(const std::vector<RuleHistory>& rules) {
+  if (rules.empty()) return "";
+  const std::size_t fired = count_fired(rules);
+  return fired == 0 ? "none fired" : fmt::format("{} of {} fired", fired, rules.size());
+}
+
+void print_as_table(const std::vector<RunRow>& rows) {
+  Table table({{"RUN"}, {"STATE"}, {"STARTED"}, {"STEPS", Align::kRight}, {"LOSS", Align::kRight}, {"RULES"}});
+  const std::int64_t now = system_clock().unix_ns();
+  for (const RunRow& row : rows) {
+    if (!row.unreadable.ok()) {
+      table.add_row({printable(row.name), "unreadable", "", "", "", row.unreadable.message()});
+      continue;
+    }
+    table.add_row({printable(row.name), std::string(name(row.state)), age_text(row.created_unix_ns, now),
+                   std::to_string(row.step_count), row.loss ? format_number(row.loss->value) : "",
+                   verdicts_text(row.rules)});
+  }
+  fmt::print("{}", table.to_string());
+}
+
+Json json_of(const RunRow& row) {
+  Json json = {{"name", row.name}, {"path", row.path.string()}};
+  if (!row.unreadable.ok()) {
+    json["error"] = row.unreadable.message();
+    return json;
+  }
+  json["state"] = name(row.state);
+  json["created_unix_ns"] = row.created_unix_ns;
+  json["steps"] = row.step_count;
+  json["last_step"] = row.last_step;
+  json["last_loss"] = nullptr;
+  if (row.loss) {
+    json["last_loss"] = {{"tensor", row.loss->tensor},
+                         {"step", row.loss->step},
+                         {"value", json_number(row.loss->value)}};
+  }
+  json["rules"] = row.rules.size();
+  json["rules_fired"] = count_fired(row.rules);
+  return json;
+}
+
+int act(const LsOptions& options) {
+  const std::filesystem::path folder = runs_folder(options.runs);
+  const auto names = list_runs(folder);
+  if (!names.ok()) return report_error(names.status());
+  if (options.names_only) {
+    for (const std::string& name : *names) fmt::print("{}\n", printable(name));
+    return kExitFine;
+  }
+  const std::vector<RunRow> rows = read_runs(folder, *names);
+  if (options.json) {
+    Json list = Json::array();
+    for (const RunRow& row : rows) list.push_back(json_of(row));
+    print_json({{"folder", folder.string()}, {"runs", list}});
+  } else if (rows.empty()) {
+    fmt::print("no runs in {} yet; start one with `trainwarden run -- PROGRAM`\n", folder.string());
+  } else {
+    print_as_table(rows);
+  }
+  return kExitFine;
+}
+
+}  // namespace
+
+void add_ls(CLI::App& app, Action& action) {
+  auto options = std::make_shared<LsOptions>();
+  LsOptions& o = *options;
+  CLI::App& command = add_command(app, "ls", "List the runs, the newest first", options, action, act);
+  command.group(kLookGroup);
+  add_runs_option(command, o.runs);
+  command.add_flag("--names", o.names_only, "Names only, one a line");
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden ls", "trainwarden ls --runs /data/runs",
+                         "trainwarden ls --json | jq -r '.runs[] | select(.rules_fired > 0) | .name'"});
+}
+
+}  // namespace trainwarden::cli

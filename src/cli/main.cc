@@ -1,0 +1,103 @@
+// trainwarden: the one binary. Parses the command line, runs the sub-command, says what went wrong.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "trainwarden/version.h"
+
+namespace trainwarden::cli {
+namespace {
+
+constexpr const char* kExitCodes =
+    "Exit codes:\n"
+    "  0  fine\n"
+    "  1  failed\n"
+    "  2  wrong usage\n"
+    "  3  a rule fired\n"
+    "  4  data lost or damaged\n"
+    "`trainwarden COMMAND --help` has examples. NO_COLOR=1 turns colours off.";
+
+void add_commands(CLI::App& app, Action& action) {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("trainwarden {}", version()));
+  app.footer(kExitCodes);
+  add_demo(app, action);
+  add_run(app, action);
+  add_ls(app, action);
+  add_show(app, action);
+  add_tensors(app, action);
+  add_steps(app, action);
+  add_value(app, action);
+  add_rules(app, action);
+  add_check(app, action);
+  add_watch(app, action);
+  add_doctor(app, action);
+  add_completion(app, action);
+}
+
+// The sub-command that was being parsed, as the user would type it.
+std::string typed_command(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? "trainwarden" : "trainwarden " + parsed.front()->get_name();
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (first.empty()) {
+    fmt::print(stderr, "{}", app.help());
+    return kExitUsage;
+  }
+  std::string what = error.what();
+  if (app.get_subcommands().empty() && first[0] != '-') {
+    what = fmt::format("there is no command \"{}\"{}", printable(first), did_you_mean(first, command_names(app)));
+  }
+  fmt::print(stderr, "trainwarden: error: {}\nSee `{} --help`.\n", what, typed_command(app));
+  return kExitUsage;
+}
+
+// What could not be written (a full disk behind a redirection) must not look like success.
+int finish(int exit_code) {
+  if (std::fflush(stdout) == 0) return exit_code;
+  std::perror("trainwarden: error: cannot write to standard output");
+  return exit_code == kExitFine ? kExitFailed : exit_code;
+}
+
+int main_of(int argc, char** argv) {
+  CLI::App app("Sees inside training jobs while they run, judges what it sees, and acts on the verdict.", "trainwarden");
+  Action action;
+  add_commands(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return finish(app.exit(success));
+  } catch (const CLI::ParseError& error) {
+    return report_usage(app, error, argc, argv);
+  }
+  return finish(action());
+}
+
+}  // namespace
+}  // namespace trainwarden::cli
+
+int main(int argc, char** argv) {
+  try {
+    return trainwarden::cli::main_of(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "trainwarden: error: {}\n", error.what());
+    return trainwarden::cli::kExitFailed;
+  }
+}

@@ -1,0 +1,28 @@
+// Picture: a raster as text on a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/raster.h"
+#include "cli/terminal.h"
+
+namespace trainwarden::cli {
+
+// How much room a picture may take, in raster cells.
+struct PictureSize {
+  int rows = 0;
+  int columns = 0;
+};
+PictureSize picture_size(const Terminal& terminal);
+
+// With colours: half blocks, two cells to a character, from blue (negative) over dark to orange (positive), or from dark
+// to light when all values have one sign. Without: two characters a cell on a ramp from '.' (lowest) to '@' (highest).
+// NaN is magenta or "NN", infinities are white and grey or "++" and "--". Ends with a line that explains the scale.
+// Empty for an empty raster.
+std::string render_picture(const Raster& raster, const Terminal& terminal);
+
+// A vector as one line of bars; '!' is NaN, '^' and 'v' are infinities. Only the first row of the raster.
+std::string render_sparkline(const Raster& raster, const Terminal& terminal);
+
+}  // namespace trainwarden::cli

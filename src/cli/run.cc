@@ -1,0 +1,123 @@
+// `trainwarden run`: starts a training program under watch and hands its exit code on.
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/run_locator.h"
+#include "cli/run_summary.h"
+#include "cli/table.h"
+#include "cli/watched_program.h"
+#include "trainwarden/hook.h"
+
+namespace trainwarden::cli {
+namespace {
+
+struct RunOptions {
+  std::vector<std::string> command;
+  std::string name;
+  std::string runs;
+  std::string config;
+  std::vector<std::string> rules;
+  std::string on_fire = "report";
+};
+
+// A name is one folder inside the folder of runs; a finished run is never written again.
+Result<std::filesystem::path> choose_run(const RunOptions& options) {
+  const std::filesystem::path folder = runs_folder(options.runs);
+  if (options.name.empty()) {
+    constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+    return folder / make_run_name(folder, options.command, system_clock().unix_ns() / kNsPerSecond);
+  }
+  if (options.name.find('/') != std::string::npos || options.name[0] == '.') {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("\"{}\" cannot be the name of a run: it may not have a slash or begin with a dot; --runs "
+                              "names the folder",
+                              printable(options.name)));
+  }
+  const std::filesystem::path run = folder / options.name;
+  if (!is_run(run)) return run;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run));
+  const bool finished = trial->state() == RunState::kCompleted || trial->state() == RunState::kStopped;
+  if (!finished) return run;
+  return Status(Code::kAlreadyExists, fmt::format("{} holds a finished run, which is never written again; take another "
+                                                  "--name, or remove the folder",
+                                                  run.string()));
+}
+
+Result<ProgramPlan> make_plan(const RunOptions& options) {
+  ProgramPlan plan;
+  plan.command = options.command;
+  plan.config = options.config;
+  plan.stop_on_fire = options.on_fire == "stop";
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, choose_run(options));
+  if (!plan.config.empty()) {
+    // Wrong here is better than wrong in the program, which would go on without a hook.
+    TRAINWARDEN_RETURN_IF_ERROR(load_hook_options(plan.config).status());
+  }
+  return plan;
+}
+
+void print_missing_run(const ProgramPlan& plan) {
+  fmt::print(stderr,
+             "trainwarden: the program wrote no run into {}; does it open its hook with "
+             "hook_options_from_environment()?\n",
+             plan.run.string());
+}
+
+void print_summary(const ProgramPlan& plan, const ProgramResult& result) {
+  fmt::print(stderr, "trainwarden: the program ended with code {} after {}\n", result.exit_code,
+             format_duration_ns(result.duration_ns));
+  if (!result.run_appeared) return print_missing_run(plan);
+  if (const auto trial = Trial::open(plan.run); trial.ok()) {
+    const auto loss = last_loss(**trial);
+    fmt::print(stderr, "trainwarden: run {} {}, {} steps{}\n", run_name(plan.run), name((*trial)->state()),
+               (*trial)->steps().size(), loss ? ", loss " + format_number(loss->value) : "");
+  }
+  if (result.watch) {
+    if (!result.watch->status.ok()) report_error(result.watch->status);
+    print_report(stderr, result.watch->report);
+  }
+  fmt::print(stderr, "trainwarden: next: trainwarden show {}\n", typed_run(plan.run));
+}
+
+int act(const RunOptions& options) {
+  auto rules = create_rules(options.rules);
+  if (!rules.ok()) return report_error(rules.status());
+  const auto plan = make_plan(options);
+  if (!plan.ok()) return report_error(plan.status());
+  const auto result = run_watched(*plan, std::move(rules).value());
+  if (!result.ok()) {
+    report_error(result.status());
+    return result.status().code() == Code::kNotFound ? kExitNotFound : kExitNotExecutable;
+  }
+  print_summary(*plan, *result);
+  return result->combined_exit_code();
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  auto options = std::make_shared<RunOptions>();
+  RunOptions& o = *options;
+  CLI::App& command =
+      add_command(app, "run", "Start a training program under watch; its exit code is handed on", options, action, act);
+  command.group(kTrainGroup);
+  command.add_option("PROGRAM", o.command, "The program and its arguments, after --")
+      ->required()
+      ->type_name("");
+  command.add_option("--name", o.name, "Name of the run (default: made from the time and the program)")
+      ->type_name("NAME");
+  add_runs_option(command, o.runs);
+  command.add_option("--config", o.config, "What to capture, as JSON (docs/reference/config.md)")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
+  add_rule_option(command, o.rules);
+  add_on_fire_option(command, o.on_fire);
+  set_examples(command, {"trainwarden run -- ./train --epochs 3",
+                         "trainwarden run --name first --rule VanishingGradient --on-fire stop -- ./train",
+                         "trainwarden run --config capture.json -- python3 train.py"});
+}
+
+}  // namespace trainwarden::cli

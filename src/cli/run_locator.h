@@ -1,0 +1,37 @@
+// Finds the run that a user means.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/terminal.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::cli {
+
+// The folder that holds the runs: what --runs said, else TRAINWARDEN_RUNS, else ./runs.
+std::filesystem::path runs_folder(const std::string& option, const Environment& environment = process_environment);
+
+bool is_run(const std::filesystem::path& folder);
+
+// The names of the runs in `folder`, sorted. kNotFound when there is no such folder; the message says how to make one.
+Result<std::vector<std::string>> list_runs(const std::filesystem::path& folder);
+
+// `text` is a path (it has a slash, or is itself a run) or the name of a run in `folder`. kNotFound names the nearest.
+Result<std::filesystem::path> locate_run(const std::string& text, const std::filesystem::path& folder);
+
+// The run's name for people: its folder's.
+std::string run_name(const std::filesystem::path& run);
+
+// How the user may name the run: by its name where `trainwarden` looks by itself, else by its path.
+std::string typed_run(const std::filesystem::path& run, const Environment& environment = process_environment);
+
+// A name that is not yet taken in `folder`: "20261120-0501-fashion_mnist", then with "-2", "-3", ... after it.
+// `command` is the program and its arguments; a script's name says more than its interpreter's.
+std::string make_run_name(const std::filesystem::path& folder, const std::vector<std::string>& command,
+                          std::int64_t unix_seconds);
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,165 @@
+// `trainwarden show`: all that is known of one run, on a page.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/json_out.h"
+#include "cli/rule_history.h"
+#include "cli/rule_report.h"
+#include "cli/run_locator.h"
+#include "cli/run_summary.h"
+#include "cli/table.h"
+#include "store/run_folder.h"
+
+namespace trainwarden::cli {
+namespace {
+
+struct ShowOptions {
+  RunChoice run;
+  bool json = false;
+};
+
+// How many tensors a collection has; collections without any are not worth a line.
+struct CollectionSize {
+  std::string name;
+  std::size_t tensors = 0;
+};
+
+std::vector<CollectionSize> collection_sizes(const Trial& trial) {
+  std::vector<CollectionSize> sizes;
+  for (const std::string& name : trial.collections()) {
+    const auto members = trial.tensor_names({.include = {}, .collection = name, .mode = {}, .step = {}});
+    if (members.ok() && !members->empty()) sizes.push_back({name, members->size()});
+  }
+  return sizes;
+}
+
+Json rules_as_json(const std::vector<RuleHistory>& rules) {
+  Json list = Json::array();
+  for (const RuleHistory& rule : rules) {
+    Json json = json_of(rule.status);
+    json["journal"] = rule.journal;
+    json["verdicts"] = Json::array();
+    for (const auto& verdict : rule.verdicts) json["verdicts"].push_back(json_of(verdict));
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+void print_as_json(Trial& trial, const std::vector<RuleHistory>& rules) {
+  Json modes = Json::object();
+  for (const Mode mode : trial.modes()) {
+    const auto steps = trial.steps(mode);
+    modes[std::string(name(mode))] = {{"steps", steps.size()}, {"last", steps.empty() ? -1 : steps.back()}};
+  }
+  Json collections = Json::object();
+  for (const CollectionSize& collection : collection_sizes(trial)) collections[collection.name] = collection.tensors;
+  Json losses = Json::array();
+  for (const RunLoss& loss : trial.losses()) losses.push_back(json_of(loss));
+  print_json({{"name", run_name(trial.path())},
+              {"path", trial.path().string()},
+              {"id", trial.run_id()},
+              {"state", name(trial.state())},
+              {"created_unix_ns", trial.created_unix_ns()},
+              {"last_unix_ns", trial.last_unix_ns()},
+              {"labels", trial.labels()},
+              {"world_size", trial.world_size()},
+              {"workers", trial.workers()},
+              {"last_complete_step", trial.last_complete_step()},
+              {"modes", modes},
+              {"collections", collections},
+              {"losses", losses},
+              {"rules", rules_as_json(rules)}});
+}
+
+void print_head(Trial& trial) {
+  const std::int64_t now = system_clock().unix_ns();
+  fmt::print("{}  {}  started {}", run_name(trial.path()), name(trial.state()), age_text(trial.created_unix_ns(), now));
+  if (trial.last_unix_ns() != 0) fmt::print(", last step {}", age_text(trial.last_unix_ns(), now));
+  fmt::print("\n");
+  for (const auto& [label, value] : trial.labels()) fmt::print("  {} = {}\n", printable(label), printable(value));
+  fmt::print("workers: {} of {}\n", fmt::join(trial.workers(), ", "), trial.world_size());
+}
+
+void print_contents(Trial& trial) {
+  Table modes({{"MODE"}, {"STEPS", Align::kRight}, {"WHICH"}});
+  for (const Mode mode : trial.modes()) {
+    const auto steps = trial.steps(mode);
+    modes.add_row({std::string(name(mode)), std::to_string(steps.size()), format_steps(steps)});
+  }
+  fmt::print("\n{}", modes.to_string());
+  Table collections({{"COLLECTION"}, {"TENSORS", Align::kRight}});
+  for (const CollectionSize& collection : collection_sizes(trial)) {
+    collections.add_row({printable(collection.name), std::to_string(collection.tensors)});
+  }
+  fmt::print("\n{}", collections.to_string());
+  if (const auto loss = last_loss(trial)) {
+    fmt::print("\nloss: {} is {} at step {}\n", printable(loss->tensor), format_number(loss->value), loss->step);
+  }
+}
+
+void print_rules(const std::vector<RuleHistory>& rules) {
+  if (rules.empty()) return;
+  std::vector<rules::RuleStatusRecord> statuses;
+  for (const RuleHistory& rule : rules) statuses.push_back(rule.status);
+  fmt::print("\n");
+  print_statuses(stdout, statuses);
+}
+
+void print_losses(const Trial& trial) {
+  const auto losses = trial.losses();
+  if (losses.empty()) return;
+  Table table({{"LOST"}, {"COUNT", Align::kRight}, {"BYTES", Align::kRight}, {"WHERE"}});
+  for (const RunLoss& loss : losses) {
+    table.add_row({printable(loss.cause), std::to_string(loss.count), format_bytes(loss.bytes), printable(loss.where)});
+  }
+  fmt::print("\n{}", table.to_string());
+}
+
+void print_places(const Trial& trial, const std::vector<RuleHistory>& rules) {
+  const auto place = [&](const std::string& writer) {
+    return (trial.path() / store::journal_folder(writer)).string();
+  };
+  fmt::print("\n");
+  for (const std::string& worker : trial.workers()) fmt::print("tensors in {}\n", place(worker));
+  std::string last;
+  for (const RuleHistory& rule : rules) {
+    if (rule.journal != last) fmt::print("verdicts in {}\n", place(rule.journal));
+    last = rule.journal;
+  }
+}
+
+int act(const ShowOptions& options) {
+  const auto trial = options.run.open();
+  if (!trial.ok()) return report_error(trial.status());
+  const auto rules = read_rule_histories((*trial)->path());
+  if (!rules.ok()) return report_error(rules.status());
+  if (options.json) {
+    print_as_json(**trial, *rules);
+    return kExitFine;
+  }
+  print_head(**trial);
+  print_contents(**trial);
+  print_rules(*rules);
+  print_losses(**trial);
+  print_places(**trial, *rules);
+  return kExitFine;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ShowOptions>();
+  ShowOptions& o = *options;
+  CLI::App& command = add_command(app, "show", "Show all that is known of a run, on a page", options, action, act);
+  command.group(kLookGroup);
+  add_run_choice(command, o.run);
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden show first", "trainwarden show /data/runs/first",
+                         "trainwarden show first --json | jq '.rules[] | {id, status}'"});
+}
+
+}  // namespace trainwarden::cli

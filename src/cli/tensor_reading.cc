@@ -1,0 +1,75 @@
+#include "cli/tensor_reading.h"
+
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/table.h"
+
+namespace trainwarden::cli {
+namespace {
+
+// The last step that holds the tensor whole, else the last that has it in any form.
+Result<std::int64_t> last_step_of(Trial& trial, const ReadingQuery& query) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const TensorInfo info, trial.tensor_info(query.tensor));
+  const std::vector<std::int64_t> steps = trial.steps_of(query.tensor, query.mode);
+  if (info.values > 0) {
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+      if (trial.value(query.tensor, *step, query.mode, query.worker).status().code() != Code::kOutOfRange) return *step;
+    }
+  }
+  if (!steps.empty()) return steps.back();
+  return Status(Code::kOutOfRange, fmt::format("\"{}\" was not kept at any step of mode {}; its global steps are {}",
+                                               printable(query.tensor), name(query.mode),
+                                               format_steps(trial.steps_of(query.tensor))));
+}
+
+// The result's value, or nothing when the tensor was kept in another form. Other errors go to `failure`.
+template <class T>
+std::optional<T> kept(Result<T> result, Status& failure) {
+  if (result.ok()) return std::move(result).value();
+  const Code code = result.status().code();
+  const bool another_form =
+      code == Code::kOutOfRange || code == Code::kNotFound || code == Code::kInvalidArgument;
+  if (!another_form && failure.ok()) failure = result.status();
+  return std::nullopt;
+}
+
+// Fills in what was kept; `step` is global.
+Status read_forms(Trial& trial, TensorReading& reading) {
+  Status failure;
+  const auto& [tensor, worker, step] = std::tie(reading.tensor, reading.worker, reading.step);
+  reading.value = kept(trial.value(tensor, step, Mode::kGlobal, worker), failure);
+  TRAINWARDEN_RETURN_IF_ERROR(failure);
+  const bool is_text = reading.value && reading.value->dtype == DType::kString;
+  if (!is_text) reading.statistics = kept(trial.statistics(tensor, step, Mode::kGlobal, worker), failure);
+  if (!reading.value) reading.scalar = kept(trial.scalar(tensor, step, Mode::kGlobal, worker), failure);
+  TRAINWARDEN_RETURN_IF_ERROR(failure);
+  if (reading.value) reading.dtype = reading.value->dtype;
+  if (reading.scalar) reading.dtype = DType::kFloat64;
+  return {};
+}
+
+}  // namespace
+
+Result<TensorReading> read_tensor(Trial& trial, const ReadingQuery& query) {
+  std::int64_t step = query.step.value_or(0);
+  if (!query.step) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(step, last_step_of(trial, query));
+  }
+  TensorReading reading;
+  // First of all, since its errors name the nearest tensor, step and worker.
+  TRAINWARDEN_ASSIGN_OR_RETURN(reading.shape, trial.shape(query.tensor, step, query.mode, query.worker));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const TensorInfo info, trial.tensor_info(query.tensor));
+  reading.tensor = query.tensor;
+  reading.worker = query.worker.empty() ? trial.workers_of(query.tensor, step, query.mode).front() : query.worker;
+  reading.dtype = info.dtype;
+  reading.step = trial.global_step(query.mode, step).value_or(step);
+  reading.mode = trial.mode_of(reading.step).value_or(Mode::kGlobal);
+  reading.mode_step = trial.mode_step_of(reading.step).value_or(reading.step);
+  TRAINWARDEN_RETURN_IF_ERROR(read_forms(trial, reading));
+  return reading;
+}
+
+}  // namespace trainwarden::cli

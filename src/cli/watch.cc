@@ -1,0 +1,81 @@
+// `trainwarden watch`: judges a run while it is written, and stops it when that was asked for.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/rule_report.h"
+#include "cli/run_locator.h"
+#include "cli/signal_relay.h"
+#include "cli/watch_session.h"
+
+namespace trainwarden::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kLookInterval{50};
+
+struct WatchOptions {
+  RunChoice run;
+  std::vector<std::string> rules;
+  std::string on_fire = "report";
+  bool wait = false;
+  bool json = false;
+};
+
+// With --wait the run need not be there yet; its name stands for the folder that it will have.
+Result<std::filesystem::path> run_to_watch(const WatchOptions& options) {
+  auto found = options.run.locate();
+  if (found.ok() || !options.wait) return found;
+  const std::string& text = options.run.run;
+  const bool is_path = text.find('/') != std::string::npos;
+  return is_path ? std::filesystem::path(text) : runs_folder(options.run.runs) / text;
+}
+
+void print_result(const std::filesystem::path& run, const WatchResult& result, bool as_json) {
+  if (as_json) {
+    Json document = {{"run", run_name(run)},
+                     {"journal", result.journal},
+                     {"run_ended", result.run_ended},
+                     {"stop_requested", result.stop_requested}};
+    document.update(json_of(result.report));
+    print_json(document);
+  } else {
+    print_report(stdout, result.report);
+  }
+}
+
+int act(const WatchOptions& options) {
+  auto rules = create_rules(options.rules);
+  if (!rules.ok()) return report_error(rules.status());
+  const auto run = run_to_watch(options);
+  if (!run.ok()) return report_error(run.status());
+
+  SignalRelay relay;  // before the session's thread
+  WatchView view(stderr, Chatter::kProgress);
+  WatchSession session({*run, std::move(rules).value(), options.on_fire == "stop"}, view);
+  while (!session.done() && !relay.wait(kLookInterval)) {
+  }
+  const WatchResult result = session.result();
+  if (!result.status.ok()) return report_error(result.status);
+  print_result(*run, result, options.json);
+  return exit_code_of(result.report);
+}
+
+}  // namespace
+
+void add_watch(CLI::App& app, Action& action) {
+  auto options = std::make_shared<WatchOptions>();
+  WatchOptions& o = *options;
+  CLI::App& command =
+      add_command(app, "watch", "Judge a run while it is written; Ctrl-C leaves it alone", options, action, act);
+  command.group(kJudgeGroup);
+  add_run_choice(command, o.run);
+  add_rule_option(command, o.rules)->required();
+  add_on_fire_option(command, o.on_fire);
+  command.add_flag("--wait", o.wait, "Wait for the run to appear");
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden watch first --rule VanishingGradient",
+                         "trainwarden watch first --rule ExplodingTensor:only_nan=true --on-fire stop",
+                         "trainwarden watch next --wait --rule LossNotDecreasing --json"});
+}
+
+}  // namespace trainwarden::cli

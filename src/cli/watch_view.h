@@ -1,0 +1,49 @@
+// WatchView: what a person sees of a run that is being judged.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "actions/dispatcher.h"
+#include "cli/status_line.h"
+#include "rules/engine.h"
+#include "trainwarden/trial.h"
+
+namespace trainwarden::cli {
+
+// How much is told while it goes on.
+enum class Chatter {
+  kVerdicts,  // a line for each verdict and action
+  kProgress,  // and where the training is: one line that is rewritten on a terminal, else one every few seconds
+};
+
+// Used by one thread: the one that judges.
+class WatchView {
+ public:
+  WatchView(std::FILE* stream, Chatter chatter);
+
+  void on_verdict(const rules::VerdictRecord& verdict);
+  void on_action(const actions::ActionOutcome& outcome);
+  // Cheap when it is too early for another look.
+  void on_progress(Trial& trial, const rules::Engine& engine);
+  void end() { line_.clear(); }
+
+ private:
+  bool is_time(std::int64_t now_ns);
+  double steps_per_second(std::int64_t step, std::int64_t now_ns);
+
+  StatusLine line_;
+  Chatter chatter_;
+  std::int64_t interval_ns_;
+  std::int64_t next_ns_ = 0;
+  std::int64_t told_step_ = -1;
+  std::deque<std::pair<std::int64_t, std::int64_t>> recent_;  // step and when, of the last seconds
+};
+
+// "step 120 (train 100)  34.2 steps/s  loss 0.412  VanishingGradient ok  ExplodingTensor FIRED"
+std::string progress_text(Trial& trial, const std::vector<rules::RuleStatusRecord>& statuses, double steps_per_second);
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,68 @@
+#include "cli/watched_program.h"
+
+#include <chrono>
+#include <memory>
+
+#include "base/clock.h"
+#include "cli/exit_code.h"
+#include "cli/run_locator.h"
+
+namespace trainwarden::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kLookInterval{10};
+// For a run that is still not at its end when the program is: another worker may be writing it.
+constexpr std::chrono::seconds kGrace{10};
+
+ChildOptions child_options(const ProgramPlan& plan) {
+  ChildOptions options;
+  options.command = plan.command;
+  options.output = plan.output;
+  // The program may work in another folder.
+  options.environment["TRAINWARDEN_RUN_DIR"] = std::filesystem::absolute(plan.run).string();
+  if (!plan.config.empty()) {
+    options.environment["TRAINWARDEN_CONFIG"] = std::filesystem::absolute(plan.config).string();
+  }
+  return options;
+}
+
+// Until everything that the program wrote is judged, or the user has had enough.
+void await_judgement(const WatchSession& session, SignalRelay& relay) {
+  const auto deadline = std::chrono::steady_clock::now() + kGrace;
+  while (!session.done()) {
+    const auto received = relay.wait(kLookInterval);
+    if (received && received->number != SIGCHLD) return;
+    if (session.caught_up() && std::chrono::steady_clock::now() > deadline) return;
+  }
+}
+
+}  // namespace
+
+int ProgramResult::combined_exit_code() const {
+  const bool fired = watch && watch->report.any_fired();
+  return fired && (exit_code == 0 || watch->stop_requested) ? kExitRuleFired : exit_code;
+}
+
+Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::EngineRule> rules) {
+  SignalRelay relay;  // before any thread
+  const std::int64_t start_ns = system_clock().steady_ns();
+  TRAINWARDEN_ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::start(child_options(plan), relay));
+  WatchView view(stderr, plan.chatter);
+  std::unique_ptr<WatchSession> session;
+  if (!rules.empty()) {
+    session = std::make_unique<WatchSession>(WatchPlan{plan.run, std::move(rules), plan.stop_on_fire}, view);
+  }
+
+  ProgramResult result;
+  result.exit_code = child.wait(relay);
+  result.duration_ns = system_clock().steady_ns() - start_ns;
+  if (session) {
+    session->program_ended();
+    await_judgement(*session, relay);
+    result.watch = session->result();
+  }
+  result.run_appeared = is_run(plan.run);
+  return result;
+}
+
+}  // namespace trainwarden::cli

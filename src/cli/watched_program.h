@@ -1,0 +1,39 @@
+// WatchedProgram: a training program and the rules that judge it, from its start to its end.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/child_process.h"
+#include "cli/watch_session.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::cli {
+
+struct ProgramPlan {
+  std::vector<std::string> command;
+  std::filesystem::path run;     // its TRAINWARDEN_RUN_DIR
+  std::filesystem::path config;  // its TRAINWARDEN_CONFIG; empty: as it is
+  std::filesystem::path output;  // file for what it prints; empty: our own standard output and error
+  bool stop_on_fire = false;
+  Chatter chatter = Chatter::kVerdicts;
+};
+
+struct ProgramResult {
+  int exit_code = 0;  // its own, 128 + N when signal N ended it
+  std::int64_t duration_ns = 0;
+  bool run_appeared = false;
+  std::optional<WatchResult> watch;  // when there were rules
+
+  // 3 when a rule fired and the program succeeded or was asked to stop, else the program's own.
+  int combined_exit_code() const;
+};
+
+// Starts it, judges its run beside it when there are rules, and waits for its end; signals are handed on. The errors are
+// those of starting it: kNotFound, kPermissionDenied.
+Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::EngineRule> rules);
+
+}  // namespace trainwarden::cli

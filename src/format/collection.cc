@@ -1,0 +1,24 @@
+#include "trainwarden/collection.h"
+
+namespace trainwarden {
+
+// The patterns of weights, biases, gradients and losses are smdebug's for PyTorch, except that the optimizer's state of
+// a weight (optimizer_state/conv0.weight/exp_avg), which smdebug did not capture, is not a weight.
+const std::vector<Collection>& builtin_collections() {
+  static const std::vector<Collection> collections = {
+      {.name = "weights", .include = {"^(?!gradient|optimizer_state/).*weight"}},
+      {.name = "biases", .include = {"^(?!gradient|optimizer_state/).*bias"}},
+      {.name = "gradients", .include = {"^gradient"}},
+      {.name = "losses", .include = {"[Ll]oss_(?!input).*output"}},
+      {.name = "optimizer_state", .include = {"^optimizer_state/"}},
+      {.name = "buffers"},  // by name: the adapter knows which tensors they are
+      {.name = "inputs", .include = {"_input_\\d+"}},
+      {.name = "outputs", .include = {"_output_\\d+"}},
+      {.name = "scalars"},  // by save_scalar
+      {.name = "default"},  // filled by the user
+      {.name = "all", .include = {".*"}},
+  };
+  return collections;
+}
+
+}  // namespace trainwarden

@@ -1,0 +1,15 @@
+// Collections as JSON, for the manifest of a segment.
+#pragma once
+
+#include <vector>
+
+#include "format/json.h"
+#include "trainwarden/collection.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::format {
+
+OrderedJson collections_to_json(const std::vector<Collection>& collections);
+Result<std::vector<Collection>> collections_from_json(const Json& array);
+
+}  // namespace trainwarden::format

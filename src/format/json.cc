@@ -1,0 +1,148 @@
+#include "format/json.h"
+
+#include <new>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace trainwarden::format {
+namespace {
+
+constexpr int kMaxDepth = 32;
+
+// Looked for before parsing: the parser would keep a word of memory for each level.
+bool nested_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kMaxDepth) return true;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+// Listens to the parser for what it would let pass: a name given twice within an object.
+class NameWatch {
+ public:
+  bool operator()(Json::parse_event_t event, const Json& parsed) {
+    switch (event) {
+      case Json::parse_event_t::object_start: names_.emplace_back(); break;
+      case Json::parse_event_t::object_end: names_.pop_back(); break;
+      case Json::parse_event_t::key:
+        if (!names_.back().insert(parsed.get_ref<const std::string&>()).second) repeated_ = true;
+        break;
+      default: break;
+    }
+    return true;
+  }
+  bool repeated() const { return repeated_; }
+
+ private:
+  std::vector<std::set<std::string>> names_;  // of the objects that are open
+  bool repeated_ = false;
+};
+
+Status damaged(std::string_view field, std::string_view expected, const Json* found) {
+  return Status(Code::kDataLoss, fmt::format("field \"{}\": expected {}, found {}", field, expected,
+                                             found == nullptr ? "nothing" : found->type_name()));
+}
+
+const Json* find(const Json& object, const char* field) {
+  if (!object.is_object()) return nullptr;
+  const auto position = object.find(field);
+  return position == object.end() ? nullptr : &*position;
+}
+
+}  // namespace
+
+Result<Json> parse_json_object(std::string_view text, std::string_view what) {
+  try {
+    if (nested_too_deep(text))
+      return Status(Code::kDataLoss, fmt::format("{}: nested deeper than {}", what, kMaxDepth));
+    NameWatch watch;
+    const auto listen = [&](int, Json::parse_event_t event, Json& parsed) { return watch(event, parsed); };
+    Json json = Json::parse(text.begin(), text.end(), listen, /*allow_exceptions=*/false);
+    if (json.is_discarded()) return Status(Code::kDataLoss, fmt::format("{}: not well-formed JSON", what));
+    if (watch.repeated()) return Status(Code::kDataLoss, fmt::format("{}: a name is there twice in an object", what));
+    if (!json.is_object()) {
+      return Status(Code::kDataLoss, fmt::format("{}: expected a JSON object, found {}", what, json.type_name()));
+    }
+    return json;
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kResourceExhausted, fmt::format("{}: not enough memory to read it", what));
+  }
+}
+
+std::string dump_json(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+Result<std::string> string_field(const Json& object, const char* field) {
+  const Json* value = find(object, field);
+  if (value == nullptr || !value->is_string()) return damaged(field, "a string", value);
+  return value->get<std::string>();
+}
+
+Result<std::int64_t> int_field(const Json& object, const char* field, std::int64_t lowest, std::int64_t highest) {
+  const Json* value = find(object, field);
+  if (value == nullptr || !value->is_number_integer()) return damaged(field, "an integer", value);
+  const bool too_large =
+      value->is_number_unsigned() &&
+      value->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const auto number = value->get<std::int64_t>();
+  if (too_large || number < lowest || number > highest) {
+    return Status(Code::kDataLoss, fmt::format("field \"{}\": expected an integer from {} to {}, found {}", field,
+                                               lowest, highest, value->dump()));
+  }
+  return number;
+}
+
+Result<std::uint64_t> uint_field(const Json& object, const char* field, std::uint64_t highest) {
+  const Json* value = find(object, field);
+  if (value == nullptr || !value->is_number_unsigned()) return damaged(field, "a non-negative integer", value);
+  const auto number = value->get<std::uint64_t>();
+  if (number > highest) {
+    return Status(Code::kDataLoss, fmt::format("field \"{}\": expected at most {}, found {}", field, highest, number));
+  }
+  return number;
+}
+
+Result<bool> bool_field(const Json& object, const char* field) {
+  const Json* value = find(object, field);
+  if (value == nullptr || !value->is_boolean()) return damaged(field, "true or false", value);
+  return value->get<bool>();
+}
+
+Result<const Json*> array_field(const Json& object, const char* field) {
+  const Json* value = find(object, field);
+  if (value == nullptr || !value->is_array()) return damaged(field, "an array", value);
+  return value;
+}
+
+Result<const Json*> object_field(const Json& object, const char* field) {
+  const Json* value = find(object, field);
+  if (value == nullptr || !value->is_object()) return damaged(field, "an object", value);
+  return value;
+}
+
+Result<std::vector<std::string>> strings_field(const Json& object, const char* field) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json* array, array_field(object, field));
+  std::vector<std::string> strings;
+  strings.reserve(array->size());
+  for (const Json& item : *array) {
+    if (!item.is_string()) return damaged(field, "an array of strings, every item", &item);
+    strings.push_back(item.get<std::string>());
+  }
+  return strings;
+}
+
+}  // namespace trainwarden::format

@@ -1,0 +1,167 @@
+#include "format/segment_index.h"
+
+#include <limits>
+#include <tuple>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "format/columns.h"
+#include "format/json.h"
+
+namespace trainwarden::format {
+namespace {
+
+// One column of a table of rows: its name on disk and the row's field that it holds.
+template <class Row, class T>
+struct Column {
+  const char* name;
+  T Row::*field;
+};
+template <class Row, class T>
+Column(const char*, T Row::*) -> Column<Row, T>;
+
+constexpr std::tuple kFrameColumns = {
+    Column{"frame.offset", &FrameIndexRow::offset},   Column{"frame.kind", &FrameIndexRow::kind},
+    Column{"frame.step", &FrameIndexRow::step},       Column{"frame.payload_bytes", &FrameIndexRow::payload_bytes},
+    Column{"frame.unix_ns", &FrameIndexRow::unix_ns},
+};
+constexpr std::tuple kStepColumns = {
+    Column{"step.global_step", &StepIndexRow::global_step},
+    Column{"step.mode", &StepIndexRow::mode},
+    Column{"step.mode_step", &StepIndexRow::mode_step},
+    Column{"step.unix_ns", &StepIndexRow::unix_ns},
+    Column{"step.frame", &StepIndexRow::frame},
+    Column{"step.loss_count", &StepIndexRow::loss_count},
+    Column{"step.first_record", &StepIndexRow::first_record},
+    Column{"step.record_count", &StepIndexRow::record_count},
+};
+constexpr std::tuple kRecordColumns = {
+    Column{"record.tensor", &RecordIndexRow::tensor},
+    Column{"record.form", &RecordIndexRow::form},
+    Column{"record.frame", &RecordIndexRow::frame},
+    Column{"record.row", &RecordIndexRow::row},
+};
+
+// Enumerations are stored as their numbers.
+template <class T, bool = std::is_enum_v<T>>
+struct StoredAs {
+  using type = std::underlying_type_t<T>;
+};
+template <class T>
+struct StoredAs<T, false> {
+  using type = T;
+};
+template <class T>
+using Stored = typename StoredAs<T>::type;
+
+template <class Row, class T>
+void write_column(ColumnWriter& columns, const std::vector<Row>& rows, const Column<Row, T>& column) {
+  std::vector<Stored<T>> values;
+  values.reserve(rows.size());
+  for (const Row& row : rows) values.push_back(static_cast<Stored<T>>(row.*column.field));
+  columns.add(column.name, values);
+}
+
+template <class Row, class T>
+Status read_column(const ColumnReader& columns, std::vector<Row>& rows, const Column<Row, T>& column) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto values, columns.view<Stored<T>>(column.name, rows.size()));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].*column.field = static_cast<T>(values[i]);
+  return Status();
+}
+
+template <class Row, class... T>
+void write_table(ColumnWriter& columns, const std::vector<Row>& rows, const std::tuple<Column<Row, T>...>& table) {
+  std::apply([&](const auto&... column) { (write_column(columns, rows, column), ...); }, table);
+}
+
+// The first column tells how many rows there are, the others must have as many.
+template <class Row, class... T>
+Status read_table(const ColumnReader& columns, std::vector<Row>& rows, const std::tuple<Column<Row, T>...>& table) {
+  using First = std::tuple_element_t<0, std::tuple<T...>>;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto first, columns.view<Stored<First>>(std::get<0>(table).name));
+  rows.resize(first.size());
+  Status status;
+  const auto read = [&](const auto& column) { return (status = read_column(columns, rows, column)).ok(); };
+  std::apply([&](const auto&... column) { (read(column) && ...); }, table);
+  return status;
+}
+
+Status damaged(std::string_view column, std::size_t row, std::string_view what) {
+  return Status(Code::kDataLoss, fmt::format("index: column \"{}\", row {}: {}", column, row, what));
+}
+
+Status check_frames(const SegmentIndex& index) {
+  std::uint64_t expected = 0;
+  for (std::size_t i = 0; i < index.frames.size(); ++i) {
+    const std::uint64_t offset = index.frames[i].offset;
+    if (offset % kFrameAlignment != 0 || offset < expected)
+      return damaged("frame.offset", i, "not after the frame before");
+    expected = offset + kFrameHeaderBytes;
+  }
+  return Status();
+}
+
+Status check_steps(const SegmentIndex& index) {
+  for (std::size_t i = 0; i < index.steps.size(); ++i) {
+    const StepIndexRow& step = index.steps[i];
+    if (step.mode < Mode::kTrain || step.mode > Mode::kGlobal) return damaged("step.mode", i, "unknown mode");
+    if (step.frame >= index.frames.size()) return damaged("step.frame", i, "no such frame");
+    if (std::uint64_t{step.first_record} + step.record_count > index.records.size()) {
+      return damaged("step.record_count", i, "more records than there are");
+    }
+  }
+  return Status();
+}
+
+Status check_records(const SegmentIndex& index) {
+  for (std::size_t i = 0; i < index.records.size(); ++i) {
+    if (index.records[i].form > RecordForm::kShape) return damaged("record.form", i, "unknown form");
+    if (index.records[i].frame >= index.frames.size()) return damaged("record.frame", i, "no such frame");
+  }
+  return Status();
+}
+
+}  // namespace
+
+std::string encode_segment_index(const SegmentIndex& index) {
+  ColumnWriter columns;
+  write_table(columns, index.frames, kFrameColumns);
+  write_table(columns, index.steps, kStepColumns);
+  write_table(columns, index.records, kRecordColumns);
+  return columns.finish();
+}
+
+Result<SegmentIndex> decode_segment_index(ByteSpan payload) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ColumnReader columns, ColumnReader::open(payload));
+  SegmentIndex index;
+  TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.frames, kFrameColumns));
+  TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.steps, kStepColumns));
+  TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.records, kRecordColumns));
+  TRAINWARDEN_RETURN_IF_ERROR(check_frames(index));
+  TRAINWARDEN_RETURN_IF_ERROR(check_steps(index));
+  TRAINWARDEN_RETURN_IF_ERROR(check_records(index));
+  return index;
+}
+
+std::string encode_trailer(const Trailer& trailer) {
+  std::string json = dump_json({{"index_offset", trailer.index_offset}, {"frames", trailer.frames}});
+  json.resize(kTrailerPayloadBytes, ' ');  // the longest numbers come to 57 characters
+  return json;
+}
+
+Result<Trailer> decode_trailer(std::string_view text) {
+  if (text.size() != kTrailerPayloadBytes) {
+    return Status(Code::kDataLoss,
+                  fmt::format("trailer: {} bytes expected, {} found", kTrailerPayloadBytes, text.size()));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, parse_json_object(text, "trailer"));
+  Trailer trailer;
+  TRAINWARDEN_ASSIGN_OR_RETURN(trailer.index_offset, uint_field(json, "index_offset"));
+  constexpr std::uint64_t kMostFrames = std::numeric_limits<std::uint32_t>::max();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t frames, uint_field(json, "frames", kMostFrames));
+  trailer.frames = static_cast<std::uint32_t>(frames);
+  return trailer;
+}
+
+}  // namespace trainwarden::format

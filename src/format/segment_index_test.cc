@@ -1,0 +1,90 @@
+#include "format/segment_index.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "format/test_damage.h"
+
+namespace trainwarden::format {
+namespace {
+
+SegmentIndex sample() {
+  SegmentIndex index;
+  index.frames = {{0, FrameKind::kSegmentStart, -1, 200, 1},
+                  {320, FrameKind::kNames, 5, 90, 2},
+                  {512, FrameKind::kBundle, 5, 1'000'000, 3},
+                  {1'000'640, FrameKind::kStepEnd, 5, 44, 4},
+                  {1'000'768, static_cast<FrameKind>(0x90), -1, 0, 5}};
+  index.steps = {{5, Mode::kTrain, 3, 4, 3, 0, 0, 2}, {6, Mode::kEval, 0, 9, 3, 2, 2, 0}};
+  index.records = {{0, RecordForm::kValue, 2, 0}, {7, RecordForm::kShape, 2, 1}};
+  return index;
+}
+
+TEST(SegmentIndexTest, RoundTrip) {
+  const std::string payload = encode_segment_index(sample());
+  const auto decoded = decode_segment_index(as_bytes(payload));
+  ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
+  EXPECT_EQ(*decoded, sample());
+}
+
+TEST(SegmentIndexTest, AnEmptyIndexRoundTrips) {
+  const std::string payload = encode_segment_index({});
+  EXPECT_EQ(decode_segment_index(as_bytes(payload)).value_or(sample()), SegmentIndex());
+}
+
+TEST(SegmentIndexTest, EveryTruncationIsDataLoss) {
+  for_each_truncation(encode_segment_index(sample()), [](ByteSpan damaged) {
+    EXPECT_EQ(decode_segment_index(damaged).status().code(), Code::kDataLoss);
+  });
+}
+
+TEST(SegmentIndexTest, NothingPointsToWhatIsNotThere) {
+  const std::vector<std::pair<const char*, std::function<void(SegmentIndex&)>>> damages = {
+      {"frame.offset", [](SegmentIndex& index) { index.frames[1].offset = 321; }},
+      {"frame.offset", [](SegmentIndex& index) { index.frames[2].offset = 320; }},
+      {"step.mode", [](SegmentIndex& index) { index.steps[0].mode = static_cast<Mode>(0); }},
+      {"step.mode", [](SegmentIndex& index) { index.steps[0].mode = static_cast<Mode>(5); }},
+      {"step.frame", [](SegmentIndex& index) { index.steps[1].frame = 5; }},
+      {"step.record_count", [](SegmentIndex& index) { index.steps[0].record_count = 3; }},
+      {"step.record_count", [](SegmentIndex& index) { index.steps[0].first_record = 0xFFFFFFFF; }},
+      {"record.form", [](SegmentIndex& index) { index.records[1].form = static_cast<RecordForm>(4); }},
+      {"record.frame", [](SegmentIndex& index) { index.records[1].frame = 5; }},
+  };
+  for (const auto& [column, damage] : damages) {
+    SegmentIndex index = sample();
+    damage(index);
+    const Status status = decode_segment_index(as_bytes(encode_segment_index(index))).status();
+    EXPECT_EQ(status.code(), Code::kDataLoss) << column;
+    EXPECT_NE(status.message().find(column), std::string::npos) << status.message();
+  }
+}
+
+TEST(SegmentIndexTest, NoFlippedBitDoesHarm) {
+  for_each_flipped_bit(encode_segment_index(sample()), [](ByteSpan damaged) {
+    const auto index = decode_segment_index(damaged);
+    if (!index.ok()) return;
+    for (const RecordIndexRow& record : index->records) EXPECT_LT(record.frame, index->frames.size());
+  });
+}
+
+TEST(TrailerTest, IsAlways64Bytes) {
+  for (const Trailer& trailer : {Trailer{0, 0}, Trailer{~std::uint64_t{0}, 0xFFFFFFFF}, Trailer{4096, 12}}) {
+    const std::string json = encode_trailer(trailer);
+    EXPECT_EQ(json.size(), 64u);
+    EXPECT_EQ(decode_trailer(json).value_or(Trailer{1, 1}), trailer);
+  }
+  EXPECT_EQ(encode_trailer({4096, 12}).substr(0, 34), R"({"index_offset":4096,"frames":12} )");
+}
+
+TEST(TrailerTest, DamageIsDataLoss) {
+  const std::string json = encode_trailer({4096, 12});
+  for_each_truncation(
+      json, [](ByteSpan damaged) { EXPECT_EQ(decode_trailer(as_text(damaged)).status().code(), Code::kDataLoss); });
+  EXPECT_EQ(decode_trailer(json + " ").status().code(), Code::kDataLoss);
+  EXPECT_EQ(decode_trailer(std::string(64, ' ')).status().code(), Code::kDataLoss);
+  for_each_flipped_bit(json, [](ByteSpan damaged) { (void)decode_trailer(as_text(damaged)); });
+}
+
+}  // namespace
+}  // namespace trainwarden::format

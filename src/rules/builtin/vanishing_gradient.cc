@@ -1,0 +1,80 @@
+// VanishingGradient: gradients so small that training no longer moves.
+//
+// Source: the documented rule of SageMaker Debugger, mean(|g|) < threshold on the collection `gradients`. Ours where
+// the documentation is silent: every gradient of every worker is judged by itself; a gradient that holds a NaN has no
+// mean and does not fire; min_fraction asks for more than one bad gradient.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "rules/builtin/builtin_rules.h"
+#include "rules/parameters.h"
+#include "rules/step_statistics.h"
+
+namespace trainwarden::rules {
+namespace {
+
+constexpr const char* kAdvice =
+    "Look at the evidence for the first layer that is affected; try another initialisation, a normalisation layer, an "
+    "activation that does not saturate, or a lower learning rate.";
+
+class VanishingGradient final : public Rule {
+ public:
+  VanishingGradient(TensorSelection selection, double threshold, double min_fraction)
+      : selection_(std::move(selection)), threshold_(threshold), min_fraction_(min_fraction) {}
+
+  Verdict evaluate(const StepWindow& window) override {
+    const StepStatistics gradients = read_statistics(selection_, window);
+    if (auto verdict = nothing_to_judge(gradients, "gradient", window)) return *std::move(verdict);
+    std::vector<Evidence> vanished;
+    for (const TensorStatistics& gradient : gradients.tensors) {
+      const double abs_mean = gradient.statistics.reduction(Reduction::kMean, true);
+      if (!(abs_mean < threshold_)) continue;
+      vanished.push_back({gradient.tensor, gradient.worker, "abs_mean", abs_mean, threshold_, window.global_step()});
+    }
+    const double fraction = static_cast<double>(vanished.size()) / static_cast<double>(gradients.tensors.size());
+    if (vanished.empty() || fraction < min_fraction_) return Verdict::ok();
+    std::stable_sort(vanished.begin(), vanished.end(),
+                     [](const Evidence& a, const Evidence& b) { return a.value < b.value; });
+    std::string text = message(vanished, gradients.tensors.size(), window);
+    return fired(std::move(text), kAdvice, std::move(vanished));
+  }
+
+ private:
+  std::string message(const std::vector<Evidence>& vanished, std::size_t judged, const StepWindow& window) const {
+    return fmt::format("{} of {} gradients have vanished at {}: the mean of |g| is below {:g}, in \"{}\" it is {:.3g}.",
+                       vanished.size(), judged, describe_step(window), threshold_, vanished.front().tensor,
+                       vanished.front().value);
+  }
+
+  const TensorSelection selection_;
+  const double threshold_;
+  const double min_fraction_;
+};
+
+Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
+  ParameterReader read(parameters);
+  TensorSelection selection;
+  selection.collections = read.list("collection_names");
+  const double threshold = read.number("threshold", 0);
+  const double min_fraction = read.number("min_fraction", 0, 1);
+  TRAINWARDEN_RETURN_IF_ERROR(read.status());
+  if (selection.collections.empty()) {
+    return Status(Code::kInvalidArgument, "parameter collection_names: expected at least one collection, found none");
+  }
+  return std::unique_ptr<Rule>(new VanishingGradient(std::move(selection), threshold, min_fraction));
+}
+
+}  // namespace
+
+RuleKind vanishing_gradient() {
+  return {{"VanishingGradient",
+           "Fires when the mean of a gradient's absolute values falls below a threshold.",
+           {{"threshold", "0.0000001", "the lowest mean of |g| that is still fine, in the gradient's own unit"},
+            {"collection_names", "gradients", "collections whose tensors are judged, separated by commas"},
+            {"min_fraction", "0", "part of the gradients that must be below at the same step, from 0 (any one) to 1"}}},
+          create};
+}
+
+}  // namespace trainwarden::rules

@@ -1,0 +1,145 @@
+#include "rules/engine.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "base/pause.h"
+#include "trial/trial_access.h"
+
+namespace trainwarden::rules {
+namespace {
+
+// The rules' names, with "-2", "-3", ... after those that were there before.
+std::vector<std::string> make_ids(const std::vector<EngineRule>& rules) {
+  std::map<std::string, int> seen;
+  std::vector<std::string> ids;
+  for (const EngineRule& rule : rules) {
+    const int number = ++seen[rule.spec.name];
+    ids.push_back(number == 1 ? rule.spec.name : fmt::format("{}-{}", rule.spec.name, number));
+  }
+  return ids;
+}
+
+}  // namespace
+
+Result<std::vector<EngineRule>> create_engine_rules(std::span<const RuleSpec> specs) {
+  std::vector<EngineRule> rules;
+  for (const RuleSpec& spec : specs) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto rule, create_rule(spec));
+    rules.push_back({spec, std::move(rule)});
+  }
+  return rules;
+}
+
+Engine::Engine(Trial& trial, std::vector<EngineRule> rules, const EngineOptions& options, VerdictCallback on_verdict)
+    : trial_(trial), options_(options), on_verdict_(std::move(on_verdict)) {
+  const std::vector<std::string> ids = make_ids(rules);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    runners_.emplace_back(ids[i], std::move(rules[i].spec), std::move(rules[i].rule), options.keep_going);
+  }
+  if (options.journal_storage != nullptr) open_journal(*options.journal_storage);
+}
+
+Engine::~Engine() {
+  finish();
+}
+
+void Engine::open_journal(storage::Storage& storage) {
+  auto journal = open_watch_journal(storage, *options_.clock, TrialAccess::run_info(trial_));
+  if (!journal.ok()) {
+    journal_status_ = journal.status();
+    log(LogLevel::kWarning, "verdicts are not written into the run: {}", journal_status_.to_string());
+    return;
+  }
+  journal_ = *std::move(journal);
+  for (const RuleStatusRecord& status : statuses()) {
+    (void)append(format::FrameKind::kVerdict, -1, encode_rule_status(status));
+  }
+}
+
+Status Engine::poll(std::stop_token stop) {
+  const Status refreshed = trial_.refresh();
+  for (const std::int64_t step : trial_.complete_steps_after(last_judged_step_)) {
+    if (stop.stop_requested() || finished_) break;
+    judge(step);
+  }
+  return refreshed;
+}
+
+void Engine::judge(std::int64_t global_step) {
+  last_judged_step_ = global_step;
+  for (RuleRunner& runner : runners_) {
+    if (runner.active()) tell(runner.judge(trial_, global_step, options_.clock->unix_ns()));
+  }
+}
+
+// A failure to write is kept in journal_status(), and the engine goes on.
+void Engine::tell(const RuleNews& news) {
+  constexpr auto kKind = format::FrameKind::kVerdict;
+  if (news.repeats) (void)append(kKind, news.repeats->last_step, encode_repeats(*news.repeats));
+  if (news.verdict) (void)append(kKind, news.verdict->place.global_step, encode_verdict(*news.verdict));
+  if (news.status) (void)append(kKind, last_judged_step_, encode_rule_status(*news.status));
+  if (news.verdict && on_verdict_) on_verdict_(*news.verdict);
+}
+
+Status Engine::append(format::FrameKind kind, std::int64_t global_step, std::string_view json) {
+  if (journal_.writer == nullptr) return {};
+  Status status = journal_.writer->append_event(kind, global_step, json);
+  if (status.ok() || !journal_status_.ok()) return status;
+  journal_status_ = status;
+  log(LogLevel::kError, "a verdict could not be written into journal {}: {}", journal_.name, status.to_string());
+  return status;
+}
+
+Status Engine::record_action(std::int64_t global_step, std::string_view json) {
+  return append(format::FrameKind::kAction, global_step, json);
+}
+
+Status Engine::run_until_end(std::stop_token stop) {
+  Status status;
+  while (!stop.stop_requested()) {
+    status = poll(stop);
+    const bool passing = status.code() == Code::kUnavailable;
+    if (run_ended() || (!status.ok() && !passing)) break;
+    pause_for(options_.poll_interval, stop);
+  }
+  finish();
+  return status.code() == Code::kUnavailable ? Status() : status;
+}
+
+bool Engine::run_ended() const {
+  return trial_.loaded_all_steps() && trial_.last_complete_step() <= last_judged_step_;
+}
+
+bool Engine::all_decided() const {
+  return std::none_of(runners_.begin(), runners_.end(), [](const RuleRunner& runner) { return runner.active(); });
+}
+
+void Engine::finish() {
+  if (std::exchange(finished_, true)) return;
+  const RunnerEnd end = run_ended() ? RunnerEnd::kRunEnded : RunnerEnd::kEngineStopped;
+  for (RuleRunner& runner : runners_) tell(runner.end(end, options_.clock->unix_ns()));
+  if (journal_.writer == nullptr) return;
+  const Status sealed = journal_.writer->seal();
+  if (!sealed.ok() && journal_status_.ok()) journal_status_ = sealed;
+}
+
+std::vector<RuleStatusRecord> Engine::statuses() const {
+  std::vector<RuleStatusRecord> statuses;
+  for (const RuleRunner& runner : runners_) statuses.push_back(runner.status(options_.clock->unix_ns()));
+  return statuses;
+}
+
+std::vector<VerdictRecord> Engine::first_fired() const {
+  std::vector<VerdictRecord> fired;
+  for (const RuleRunner& runner : runners_) {
+    if (runner.first_fired()) fired.push_back(*runner.first_fired());
+  }
+  return fired;
+}
+
+}  // namespace trainwarden::rules

@@ -1,0 +1,99 @@
+// Engine: judges a run step by step with several rules, and writes what they find into a journal of its own.
+//
+//   TRAINWARDEN_ASSIGN_OR_RETURN(auto rules, create_engine_rules(specs));
+//   Engine engine(trial, std::move(rules), options, on_verdict);
+//   TRAINWARDEN_RETURN_IF_ERROR(engine.run_until_end(stop));
+//   for (const RuleStatusRecord& status : engine.statuses()) ...
+//
+// A rule is judged no more once it has fired (unless keep_going) or failed; the others go on. Steps are judged in
+// rising order, each once: a step that becomes known after a later one was judged is not judged. An engine that starts
+// anew on the same run judges from the first step on.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "rules/rule_runner.h"
+#include "rules/verdict_record.h"
+#include "rules/watch_journal.h"
+#include "storage/storage.h"
+#include "trainwarden/rule.h"
+#include "trainwarden/status.h"
+#include "trainwarden/trial.h"
+
+namespace trainwarden::rules {
+
+struct EngineRule {
+  RuleSpec spec;
+  std::unique_ptr<Rule> rule;
+};
+
+// kInvalidArgument as create_rule().
+Result<std::vector<EngineRule>> create_engine_rules(std::span<const RuleSpec> specs);
+
+struct EngineOptions {
+  bool keep_going = false;                      // judge on with a rule that has fired
+  storage::Storage* journal_storage = nullptr;  // of the run; null: no journal is written
+  std::chrono::milliseconds poll_interval{5};
+  const Clock* clock = &system_clock();
+};
+
+// Called in the engine's thread for each verdict that fired (repeats are folded) or failed, after it was written down.
+using VerdictCallback = std::function<void(const VerdictRecord&)>;
+
+// One thread at a time.
+class Engine {
+ public:
+  // `trial` and what the options point to must outlive it. A journal that cannot be opened does not keep the engine
+  // from judging: see journal_status().
+  Engine(Trial& trial, std::vector<EngineRule> rules, const EngineOptions& options, VerdictCallback on_verdict = {});
+  ~Engine();  // finish()
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Refreshes the trial once and judges what is new; returns early when `stop` is asked for. The status is the
+  // refresh's.
+  Status poll(std::stop_token stop = {});
+  // Polls until the run has ended and everything was judged, or `stop` is asked for; then finish(). Passing faults of
+  // the storage (kUnavailable) are sat out, other failures end it.
+  Status run_until_end(std::stop_token stop);
+  // Settles the status of every rule and seals the journal. Idempotent; nothing is judged after it.
+  void finish();
+
+  bool run_ended() const;                                              // the run has ended and every step was judged
+  bool all_decided() const;                                            // no rule would judge another step
+  std::int64_t last_judged_step() const { return last_judged_step_; }  // global, -1 before the first
+  std::vector<RuleStatusRecord> statuses() const;                      // in the order of the rules
+  std::vector<VerdictRecord> first_fired() const;                      // of each rule that fired, in the same order
+
+  const std::string& journal_name() const { return journal_.name; }  // "watch-0"; "" when none is written
+  const Status& journal_status() const { return journal_status_; }   // the first failure to write it
+  // A word on what was done about a verdict, as JSON in an action frame.
+  Status record_action(std::int64_t global_step, std::string_view json);
+
+ private:
+  void open_journal(storage::Storage& storage);
+  void judge(std::int64_t global_step);
+  void tell(const RuleNews& news);
+  Status append(format::FrameKind kind, std::int64_t global_step, std::string_view json);
+
+  Trial& trial_;
+  const EngineOptions options_;
+  const VerdictCallback on_verdict_;
+  std::deque<RuleRunner> runners_;  // they do not move
+  WatchJournal journal_;
+  Status journal_status_;
+  std::int64_t last_judged_step_ = -1;
+  bool finished_ = false;
+};
+
+}  // namespace trainwarden::rules

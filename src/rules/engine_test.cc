@@ -1,0 +1,311 @@
+// The engine over runs that are written while it judges, in memory.
+#include "rules/engine.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "base/log.h"
+#include "storage/faulty_storage.h"
+#include "store/journal_reader.h"
+#include "trial/run_testing.h"
+
+namespace trainwarden::rules {
+namespace {
+
+// Answers as a script says.
+class ScriptedRule final : public Rule {
+ public:
+  explicit ScriptedRule(std::function<Verdict(std::int64_t)> script) : script_(std::move(script)) {}
+  Verdict evaluate(const StepWindow& window) override { return script_(window.global_step()); }
+
+ private:
+  const std::function<Verdict(std::int64_t)> script_;
+};
+
+EngineRule scripted(std::string name, std::function<Verdict(std::int64_t)> script) {
+  return {{std::move(name), {}}, std::make_unique<ScriptedRule>(std::move(script))};
+}
+
+Verdict fire() {
+  return {Outcome::kFired, Severity::kWarning, "it is on fire", "water", {}};
+}
+
+EngineRule fires_at(std::string name, std::vector<std::int64_t> steps) {
+  return scripted(std::move(name), [steps](std::int64_t step) {
+    return std::find(steps.begin(), steps.end(), step) != steps.end() ? fire() : Verdict::ok();
+  });
+}
+
+template <class... Rules>
+std::vector<EngineRule> list_of(Rules... rules) {
+  std::vector<EngineRule> list;
+  (list.push_back(std::move(rules)), ...);
+  return list;
+}
+
+// A run, its trial and an engine over it that keeps what it tells.
+struct Watch {
+  Watch(TestRun& run, std::vector<EngineRule> rules, bool keep_going = false, bool journal = false)
+      : trial(run.open()), storage(run.storage()) {
+    EngineOptions options;
+    options.keep_going = keep_going;
+    options.journal_storage = journal ? storage.get() : nullptr;
+    options.clock = &run.clock();
+    engine = std::make_unique<Engine>(*trial, std::move(rules), options,
+                                      [this](const VerdictRecord& record) { told.push_back(record); });
+  }
+  RuleStatusRecord status(std::size_t rule = 0) const { return engine->statuses().at(rule); }
+
+  std::unique_ptr<Trial> trial;
+  std::shared_ptr<storage::MemoryStorage> storage;
+  std::vector<VerdictRecord> told;
+  std::unique_ptr<Engine> engine;
+};
+
+std::vector<store::EventEntry> journal_events(const TestRun& run, std::string_view journal) {
+  auto reader = store::JournalReader::open(*run.storage(), run.info(), journal, {});
+  EXPECT_TRUE(reader.ok()) << reader.status().to_string();
+  EXPECT_TRUE((*reader)->refresh().ok());
+  return {(*reader)->events().begin(), (*reader)->events().end()};
+}
+
+TEST(Engine, JudgesARecordedRun) {
+  TestRun run;
+  run.add_steps(0, 9);
+  run.end();
+  Watch watch(run, list_of(fires_at("A", {4, 6}), fires_at("B", {})));
+  ASSERT_TRUE(watch.engine->poll().ok());
+  watch.engine->finish();
+  ASSERT_EQ(watch.told.size(), 1u);  // A is judged no more after 4
+  EXPECT_EQ(watch.told[0].place.global_step, 4);
+  EXPECT_EQ(watch.told[0].rule_id, "A");
+  EXPECT_EQ(watch.status(0).status, RuleStatus::kIssuesFound);
+  EXPECT_EQ(watch.status(0).details, "fired at step 4: it is on fire");
+  EXPECT_EQ(watch.status(1).status, RuleStatus::kNoIssuesFound);
+  EXPECT_EQ(watch.status(1).details, "judged 10 steps, nothing found");
+  EXPECT_FALSE(run.storage()->exists("journal/watch-0"));
+}
+
+TEST(Engine, FollowsAGrowingRun) {
+  TestRun run;
+  run.add_steps(0, 2);
+  Watch watch(run, list_of(fires_at("A", {5})));
+  ASSERT_TRUE(watch.engine->poll().ok());
+  EXPECT_EQ(watch.engine->last_judged_step(), 2);
+  EXPECT_EQ(watch.status().status, RuleStatus::kInProgress);
+  EXPECT_FALSE(watch.engine->all_decided());
+  run.add_steps(3, 6);
+  ASSERT_TRUE(watch.engine->poll().ok());
+  EXPECT_EQ(watch.told.size(), 1u);
+  EXPECT_TRUE(watch.engine->all_decided());
+  EXPECT_FALSE(watch.engine->run_ended());
+  run.end();
+  ASSERT_TRUE(watch.engine->poll().ok());
+  EXPECT_TRUE(watch.engine->run_ended());
+}
+
+TEST(Engine, RunsUntilTheRunEnds) {
+  TestRun run;
+  run.start(0);
+  Watch watch(run, list_of(fires_at("A", {19}), fires_at("B", {})));
+  std::thread training([&] {
+    run.add_steps(0, 19);
+    run.end();
+  });
+  const Status status = watch.engine->run_until_end({});
+  training.join();
+  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_EQ(watch.status(0).status, RuleStatus::kIssuesFound);
+  EXPECT_EQ(watch.status(1).status, RuleStatus::kNoIssuesFound);
+  EXPECT_EQ(watch.status(1).outcomes[static_cast<std::size_t>(Outcome::kOk)], 20u);
+}
+
+TEST(Engine, StopsWhenAsked) {
+  TestRun run;
+  run.add_steps(0, 3);
+  std::stop_source stop;
+  Watch watch(run, list_of(scripted("A", [&](std::int64_t step) {
+                if (step == 1) stop.request_stop();
+                return Verdict::ok();
+              })));
+  EXPECT_TRUE(watch.engine->run_until_end(stop.get_token()).ok());
+  EXPECT_EQ(watch.engine->last_judged_step(), 1);
+  EXPECT_EQ(watch.status().status, RuleStatus::kStopped);
+}
+
+TEST(Engine, ARuleThatThrowsIsParkedAndTheOthersGoOn) {
+  TestRun run;
+  run.add_steps(0, 4);
+  run.end();
+  int calls = 0;
+  Watch watch(run, list_of(scripted("A",
+                                    [&](std::int64_t) -> Verdict {
+                                      ++calls;
+                                      throw std::runtime_error("out of ideas");
+                                    }),
+                           scripted("B", [](std::int64_t) -> Verdict { throw 7; }), fires_at("C", {3})));
+  ASSERT_TRUE(watch.engine->poll().ok());
+  watch.engine->finish();
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(watch.status(0).status, RuleStatus::kError);
+  EXPECT_NE(watch.status(0).details.find("out of ideas"), std::string::npos) << watch.status(0).details;
+  EXPECT_EQ(watch.status(1).status, RuleStatus::kError);
+  EXPECT_EQ(watch.status(2).status, RuleStatus::kIssuesFound);
+  ASSERT_EQ(watch.told.size(), 3u);
+  EXPECT_EQ(watch.told[0].verdict.outcome, Outcome::kError);
+}
+
+TEST(Engine, NothingCapturedIsNotApplicable) {
+  TestRun run;
+  run.add_steps(0, 4);
+  run.end();
+  Watch watch(run, list_of(scripted("A", [](auto) { return Verdict::not_applicable("no gradient"); }),
+                           scripted("B", [](auto) { return Verdict::insufficient_data("too few steps"); })));
+  ASSERT_TRUE(watch.engine->poll().ok());
+  EXPECT_EQ(watch.status(0).status, RuleStatus::kInProgress);
+  watch.engine->finish();
+  EXPECT_EQ(watch.status(0).status, RuleStatus::kNotApplicable);
+  EXPECT_NE(watch.status(0).details.find("in its 5 steps: no gradient"), std::string::npos) << watch.status(0).details;
+  EXPECT_EQ(watch.status(1).status, RuleStatus::kNotApplicable);
+  EXPECT_NE(watch.status(1).details.find("never enough"), std::string::npos) << watch.status(1).details;
+}
+
+TEST(Engine, ARunWithoutStepsIsNotApplicable) {
+  TestRun run;
+  run.end();
+  Watch watch(run, list_of(fires_at("A", {})));
+  EXPECT_TRUE(watch.engine->run_until_end({}).ok());
+  EXPECT_EQ(watch.status().status, RuleStatus::kNotApplicable);
+}
+
+TEST(Engine, WaitsForSlowWorkers) {
+  TestRun run(2);
+  run.add_steps(0, 5, 0);
+  run.add_steps(0, 2, 1);
+  Watch watch(run, list_of(fires_at("A", {})));
+  ASSERT_TRUE(watch.engine->poll().ok());
+  EXPECT_EQ(watch.engine->last_judged_step(), 2);
+  run.kill(1);
+  ASSERT_TRUE(watch.engine->poll().ok());
+  EXPECT_EQ(watch.engine->last_judged_step(), 5);
+}
+
+TEST(Engine, SeveralRulesOfAKindHaveNamesOfTheirOwn) {
+  TestRun run;
+  Watch watch(run, list_of(fires_at("A", {}), fires_at("B", {}), fires_at("A", {})));
+  EXPECT_EQ(watch.status(0).rule_id, "A");
+  EXPECT_EQ(watch.status(1).rule_id, "B");
+  EXPECT_EQ(watch.status(2).rule_id, "A-2");
+  EXPECT_EQ(watch.status(2).rule, "A");
+}
+
+TEST(EngineJournal, HoldsVerdictsAndStatusChanges) {
+  TestRun run;
+  run.add_steps(0, 4);
+  run.end();
+  {
+    Watch watch(run, list_of(fires_at("A", {3})), false, true);
+    EXPECT_EQ(watch.engine->journal_name(), "watch-0");
+    ASSERT_TRUE(watch.engine->poll().ok());
+    EXPECT_TRUE(watch.engine->record_action(3, R"({"type":"action_start"})").ok());
+    EXPECT_TRUE(watch.engine->journal_status().ok());
+  }
+  const auto events = journal_events(run, "watch-0");
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ((*decode_rule_status(events[0].json))->status, RuleStatus::kInProgress);
+  EXPECT_EQ((*decode_verdict(events[1].json))->place.global_step, 3);
+  EXPECT_EQ(events[1].step, 3);
+  EXPECT_EQ((*decode_rule_status(events[2].json))->status, RuleStatus::kIssuesFound);
+  EXPECT_EQ(events[3].kind, format::FrameKind::kAction);
+  EXPECT_EQ(run.open()->workers(), (std::vector<std::string>{"rank-00000"}));
+}
+
+TEST(EngineJournal, RepeatsAreFolded) {
+  TestRun run;
+  run.add_steps(0, 9);
+  run.end();
+  {
+    Watch watch(run, list_of(fires_at("A", {1, 2, 3, 6})), true, true);
+    ASSERT_TRUE(watch.engine->poll().ok());
+    EXPECT_EQ(watch.told.size(), 2u);
+    EXPECT_EQ(watch.told.back().place.global_step, 6);
+    EXPECT_FALSE(watch.engine->all_decided());
+  }
+  std::vector<RepeatsRecord> repeats;
+  std::size_t verdicts = 0;
+  for (const store::EventEntry& event : journal_events(run, "watch-0")) {
+    if (const auto record = *decode_repeats(event.json)) repeats.push_back(*record);
+    if (decode_verdict(event.json)->has_value()) ++verdicts;
+  }
+  EXPECT_EQ(verdicts, 2u);
+  ASSERT_EQ(repeats.size(), 1u);
+  EXPECT_EQ(repeats[0].first_step, 1);
+  EXPECT_EQ(repeats[0].last_step, 3);
+  EXPECT_EQ(repeats[0].count, 2u);
+}
+
+TEST(EngineJournal, ASecondEngineTakesTheNextJournalAndALaterOneTheFirst) {
+  TestRun run;
+  run.add_steps(0, 1);
+  {
+    Watch first(run, list_of(fires_at("A", {})), false, true);
+    Watch second(run, list_of(fires_at("A", {})), false, true);
+    EXPECT_EQ(first.engine->journal_name(), "watch-0");
+    EXPECT_EQ(second.engine->journal_name(), "watch-1");
+  }
+  Watch third(run, list_of(fires_at("A", {1})), false, true);
+  EXPECT_EQ(third.engine->journal_name(), "watch-0");
+  ASSERT_TRUE(third.engine->poll().ok());
+  EXPECT_EQ(third.told.size(), 1u);  // judged anew from the first step on
+}
+
+TEST(EngineJournal, AFullDiskDoesNotKeepItFromJudging) {
+  TestRun run;
+  run.add_steps(0, 4);
+  run.end();
+  set_log_sink([](LogLevel, std::string_view) {});
+  const auto faulty = storage::create_faulty_storage(*run.storage());
+  faulty->set_plan({.fail_call = 0, .fail_all_after = true});
+  const auto trial = run.open();
+  Engine engine(*trial, list_of(fires_at("A", {3})), {.journal_storage = faulty.get()});
+  ASSERT_TRUE(engine.poll().ok());
+  engine.finish();
+  set_log_sink({});
+  EXPECT_EQ(engine.statuses()[0].status, RuleStatus::kIssuesFound);
+  EXPECT_EQ(engine.journal_status().code(), Code::kResourceExhausted);
+}
+
+TEST(EngineRules, ADamagedRunIsStillJudged) {
+  TestRun run;
+  for (std::int64_t step = 0; step < 5; ++step)
+    run.add({.step = step, .tensors = {kept("gradient/w", {7, 7}, {"gradients"})}});
+  run.end();
+  const std::string path = "journal/rank-00000/" + run.storage()->list("journal/rank-00000")->front();
+  std::string content = run.storage()->content(path);
+  const std::string values(reinterpret_cast<const char*>(std::vector<float>{7, 7}.data()), 8);
+  content[content.find(values)] ^= 1;  // step 0
+  run.storage()->set_content(path, content);
+
+  const auto specs = std::vector<RuleSpec>{{"VanishingGradient", {{"threshold", "10"}}}, {"ExplodingTensor", {}}};
+  auto rules = create_engine_rules(specs);
+  ASSERT_TRUE(rules.ok());
+  Watch watch(run, *std::move(rules));
+  ASSERT_TRUE(watch.engine->poll().ok());
+  watch.engine->finish();
+  ASSERT_EQ(watch.told.size(), 1u);
+  EXPECT_EQ(watch.told[0].place.global_step, 1);
+  EXPECT_EQ(watch.status(0).outcomes[static_cast<std::size_t>(Outcome::kInsufficientData)], 1u);
+  EXPECT_EQ(watch.status(1).status, RuleStatus::kNoIssuesFound);
+  EXPECT_FALSE(watch.trial->losses().empty());
+}
+
+TEST(EngineRules, ABadSpecIsAnError) {
+  const auto specs = std::vector<RuleSpec>{{"VanishingGradient", {{"threshold", "x"}}}};
+  EXPECT_EQ(create_engine_rules(specs).status().code(), Code::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace trainwarden::rules

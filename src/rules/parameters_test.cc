@@ -1,0 +1,31 @@
+#include "rules/parameters.h"
+
+#include <gtest/gtest.h>
+
+namespace trainwarden::rules {
+namespace {
+
+TEST(ParameterReader, ReadsTextsAsWhatTheyMean) {
+  const RuleParameters parameters = {{"number", "1e-7"},   {"whole", "10"},  {"yes", "True"}, {"list", "a, b"},
+                                     {"regex", R"(\d+$)"}, {"mode", "EVAL"}, {"no_mode", ""}};
+  ParameterReader read(parameters);
+  EXPECT_EQ(read.number("number", 0), 1e-7);
+  EXPECT_EQ(read.integer("whole", 1, 100), 10);
+  EXPECT_TRUE(read.boolean("yes"));
+  EXPECT_EQ(read.list("list"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(read.patterns("regex"), (std::vector<std::string>{R"(\d+$)"}));
+  EXPECT_EQ(read.mode("mode"), Mode::kEval);
+  EXPECT_EQ(read.mode("no_mode"), std::nullopt);
+  EXPECT_TRUE(read.status().ok());
+}
+
+TEST(ParameterReader, KeepsTheFirstFault) {
+  const RuleParameters parameters = {{"a", "one"}, {"b", "two"}};
+  ParameterReader read(parameters);
+  read.number("a", 0);
+  read.integer("b", 0, 1);
+  EXPECT_EQ(read.status().message(), "parameter a: expected a number of at least 0, found \"one\"");
+}
+
+}  // namespace
+}  // namespace trainwarden::rules

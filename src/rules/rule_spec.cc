@@ -1,0 +1,78 @@
+// Rule specs: which rule a user means, and with which parameters.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "rules/spec_text.h"
+#include "store/no_throw.h"
+#include "trainwarden/rule.h"
+
+namespace trainwarden {
+namespace {
+
+// "VanishingGradient", "vanishing_gradient" and "vanishing-gradient" are the same rule.
+std::string folded(std::string_view name) {
+  std::string text = lower(name);
+  std::erase_if(text, [](char c) { return c == '_' || c == '-'; });
+  return text;
+}
+
+Result<const RuleKind*> find_kind(std::string_view name) {
+  const std::string wanted = folded(name);
+  std::vector<std::string> names;
+  std::vector<std::string> folded_names;
+  for (const RuleKind& kind : builtin_rules()) {
+    if (folded(kind.description.name) == wanted) return &kind;
+    names.push_back(kind.description.name);
+    folded_names.push_back(folded(kind.description.name));
+  }
+  std::string hint;
+  if (const auto near = nearest(wanted, folded_names)) {
+    const auto place = std::find(folded_names.begin(), folded_names.end(), *near) - folded_names.begin();
+    hint = fmt::format("; did you mean \"{}\"?", names[static_cast<std::size_t>(place)]);
+  }
+  return Status(Code::kInvalidArgument, fmt::format("there is no rule \"{}\"{}; the rules are {}", printable(name),
+                                                    hint, fmt::join(names, ", ")));
+}
+
+Status check_parameter(const RuleKind& kind, const std::string& name) {
+  std::vector<std::string> known;
+  for (const RuleParameter& parameter : kind.description.parameters) known.push_back(parameter.name);
+  if (std::find(known.begin(), known.end(), name) != known.end()) return {};
+  return Status(Code::kInvalidArgument,
+                fmt::format("rule {} has no parameter \"{}\"{}; its parameters are {}", kind.description.name,
+                            printable(name), did_you_mean(name, known), fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+Result<RuleSpec> parse_rule_spec(std::string_view text) {
+  return store::no_throw([&]() -> Result<RuleSpec> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const rules::SpecText words, rules::split_spec(text));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const RuleKind* kind, find_kind(words.name));
+    RuleSpec spec{kind->description.name, {}};
+    for (const auto& [name, value] : words.parameters) {
+      TRAINWARDEN_RETURN_IF_ERROR(check_parameter(*kind, name));
+      if (spec.parameters.emplace(name, value).second) continue;
+      return Status(Code::kInvalidArgument, fmt::format("rule {} is given {} twice", spec.name, name));
+    }
+    return spec;
+  });
+}
+
+Result<std::unique_ptr<Rule>> create_rule(const RuleSpec& spec) {
+  return store::no_throw([&]() -> Result<std::unique_ptr<Rule>> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const RuleKind* kind, find_kind(spec.name));
+    RuleParameters parameters = spec.parameters;
+    for (const auto& [name, value] : parameters) TRAINWARDEN_RETURN_IF_ERROR(check_parameter(*kind, name));
+    for (const RuleParameter& parameter : kind->description.parameters) {
+      parameters.emplace(parameter.name, parameter.default_value);
+    }
+    auto rule = kind->create(parameters);
+    return rule.ok() ? std::move(rule) : rule.status().with_context(kind->description.name);
+  });
+}
+
+}  // namespace trainwarden

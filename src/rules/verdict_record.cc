@@ -1,0 +1,231 @@
+#include "rules/verdict_record.h"
+
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "format/json.h"
+#include "format/name_escape.h"
+#include "store/no_throw.h"
+
+namespace trainwarden::rules {
+namespace {
+
+using format::Json;
+using format::OrderedJson;
+
+constexpr const char* kVerdictType = "verdict";
+constexpr const char* kRepeatsType = "verdict_repeats";
+constexpr const char* kRuleStatusType = "rule_status";
+
+constexpr std::array kOutcomes = {Outcome::kOk, Outcome::kFired, Outcome::kNotApplicable, Outcome::kInsufficientData,
+                                  Outcome::kError};
+constexpr std::array kSeverities = {Severity::kInfo, Severity::kWarning, Severity::kError};
+constexpr std::array kStatuses = {RuleStatus::kInProgress, RuleStatus::kIssuesFound, RuleStatus::kNoIssuesFound,
+                                  RuleStatus::kStopped,    RuleStatus::kError,       RuleStatus::kNotApplicable};
+static_assert(kOutcomes.size() == kOutcomeCount);
+
+Status damaged(const char* field, std::string_view expected) {
+  return Status(Code::kDataLoss, fmt::format("field \"{}\": expected {}", field, expected));
+}
+
+// JSON has no NaN and no infinities: they are written as text.
+OrderedJson number_to_json(double number) {
+  if (std::isnan(number)) return "NaN";
+  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
+  return number;
+}
+
+Result<double> number_field(const Json& object, const char* field) {
+  const auto found = object.find(field);
+  if (found != object.end() && found->is_number()) return found->get<double>();
+  const std::string text = found != object.end() && found->is_string() ? found->get<std::string>() : "";
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Infinity") return std::numeric_limits<double>::infinity();
+  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  return damaged(field, "a number, \"NaN\", \"Infinity\" or \"-Infinity\"");
+}
+
+// A field that holds the name of one of `values`.
+template <class Values>
+Result<typename Values::value_type> word_field(const Json& object, const char* field, const Values& values) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string word, format::string_field(object, field));
+  for (const auto value : values) {
+    if (name(value) == word) return value;
+  }
+  return damaged(field, "a known word");
+}
+
+Result<RuleParameters> parameters_field(const Json& object) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json* json, format::object_field(object, "parameters"));
+  RuleParameters parameters;
+  for (const auto& [name, value] : json->items()) {
+    if (!value.is_string()) return damaged("parameters", "texts");
+    parameters.emplace(name, value.template get<std::string>());
+  }
+  return parameters;
+}
+
+OrderedJson evidence_to_json(const Evidence& evidence) {
+  OrderedJson json = {{"tensor", format::escape_name(evidence.tensor)}};
+  if (!evidence.worker.empty()) json["worker"] = evidence.worker;
+  json["quantity"] = evidence.quantity;
+  json["value"] = number_to_json(evidence.value);
+  json["threshold"] = number_to_json(evidence.threshold);
+  json["step"] = evidence.global_step;
+  return json;
+}
+
+Result<Evidence> evidence_from_json(const Json& json) {
+  Evidence evidence;
+  TRAINWARDEN_ASSIGN_OR_RETURN(evidence.tensor, format::name_field(json, "tensor"));
+  if (json.contains("worker")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(evidence.worker, format::string_field(json, "worker"));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(evidence.quantity, format::string_field(json, "quantity"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(evidence.value, number_field(json, "value"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(evidence.threshold, number_field(json, "threshold"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(evidence.global_step, format::int_field(json, "step"));
+  return evidence;
+}
+
+Result<std::vector<Evidence>> evidence_field(const Json& object) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json* json, format::array_field(object, "evidence"));
+  std::vector<Evidence> evidence;
+  for (const Json& element : *json) {
+    if (!element.is_object()) return damaged("evidence", "objects");
+    TRAINWARDEN_ASSIGN_OR_RETURN(Evidence piece, evidence_from_json(element));
+    evidence.push_back(std::move(piece));
+  }
+  return evidence;
+}
+
+Result<StepPlace> place_fields(const Json& object) {
+  StepPlace place;
+  TRAINWARDEN_ASSIGN_OR_RETURN(place.global_step, format::int_field(object, "step"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(place.mode, word_field(object, "mode", kAllModes));
+  TRAINWARDEN_ASSIGN_OR_RETURN(place.mode_step, format::int_field(object, "mode_step"));
+  return place;
+}
+
+Result<Verdict> verdict_fields(const Json& object) {
+  Verdict verdict;
+  TRAINWARDEN_ASSIGN_OR_RETURN(verdict.outcome, word_field(object, "outcome", kOutcomes));
+  TRAINWARDEN_ASSIGN_OR_RETURN(verdict.severity, word_field(object, "severity", kSeverities));
+  TRAINWARDEN_ASSIGN_OR_RETURN(verdict.message, format::string_field(object, "message"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(verdict.advice, format::string_field(object, "advice"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(verdict.evidence, evidence_field(object));
+  return verdict;
+}
+
+Result<VerdictRecord> verdict_from_json(const Json& json) {
+  VerdictRecord record;
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.rule_id, format::string_field(json, "id"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.rule, format::string_field(json, "rule"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.parameters, parameters_field(json));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.place, place_fields(json));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.unix_ns, format::int_field(json, "unix_ns"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.verdict, verdict_fields(json));
+  return record;
+}
+
+Result<RepeatsRecord> repeats_from_json(const Json& json) {
+  RepeatsRecord record;
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.rule_id, format::string_field(json, "id"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.outcome, word_field(json, "outcome", kOutcomes));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.first_step, format::int_field(json, "first_step"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.last_step, format::int_field(json, "last_step"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.count, format::uint_field(json, "count"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.unix_ns, format::int_field(json, "unix_ns"));
+  return record;
+}
+
+Result<RuleStatusRecord> rule_status_from_json(const Json& json) {
+  RuleStatusRecord record;
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.rule_id, format::string_field(json, "id"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.rule, format::string_field(json, "rule"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.parameters, parameters_field(json));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.status, word_field(json, "status", kStatuses));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.details, format::string_field(json, "details"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json* steps, format::object_field(json, "steps"));
+  for (const Outcome outcome : kOutcomes) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(record.outcomes[static_cast<std::size_t>(outcome)],
+                                 format::uint_field(*steps, std::string(name(outcome)).c_str()));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.unix_ns, format::int_field(json, "unix_ns"));
+  return record;
+}
+
+// `from_json` (Json → Result<Record>) when the text is of this type, none when it is of another.
+template <class Record>
+Result<std::optional<Record>> decode(std::string_view text, std::string_view type,
+                                     Result<Record> (*from_json)(const Json&)) {
+  return store::no_throw([&]() -> Result<std::optional<Record>> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, format::parse_json_object(text, type));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::string found, format::string_field(json, "type"));
+    if (found != type) return std::optional<Record>();
+    Result<Record> record = from_json(json);
+    if (!record.ok()) return record.status().with_context(type);
+    return std::optional<Record>(*std::move(record));
+  });
+}
+
+}  // namespace
+
+std::string encode_verdict(const VerdictRecord& record) {
+  OrderedJson evidence = OrderedJson::array();
+  for (const Evidence& piece : record.verdict.evidence) evidence.push_back(evidence_to_json(piece));
+  return format::dump_json({{"type", kVerdictType},
+                            {"id", record.rule_id},
+                            {"rule", record.rule},
+                            {"parameters", OrderedJson(record.parameters)},
+                            {"step", record.place.global_step},
+                            {"mode", name(record.place.mode)},
+                            {"mode_step", record.place.mode_step},
+                            {"outcome", name(record.verdict.outcome)},
+                            {"severity", name(record.verdict.severity)},
+                            {"message", record.verdict.message},
+                            {"advice", record.verdict.advice},
+                            {"evidence", std::move(evidence)},
+                            {"unix_ns", record.unix_ns}});
+}
+
+std::string encode_repeats(const RepeatsRecord& record) {
+  return format::dump_json({{"type", kRepeatsType},
+                            {"id", record.rule_id},
+                            {"outcome", name(record.outcome)},
+                            {"first_step", record.first_step},
+                            {"last_step", record.last_step},
+                            {"count", record.count},
+                            {"unix_ns", record.unix_ns}});
+}
+
+std::string encode_rule_status(const RuleStatusRecord& record) {
+  OrderedJson steps = OrderedJson::object();
+  for (const Outcome outcome : kOutcomes) {
+    steps[std::string(name(outcome))] = record.outcomes[static_cast<std::size_t>(outcome)];
+  }
+  return format::dump_json({{"type", kRuleStatusType},
+                            {"id", record.rule_id},
+                            {"rule", record.rule},
+                            {"parameters", OrderedJson(record.parameters)},
+                            {"status", name(record.status)},
+                            {"details", record.details},
+                            {"steps", std::move(steps)},
+                            {"unix_ns", record.unix_ns}});
+}
+
+Result<std::optional<VerdictRecord>> decode_verdict(std::string_view json) {
+  return decode<VerdictRecord>(json, kVerdictType, verdict_from_json);
+}
+
+Result<std::optional<RepeatsRecord>> decode_repeats(std::string_view json) {
+  return decode<RepeatsRecord>(json, kRepeatsType, repeats_from_json);
+}
+
+Result<std::optional<RuleStatusRecord>> decode_rule_status(std::string_view json) {
+  return decode<RuleStatusRecord>(json, kRuleStatusType, rule_status_from_json);
+}
+
+}  // namespace trainwarden::rules

@@ -1,0 +1,163 @@
+#include "storage/local_file.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "storage/file_descriptor.h"
+#include "storage/gather_write.h"
+#include "storage/system_error.h"
+
+namespace trainwarden::storage {
+namespace {
+
+// Writing goes through the page cache, so that a killed process loses nothing that was appended. Two things make it as
+// fast as direct I/O. The medium is kept busy from the first window on, and not only once sync() is called. And pages
+// are given back once they lie a little behind: the next ones are then memory that is warm, and a long run does not
+// push the training's own data out of the page cache. (Measured on a virtual machine with ext4: O_DIRECT 3.3 GB/s;
+// buffered with early write-back 0.6 GB/s, because the machine had to find fresh memory; with pages given back 4.2
+// GB/s.)
+constexpr std::uint64_t kWindowBytes = 8u << 20;
+constexpr std::uint64_t kCachedBytes = 64u << 20;  // what a reader that follows a live file finds in memory
+
+class LocalWritableFile final : public WritableFile {
+ public:
+  LocalWritableFile(FileDescriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+
+  Status append(std::span<const ByteSpan> parts) override;
+  Status sync() override;
+  Status close() override;
+  std::uint64_t bytes() const override { return bytes_; }
+
+ private:
+  Status check_limit(std::span<const ByteSpan> parts) const;
+  Status write(std::span<const ByteSpan> parts);
+  void start_write_back();
+  Status closed_error() const { return Status(Code::kFailedPrecondition, fmt::format("{} is closed", path_)); }
+
+  FileDescriptor file_;
+  std::string path_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t on_its_way_bytes_ = 0;  // write-back was started for these
+  std::uint64_t given_back_bytes_ = 0;  // the page cache need not keep these
+  bool failed_ = false;                 // an append left an unknown part of itself
+  bool name_synced_ = false;
+};
+
+Status LocalWritableFile::append(std::span<const ByteSpan> parts) {
+  if (!file_.is_open()) return closed_error();
+  if (failed_) return Status(Code::kFailedPrecondition, fmt::format("{}: an earlier append has failed", path_));
+  Status status = check_limit(parts);
+  if (status.ok()) status = write(parts);
+  failed_ = !status.ok();
+  return status;
+}
+
+// Past the limit (ulimit -f) the system would send SIGXFSZ, which ends the process: the training.
+Status LocalWritableFile::check_limit(std::span<const ByteSpan> parts) const {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return Status();
+  std::uint64_t after = bytes_;
+  for (const ByteSpan part : parts) after += part.size();
+  return after <= limit.rlim_cur ? Status() : system_error(EFBIG, "append to", path_);
+}
+
+Status LocalWritableFile::write(std::span<const ByteSpan> parts) {
+  GatherWrite gather(parts);
+  while (!gather.done()) {
+    const std::ptrdiff_t written = gather.write_some(file_.get(), kWindowBytes);
+    if (written <= 0) return system_error(written < 0 ? errno : EIO, "append to", path_);
+    bytes_ += static_cast<std::uint64_t>(written);
+    start_write_back();
+  }
+  return Status();
+}
+
+// Only advice to the system: when it is refused, nothing but speed is lost.
+void LocalWritableFile::start_write_back() {
+  const std::uint64_t whole_windows = bytes_ / kWindowBytes * kWindowBytes;
+  if (whole_windows == on_its_way_bytes_) return;
+  ::sync_file_range(file_.get(), static_cast<off_t>(on_its_way_bytes_),
+                    static_cast<off_t>(whole_windows - on_its_way_bytes_), SYNC_FILE_RANGE_WRITE);
+  on_its_way_bytes_ = whole_windows;
+  if (whole_windows <= given_back_bytes_ + kCachedBytes) return;
+  const std::uint64_t behind = whole_windows - kCachedBytes;
+  ::posix_fadvise(file_.get(), static_cast<off_t>(given_back_bytes_), static_cast<off_t>(behind - given_back_bytes_),
+                  POSIX_FADV_DONTNEED);
+  given_back_bytes_ = behind;
+}
+
+Status LocalWritableFile::sync() {
+  if (!file_.is_open()) return closed_error();
+  if (::fdatasync(file_.get()) != 0) return system_error(errno, "sync", path_);
+  if (name_synced_) return Status();
+  const Status status = sync_local_folder(std::filesystem::path(path_).parent_path().string());
+  name_synced_ = status.ok();
+  return status;
+}
+
+Status LocalWritableFile::close() {
+  if (!file_.is_open()) return Status();
+  // Linux closes the file even when close() is interrupted.
+  if (::close(file_.release()) != 0 && errno != EINTR) return system_error(errno, "close", path_);
+  return Status();
+}
+
+class LocalReadableFile final : public ReadableFile {
+ public:
+  LocalReadableFile(FileDescriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+
+  Result<std::size_t> read_at(std::uint64_t offset, MutableByteSpan destination) const override {
+    std::size_t done = 0;
+    while (done < destination.size()) {
+      const ssize_t got =
+          ::pread(file_.get(), destination.data() + done, destination.size() - done, static_cast<off_t>(offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return system_error(errno, "read", path_);
+      if (got == 0) break;
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  }
+
+  Result<std::uint64_t> bytes() const override {
+    struct stat about {};
+    if (::fstat(file_.get(), &about) != 0) return system_error(errno, "measure", path_);
+    return static_cast<std::uint64_t>(about.st_size);
+  }
+
+ private:
+  FileDescriptor file_;
+  std::string path_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<WritableFile>> create_local_file(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
+  if (!file.is_open()) return system_error(errno, "create", path);
+  return std::unique_ptr<WritableFile>(std::make_unique<LocalWritableFile>(std::move(file), path));
+}
+
+// O_NONBLOCK: a pipe that lies where a file should be must not make a reader wait.
+Result<std::unique_ptr<ReadableFile>> open_local_file(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) return system_error(errno, "open", path);
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0) return system_error(errno, "open", path);
+  if (!S_ISREG(about.st_mode)) return Status(Code::kNotFound, fmt::format("cannot open {}: not a regular file", path));
+  return std::unique_ptr<ReadableFile>(std::make_unique<LocalReadableFile>(std::move(file), path));
+}
+
+Status sync_local_folder(const std::string& path) {
+  const FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open() || ::fsync(folder.get()) != 0) return system_error(errno, "sync", path);
+  return Status();
+}
+
+}  // namespace trainwarden::storage

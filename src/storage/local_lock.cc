@@ -1,0 +1,114 @@
+// Open file description locks (fcntl): they exclude two owners within one process too, and another part of the process
+// that opens and closes the file does not lose them, as it would with classic POSIX locks. But a forked child shares
+// them: without the care taken here, a data-loader worker that outlives its killed parent would keep the lock.
+#include "storage/local_lock.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <mutex>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "storage/file_descriptor.h"
+#include "storage/system_error.h"
+
+namespace trainwarden::storage {
+namespace {
+
+class LocalLock;
+
+// All locks that this process holds, so that a forked child can let go of them.
+class HeldLocks {
+ public:
+  static HeldLocks& instance() {
+    static HeldLocks* const locks = new HeldLocks;  // never destroyed: a fork may come after the end of main()
+    return *locks;
+  }
+
+  void add(LocalLock* lock) {
+    std::lock_guard guard(mutex_);
+    locks_.push_back(lock);
+  }
+  void remove(LocalLock* lock) {
+    std::lock_guard guard(mutex_);
+    std::erase(locks_, lock);
+  }
+
+ private:
+  HeldLocks() { ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+  static void before_fork() { instance().mutex_.lock(); }
+  static void after_fork_in_parent() { instance().mutex_.unlock(); }
+  static void after_fork_in_child();
+
+  std::mutex mutex_;
+  std::vector<LocalLock*> locks_;
+};
+
+class LocalLock final : public Lock {
+ public:
+  explicit LocalLock(FileDescriptor file) : file_(std::move(file)) { HeldLocks::instance().add(this); }
+  ~LocalLock() override { HeldLocks::instance().remove(this); }
+
+  // Closes this process's share; the parent's stays.
+  void let_go() { FileDescriptor(std::move(file_)); }
+
+ private:
+  FileDescriptor file_;
+};
+
+void HeldLocks::after_fork_in_child() {
+  for (LocalLock* lock : instance().locks_) lock->let_go();
+  instance().mutex_.unlock();
+}
+
+struct flock whole_file() {
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  return range;
+}
+
+std::string holder(int file) {
+  std::array<char, 32> text{};
+  const ssize_t bytes = ::pread(file, text.data(), text.size(), 0);
+  const std::string_view written(text.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+  const std::string_view pid = written.substr(0, written.find_first_not_of("0123456789"));
+  return pid.empty() ? "another process" : fmt::format("process {}", pid);
+}
+
+// For people and messages only: what counts is the lock.
+void write_holder(int file) {
+  const std::string pid = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(file, 0) != 0) return;
+  [[maybe_unused]] const ssize_t written = ::pwrite(file, pid.data(), pid.size(), 0);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Lock>> lock_local_file(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!file.is_open()) return system_error(errno, "lock", path);
+  struct flock range = whole_file();
+  if (::fcntl(file.get(), F_OFD_SETLK, &range) != 0) {
+    if (errno != EAGAIN && errno != EACCES) return system_error(errno, "lock", path);
+    return Status(Code::kAlreadyExists, fmt::format("{} is locked by {}; wait for it to end, or use another folder",
+                                                    path, holder(file.get())));
+  }
+  write_holder(file.get());
+  return std::unique_ptr<Lock>(std::make_unique<LocalLock>(std::move(file)));
+}
+
+bool local_file_locked(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) return false;
+  struct flock range = whole_file();
+  return ::fcntl(file.get(), F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}
+
+}  // namespace trainwarden::storage

@@ -1,0 +1,79 @@
+#include "store/golden_run.h"
+
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "format/run_event.h"
+
+namespace trainwarden::store {
+namespace {
+
+constexpr std::int64_t kTickNs = 1'000'000'000;
+constexpr std::size_t kSealedSteps = 3;
+
+void write_rank(storage::Storage& storage, FakeClock& clock) {
+  const auto writer = open_sample_writer(storage, clock);
+  const auto steps = golden_steps();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    clock.advance_ns(kTickNs);
+    ASSERT_TRUE(writer->append_step(steps[i]->batch()).ok());
+    if (i + 1 == kSealedSteps) {
+      ASSERT_TRUE(writer->append_event(format::FrameKind::kEvent, 2, R"({"type":"note","text":"half-way"})").ok());
+      ASSERT_TRUE(writer->seal().ok());
+    }
+  }
+  ASSERT_TRUE(writer->append_event(format::FrameKind::kEvent, -1, format::encode_run_end({true, "golden"})).ok());
+}
+
+void write_watch(storage::Storage& storage, FakeClock& clock) {
+  JournalOptions options = sample_journal_options();
+  options.writer = "watch-0";
+  options.writer_id = *writer_id_of(options.writer);
+  options.collections.clear();
+  const auto writer = open_sample_writer(storage, clock, options);
+  ASSERT_TRUE(writer->append_event(format::FrameKind::kVerdict, 2, R"({"rule":"VanishingGradient"})").ok());
+  clock.advance_ns(kTickNs);
+  ASSERT_TRUE(writer->append_event(format::FrameKind::kAction, -1, R"({"action":"stop"})").ok());
+}
+
+}  // namespace
+
+void write_golden_run(storage::Storage& storage) {
+  FakeClock clock;
+  ASSERT_TRUE(create_or_join_run(storage, sample_run_info()).ok());
+  write_rank(storage, clock);
+  write_watch(storage, clock);
+}
+
+std::vector<std::unique_ptr<SampleStep>> golden_steps() {
+  std::vector<std::unique_ptr<SampleStep>> steps;
+  steps.push_back(step_of_everything(0, Mode::kTrain, 0, true));
+  steps.push_back(step_of_everything(1, Mode::kTrain, 1, false));
+  steps.push_back(step_of_everything(2, Mode::kEval, 0, false));
+  steps.push_back(step_of_everything(3, Mode::kTrain, 2, false));
+  steps.push_back(step_of_everything(4, Mode::kPredict, 0, false));
+  return steps;
+}
+
+std::vector<std::string> golden_files() {
+  return {"run.json", "journal/rank-00000/seg-00000000.tw", "journal/rank-00000/seg-00000001.tw",
+          "journal/watch-0/seg-00000000.tw"};
+}
+
+std::string golden_path(const std::string& file) {
+  return std::string(TW_SOURCE_DIR "/testdata/golden/v1/") + file;
+}
+
+std::unique_ptr<storage::MemoryStorage> load_golden_run() {
+  auto storage = storage::create_memory_storage();
+  for (const std::string& file : golden_files()) {
+    std::ifstream stream(golden_path(file), std::ios::binary);
+    EXPECT_TRUE(stream.good()) << golden_path(file) << " is missing";
+    storage->set_content(file, std::string(std::istreambuf_iterator<char>(stream), {}));
+  }
+  return storage;
+}
+
+}  // namespace trainwarden::store

@@ -1,0 +1,96 @@
+#include "store/run_folder.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "storage/memory_storage.h"
+#include "store/sample_run.h"
+
+namespace trainwarden::store {
+namespace {
+
+TEST(RunFolderTest, RunInfoRoundTrips) {
+  const RunInfo info = sample_run_info();
+  const Result<RunInfo> back = decode_run_info(encode_run_info(info));
+  ASSERT_TRUE(back.ok()) << back.status().to_string();
+  EXPECT_EQ(*back, info);
+}
+
+TEST(RunFolderTest, RunInfoWithBrokenTextIsStillJson) {
+  RunInfo info = sample_run_info();
+  info.command = {"a\xFFz"};
+  EXPECT_TRUE(decode_run_info(encode_run_info(info)).ok());
+}
+
+TEST(RunFolderTest, BadRunInfoIsDataLossAndSaysWhy) {
+  for (const char* text : {"", "[]", "{}", "{\"id\": 5}", "\xFF", R"({"id":"","format_version":1,"world_size":1})",
+                           R"({"id":"a","format_version":1,"created_unix_ns":0,"world_size":0})"}) {
+    const Result<RunInfo> info = decode_run_info(text);
+    EXPECT_EQ(info.status().code(), Code::kDataLoss) << text;
+    EXPECT_NE(info.status().message().find("run.json"), std::string::npos) << info.status().message();
+  }
+}
+
+TEST(RunFolderTest, ANewerFormatIsNotGuessedAt) {
+  RunInfo info = sample_run_info();
+  info.format_version = 2;
+  EXPECT_EQ(decode_run_info(encode_run_info(info)).status().code(), Code::kUnimplemented);
+}
+
+TEST(RunFolderTest, TheFirstWorkerCreatesAndTheOthersJoin) {
+  const auto storage = storage::create_memory_storage();
+  RunInfo info = sample_run_info();
+  info.world_size = 2;
+  ASSERT_EQ(create_or_join_run(*storage, info).value().id, info.id);
+  RunInfo second = info;
+  second.id = "ffffffffffffffffffffffffffffffff";
+  EXPECT_EQ(create_or_join_run(*storage, second).value().id, info.id);
+  EXPECT_EQ(read_run(*storage).value(), info);
+
+  second.world_size = 4;
+  const Status refused = create_or_join_run(*storage, second).status();
+  EXPECT_EQ(refused.code(), Code::kFailedPrecondition);
+  EXPECT_NE(refused.message().find("2 workers"), std::string::npos) << refused.message();
+}
+
+TEST(RunFolderTest, NoRunIsNotFound) {
+  EXPECT_EQ(read_run(*storage::create_memory_storage()).status().code(), Code::kNotFound);
+}
+
+TEST(RunFolderTest, NamesOfFilesAndWriters) {
+  EXPECT_EQ(worker_name(3), "rank-00003");
+  EXPECT_EQ(journal_folder("rank-00003"), "journal/rank-00003");
+  EXPECT_EQ(segment_file(12), "seg-00000012.tw");
+  EXPECT_EQ(segment_number("seg-00000012.tw"), 12u);
+  EXPECT_EQ(segment_number("seg-12.tw"), std::nullopt);
+  EXPECT_EQ(segment_number("seg-00000012.tw.tmp"), std::nullopt);
+  EXPECT_EQ(segment_number("writer.lock"), std::nullopt);
+  EXPECT_EQ(writer_id_of("rank-00003"), 3u);
+  EXPECT_EQ(writer_id_of("watch-2"), 0x10002u);
+  EXPECT_EQ(writer_id_of("rank-"), std::nullopt);
+  EXPECT_EQ(writer_id_of("other"), std::nullopt);
+}
+
+TEST(RunFolderTest, RunsHaveDifferentSalts) {
+  RunInfo other = sample_run_info();
+  other.id.back() = '0';
+  EXPECT_NE(run_salt(sample_run_info()), run_salt(other));
+}
+
+TEST(RunFolderTest, ListsJournalsAndSegments) {
+  const auto storage = storage::create_memory_storage();
+  EXPECT_TRUE(list_journals(*storage).value().empty());
+  storage->set_content("journal/watch-0/seg-00000000.tw", "");
+  storage->set_content("journal/rank-00000/seg-00000010.tw", "");
+  storage->set_content("journal/rank-00000/seg-00000002.tw", "");
+  storage->set_content("journal/rank-00000/notes.txt", "");
+  EXPECT_EQ(list_journals(*storage).value(), (std::vector<std::string>{"rank-00000", "watch-0"}));
+  EXPECT_EQ(list_segments(*storage, "rank-00000").value(), (std::vector<std::uint64_t>{2, 10}));
+  EXPECT_TRUE(list_segments(*storage, "rank-00001").value().empty());
+}
+
+}  // namespace
+}  // namespace trainwarden::store

@@ -1,0 +1,134 @@
+// Opening a sealed segment through its trailer and index.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/records.h"
+#include "store/journal_segment.h"
+
+namespace trainwarden::store {
+
+using format::FrameHeader;
+using format::FrameKind;
+
+namespace {
+
+struct WordsFrame {
+  FrameHeader header;
+  std::string payload;
+};
+
+class SealedSegmentOpener {
+ public:
+  explicit SealedSegmentOpener(JournalSegment& segment) : segment_(segment) {}
+
+  // kDataLoss when the walk must do.
+  Status open();
+
+ private:
+  Status read_trailer();
+  Status read_index();
+  Status read_words();
+  Status read_step_losses();
+  Result<WordsFrame> read_frame(std::uint64_t offset, FrameKind kind);
+  void take_in();
+
+  JournalSegment& segment_;
+  format::Trailer trailer_;
+  format::SegmentIndex index_;
+  std::vector<WordsFrame> words_;
+  std::vector<WordsFrame> step_ends_;  // of steps with losses
+};
+
+Status SealedSegmentOpener::open() {
+  TRAINWARDEN_RETURN_IF_ERROR(read_trailer());
+  const Status status = read_index();
+  if (status.code() == Code::kDataLoss) segment_.intake.add_damage(trailer_.index_offset, "damaged index", 1, 0);
+  TRAINWARDEN_RETURN_IF_ERROR(status);
+  TRAINWARDEN_RETURN_IF_ERROR(read_words());
+  TRAINWARDEN_RETURN_IF_ERROR(read_step_losses());
+  take_in();
+  return Status();
+}
+
+Result<WordsFrame> SealedSegmentOpener::read_frame(std::uint64_t offset, FrameKind kind) {
+  WordsFrame frame;
+  TRAINWARDEN_ASSIGN_OR_RETURN(frame.header, segment_.file.header_at(offset, kind, segment_.decoder.owner()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, segment_.file.payload_of(frame.header));
+  frame.payload = as_text(payload);
+  return frame;
+}
+
+Status SealedSegmentOpener::read_trailer() {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, segment_.file.bytes());
+  if (file_bytes < format::kTrailerFrameBytes) return Status(Code::kDataLoss, "not sealed");
+  const std::uint64_t offset = file_bytes - format::kTrailerFrameBytes;
+  const FrameOwner& owner = segment_.decoder.owner();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, segment_.file.header_at(offset, FrameKind::kTrailer, owner));
+  const Result<ByteSpan> payload = segment_.file.payload_of(header);
+  const Result<format::Trailer> trailer =
+      payload.ok() ? format::decode_trailer(as_text(*payload)) : Result<format::Trailer>(payload.status());
+  if (trailer.ok()) {
+    trailer_ = *trailer;
+  } else if (trailer.status().code() == Code::kDataLoss) {
+    segment_.intake.add_damage(offset, kDamagedPayload, 1, header.frame_bytes());
+  }
+  return trailer.status();
+}
+
+Status SealedSegmentOpener::read_index() {
+  const FrameOwner& owner = segment_.decoder.owner();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header,
+                               segment_.file.header_at(trailer_.index_offset, FrameKind::kIndex, owner));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, segment_.file.payload_of(header));
+  TRAINWARDEN_ASSIGN_OR_RETURN(index_, format::decode_segment_index(payload));
+  if (index_.frames.size() == trailer_.frames) return Status();
+  return Status(Code::kDataLoss, "index and trailer disagree on how many frames there are");
+}
+
+Status SealedSegmentOpener::read_words() {
+  for (const format::FrameIndexRow& row : index_.frames) {
+    if (!is_words(row.kind) || row.kind == FrameKind::kStepEnd) continue;
+    TRAINWARDEN_ASSIGN_OR_RETURN(WordsFrame frame, read_frame(row.offset, row.kind));
+    words_.push_back(std::move(frame));
+  }
+  return Status();
+}
+
+// A damaged step_end takes its list of losses with it; the index still has the step.
+Status SealedSegmentOpener::read_step_losses() {
+  for (const format::StepIndexRow& step : index_.steps) {
+    if (step.loss_count == 0) continue;
+    const std::uint64_t offset = index_.frames[step.frame].offset;
+    Result<WordsFrame> frame = read_frame(offset, FrameKind::kStepEnd);
+    if (frame.ok()) {
+      step_ends_.push_back(std::move(*frame));
+    } else if (frame.status().code() == Code::kDataLoss) {
+      segment_.intake.add_damage(offset, kDamagedPayload, 1, 0);
+    } else {
+      return frame.status();
+    }
+  }
+  return Status();
+}
+
+void SealedSegmentOpener::take_in() {
+  SegmentIntake& intake = segment_.intake;
+  for (const WordsFrame& frame : words_) {
+    if (!intake.refused()) intake.take_words(frame.header, as_bytes(frame.payload));
+  }
+  if (intake.refused()) return;
+  intake.take_index(index_);
+  for (const WordsFrame& frame : step_ends_) intake.take_step_losses(frame.header, as_bytes(frame.payload));
+}
+
+}  // namespace
+
+Result<bool> take_sealed(JournalSegment& segment) {
+  const Status status = SealedSegmentOpener(segment).open();
+  if (status.ok()) return true;
+  if (status.code() == Code::kDataLoss) return false;
+  return status;
+}
+
+}  // namespace trainwarden::store

@@ -1,0 +1,124 @@
+#include "store/segment_intake.h"
+
+#include <utility>
+
+#include "format/records.h"
+
+namespace trainwarden::store {
+
+using format::FrameHeader;
+using format::FrameKind;
+
+void SegmentIntake::on_frame(const FrameHeader& header, ByteSpan payload) {
+  if (refused_) return;
+  if (is_data(header.kind)) {
+    pending_.push_back(header);
+  } else if (header.kind == FrameKind::kStepEnd) {
+    take_step_end(header, payload);
+  } else if (is_words(header.kind)) {
+    take_words(header, payload);
+  } else if (format::name(header.kind) == "unknown") {
+    add_damage(header.file_offset, "frame of an unknown kind", 1, header.frame_bytes());
+  }
+}
+
+void SegmentIntake::on_damage(const Damage& damage) {
+  add_damage(damage.offset, damage.cause, damage.frames, damage.bytes);
+}
+
+void SegmentIntake::finish() {
+  drop_pending(std::nullopt);
+}
+
+void SegmentIntake::take_words(const FrameHeader& header, ByteSpan payload) {
+  switch (header.kind) {
+    case FrameKind::kSegmentStart: return take_start(header, payload);
+    case FrameKind::kNames: return take_names(header, payload);
+    default: contents_.events.push_back({header.kind, header.step, header.unix_ns, std::string(as_text(payload))});
+  }
+}
+
+void SegmentIntake::take_start(const FrameHeader& header, ByteSpan payload) {
+  const Result<format::SegmentStart> start = format::decode_segment_start(as_text(payload));
+  if (!start.ok()) return add_undecodable(header);
+  if (start->run == identity_.run && start->writer == identity_.writer && start->segment == identity_.number) {
+    return contents_.add_collections(start->collections);
+  }
+  refused_ = true;
+  add_damage(0, "segment that is not what its file name says", 1, header.frame_bytes());
+}
+
+void SegmentIntake::take_names(const FrameHeader& header, ByteSpan payload) {
+  const Result<std::vector<format::NameEntry>> entries = format::decode_names(as_text(payload));
+  if (!entries.ok()) return add_undecodable(header);
+  for (const format::NameEntry& entry : *entries) tensor_by_id_[entry.id] = contents_.add_name(entry);
+}
+
+void SegmentIntake::take_step_end(const FrameHeader& header, ByteSpan payload) {
+  const Result<format::StepEndRecord> record = format::decode_step_end(as_text(payload));
+  if (!record.ok()) return add_undecodable(header);
+  drop_pending(header.step);
+  contents_.steps.push_back({header.step, record->mode, record->mode_step, header.unix_ns});
+  StepData data;
+  data.segment = identity_.index;
+  data.frames = std::move(pending_);
+  contents_.step_data.push_back(std::move(data));
+  pending_.clear();
+  for (const format::LossRow& row : record->losses) contents_.losses.add_unkept(identity_.writer, header.step, row);
+}
+
+void SegmentIntake::take_step_losses(const FrameHeader& header, ByteSpan payload) {
+  const Result<format::StepEndRecord> record = format::decode_step_end(as_text(payload));
+  if (!record.ok()) return add_undecodable(header);
+  for (const format::LossRow& row : record->losses) contents_.losses.add_unkept(identity_.writer, header.step, row);
+}
+
+void SegmentIntake::take_index(const format::SegmentIndex& index) {
+  std::uint64_t nameless = 0;
+  for (const format::StepIndexRow& step : index.steps) {
+    contents_.steps.push_back({step.global_step, step.mode, step.mode_step, step.unix_ns});
+    StepData data;
+    data.segment = identity_.index;
+    data.loaded = true;
+    data.records.reserve(step.record_count);
+    for (std::uint32_t i = step.first_record; i < step.first_record + step.record_count; ++i) {
+      const format::RecordIndexRow& row = index.records[i];
+      const std::optional<std::uint32_t> tensor = tensor_of(row.tensor);
+      if (!tensor) {
+        ++nameless;
+        continue;
+      }
+      data.records.push_back({*tensor, row.form, identity_.index, row.row, index.frames[row.frame].offset});
+    }
+    contents_.step_data.push_back(std::move(data));
+  }
+  if (nameless > 0) add_damage(0, kNamelessRecords, nameless, 0);
+}
+
+std::optional<std::uint32_t> SegmentIntake::tensor_of(std::uint32_t id) const {
+  const auto known = tensor_by_id_.find(id);
+  return known == tensor_by_id_.end() ? std::nullopt : std::optional(known->second);
+}
+
+void SegmentIntake::add_damage(std::uint64_t offset, std::string_view cause, std::uint64_t count, std::uint64_t bytes) {
+  contents_.losses.add_damage(identity_.path, offset, cause, count, bytes);
+}
+
+void SegmentIntake::add_undecodable(const FrameHeader& header) {
+  add_damage(header.file_offset, kUndecodable, 1, header.frame_bytes());
+}
+
+// Pending frames of other steps than this lost their step_end.
+void SegmentIntake::drop_pending(std::optional<std::int64_t> but_step) {
+  std::vector<FrameHeader> kept;
+  for (const FrameHeader& header : pending_) {
+    if (header.step == but_step) {
+      kept.push_back(header);
+    } else {
+      add_damage(header.file_offset, "data of a step without its end", 1, header.frame_bytes());
+    }
+  }
+  pending_ = std::move(kept);
+}
+
+}  // namespace trainwarden::store

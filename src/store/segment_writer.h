@@ -1,0 +1,57 @@
+// SegmentWriter: one segment file, from its first frame to its trailer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "format/frame.h"
+#include "format/segment_index.h"
+#include "format/segment_start.h"
+#include "storage/storage.h"
+#include "store/append_draft.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::store {
+
+// One thread at a time. After any error the file must be left alone: destroy the writer and start another segment.
+class SegmentWriter {
+ public:
+  // Writes the frame that says whose segment this is into `file`, which is new.
+  static Result<std::unique_ptr<SegmentWriter>> start(std::unique_ptr<storage::WritableFile> file, const Clock& clock,
+                                                      std::uint32_t run_salt, const format::SegmentStart& start);
+
+  // All frames with one write.
+  Status append(const AppendDraft& draft);
+  Status sync() { return file_->sync(); }
+  // Writes the index of all frames and the trailer, brings the file to the medium when `synced`, and closes it.
+  Status seal(bool synced);
+
+  const std::unordered_set<std::uint32_t>& told_ids() const { return told_ids_; }
+  std::uint64_t bytes() const { return bytes_; }
+  std::int64_t age_ns() const { return clock_.steady_ns() - started_steady_ns_; }
+
+ private:
+  SegmentWriter(std::unique_ptr<storage::WritableFile> file, const Clock& clock, std::uint32_t run_salt,
+                std::uint32_t writer_id);
+
+  std::vector<format::FrameHeader> place(const AppendDraft& draft) const;
+  Status write(const AppendDraft& draft, std::span<const format::FrameHeader> headers);
+  void remember(const AppendDraft& draft, std::span<const format::FrameHeader> headers);
+
+  std::unique_ptr<storage::WritableFile> file_;
+  const Clock& clock_;
+  const std::uint32_t run_salt_;
+  const std::uint32_t writer_id_;
+  const std::int64_t started_steady_ns_;
+  std::uint64_t bytes_ = 0;  // also where the next frame starts
+  std::unordered_set<std::uint32_t> told_ids_;
+  format::SegmentIndex index_;  // of everything written so far
+};
+
+}  // namespace trainwarden::store

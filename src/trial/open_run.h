@@ -1,0 +1,62 @@
+// OpenRun: a run's folder as a reader sees it: its workers' journals, the steps and tensors they have told of.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "storage/storage.h"
+#include "store/run_folder.h"
+#include "trainwarden/trial.h"
+#include "trial/step_ledger.h"
+#include "trial/tensor_catalog.h"
+#include "trial/worker_journal.h"
+
+namespace trainwarden::trial {
+
+// More workers than this are a damaged run.json.
+inline constexpr int kMaxWorldSize = 0x10000;
+
+// One thread at a time.
+class OpenRun {
+ public:
+  // kNotFound when there is no run, kDataLoss when run.json cannot be used. `clock` must outlive the run.
+  static Result<std::unique_ptr<OpenRun>> open(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
+                                               const TrialOptions& options);
+
+  // Takes in what has been written since. A worker whose journal cannot be read now does not keep the others from
+  // being read; the first failure is returned.
+  Status refresh();
+
+  const store::RunInfo& info() const { return info_; }
+  RunState state() const { return state_; }
+  StepLedger& ledger() { return ledger_; }
+  TensorCatalog& catalog() { return catalog_; }
+  const std::vector<std::unique_ptr<WorkerJournal>>& workers() const { return workers_; }  // by rank
+  WorkerJournal* find_worker(std::string_view name) const;                                 // null when unknown
+  std::vector<RunLoss> losses() const;
+  std::string describe() const { return storage_->describe(""); }
+
+  std::vector<std::int64_t> steps_of(const CatalogTensor& tensor, Mode mode, bool include_incomplete);
+
+ private:
+  OpenRun(std::shared_ptr<const storage::Storage> storage, const Clock& clock, const TrialOptions& options,
+          store::RunInfo info);
+  Status find_workers();
+  void add_worker(const std::string& journal);
+
+  const std::shared_ptr<const storage::Storage> storage_;
+  const Clock& clock_;
+  const TrialOptions options_;
+  const store::RunInfo info_;
+  StepLedger ledger_;
+  TensorCatalog catalog_;
+  std::vector<std::unique_ptr<WorkerJournal>> workers_;
+  RunState state_ = RunState::kRunning;
+};
+
+}  // namespace trainwarden::trial

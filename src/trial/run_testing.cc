@@ -1,0 +1,137 @@
+#include "trial/run_testing.h"
+
+#include <stdexcept>
+
+#include "base/bytes.h"
+#include "format/run_event.h"
+
+namespace trainwarden {
+namespace {
+
+using store::RecordForm;
+
+void must(const Status& status) {
+  if (!status.ok()) throw std::runtime_error(status.to_string());
+}
+
+Shape shape_of(const TestTensor& tensor) {
+  return {static_cast<std::int64_t>(tensor.values.size())};
+}
+
+store::StatisticsRow statistics_row(std::uint32_t id, const TestTensor& tensor) {
+  store::StatisticsRow row{id, DType::kFloat32, shape_of(tensor), tensor.form == RecordForm::kShape, {}};
+  if (row.shape_only) return row;
+  auto statistics = compute_statistics(TensorView::of(tensor.values.data(), row.dtype, row.shape));
+  must(statistics.status());
+  row.statistics = *std::move(statistics);
+  return row;
+}
+
+store::KeptTensor kept_tensor(std::uint32_t id, const TestTensor& tensor) {
+  if (!tensor.strings.empty()) {
+    return {id, DType::kString, {static_cast<std::int64_t>(tensor.strings.size())}, {}, tensor.strings};
+  }
+  return {id, DType::kFloat32, shape_of(tensor), std::as_bytes(std::span(tensor.values)), {}};
+}
+
+void add_record(store::StepBatch& batch, std::uint32_t id, const TestTensor& tensor) {
+  switch (tensor.form) {
+    case RecordForm::kValue: batch.tensors.push_back(kept_tensor(id, tensor)); break;
+    case RecordForm::kScalar: batch.scalars.push_back({id, tensor.values.at(0)}); break;
+    case RecordForm::kStatistics:
+    case RecordForm::kShape: batch.statistics.push_back(statistics_row(id, tensor)); break;
+  }
+}
+
+}  // namespace
+
+TestTensor kept(std::string name, std::vector<float> values, std::vector<std::string> collections) {
+  return {std::move(name), RecordForm::kValue, std::move(values), {}, std::move(collections)};
+}
+
+TestTensor reduced(std::string name, std::vector<float> values, std::vector<std::string> collections) {
+  return {std::move(name), RecordForm::kStatistics, std::move(values), {}, std::move(collections)};
+}
+
+TestTensor scalar(std::string name, float value, std::vector<std::string> collections) {
+  return {std::move(name), RecordForm::kScalar, {value}, {}, std::move(collections)};
+}
+
+TestTensor shape_only(std::string name, std::vector<float> values, std::vector<std::string> collections) {
+  return {std::move(name), RecordForm::kShape, std::move(values), {}, std::move(collections)};
+}
+
+TestTensor strings(std::string name, std::vector<std::string> strings) {
+  return {std::move(name), RecordForm::kValue, {}, std::move(strings), {}};
+}
+
+TestRun::TestRun(int world_size, std::vector<Collection> collections)
+    : clock_(std::make_unique<FakeClock>()),
+      storage_(storage::create_memory_storage()),
+      collections_(std::move(collections)) {
+  info_.id = "00112233445566778899aabbccddeeff";
+  info_.created_unix_ns = clock_->unix_ns();
+  info_.world_size = world_size;
+  must(store::create_or_join_run(*storage_, info_).status());
+}
+
+store::JournalWriter& TestRun::writer(int worker) {
+  auto& writer = writers_[worker];
+  if (writer != nullptr) return *writer;
+  store::JournalOptions options;
+  options.writer = store::worker_name(worker);
+  options.writer_id = static_cast<std::uint32_t>(worker);
+  options.collections = collections_;
+  auto opened = store::JournalWriter::open(*storage_, *clock_, info_, std::move(options));
+  must(opened.status());
+  writer = *std::move(opened);
+  return *writer;
+}
+
+std::uint32_t TestRun::id_of(const TestTensor& tensor, store::StepBatch& batch, int worker) {
+  auto& ids = ids_[worker];
+  const auto [found, is_new] = ids.emplace(tensor.name, static_cast<std::uint32_t>(ids.size()));
+  if (is_new) batch.new_names.push_back({found->second, tensor.name, tensor.collections});
+  return found->second;
+}
+
+void TestRun::add(const TestStep& step) {
+  store::StepBatch batch;
+  batch.global_step = step.step;
+  batch.mode = step.mode;
+  batch.mode_step = step.mode_step < 0 ? step.step : step.mode_step;
+  for (const TestTensor& tensor : step.tensors) add_record(batch, id_of(tensor, batch, step.worker), tensor);
+  must(writer(step.worker).append_step(batch));
+  clock_->advance_ns(1'000'000);
+}
+
+void TestRun::add_steps(std::int64_t first, std::int64_t last, int worker) {
+  for (std::int64_t step = first; step <= last; ++step) add({.step = step, .worker = worker});
+}
+
+void TestRun::event(const std::string& json, int worker) {
+  must(writer(worker).append_event(format::FrameKind::kEvent, -1, json));
+}
+
+void TestRun::start(int worker) {
+  writer(worker);
+}
+
+void TestRun::end(int worker, bool stopped) {
+  event(format::encode_run_end({stopped, stopped ? "asked to stop" : ""}), worker);
+  must(writer(worker).seal());
+  kill(worker);
+}
+
+void TestRun::kill(int worker) {
+  writers_.erase(worker);
+  ids_.erase(worker);
+}
+
+std::unique_ptr<Trial> TestRun::open(const TrialOptions& options) const {
+  auto trial = TrialAccess::open(storage_, "memory", options, *clock_);
+  must(trial.status());
+  return *std::move(trial);
+}
+
+}  // namespace trainwarden

@@ -1,0 +1,71 @@
+// TestRun: writes small runs into memory, the way a hook does. For tests of this floor and those above.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "storage/memory_storage.h"
+#include "store/journal_writer.h"
+#include "store/run_folder.h"
+#include "trainwarden/trial.h"
+#include "trial/trial_access.h"
+
+namespace trainwarden {
+
+// One tensor of one step.
+struct TestTensor {
+  std::string name;
+  store::RecordForm form = store::RecordForm::kValue;
+  std::vector<float> values{};         // for kScalar the first is the scalar
+  std::vector<std::string> strings{};  // when not empty: a string tensor, kept whole
+  std::vector<std::string> collections{};
+};
+
+TestTensor kept(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
+TestTensor reduced(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
+TestTensor scalar(std::string name, float value, std::vector<std::string> collections = {});
+TestTensor shape_only(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
+TestTensor strings(std::string name, std::vector<std::string> strings);
+
+struct TestStep {
+  std::int64_t step = 0;
+  std::vector<TestTensor> tensors{};
+  Mode mode = Mode::kGlobal;
+  std::int64_t mode_step = -1;  // -1: the same as `step`
+  int worker = 0;
+};
+
+// A worker starts with its first step or event. Every failure to write fails the test.
+class TestRun {
+ public:
+  explicit TestRun(int world_size = 1, std::vector<Collection> collections = {});
+
+  void add(const TestStep& step);
+  void add_steps(std::int64_t first, std::int64_t last, int worker = 0);  // without tensors
+  void event(const std::string& json, int worker = 0);
+  void start(int worker);                          // takes the lock and writes nothing
+  void end(int worker = 0, bool stopped = false);  // leaves on purpose: run_end, seal
+  void kill(int worker = 0);                       // leaves without a word
+
+  std::shared_ptr<storage::MemoryStorage> storage() const { return storage_; }
+  FakeClock& clock() const { return *clock_; }
+  const store::RunInfo& info() const { return info_; }
+  std::unique_ptr<Trial> open(const TrialOptions& options = {}) const;
+
+ private:
+  store::JournalWriter& writer(int worker);
+  std::uint32_t id_of(const TestTensor& tensor, store::StepBatch& batch, int worker);
+
+  std::unique_ptr<FakeClock> clock_;
+  std::shared_ptr<storage::MemoryStorage> storage_;
+  store::RunInfo info_;
+  std::vector<Collection> collections_;
+  std::map<int, std::unique_ptr<store::JournalWriter>> writers_;
+  std::map<int, std::map<std::string, std::uint32_t>> ids_;  // by worker, then by tensor
+};
+
+}  // namespace trainwarden

@@ -1,0 +1,81 @@
+// StepLedger: which steps are known, which are complete and which may still come. Arithmetic only, no files.
+//
+// Source: the step states of smdebug's Trial. A step is complete when every worker has ended it, or when a later step
+// is complete: workers end their steps in order, so what is missing then never comes. Differences from there: a worker
+// that will write no more is not waited for, and the window below counts steps, where smdebug compares a count with a
+// step number and so never passes a straggler when only every 500th step is saved.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "trainwarden/mode.h"
+#include "trainwarden/trial.h"
+
+namespace trainwarden::trial {
+
+struct LedgerStep {
+  std::int64_t global_step = 0;
+  Mode mode = Mode::kGlobal;
+  std::int64_t mode_step = 0;
+  friend bool operator==(const LedgerStep&, const LedgerStep&) = default;
+};
+
+// One thread at a time.
+class StepLedger {
+ public:
+  // `window`: how many steps may wait for a straggling worker. When more do, each settle() passes window/2 of them.
+  StepLedger(int worker_count, std::int64_t window);
+
+  // The worker has ended this step. The same global step told again replaces what was said of it before.
+  void add(int worker, const LedgerStep& step);
+  // Will the worker end no more steps? Every worker may, until told otherwise.
+  void set_worker_ended(int worker, bool ended);
+  // Has the run ended and has everything been added? Then all known steps are complete.
+  void set_finished(bool finished) { finished_ = finished; }
+  // Takes all of that in. Once for each refresh of the reader; the questions below are answered as of the last call.
+  void settle();
+
+  bool finished() const { return finished_; }
+  std::int64_t last_complete_step() const { return last_complete_step_; }  // global, -1 when there is none
+  bool is_complete(std::int64_t global_step) const;
+  // By rising step. With kGlobal global steps, else steps of the mode.
+  std::vector<std::int64_t> steps(Mode mode, bool include_incomplete) const;
+  std::vector<std::int64_t> complete_steps_after(std::int64_t global_step) const;
+  std::vector<Mode> modes() const;                         // seen, without kGlobal unless there is no other
+  const LedgerStep* find(std::int64_t global_step) const;  // null when unknown; valid until the next settle()
+  std::optional<std::int64_t> global_step(Mode mode, std::int64_t step) const;
+  StepState state(std::int64_t step, Mode mode) const;
+
+ private:
+  // A step of one mode, or a global step standing for itself.
+  struct ModeStep {
+    std::int64_t step = 0;
+    std::int64_t global_step = 0;
+    friend auto operator<=>(const ModeStep&, const ModeStep&) = default;
+  };
+  struct Worker {
+    bool ended = false;
+    std::vector<std::int64_t> ahead;  // its steps after last_complete_step_, sorted by settle()
+  };
+
+  void merge_arrivals();
+  void index_modes_from(std::size_t first);
+  void advance_to_common_step();
+  void pass_stragglers();
+  bool ended_by_all(std::int64_t global_step) const;
+  std::size_t first_step_after(std::int64_t global_step) const;  // index into steps_
+  std::optional<ModeStep> first_at_or_after(Mode mode, std::int64_t step) const;
+
+  const std::int64_t window_;
+  std::vector<LedgerStep> steps_;                    // known, by rising global step
+  std::array<std::vector<ModeStep>, 4> mode_steps_;  // at index_of(mode), sorted; that of kGlobal stays empty
+  std::vector<LedgerStep> arrivals_;                 // since the last settle()
+  std::vector<Worker> workers_;
+  std::int64_t last_complete_step_ = -1;
+  bool finished_ = false;
+};
+
+}  // namespace trainwarden::trial

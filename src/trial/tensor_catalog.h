@@ -1,0 +1,59 @@
+// TensorCatalog: the tensors of a run by name, over all workers, and the collections that they belong to.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/pattern.h"
+#include "trainwarden/collection.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::trial {
+
+struct CatalogTensor {
+  std::string name;
+  std::set<std::string, std::less<>> told_collections;  // by the writers
+  // Answered from these until a manifest comes: see collections_of().
+  std::set<std::string, std::less<>> collections;
+  std::size_t collections_version = 0;
+};
+
+// One thread at a time. Addresses of tensors stay valid as long as the catalog.
+class TensorCatalog {
+ public:
+  // Adds the tensor, or to what is known of it.
+  CatalogTensor& add(std::string_view name, std::span<const std::string> collections);
+  // Adds to what is known of the collection. Patterns that do not compile are logged and left out.
+  void add_manifest(const Collection& collection);
+
+  CatalogTensor* find(std::string_view name);  // null when unknown
+  std::map<std::string, CatalogTensor, std::less<>>& tensors() { return tensors_; }
+  std::vector<std::string> names() const;  // sorted
+
+  // Told by a writer, listed in a manifest by name, or found by a pattern of a manifest.
+  const std::set<std::string, std::less<>>& collections_of(CatalogTensor& tensor);
+
+  std::vector<std::string> collection_names() const;     // sorted
+  Status check_collection(std::string_view name) const;  // kNotFound, naming the nearest, when there is none
+  // With the names of all its tensors; kNotFound.
+  Result<Collection> collection(std::string_view name);
+
+ private:
+  struct Manifest {
+    Collection collection;
+    std::vector<Pattern> patterns;
+  };
+  bool lists(const Manifest& manifest, std::string_view tensor) const;
+
+  std::map<std::string, CatalogTensor, std::less<>> tensors_;
+  std::map<std::string, Manifest, std::less<>> manifests_;
+  std::set<std::string, std::less<>> told_collections_;
+  std::size_t manifests_version_ = 1;
+};
+
+}  // namespace trainwarden::trial

@@ -1,0 +1,35 @@
+// TensorIndex: for each tensor of one journal, the steps that hold it and in which forms.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "store/journal_reader.h"
+
+namespace trainwarden::trial {
+
+struct Posting {
+  std::uint32_t step_index = 0;  // into the reader's steps()
+  std::uint8_t forms = 0;        // a bit for each RecordForm
+
+  bool has(store::RecordForm form) const { return (forms >> static_cast<int>(form) & 1) != 0; }
+};
+
+class TensorIndex {
+ public:
+  // Takes in the steps that came since the last call. Steps whose records cannot be read are left out; the reader
+  // counts them as lost.
+  void extend(store::JournalReader& reader);
+
+  // By rising step index. `tensor` is an index into the reader's tensors().
+  std::span<const Posting> of(std::uint32_t tensor) const;
+
+ private:
+  void add(std::uint32_t step_index, const store::Record& record);
+
+  std::vector<std::vector<Posting>> postings_;  // by tensor
+  std::size_t indexed_steps_ = 0;
+};
+
+}  // namespace trainwarden::trial

@@ -1,0 +1,40 @@
+#include "trial/trial_access.h"
+
+#include <algorithm>
+
+#include "store/no_throw.h"
+#include "trial/trial_impl.h"
+
+namespace trainwarden {
+
+Result<std::unique_ptr<Trial>> TrialAccess::open(std::shared_ptr<const storage::Storage> storage,
+                                                 std::filesystem::path path, const TrialOptions& options,
+                                                 const Clock& clock) {
+  return store::no_throw([&]() -> Result<std::unique_ptr<Trial>> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto run, trial::OpenRun::open(std::move(storage), clock, options));
+    auto impl = std::make_unique<Trial::Impl>(std::move(path), std::move(run));
+    return std::unique_ptr<Trial>(new Trial(std::move(impl)));
+  });
+}
+
+const store::RunInfo& TrialAccess::run_info(const Trial& trial) {
+  return trial.impl_->run().info();
+}
+
+std::vector<WorkerEvent> TrialAccess::events(const Trial& trial) {
+  std::vector<WorkerEvent> events;
+  for (const auto& worker : trial.impl_->run().workers()) {
+    for (const store::EventEntry& event : worker->events()) events.push_back({worker->name(), event});
+  }
+  return events;
+}
+
+bool TrialAccess::stop_accepted(const Trial& trial) {
+  const std::vector<WorkerEvent> events = TrialAccess::events(trial);
+  return std::any_of(events.begin(), events.end(), [](const WorkerEvent& entry) {
+    return entry.event.kind == format::FrameKind::kEvent &&
+           format::event_type(entry.event.json).value_or("") == "stop_accepted";
+  });
+}
+
+}  // namespace trainwarden

@@ -1,0 +1,38 @@
+// TrialAccess: what the floors above may do with a trial beyond its public interface.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "storage/storage.h"
+#include "store/journal_reader.h"
+#include "store/run_folder.h"
+#include "trainwarden/status.h"
+#include "trainwarden/trial.h"
+
+namespace trainwarden {
+
+struct WorkerEvent {
+  std::string worker;
+  store::EventEntry event;
+};
+
+class TrialAccess {
+ public:
+  // A trial of the run in any storage; `path` is what Trial::path() will say. `clock` must outlive the trial.
+  static Result<std::unique_ptr<Trial>> open(std::shared_ptr<const storage::Storage> storage,
+                                             std::filesystem::path path = {}, const TrialOptions& options = {},
+                                             const Clock& clock = system_clock());
+
+  static const store::RunInfo& run_info(const Trial& trial);
+  // All events of the workers' journals as of the last refresh, worker by worker, in the order of writing.
+  static std::vector<WorkerEvent> events(const Trial& trial);
+  // Has a worker said, in a stop_accepted event, that it takes a request to stop? As of the last refresh.
+  static bool stop_accepted(const Trial& trial);
+};
+
+}  // namespace trainwarden

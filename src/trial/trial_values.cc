@@ -1,0 +1,121 @@
+// Trial: reading tensors.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "store/no_throw.h"
+#include "trial/step_text.h"
+#include "trial/tensor_lookup.h"
+#include "trial/trial_impl.h"
+
+namespace trainwarden {
+namespace {
+
+using store::RecordForm;
+using trial::Sighting;
+using trial::TensorPlace;
+
+std::string place_text(const TensorPlace& place) {
+  return fmt::format("\"{}\" at {}", printable(place.tensor), trial::step_text(place.step, place.mode));
+}
+
+// `call`: what reads the forms that were kept.
+Status other_form(const TensorPlace& place, const Sighting& sighting, std::string_view wanted) {
+  return Status(Code::kOutOfRange,
+                fmt::format("{}: {} was not kept, only {}", place_text(place), wanted, sighting.forms_text()));
+}
+
+Result<Statistics> statistics_of_scalar(double scalar) {
+  return compute_statistics(TensorView::of(&scalar, DType::kFloat64, Shape()));
+}
+
+Result<Statistics> statistics_of(const Sighting& sighting, const TensorPlace& place) {
+  if (const auto& record = sighting.record(RecordForm::kStatistics)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(store::StatisticsRow row, sighting.reader().read_statistics(*record));
+    return std::move(row.statistics);
+  }
+  if (const auto& record = sighting.record(RecordForm::kValue)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const TensorValue value, sighting.reader().read_value(*record));
+    return compute_statistics(value.view());
+  }
+  if (const auto& record = sighting.record(RecordForm::kScalar)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const double scalar, sighting.reader().read_scalar(*record));
+    return statistics_of_scalar(scalar);
+  }
+  return other_form(place, sighting, "nothing that has statistics");
+}
+
+Result<double> scalar_of_value(const Sighting& sighting, const store::Record& record, const TensorPlace& place) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto type_and_shape, sighting.reader().read_shape(record));
+  const auto& [dtype, shape] = type_and_shape;
+  if (shape.element_count() != 1 || dtype == DType::kString) {
+    return Status(Code::kInvalidArgument, fmt::format("{} is no number: it is {} of shape {}", place_text(place),
+                                                      name(dtype), shape.to_string()));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(const TensorValue value, sighting.reader().read_value(record));
+  return value.to_doubles().at(0);
+}
+
+}  // namespace
+
+Result<TensorValue> Trial::value(std::string_view tensor, std::int64_t step, Mode mode, std::string_view worker) {
+  return store::no_throw([&]() -> Result<TensorValue> {
+    const TensorPlace place{tensor, step, mode, worker};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
+    const auto& record = sighting.record(RecordForm::kValue);
+    if (!record) return other_form(place, sighting, "its value");
+    return sighting.reader().read_value(*record);
+  });
+}
+
+Result<Statistics> Trial::statistics(std::string_view tensor, std::int64_t step, Mode mode, std::string_view worker) {
+  return store::no_throw([&]() -> Result<Statistics> {
+    const TensorPlace place{tensor, step, mode, worker};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
+    Result<Statistics> statistics = statistics_of(sighting, place);
+    return statistics.ok() ? std::move(statistics) : statistics.status().with_context(place_text(place));
+  });
+}
+
+Result<double> Trial::reduction(std::string_view tensor, std::int64_t step, Reduction reduction, bool abs, Mode mode,
+                                std::string_view worker) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Statistics statistics, this->statistics(tensor, step, mode, worker));
+  return statistics.reduction(reduction, abs);
+}
+
+Result<double> Trial::scalar(std::string_view tensor, std::int64_t step, Mode mode, std::string_view worker) {
+  return store::no_throw([&]() -> Result<double> {
+    const TensorPlace place{tensor, step, mode, worker};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
+    if (const auto& record = sighting.record(RecordForm::kScalar)) return sighting.reader().read_scalar(*record);
+    if (const auto& record = sighting.record(RecordForm::kValue)) return scalar_of_value(sighting, *record, place);
+    return other_form(place, sighting, "a scalar");
+  });
+}
+
+Result<Shape> Trial::shape(std::string_view tensor, std::int64_t step, Mode mode, std::string_view worker) {
+  return store::no_throw([&]() -> Result<Shape> {
+    const TensorPlace place{tensor, step, mode, worker};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
+    for (const auto form : {RecordForm::kShape, RecordForm::kStatistics, RecordForm::kValue}) {
+      if (!sighting.has(form)) continue;
+      TRAINWARDEN_ASSIGN_OR_RETURN(const auto type_and_shape, sighting.reader().read_shape(*sighting.record(form)));
+      return type_and_shape.second;
+    }
+    return Shape();
+  });
+}
+
+std::vector<std::string> Trial::workers_of(std::string_view tensor, std::int64_t step, Mode mode) const {
+  trial::OpenRun& run = impl_->run();
+  const trial::CatalogTensor* known = run.catalog().find(tensor);
+  const auto global_step = run.ledger().global_step(mode, step);
+  std::vector<std::string> workers;
+  if (known == nullptr || !global_step) return workers;
+  for (const auto& worker : run.workers()) {
+    const auto sighting = trial::look_for(run, *known, *global_step, worker->name());
+    if (sighting.ok() && sighting->has_value()) workers.push_back(worker->name());
+  }
+  return workers;
+}
+
+}  // namespace trainwarden

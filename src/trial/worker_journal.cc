@@ -1,0 +1,127 @@
+#include "trial/worker_journal.h"
+
+#include <algorithm>
+
+namespace trainwarden::trial {
+
+WorkerJournal::WorkerJournal(const storage::Storage& storage, const store::RunInfo& run, int rank, bool verify_payloads,
+                             StepLedger& ledger, TensorCatalog& catalog)
+    : storage_(storage),
+      run_(run),
+      rank_(rank),
+      name_(store::worker_name(rank)),
+      verify_payloads_(verify_payloads),
+      ledger_(ledger),
+      catalog_(catalog) {}
+
+// The lock is looked at before the data: what a process wrote before it let go of the lock is then always read before
+// the process is taken for gone.
+Status WorkerJournal::refresh() {
+  const bool writing = storage_.locked(store::writer_lock(name_));
+  if (reader_ == nullptr) TRAINWARDEN_RETURN_IF_ERROR(open_reader());
+  TRAINWARDEN_RETURN_IF_ERROR(reader_->refresh());
+  life_.writing = writing;
+  for (const Collection& collection : reader_->collections()) catalog_.add_manifest(collection);
+  take_in_tensors();
+  take_in_steps();
+  take_in_events();
+  life_.has_written = steps_read_ > 0 || events_read_ > 0;
+  return {};
+}
+
+Status WorkerJournal::open_reader() {
+  const store::ReaderOptions options{.live = true, .verify_payloads = verify_payloads_};
+  TRAINWARDEN_ASSIGN_OR_RETURN(reader_, store::JournalReader::open(storage_, run_, name_, options));
+  return {};
+}
+
+void WorkerJournal::take_in_tensors() {
+  const auto tensors = reader_->tensors();
+  while (tensors_.size() < tensors.size()) {
+    const store::TensorEntry& entry = tensors[tensors_.size()];
+    CatalogTensor& tensor = catalog_.add(entry.name, entry.collections);
+    tensor_indices_.emplace(&tensor, static_cast<std::uint32_t>(tensors_.size()));
+    tensors_.push_back(&tensor);
+  }
+}
+
+void WorkerJournal::take_in_steps() {
+  const auto steps = reader_->steps();
+  const std::size_t places_before = places_.size();
+  for (; steps_read_ < steps.size(); ++steps_read_) {
+    const store::StepEntry& step = steps[steps_read_];
+    ledger_.add(rank_, {step.global_step, step.mode, step.mode_step});
+    places_.push_back({step.global_step, static_cast<std::uint32_t>(steps_read_)});
+    last_unix_ns_ = std::max(last_unix_ns_, step.unix_ns);
+  }
+  const auto earlier = [](const StepPlace& a, const StepPlace& b) { return a.global_step < b.global_step; };
+  const auto unchecked = places_.begin() + static_cast<std::ptrdiff_t>(places_before - (places_before > 0 ? 1 : 0));
+  if (!std::is_sorted(unchecked, places_.end(), earlier)) std::stable_sort(places_.begin(), places_.end(), earlier);
+}
+
+void WorkerJournal::take_in_events() {
+  const auto events = reader_->events();
+  for (; events_read_ < events.size(); ++events_read_) {
+    const store::EventEntry& event = events[events_read_];
+    if (event.kind != format::FrameKind::kEvent) continue;
+    const auto run_end = format::decode_run_end(event.json);
+    if (run_end.ok() && *run_end) life_.run_end = **run_end;
+  }
+}
+
+std::span<const store::EventEntry> WorkerJournal::events() const {
+  return reader_ ? reader_->events() : std::span<const store::EventEntry>();
+}
+
+std::span<const RunLoss> WorkerJournal::losses() const {
+  return reader_ ? reader_->losses() : std::span<const RunLoss>();
+}
+
+std::optional<std::uint32_t> WorkerJournal::tensor(const CatalogTensor& tensor) const {
+  const auto found = tensor_indices_.find(&tensor);
+  if (found == tensor_indices_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::uint32_t> WorkerJournal::step_index(std::int64_t global_step) const {
+  const auto after =
+      std::upper_bound(places_.begin(), places_.end(), global_step,
+                       [](std::int64_t step, const StepPlace& place) { return step < place.global_step; });
+  if (after == places_.begin() || std::prev(after)->global_step != global_step) return std::nullopt;
+  return std::prev(after)->step_index;
+}
+
+Result<std::span<const store::Record>> WorkerJournal::records_at(std::int64_t global_step) {
+  const auto index = step_index(global_step);
+  if (!index) return std::span<const store::Record>();
+  auto records = reader_->records(*index);
+  take_in_tensors();  // where the names were damaged, the records may tell some anew
+  return records;
+}
+
+Result<std::span<const store::Record>> WorkerJournal::records_at(std::int64_t global_step, std::uint32_t tensor) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto records, records_at(global_step));
+  const auto index = step_index(global_step);
+  if (std::exchange(asked_step_, index) != index) {
+    asked_records_.clear();
+    return records;
+  }
+  const auto by_tensor = [](const store::Record& a, const store::Record& b) { return a.tensor < b.tensor; };
+  if (asked_records_.empty()) {
+    asked_records_.assign(records.begin(), records.end());
+    std::sort(asked_records_.begin(), asked_records_.end(), by_tensor);
+  }
+  store::Record wanted;
+  wanted.tensor = tensor;
+  const auto [first, last] = std::equal_range(asked_records_.begin(), asked_records_.end(), wanted, by_tensor);
+  return std::span<const store::Record>(first, last);
+}
+
+const TensorIndex& WorkerJournal::tensor_index() {
+  if (reader_ == nullptr) return tensor_index_;
+  tensor_index_.extend(*reader_);
+  take_in_tensors();
+  return tensor_index_;
+}
+
+}  // namespace trainwarden::trial

@@ -1,0 +1,123 @@
+#include "cli_harness.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace trainwarden::testing_cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// exec with standard output and error in files.
+pid_t start(const std::vector<std::string>& command, const fs::path& out, const fs::path& err) {
+  const pid_t id = fork();
+  if (id != 0) return id;
+  const auto redirect = [](const fs::path& file, int descriptor) {
+    dup2(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), descriptor);
+  };
+  redirect(out, STDOUT_FILENO);
+  redirect(err, STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  _exit(127);
+}
+
+int await_exit(pid_t id) {
+  int status = 0;
+  while (waitpid(id, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+fs::path cli_binary() { return TW_CLI; }
+fs::path tiny_training() { return TW_TINY_TRAINING; }
+
+Background::Background(const std::vector<std::string>& command, const fs::path& folder) {
+  static int count = 0;
+  const std::string name = "program-" + std::to_string(count++);
+  out_file_ = folder / (name + ".out");
+  err_file_ = folder / (name + ".err");
+  id_ = start(command, out_file_, err_file_);
+}
+
+Background::~Background() {
+  if (id_ <= 0) return;
+  kill(id_, SIGKILL);
+  await_exit(id_);
+}
+
+std::string Background::out_so_far() const { return read_file(out_file_); }
+
+void Background::await_output(const std::string& text) const {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (out_so_far().find(text) == std::string::npos) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "waited for \"" << text << "\", saw: " << out_so_far();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+Outcome Background::wait() {
+  Outcome outcome;
+  outcome.exit_code = await_exit(id_);
+  id_ = -1;
+  outcome.out = read_file(out_file_);
+  outcome.err = read_file(err_file_);
+  return outcome;
+}
+
+void CliTest::SetUp() {
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  folder_ = fs::path(testing::TempDir()) / "trainwarden_cli_test" / test->test_suite_name() / test->name();
+  runs_ = folder_ / "runs";
+  fs::remove_all(folder_);
+  fs::create_directories(runs_);
+  setenv("TRAINWARDEN_RUNS", runs_.c_str(), 1);
+  for (const char* name : {"NO_COLOR", "COLORTERM", "TRAINWARDEN_CONFIG", "TRAINWARDEN_RUN_DIR"}) unsetenv(name);
+}
+
+void CliTest::TearDown() {
+  unsetenv("TRAINWARDEN_RUN_DIR");
+  fs::remove_all(folder_);
+}
+
+std::vector<std::string> CliTest::cli_command(std::vector<std::string> arguments) const {
+  arguments.insert(arguments.begin(), cli_binary().string());
+  return arguments;
+}
+
+Outcome CliTest::cli(std::vector<std::string> arguments) const {
+  return Background(cli_command(std::move(arguments)), folder_).wait();
+}
+
+Outcome CliTest::shell(const std::string& script) const {
+  setenv("TW", cli_binary().c_str(), 1);
+  return Background({"bash", "-c", script}, folder_).wait();
+}
+
+void CliTest::train(const std::string& name, std::vector<std::string> options) const {
+  setenv("TRAINWARDEN_RUN_DIR", run_path(name).c_str(), 1);
+  options.insert(options.begin(), tiny_training().string());
+  const Outcome outcome = Background(options, folder_).wait();
+  unsetenv("TRAINWARDEN_RUN_DIR");
+  ASSERT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 128 + SIGKILL) << outcome.err;
+}
+
+}  // namespace trainwarden::testing_cli

@@ -1,0 +1,174 @@
+// run: environment, exit codes, signals, rules beside the program; and demo, which plays it twice.
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli_harness.h"
+
+namespace trainwarden::testing_cli {
+namespace {
+
+using RunCommand = CliTest;
+
+TEST_F(RunCommand, GivesTheProgramAFolderAndSaysWhatIsNext) {
+  const Outcome outcome = cli({"run", "--name", "first", "--", tiny_training().string(), "--steps", "5"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("trainwarden show first"), std::string::npos) << outcome.err;
+  EXPECT_EQ(cli({"show", "first", "--json"}).json().at("last_complete_step"), 4);
+}
+
+TEST_F(RunCommand, NamesTheRunAfterTimeAndProgram) {
+  cli({"run", "--", tiny_training().string()});
+  const auto runs = cli({"ls", "--json"}).json().at("runs");
+  ASSERT_EQ(runs.size(), 1u);
+  const std::string name = runs[0].at("name");
+  EXPECT_EQ(name.substr(name.size() - 14), "-tiny_training") << name;
+}
+
+TEST_F(RunCommand, LeavesTheProgramsStreamsAlone) {
+  const Outcome outcome = shell("printf 'a\\nb\\n' | $TW run -- sh -c 'cat; echo problem >&2'");
+  EXPECT_EQ(outcome.out, "a\nb\n");
+  EXPECT_NE(outcome.err.find("problem\n"), std::string::npos);
+  EXPECT_NE(outcome.err.find("wrote no run"), std::string::npos) << outcome.err;
+}
+
+TEST_F(RunCommand, ArgumentsOfTheProgramAreItsOwn) {
+  EXPECT_EQ(cli({"run", "--", "echo", "--name", "x", "--", "-v"}).out, "--name x -- -v\n");
+}
+
+TEST_F(RunCommand, HandsTheExitCodeOn) {
+  EXPECT_EQ(cli({"run", "--", "sh", "-c", "exit 7"}).exit_code, 7);
+  EXPECT_EQ(cli({"run", "--", "sh", "-c", "kill -SEGV $$"}).exit_code, 128 + SIGSEGV);
+  EXPECT_EQ(cli({"run", "--", "/no/such/program"}).exit_code, 127);
+  EXPECT_EQ(cli({"run", "--", "/etc/passwd"}).exit_code, 126);
+}
+
+TEST_F(RunCommand, ARuleThatFiresIsThree) {
+  const Outcome outcome = cli({"run", "--name", "sick", "--rule", "VanishingGradient", "--", tiny_training().string(),
+                               "--vanish-at", "7"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+  EXPECT_NE(outcome.err.find("VanishingGradient fired at step 7"), std::string::npos) << outcome.err;
+  EXPECT_EQ(cli({"show", "sick", "--json"}).json().at("rules").at(0).at("status"), "IssuesFound");
+}
+
+TEST_F(RunCommand, TheFailureOfTheProgramCountsMoreThanARule) {
+  EXPECT_EQ(cli({"run", "--rule", "VanishingGradient", "--", tiny_training().string(), "--vanish-at", "7", "--exit",
+                 "5"})
+                .exit_code,
+            5);
+}
+
+TEST_F(RunCommand, ARuleMayStopTheProgram) {
+  const Outcome outcome = cli({"run", "--name", "sick", "--rule", "VanishingGradient", "--on-fire", "stop", "--",
+                               tiny_training().string(), "--until-stopped", "--vanish-at", "7"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+  EXPECT_EQ(cli({"show", "sick", "--json"}).json().at("state"), "stopped");
+}
+
+TEST_F(RunCommand, AQuietRuleDoesNotChangeTheExitCode) {
+  const Outcome outcome = cli({"run", "--rule", "ExplodingTensor", "--", tiny_training().string(), "--exit", "5"});
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_NE(outcome.err.find("NoIssuesFound"), std::string::npos) << outcome.err;
+}
+
+TEST_F(RunCommand, SignalsThatAreSentToItReachTheProgramOnce) {
+  Background run(cli_command({"run", "--", tiny_training().string(), "--await-signal"}), folder_);
+  run.await_output("ready");
+  kill(run.id(), SIGTERM);
+  const Outcome outcome = run.wait();
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.out.find("signals: 1"), std::string::npos) << outcome.out;
+}
+
+// What a program under `trainwarden run` writes to a terminal on which somebody types Ctrl-C once it is ready.
+std::string output_after_ctrl_c(const std::vector<std::string>& command) {
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (child == 0) {
+    std::vector<char*> arguments;
+    for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+    execvp(arguments[0], arguments.data());
+    _exit(127);
+  }
+  std::string seen;
+  bool typed = false;
+  char buffer[256];
+  for (ssize_t count = read(terminal, buffer, sizeof buffer); count > 0; count = read(terminal, buffer, sizeof buffer)) {
+    seen.append(buffer, static_cast<std::size_t>(count));
+    if (typed || seen.find("ready") == std::string::npos) continue;
+    typed = write(terminal, "\x03", 1) == 1;
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  close(terminal);
+  return seen;
+}
+
+TEST_F(RunCommand, CtrlCReachesTheProgramOnce) {
+  const std::string seen = output_after_ctrl_c(cli_command({"run", "--", tiny_training().string(), "--await-signal"}));
+  EXPECT_NE(seen.find("signals: 1"), std::string::npos) << seen;
+  EXPECT_NE(seen.find("ended with code 0"), std::string::npos) << seen;
+}
+
+TEST_F(RunCommand, ABadConfigIsFoundBeforeTheProgramStarts) {
+  const std::string config = (folder_ / "capture.json").string();
+  std::ofstream(config) << R"({"save_intervall": 10})";
+  const Outcome outcome = cli({"run", "--config", config, "--", "echo", "started"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("save_intervall"), std::string::npos) << outcome.err;
+  EXPECT_EQ(cli({"run", "--config", "/no/such.json", "--", "echo"}).exit_code, 2);
+}
+
+TEST_F(RunCommand, ABadRuleIsFoundBeforeTheProgramStarts) {
+  const Outcome outcome = cli({"run", "--rule", "Nonsense", "--", "echo", "started"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST_F(RunCommand, AFinishedRunIsNeverWrittenAgain) {
+  train("first");
+  const Outcome outcome = cli({"run", "--name", "first", "--", "echo", "started"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(cli({"run", "--name", "../first", "--", "echo"}).exit_code, 2);
+}
+
+TEST_F(RunCommand, ARunThatDiedMayGoOn) {
+  train("first", {"--crash"});
+  EXPECT_EQ(cli({"run", "--name", "first", "--", tiny_training().string()}).exit_code, 0);
+  EXPECT_EQ(cli({"show", "first", "--json"}).json().at("state"), "completed");
+}
+
+TEST_F(RunCommand, TheDemoPlaysTwoActs) {
+  setenv("TRAINWARDEN_DEMO_PROGRAM", tiny_training().c_str(), 1);
+  const Outcome outcome = cli({"demo", "--steps", "120"});
+  unsetenv("TRAINWARDEN_DEMO_PROGRAM");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* part : {"Act one", "conv0.weight at step 0", "conv0.weight at step 119", "Act two", "What happened",
+                           "VanishingGradient fired", "Where the evidence lies", "What to type next"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << " in\n" << outcome.out;
+  }
+  const auto runs = cli({"ls", "--json"}).json().at("runs");
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].at("state"), "stopped");
+  EXPECT_EQ(runs[1].at("state"), "completed");
+}
+
+TEST_F(RunCommand, TheDemoSaysHowToGetItsProgram) {
+  setenv("TRAINWARDEN_DEMO_PROGRAM", "/no/such/program", 1);
+  const Outcome outcome = cli({"demo"});
+  unsetenv("TRAINWARDEN_DEMO_PROGRAM");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.err.find("./dev demo"), std::string::npos) << outcome.err;
+}
+
+}  // namespace
+}  // namespace trainwarden::testing_cli

@@ -1,0 +1,57 @@
+"""The script dev: its help, what it says to a wrong command, and how it counts."""
+import pathlib
+import subprocess
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def run(*command):
+    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+def run_test_functions(script):
+    """Runs `script` in a bash that has the functions of scripts/test.sh."""
+    return run("bash", "-c", f"set -euo pipefail; say() {{ echo \"$*\" >&2; }}; source scripts/test.sh; {script}")
+
+
+class DevTest(unittest.TestCase):
+    def test_help_lists_every_command(self):
+        result = run("./dev", "help")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for command in ("demo", "build", "test", "check", "bench", "fuzz", "format", "lint", "clean", "help"):
+            self.assertRegex(result.stdout, rf"(?m)^  {command}\b")
+
+    def test_a_command_answers_to_help_too(self):
+        self.assertEqual(run("./dev", "test", "--help").stdout, run("./dev", "help").stdout)
+
+    def test_an_unknown_command_is_wrong_usage(self):
+        result = run("./dev", "tset")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn('"tset"', result.stderr)
+
+    def test_an_unknown_argument_is_wrong_usage(self):
+        result = run("./dev", "test", "--quikc")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn('"--quikc"', result.stderr)
+
+
+class CountingTest(unittest.TestCase):
+    def test_the_last_line_has_the_counts(self):
+        result = run_test_functions("check one true; check two true; summarise")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.splitlines()[-1], "2 passed, 0 failed")
+
+    def test_a_failing_check_shows_its_output_and_the_next_one_runs(self):
+        result = run_test_functions("check one bash -c 'echo why; false'; check two true; summarise")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stdout.splitlines()[-1], "1 passed, 1 failed")
+        self.assertIn("why", result.stderr)
+        self.assertIn("FAILED: one", result.stderr)
+
+    def test_nothing_run_is_not_a_pass(self):
+        self.assertEqual(run_test_functions("summarise").returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
