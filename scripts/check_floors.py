@@ -120,11 +120,10 @@ class Checker:
         return self.check_local(path, name)
 
     def check_local(self, path, name):
-        """Outside the floors a file may include its neighbours and the public headers of the adapters."""
-        part = path.split("/")[0]
-        near = [(self.root / path).parent, self.root / part]
-        near += [folder for folder in (self.root / "adapters").glob("*/include")]
-        near += [folder for folder in (self.root / "adapters").glob("*")] if part == "adapters" else []
+        """Outside the floors a file may include its neighbours and what the adapters and examples offer."""
+        near = [(self.root / path).parent, *self.root.glob("adapters/*/include")]
+        if path.startswith("bench/demo"):
+            near += self.root.glob("examples/*")
         if any((folder / name).exists() for folder in near):
             return None
         return f'"{name}" is neither a public header, nor of a floor, nor a neighbour'

@@ -11,8 +11,8 @@
 // allocation. What could not be kept is counted with its cause (report()) and written into the run as soon as the run
 // can be written. When the hook fails for good it switches itself off and says so once in the log.
 //
-// Threads. save_*, wants and declare may be called from many threads at once. set_mode, end_step, flush and close belong
-// to the one thread that drives training.
+// Threads. save_*, wants and declare may be called from many threads at once. set_mode, end_step, flush and close
+// belong to the one thread that drives training.
 //
 // Fork. A child process gets a hook that is switched off (data-loader workers); it opens its own when it trains.
 #pragma once
@@ -64,17 +64,17 @@ struct HookOptions {
   SavePolicy save;                               // for collections without one
   KeepForm keep;                                 // for collections without one
 
-  int rank = 0;        // of this worker, in [0, world_size)
+  int rank = 0;  // of this worker, in [0, world_size)
   int world_size = 1;
 
   std::size_t staging_bytes = std::size_t{256} << 20;  // the staging area; bounds what the hook holds of tensors
   WhenFull when_full = WhenFull::kDrop;
   Durability durability = Durability::kNone;
-  std::size_t segment_bytes = std::size_t{1} << 30;    // a segment is sealed when it grows past this
-  bool dry_run = false;                                // decide and count, write nothing
+  std::size_t segment_bytes = std::size_t{1} << 30;  // a segment is sealed when it grows past this
+  bool dry_run = false;                              // decide and count, write nothing
 
-  std::string code_version;                      // of the training program; recorded in run.json
-  std::map<std::string, std::string> labels;     // free words on the run (learning rate, data set), recorded in run.json
+  std::string code_version;                   // of the training program; recorded in run.json
+  std::map<std::string, std::string> labels;  // free words on the run (learning rate, data set), recorded in run.json
 };
 
 // Reads the JSON file (docs/reference/config.md). Unknown keys are errors that name the nearest known one.
@@ -87,11 +87,11 @@ TRAINWARDEN_API Result<HookOptions> hook_options_from_environment(HookOptions ba
 
 // Why something is missing from the run.
 enum class LossCause : std::uint8_t {
-  kStagingFull,     // the staging area had no room
-  kTooLarge,        // a tensor larger than the whole staging area
-  kWriteFailed,     // the storage said no (disk full, read-only)
-  kUnsupported,     // a device or dtype that cannot be read here
-  kHookOff,         // the hook had switched itself off, or was closed
+  kStagingFull,  // the staging area had no room
+  kTooLarge,     // a tensor larger than the whole staging area
+  kWriteFailed,  // the storage said no (disk full, read-only)
+  kUnsupported,  // a device or dtype that cannot be read here
+  kHookOff,      // the hook had switched itself off, or was closed
   kOutOfMemory,
 };
 inline constexpr int kLossCauseCount = 6;
@@ -112,10 +112,11 @@ struct HookReport {
   std::uint64_t kept_bytes = 0;
   std::uint64_t statistics = 0;
   std::uint64_t scalars = 0;
-  std::int64_t training_thread_ns = 0;  // time spent inside the hook's calls by training threads, where something was kept
-  bool on = true;                       // false once the hook has switched itself off or was closed
+  std::int64_t training_thread_ns =
+      0;           // time spent inside the hook's calls by training threads, where something was kept
+  bool on = true;  // false once the hook has switched itself off or was closed
   std::string off_reason;
-  std::vector<CaptureLoss> losses;      // only causes that occurred
+  std::vector<CaptureLoss> losses;  // only causes that occurred
 };
 
 struct StepEnd {
@@ -155,8 +156,8 @@ class TRAINWARDEN_API Hook {
   // anything was saved.
   void set_mode(Mode mode);
   Mode mode() const;
-  std::int64_t global_step() const;       // of the current step, from 0
-  std::int64_t mode_step() const;         // of the current step in the current mode, from 0
+  std::int64_t global_step() const;  // of the current step, from 0
+  std::int64_t mode_step() const;    // of the current step in the current mode, from 0
   StepEnd end_step();
 
   // Names.

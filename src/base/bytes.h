@@ -15,7 +15,9 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 using ByteSpan = std::span<const std::byte>;
 using MutableByteSpan = std::span<std::byte>;
 
-inline ByteSpan as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+inline ByteSpan as_bytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 inline std::string_view as_text(ByteSpan bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

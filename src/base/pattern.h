@@ -1,4 +1,5 @@
-// Pattern: a compiled regular expression (PCRE2: look-ahead and look-behind, as the patterns that people have use them).
+// Pattern: a compiled regular expression (PCRE2: look-ahead and look-behind, as the patterns that people have use
+// them).
 #pragma once
 
 #include <memory>

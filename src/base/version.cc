@@ -2,6 +2,8 @@
 
 namespace trainwarden {
 
-std::string_view version() { return TW_VERSION; }
+std::string_view version() {
+  return TW_VERSION;
+}
 
 }  // namespace trainwarden

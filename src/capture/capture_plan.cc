@@ -107,8 +107,8 @@ Status check_policy(const SavePolicy& policy) {
     const auto& schedule = policy[mode];
     if (!schedule) continue;
     if (schedule->save_interval < 1) {
-      return Status(Code::kInvalidArgument, fmt::format("{}: save_interval must be at least 1, not {}", name(mode),
-                                                        schedule->save_interval));
+      return Status(Code::kInvalidArgument,
+                    fmt::format("{}: save_interval must be at least 1, not {}", name(mode), schedule->save_interval));
     }
     if (schedule->start_step < 0) {
       return Status(Code::kInvalidArgument,
@@ -118,7 +118,9 @@ Status check_policy(const SavePolicy& policy) {
   return Status();
 }
 
-bool always_values(std::string_view collection) { return collection == kLosses || collection == kScalars; }
+bool always_values(std::string_view collection) {
+  return collection == kLosses || collection == kScalars;
+}
 
 }  // namespace
 

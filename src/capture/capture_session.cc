@@ -69,8 +69,8 @@ TensorEntry* CaptureSession::entry_of(std::string_view name) {
 }
 
 void CaptureSession::add_to(TensorEntry& entry, std::span<const std::string_view> collections) {
-  const Membership& before = *entry.membership.load(std::memory_order_acquire);
-  entry.membership.store(&plan_->with_collections(before, collections), std::memory_order_release);
+  const Membership* before = entry.membership.load(std::memory_order_acquire);
+  while (!entry.membership.compare_exchange_weak(before, &plan_->with_collections(*before, collections))) continue;
 }
 
 TensorId CaptureSession::declare(std::string_view name, std::span<const std::string_view> collections) {
@@ -152,8 +152,7 @@ void CaptureSession::keep_statistics(const TensorEntry& entry, FormBits form, co
   options.hash = (form & kHashBit) != 0;
   Result<Statistics> statistics = compute_statistics(view, options);
   if (!statistics.ok()) {
-    return lose_saved(LossCause::kUnsupported, 0,
-                      [&] { return about(entry, statistics.status().message()); });
+    return lose_saved(LossCause::kUnsupported, 0, [&] { return about(entry, statistics.status().message()); });
   }
   add_row(entry, {.dtype = view.dtype, .shape = view.shape, .statistics = *std::move(statistics)});
 }
@@ -209,8 +208,7 @@ std::optional<StepAssembler::Slot> CaptureSession::claim(const TensorEntry& entr
   if (bytes > staging_->capacity_bytes()) {
     lose_saved(LossCause::kTooLarge, bytes, [&] {
       return fmt::format("{} of {} is larger than the whole staging area of {}; raise staging_bytes",
-                         printable(entry.name),
-                         format_bytes(bytes), format_bytes(staging_->capacity_bytes()));
+                         printable(entry.name), format_bytes(bytes), format_bytes(staging_->capacity_bytes()));
     });
     return slot;
   }
@@ -304,17 +302,19 @@ void CaptureSession::lose_saved(LossCause cause, std::uint64_t bytes, Message me
 
 void CaptureSession::lose_nameless() {
   lose_saved(LossCause::kUnsupported, 0, [] {
-    return fmt::format("a name is longer than {} bytes, or there are more than {} names; give tensors the same names "
-                       "at every step",
-                       TensorTable::kMaxNameBytes, TensorTable::kMaxTensors);
+    return fmt::format(
+        "a name is longer than {} bytes, or there are more than {} names; give tensors the same names "
+        "at every step",
+        TensorTable::kMaxNameBytes, TensorTable::kMaxTensors);
   });
 }
 
 void CaptureSession::lose_full(const TensorEntry& entry, std::uint64_t bytes) {
   lose_saved(LossCause::kStagingFull, bytes, [&] {
-    return fmt::format("no room for {} of {} in the staging area of {}: the storage is slower than what is saved; "
-                       "save less often, keep statistics, or raise staging_bytes",
-                       printable(entry.name), format_bytes(bytes), format_bytes(staging_->capacity_bytes()));
+    return fmt::format(
+        "no room for {} of {} in the staging area of {}: the storage is slower than what is saved; "
+        "save less often, keep statistics, or raise staging_bytes",
+        printable(entry.name), format_bytes(bytes), format_bytes(staging_->capacity_bytes()));
   });
 }
 

@@ -134,7 +134,9 @@ class FakeJournal::Writer final : public store::JournalWriter {
   FakeJournal& journal_;
 };
 
-std::unique_ptr<store::JournalWriter> FakeJournal::create() { return std::make_unique<Writer>(*this); }
+std::unique_ptr<store::JournalWriter> FakeJournal::create() {
+  return std::make_unique<Writer>(*this);
+}
 
 Status FakeJournal::append(const store::StepBatch* batch, std::string_view event) {
   std::unique_lock lock(mutex_);

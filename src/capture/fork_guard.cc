@@ -11,7 +11,9 @@ std::atomic<std::uint32_t> generation = 0;
 
 }  // namespace
 
-std::uint32_t fork_generation() { return generation.load(std::memory_order_relaxed); }
+std::uint32_t fork_generation() {
+  return generation.load(std::memory_order_relaxed);
+}
 
 void watch_forks() {
   static const int registered =

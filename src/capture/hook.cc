@@ -18,12 +18,14 @@ namespace {
 constexpr std::chrono::seconds kCloseTimeout{30};
 constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24 * 365);
 
-Status fault() { return Status(Code::kInternal, "the hook failed; its report says how"); }
+Status fault() {
+  return Status(Code::kInternal, "the hook failed; its report says how");
+}
 
 void log_losses(const std::vector<CaptureLoss>& losses) {
   for (const CaptureLoss& loss : losses) {
-    log(LogLevel::kWarning, "not in the run: {} item(s) of {}, {}; the first: {}", loss.count,
-        format_bytes(loss.bytes), name(loss.cause), loss.first_message);
+    log(LogLevel::kWarning, "not in the run: {} item(s) of {}, {}; the first: {}", loss.count, format_bytes(loss.bytes),
+        name(loss.cause), loss.first_message);
   }
 }
 
@@ -55,9 +57,11 @@ Result<std::unique_ptr<Hook>> Hook::open(HookOptions options) {
                     "run_dir is not set: name the run's folder in HookOptions, or in TRAINWARDEN_RUN_DIR and use "
                     "hook_options_from_environment()");
     }
-    // The training program may change its working directory.
-    std::shared_ptr<storage::Storage> storage =
-        storage::open_local_storage(std::filesystem::absolute(options.run_dir));
+    std::shared_ptr<storage::Storage> storage;
+    if (!options.dry_run) {
+      // Absolute: the training program may change its working directory.
+      storage = storage::open_local_storage(std::filesystem::absolute(options.run_dir));
+    }
     return capture::HookOpener::open(std::move(options), std::move(storage), system_clock());
   });
 }
@@ -78,9 +82,15 @@ void Hook::set_mode(Mode mode) {
   impl_->guarded([&](capture::CaptureSession& session) { session.set_mode(mode); });
 }
 
-Mode Hook::mode() const { return impl_->counter.current().mode; }
-std::int64_t Hook::global_step() const { return impl_->counter.current().global_step; }
-std::int64_t Hook::mode_step() const { return impl_->counter.current().mode_step; }
+Mode Hook::mode() const {
+  return impl_->counter.current().mode;
+}
+std::int64_t Hook::global_step() const {
+  return impl_->counter.current().global_step;
+}
+std::int64_t Hook::mode_step() const {
+  return impl_->counter.current().mode_step;
+}
 
 StepEnd Hook::end_step() {
   const capture::StepId id = impl_->counter.current();
@@ -93,7 +103,9 @@ StepEnd Hook::end_step() {
   return end;
 }
 
-TensorId Hook::declare(std::string_view name) { return declare(name, {}); }
+TensorId Hook::declare(std::string_view name) {
+  return declare(name, {});
+}
 
 TensorId Hook::declare(std::string_view name, std::span<const std::string_view> collections) {
   TensorId id;
@@ -168,6 +180,8 @@ HookReport Hook::report() const {
   return report;
 }
 
-const HookOptions& Hook::options() const { return impl_->options; }
+const HookOptions& Hook::options() const {
+  return impl_->options;
+}
 
 }  // namespace trainwarden

@@ -19,8 +19,12 @@ void* operator new(std::size_t bytes) {
   if (void* memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
 
 namespace trainwarden::capture {
 namespace {

@@ -20,7 +20,8 @@ namespace trainwarden {
 namespace capture {
 namespace {
 
-// The launchers' own variables, asked when TRAINWARDEN_RANK or TRAINWARDEN_WORLD_SIZE is not set: torchrun, Open MPI, Slurm.
+// The launchers' own variables, asked when TRAINWARDEN_RANK or TRAINWARDEN_WORLD_SIZE is not set: torchrun, Open MPI,
+// Slurm.
 constexpr const char* kRankVariables[] = {"TRAINWARDEN_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"};
 constexpr const char* kWorldSizeVariables[] = {"TRAINWARDEN_WORLD_SIZE", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
                                                "SLURM_STEP_NUM_TASKS"};
@@ -71,16 +72,24 @@ Result<std::int64_t> parse_at_least(std::string_view text, std::int64_t at_least
                 fmt::format("expected an integer of at least {}, found \"{}\"", at_least, printable(text)));
 }
 
-Result<std::int64_t> parse_rank(std::string_view text) { return parse_at_least(text, 0); }
-Result<std::int64_t> parse_positive(std::string_view text) { return parse_at_least(text, 1); }
+Result<std::int64_t> parse_rank(std::string_view text) {
+  return parse_at_least(text, 0);
+}
+Result<std::int64_t> parse_positive(std::string_view text) {
+  return parse_at_least(text, 1);
+}
 
 Result<bool> parse_switch(std::string_view text) {
   if (const auto value = parse_bool(trim(text))) return *value;
   return Status(Code::kInvalidArgument, fmt::format("expected 1 or 0, found \"{}\"", printable(text)));
 }
 
-Result<std::vector<std::string>> parse_list(std::string_view text) { return split_list(text); }
-Result<std::string> parse_text(std::string_view text) { return std::string(text); }
+Result<std::vector<std::string>> parse_list(std::string_view text) {
+  return split_list(text);
+}
+Result<std::string> parse_text(std::string_view text) {
+  return std::string(text);
+}
 
 void set_interval(SavePolicy& policy, std::int64_t save_interval) {
   for (auto& schedule : policy.by_mode) {

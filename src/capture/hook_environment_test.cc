@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -19,18 +20,22 @@ Environment environment_of(const Variables& variables) {
   };
 }
 
-TEST(HookEnvironment, EveryVariable) {
-  const Variables variables = {
-      {"TRAINWARDEN_RUN_DIR", "runs/e"},       {"TRAINWARDEN_RANK", "1"},
-      {"TRAINWARDEN_WORLD_SIZE", "2"},         {"TRAINWARDEN_SAVE_INTERVAL", "7"},
-      {"TRAINWARDEN_SAVE_ALL", "1"},           {"TRAINWARDEN_INCLUDE_COLLECTIONS", "weights, gradients"},
-      {"TRAINWARDEN_INCLUDE", "a{1,2}"},       {"TRAINWARDEN_STAGING_BYTES", "1MiB"},
-      {"TRAINWARDEN_SEGMENT_BYTES", "2MiB"},   {"TRAINWARDEN_WHEN_FULL", "statistics"},
-      {"TRAINWARDEN_DURABILITY", "interval"},  {"TRAINWARDEN_DRY_RUN", "true"},
+const Variables& every_variable() {
+  static const Variables variables = {
+      {"TRAINWARDEN_RUN_DIR", "runs/e"},      {"TRAINWARDEN_RANK", "1"},
+      {"TRAINWARDEN_WORLD_SIZE", "2"},        {"TRAINWARDEN_SAVE_INTERVAL", "7"},
+      {"TRAINWARDEN_SAVE_ALL", "1"},          {"TRAINWARDEN_INCLUDE_COLLECTIONS", "weights, gradients"},
+      {"TRAINWARDEN_INCLUDE", "a{1,2}"},      {"TRAINWARDEN_STAGING_BYTES", "1MiB"},
+      {"TRAINWARDEN_SEGMENT_BYTES", "2MiB"},  {"TRAINWARDEN_WHEN_FULL", "statistics"},
+      {"TRAINWARDEN_DURABILITY", "interval"}, {"TRAINWARDEN_DRY_RUN", "true"},
       {"TRAINWARDEN_CODE_VERSION", "v1"},
   };
+  return variables;
+}
+
+TEST(HookEnvironment, EveryVariable) {
   HookOptions options;
-  const Status status = overlay_environment(environment_of(variables), options);
+  const Status status = overlay_environment(environment_of(every_variable()), options);
   ASSERT_TRUE(status.ok()) << status.to_string();
   EXPECT_EQ(options.run_dir, "runs/e");
   EXPECT_EQ(options.rank, 1);
@@ -94,6 +99,14 @@ TEST(HookEnvironment, SingleVariablesWinOverTheFile) {
   std::filesystem::remove(file);
   EXPECT_EQ(options.run_dir, "from_variable");
   EXPECT_EQ(options.code_version, "from_file");
+}
+
+TEST(HookEnvironment, TheReferenceHasEveryVariable) {
+  std::ifstream file(std::filesystem::path(TW_SOURCE_DIR) / "docs/reference/config.md");
+  const std::string reference((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  for (const auto& [variable, value] : every_variable()) {
+    EXPECT_NE(reference.find("`" + variable + "`"), std::string::npos) << variable;
+  }
 }
 
 TEST(HookEnvironment, SwitchedOffOnlyByAClearNo) {

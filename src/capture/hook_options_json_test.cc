@@ -4,7 +4,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+
+#include "base/text.h"
 
 namespace trainwarden {
 namespace {
@@ -16,7 +19,9 @@ std::string error_of(std::string_view json) {
   return options.status().message();
 }
 
-const SaveSchedule& schedule_of(const SavePolicy& policy, Mode mode) { return *policy[mode]; }
+const SaveSchedule& schedule_of(const SavePolicy& policy, Mode mode) {
+  return *policy[mode];
+}
 
 TEST(HookOptionsJson, EveryKey) {
   const auto options = parse_hook_options(R"({
@@ -97,8 +102,9 @@ TEST(HookOptionsJson, UnknownKeysNamePlaceAndNearest) {
   EXPECT_EQ(error_of(R"({"save": {"train": {"save_intervall": 3}}})"),
             "hook.json: save.train: unknown key \"save_intervall\"; did you mean \"save_interval\"? "
             "(known here: save_interval, start_step, end_step, save_steps)");
-  EXPECT_NE(error_of(R"({"collections": [{"name": "a", "includ": []}]})").find("collections[0]: unknown key \"includ\""),
-            std::string::npos);
+  EXPECT_NE(
+      error_of(R"({"collections": [{"name": "a", "includ": []}]})").find("collections[0]: unknown key \"includ\""),
+      std::string::npos);
   EXPECT_NE(error_of(R"({"staging": 1})").find("hook.json: unknown key \"staging\""), std::string::npos);
 }
 
@@ -156,6 +162,27 @@ TEST(HookOptionsJson, OverlayMergesByName) {
   EXPECT_EQ(options.collections[1].include, (std::vector<std::string>{"z"}));
   EXPECT_EQ(options.collections[2].name, "c");
   EXPECT_EQ(options.labels, (std::map<std::string, std::string>{{"kept", "1"}, {"changed", "2"}}));
+}
+
+// The reference's example must work, and have a word for every key that there is.
+TEST(HookOptionsJson, TheReferenceIsComplete) {
+  std::ifstream file(std::filesystem::path(TW_SOURCE_DIR) / "docs/reference/config.md");
+  const std::string reference((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string fence = "```";
+  const std::size_t begin = reference.find(fence + "json\n") + fence.size() + 5;
+  const std::string example = reference.substr(begin, reference.find(fence, begin) - begin);
+  const auto options = parse_hook_options(example, "config.md");
+  ASSERT_TRUE(options.ok()) << options.status().to_string();
+  EXPECT_EQ(options->collections.size(), 2u);
+
+  for (const char* place : {R"({"?": 0})", R"({"save": {"?": 0}})", R"({"keep": {"?": 0}})",
+                            R"({"collections": [{"name": "a", "?": 0}]})"}) {
+    const std::string error = error_of(place);
+    const std::size_t keys = error.find("(known here: ") + 13;
+    for (const std::string& key : split_list(error.substr(keys, error.size() - keys - 1))) {
+      EXPECT_NE(reference.find("`" + key + "`"), std::string::npos) << key;
+    }
+  }
 }
 
 TEST(HookOptionsJson, FilesAreReadAndTheirErrorsNameThem) {

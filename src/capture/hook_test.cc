@@ -115,7 +115,8 @@ TEST_F(HookTest, EveryForm) {
   HookOptions options = keep_all_of("^none$");
   options.collections = {
       {.name = "reduced", .include = {"^r"}, .keep = KeepForm::reduced()},
-      {.name = "full", .include = {"^f"},
+      {.name = "full",
+       .include = {"^f"},
        .keep = KeepForm{.values = true, .statistics = true, .histogram = true, .hash = true}},
       {.name = "shaped", .include = {"^s"}, .keep = KeepForm{.values = false, .shape = true}},
   };
@@ -233,7 +234,7 @@ TEST_F(HookTest, NamesMayHoldAnyBytes) {
   options.save_all = true;
   const auto hook = open(options);
   const std::vector<float> values = {1};
-  const std::string names[] = {"__metadata__", "100%", "\xff\xfe", std::string("nul\0nul", 7), "line\nbreak",
+  const std::string names[] = {"__metadata__",          "100%",   "\xff\xfe", std::string("nul\0nul", 7), "line\nbreak",
                                "\xc3\xbc/\xe6\xbc\xa2", "a\"b\\c"};
   for (const std::string& name : names) hook->save_tensor(name, view_of(values));
   hook->end_step();
@@ -460,6 +461,12 @@ TEST_F(HookFolderTest, ARunDirIsNeeded) {
   const auto hook = Hook::open(HookOptions());
   EXPECT_EQ(hook.status().code(), Code::kInvalidArgument);
   EXPECT_NE(hook.status().message().find("run_dir is not set"), std::string::npos);
+}
+
+TEST_F(HookFolderTest, ADryRunNeedsNoRunDir) {
+  HookOptions options;
+  options.dry_run = true;
+  EXPECT_TRUE(Hook::open(options).ok());
 }
 
 TEST_F(HookFolderTest, AFolderThatCannotBeMadeIsAClearError) {

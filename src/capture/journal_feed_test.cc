@@ -127,8 +127,8 @@ class JournalFeedStopTest : public JournalFeedTest {
   void request(const std::string& key) {
     const format::StopRequest request{.key = key, .reason = "reason " + key, .requested_by = "user"};
     ASSERT_TRUE(storage_->create_folder(format::kControlFolder).ok());
-    ASSERT_TRUE(storage_->put_if_absent(format::stop_request_path(key), as_bytes(format::encode_stop_request(request)))
-                    .ok());
+    ASSERT_TRUE(
+        storage_->put_if_absent(format::stop_request_path(key), as_bytes(format::encode_stop_request(request))).ok());
   }
   const std::shared_ptr<storage::Storage> storage_ = storage::create_memory_storage();
 };

@@ -129,8 +129,8 @@ void JsonObject::read(const std::string& key, std::map<std::string, std::string>
 void JsonObject::fail(std::string_view key, std::string_view problem) {
   if (!status_.ok()) return;
   const std::string place = path_of(key);
-  status_ = Status(Code::kInvalidArgument, place.empty() ? std::string(problem)
-                                                         : fmt::format("{}: {}", printable(place), problem));
+  status_ = Status(Code::kInvalidArgument,
+                   place.empty() ? std::string(problem) : fmt::format("{}: {}", printable(place), problem));
 }
 
 void JsonObject::fail_type(std::string_view key, std::string_view expected, const json& found) {

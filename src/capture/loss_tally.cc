@@ -27,7 +27,9 @@ void LossTally::merge(const LossTally& other) {
   }
 }
 
-bool LossTally::empty() const { return count() == 0; }
+bool LossTally::empty() const {
+  return count() == 0;
+}
 
 std::uint64_t LossTally::count() const {
   std::uint64_t count = 0;

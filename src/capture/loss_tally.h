@@ -21,9 +21,9 @@ class LossTally {
   void merge(const LossTally& other);
 
   bool empty() const;
-  std::uint64_t count() const;                  // over all causes
-  std::vector<CaptureLoss> losses() const;      // only causes that occurred
-  std::vector<store::LossRow> rows() const;     // the same, as the journal writes them
+  std::uint64_t count() const;               // over all causes
+  std::vector<CaptureLoss> losses() const;   // only causes that occurred
+  std::vector<store::LossRow> rows() const;  // the same, as the journal writes them
 
  private:
   std::array<CaptureLoss, kLossCauseCount> by_cause_{};

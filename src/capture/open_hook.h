@@ -12,7 +12,7 @@ namespace trainwarden::capture {
 
 class HookOpener {
  public:
-  // As Hook::open; options.run_dir is not looked at. `clock` must outlive the hook.
+  // As Hook::open; options.run_dir is not looked at. A dry run needs no storage. `clock` must outlive the hook.
   static Result<std::unique_ptr<Hook>> open(HookOptions options, std::shared_ptr<storage::Storage> storage,
                                             const Clock& clock);
 };

@@ -27,8 +27,9 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> kUnits = {{
 }};
 
 Status bad_byte_size(std::string_view text) {
-  return Status(Code::kInvalidArgument,
-                fmt::format("expected a number of bytes such as 268435456 or \"256MiB\", found \"{}\"", printable(text)));
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("expected a number of bytes such as 268435456 or \"256MiB\", found \"{}\"", printable(text)));
 }
 
 template <class Value>
@@ -39,8 +40,9 @@ Result<Value> parse_word(std::string_view text, const std::vector<std::pair<std:
     if (word == wanted) return value;
     known.push_back(word);
   }
-  return Status(Code::kInvalidArgument, fmt::format("expected one of \"{}\", found \"{}\"{}", fmt::join(known, "\", \""),
-                                                    printable(text), did_you_mean(wanted, known)));
+  return Status(Code::kInvalidArgument,
+                fmt::format("expected one of \"{}\", found \"{}\"{}", fmt::join(known, "\", \""), printable(text),
+                            did_you_mean(wanted, known)));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace trainwarden::capture {
 // "4096", "64KiB", "256 MiB", "1GB": a whole number of bytes, KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB
 // (powers of 1000).
 Result<std::uint64_t> parse_byte_size(std::string_view text);
-Result<WhenFull> parse_when_full(std::string_view text);      // "drop", "statistics", "block"
+Result<WhenFull> parse_when_full(std::string_view text);     // "drop", "statistics", "block"
 Result<Durability> parse_durability(std::string_view text);  // "none", "interval", "step"
 
 }  // namespace trainwarden::capture

@@ -32,10 +32,8 @@ void add_statistics(const StagedTensor& tensor, StagedStep& step) {
     step.losses.add(LossCause::kUnsupported, 1, 0, [&] { return statistics.status().to_string(); });
     return;
   }
-  step.statistics.push_back({.id = tensor.id,
-                             .dtype = tensor.dtype,
-                             .shape = tensor.shape,
-                             .statistics = *std::move(statistics)});
+  step.statistics.push_back(
+      {.id = tensor.id, .dtype = tensor.dtype, .shape = tensor.shape, .statistics = *std::move(statistics)});
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 constexpr std::size_t kMaxChunkBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxChunks = 4096;
+constexpr std::size_t kLeastAccountBytes = std::size_t{1} << 20;
 constexpr std::size_t kWarmStepBytes = std::size_t{8} << 20;  // touched at once, when more is needed
 
 std::size_t chunk_bytes_for(std::size_t limit_bytes) {
@@ -54,11 +55,17 @@ Result<std::unique_ptr<StagingArea>> StagingArea::create(std::size_t limit_bytes
   return std::unique_ptr<StagingArea>(new StagingArea(static_cast<std::byte*>(region), chunk_bytes, chunk_count));
 }
 
-StagingArea::~StagingArea() { ::munmap(region_, capacity_bytes()); }
+StagingArea::~StagingArea() {
+  ::munmap(region_, capacity_bytes());
+}
 
 std::size_t StagingArea::used_bytes() const {
   std::lock_guard lock(mutex_);
-  return held_bytes_;
+  return taken_chunks_ * chunk_bytes_ + charged_bytes_;
+}
+
+std::size_t StagingArea::account_bytes() const {
+  return std::max(capacity_bytes() / 16, kLeastAccountBytes);
 }
 
 std::size_t StagingArea::warm_bytes() const {
@@ -79,8 +86,8 @@ std::optional<MutableByteSpan> StagingArea::Share::allocate(std::size_t bytes) {
 
 bool StagingArea::Share::charge(std::size_t bytes) {
   std::lock_guard lock(area_.mutex_);
-  if (!area_.has_room_for(bytes)) return false;
-  area_.held_bytes_ += bytes;
+  if (area_.charged_bytes_ + bytes > area_.account_bytes()) return false;
+  area_.charged_bytes_ += bytes;
   charged_bytes_ += bytes;
   return true;
 }
@@ -99,7 +106,7 @@ bool StagingArea::extend(Share& share, std::size_t end) {
   const std::size_t first = run.first_chunk + run.chunk_count;
   const std::size_t end_chunk = (end + chunk_bytes_ - 1) / chunk_bytes_;
   if (end_chunk <= first) return true;
-  if (end_chunk > chunk_count_ || !has_room_for((end_chunk - first) * chunk_bytes_)) return false;
+  if (end_chunk > chunk_count_) return false;
   for (std::size_t i = first; i < end_chunk; ++i) {
     if (taken_[i]) return false;
   }
@@ -110,7 +117,6 @@ bool StagingArea::extend(Share& share, std::size_t end) {
 
 bool StagingArea::start_run(Share& share, std::size_t bytes) {
   const std::size_t count = (bytes + chunk_bytes_ - 1) / chunk_bytes_;
-  if (!has_room_for(count * chunk_bytes_)) return false;
   const auto first = find_free(count);
   if (!first) return false;
   share.runs_.reserve(share.runs_.size() + 1);
@@ -133,7 +139,7 @@ std::optional<std::size_t> StagingArea::find_free(std::size_t count) const {
 void StagingArea::take(std::size_t first_chunk, std::size_t count) {
   warm_up_to((first_chunk + count) * chunk_bytes_);
   std::fill_n(taken_.begin() + static_cast<std::ptrdiff_t>(first_chunk), count, true);
-  held_bytes_ += count * chunk_bytes_;
+  taken_chunks_ += count;
 }
 
 void StagingArea::warm_up_to(std::size_t end) {
@@ -148,9 +154,9 @@ void StagingArea::release(Share& share) {
     std::lock_guard lock(mutex_);
     for (const Share::Run& run : share.runs_) {
       std::fill_n(taken_.begin() + static_cast<std::ptrdiff_t>(run.first_chunk), run.chunk_count, false);
-      held_bytes_ -= run.chunk_count * chunk_bytes_;
+      taken_chunks_ -= run.chunk_count;
     }
-    held_bytes_ -= share.charged_bytes_;
+    charged_bytes_ -= share.charged_bytes_;
     if (share.handed_over_) --handed_over_;
     ++release_count_;
   }
@@ -164,8 +170,7 @@ std::uint64_t StagingArea::release_count() const {
 
 bool StagingArea::wait_for_release(std::uint64_t release_count_seen) {
   std::unique_lock lock(mutex_);
-  released_.wait(lock,
-                 [&] { return release_count_ != release_count_seen || handed_over_ == 0 || waiting_ended_; });
+  released_.wait(lock, [&] { return release_count_ != release_count_seen || handed_over_ == 0 || waiting_ended_; });
   return release_count_ != release_count_seen && !waiting_ended_;
 }
 

@@ -2,7 +2,8 @@
 //
 // One region of addresses, cut into chunks. A step takes chunks as it fills and gives all of them back when it has been
 // written; the lowest free chunks are taken first, so that a small job keeps to a few warm ones and never commits the
-// rest. Why not a ring in the strict sense: its head would wander through the whole region, whatever the job needs.
+// rest. Why not a ring: its head would wander through the whole region, whatever the job needs. What is small (rows of
+// statistics, scalars) lies elsewhere and has an account of its own, so that tensors never crowd it out.
 #pragma once
 
 #include <condition_variable>
@@ -30,6 +31,8 @@ class StagingArea {
 
   // Of the largest tensor that could ever have room.
   std::size_t capacity_bytes() const { return chunk_count_ * chunk_bytes_; }
+  // What may be charged at once.
+  std::size_t account_bytes() const;
   // Held by steps now, in chunks and by charges.
   std::size_t used_bytes() const;
   // Touched so far, and so taken from the system.
@@ -45,7 +48,7 @@ class StagingArea {
 
     // Memory on a 64-byte boundary, or none when there is no room. Throws std::bad_alloc when the system has no memory.
     std::optional<MutableByteSpan> allocate(std::size_t bytes);
-    // Counts memory that the step holds elsewhere. False when there is no room.
+    // Counts memory that the step holds elsewhere. False when the account is full.
     bool charge(std::size_t bytes);
     // The step is on its way to the writer: others may wait for what it holds.
     void hand_over();
@@ -76,7 +79,6 @@ class StagingArea {
   bool extend(Share& share, std::size_t end);
   bool start_run(Share& share, std::size_t bytes);
   std::optional<std::size_t> find_free(std::size_t count) const;
-  bool has_room_for(std::size_t bytes) const { return held_bytes_ + bytes <= capacity_bytes(); }
   void take(std::size_t first_chunk, std::size_t count);
   void warm_up_to(std::size_t end);
   void release(Share& share);
@@ -87,8 +89,9 @@ class StagingArea {
 
   mutable std::mutex mutex_;
   std::condition_variable released_;
-  std::vector<bool> taken_;     // by chunk
-  std::size_t held_bytes_ = 0;  // chunks and charges
+  std::vector<bool> taken_;  // by chunk
+  std::size_t taken_chunks_ = 0;
+  std::size_t charged_bytes_ = 0;
   std::size_t warm_bytes_ = 0;  // from the start of the region
   std::uint64_t release_count_ = 0;
   std::size_t handed_over_ = 0;  // shares

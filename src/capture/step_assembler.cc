@@ -94,9 +94,8 @@ void StepAssembler::lose(StagedStep& step) {
   std::lock_guard lock(mutex_);
   step_->losses.merge(step.losses);
   if (step.item_count() > 0) {
-    step_->losses.add(LossCause::kStagingFull, step.item_count(), step.tensor_bytes(), [&] {
-      return fmt::format("step {}: too many steps wait for the writer", step.id.global_step);
-    });
+    step_->losses.add(LossCause::kStagingFull, step.item_count(), step.tensor_bytes(),
+                      [&] { return fmt::format("step {}: too many steps wait for the writer", step.id.global_step); });
   }
   step_->new_names.insert(step_->new_names.end(), step.new_names.begin(), step.new_names.end());
 }

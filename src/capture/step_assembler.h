@@ -48,7 +48,7 @@ class StepAssembler {
   // No value when the staging area has no room now.
   std::optional<Slot> claim(std::size_t bytes);
   void add_tensor(Slot slot, const TensorEntry& entry, StagedTensor tensor);
-  // These count against the staging area, too. False, leaving `row` alone, when it has no room now.
+  // These are charged to the staging area's account. False, leaving `row` alone, when it is full now.
   bool add_statistics(const TensorEntry& entry, store::StatisticsRow& row);
   bool add_scalar(const TensorEntry& entry, double value);
   template <class Message>
@@ -66,9 +66,9 @@ class StepAssembler {
  private:
   // What there is to know about an entry, by its id.
   struct Mark {
-    std::uint64_t saved_in = 0;          // the number of the step
-    std::uint32_t last_suffix = 0;       // within that step
-    const Membership* told = nullptr;    // as the journal has been told
+    std::uint64_t saved_in = 0;        // the number of the step
+    std::uint32_t last_suffix = 0;     // within that step
+    const Membership* told = nullptr;  // as the journal has been told
   };
 
   Mark& mark_of(std::uint32_t id);

@@ -90,13 +90,18 @@ TEST_F(StepAssemblerTest, SuffixedTensorsBelongWhereTheFirstDoes) {
   EXPECT_EQ(assembler_.entry_for_save(a)->membership.load(), a.membership.load());
 }
 
-TEST_F(StepAssemblerTest, FullMemoryIsSaidForValuesAndRows) {
+TEST_F(StepAssemblerTest, FullMemoryIsSaid) {
   auto slot = assembler_.claim(staging_->capacity_bytes());
   ASSERT_TRUE(slot.has_value());
   EXPECT_FALSE(assembler_.claim(1).has_value());
+}
+
+TEST_F(StepAssemblerTest, RowsCannotGrowWithoutEnd) {
+  std::size_t rows = 0;
+  while (assembler_.add_scalar(entry("s"), 1)) ++rows;
+  EXPECT_EQ(rows, staging_->account_bytes() / sizeof(store::ScalarRow));
   store::StatisticsRow row;
   EXPECT_FALSE(assembler_.add_statistics(entry("w"), row));
-  EXPECT_FALSE(assembler_.add_scalar(entry("s"), 1));
 }
 
 TEST_F(StepAssemblerTest, AStepEndsWhenItsCopiesAreDone) {

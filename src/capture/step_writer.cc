@@ -41,7 +41,9 @@ class SignalsBlocked {
 
 StepWriter::StepWriter(std::unique_ptr<JournalFeed> feed) : feed_(std::move(feed)) {}
 
-StepWriter::~StepWriter() { queue_.close(); }
+StepWriter::~StepWriter() {
+  queue_.close();
+}
 
 Status StepWriter::start() {
   try {

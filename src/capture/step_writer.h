@@ -34,8 +34,8 @@ class StepWriter {
   // Waits until every submitted step has been written. The first failure since the last flush, or kDeadlineExceeded.
   Status flush(std::chrono::nanoseconds timeout);
 
-  // Writes what waits and then `last_step` (there may be none), ends the run and ends the thread. kDeadlineExceeded: the
-  // thread is stuck in the storage, and this object must be left alone for ever.
+  // Writes what waits and then `last_step` (there may be none), ends the run and ends the thread. kDeadlineExceeded:
+  // the thread is stuck in the storage, and this object must be left alone for ever.
   Status finish(std::unique_ptr<StagedStep> last_step, std::chrono::nanoseconds timeout);
 
   const format::StopRequest* stop() const { return feed_->stop(); }

@@ -58,7 +58,9 @@ TEST(StopRequests, FilesThatAreNoneArePassedOver) {
   EXPECT_EQ(found[0].key, "good");
 }
 
-TEST(StopRequests, WithoutAStorageNobodyAsks) { EXPECT_TRUE(StopRequests(nullptr, {}).poll().empty()); }
+TEST(StopRequests, WithoutAStorageNobodyAsks) {
+  EXPECT_TRUE(StopRequests(nullptr, {}).poll().empty());
+}
 
 TEST(StopRequests, TheAcceptanceSaysWhatWasAccepted) {
   const format::StopRequest request{.key = "k", .reason = "r", .requested_by = "watch-0"};

@@ -7,7 +7,9 @@ namespace {
 
 constexpr std::size_t kFirstSlots = 256;
 
-std::size_t hash_of(std::string_view name) { return std::hash<std::string_view>()(name); }
+std::size_t hash_of(std::string_view name) {
+  return std::hash<std::string_view>()(name);
+}
 
 }  // namespace
 

@@ -61,7 +61,7 @@ class TensorTable {
   std::atomic<std::uint32_t> count_ = 0;
   std::array<std::atomic<TensorEntry*>, kMaxTensors / kChunkEntries> chunks_{};  // by id / kChunkEntries
 
-  std::mutex mutex_;  // guards adding
+  std::mutex mutex_;                               // guards adding
   std::vector<std::unique_ptr<Slots>> all_slots_;  // also the outgrown: somebody may still be looking at them
   std::vector<std::unique_ptr<TensorEntry[]>> all_chunks_;
 };

@@ -13,8 +13,8 @@
 namespace trainwarden::cli {
 
 struct JournalCheckup {
-  std::string writer;    // "rank-00000", "watch-0"
-  bool live = false;     // a process is writing it now
+  std::string writer;  // "rank-00000", "watch-0"
+  bool live = false;   // a process is writing it now
   std::size_t steps = 0;
   std::size_t tensors = 0;
   std::size_t events = 0;

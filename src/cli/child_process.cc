@@ -84,7 +84,9 @@ std::optional<int> ChildProcess::try_wait() const {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-void ChildProcess::send(int signal_number) const { kill(id_, signal_number); }
+void ChildProcess::send(int signal_number) const {
+  kill(id_, signal_number);
+}
 
 int ChildProcess::wait(SignalRelay& relay) {
   while (true) {

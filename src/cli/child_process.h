@@ -29,8 +29,8 @@ class ChildProcess {
   // kNotFound or kPermissionDenied when the program cannot be started.
   static Result<ChildProcess> start(const ChildOptions& options, const SignalRelay& relay);
 
-  // Waits until it has ended and hands on the signals that we get meanwhile. Returns its exit code, 128 + N when signal N
-  // ended it.
+  // Waits until it has ended and hands on the signals that we get meanwhile. Returns its exit code, 128 + N when signal
+  // N ended it.
   int wait(SignalRelay& relay);
 
   void send(int signal_number) const;

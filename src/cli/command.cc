@@ -21,7 +21,9 @@ void add_json_flag(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "Print one JSON document (docs/reference/cli.md has its keys)");
 }
 
-Result<std::filesystem::path> RunChoice::locate() const { return locate_run(run, runs_folder(runs)); }
+Result<std::filesystem::path> RunChoice::locate() const {
+  return locate_run(run, runs_folder(runs));
+}
 
 Result<std::unique_ptr<Trial>> RunChoice::open() const {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::filesystem::path path, locate());
@@ -29,30 +31,31 @@ Result<std::unique_ptr<Trial>> RunChoice::open() const {
 }
 
 void add_run_choice(CLI::App& command, RunChoice& choice) {
-  command.add_option("RUN", choice.run, "Name of a run, or its path")->required();
+  command.add_option("RUN", choice.run, "Name of a run, or its path")->required()->type_name("");
   add_runs_option(command, choice.runs);
 }
 
 CLI::Option* add_rule_option(CLI::App& command, std::vector<std::string>& rules) {
-  return command
-      .add_option("--rule", rules, "Judge by NAME[:PARAMETER=VALUE,...]; several times for several rules")
+  return command.add_option("--rule", rules, "Judge by NAME[:PARAMETER=VALUE,...]; several times for several rules")
       ->type_name("RULE")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void add_on_fire_option(CLI::App& command, std::string& on_fire) {
-  command.add_option("--on-fire", on_fire, "When a rule fires: report it, or stop the training (default: report)")
+  command.add_option("--on-fire", on_fire, "What to do when a rule fires (default: report)")
       ->type_name("ACTION")
       ->check(CLI::IsMember({"report", "stop"}));
 }
 
 void add_mode_option(CLI::App& command, std::string& mode) {
-  command.add_option("--mode", mode, "Steps of this mode in place of global steps: train, eval, predict, global")
+  command.add_option("--mode", mode, "Steps of this mode in place of global steps")
       ->type_name("MODE")
       ->check(CLI::IsMember({"train", "eval", "predict", "global"}, CLI::ignore_case));
 }
 
-Mode mode_of(const std::string& text) { return parse_mode(text).value_or(Mode::kGlobal); }
+Mode mode_of(const std::string& text) {
+  return parse_mode(text).value_or(Mode::kGlobal);
+}
 
 }  // namespace trainwarden::cli

@@ -43,7 +43,8 @@ template <class Options>
 CLI::App& add_command(CLI::App& app, const char* name, const char* summary, std::shared_ptr<Options> options,
                       Action& action, int (*act)(const Options&)) {
   CLI::App* command = app.add_subcommand(name, summary);
-  command->callback([&action, options = std::move(options), act] { action = [options, act] { return act(*options); }; });
+  command->callback(
+      [&action, options = std::move(options), act] { action = [options, act] { return act(*options); }; });
   return *command;
 }
 

@@ -33,8 +33,11 @@ void add_completion(CLI::App& app, Action& action) {
   CompletionOptions& o = *options;
   CLI::App& command = add_command(app, "completion", "Print a completion script for a shell", options, action, act);
   command.group(kHelpGroup);
-  command.add_option("SHELL", o.shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  set_examples(command, {"source <(trainwarden completion bash)",
+  command.add_option("SHELL", o.shell, "Which shell")
+      ->required()
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  set_examples(command, {"trainwarden completion bash > ~/.local/share/bash-completion/completions/trainwarden",
                          "trainwarden completion zsh > \"${fpath[1]}/_trainwarden\"",
                          "trainwarden completion fish > ~/.config/fish/completions/trainwarden.fish"});
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.h"
 #include "trainwarden/rule.h"
 
 namespace trainwarden::cli {
@@ -16,26 +17,28 @@ std::vector<std::string> rule_names() {
   return names;
 }
 
-// The type name that --help shows decides what is offered.
+// What --help shows after the option's name decides what is offered: "MODE:{train,eval}", "FILE", "RULE".
 CompletionOption source_of(const std::string& type_name) {
   CompletionOption option;
-  option.source = CompletionSource::kWords;
+  const std::size_t list = type_name.find('{');
+  if (list != std::string::npos) option.words = split_list(type_name.substr(list + 1, type_name.rfind('}') - list - 1));
   if (type_name == "RULE") option.words = rule_names();
-  if (type_name == "MODE") option.words = {"train", "eval", "predict", "global"};
-  if (type_name == "ACTION") option.words = {"stop", "report"};
-  if (type_name == "WHEN") option.words = {"auto", "always", "never"};
-  if (type_name == "SHELL") option.words = {"bash", "zsh", "fish"};
-  if (!option.words.empty()) return option;
-  option.source = CompletionSource::kAny;
-  if (type_name == "FILE" || type_name == "PROGRAM") option.source = CompletionSource::kFiles;
+  option.source = option.words.empty() ? CompletionSource::kAny : CompletionSource::kWords;
+  if (type_name == "FILE") option.source = CompletionSource::kFiles;
   if (type_name == "DIR") option.source = CompletionSource::kFolders;
-  if (type_name == "RUN") option.source = CompletionSource::kRuns;
+  return option;
+}
+
+CompletionOption source_of_argument(const CLI::Option& argument) {
+  CompletionOption option = source_of(argument.get_type_name());
+  if (argument.get_name() == "RUN") option.source = CompletionSource::kRuns;
+  if (argument.get_name() == "PROGRAM") option.source = CompletionSource::kFiles;
   return option;
 }
 
 // The description up to where it becomes long, in words that need no quoting in any shell.
 std::string brief(const std::string& description) {
-  std::string text = description.substr(0, description.find_first_of(";("));
+  std::string text = description.substr(0, description.find_first_of(";(["));
   for (char& c : text) {
     if (std::string_view("'\"`$\\[]:").find(c) != std::string_view::npos) c = ' ';
   }
@@ -46,8 +49,7 @@ CompletionCommand describe(const CLI::App& app) {
   CompletionCommand command{app.get_name(), brief(app.get_description()), {}, {}};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional() && option->get_lnames().empty()) {
-      const std::string& name = option->get_name();
-      if (command.argument.source == CompletionSource::kNone) command.argument = source_of(name);
+      if (command.argument.source == CompletionSource::kNone) command.argument = source_of_argument(*option);
       continue;
     }
     if (option->get_lnames().empty()) continue;

@@ -11,12 +11,12 @@ namespace trainwarden::cli {
 
 // What may follow an option, or stand as an argument.
 enum class CompletionSource {
-  kNone,    // nothing follows: a flag
-  kAny,     // something that cannot be guessed
-  kWords,   // one of `words`
+  kNone,   // nothing follows: a flag
+  kAny,    // something that cannot be guessed
+  kWords,  // one of `words`
   kFiles,
   kFolders,
-  kRuns,    // asks `trainwarden ls --names`
+  kRuns,  // asks `trainwarden ls --names`
 };
 
 struct CompletionOption {

@@ -21,11 +21,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFilters = "conv0.weight";
+constexpr const char* kAccuracy = "accuracy";
 
 struct DemoOptions {
   std::string runs;
   std::string data;
-  std::int64_t steps = 235;  // one pass over FashionMNIST in batches of 256
+  int epochs = 1;  // of act one: passes over the 60,000 images
 };
 
 // One training of the demo.
@@ -51,8 +52,13 @@ Result<fs::path> find_program() {
 
 std::vector<std::string> program_command(const fs::path& program, const DemoOptions& options,
                                          const std::string& learning_rate) {
-  std::vector<std::string> command = {program.string(), "--learning-rate", learning_rate, "--batch-size", "256",
-                                      "--steps", std::to_string(options.steps)};
+  std::vector<std::string> command = {program.string(),
+                                      "--learning-rate",
+                                      learning_rate,
+                                      "--batch-size",
+                                      "256",
+                                      "--epochs",
+                                      std::to_string(options.epochs)};
   if (!options.data.empty()) command.insert(command.end(), {"--data", options.data});
   return command;
 }
@@ -64,7 +70,7 @@ std::string act_name(const fs::path& folder, const std::string& word) {
 }
 
 void print_command(const Act& act) {
-  fmt::print("$ trainwarden run --name {}", act.name);
+  fmt::print("$ {} run --name {}", typed_program(), act.name);
   for (const std::string& rule : act.rules) fmt::print(" --rule {}", rule);
   fmt::print("{} -- {}\n\n", act.stop_on_fire ? " --on-fire stop" : "", fmt::join(act.program, " "));
   std::fflush(stdout);
@@ -103,12 +109,19 @@ std::vector<TensorReading> first_and_last_filters(Trial& trial) {
   return readings;
 }
 
-void print_filters(const fs::path& run) {
-  const auto trial = Trial::open(run);
-  if (!trial.ok()) return;
+void print_accuracy(Trial& trial) {
+  const std::vector<std::int64_t> steps = trial.steps_of(kAccuracy);
+  if (steps.empty()) return;
+  if (const auto accuracy = trial.scalar(kAccuracy, steps.back()); accuracy.ok()) {
+    fmt::print("\nIt puts {:.1f} % of the test images into the right class.\n", *accuracy * 100);
+  }
+}
+
+void print_filters(Trial& trial) {
+  fmt::print("\nThe filters of the first layer, at the first step that was kept and at the last:\n");
   const Terminal terminal = terminal_of(stdout);
   const PictureSize size = picture_size(terminal);
-  for (const TensorReading& reading : first_and_last_filters(**trial)) {
+  for (const TensorReading& reading : first_and_last_filters(trial)) {
     fmt::print("\n{} at step {}\n", kFilters, reading.step);
     const std::vector<double> elements = reading.value->to_doubles();
     fmt::print("{}", render_picture(lay_out(elements, reading.shape, size.rows, size.columns), terminal));
@@ -117,23 +130,26 @@ void print_filters(const fs::path& run) {
 
 int play_first_act(const fs::path& program, const DemoOptions& options, const fs::path& folder) {
   fmt::print("Act one: a convolutional network learns FashionMNIST, and three rules watch.\n\n");
-  const Act act{act_name(folder, "demo-healthy"), program_command(program, options, "0.1"),
-                {"VanishingGradient", "ExplodingTensor", "LossNotDecreasing:num_steps=100"}};
+  const Act act{act_name(folder, "demo-healthy"),
+                program_command(program, options, "0.1"),
+                {"VanishingGradient", "ExplodingTensor", "LossNotDecreasing:num_steps=200"}};
   const auto result = play(act, folder);
   if (!result.ok()) return report_error(result.status());
+  const auto trial = Trial::open(folder / act.name);
+  if (!trial.ok()) return report_error(trial.status());
   print_report(stdout, result->watch->report);
-  fmt::print("\nThe filters of the first layer, at the first step that was kept and at the last:\n");
-  print_filters(folder / act.name);
+  print_accuracy(**trial);
+  print_filters(**trial);
   return kExitFine;
 }
 
 void print_what_happened(const ProgramResult& result, const Trial& trial) {
   const rules::VerdictRecord& verdict = result.watch->report.fired.front();
   const std::int64_t last_step = trial.last_complete_step();
-  fmt::print("What happened\n  ");
+  fmt::print("What happened\n");
   print_verdict(stdout, verdict);
-  fmt::print("  Trainwarden asked the training to stop; it ended after step {}, {} steps after the one that was judged.\n",
-             last_step, last_step - verdict.place.global_step);
+  fmt::print("  Trainwarden asked the training to stop. Its last step was {}; the verdict is on step {}.\n", last_step,
+             verdict.place.global_step);
 }
 
 void print_where_and_next(const Act& act, const fs::path& folder, const WatchResult& watch) {
@@ -145,18 +161,21 @@ void print_where_and_next(const Act& act, const fs::path& folder, const WatchRes
   fmt::print("  verdicts    {}\n", (run / store::journal_folder(watch.journal)).string());
   fmt::print("  its output  {}\n", (folder / (act.name + ".log")).string());
   fmt::print("\nWhat to type next\n");
-  fmt::print("  trainwarden show {}\n", typed);
+  fmt::print("  {} show {}\n", typed_program(), typed);
   if (!verdict.verdict.evidence.empty()) {
     const Evidence& evidence = verdict.verdict.evidence.front();
-    fmt::print("  trainwarden value {} '{}' --step {}\n", typed, printable(evidence.tensor), evidence.global_step);
+    fmt::print("  {} value {} '{}' --step {}\n", typed_program(), typed, printable(evidence.tensor),
+               evidence.global_step);
   }
-  fmt::print("  trainwarden check {} --rule ExplodingTensor\n  trainwarden ls\n", typed);
+  fmt::print("  {0} check {1} --rule ExplodingTensor\n  {0} ls\n", typed_program(), typed);
 }
 
 int play_second_act(const fs::path& program, const DemoOptions& options, const fs::path& folder) {
   fmt::print("\nAct two: the same network with a learning rate of 10; the first rule that fires may stop it.\n\n");
-  const Act act{act_name(folder, "demo-ruinous"), program_command(program, options, "10"),
-                {"VanishingGradient", "ExplodingTensor", "LossNotDecreasing"}, true};
+  const Act act{act_name(folder, "demo-ruinous"),
+                program_command(program, options, "10"),
+                {"VanishingGradient", "ExplodingTensor", "LossNotDecreasing"},
+                true};
   const auto result = play(act, folder);
   if (!result.ok()) return report_error(result.status());
   if (!result->watch->report.any_fired()) {
@@ -188,8 +207,10 @@ void add_demo(CLI::App& app, Action& action) {
   command.group(kHelpGroup);
   add_runs_option(command, o.runs);
   command.add_option("--data", o.data, "Folder of FashionMNIST (default: where Debian installs it)")->type_name("DIR");
-  command.add_option("--steps", o.steps, "Steps of act one (default: 235, one pass over the images)")->type_name("N")->check(CLI::PositiveNumber);
-  set_examples(command, {"trainwarden demo", "trainwarden demo --steps 470",
+  command.add_option("--epochs", o.epochs, "Passes over the images in act one (default: 1)")
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+  set_examples(command, {"trainwarden demo", "trainwarden demo --epochs 3",
                          "TRAINWARDEN_DEMO_PROGRAM=./fashion_mnist trainwarden demo"});
 }
 

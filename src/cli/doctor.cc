@@ -86,8 +86,8 @@ int act(const DoctorOptions& options) {
 void add_doctor(CLI::App& app, Action& action) {
   auto options = std::make_shared<DoctorOptions>();
   DoctorOptions& o = *options;
-  CLI::App& command = add_command(app, "doctor", "Read every byte of a run and say what is damaged or missing", options,
-                                  action, act);
+  CLI::App& command =
+      add_command(app, "doctor", "Read every byte of a run and say what is damaged or missing", options, action, act);
   command.group(kLookGroup);
   add_run_choice(command, o.run);
   add_json_flag(command, o.json);

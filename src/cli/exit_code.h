@@ -8,9 +8,9 @@ namespace trainwarden::cli {
 // `run` hands on the program's own code where the program failed by itself.
 inline constexpr int kExitFine = 0;
 inline constexpr int kExitFailed = 1;
-inline constexpr int kExitUsage = 2;      // the command line or the configuration is wrong
+inline constexpr int kExitUsage = 2;  // the command line or the configuration is wrong
 inline constexpr int kExitRuleFired = 3;
-inline constexpr int kExitDataLost = 4;   // data of the run are lost or damaged
+inline constexpr int kExitDataLost = 4;  // data of the run are lost or damaged
 
 int exit_code_of(const Status& status);
 

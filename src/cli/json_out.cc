@@ -15,7 +15,9 @@ Json json_number(double value) {
   return value;
 }
 
-Json json_of(const Shape& shape) { return Json(std::vector<std::int64_t>(shape.sizes().begin(), shape.sizes().end())); }
+Json json_of(const Shape& shape) {
+  return Json(std::vector<std::int64_t>(shape.sizes().begin(), shape.sizes().end()));
+}
 
 Json json_of(const Statistics& statistics) {
   return {{"count", statistics.count},
@@ -47,6 +49,8 @@ std::string to_text(const Json& document) {
   return document.dump(kIndent, ' ', false, Json::error_handler_t::replace);
 }
 
-void print_json(const Json& document) { fmt::print("{}\n", to_text(document)); }
+void print_json(const Json& document) {
+  fmt::print("{}\n", to_text(document));
+}
 
 }  // namespace trainwarden::cli

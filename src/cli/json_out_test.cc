@@ -14,10 +14,14 @@ TEST(JsonOut, NamesWhatJsonHasNoNumberFor) {
   EXPECT_EQ(to_text(json_number(-std::numeric_limits<double>::infinity())), "\"-Infinity\"");
 }
 
-TEST(JsonOut, KeepsTheOrderOfKeys) { EXPECT_EQ(Json({{"b", 1}, {"a", 2}}).dump(), R"({"b":1,"a":2})"); }
+TEST(JsonOut, KeepsTheOrderOfKeys) {
+  EXPECT_EQ(Json({{"b", 1}, {"a", 2}}).dump(), R"({"b":1,"a":2})");
+}
 
 TEST(JsonOut, BrokenUtf8DoesNotThrow) {
-  EXPECT_EQ(to_text(Json{{"name", std::string("a\xff") + "b"}}), "{\n  \"name\": \"a\xef\xbf\xbd" "b\"\n}");
+  EXPECT_EQ(to_text(Json{{"name", std::string("a\xff") + "b"}}),
+            "{\n  \"name\": \"a\xef\xbf\xbd"
+            "b\"\n}");
 }
 
 TEST(JsonOut, AnEmptyTensorHasNoMean) {

@@ -95,9 +95,8 @@ Json json_of(const RunRow& row) {
   json["last_step"] = row.last_step;
   json["last_loss"] = nullptr;
   if (row.loss) {
-    json["last_loss"] = {{"tensor", row.loss->tensor},
-                         {"step", row.loss->step},
-                         {"value", json_number(row.loss->value)}};
+    json["last_loss"] = {
+        {"tensor", row.loss->tensor}, {"step", row.loss->step}, {"value", json_number(row.loss->value)}};
   }
   json["rules"] = row.rules.size();
   json["rules_fired"] = count_fired(row.rules);

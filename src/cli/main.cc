@@ -77,7 +77,8 @@ int finish(int exit_code) {
 }
 
 int main_of(int argc, char** argv) {
-  CLI::App app("Sees inside training jobs while they run, judges what it sees, and acts on the verdict.", "trainwarden");
+  CLI::App app("Sees inside training jobs while they run, judges what it sees, and acts on the verdict.",
+               "trainwarden");
   Action action;
   add_commands(app, action);
   try {

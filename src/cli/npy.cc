@@ -69,8 +69,7 @@ std::string widened_to_float32(const TensorValue& value) {
 }  // namespace
 
 DType npy_dtype(DType dtype) {
-  const bool missing_in_numpy =
-      dtype == DType::kBFloat16 || dtype == DType::kFloat8E4M3 || dtype == DType::kFloat8E5M2;
+  const bool missing_in_numpy = dtype == DType::kBFloat16 || dtype == DType::kFloat8E4M3 || dtype == DType::kFloat8E5M2;
   return missing_in_numpy ? DType::kFloat32 : dtype;
 }
 

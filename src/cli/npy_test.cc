@@ -43,10 +43,12 @@ TEST(Npy, NumpyReadsEveryTypeThatItHas) {
   const struct {
     DType dtype;
     const char* numpy_name;
-  } cases[] = {{DType::kBool, "bool"},       {DType::kInt8, "int8"},           {DType::kInt16, "int16"},
-               {DType::kInt32, "int32"},     {DType::kInt64, "int64"},         {DType::kUInt8, "uint8"},
-               {DType::kUInt16, "uint16"},   {DType::kUInt32, "uint32"},       {DType::kUInt64, "uint64"},
-               {DType::kFloat16, "float16"}, {DType::kFloat32, "float32"},     {DType::kFloat64, "float64"},
+  } cases[] = {{DType::kBool, "bool"},           {DType::kInt8, "int8"},
+               {DType::kInt16, "int16"},         {DType::kInt32, "int32"},
+               {DType::kInt64, "int64"},         {DType::kUInt8, "uint8"},
+               {DType::kUInt16, "uint16"},       {DType::kUInt32, "uint32"},
+               {DType::kUInt64, "uint64"},       {DType::kFloat16, "float16"},
+               {DType::kFloat32, "float32"},     {DType::kFloat64, "float64"},
                {DType::kComplex64, "complex64"}, {DType::kComplex128, "complex128"}};
   for (const auto& one : cases) {
     TensorValue value{.dtype = one.dtype, .shape = {2, 2}, .data = {}, .strings = {}};

@@ -165,7 +165,8 @@ std::string range_phrase(const Scale& scale, bool colored) {
 std::string legend(const Raster& raster, const Scale& scale, bool colored) {
   std::vector<std::string> phrases = {range_phrase(scale, colored)};
   if (scale.has_nan) phrases.push_back(colored ? "magenta is NaN" : "NN is NaN");
-  if (scale.has_infinity) phrases.push_back(colored ? "white is +Infinity, grey -Infinity" : "++ and -- are infinities");
+  if (scale.has_infinity)
+    phrases.push_back(colored ? "white is +Infinity, grey -Infinity" : "++ and -- are infinities");
   if (!raster.note.empty()) phrases.push_back(raster.note);
   return fmt::format("{}\n", fmt::join(phrases, "; "));
 }
@@ -186,9 +187,9 @@ std::string bar(const Cell& cell, const Scale& scale, bool unicode) {
 
 std::string bar_legend(const Raster& raster, const Scale& scale) {
   std::vector<std::string> phrases;
-  phrases.push_back(scale.any() ? fmt::format("lowest {}, highest {}", format_number(scale.low),
-                                              format_number(scale.high))
-                                : "no finite value");
+  phrases.push_back(scale.any()
+                        ? fmt::format("lowest {}, highest {}", format_number(scale.low), format_number(scale.high))
+                        : "no finite value");
   if (scale.has_nan) phrases.push_back("! is NaN");
   if (scale.has_infinity) phrases.push_back("^ and v are infinities");
   if (!raster.note.empty()) phrases.push_back(raster.note);

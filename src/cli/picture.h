@@ -16,10 +16,10 @@ struct PictureSize {
 };
 PictureSize picture_size(const Terminal& terminal);
 
-// With colours: half blocks, two cells to a character, from blue (negative) over dark to orange (positive), or from dark
-// to light when all values have one sign. Without: two characters a cell on a ramp from '.' (lowest) to '@' (highest).
-// NaN is magenta or "NN", infinities are white and grey or "++" and "--". Ends with a line that explains the scale.
-// Empty for an empty raster.
+// With colours: half blocks, two cells to a character, from blue (negative) over dark to orange (positive), or from
+// dark to light when all values have one sign. Without: two characters a cell on a ramp from '.' (lowest) to '@'
+// (highest). NaN is magenta or "NN", infinities are white and grey or "++" and "--". Ends with a line that explains the
+// scale. Empty for an empty raster.
 std::string render_picture(const Raster& raster, const Terminal& terminal);
 
 // A vector as one line of bars; '!' is NaN, '^' and 'v' are infinities. Only the first row of the raster.

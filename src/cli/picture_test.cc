@@ -61,7 +61,9 @@ TEST(Picture, FitsTheTerminal) {
   EXPECT_EQ(picture_size(kPipe).columns, 40);
 }
 
-TEST(Picture, OfNothingIsNothing) { EXPECT_EQ(render_picture(Raster{}, kPipe), ""); }
+TEST(Picture, OfNothingIsNothing) {
+  EXPECT_EQ(render_picture(Raster{}, kPipe), "");
+}
 
 TEST(Sparkline, RisesWithTheValues) {
   const std::vector<double> elements = {0, 1, 2, 3, 4, 5, 6, 7};

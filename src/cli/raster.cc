@@ -26,7 +26,9 @@ struct Shrink {
   bool any() const { return rows > 1 || columns > 1; }
 };
 
-std::int64_t divide_up(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
+std::int64_t divide_up(std::int64_t value, std::int64_t divisor) {
+  return (value + divisor - 1) / divisor;
+}
 
 Cell summarize(const Plane& plane, const Shrink& shrink, std::int64_t top, std::int64_t left) {
   double sum = 0;
@@ -86,9 +88,10 @@ Raster lay_out_tiles(const Plane& all, std::int64_t tile_count, int max_rows, in
   const Shrink shrink{factor, factor};
   const std::int64_t tile_rows = divide_up(all.rows, factor);
   const std::int64_t tile_columns = divide_up(all.columns, factor);
-  const std::int64_t across = std::clamp<std::int64_t>((max_columns + 1) / (tile_columns + 1), 1, tile_count);
-  const std::int64_t down =
-      std::clamp<std::int64_t>((max_rows + 1) / (tile_rows + 1), 1, divide_up(tile_count, across));
+  const std::int64_t most_across = std::clamp<std::int64_t>((max_columns + 1) / (tile_columns + 1), 1, tile_count);
+  const std::int64_t most_down = std::max<std::int64_t>((max_rows + 1) / (tile_rows + 1), 1);
+  const std::int64_t down = std::min(most_down, divide_up(tile_count, most_across));
+  const std::int64_t across = std::min(most_across, divide_up(tile_count, down));  // rows of equal length
   const std::int64_t shown = std::min(tile_count, across * down);
 
   Raster raster = blank(down * (tile_rows + 1) - 1, across * (tile_columns + 1) - 1);

@@ -17,7 +17,9 @@ std::vector<double> count_up(std::int64_t count) {
   return elements;
 }
 
-Cell value(double v) { return {CellKind::kValue, v}; }
+Cell value(double v) {
+  return {CellKind::kValue, v};
+}
 
 TEST(Raster, AMatrixIsItselfWhenItFits) {
   const Raster raster = lay_out(count_up(6), {2, 3}, 10, 10);
@@ -62,10 +64,16 @@ TEST(Raster, FiltersAreTilesWithGapsBetween) {
   EXPECT_EQ(raster.rows, 5);
   EXPECT_EQ(raster.at(0, 0), value(0));
   EXPECT_EQ(raster.at(0, 2).kind, CellKind::kGap);
-  EXPECT_EQ(raster.at(0, 3), value(4));   // second tile
+  EXPECT_EQ(raster.at(0, 3), value(4));  // second tile
   EXPECT_EQ(raster.at(2, 0).kind, CellKind::kGap);
   EXPECT_EQ(raster.at(3, 0), value(12));  // fourth tile
   EXPECT_EQ(raster.at(4, 7), value(23));
+}
+
+TEST(Raster, SpreadsTilesEvenlyOverTheRows) {
+  const Raster raster = lay_out(count_up(5 * 4), {5, 2, 2}, 20, 12);  // four would fit across
+  EXPECT_EQ(raster.columns, 8);
+  EXPECT_EQ(raster.rows, 5);
 }
 
 TEST(Raster, SaysHowManyTilesAreNotShown) {

@@ -17,8 +17,8 @@ struct RuleHistory {
   std::vector<rules::VerdictRecord> verdicts;  // that fired or failed, each once, in the order of writing
 };
 
-// By journal, then in the order in which the rules were given. A rule that was in progress when its engine died is shown
-// as stopped.
+// By journal, then in the order in which the rules were given. A rule that was in progress when its engine died is
+// shown as stopped.
 Result<std::vector<RuleHistory>> read_rule_histories(const std::filesystem::path& run);
 
 // How many of the rules have fired.

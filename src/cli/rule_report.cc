@@ -15,7 +15,9 @@ bool RuleReport::any_failed() const {
                      [](const rules::RuleStatusRecord& rule) { return rule.status == RuleStatus::kError; });
 }
 
-RuleReport report_of(const rules::Engine& engine) { return {engine.statuses(), engine.first_fired()}; }
+RuleReport report_of(const rules::Engine& engine) {
+  return {engine.statuses(), engine.first_fired()};
+}
 
 int exit_code_of(const RuleReport& report) {
   if (report.any_fired()) return kExitRuleFired;
@@ -31,10 +33,11 @@ void print_statuses(std::FILE* stream, const std::vector<rules::RuleStatusRecord
 }
 
 void print_verdict(std::FILE* stream, const rules::VerdictRecord& verdict) {
-  fmt::print(stream, "{} fired at {}: {}\n", printable(verdict.rule_id), rules::step_text(verdict.place),
-             printable(verdict.verdict.message));
+  fmt::print(stream, "{} fired at {}\n", printable(verdict.rule_id), rules::step_text(verdict.place));
+  fmt::print(stream, "  {}\n", printable(verdict.verdict.message));
   if (!verdict.verdict.advice.empty()) fmt::print(stream, "  {}\n", printable(verdict.verdict.advice));
-  Table table({{"  TENSOR"}, {"QUANTITY"}, {"VALUE", Align::kRight}, {"LIMIT", Align::kRight}, {"STEP", Align::kRight}});
+  Table table(
+      {{"  TENSOR"}, {"QUANTITY"}, {"VALUE", Align::kRight}, {"LIMIT", Align::kRight}, {"STEP", Align::kRight}});
   for (const Evidence& evidence : verdict.verdict.evidence) {
     table.add_row({"  " + printable(evidence.tensor), evidence.quantity, format_number(evidence.value),
                    format_number(evidence.threshold), std::to_string(evidence.global_step)});
@@ -50,8 +53,12 @@ void print_report(std::FILE* stream, const RuleReport& report) {
   }
 }
 
-Json json_of(const rules::RuleStatusRecord& status) { return Json::parse(rules::encode_rule_status(status)); }
-Json json_of(const rules::VerdictRecord& verdict) { return Json::parse(rules::encode_verdict(verdict)); }
+Json json_of(const rules::RuleStatusRecord& status) {
+  return Json::parse(rules::encode_rule_status(status));
+}
+Json json_of(const rules::VerdictRecord& verdict) {
+  return Json::parse(rules::encode_verdict(verdict));
+}
 
 Json json_of(const RuleReport& report) {
   Json statuses = Json::array();

@@ -1,9 +1,6 @@
 // `trainwarden rules`: the rules that exist, their parameters and defaults.
-#include <algorithm>
-
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
@@ -20,15 +17,16 @@ struct RulesOptions {
 
 // All rules, or the one that was named.
 Result<std::vector<RuleDescription>> choose_rules(const std::string& name) {
-  std::vector<RuleDescription> chosen;
-  std::vector<std::string> names;
-  for (const RuleKind& kind : builtin_rules()) {
-    names.push_back(kind.description.name);
-    if (name.empty() || lower(name) == lower(kind.description.name)) chosen.push_back(kind.description);
+  std::string wanted;
+  if (!name.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const RuleSpec spec, parse_rule_spec(name));
+    wanted = spec.name;
   }
-  if (!chosen.empty()) return chosen;
-  return Status(Code::kInvalidArgument,
-                fmt::format("there is no rule \"{}\"{}", printable(name), did_you_mean(name, names)));
+  std::vector<RuleDescription> chosen;
+  for (const RuleKind& kind : builtin_rules()) {
+    if (wanted.empty() || wanted == kind.description.name) chosen.push_back(kind.description);
+  }
+  return chosen;
 }
 
 void print_as_json(const std::vector<RuleDescription>& rules) {
@@ -36,9 +34,8 @@ void print_as_json(const std::vector<RuleDescription>& rules) {
   for (const RuleDescription& rule : rules) {
     Json parameters = Json::array();
     for (const RuleParameter& parameter : rule.parameters) {
-      parameters.push_back({{"name", parameter.name},
-                            {"default", parameter.default_value},
-                            {"description", parameter.description}});
+      parameters.push_back(
+          {{"name", parameter.name}, {"default", parameter.default_value}, {"description", parameter.description}});
     }
     list.push_back({{"name", rule.name}, {"summary", rule.summary}, {"parameters", parameters}});
   }
@@ -77,7 +74,7 @@ void add_rules(CLI::App& app, Action& action) {
   CLI::App& command =
       add_command(app, "rules", "List the rules that exist, with parameters and defaults", options, action, act);
   command.group(kJudgeGroup);
-  command.add_option("NAME", o.name, "Only this rule");
+  command.add_option("NAME", o.name, "Only this rule")->type_name("");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden rules", "trainwarden rules VanishingGradient",
                          "trainwarden rules --json | jq -r '.rules[].name'"});

@@ -79,7 +79,7 @@ void print_summary(const ProgramPlan& plan, const ProgramResult& result) {
     if (!result.watch->status.ok()) report_error(result.watch->status);
     print_report(stderr, result.watch->report);
   }
-  fmt::print(stderr, "trainwarden: next: trainwarden show {}\n", typed_run(plan.run));
+  fmt::print(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan.run));
 }
 
 int act(const RunOptions& options) {
@@ -104,15 +104,13 @@ void add_run(CLI::App& app, Action& action) {
   CLI::App& command =
       add_command(app, "run", "Start a training program under watch; its exit code is handed on", options, action, act);
   command.group(kTrainGroup);
-  command.add_option("PROGRAM", o.command, "The program and its arguments, after --")
-      ->required()
-      ->type_name("");
+  command.add_option("PROGRAM", o.command, "The program and its arguments, after --")->required()->type_name("");
   command.add_option("--name", o.name, "Name of the run (default: made from the time and the program)")
       ->type_name("NAME");
   add_runs_option(command, o.runs);
   command.add_option("--config", o.config, "What to capture, as JSON (docs/reference/config.md)")
       ->type_name("FILE")
-      ->check(CLI::ExistingFile);
+      ->check(CLI::Validator(CLI::ExistingFile).description(""));
   add_rule_option(command, o.rules);
   add_on_fire_option(command, o.on_fire);
   set_examples(command, {"trainwarden run -- ./train --epochs 3",

@@ -1,6 +1,7 @@
 #include "cli/run_locator.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <system_error>
 
@@ -19,8 +20,8 @@ Status unknown_run(const std::string& text, const fs::path& folder) {
   const auto names = list_runs(folder);
   if (!names.ok()) return names.status();
   if (names->empty()) {
-    return Status(Code::kNotFound, fmt::format("no run \"{}\"; there are no runs in {} yet", printable(text),
-                                               folder.string()));
+    return Status(Code::kNotFound,
+                  fmt::format("no run \"{}\"; there are no runs in {} yet", printable(text), folder.string()));
   }
   return Status(Code::kNotFound,
                 fmt::format("no run \"{}\" in {}{}; `trainwarden ls` lists the {} that are there", printable(text),
@@ -79,8 +80,7 @@ Result<std::vector<std::string>> list_runs(const fs::path& folder) {
 Result<fs::path> locate_run(const std::string& text, const fs::path& folder) {
   if (is_run(text)) return fs::path(text);
   if (text.find('/') != std::string::npos) {
-    return Status(Code::kNotFound,
-                  fmt::format("no run at {}: there is no {} in it", printable(text), store::kRunFile));
+    return Status(Code::kNotFound, fmt::format("no run at {}: there is no {} in it", printable(text), store::kRunFile));
   }
   if (is_run(folder / text)) return folder / text;
   return unknown_run(text, folder);
@@ -99,9 +99,13 @@ std::string typed_run(const fs::path& run, const Environment& environment) {
   return found_by_name ? run_name(run) : printable(run.string());
 }
 
+std::string typed_program() {
+  return printable(program_invocation_name);
+}
+
 std::string make_run_name(const fs::path& folder, const std::vector<std::string>& command, std::int64_t unix_seconds) {
-  const std::string base = fmt::format("{:%Y%m%d-%H%M}-{}", fmt::localtime(static_cast<std::time_t>(unix_seconds)),
-                                       short_name(command));
+  const std::string base =
+      fmt::format("{:%Y%m%d-%H%M}-{}", fmt::localtime(static_cast<std::time_t>(unix_seconds)), short_name(command));
   std::string name = base;
   std::error_code ignored;
   for (int number = 2; fs::exists(folder / name, ignored); ++number) name = fmt::format("{}-{}", base, number);

@@ -29,6 +29,9 @@ std::string run_name(const std::filesystem::path& run);
 // How the user may name the run: by its name where `trainwarden` looks by itself, else by its path.
 std::string typed_run(const std::filesystem::path& run, const Environment& environment = process_environment);
 
+// This program, as the user typed it.
+std::string typed_program();
+
 // A name that is not yet taken in `folder`: "20261120-0501-fashion_mnist", then with "-2", "-3", ... after it.
 // `command` is the program and its arguments; a script's name says more than its interpreter's.
 std::string make_run_name(const std::filesystem::path& folder, const std::vector<std::string>& command,

@@ -120,9 +120,7 @@ void print_losses(const Trial& trial) {
 }
 
 void print_places(const Trial& trial, const std::vector<RuleHistory>& rules) {
-  const auto place = [&](const std::string& writer) {
-    return (trial.path() / store::journal_folder(writer)).string();
-  };
+  const auto place = [&](const std::string& writer) { return (trial.path() / store::journal_folder(writer)).string(); };
   fmt::print("\n");
   for (const std::string& worker : trial.workers()) fmt::print("tensors in {}\n", place(worker));
   std::string last;

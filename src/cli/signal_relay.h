@@ -14,9 +14,9 @@ struct ReceivedSignal {
   bool from_terminal = false;
 };
 
-// SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2 and SIGCHLD are blocked as long as the object lives, in this thread
-// and in those started later; SIGPIPE is ignored. A signal that was ignored before (nohup) stays ignored.
-// Make it before any thread; one at a time.
+// SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2 and SIGCHLD are blocked as long as the object lives, in this
+// thread and in those started later; SIGPIPE is ignored. A signal that was ignored before (nohup) stays ignored. Make
+// it before any thread; one at a time.
 class SignalRelay {
  public:
   SignalRelay();

@@ -20,9 +20,9 @@ Result<std::int64_t> last_step_of(Trial& trial, const ReadingQuery& query) {
     }
   }
   if (!steps.empty()) return steps.back();
-  return Status(Code::kOutOfRange, fmt::format("\"{}\" was not kept at any step of mode {}; its global steps are {}",
-                                               printable(query.tensor), name(query.mode),
-                                               format_steps(trial.steps_of(query.tensor))));
+  return Status(Code::kOutOfRange,
+                fmt::format("\"{}\" was not kept at any step of mode {}; its global steps are {}",
+                            printable(query.tensor), name(query.mode), format_steps(trial.steps_of(query.tensor))));
 }
 
 // The result's value, or nothing when the tensor was kept in another form. Other errors go to `failure`.
@@ -30,8 +30,7 @@ template <class T>
 std::optional<T> kept(Result<T> result, Status& failure) {
   if (result.ok()) return std::move(result).value();
   const Code code = result.status().code();
-  const bool another_form =
-      code == Code::kOutOfRange || code == Code::kNotFound || code == Code::kInvalidArgument;
+  const bool another_form = code == Code::kOutOfRange || code == Code::kNotFound || code == Code::kInvalidArgument;
   if (!another_form && failure.ok()) failure = result.status();
   return std::nullopt;
 }

@@ -52,7 +52,9 @@ void print_as_json(const Trial& trial, const std::vector<TensorInfo>& tensors) {
 }
 
 // A count, or nothing where there is none.
-std::string count_text(std::uint64_t count) { return count == 0 ? "" : std::to_string(count); }
+std::string count_text(std::uint64_t count) {
+  return count == 0 ? "" : std::to_string(count);
+}
 
 void print_as_table(const std::vector<TensorInfo>& tensors) {
   Table table({{"NAME"},

@@ -11,7 +11,9 @@
 namespace trainwarden::cli {
 namespace {
 
-std::string_view text_of(const char* value) { return value ? std::string_view(value) : std::string_view(); }
+std::string_view text_of(const char* value) {
+  return value ? std::string_view(value) : std::string_view();
+}
 
 ColorDepth color_depth(const Environment& environment) {
   if (!text_of(environment("NO_COLOR")).empty()) return ColorDepth::kNone;
@@ -34,7 +36,9 @@ bool speaks_utf8(const Environment& environment) {
 
 }  // namespace
 
-const char* process_environment(const char* name) { return std::getenv(name); }
+const char* process_environment(const char* name) {
+  return std::getenv(name);
+}
 
 Terminal describe_terminal(bool interactive, int columns, const Environment& environment) {
   Terminal terminal;

@@ -137,12 +137,14 @@ int act(const ValueOptions& options) {
 void add_value(CLI::App& app, Action& action) {
   auto options = std::make_shared<ValueOptions>();
   ValueOptions& o = *options;
-  CLI::App& command = add_command(app, "value", "Show one tensor at one step: statistics and a small picture", options,
-                                  action, act);
+  CLI::App& command =
+      add_command(app, "value", "Show one tensor at one step: statistics and a small picture", options, action, act);
   command.group(kLookGroup);
   add_run_choice(command, o.run);
-  command.add_option("NAME", o.tensor, "Name of a tensor; `trainwarden tensors RUN` lists them")->required();
-  command.add_option("--step", o.step, "Step of --mode, else global step (default: the last that has the tensor)")
+  command.add_option("NAME", o.tensor, "Name of a tensor; `trainwarden tensors RUN` lists them")
+      ->required()
+      ->type_name("");
+  command.add_option("--step", o.step, "Step of --mode, else global step (default: the last that holds it whole)")
       ->type_name("N");
   add_mode_option(command, o.mode);
   command.add_option("--worker", o.worker, "Of this worker, rank-00000 (default: the first that has it)")
@@ -150,7 +152,7 @@ void add_value(CLI::App& app, Action& action) {
   command.add_option("--npy", o.npy, "Write the elements to FILE, as numpy.load reads it")->type_name("FILE");
   command.add_flag("--stats", o.statistics_only, "Statistics only, no picture");
   command.add_flag("--elements", o.elements, "With --json: all elements, row-major");
-  command.add_option("--color", o.color, "Colours: auto (default), always, never")
+  command.add_option("--color", o.color, "Colours in the picture (default: auto, on a terminal)")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   add_json_flag(command, o.json);

@@ -23,7 +23,9 @@ WatchSession::WatchSession(WatchPlan plan, WatchView& view) : plan_(std::move(pl
 
 WatchSession::~WatchSession() = default;
 
-bool WatchSession::done() const { return ended_future_.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
+bool WatchSession::done() const {
+  return ended_future_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
 
 WatchResult WatchSession::result() {
   thread_.request_stop();

@@ -25,11 +25,11 @@ struct WatchPlan {
 
 // What came of it.
 struct WatchResult {
-  Status status;             // of reading the run; kNotFound when it never appeared
+  Status status;  // of reading the run; kNotFound when it never appeared
   RuleReport report;
-  std::string journal;       // "watch-0"; "" when none could be written
+  std::string journal;  // "watch-0"; "" when none could be written
   bool stop_requested = false;
-  bool run_ended = false;    // and everything was judged
+  bool run_ended = false;  // and everything was judged
 };
 
 class WatchSession {

@@ -14,16 +14,20 @@ constexpr std::int64_t kTerminalIntervalNs = 100'000'000;
 constexpr std::int64_t kPipeIntervalNs = 5'000'000'000;
 constexpr std::int64_t kRateWindowNs = 5'000'000'000;
 
-std::string_view status_word(RuleStatus status) {
-  switch (status) {
-    case RuleStatus::kIssuesFound: return "FIRED";
-    case RuleStatus::kError: return "FAILED";
-    case RuleStatus::kInProgress:
-    case RuleStatus::kNoIssuesFound: return "ok";
-    case RuleStatus::kStopped: return "stopped";
-    case RuleStatus::kNotApplicable: return "not applicable";
+// "2 ok, ExplodingTensor FIRED": only what needs a look is named.
+std::string rules_text(const std::vector<rules::RuleStatusRecord>& statuses) {
+  std::size_t ok_count = 0;
+  std::string named;
+  for (const rules::RuleStatusRecord& rule : statuses) {
+    if (rule.status == RuleStatus::kIssuesFound) {
+      named += fmt::format(", {} FIRED", printable(rule.rule_id));
+    } else if (rule.status == RuleStatus::kError) {
+      named += fmt::format(", {} FAILED", printable(rule.rule_id));
+    } else {
+      ++ok_count;
+    }
   }
-  return "";
+  return fmt::format("{} ok{}", ok_count, named);
 }
 
 }  // namespace
@@ -33,10 +37,7 @@ std::string progress_text(Trial& trial, const std::vector<rules::RuleStatusRecor
   std::string text = rules::step_text(rules::place_of(trial, step));
   if (steps_per_second > 0) text += fmt::format("  {:.1f} steps/s", steps_per_second);
   if (const auto loss = last_loss(trial)) text += fmt::format("  loss {}", format_number(loss->value));
-  for (const rules::RuleStatusRecord& rule : statuses) {
-    text += fmt::format("  {} {}", printable(rule.rule_id), status_word(rule.status));
-  }
-  return text;
+  return text + "  rules: " + rules_text(statuses);
 }
 
 WatchView::WatchView(std::FILE* stream, Chatter chatter)

@@ -43,7 +43,7 @@ class WatchView {
   std::deque<std::pair<std::int64_t, std::int64_t>> recent_;  // step and when, of the last seconds
 };
 
-// "step 120 (train 100)  34.2 steps/s  loss 0.412  VanishingGradient ok  ExplodingTensor FIRED"
+// "step 120 (train 100)  34.2 steps/s  loss 0.412  rules: 2 ok, ExplodingTensor FIRED"
 std::string progress_text(Trial& trial, const std::vector<rules::RuleStatusRecord>& statuses, double steps_per_second);
 
 }  // namespace trainwarden::cli

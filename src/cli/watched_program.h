@@ -32,8 +32,8 @@ struct ProgramResult {
   int combined_exit_code() const;
 };
 
-// Starts it, judges its run beside it when there are rules, and waits for its end; signals are handed on. The errors are
-// those of starting it: kNotFound, kPermissionDenied.
+// Starts it, judges its run beside it when there are rules, and waits for its end; signals are handed on. The errors
+// are those of starting it: kNotFound, kPermissionDenied.
 Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::EngineRule> rules);
 
 }  // namespace trainwarden::cli

@@ -62,7 +62,7 @@ class FaultyWritableFile final : public WritableFile {
 
   Status append(std::span<const ByteSpan> parts) override {
     if (failed_) return Status(Code::kFailedPrecondition, "an earlier append has failed");
-    const Status fault = counter_->next("append");
+    Status fault = counter_->next("append");
     failed_ = !fault.ok();
     if (!failed_) return base_->append(parts);
     if (counter_->short_write()) TRAINWARDEN_RETURN_IF_ERROR(base_->append(first_half(parts)));

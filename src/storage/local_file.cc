@@ -96,7 +96,7 @@ Status LocalWritableFile::sync() {
   if (!file_.is_open()) return closed_error();
   if (::fdatasync(file_.get()) != 0) return system_error(errno, "sync", path_);
   if (name_synced_) return Status();
-  const Status status = sync_local_folder(std::filesystem::path(path_).parent_path().string());
+  Status status = sync_local_folder(std::filesystem::path(path_).parent_path().string());
   name_synced_ = status.ok();
   return status;
 }
@@ -156,7 +156,9 @@ Result<std::unique_ptr<ReadableFile>> open_local_file(const std::string& path) {
 
 Status sync_local_folder(const std::string& path) {
   const FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open() || ::fsync(folder.get()) != 0) return system_error(errno, "sync", path);
+  if (!folder.is_open()) return system_error(errno, "sync", path);
+  // EINVAL: a file system that knows no syncing of folders. There is nothing more to do on it.
+  if (::fsync(folder.get()) != 0 && errno != EINVAL) return system_error(errno, "sync", path);
   return Status();
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 class LocalStorage final : public Storage {
  public:
-  explicit LocalStorage(std::filesystem::path root) : root_(std::move(root)) {}
+  explicit LocalStorage(std::filesystem::path root) : root_(root.empty() ? "." : std::move(root)) {}
 
   Result<std::unique_ptr<WritableFile>> create(const std::string& path) override {
     TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));

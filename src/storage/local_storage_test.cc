@@ -126,6 +126,15 @@ TEST_F(LocalStorageTest, TheRootIsCreatedWithItsParents) {
   EXPECT_EQ(storage->list("").value_or({}), std::vector<std::string>{"journal"});
 }
 
+TEST_F(LocalStorageTest, AnEmptyRootIsTheWorkingFolder) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  const Status put = open_local_storage("")->put_if_absent("file", as_bytes("x"));
+  std::filesystem::current_path(before);
+  EXPECT_TRUE(put.ok()) << put.to_string();
+  EXPECT_EQ(storage_->read("file").value_or(""), "x");
+}
+
 TEST_F(LocalStorageTest, APipeInPlaceOfAFileDoesNotBlock) {
   ASSERT_EQ(::mkfifo((folder_.path() / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(storage_->open("pipe").status().code(), Code::kNotFound);

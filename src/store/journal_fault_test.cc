@@ -93,6 +93,19 @@ TEST_P(WriterFaultTest, AcknowledgedStepsStayAndTheWriterGoesOn) {
 
 INSTANTIATE_TEST_SUITE_P(Plans, WriterFaultTest, testing::Combine(testing::Bool(), testing::Bool(), testing::Bool()));
 
+TEST(FailedSyncTest, TheNextStepGoesIntoANewSegment) {
+  const auto memory = storage::create_memory_storage();
+  const auto faulty = storage::create_faulty_storage(*memory);
+  const FakeClock clock;
+  const auto writer = open_sample_writer(*faulty, clock);
+  ASSERT_TRUE(writer->append_step(small_step(0, true)->batch()).ok());
+  faulty->set_plan({0, false, Code::kInternal, false});
+  EXPECT_EQ(writer->sync().code(), Code::kInternal);
+  ASSERT_TRUE(writer->append_step(small_step(1, false)->batch()).ok());
+  EXPECT_EQ(list_segments(*memory, "rank-00000").value().size(), 2u);
+  EXPECT_EQ(open_sample_reader(*memory, false)->steps().size(), 2u);
+}
+
 TEST(FullDiskTest, IsNotLitteredWithSegmentsAndTheWriterComesBack) {
   const auto memory = storage::create_memory_storage();
   const auto faulty = storage::create_faulty_storage(*memory);
@@ -144,6 +157,7 @@ TEST(ReaderFaultTest, AFailedReadIsAnErrorAndTheNextRefreshMakesItGood) {
   }
 }
 
+// Also when the segment, half of which was read, is sealed meanwhile.
 TEST(ReaderFaultTest, ARefreshThatFailedTakesNothingTwice) {
   for (std::int64_t call = 0;; ++call) {
     ASSERT_LT(call, kMostCalls);
@@ -151,12 +165,18 @@ TEST(ReaderFaultTest, ARefreshThatFailedTakesNothingTwice) {
     const auto faulty = storage::create_faulty_storage(*memory);
     const auto reader = open_sample_reader(*faulty, true);
     write_steps(*memory, false);
+    const FakeClock clock;
+    const auto writer = open_sample_writer(*memory, clock);
+    for (int step = kSteps; step < 2 * kSteps; ++step) {
+      ASSERT_TRUE(writer->append_step(small_step(step, step == kSteps)->batch()).ok());
+    }
     faulty->set_plan({call, false, Code::kUnavailable, false});
     const bool failed = !reader->refresh().ok();
     faulty->set_plan({});
+    ASSERT_TRUE(writer->seal().ok());
     ASSERT_TRUE(reader->refresh().ok());
-    ASSERT_EQ(reader->steps().size(), std::size_t{kSteps}) << "call " << call;
-    for (int step = 0; step < kSteps; ++step) EXPECT_EQ(reader->steps()[step].global_step, step);
+    ASSERT_EQ(reader->steps().size(), std::size_t{2 * kSteps}) << "call " << call;
+    for (int step = 0; step < 2 * kSteps; ++step) EXPECT_EQ(reader->steps()[step].global_step, step);
     EXPECT_TRUE(reader->losses().empty());
     if (!failed) break;
   }

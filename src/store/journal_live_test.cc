@@ -228,6 +228,20 @@ TEST_F(LiveTailTest, AnUnfinishedTailIsALossWhenANewerSegmentIsThere) {
   EXPECT_FALSE(reader->losses().empty());
 }
 
+// A network file system may show a file's new length before its new bytes.
+TEST_F(LiveTailTest, ATailThatIsStillZerosIsReadAgain) {
+  const auto lock = storage_->lock(writer_lock(kWriter));
+  std::string zeros = storage_->content(segment_path(0));
+  zeros.resize(content_.size(), '\0');
+  storage_->set_content(segment_path(0), zeros);
+  const auto reader = open_sample_reader(*storage_, true);
+  EXPECT_EQ(reader->steps().size(), 2u);
+  storage_->set_content(segment_path(0), content_);
+  ASSERT_TRUE(reader->refresh().ok());
+  EXPECT_EQ(reader->steps().size(), 3u);
+  EXPECT_TRUE(reader->losses().empty());
+}
+
 TEST_F(LiveTailTest, AnUnfinishedTailIsALossToTheStrictReader) {
   const auto lock = storage_->lock(writer_lock(kWriter));
   EXPECT_FALSE(open_sample_reader(*storage_, false)->losses().empty());

@@ -100,7 +100,7 @@ void SegmentedJournalReader::add_segment(std::uint64_t number) {
 }
 
 Status SegmentedJournalReader::read_segment(JournalSegment& segment, bool newest) {
-  if (segment.seen_bytes == 0) {
+  if (segment.decoder.position() == 0) {
     TRAINWARDEN_ASSIGN_OR_RETURN(segment.over, take_sealed(segment));
     if (segment.over) return Status();
   }
@@ -118,12 +118,10 @@ Status SegmentedJournalReader::read_segment(JournalSegment& segment, bool newest
 }
 
 Status SegmentedJournalReader::walk_segment(JournalSegment& segment) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, segment.file.bytes());
-  if (file_bytes == segment.seen_bytes) return Status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(segment.seen_bytes, segment.file.bytes());
+  if (segment.decoder.position() == segment.seen_bytes) return Status();
   segment.file.forget();
-  TRAINWARDEN_RETURN_IF_ERROR(walk(segment.file, segment.decoder, file_bytes));
-  segment.seen_bytes = file_bytes;
-  return Status();
+  return walk(segment.file, segment.decoder, segment.seen_bytes);
 }
 
 void SegmentedJournalReader::finish_segment(JournalSegment& segment) {

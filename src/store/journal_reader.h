@@ -62,14 +62,17 @@ struct ReaderOptions {
 // One thread at a time. Never throws on any input; damage is counted in losses() and skipped over, to the next frame.
 class JournalReader {
  public:
+  // Refreshes once. A journal that is not there yet is empty. `storage` must outlive the reader.
   static Result<std::unique_ptr<JournalReader>> open(const storage::Storage& storage, const RunInfo& run,
                                                      std::string_view writer, const ReaderOptions& options);
   virtual ~JournalReader() = default;
 
   // Takes in what has been written since. Sealed segments are read through their index; the others by their headers.
+  // An error is the storage's; nothing is lost or taken twice by it, call again.
   virtual Status refresh() = 0;
 
-  // All of these only ever grow.
+  // All of these only ever grow, and are valid until the next call of a method that is not const. Damage is one loss
+  // for each place, what the writer did not keep one for each cause.
   virtual std::span<const TensorEntry> tensors() const = 0;  // each name once, whatever ids the writers gave it
   virtual std::span<const StepEntry> steps() const = 0;  // in the order of writing; a later entry of the same step wins
   virtual std::span<const EventEntry> events() const = 0;

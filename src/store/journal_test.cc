@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
+#include "base/crc32c.h"
 #include "format/run_event.h"
 #include "storage/memory_storage.h"
 #include "store/journal_reader.h"
@@ -290,6 +291,73 @@ TEST_F(JournalTest, AnotherRunsSegmentIsRefused) {
   EXPECT_TRUE((*reader)->steps().empty());
   ASSERT_EQ((*reader)->losses().size(), 1u);
   EXPECT_EQ((*reader)->losses()[0].cause, "frame of another run");
+}
+
+TEST_F(JournalTest, AStepCutBetweenItsFramesIsReported) {
+  const auto writer = open_sample_writer(*storage_, clock_);
+  ASSERT_TRUE(writer->append_step(small_step(0, true)->batch()).ok());
+  const std::uint64_t whole_bytes = writer->written_bytes();
+  ASSERT_TRUE(writer->append_step(small_step(1, false)->batch()).ok());
+  const std::string content = storage_->content(segment_path(0));
+  const auto bundle = format::decode_frame_header(as_bytes(content).subspan(whole_bytes, format::kFrameHeaderBytes));
+  ASSERT_EQ(bundle.value().kind, format::FrameKind::kBundle);
+  storage_->set_content(segment_path(0), content.substr(0, whole_bytes + bundle.value().frame_bytes()));
+  const auto reader = read();
+  EXPECT_EQ(reader->steps().size(), 1u);
+  ASSERT_EQ(reader->losses().size(), 1u);
+  EXPECT_EQ(reader->losses()[0].cause, "data of a step without its end");
+}
+
+TEST_F(JournalTest, ADamagedIndexIsReportedAndNothingElseIsLost) {
+  const auto writer = open_sample_writer(*storage_, clock_);
+  for (int step = 0; step < 3; ++step) ASSERT_TRUE(writer->append_step(small_step(step, step == 0)->batch()).ok());
+  const std::uint64_t index_offset = writer->written_bytes();
+  ASSERT_TRUE(writer->seal().ok());
+  std::string content = storage_->content(segment_path(0));
+  content[index_offset + 200] = static_cast<char>(content[index_offset + 200] ^ 1);
+  storage_->set_content(segment_path(0), content);
+  const auto reader = read();
+  ASSERT_EQ(reader->steps().size(), 3u);
+  for (int step = 0; step < 3; ++step) EXPECT_EQ(difference(*reader, step, small_step(step, false)->batch()), "");
+  ASSERT_EQ(reader->losses().size(), 1u);
+  EXPECT_EQ(reader->losses()[0].cause, "damaged index");
+}
+
+TEST_F(JournalTest, AnIndexThatDoesNotFitItsTrailerIsNotBelieved) {
+  const auto writer = open_sample_writer(*storage_, clock_);
+  ASSERT_TRUE(writer->append_step(small_step(0, true)->batch()).ok());
+  const std::uint64_t index_offset = writer->written_bytes();
+  ASSERT_TRUE(writer->seal().ok());
+  std::string content = storage_->content(segment_path(0));
+  const std::size_t trailer_offset = content.size() - format::kTrailerFrameBytes;
+  auto header = format::decode_frame_header(as_bytes(content).subspan(trailer_offset, format::kFrameHeaderBytes));
+  const std::string trailer = format::encode_trailer({index_offset, 3});
+  header->payload_crc = crc32c(as_bytes(trailer));
+  const auto header_bytes = format::encode_frame_header(*header);
+  content.resize(trailer_offset);
+  content += as_text(header_bytes);
+  content += trailer;
+  storage_->set_content(segment_path(0), content);
+  const auto reader = read();
+  EXPECT_EQ(reader->steps().size(), 1u);
+  ASSERT_EQ(reader->losses().size(), 1u);
+  EXPECT_EQ(reader->losses()[0].cause, "damaged index");
+}
+
+TEST_F(JournalTest, ANameThatWasDamagedInABundleIsNotInvented) {
+  const auto writer = open_sample_writer(*storage_, clock_);
+  ASSERT_TRUE(writer->append_step(small_step(0, true)->batch()).ok());
+  std::string content = storage_->content(segment_path(0));
+  const std::size_t told = content.find(sample_name(0));
+  const std::size_t in_bundle = content.find(sample_name(0), told + 1);
+  ASSERT_NE(in_bundle, std::string::npos);
+  content[in_bundle] = 'L';
+  storage_->set_content(segment_path(0), content);
+  const auto reader = read();
+  EXPECT_EQ(reader->records(0).value().size(), 2u);
+  EXPECT_EQ(reader->tensors().size(), 3u);
+  ASSERT_EQ(reader->losses().size(), 1u);
+  EXPECT_EQ(reader->losses()[0].cause, "damaged payload");
 }
 
 TEST_F(JournalTest, RecordsOfOtherJournalsAreRefused) {

@@ -115,7 +115,11 @@ std::uint64_t append(std::uint64_t hash, const T* components, std::size_t count)
     hash *= power_of_r(i - lanes);
     for (std::size_t lane = 0; lane < lanes; ++lane) hash = hash * kR + joined[lane];
   }
-  for (; i < count; ++i) hash = hash * kR + mix(components[i]);
+  for (; i < count; ++i) {
+    T component;
+    std::memcpy(&component, components + i, sizeof component);  // they need not be aligned
+    hash = hash * kR + mix(component);
+  }
   return hash;
 }
 

@@ -4,12 +4,11 @@
 // of 2^(f-23). A float64 accumulator that starts at 1.5·2^52 units stays in one binade, where one unit in the last
 // place is one unit, as long as it moves by at most 2^51 units. So:
 //
-//   Σx, Σ|x|   unit 2^(f-23). |x| < 2^(E+1), so k + E + 1 <= 51 + f - 23 is asked for: E - f <= 27 - k.
-//   Σx², high  unit 2^q, q = 2E + 2 + k - 51. Adding x² (48 bits, exact in float64) to S rounds it to a multiple d of
-//   the
-//              unit; t = S + x², d = t - S and e = x² - d are all exact but for that one rounding (Fast2Sum).
-//   Σx², low   the e, |e| <= 2^(q-1), multiples of the unit 2^(2f-46): k + q - 1 <= 51 + 2f - 46 follows from the
-//   first.
+// - Σx and Σ|x|: the unit is 2^(f-23). |x| < 2^(E+1), so we ask for k + E + 1 <= 51 + f - 23, which is E - f <= 27 - k.
+// - Σx², upper part: the unit is 2^q, q = 2E + 2 + k - 51. Adding x² (48 bits, exact in float64) to S rounds it to a
+//   multiple d of the unit. t = S + x², d = t - S and e = x² - d: only the first of these rounds (Fast2Sum).
+// - Σx², lower part: the sum of all e. |e| <= 2^(q-1), the unit is 2^(2f-46), and k + q - 1 <= 51 + 2f - 46 follows
+//   from the first condition.
 //
 // The accumulator's bits minus those of its start are then the sum as an integer. Fused multiply-add gives the same
 // bits as multiply and add, since x² is exact.
@@ -38,23 +37,22 @@ using Floats = hn::ScalableTag<float>;
 using Words = hn::RebindToUnsigned<Floats>;
 using Doubles = hn::ScalableTag<double>;
 using Longs = hn::RebindToSigned<Doubles>;
-using HalfFloats = hn::Rebind<float, Doubles>;  // as many floats as there are lanes of doubles
 using FloatVector = hn::Vec<Floats>;
 using WordVector = hn::Vec<Words>;
 using DoubleVector = hn::Vec<Doubles>;
 
 constexpr std::uint32_t kInfinityBits = 0x7f800000;
+constexpr std::size_t kPrefetchDistance = 2048;  // in floats; measured
 
-// Calls body(pointer, index of its first element) for each `step` elements; the last, incomplete ones come from a copy
-// that `padding` fills up.
+// Calls body(pointer) for each `step` elements; the last, incomplete ones come from a copy that `padding` fills up.
 template <class Body>
 HWY_INLINE void for_each_step(const float* values, std::size_t count, std::size_t step, float padding, Body body) {
   std::size_t at = 0;
-  for (; at + step <= count; at += step) body(values + at, at);
+  for (; at + step <= count; at += step) body(values + at);
   if (at == count) return;
   HWY_ALIGN float last[2 * hn::MaxLanes(Floats())];
   std::fill(std::copy(values + at, values + count, last), last + step, padding);
-  body(last, at);
+  body(last);
 }
 
 struct Extremes {
@@ -93,7 +91,7 @@ void ScanZeros(const float* values, std::size_t count, FloatScan& scan) {
   const Words du;
   auto zero_counts = hn::Zero(du);
   auto abs_max = hn::Zero(du);
-  for_each_step(values, count, hn::Lanes(d), values[0], [&](const float* at, std::size_t) HWY_ATTR {
+  for_each_step(values, count, hn::Lanes(d), values[0], [&](const float* at) HWY_ATTR {
     const auto magnitude = hn::BitCast(du, hn::Abs(hn::LoadU(d, at)));
     const auto is_zero = hn::Eq(magnitude, hn::Zero(du));
     zero_counts = hn::Sub(zero_counts, hn::VecFromMask(du, is_zero));
@@ -104,25 +102,31 @@ void ScanZeros(const float* values, std::size_t count, FloatScan& scan) {
   scan.abs_max = std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(du, abs_max)));
 }
 
-FloatScan Scan(const float* values, std::size_t count) {
+// By value, and inline: the accumulators of the loops before must stay in registers.
+HWY_INLINE FloatScan scan_of(Extremes extremes, const float* values, std::size_t count) {
   const Floats d;
   const Words du;
+  FloatScan scan;
+  scan.min = hn::GetLane(hn::MinOfLanes(d, extremes.min));
+  scan.max = hn::GetLane(hn::MaxOfLanes(d, extremes.max));
+  scan.abs_min = std::bit_cast<float>(hn::GetLane(hn::MinOfLanes(du, extremes.less_one_min)) + 1);
+  scan.abs_max = std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(du, extremes.less_one_max)) + 1);
+  if (scan.abs_max == 0) ScanZeros(values, count, scan);
+  scan.finite = std::bit_cast<std::uint32_t>(scan.abs_max) < kInfinityBits;
+  return scan;
+}
+
+FloatScan Scan(const float* values, std::size_t count) {
+  const Floats d;
   const std::size_t lanes = hn::Lanes(d);
   Extremes a(values[0]);
   Extremes b(values[0]);
-  for_each_step(values, count, 2 * lanes, values[0], [&](const float* at, std::size_t) HWY_ATTR {
+  for_each_step(values, count, 2 * lanes, values[0], [&](const float* at) HWY_ATTR {
     a.add(hn::LoadU(d, at));
     b.add(hn::LoadU(d, at + lanes));
   });
   a.add(b);
-  FloatScan scan;
-  scan.min = hn::GetLane(hn::MinOfLanes(d, a.min));
-  scan.max = hn::GetLane(hn::MaxOfLanes(d, a.max));
-  scan.abs_min = std::bit_cast<float>(hn::GetLane(hn::MinOfLanes(du, a.less_one_min)) + 1);
-  scan.abs_max = std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(du, a.less_one_max)) + 1);
-  if (scan.abs_max == 0) ScanZeros(values, count, scan);
-  scan.finite = std::bit_cast<std::uint32_t>(scan.abs_max) < kInfinityBits;
-  return scan;
+  return scan_of(a, values, count);
 }
 
 // 2^exponent, of a normal number.
@@ -131,13 +135,14 @@ double power(int exponent) {
 }
 
 FloatWindow WindowBelow(float largest, std::size_t count) {
-  const std::size_t in_one_lane = (count - 1) / (2 * hn::Lanes(Doubles())) + 1;
+  const std::size_t in_one_lane = (count - 1) / hn::Lanes(Floats()) + 1;
   const int k = static_cast<int>(std::bit_width(in_one_lane - 1));
   // Denormal numbers have the exponent of the smallest normal ones.
   const int top = std::max(static_cast<int>(std::bit_cast<std::uint32_t>(largest) >> 23), 1) - 127;
   const int bottom = std::max(top - (27 - k), -126);
   FloatWindow window;
   window.floor = bottom == -126 ? 0.0f : static_cast<float>(power(bottom));
+  window.ceiling = static_cast<float>(power(top + 1));
   window.unit = bottom - 23;
   window.square_high_unit = 2 * top + 2 + k - 51;
   window.square_low_unit = 2 * window.unit;
@@ -201,23 +206,54 @@ HWY_INLINE std::int64_t units_moved(DoubleVector a, DoubleVector b, int unit) {
   return hn::GetLane(hn::SumOfLanes(d, moved));
 }
 
-FloatSums Sum(const float* values, std::size_t count, const FloatWindow& window, const float* ahead) {
-  const Doubles d;
-  const HalfFloats df;
-  const std::size_t lanes = hn::Lanes(d);
-  Accumulators a(window);
-  Accumulators b(window);
-  for_each_step(values, count, 2 * lanes, 0.0f, [&](const float* at, std::size_t index) HWY_ATTR {
-    hwy::Prefetch(ahead + index);
-    a.add(hn::PromoteTo(d, hn::LoadU(df, at)));
-    b.add(hn::PromoteTo(d, hn::LoadU(df, at + lanes)));
-  });
-  FloatSums sums;
-  sums.sum = units_moved(a.sum, b.sum, window.unit);
-  sums.abs_sum = units_moved(a.abs_sum, b.abs_sum, window.unit);
-  sums.square_high_sum = units_moved(a.square_high, b.square_high, window.square_high_unit);
-  sums.square_low_sum = units_moved(a.square_low, b.square_low, window.square_low_unit);
-  return sums;
+// Two vectors of accumulators, for the lower and the upper half of a vector of floats.
+struct Summer {
+  explicit HWY_INLINE Summer(const FloatWindow& w) : window(w), lower(w), upper(w) {}
+
+  // As many as there are lanes of floats.
+  HWY_INLINE void add(const float* values) {
+    const Doubles d;
+    const hn::Rebind<float, Doubles> half;
+    lower.add(hn::PromoteTo(d, hn::LoadU(half, values)));
+#if HWY_TARGET != HWY_SCALAR
+    upper.add(hn::PromoteTo(d, hn::LoadU(half, values + hn::Lanes(d))));
+#endif
+  }
+
+  HWY_INLINE FloatSums sums() const {
+    FloatSums sums;
+    sums.sum = units_moved(lower.sum, upper.sum, window.unit);
+    sums.abs_sum = units_moved(lower.abs_sum, upper.abs_sum, window.unit);
+    sums.square_high_sum = units_moved(lower.square_high, upper.square_high, window.square_high_unit);
+    sums.square_low_sum = units_moved(lower.square_low, upper.square_low, window.square_low_unit);
+    return sums;
+  }
+
+  const FloatWindow& window;
+  Accumulators lower;
+  Accumulators upper;
+};
+
+FloatSums Sum(const float* values, std::size_t count, const FloatWindow& window) {
+  const Floats d;
+  Summer summer(window);
+  for_each_step(values, count, hn::Lanes(d), 0.0f, [&](const float* at) HWY_ATTR { summer.add(at); });
+  return summer.sums();
+}
+
+FloatScan ScanAndSum(const float* values, const FloatWindow& window, FloatSums& sums) {
+  const Floats d;
+  Extremes extremes(values[0]);
+  Summer summer(window);
+  for (std::size_t at = 0; at < kFloatBlock; at += hn::Lanes(d)) {
+    hwy::Prefetch(values + at + kPrefetchDistance);
+    const float* here = values + at;
+    extremes.add(hn::LoadU(d, here));
+    hwy::PreventElision(here);  // clang 14 would piece the halves together from the whole, slowly, in place of loads
+    summer.add(here);
+  }
+  sums = summer.sums();
+  return scan_of(extremes, values, kFloatBlock);
 }
 
 }  // namespace
@@ -233,6 +269,7 @@ HWY_EXPORT(Scan);
 HWY_EXPORT(WindowBelow);
 HWY_EXPORT(Split);
 HWY_EXPORT(Sum);
+HWY_EXPORT(ScanAndSum);
 
 }  // namespace
 
@@ -248,8 +285,12 @@ float split_floats(const float* values, std::size_t count, float floor, float* h
   return HWY_DYNAMIC_DISPATCH(Split)(values, count, floor, high, low);
 }
 
-FloatSums sum_floats(const float* values, std::size_t count, const FloatWindow& window, const float* ahead) {
-  return HWY_DYNAMIC_DISPATCH(Sum)(values, count, window, ahead);
+FloatSums sum_floats(const float* values, std::size_t count, const FloatWindow& window) {
+  return HWY_DYNAMIC_DISPATCH(Sum)(values, count, window);
+}
+
+FloatScan scan_and_sum_block(const float* values, const FloatWindow& window, FloatSums& sums) {
+  return HWY_DYNAMIC_DISPATCH(ScanAndSum)(values, window, sums);
 }
 
 }  // namespace trainwarden

@@ -6,20 +6,19 @@
 namespace trainwarden {
 
 void FloatSummary::add(const float* values, std::size_t count) {
-  // The sums take long enough for memory to bring the block after the next one.
-  const float* const ahead = values + 2 * kFloatBlock;
-  FloatScan scan = scan_floats(values, count);
-  if (scan.finite) {
+  FloatSums sums;
+  const bool guessed = guess_ && count == kFloatBlock;
+  const FloatScan scan = guessed ? scan_and_sum_block(values, *guess_, sums) : scan_floats(values, count);
+  if (!scan.finite) {
+    alignas(64) float finite[kFloatBlock];
+    const std::size_t finite_count = pick_finite(values, count, finite);
+    if (finite_count > 0) add_finite(finite, finite_count, scan_floats(finite, finite_count));
+  } else if (guessed && guess_->holds(scan)) {
     add_extremes(scan);
-    add_sums(values, count, scan, ahead);
-    return;
+    add_sums(sums, *guess_);
+  } else {
+    add_finite(values, count, scan);
   }
-  alignas(64) float finite[kFloatBlock];
-  const std::size_t finite_count = pick_finite(values, count, finite);
-  if (finite_count == 0) return;
-  scan = scan_floats(finite, finite_count);
-  add_extremes(scan);
-  add_sums(finite, finite_count, scan, ahead);
 }
 
 std::size_t FloatSummary::pick_finite(const float* values, std::size_t count, float* finite) {
@@ -45,18 +44,26 @@ void FloatSummary::add_extremes(const FloatScan& scan) {
   if (scan.abs_min > 0) abs_min_ = std::min(abs_min_, scan.abs_min);
 }
 
-void FloatSummary::add_sums(const float* values, std::size_t count, const FloatScan& scan, const float* ahead) {
+void FloatSummary::add_finite(const float* values, std::size_t count, const FloatScan& scan) {
+  add_extremes(scan);
+  guess_.reset();
+  if (scan.abs_max == 0) return;
+  const FloatWindow window = window_below(scan.abs_max, kFloatBlock);
+  if (window.holds(scan)) {
+    add_sums(sum_floats(values, count, window), window);
+    guess_ = window;
+  } else {
+    add_in_windows(values, count, scan.abs_max);
+  }
+}
+
+void FloatSummary::add_in_windows(const float* values, std::size_t count, float largest) {
   alignas(64) float high[kFloatBlock];
   alignas(64) float low[kFloatBlock];
-  float largest = scan.abs_max;
   while (largest > 0) {
     const FloatWindow window = window_below(largest, count);
-    if (scan.abs_min >= window.floor) {
-      add_sums(sum_floats(values, count, window, ahead), window);
-      return;
-    }
     largest = split_floats(values, count, window.floor, high, low);
-    add_sums(sum_floats(high, count, window, ahead), window);
+    add_sums(sum_floats(high, count, window), window);
     values = low;
   }
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "tensor/float_kernels.h"
 #include "tensor/wide_sum.h"
@@ -23,9 +24,12 @@ class FloatSummary {
   // Copies the finite values to `finite`, counts the others and returns how many there are of the former.
   std::size_t pick_finite(const float* values, std::size_t count, float* finite);
   void add_extremes(const FloatScan& scan);
-  void add_sums(const float* values, std::size_t count, const FloatScan& scan, const float* ahead);
+  void add_finite(const float* values, std::size_t count, const FloatScan& scan);
+  void add_in_windows(const float* values, std::size_t count, float largest);
   void add_sums(const FloatSums& sums, const FloatWindow& window);
 
+  // The window of the block before: likely to hold the next one, too, which is then scanned and summed in one go.
+  std::optional<FloatWindow> guess_;
   std::uint64_t nan_count_ = 0;
   std::uint64_t positive_inf_count_ = 0;
   std::uint64_t negative_inf_count_ = 0;

@@ -56,8 +56,8 @@ void OpenRun::add_worker(const std::string& journal) {
   if (find_worker(journal) != nullptr) return;
   const int rank = static_cast<int>(*id);
   const auto place = std::find_if(workers_.begin(), workers_.end(), [&](const auto& w) { return w->rank() > rank; });
-  workers_.insert(place, std::make_unique<WorkerJournal>(*storage_, info_, rank, options_.verify_payloads, ledger_,
-                                                         catalog_));
+  workers_.insert(place,
+                  std::make_unique<WorkerJournal>(*storage_, info_, rank, options_.verify_payloads, ledger_, catalog_));
 }
 
 WorkerJournal* OpenRun::find_worker(std::string_view name) const {

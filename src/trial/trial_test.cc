@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/bytes.h"
+#include "storage/local_storage.h"
+#include "storage/test_folder.h"
 #include "trial/run_testing.h"
 #include "trial/trial_access.h"
 
@@ -36,6 +39,25 @@ TEST(Trial, OpensAnEmptyRun) {
 TEST(Trial, ThereIsNoRun) {
   const auto trial = TrialAccess::open(storage::create_memory_storage());
   EXPECT_EQ(trial.status().code(), Code::kNotFound);
+}
+
+TEST(Trial, OpensAFolder) {
+  TestRun run;
+  run.add({.step = 3, .tensors = {kept("w", {1, 2})}});
+  run.end();
+  const storage::TestFolder folder;
+  const auto local = storage::open_local_storage(folder.path());
+  ASSERT_TRUE(local->create_folder("journal/rank-00000").ok());
+  const std::string segment = "journal/rank-00000/" + run.storage()->list("journal/rank-00000")->front();
+  for (const std::string& path : {std::string(store::kRunFile), segment}) {
+    ASSERT_TRUE(local->put_if_absent(path, as_bytes(run.storage()->content(path))).ok());
+  }
+  const auto trial = Trial::open(folder.path());
+  ASSERT_TRUE(trial.ok()) << trial.status().to_string();
+  EXPECT_EQ((*trial)->path(), folder.path());
+  EXPECT_EQ((*trial)->state(), RunState::kCompleted);
+  EXPECT_EQ((*trial)->value("w", 3)->to_doubles(), (std::vector<double>{1, 2}));
+  EXPECT_EQ(Trial::open(folder.path() / "none").status().code(), Code::kNotFound);
 }
 
 TEST(Trial, ADamagedRunFileIsDataLoss) {

@@ -47,8 +47,12 @@ std::string read_file(const fs::path& path) {
   return text.str();
 }
 
-fs::path cli_binary() { return TW_CLI; }
-fs::path tiny_training() { return TW_TINY_TRAINING; }
+fs::path cli_binary() {
+  return TW_CLI;
+}
+fs::path tiny_training() {
+  return TW_TINY_TRAINING;
+}
 
 Background::Background(const std::vector<std::string>& command, const fs::path& folder) {
   static int count = 0;
@@ -64,7 +68,9 @@ Background::~Background() {
   await_exit(id_);
 }
 
-std::string Background::out_so_far() const { return read_file(out_file_); }
+std::string Background::out_so_far() const {
+  return read_file(out_file_);
+}
 
 void Background::await_output(const std::string& text) const {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);

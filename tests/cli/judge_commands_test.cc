@@ -28,7 +28,8 @@ TEST_F(JudgeCommands, RulesListParametersAndDefaults) {
 
 TEST_F(JudgeCommands, CheckOfAHealthyRunIsFine) {
   train("healthy");
-  const Outcome outcome = cli({"check", "healthy", "--rule", "VanishingGradient", "--rule", "ExplodingTensor", "--json"});
+  const Outcome outcome =
+      cli({"check", "healthy", "--rule", "VanishingGradient", "--rule", "ExplodingTensor", "--json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const auto& rule : outcome.json().at("rules")) EXPECT_EQ(rule.at("status"), "NoIssuesFound") << rule;
   EXPECT_TRUE(outcome.json().at("verdicts").empty());
@@ -93,8 +94,7 @@ TEST_F(JudgeCommands, WatchOfAFinishedRunJudgesAllOfIt) {
 TEST_F(JudgeCommands, WatchStopsALiveTraining) {
   setenv("TRAINWARDEN_RUN_DIR", run_path("live").c_str(), 1);
   Background training({tiny_training().string(), "--until-stopped", "--vanish-at", "20"}, folder_);
-  const Outcome watch =
-      cli({"watch", "live", "--wait", "--rule", "VanishingGradient", "--on-fire", "stop", "--json"});
+  const Outcome watch = cli({"watch", "live", "--wait", "--rule", "VanishingGradient", "--on-fire", "stop", "--json"});
   const Outcome ended = training.wait();
   EXPECT_EQ(watch.exit_code, 3) << watch.err;
   EXPECT_EQ(watch.json().at("stop_requested"), true);

@@ -119,10 +119,11 @@ TEST_F(ReadCommands, ValueWritesAFileForNumpy) {
   const std::string file = (folder_ / "conv0.npy").string();
   const Outcome outcome = cli({"value", "first", "conv0.weight", "--step", "0", "--npy", file});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(shell("/usr/bin/python3 -c \"import numpy; a = numpy.load('" + file +
-                  "'); print(a.shape, a.dtype, abs(a - numpy.sin(numpy.arange(36)).reshape(4, 1, 3, 3)).max() < 1e-6)\"")
-                .out,
-            "(4, 1, 3, 3) float32 True\n");
+  EXPECT_EQ(
+      shell("/usr/bin/python3 -c \"import numpy; a = numpy.load('" + file +
+            "'); print(a.shape, a.dtype, abs(a - numpy.sin(numpy.arange(36)).reshape(4, 1, 3, 3)).max() < 1e-6)\"")
+          .out,
+      "(4, 1, 3, 3) float32 True\n");
 }
 
 TEST_F(ReadCommands, ValueSaysWhichStepsThereAre) {

@@ -19,7 +19,7 @@ TEST_F(RunCommand, GivesTheProgramAFolderAndSaysWhatIsNext) {
   const Outcome outcome = cli({"run", "--name", "first", "--", tiny_training().string(), "--steps", "5"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
-  EXPECT_NE(outcome.err.find("trainwarden show first"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("show first"), std::string::npos) << outcome.err;
   EXPECT_EQ(cli({"show", "first", "--json"}).json().at("last_complete_step"), 4);
 }
 
@@ -50,18 +50,18 @@ TEST_F(RunCommand, HandsTheExitCodeOn) {
 }
 
 TEST_F(RunCommand, ARuleThatFiresIsThree) {
-  const Outcome outcome = cli({"run", "--name", "sick", "--rule", "VanishingGradient", "--", tiny_training().string(),
-                               "--vanish-at", "7"});
+  const Outcome outcome =
+      cli({"run", "--name", "sick", "--rule", "VanishingGradient", "--", tiny_training().string(), "--vanish-at", "7"});
   EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
   EXPECT_NE(outcome.err.find("VanishingGradient fired at step 7"), std::string::npos) << outcome.err;
   EXPECT_EQ(cli({"show", "sick", "--json"}).json().at("rules").at(0).at("status"), "IssuesFound");
 }
 
 TEST_F(RunCommand, TheFailureOfTheProgramCountsMoreThanARule) {
-  EXPECT_EQ(cli({"run", "--rule", "VanishingGradient", "--", tiny_training().string(), "--vanish-at", "7", "--exit",
-                 "5"})
-                .exit_code,
-            5);
+  EXPECT_EQ(
+      cli({"run", "--rule", "VanishingGradient", "--", tiny_training().string(), "--vanish-at", "7", "--exit", "5"})
+          .exit_code,
+      5);
 }
 
 TEST_F(RunCommand, ARuleMayStopTheProgram) {
@@ -100,7 +100,8 @@ std::string output_after_ctrl_c(const std::vector<std::string>& command) {
   std::string seen;
   bool typed = false;
   char buffer[256];
-  for (ssize_t count = read(terminal, buffer, sizeof buffer); count > 0; count = read(terminal, buffer, sizeof buffer)) {
+  for (ssize_t count = read(terminal, buffer, sizeof buffer); count > 0;
+       count = read(terminal, buffer, sizeof buffer)) {
     seen.append(buffer, static_cast<std::size_t>(count));
     if (typed || seen.find("ready") == std::string::npos) continue;
     typed = write(terminal, "\x03", 1) == 1;
@@ -149,10 +150,10 @@ TEST_F(RunCommand, ARunThatDiedMayGoOn) {
 
 TEST_F(RunCommand, TheDemoPlaysTwoActs) {
   setenv("TRAINWARDEN_DEMO_PROGRAM", tiny_training().c_str(), 1);
-  const Outcome outcome = cli({"demo", "--steps", "120"});
+  const Outcome outcome = cli({"demo"});
   unsetenv("TRAINWARDEN_DEMO_PROGRAM");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* part : {"Act one", "conv0.weight at step 0", "conv0.weight at step 119", "Act two", "What happened",
+  for (const char* part : {"Act one", "conv0.weight at step 0", "conv0.weight at step 29", "Act two", "What happened",
                            "VanishingGradient fired", "Where the evidence lies", "What to type next"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << " in\n" << outcome.out;
   }

@@ -36,7 +36,9 @@ TEST_F(Usage, WrongUsageIsTwoAndSaysWhatToDo) {
   EXPECT_NE(outcome.err.find("did you mean \"tensors\"?"), std::string::npos) << outcome.err;
 }
 
-TEST_F(Usage, HasAVersion) { EXPECT_EQ(cli({"--version"}).out.substr(0, 12), "trainwarden "); }
+TEST_F(Usage, HasAVersion) {
+  EXPECT_EQ(cli({"--version"}).out.substr(0, 12), "trainwarden ");
+}
 
 TEST_F(Usage, BashCompletesItself) {
   const Outcome outcome = shell(

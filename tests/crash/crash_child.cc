@@ -82,4 +82,6 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace trainwarden::crash
 
-int main(int argc, char** argv) { return trainwarden::crash::run(argc, argv); }
+int main(int argc, char** argv) {
+  return trainwarden::crash::run(argc, argv);
+}

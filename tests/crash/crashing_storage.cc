@@ -130,9 +130,9 @@ class CrashingStorage final : public storage::Storage {
 }  // namespace
 
 const std::vector<std::string>& crash_points() {
-  static const std::vector<std::string> points = {"after_segment_create", "before_append", "torn_append",
-                                                  "after_append",         "before_seal",   "between_index_and_trailer",
-                                                  "after_seal"};
+  static const std::vector<std::string> points = {
+      "after_segment_create",      "before_append", "torn_append", "after_append", "before_seal",
+      "between_index_and_trailer", "after_seal"};
   return points;
 }
 

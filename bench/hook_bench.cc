@@ -1,0 +1,143 @@
+// What the hook costs the training thread: tensors that are not wanted, and tensors that are kept.
+//
+// The hooks run dry: everything is decided, copied and handed over, and nothing is written, so that no disk is
+// measured.
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench.h"
+#include "trainwarden/hook.h"
+
+namespace trainwarden::bench {
+namespace {
+
+constexpr int kRounds = 31;
+
+Result<std::unique_ptr<Hook>> dry_hook(const SavePolicy& save) {
+  HookOptions options;
+  options.dry_run = true;
+  options.include = {"^kept"};
+  options.save = save;
+  return Hook::open(std::move(options));
+}
+
+// Names as long and as many as those of a transformer.
+std::vector<std::string> unwanted_names() {
+  std::vector<std::string> names;
+  for (int layer = 0; layer < 24; ++layer) {
+    for (const char* part :
+         {"query.weight", "query.bias", "key.weight", "value.weight", "dense.weight", "dense.bias"}) {
+      names.push_back(fmt::format("encoder.layer.{}.attention.self.{}", layer, part));
+    }
+  }
+  return names;
+}
+
+Spread divided(Spread spread, double divisor) {
+  return {spread.low / divisor, spread.median / divisor, spread.high / divisor};
+}
+
+Result<std::vector<Figure>> skip_ns() {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto busy, dry_hook(SavePolicy::every(1)));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto idle, dry_hook(SavePolicy::of(SaveSchedule{.end_step = 0})));
+  const std::vector<std::string> names = unwanted_names();
+  std::vector<TensorId> ids;
+  for (const std::string& name : names) ids.push_back(busy->declare(name));
+  const std::vector<float> values(256);
+  const auto view = TensorView::of(values.data(), DType::kFloat32, Shape({16, 16}));
+
+  constexpr int kRepeats = 200;
+  const auto for_all = [](const auto& tensors, Hook& hook, const TensorView& tensor_view) {
+    return [&tensors, &hook, &tensor_view] {
+      for (int i = 0; i < kRepeats; ++i) {
+        for (const auto& tensor : tensors) hook.save_tensor(tensor, tensor_view);
+      }
+    };
+  };
+  const auto end_steps = [&] {
+    for (int i = 0; i < kRepeats; ++i) idle->end_step();
+  };
+  const std::function<void()> arms[] = {for_all(names, *busy, view), for_all(ids, *busy, view),
+                                        for_all(names, *idle, view), end_steps};
+  const PairedRuns runs = run_interleaved(kRounds, arms);
+  const double calls = static_cast<double>(kRepeats) * static_cast<double>(names.size());
+  return std::vector<Figure>{
+      {"hook.skip_ns", divided(runs.ns(0), calls), "ns", at_most(100),
+       "hashing the name and comparing it once; 144 names of about 40 bytes at a step that keeps other tensors"},
+      {"hook.skip_ns.by_id", divided(runs.ns(1), calls), "ns", at_most(100), "three dependent loads"},
+      {"hook.skip_ns.idle_step", divided(runs.ns(2), calls), "ns", at_most(100),
+       "one load: at a step at which nothing is wanted no name is looked up"},
+      {"hook.skip_ns.end_step",
+       divided(runs.ns(3), kRepeats),
+       "ns",
+       {},
+       "the schedules of 12 collections, at a step in which nothing was kept"},
+  };
+}
+
+// Keeps the tensors of one step and returns the time that it took the training thread; the writer drops them outside of
+// the measured time.
+double keep_ns(Hook& hook, const std::vector<std::string>& names, const std::vector<TensorView>& views) {
+  const double ns = elapsed_ns([&] {
+    for (std::size_t i = 0; i < names.size(); ++i) hook.save_tensor(names[i], views[i]);
+    hook.end_step();
+  });
+  const Status flushed = hook.flush();
+  return flushed.ok() ? ns : -1;
+}
+
+Result<Figure> keep_vs_memcpy_of(std::string name, std::size_t tensor_bytes, Goal goal) {
+  constexpr std::size_t kStepBytes = std::size_t{64} << 20;  // past the caches
+  const std::size_t count = kStepBytes / tensor_bytes;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto hook, dry_hook(SavePolicy::every(1)));
+  const std::vector<float> source(kStepBytes / sizeof(float), 1.0f);
+  std::vector<float> warm(source.size(), 2.0f);
+  std::vector<std::string> names;
+  std::vector<TensorView> views;
+  for (std::size_t i = 0; i < count; ++i) {
+    names.push_back(fmt::format("kept.layer.{}.weight", i));
+    views.push_back(TensorView::of(source.data() + i * tensor_bytes / sizeof(float), DType::kFloat32,
+                                   Shape({static_cast<std::int64_t>(tensor_bytes / sizeof(float))})));
+  }
+  const std::function<double()> arms[] = {[&] { return keep_ns(*hook, names, views); },
+                                          [&] {
+                                            return elapsed_ns([&] {
+                                              for (std::size_t i = 0; i < count; ++i) {
+                                                std::memcpy(warm.data() + i * tensor_bytes / sizeof(float),
+                                                            views[i].data, tensor_bytes);
+                                                keep(warm);
+                                              }
+                                            });
+                                          }};
+  const PairedRuns runs = measure_interleaved(kRounds, arms);
+  if (!hook->report().losses.empty()) return Status(Code::kInternal, "the hook lost tensors while it was measured");
+  return Figure{std::move(name), runs.ratio(0, 1), "ratio", goal,
+                fmt::format("memory bandwidth: {} tensors of {} KiB a step, {:.1f} ms by memcpy", count,
+                            tensor_bytes / 1024, runs.ns(1).median / 1e6)};
+}
+
+Result<std::vector<Figure>> keep_vs_memcpy() {
+  std::vector<Figure> figures;
+  TRAINWARDEN_ASSIGN_OR_RETURN(Figure one,
+                               keep_vs_memcpy_of("hook.keep_vs_memcpy", std::size_t{1} << 20, at_most(1.3)));
+  TRAINWARDEN_ASSIGN_OR_RETURN(Figure four,
+                               keep_vs_memcpy_of("hook.keep_vs_memcpy.4MiB", std::size_t{4} << 20, at_most(1.3)));
+  TRAINWARDEN_ASSIGN_OR_RETURN(Figure small, keep_vs_memcpy_of("hook.keep_vs_memcpy.64KiB", std::size_t{64} << 10, {}));
+  figures.push_back(std::move(one));
+  figures.push_back(std::move(four));
+  figures.push_back(std::move(small));
+  return figures;
+}
+
+}  // namespace
+
+std::vector<Benchmark> benchmarks() {
+  return {{"hook.skip_ns", skip_ns}, {"hook.keep_vs_memcpy", keep_vs_memcpy}};
+}
+
+}  // namespace trainwarden::bench
