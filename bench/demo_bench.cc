@@ -1,17 +1,17 @@
 // What the hook costs a training: the step of examples/fashion_mnist with statistics of all weights, biases, gradients
-// and losses at every step, against the same step without a hook. Both are in this process, with the same malloc, and
-// take turns step by step.
+// and losses at every step, against the same step without a hook. The two take turns in this process, with the same
+// malloc.
 #include <torch/nn/modules/loss.h>
 #include <torch/optim/sgd.h>
 #include <torch/utils.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,31 +33,30 @@ struct Data {
   at::Tensor labels = ::torch::randint(10, {kBatches, kBatchSize}, ::torch::kInt64);
 };
 
-// One network in training.
+// One network serves both sides, which then differ in nothing but the hook: two would differ in where their memory
+// happens to lie, too.
 class Training {
  public:
-  explicit Training(const Data& data) : data_(data), optimizer_(net_->parameters(), 0.01) {}
+  const ::torch::nn::Module& net() const { return *net_; }
 
-  void watch(Hook& hook) { watcher_.emplace(torch::watch(hook, *net_)); }
-
-  void step() {
+  // `watcher` null: as a program without Trainwarden.
+  void step(torch::Watcher* watcher) {
     const at::Tensor images = data_.images[step_ % kBatches].to(at::kFloat).div_(255);
     const at::Tensor labels = data_.labels[step_ % kBatches];
     ++step_;
     optimizer_.zero_grad();
-    at::Tensor loss = criterion_(net_->forward(images, watcher_ ? &*watcher_ : nullptr), labels);
-    if (watcher_) watcher_->loss("CrossEntropyLoss", loss);
+    at::Tensor loss = criterion_(net_->forward(images, watcher), labels);
+    if (watcher != nullptr) watcher->loss("CrossEntropyLoss", loss);
     loss.backward();
     optimizer_.step();
-    if (watcher_) watcher_->end_step();
+    if (watcher != nullptr) watcher->end_step();
   }
 
  private:
-  const Data& data_;
+  const Data data_;
   fashion_mnist::Net net_;
   ::torch::nn::CrossEntropyLoss criterion_;
-  ::torch::optim::SGD optimizer_;
-  std::optional<torch::Watcher> watcher_;
+  ::torch::optim::SGD optimizer_{net_->parameters(), 0.01};
   std::int64_t step_ = 0;
 };
 
@@ -101,12 +100,10 @@ Result<std::vector<Figure>> measure_overhead() {
   at::set_num_threads(1);
   ::torch::manual_seed(1);
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto temporary, TemporaryHook::open());
-  const Data data;
-  Training without(data);
-  Training with(data);
-  with.watch(temporary->hook());
+  Training training;
+  auto watcher = torch::watch(temporary->hook(), training.net());
 
-  const std::array<std::function<void()>, 2> arms = {[&] { without.step(); }, [&] { with.step(); }};
+  const std::array<std::function<void()>, 2> arms = {[&] { training.step(nullptr); }, [&] { training.step(&watcher); }};
   const PairedRuns runs = run_interleaved(kRounds, arms);
   const HookReport report = temporary->hook().report();
   if (report.steps < kRounds || !report.losses.empty()) {

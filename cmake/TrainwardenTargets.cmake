@@ -9,7 +9,7 @@ function(tw_floor name)
 endfunction()
 
 # tw_tests(NAME SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program NAME, each of its cases a CTest test.
-# The label "threads" also puts it among the programs that run under ThreadSanitizer (target tw_threads_tests).
+# Without a label it is a "unit" test. The label "threads" also puts it among the programs that run under ThreadSanitizer (target tw_threads_tests).
 function(tw_tests name)
   if(NOT TRAINWARDEN_DEVELOPER)
     return()
@@ -18,6 +18,9 @@ function(tw_tests name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} tw_warnings GTest::gtest GTest::gtest_main Threads::Threads)
   target_compile_definitions(${name} PRIVATE TW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TW_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if(NOT arg_LABELS)
+    set(arg_LABELS unit)
+  endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
   if("threads" IN_LIST arg_LABELS)
     add_dependencies(tw_threads_tests ${name})

@@ -1,10 +1,11 @@
 // The program of docs/guide/cpp.md: a small network learns the sine, and Trainwarden looks on.
 #include <torch/torch.h>
-#include <trainwarden/hook.h>
-#include <trainwarden/torch.h>
 
 #include <cstdio>
-#include <cstdlib>
+#include <utility>
+
+#include "trainwarden/hook.h"
+#include "trainwarden/torch.h"
 
 int main() {
   torch::manual_seed(1);

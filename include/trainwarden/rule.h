@@ -36,8 +36,8 @@ TRAINWARDEN_API std::string_view name(Severity severity);
 // A number that speaks for a verdict.
 struct Evidence {
   std::string tensor;
-  std::string worker;        // empty: the same on all
-  std::string quantity;      // "abs_mean", "nan_count", "decrease_percent"
+  std::string worker;    // empty: the same on all
+  std::string quantity;  // "abs_mean", "nan_count", "decrease_percent"
   double value = 0;
   double threshold = 0;
   std::int64_t global_step = 0;
@@ -52,8 +52,12 @@ struct Verdict {
 
   static constexpr std::size_t kMaxEvidence = 20;
   static Verdict ok() { return {}; }
-  static Verdict not_applicable(std::string message) { return {Outcome::kNotApplicable, Severity::kInfo, std::move(message), {}, {}}; }
-  static Verdict insufficient_data(std::string message) { return {Outcome::kInsufficientData, Severity::kInfo, std::move(message), {}, {}}; }
+  static Verdict not_applicable(std::string message) {
+    return {Outcome::kNotApplicable, Severity::kInfo, std::move(message), {}, {}};
+  }
+  static Verdict insufficient_data(std::string message) {
+    return {Outcome::kInsufficientData, Severity::kInfo, std::move(message), {}, {}};
+  }
   static Verdict error(std::string message) { return {Outcome::kError, Severity::kError, std::move(message), {}, {}}; }
 };
 
@@ -113,10 +117,10 @@ TRAINWARDEN_API Result<std::unique_ptr<Rule>> create_rule(const RuleSpec& spec);
 enum class RuleStatus : std::uint8_t {
   kInProgress,
   kIssuesFound,
-  kNoIssuesFound,   // judged at least one step, and found nothing
-  kStopped,         // the engine was stopped before the run ended
+  kNoIssuesFound,  // judged at least one step, and found nothing
+  kStopped,        // the engine was stopped before the run ended
   kError,
-  kNotApplicable,   // the run ended, and nothing of what the rule judges was ever captured
+  kNotApplicable,  // the run ended, and what the rule judges was never captured, or never enough of it
 };
 TRAINWARDEN_API std::string_view name(RuleStatus status);  // "InProgress", "IssuesFound", ...
 

@@ -61,8 +61,8 @@ struct TensorInfo {
   std::vector<std::string> collections;
   DType dtype = DType::kFloat32;  // of the newest record
   Shape shape;
-  std::uint64_t values = 0;       // how many steps hold it whole
-  std::uint64_t statistics = 0;   // how many hold its statistics
+  std::uint64_t values = 0;      // how many steps hold it whole
+  std::uint64_t statistics = 0;  // how many hold its statistics
   std::uint64_t scalars = 0;
 };
 
@@ -102,8 +102,9 @@ class TRAINWARDEN_API Trial {
   std::optional<Mode> mode_of(std::int64_t global_step) const;
   std::optional<std::int64_t> mode_step_of(std::int64_t global_step) const;
   std::int64_t last_complete_step() const;  // global, -1 when there is none
-  std::vector<std::int64_t> complete_steps_after(std::int64_t global_step) const;  // global steps; for who follows a run
-  bool loaded_all_steps() const;            // the run has ended and everything it left has been read
+  std::vector<std::int64_t> complete_steps_after(
+      std::int64_t global_step) const;  // global steps; for who follows a run
+  bool loaded_all_steps() const;        // the run has ended and everything it left has been read
 
   StepState step_state(std::int64_t step, Mode mode = Mode::kGlobal) const;
   // Refreshes until each step is available. kOutOfRange when one never will be (the message says why),
@@ -118,8 +119,9 @@ class TRAINWARDEN_API Trial {
   std::vector<std::string> collections() const;  // sorted
   Result<Collection> collection(std::string_view name) const;
 
-  // Reading. `worker` empty: the first that has the tensor at this step. kNotFound when there is no such tensor or worker,
-  // kOutOfRange when it is not there at this step (the message says what is), kDataLoss when its bytes are damaged.
+  // Reading. `worker` empty: the first that has the tensor at this step. kNotFound when there is no such tensor or
+  // worker, kOutOfRange when it is not there at this step (the message says what is), kDataLoss when its bytes are
+  // damaged.
   Result<TensorValue> value(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
                             std::string_view worker = {});
   Result<Statistics> statistics(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,

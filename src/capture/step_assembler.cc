@@ -85,9 +85,12 @@ std::unique_ptr<StagedStep> StepAssembler::end(const StepId& id) {
   copied_.wait(lock, [&] { return copies_under_way_ == 0; });
   ++step_number_;
   if (step_->empty()) return nullptr;
-  auto ended = std::exchange(step_, std::make_unique<StagedStep>(staging_));
-  ended->id = id;
-  return ended;
+  auto next = std::make_unique<StagedStep>(staging_);
+  next->tensors.reserve(step_->tensors.size());  // steps are much alike
+  next->statistics.reserve(step_->statistics.size());
+  next->scalars.reserve(step_->scalars.size());
+  step_->id = id;
+  return std::exchange(step_, std::move(next));
 }
 
 void StepAssembler::lose(StagedStep& step) {

@@ -20,7 +20,6 @@ struct Rgb {
   int red = 0;
   int green = 0;
   int blue = 0;
-  friend bool operator==(const Rgb&, const Rgb&) = default;
 };
 
 constexpr Rgb kDark{26, 26, 30};

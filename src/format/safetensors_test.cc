@@ -109,22 +109,22 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"gap at the start", R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2},
         Refusal{"gap at the end", R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 2},
         Refusal{"past the end", R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})", 2},
-        Refusal{
-            "gap between",
-            R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})",
-            3},
-        Refusal{
-            "overlap",
-            R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
-            3},
-        Refusal{
-            "same bytes",
-            R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
-            2},
-        Refusal{
-            "a name twice",
-            R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
-            2},
+        Refusal{"gap between",
+                R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                R"("b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})",
+                3},
+        Refusal{"overlap",
+                R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
+                3},
+        Refusal{"same bytes",
+                R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                R"("b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
+                2},
+        Refusal{"a name twice",
+                R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+                2},
         Refusal{"data without entries", "{}", 1}, Refusal{"metadata no object", R"({"__metadata__":1})", 0},
         Refusal{"metadata no string", R"({"__metadata__":{"a":1}})", 0}));
 

@@ -6,6 +6,7 @@
 #include <cfenv>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <vector>
@@ -214,6 +215,22 @@ TEST(ComputeStatistics, TwoSeparateRangesAsInRealGradients) {
   std::normal_distribution<float> normal;
   std::vector<float> values(5000);
   for (float& value : values) value = normal(random) * (random() % 10 == 0 ? 1e-12f : 1e-3f);
+  const Statistics expected = reference_statistics({values.begin(), values.end()});
+  for_each_target([&] { EXPECT_EQ(compute(DType::kFloat32, values), expected); });
+}
+
+// The range of each block is guessed from the block before: it must not matter when the guess is wrong.
+TEST(ComputeStatistics, RangesThatChangeAlongTheWay) {
+  std::mt19937 random(10);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(100'000);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    constexpr float kScales[] = {1, 1, 1e20f, 1e20f, 1e-20f, 0, 1e-38f, 3, 3, 3};
+    values[i] = normal(random) * kScales[i / 2500 % std::size(kScales)];
+    if (i % 30'011 == 17) values[i] = NAN;
+    if (i % 20'011 == 19) values[i] = 1e30f;
+    if (i % 10'007 == 23) values[i] = 1e-30f;
+  }
   const Statistics expected = reference_statistics({values.begin(), values.end()});
   for_each_target([&] { EXPECT_EQ(compute(DType::kFloat32, values), expected); });
 }

@@ -47,8 +47,8 @@ FloatWindow window_below(float largest, std::size_t count);
 // All elements lie in the window, which was made for at least as many.
 FloatSums sum_floats(const float* values, std::size_t count, const FloatWindow& window);
 
-// Scan and sums of a whole block (kFloatBlock elements) in one go, for a window that is a guess: the sums are right when
-// it holds the scan. Fetches into the cache what follows in memory; that is not read and need not exist.
+// Scan and sums of a whole block (kFloatBlock elements) in one go, for a window that is a guess: the sums are right
+// when it holds the scan. Fetches into the cache what follows in memory; that is not read and need not exist.
 FloatScan scan_and_sum_block(const float* values, const FloatWindow& window, FloatSums& sums);
 
 // Copies every element to `high` or to `low`, by whether its magnitude is below the floor, and zero to the other one.

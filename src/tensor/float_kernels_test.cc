@@ -38,13 +38,17 @@ ExactSum exact(std::initializer_list<std::pair<std::int64_t, int>> parts) {
   return sum.exact();
 }
 
-void expect_exact_sums(const std::vector<float>& values, const FloatWindow& window) {
-  const FloatSums sums = sum_floats(values.data(), values.size(), window, values.data());
+void expect_equal(const FloatSums& sums, const FloatWindow& window, const std::vector<float>& values) {
   const Statistics expected = reference_statistics({values.begin(), values.end()});
   EXPECT_EQ(exact({{sums.sum, window.unit}}), expected.sum);
   EXPECT_EQ(exact({{sums.abs_sum, window.unit}}), expected.abs_sum);
   EXPECT_EQ(exact({{sums.square_high_sum, window.square_high_unit}, {sums.square_low_sum, window.square_low_unit}}),
             expected.square_sum);
+}
+
+void expect_exact_sums(const std::vector<float>& values, const FloatWindow& window) {
+  EXPECT_TRUE(window.holds(scan_floats(values.data(), values.size())));
+  expect_equal(sum_floats(values.data(), values.size(), window), window, values);
 }
 
 TEST(ScanFloats, FindsExtremesAtAnyPlaceAndLength) {
@@ -145,6 +149,48 @@ TEST(SumFloats, TakesDenormalsInTheLowestWindow) {
   });
 }
 
+TEST(ScanAndSumBlock, IsTheTwoInOne) {
+  const std::vector<std::vector<float>> blocks = {random_values(kFloatBlock, -14, 2, 1),
+                                                  random_values(kFloatBlock, -140, -120, 2),
+                                                  std::vector<float>(kFloatBlock, 3)};
+  for_each_target([&] {
+    for (std::vector<float> values : blocks) {
+      for (const bool with_zeros : {false, true}) {
+        if (with_zeros) values[0] = values[777] = 0;
+        const FloatScan expected = scan_floats(values.data(), values.size());
+        const FloatWindow window = window_below(expected.abs_max, kFloatBlock);
+        FloatSums sums;
+        const FloatScan scan = scan_and_sum_block(values.data(), window, sums);
+        EXPECT_EQ(scan.zero_count, expected.zero_count);
+        EXPECT_EQ(scan.min, expected.min);
+        EXPECT_EQ(scan.max, expected.max);
+        EXPECT_EQ(scan.abs_min, expected.abs_min);
+        EXPECT_EQ(scan.abs_max, expected.abs_max);
+        ASSERT_TRUE(window.holds(scan));
+        expect_equal(sums, window, values);
+      }
+    }
+  });
+}
+
+TEST(ScanAndSumBlock, SaysWhenTheGuessWasWrong) {
+  for_each_target([] {
+    const FloatWindow window = window_below(1.0f, kFloatBlock);
+    FloatSums sums;
+    const auto holds = [&](float outlier) {
+      std::vector<float> values(kFloatBlock, 1.0f);
+      values[1234] = outlier;
+      return window.holds(scan_and_sum_block(values.data(), window, sums));
+    };
+    EXPECT_TRUE(holds(0));
+    EXPECT_TRUE(holds(std::nextafter(2.0f, 0.0f)));
+    EXPECT_FALSE(holds(2.0f));
+    EXPECT_TRUE(holds(-window.floor));
+    EXPECT_FALSE(holds(std::nextafter(window.floor, 0.0f)));
+    for (const float bad : {NAN, INFINITY, -INFINITY, 1e30f, 1e-30f}) EXPECT_FALSE(holds(bad)) << bad;
+  });
+}
+
 TEST(SplitFloats, SharesOutAroundTheFloor) {
   for_each_target([] {
     for (std::size_t count = 1; count < 140; ++count) {
@@ -174,6 +220,9 @@ TEST(WindowBelow, EndsAtTheLargestAndReachesDown) {
     const FloatWindow window = window_below(kLargest, kFloatBlock);
     EXPECT_GE(window.floor, 0x1p105f);
     EXPECT_LE(window.floor, 0x1p111f);
+    EXPECT_TRUE(std::isinf(window.ceiling));
+    EXPECT_EQ(window_below(1.5f, 4).ceiling, 2);
+    EXPECT_EQ(window_below(kSmallest, 4).ceiling, 0x1p-125f);
     EXPECT_EQ(window_below(0x1p-110f, 4).floor, 0);
   });
 }

@@ -45,23 +45,18 @@ void FloatSummary::add_extremes(const FloatScan& scan) {
 }
 
 void FloatSummary::add_finite(const float* values, std::size_t count, const FloatScan& scan) {
-  add_extremes(scan);
-  guess_.reset();
-  if (scan.abs_max == 0) return;
-  const FloatWindow window = window_below(scan.abs_max, kFloatBlock);
-  if (window.holds(scan)) {
-    add_sums(sum_floats(values, count, window), window);
-    guess_ = window;
-  } else {
-    add_in_windows(values, count, scan.abs_max);
-  }
-}
-
-void FloatSummary::add_in_windows(const float* values, std::size_t count, float largest) {
   alignas(64) float high[kFloatBlock];
   alignas(64) float low[kFloatBlock];
+  add_extremes(scan);
+  guess_.reset();
+  float largest = scan.abs_max;
   while (largest > 0) {
-    const FloatWindow window = window_below(largest, count);
+    const FloatWindow window = window_below(largest, kFloatBlock);
+    if (scan.abs_min >= window.floor) {
+      add_sums(sum_floats(values, count, window), window);
+      if (largest == scan.abs_max) guess_ = window;
+      return;
+    }
     largest = split_floats(values, count, window.floor, high, low);
     add_sums(sum_floats(high, count, window), window);
     values = low;

@@ -25,7 +25,6 @@ class FloatSummary {
   std::size_t pick_finite(const float* values, std::size_t count, float* finite);
   void add_extremes(const FloatScan& scan);
   void add_finite(const float* values, std::size_t count, const FloatScan& scan);
-  void add_in_windows(const float* values, std::size_t count, float largest);
   void add_sums(const FloatSums& sums, const FloatWindow& window);
 
   // The window of the block before: likely to hold the next one, too, which is then scanned and summed in one go.

@@ -85,6 +85,7 @@ TEST_F(JudgeCommands, WatchOfAFinishedRunJudgesAllOfIt) {
   EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
   EXPECT_EQ(outcome.json().at("run_ended"), true);
   EXPECT_EQ(outcome.json().at("journal"), "watch-0");
+  EXPECT_NE(outcome.err.find("rules: 0 ok, VanishingGradient FIRED"), std::string::npos) << outcome.err;
   const auto rule = cli({"show", "sick", "--json"}).json().at("rules").at(0);
   EXPECT_EQ(rule.at("status"), "IssuesFound");
   EXPECT_EQ(rule.at("verdicts").at(0).at("step"), 10);

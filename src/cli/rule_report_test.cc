@@ -1,0 +1,65 @@
+#include "cli/rule_report.h"
+
+#include <cstdlib>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace trainwarden::cli {
+namespace {
+
+rules::RuleStatusRecord status_of(RuleStatus status) {
+  rules::RuleStatusRecord record;
+  record.rule_id = record.rule = "VanishingGradient";
+  record.status = status;
+  return record;
+}
+
+rules::VerdictRecord fired_verdict() {
+  rules::VerdictRecord record;
+  record.rule_id = record.rule = "VanishingGradient";
+  record.place = {120, Mode::kTrain, 100};
+  record.verdict.outcome = Outcome::kFired;
+  record.verdict.message = "it vanished";
+  record.verdict.evidence = {{"gradient/\x1b[31mfc", "", "abs_mean", 0, 1e-7, 120}};
+  return record;
+}
+
+std::string printed(const rules::VerdictRecord& verdict) {
+  char* text = nullptr;
+  std::size_t bytes = 0;
+  std::FILE* stream = open_memstream(&text, &bytes);
+  print_verdict(stream, verdict);
+  std::fclose(stream);
+  std::string result(text, bytes);
+  std::free(text);
+  return result;
+}
+
+TEST(RuleReport, DecidesTheExitCode) {
+  EXPECT_EQ(exit_code_of(RuleReport{{status_of(RuleStatus::kNoIssuesFound)}, {}}), 0);
+  EXPECT_EQ(exit_code_of(RuleReport{{status_of(RuleStatus::kNotApplicable)}, {}}), 0);
+  EXPECT_EQ(exit_code_of(RuleReport{{status_of(RuleStatus::kError)}, {}}), 1);
+  EXPECT_EQ(exit_code_of(RuleReport{{status_of(RuleStatus::kError)}, {fired_verdict()}}), 3);
+}
+
+TEST(RuleReport, NamesFromARunCannotDriveTheTerminal) {
+  const std::string text = printed(fired_verdict());
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_NE(text.find("\\x1B"), std::string::npos) << text;
+  EXPECT_NE(text.find("VanishingGradient fired at step 120 (train 100)\n  it vanished\n"), std::string::npos) << text;
+}
+
+TEST(RuleReport, JsonHasRulesAndVerdicts) {
+  const Json json = json_of(RuleReport{{status_of(RuleStatus::kIssuesFound)}, {fired_verdict()}});
+  EXPECT_EQ(json.at("rules").at(0).at("status"), "IssuesFound");
+  EXPECT_EQ(json.at("verdicts").at(0).at("step"), 120);
+}
+
+TEST(RuleReport, CreatesOnlyRulesThatExist) {
+  EXPECT_TRUE(create_rules({"VanishingGradient:threshold=1", "ExplodingTensor"}).ok());
+  EXPECT_EQ(create_rules({"Nonsense"}).status().code(), Code::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace trainwarden::cli
