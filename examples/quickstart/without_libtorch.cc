@@ -1,5 +1,4 @@
 // The second program of docs/guide/cpp.md: numbers that no framework made.
-
 #include <cstdio>
 #include <vector>
 
