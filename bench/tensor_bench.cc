@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <hwy/aligned_allocator.h>
 #include <hwy/targets.h>
 
 #include "bench.h"
@@ -35,26 +36,39 @@ float plain_sum(const float* values, std::size_t count) {
   return sum;
 }
 
+// Aligned to cache lines, as frameworks align tensors: else each load of the widest vectors would touch two lines, and
+// the yardstick would be too short.
+class Floats {
+ public:
+  Floats() : memory_(hwy::AllocateAligned<float>(kFloats)) {}
+  float& operator[](std::size_t i) { return memory_[i]; }
+  const float* data() const { return memory_.get(); }
+
+ private:
+  hwy::AlignedFreeUniquePtr<float[]> memory_;
+};
+
 // Normal numbers, repeated from a pool: drawing them all would take longer than the measurement.
-std::vector<float> normal_floats() {
+Floats normal_floats() {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
   std::vector<float> pool(std::size_t{1} << 20);
   for (float& value : pool) value = normal(random);
-  std::vector<float> floats(kFloats);
-  for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = pool[(i * 7919) % pool.size()];
+  Floats floats;
+  for (std::size_t i = 0; i < kFloats; ++i) floats[i] = pool[(i * 7919) % pool.size()];
   return floats;
 }
 
 // As gradients are: a tenth of the elements nine orders of magnitude below the others.
-std::vector<float> wide_floats(std::vector<float> floats) {
+Floats wide_floats() {
   std::mt19937 random(2);
-  for (float& value : floats) value *= random() % 10 == 0 ? 1e-12f : 1e-3f;
+  Floats floats = normal_floats();
+  for (std::size_t i = 0; i < kFloats; ++i) floats[i] *= random() % 10 == 0 ? 1e-12f : 1e-3f;
   return floats;
 }
 
-void compute(const std::vector<float>& floats, const StatisticsOptions& options) {
-  const auto view = TensorView::of(floats.data(), DType::kFloat32, {static_cast<std::int64_t>(floats.size())});
+void compute(const Floats& floats, const StatisticsOptions& options) {
+  const auto view = TensorView::of(floats.data(), DType::kFloat32, {static_cast<std::int64_t>(kFloats)});
   keep(compute_statistics(view, options));
 }
 
@@ -63,7 +77,7 @@ void use_targets(std::int64_t targets) {
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
-void compute_on_avx2(const std::vector<float>& floats) {
+void compute_on_avx2(const Floats& floats) {
 #if defined(__x86_64__)
   if ((hwy::SupportedTargets() & HWY_AVX2) != 0) use_targets(HWY_AVX2);
 #endif
@@ -76,15 +90,15 @@ Spread gigabytes_per_second(const Spread& ns) {
 }
 
 Result<std::vector<Figure>> stats_vs_sum() {
-  const std::vector<float> floats = normal_floats();
-  const std::vector<float> wide = wide_floats(floats);
+  const Floats floats = normal_floats();
+  const Floats wide = wide_floats();
   struct Arm {
     std::string suffix;
     std::function<void()> run;
     std::string limit;
   };
   const std::vector<Arm> arms = {
-      {".sum", [&] { keep(plain_sum(floats.data(), floats.size())); }, "memory read bandwidth of one thread"},
+      {".sum", [&] { keep(plain_sum(floats.data(), kFloats)); }, "memory read bandwidth of one thread"},
       {"", [&] { compute(floats, {}); }, "vector arithmetic of the exact sums"},
       {".histogram", [&] { compute(floats, {.histogram = true}); }, "one count in memory for each element"},
       {".hash", [&] { compute(floats, {.hash = true}); }, "64-bit multiplications"},

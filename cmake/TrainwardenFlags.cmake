@@ -35,7 +35,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 if(TRAINWARDEN_SANITIZE)
-  add_compile_options(-fsanitize=${TRAINWARDEN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
+  add_compile_options(-fsanitize=${TRAINWARDEN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TRAINWARDEN_SANITIZE})
 endif()
 if(TRAINWARDEN_FUZZ)

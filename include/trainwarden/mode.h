@@ -16,9 +16,12 @@ enum class Mode : std::uint8_t { kTrain = 1, kEval = 2, kPredict = 3, kGlobal = 
 
 inline constexpr std::array<Mode, 4> kAllModes = {Mode::kTrain, Mode::kEval, Mode::kPredict, Mode::kGlobal};
 
-inline constexpr std::size_t index_of(Mode mode) { return static_cast<std::size_t>(mode) - 1; }  // 0 to 3
+// From 0 to 3.
+inline constexpr std::size_t index_of(Mode mode) {
+  return static_cast<std::size_t>(mode) - 1;
+}
 
-TRAINWARDEN_API std::string_view name(Mode mode);                        // "train", "eval", "predict", "global"
+TRAINWARDEN_API std::string_view name(Mode mode);                       // "train", "eval", "predict", "global"
 TRAINWARDEN_API std::optional<Mode> parse_mode(std::string_view text);  // the same names, in any case
 
 }  // namespace trainwarden

@@ -13,7 +13,8 @@ namespace trainwarden {
 enum class Reduction : std::uint8_t { kMin, kMax, kMean, kStd, kVariance, kSum, kL1, kL2 };
 inline constexpr int kReductionCount = 8;
 
-TRAINWARDEN_API std::string_view name(Reduction reduction);  // "min", "max", "mean", "std", "variance", "sum", "l1", "l2"
+TRAINWARDEN_API std::string_view name(
+    Reduction reduction);  // "min", "max", "mean", "std", "variance", "sum", "l1", "l2"
 TRAINWARDEN_API std::optional<Reduction> parse_reduction(std::string_view name);
 
 }  // namespace trainwarden

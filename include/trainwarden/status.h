@@ -20,8 +20,8 @@ enum class Code : std::uint8_t {
   kOk = 0,
   kCancelled,
   kUnknown,
-  kInvalidArgument,     // the caller's input is wrong, whatever the state of the system
-  kDeadlineExceeded,    // waited long enough
+  kInvalidArgument,   // the caller's input is wrong, whatever the state of the system
+  kDeadlineExceeded,  // waited long enough
   kNotFound,
   kAlreadyExists,
   kPermissionDenied,
@@ -30,10 +30,10 @@ enum class Code : std::uint8_t {
   kAborted,
   kOutOfRange,
   kUnimplemented,
-  kInternal,            // a bug of ours
-  kUnavailable,         // passing fault, try again
-  kDataLoss,            // damaged or missing data
-  kNeedMore,            // a reader reached the end of a growing file
+  kInternal,     // a bug of ours
+  kUnavailable,  // passing fault, try again
+  kDataLoss,     // damaged or missing data
+  kNeedMore,     // a reader reached the end of a growing file
 };
 
 // "data loss", "not found", ...
@@ -63,7 +63,7 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}  // NOLINT: implicit on purpose, `return value;`
+  Result(T value) : state_(std::move(value)) {}        // NOLINT: implicit on purpose, `return value;`
   Result(Status status) : state_(std::move(status)) {  // NOLINT: implicit on purpose, `return status;`
     assert(!std::get<Status>(state_).ok());
   }
@@ -91,8 +91,8 @@ class [[nodiscard]] Result {
 }  // namespace trainwarden
 
 // Returns from the enclosing function when `expression` (a Status) is not ok.
-#define TRAINWARDEN_RETURN_IF_ERROR(expression)                     \
-  do {                                                              \
+#define TRAINWARDEN_RETURN_IF_ERROR(expression)                                               \
+  do {                                                                                        \
     if (::trainwarden::Status tw_status_ = (expression); !tw_status_.ok()) return tw_status_; \
   } while (false)
 

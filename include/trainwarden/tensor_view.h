@@ -42,7 +42,14 @@ class TRAINWARDEN_API Shape {
 };
 
 // The numbers are DLPack's DLDeviceType.
-enum class DeviceType : std::int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3, kRocm = 10, kRocmHost = 11, kCudaManaged = 13 };
+enum class DeviceType : std::int32_t {
+  kCpu = 1,
+  kCuda = 2,
+  kCudaHost = 3,
+  kRocm = 10,
+  kRocmHost = 11,
+  kCudaManaged = 13
+};
 
 struct Device {
   DeviceType type = DeviceType::kCpu;

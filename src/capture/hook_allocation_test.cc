@@ -14,15 +14,16 @@ thread_local std::uint64_t allocations = 0;  // of this thread
 
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+// Not inlined: g++ would see what malloc gave meet delete, and warn.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 

@@ -29,7 +29,6 @@ TEST(WideSum, KeepsTheSmallestBesideTheLargest) {
   DoubleSum sum;
   sum.add(std::int64_t{1}, 2050);
   sum.add(std::int64_t{-1}, -2148);
-  ReferenceSum reference;
   const ExactSum exact = sum.exact();
   EXPECT_FALSE(exact.negative);
   EXPECT_EQ(exact.lowest_limb, -34);
