@@ -49,12 +49,15 @@ TEST(HookThreads, StepsHoldExactlyWhatTheirThreadsSaved) {
   }
 }
 
-// Threads that save while another ends steps: each tensor lands whole in one step or another, and none is lost.
+// Threads that save while another ends steps: each tensor lands whole in one step or another, and none is lost, since
+// the savers wait for a writer that is slower than they are.
 TEST(HookThreads, SavingWhileStepsEnd) {
   constexpr int kThreads = 3;
   constexpr int kSaves = 300;
   const auto storage = storage::create_memory_storage();
-  const auto hook = open_hook_on(*storage, keep_all_of("^t"));
+  HookOptions options = keep_all_of("^t");
+  options.when_full = WhenFull::kBlock;
+  const auto hook = open_hook_on(*storage, options);
   std::atomic<int> running = kThreads;
   {
     std::vector<std::jthread> threads;

@@ -43,7 +43,7 @@ TEST(ChildProcess, HandsOnASignalThatWasSentToUsAlone) {
 }
 
 TEST(ChildProcess, CanWriteToAFile) {
-  const std::string path = testing::TempDir() + "child_process_test.txt";
+  const std::string path = testing::TempDir() + std::to_string(::getpid()) + "_child_process_test.txt";
   SignalRelay relay;
   auto child = ChildProcess::start({{"sh", "-c", "echo out; echo err >&2"}, {}, path}, relay);
   ASSERT_TRUE(child.ok());

@@ -1,5 +1,7 @@
 #include "cli/completion_script.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <fstream>
 
@@ -23,7 +25,7 @@ class CompletionScript : public testing::Test {
 
   // Bash's answers for what was typed; the last word is the one at the cursor.
   std::string complete_in_bash(const std::string& words) {
-    const std::string script = testing::TempDir() + "completion_script_test.bash";
+    const std::string script = testing::TempDir() + std::to_string(::getpid()) + "_completion_script_test.bash";
     std::ofstream(script) << bash_completion(describe_commands(app_)) << "trainwarden() { echo first second; }\n"
                           << fmt::format("COMP_WORDS=({})\n", words)
                           << "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_trainwarden\necho \"${COMPREPLY[*]}\"\n";

@@ -1,5 +1,7 @@
 #include "cli/npy.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -20,7 +22,7 @@ TensorValue make_value(DType dtype, const Shape& shape, const std::vector<T>& el
 
 // Runs Python with `a` loaded from the file; true when `condition` holds.
 bool numpy_agrees(const TensorValue& value, const std::string& condition) {
-  const std::string path = testing::TempDir() + "npy_test.npy";
+  const std::string path = testing::TempDir() + std::to_string(::getpid()) + "_npy_test.npy";
   if (!write_npy(path, value).ok()) return false;
   const std::string program =
       fmt::format("import numpy; a = numpy.load('{}'); assert {}, (a.dtype, a.shape, a.tolist())", path, condition);

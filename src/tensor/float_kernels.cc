@@ -36,7 +36,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Words = hn::RebindToUnsigned<Floats>;
 using Doubles = hn::ScalableTag<double>;
-using Longs = hn::RebindToSigned<Doubles>;
+using Longs = hn::RebindToUnsigned<Doubles>;
 using FloatVector = hn::Vec<Floats>;
 using WordVector = hn::Vec<Words>;
 using DoubleVector = hn::Vec<Doubles>;
@@ -206,12 +206,16 @@ struct Accumulators {
   DoubleVector square_low;
 };
 
-// How many units two accumulators have moved since their start.
+// How many units two accumulators have moved since their start. Unsigned, so that the sums of a window that was guessed
+// wrong, which nobody reads, may wrap around.
 HWY_INLINE std::int64_t units_moved(DoubleVector a, DoubleVector b, int unit) {
   const Longs d;
   const auto start = hn::BitCast(d, Accumulators::start(unit));
-  const auto moved = hn::Add(hn::Sub(hn::BitCast(d, a), start), hn::Sub(hn::BitCast(d, b), start));
-  return hn::GetLane(hn::SumOfLanes(d, moved));
+  HWY_ALIGN std::uint64_t moved[hn::MaxLanes(Longs())];
+  hn::Store(hn::Add(hn::Sub(hn::BitCast(d, a), start), hn::Sub(hn::BitCast(d, b), start)), d, moved);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i) sum += moved[i];
+  return static_cast<std::int64_t>(sum);
 }
 
 // Two vectors of accumulators, for the lower and the upper half of a vector of floats.

@@ -31,8 +31,9 @@ TEST_F(JudgeCommands, CheckOfAHealthyRunIsFine) {
   const Outcome outcome =
       cli({"check", "healthy", "--rule", "VanishingGradient", "--rule", "ExplodingTensor", "--json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const auto& rule : outcome.json().at("rules")) EXPECT_EQ(rule.at("status"), "NoIssuesFound") << rule;
-  EXPECT_TRUE(outcome.json().at("verdicts").empty());
+  const auto answer = outcome.json();
+  for (const auto& rule : answer.at("rules")) EXPECT_EQ(rule.at("status"), "NoIssuesFound") << rule;
+  EXPECT_TRUE(answer.at("verdicts").empty());
 }
 
 TEST_F(JudgeCommands, CheckFindsWhatIsWrongAndShowsTheEvidence) {
