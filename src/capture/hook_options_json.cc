@@ -161,6 +161,9 @@ Status parse_and_read(std::string_view text, HookOptions& options) {
   } catch (const json::parse_error& error) {
     return Status(Code::kInvalidArgument,
                   fmt::format("{}: not JSON: {}", line_and_column(text, error.byte), reason_of(error)));
+  } catch (const json::out_of_range&) {
+    // A number that no double holds; the parser does not say where.
+    return Status(Code::kInvalidArgument, "it holds a number too large for any setting, like 1e999");
   }
 }
 

@@ -197,5 +197,12 @@ TEST(HookOptionsJson, FilesAreReadAndTheirErrorsNameThem) {
   EXPECT_EQ(load_hook_options(file).status().code(), Code::kNotFound);
 }
 
+TEST(HookOptionsJson, ANumberThatNoDoubleHoldsIsAnError) {
+  const auto options = parse_hook_options(R"({"save": {"save_interval": 4e33333333}})", "hook.json");
+  ASSERT_FALSE(options.ok());
+  EXPECT_EQ(options.status().code(), Code::kInvalidArgument);
+  EXPECT_NE(options.status().message().find("too large"), std::string::npos) << options.status().message();
+}
+
 }  // namespace
 }  // namespace trainwarden
