@@ -13,6 +13,14 @@
 namespace trainwarden::capture {
 namespace {
 
+// Returns when the hook's thread has written a step, and so has long started. AddressSanitizer holds a lock of the
+// dynamic linker while a thread starts, and a child that is forked at that moment can never start one of its own.
+void wait_for_thread_of(Hook& hook) {
+  hook.save_scalar("first", 1);
+  hook.end_step();
+  ASSERT_TRUE(hook.flush().ok());
+}
+
 // Runs `check` in a forked child; its exit code says whether all went well.
 bool holds_in_child(const std::function<bool()>& check) {
   const pid_t child = ::fork();
@@ -59,6 +67,7 @@ TEST(HookFork, TheChildMayDestroyIt) {
 TEST(HookFork, TheChildMayOpenItsOwn) {
   const auto storage = storage::create_memory_storage();
   const auto hook = open_hook_on(*storage, keep_all_of("x"));
+  wait_for_thread_of(*hook);
   EXPECT_TRUE(holds_in_child([&] {
     const auto own_storage = storage::create_memory_storage();
     const auto own = open_hook_on(*own_storage, keep_all_of("x"));
