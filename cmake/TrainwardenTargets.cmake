@@ -10,7 +10,8 @@ endfunction()
 
 # tw_tests(NAME SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program NAME, each of its cases a CTest test.
 # Without a label it is a "unit" test. The label "threads" also puts it among the programs that run under
-# ThreadSanitizer (target tw_threads_tests). Tests are compiled once and run once: -O1 saves more than it costs.
+# ThreadSanitizer (target tw_threads_tests). Tests are compiled once and run once: -O1 saves more than it costs, and
+# under a sanitizer, whose checks the optimiser has to chew through, not even that.
 function(tw_tests name)
   if(NOT TRAINWARDEN_DEVELOPER)
     return()
@@ -19,7 +20,7 @@ function(tw_tests name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} tw_warnings GTest::gtest GTest::gtest_main Threads::Threads)
   target_compile_definitions(${name} PRIVATE TW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TW_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  target_compile_options(${name} PRIVATE -O1)
+  target_compile_options(${name} PRIVATE $<IF:$<BOOL:${TRAINWARDEN_SANITIZE}>,-O0,-O1>)
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()

@@ -1,0 +1,240 @@
+"""What Trainwarden costs an untouched PyTorch training on the CPU, paired with the same training alone.
+
+Every way of watching is a process of its own that trains the same program; the processes take turns, a block of steps
+each, so that whatever disturbs the machine disturbs all of them, and each round gives a ratio. All have one thread and
+the same settings of malloc. The figures go out as those of the other benchmarks do: one JSON object a line with
+--json, a table otherwise.
+
+    build/venv/bin/python bench/torch/torch_bench.py [--json] [--rival-python PYTHON] [NAME...]
+
+With --rival-python smdebug is measured in the same rounds; PYTHON is that of an environment made with
+bench/torch/rivals.txt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PARTS = ["weights", "biases", "gradients"]
+STATISTICS = {"values": False, "statistics": True}
+NEVER = {"save_interval": 1, "end_step": 0}
+
+# What the hook is asked to do, by the name of the arm.
+CONFIGURATIONS: dict[str, dict[str, object]] = {
+    "idle": {"save": NEVER, "collections": [{"name": "losses", "save": NEVER}]},
+    "statistics": {"save": {"save_interval": 1}, "include_collections": PARTS, "keep": STATISTICS},
+    "parts": {"save": {"save_interval": 1}, "include_collections": PARTS, "when_full": "block"},
+    "all": {"save": {"save_interval": 1}, "save_all": True, "when_full": "block"},
+    "outputs": {"save": {"save_interval": 1}, "include_collections": ["outputs"], "keep": STATISTICS, "dry_run": True},
+}
+
+
+@dataclass
+class Figure:
+    name: str
+    samples: list[float]  # one a round
+    unit: str
+    goal: float | None  # at most
+    limit: str
+
+    def median(self) -> float:
+        return statistics.median(self.samples)
+
+    def spread(self) -> str:
+        low, _, high = statistics.quantiles(self.samples, n=4)
+        return f"middle half of the rounds {low:.4g} to {high:.4g}"
+
+    def ok(self) -> bool:
+        return self.goal is None or self.median() <= self.goal
+
+    def as_json(self) -> str:
+        goal = "none" if self.goal is None else f"<= {self.goal:g}"
+        limit = f"{self.limit}; {self.spread()}"
+        return json.dumps(
+            {"name": self.name, "value": self.median(), "unit": self.unit, "goal": goal, "ok": self.ok(), "limit": limit}
+        )
+
+    def as_row(self) -> str:
+        goal = "" if self.goal is None else f"<= {self.goal:g}"
+        mark = "" if self.goal is None else "ok" if self.ok() else "MISSED"
+        return f"{self.name:<36} {self.median():>10.4g} {self.unit:<6} {goal:<10} {mark:<7} {self.limit}; {self.spread()}"
+
+
+@dataclass
+class Arm:
+    """One way of watching the training: `off`, a configuration above, or `smdebug` with its form."""
+
+    name: str
+    process: subprocess.Popen[str] = field(init=False)
+
+    def start(self, program: str, folder: Path, rival_python: str | None) -> None:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("TRAINWARDEN")}
+        environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        command = [sys.executable, str(HERE / "training.py"), program]
+        run = folder / self.name
+        if self.name.startswith("smdebug."):
+            assert rival_python is not None
+            environment["SMDEBUG_LOG_LEVEL"] = "off"
+            command = [rival_python, *command[1:], "smdebug", str(run), self.name.removeprefix("smdebug.")]
+        elif self.name != "off":
+            config = folder / f"{self.name}.json"
+            config.write_text(json.dumps(CONFIGURATIONS[self.name]))
+            environment |= {"TRAINWARDEN_ATTACH": "1", "TRAINWARDEN_RUN_DIR": str(run), "TRAINWARDEN_CONFIG": str(config)}
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True)
+
+    def train(self, steps: int) -> float:
+        """Nanoseconds a step."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(f"{steps}\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise SystemExit(f"torch_bench: the training of arm {self.name} ended early, code {self.process.wait()}")
+        return int(answer) / steps
+
+    def stop(self) -> None:
+        self.process.communicate()
+
+
+def run_rounds(program: str, names: list[str], steps: int, rounds: int, rival_python: str | None) -> dict[str, list[float]]:
+    """Nanoseconds a step, of each arm in each round; the first arm of a round is another one each time."""
+    folder = Path(tempfile.mkdtemp(prefix="torch_bench_"))
+    arms = [Arm(name) for name in names]
+    try:
+        for arm in arms:
+            arm.start(program, folder, rival_python)
+        for arm in arms:
+            arm.train(steps)
+        samples: dict[str, list[float]] = {name: [] for name in names}
+        for number in range(rounds):
+            for index in range(len(arms)):
+                arm = arms[(number + index) % len(arms)]
+                samples[arm.name].append(arm.train(steps))
+        for arm in arms:
+            arm.stop()
+        for name in names:
+            check_arm(name, folder)
+        return samples
+    finally:
+        for arm in arms:
+            if hasattr(arm, "process"):
+                arm.process.kill()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_arm(name: str, folder: Path) -> None:
+    """A figure of an arm that captured nothing, or lost some of it, would be a lie."""
+    import trainwarden
+
+    if name not in CONFIGURATIONS or name == "idle" or CONFIGURATIONS[name].get("dry_run"):
+        return
+    trial = trainwarden.open(folder / name)
+    if len(trial.steps()) == 0 or len(trial.losses) > 0:
+        raise SystemExit(f"torch_bench: arm {name} kept {len(trial.steps())} steps and lost {trial.losses}")
+
+
+def percent(samples: dict[str, list[float]], arm: str) -> list[float]:
+    return [100 * (with_us / alone - 1) for with_us, alone in zip(samples[arm], samples["off"])]
+
+
+def factor(samples: dict[str, list[float]], arm: str) -> list[float]:
+    return [with_us / alone for with_us, alone in zip(samples[arm], samples["off"])]
+
+
+def bench_cnn(rival_python: str | None) -> list[Figure]:
+    names = ["off", "statistics", "parts", "smdebug.statistics", "smdebug.parts"]
+    if rival_python is None:
+        names = names[:3]
+    samples = run_rounds("cnn", names, 10, 25, rival_python)
+    figures = [
+        Figure("torch.stats_pct", percent(samples, "statistics"), "%", 2, "one read of 0.8 MB a step"),
+        Figure("torch.keep_wgl_pct", percent(samples, "parts"), "%", 3, "one copy and one write of 0.8 MB a step"),
+        Figure("torch.cnn_step_ms", [ns / 1e6 for ns in samples["off"]], "ms", None, "LibTorch's convolutions"),
+    ]
+    if rival_python is not None:
+        figures += [
+            Figure("torch.stats_pct.smdebug", percent(samples, "smdebug.statistics"), "%", None, "the rival"),
+            Figure("torch.keep_wgl_pct.smdebug", percent(samples, "smdebug.parts"), "%", None, "the rival"),
+        ]
+    return figures
+
+
+def bench_keep_all(rival_python: str | None) -> list[Figure]:
+    names = ["off", "all"] + ([] if rival_python is None else ["smdebug.all"])
+    samples = run_rounds("cnn", names, 5, 11, rival_python)
+    limit = "every input and output copied once and written, about 100 MB a step"
+    figures = [Figure("torch.keep_all_factor", factor(samples, "all"), "ratio", 1.3, limit)]
+    if rival_python is not None:
+        figures.append(Figure("torch.keep_all_factor.smdebug", factor(samples, "smdebug.all"), "ratio", None, "the rival"))
+    return figures
+
+
+def bench_transformer(rival_python: str | None) -> list[Figure]:
+    del rival_python
+    samples = run_rounds("transformer", ["off", "statistics"], 20, 25, None)
+    return [Figure("torch.transformer_stats_pct", percent(samples, "statistics"), "%", 10, "one read of 3.4 MB a step")]
+
+
+def bench_idle(rival_python: str | None) -> list[Figure]:
+    """The microseconds that an idle hook adds to a step of next to no work, over a step of the CNN."""
+    del rival_python
+    cnn_ns = statistics.median(run_rounds("cnn", ["off"], 10, 7, None)["off"])
+    samples = run_rounds("small_steps", ["off", "idle"], 500, 25, None)
+    added = [with_us - alone for with_us, alone in zip(samples["idle"], samples["off"])]
+    return [
+        Figure("torch.idle_pct", [100 * ns / cnn_ns for ns in added], "%", 0.1, "the hooks of optimizer and root"),
+        Figure("torch.idle_pct.step_us", [ns / 1e3 for ns in added], "us", None, "the same, in microseconds a step"),
+    ]
+
+
+def bench_module_call(rival_python: str | None) -> list[Figure]:
+    del rival_python
+    samples = run_rounds("small_steps", ["off", "outputs"], 300, 15, None)
+    calls = 11  # ten layers and their root
+    added = [(with_us - alone) / calls / 1e3 for with_us, alone in zip(samples["outputs"], samples["off"])]
+    return [Figure("torch.module_call_us", added, "us", None, "a Python call and the statistics of four numbers")]
+
+
+def bench_handover(rival_python: str | None) -> list[Figure]:
+    del rival_python
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import handover; handover.main()"
+    answer = subprocess.run([sys.executable, "-c", code, str(HERE)], check=True, capture_output=True, text=True).stdout
+    limit = "one call of `save_tensor` with a tensor of 1,024 floats that is kept"
+    return [Figure("torch.handover_us", json.loads(answer), "us", None, limit)]
+
+
+BENCHMARKS = {
+    "torch.stats_pct": bench_cnn,
+    "torch.keep_all_factor": bench_keep_all,
+    "torch.transformer_stats_pct": bench_transformer,
+    "torch.idle_pct": bench_idle,
+    "torch.module_call_us": bench_module_call,
+    "torch.handover_us": bench_handover,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line instead of a table")
+    parser.add_argument("--rival-python", metavar="PYTHON", help="the Python of an environment with smdebug")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only figures that begin with it")
+    arguments = parser.parse_args()
+    for name, measure in BENCHMARKS.items():
+        if arguments.names and not any(name.startswith(prefix) for prefix in arguments.names):
+            continue
+        for figure in measure(arguments.rival_python):
+            print(figure.as_json() if arguments.json else figure.as_row(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
