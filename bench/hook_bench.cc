@@ -63,8 +63,15 @@ Result<std::vector<Figure>> skip_ns() {
   const auto end_steps = [&] {
     for (int i = 0; i < kRepeats; ++i) idle->end_step();
   };
+  const auto ask = [&] {
+    std::size_t wanted = 0;
+    for (int i = 0; i < kRepeats; ++i) {
+      for (std::size_t j = 0; j < names.size(); ++j) wanted += idle->wants_anything() ? 1 : 0;
+    }
+    keep(wanted);
+  };
   const std::function<void()> arms[] = {for_all(names, *busy, view), for_all(ids, *busy, view),
-                                        for_all(names, *idle, view), end_steps};
+                                        for_all(names, *idle, view), ask, end_steps};
   const PairedRuns runs = run_interleaved(kRounds, arms);
   const double calls = static_cast<double>(kRepeats) * static_cast<double>(names.size());
   return std::vector<Figure>{
@@ -73,8 +80,9 @@ Result<std::vector<Figure>> skip_ns() {
       {"hook.skip_ns.by_id", divided(runs.ns(1), calls), "ns", at_most(100), "three dependent loads"},
       {"hook.skip_ns.idle_step", divided(runs.ns(2), calls), "ns", at_most(100),
        "one load: at a step at which nothing is wanted no name is looked up"},
+      {"hook.skip_ns.wants_anything", divided(runs.ns(3), calls), "ns", at_most(10), "one load behind a call"},
       {"hook.skip_ns.end_step",
-       divided(runs.ns(3), kRepeats),
+       divided(runs.ns(4), kRepeats),
        "ns",
        {},
        "the schedules of 12 collections, at a step in which nothing was kept"},

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/bytes.h"
+#include "format/capture_events.h"
 #include "format/control_record.h"
 #include "format/records.h"
 
@@ -84,8 +85,27 @@ void stop_request(ByteSpan payload) {
   require(format::decode_stop_request(format::encode_stop_request(*request)).value_or({}) == *request);
 }
 
-constexpr std::array kRecords = {segment_start, names,   bundle, statistics, scalars,
-                                 step_end,      run_end, index,  trailer,    stop_request};
+void capture_request(ByteSpan payload) {
+  const auto request = format::decode_capture_request(as_text(payload));
+  if (!request.ok()) return;
+  require(format::decode_capture_request(format::encode_capture_request(*request)).value_or({}) == *request);
+}
+
+void budget_event(ByteSpan payload) {
+  const auto event = format::decode_budget_event(as_text(payload));
+  if (!event.ok() || !*event) return;
+  require(format::decode_budget_event(format::encode_budget_event(**event)).value_or({}) == *event);
+}
+
+void capture_answer(ByteSpan payload) {
+  const auto answer = format::decode_capture_answer(as_text(payload));
+  if (!answer.ok() || !*answer) return;
+  require(format::decode_capture_answer(format::encode_capture_answer(**answer)).value_or({}) == *answer);
+}
+
+constexpr std::array kRecords = {segment_start,   names,        bundle,        statistics, scalars,
+                                 step_end,        run_end,      index,         trailer,    stop_request,
+                                 capture_request, budget_event, capture_answer};
 
 }  // namespace
 

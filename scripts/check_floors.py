@@ -15,12 +15,14 @@ FLOORS = {
     "tensor": ("base",),
     "format": ("base", "tensor"),
     "storage": ("base",),
+    "device": ("base", "tensor"),
     "store": ("base", "tensor", "format", "storage"),
-    "capture": ("base", "tensor", "format", "storage", "store"),
+    "capture": ("base", "tensor", "format", "storage", "device", "store"),
     "trial": ("base", "tensor", "format", "storage", "store"),
     "rules": ("base", "tensor", "format", "storage", "store", "trial"),
     "actions": ("base", "tensor", "format", "storage"),
-    "cli": ("base", "tensor", "format", "storage", "store", "capture", "trial", "rules", "actions"),
+    "watch": ("base", "tensor", "format", "storage", "store", "trial", "rules", "actions"),
+    "cli": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial", "rules", "actions", "watch"),
 }
 
 # The floor that each public header belongs to. The umbrella header belongs to the top.
@@ -32,6 +34,7 @@ PUBLIC_HEADERS = {
     "hook.h": "capture",
     "trial.h": "trial",
     "rule.h": "rules",
+    "watch.h": "watch",
     "trainwarden.h": "cli",
 }
 
@@ -43,15 +46,16 @@ LIBRARIES = {
     "fmt": ("src", "bench", "fuzz", "tests", "examples", "adapters"),
     "nlohmann": ("src", "bench", "fuzz", "tests"),
     "CLI": ("src/cli", "examples"),
+    "nanobind": ("adapters/python",),
     "pcre2.h": ("src/base",),
     "hwy": ("src/tensor", "bench"),
     "dlpack": ("src/tensor",),
     "gtest": ("src", "bench", "tests", "adapters", "examples"),
     "gmock": ("src", "bench", "tests", "adapters", "examples"),
     "zlib.h": ("examples",),
-    "torch": ("adapters", "examples", "bench/demo", "tests/install"),
-    "ATen": ("adapters", "examples", "bench/demo", "tests/install"),
-    "c10": ("adapters", "examples", "bench/demo", "tests/install"),
+    "torch": ("adapters", "examples", "bench/demo", "tests/install", "tests/preload"),
+    "ATen": ("adapters", "examples", "bench/demo", "tests/install", "tests/preload"),
+    "c10": ("adapters", "examples", "bench/demo", "tests/install", "tests/preload"),
 }
 
 # Headers of the operating system and of files, which turn bytes in, bytes out into I/O.
@@ -59,7 +63,7 @@ IO_HEADERS = re.compile(r"^(fstream|filesystem|unistd\.h|fcntl\.h|sys/.*|dirent\
 IO_FREE_FLOORS = ("tensor", "format")
 SYSTEM_HEADERS = re.compile(
     r"^([a-z_0-9]+"  # the C++ standard library
-    r"|(dirent|dlfcn|fcntl|poll|pthread|pty|sched|signal|spawn|stdlib|termios|unistd|cpuid|immintrin|nmmintrin|arm_acle)\.h"
+    r"|(dirent|dlfcn|elf|fcntl|link|poll|pthread|pty|sched|signal|spawn|stdlib|termios|unistd|cpuid|immintrin|nmmintrin|arm_acle)\.h"
     r"|(sys|linux|netinet|arpa)/[a-z_0-9]+\.h)$")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
@@ -124,6 +128,8 @@ class Checker:
         near = [(self.root / path).parent, *self.root.glob("adapters/*/include")]
         if path.startswith("bench/demo"):
             near += self.root.glob("examples/*")
+        if path.startswith("adapters/preload"):
+            near.append(self.root / "adapters/libtorch")
         if any((folder / name).exists() for folder in near):
             return None
         return f'"{name}" is neither a public header, nor of a floor, nor a neighbour'

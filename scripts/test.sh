@@ -153,9 +153,10 @@ run_test() {
     "") ;;
     *) wrong_usage "test takes --quick or nothing, not \"$*\"" ;;
   esac
-  need_packages demo test
+  need_packages demo test python
   stage "checks of the sources" source_checks
   stage "release: build and test" release_tests
+  stage "Python package" python_tests
   if ! $quick; then
     stage "AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests
     stage "ThreadSanitizer" tsan_tests

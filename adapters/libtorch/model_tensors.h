@@ -4,44 +4,50 @@
 #include <torch/nn/module.h>
 
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "trainwarden/hook.h"
+#include "weak_tensor.h"
 
 namespace trainwarden::torch {
 
 struct Parameter {
-  at::Tensor tensor;
+  WeakTensor tensor;
   std::string name;
   TensorId id;
   TensorId gradient_id;
 };
 
+using ParameterSet = std::unordered_set<const c10::TensorImpl*>;
+
+// Keeps neither the module nor its tensors alive.
 class ModelTensors {
  public:
   ModelTensors(Hook& hook, const ::torch::nn::Module& module, std::string prefix);
 
-  // Declares what the module has now. False when nothing changed since the last call. (Walking 200 parameters takes
-  // about 30 µs, most of it LibTorch's making of names.)
+  // Declares what the module has now; the module must be alive. False when nothing changed since the last call.
+  // (Walking 200 parameters takes about 30 µs, most of it LibTorch's making of names.)
   bool refresh();
-  void save();
+  void save_parameters_and_buffers();
+  void save_gradients();
+  void save_gradients_of(const ParameterSet& parameters);
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
  private:
-  using NamedTensors = ::torch::OrderedDict<std::string, at::Tensor>;
   struct Buffer {
-    at::Tensor tensor;
+    WeakTensor tensor;
     TensorId id;
   };
 
   Parameter declare_parameter(const std::string& name, const at::Tensor& tensor);
   Buffer declare_buffer(const std::string& name, const at::Tensor& tensor);
+  void save_gradient(const Parameter& parameter);
 
   Hook& hook_;
   const ::torch::nn::Module& module_;
   const std::string prefix_;
-  NamedTensors seen_parameters_;  // as the module names them, shared ones under every name
-  NamedTensors seen_buffers_;
+  std::vector<const c10::TensorImpl*> seen_;  // as the module names them, shared ones once for every name
   std::vector<Parameter> parameters_;
   std::vector<Buffer> buffers_;
 };

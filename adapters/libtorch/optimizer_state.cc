@@ -52,7 +52,6 @@ std::span<const Field> fields_of(const optim::Optimizer& optimizer) {
   if (dynamic_cast<const optim::AdamW*>(&optimizer) != nullptr) return kAdamWFields;
   if (dynamic_cast<const optim::RMSprop*>(&optimizer) != nullptr) return kRmspropFields;
   if (dynamic_cast<const optim::Adagrad*>(&optimizer) != nullptr) return kAdagradFields;
-  report_fault("capture optimizer state", "only SGD, Adam, AdamW, RMSprop and Adagrad of torch::optim are known");
   return {};
 }
 
@@ -77,7 +76,14 @@ const State* find_state(const States& states, const c10::TensorImpl* parameter) 
 
 OptimizerState::OptimizerState(Hook& hook, const optim::Optimizer& optimizer, const ModelTensors& model)
     : hook_(hook), optimizer_(optimizer), model_(model), fields_(fields_of(optimizer)) {
+  if (fields_.empty()) {
+    report_fault("capture optimizer state", "only SGD, Adam, AdamW, RMSprop and Adagrad of torch::optim are known");
+  }
   refresh();
+}
+
+bool OptimizerState::knows(const optim::Optimizer& optimizer) {
+  return !fields_of(optimizer).empty();
 }
 
 void OptimizerState::refresh() {
@@ -87,7 +93,7 @@ void OptimizerState::refresh() {
     const std::string stem = "optimizer_state/" + parameter.name + "/";
     for (const Field& field : fields_) {
       const TensorId id = hook_.declare(stem + std::string(field.name), kCollections);
-      entries_.push_back({.parameter = parameter.tensor.unsafeGetTensorImpl(), .field = &field, .id = id});
+      entries_.push_back({.parameter = parameter.tensor.address(), .field = &field, .id = id});
     }
   }
 }

@@ -15,6 +15,9 @@ namespace trainwarden::torch {
 
 class OptimizerState {
  public:
+  // SGD, Adam, AdamW, RMSprop and Adagrad of torch::optim.
+  static bool knows(const ::torch::optim::Optimizer& optimizer);
+
   // Logs when the kind of optimizer is not known; nothing is captured then.
   OptimizerState(Hook& hook, const ::torch::optim::Optimizer& optimizer, const ModelTensors& model);
 

@@ -9,18 +9,15 @@
 #include "tensor_bridge.h"
 
 namespace trainwarden::torch {
-namespace {
 
-// "torch::nn::LinearImpl" and "Linear" are both Linear.
 std::string class_of(const ::torch::nn::Module& module) {
   constexpr std::string_view kSuffix = "Impl";
   std::string name = module.name();
+  name.resize(std::min(name.find('<'), name.size()));  // arguments of a template have colons, too
   name.erase(0, name.rfind(':') + 1);
   if (name.ends_with(kSuffix) && name.size() > kSuffix.size()) name.resize(name.size() - kSuffix.size());
   return name;
 }
-
-}  // namespace
 
 ParameterOwners::ParameterOwners(const ::torch::nn::Module& module,
                                  const std::function<std::size_t(const std::string& path)>& number_of) {
@@ -41,7 +38,12 @@ ParameterOwners::ParameterOwners(const ::torch::nn::Module& module,
 
 void ParameterOwners::add(const at::Tensor& tensor, std::size_t owner) {
   const auto* begin = static_cast<const std::byte*>(address_of(tensor));
-  if (begin != nullptr) extents_.push_back({begin, begin + tensor.nbytes(), owner});
+  if (begin != nullptr) extents_.push_back({WeakTensor(tensor), begin, begin + tensor.nbytes(), owner});
+}
+
+bool ParameterOwners::have_moved() const {
+  return std::any_of(extents_.begin(), extents_.end(),
+                     [](const Extent& extent) { return address_of(extent.tensor.lock()) != extent.begin; });
 }
 
 std::vector<std::size_t> ParameterOwners::owners_of(const at::Tensor& tensor) const {

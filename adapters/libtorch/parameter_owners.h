@@ -11,8 +11,12 @@
 #include <vector>
 
 #include "layer_operator.h"
+#include "weak_tensor.h"
 
 namespace trainwarden::torch {
+
+// The class of a module for people: "torch::nn::LinearImpl" and "Linear" are both Linear.
+std::string class_of(const ::torch::nn::Module& module);
 
 // Submodules that hold parameters or buffers of their own are called layers here; they are told apart by a number.
 class ParameterOwners {
@@ -27,8 +31,12 @@ class ParameterOwners {
 
   bool owns(std::size_t layer, const at::Tensor& tensor) const;
 
+  // Does any of the tensors lie elsewhere than when this was made?
+  bool have_moved() const;
+
  private:
   struct Extent {
+    WeakTensor tensor;
     const std::byte* begin;
     const std::byte* end;
     std::size_t owner;  // index into owners_

@@ -2,6 +2,8 @@
 #include "tensor_bridge.h"
 
 #include <ATen/core/grad_mode.h>
+#include <c10/core/Stream.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/version.h>
 
 #include <optional>
@@ -54,6 +56,23 @@ std::optional<Device> device_of(const at::Device& device) {
   return std::nullopt;
 }
 
+// What the CUDA runtime calls the stream; none where this LibTorch has no way to tell.
+template <class Stream>
+std::optional<void*> handle_of(const Stream& stream) {
+  if (stream.id() == 0) return nullptr;  // the default stream
+  if constexpr (requires { stream.native_handle(); }) {
+    return stream.native_handle();
+  } else {
+    return std::nullopt;
+  }
+}
+
+// The stream that operators on this device run on now.
+std::optional<void*> current_stream(const at::Device& device) {
+  if (device.is_cpu()) return nullptr;
+  return handle_of(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
+}
+
 bool is_lazy(const at::Tensor& tensor) {
   return tensor.is_conj() || tensor.is_neg();
 }
@@ -64,9 +83,12 @@ std::optional<TensorView> plain_view_of(const at::Tensor& tensor) {
   const auto device = device_of(tensor.device());
   const void* data = address_of(tensor);
   if (!dtype || !device || (data == nullptr && tensor.numel() > 0)) return std::nullopt;
-  const auto view = TensorView::strided(data, *dtype, std::span(tensor.sizes().data(), tensor.sizes().size()),
-                                        std::span(tensor.strides().data(), tensor.strides().size()), *device);
-  return view.ok() ? std::optional(*view) : std::nullopt;
+  auto view = TensorView::strided(data, *dtype, std::span(tensor.sizes().data(), tensor.sizes().size()),
+                                  std::span(tensor.strides().data(), tensor.strides().size()), *device);
+  const auto stream = current_stream(tensor.device());
+  if (!view.ok() || !stream) return std::nullopt;
+  view->stream = *stream;
+  return *view;
 }
 
 }  // namespace

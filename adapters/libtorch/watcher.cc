@@ -43,7 +43,8 @@ class Watcher::Impl {
   void save_step() {
     settle();
     if (model_.refresh()) refresh_names();
-    model_.save();
+    model_.save_parameters_and_buffers();
+    model_.save_gradients();
     for (OptimizerState& optimizer : optimizers_) optimizer.save();
   }
 

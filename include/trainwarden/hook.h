@@ -11,8 +11,8 @@
 // allocation. What could not be kept is counted with its cause (report()) and written into the run as soon as the run
 // can be written. When the hook fails for good it switches itself off and says so once in the log.
 //
-// Threads. save_*, wants and declare may be called from many threads at once. set_mode, end_step, flush and close
-// belong to the one thread that drives training.
+// Threads. save_*, wants*, declare, next_wanted_step and add_cost may be called from many threads at once. set_mode,
+// end_step, flush and close belong to the one thread that drives training.
 //
 // Fork. A child process gets a hook that is switched off (data-loader workers); it opens its own when it trains.
 #pragma once
@@ -53,6 +53,17 @@ enum class Durability : std::uint8_t {
   kStep,      // synced before a step is acknowledged
 };
 
+// Which workers of a job write into the run.
+enum class IncludeWorkers : std::uint8_t {
+  kOne,  // rank 0 alone: the hooks of the others are switched off, and the run says world_size 1
+  kAll,  // each writes a journal of its own (default)
+};
+
+namespace capture {
+class HookOpener;
+struct ConfigSource;
+}  // namespace capture
+
 struct HookOptions {
   // The run's folder, created if missing. A folder that holds a finished run is refused: runs are never overwritten.
   std::filesystem::path run_dir;
@@ -64,8 +75,14 @@ struct HookOptions {
   SavePolicy save;                               // for collections without one
   KeepForm keep;                                 // for collections without one
 
+  // The share of the training's time that capture may take, in [0, 1]: 0.01 is 1 %. The hook measures what it costs,
+  // and when that is more it leaves out histograms and hashes, then steps, then whole values; losses, scalars and
+  // save_steps never. 0: no limit.
+  double budget = 0;
+
   int rank = 0;  // of this worker, in [0, world_size)
   int world_size = 1;
+  IncludeWorkers include_workers = IncludeWorkers::kAll;
 
   std::size_t staging_bytes = std::size_t{256} << 20;  // the staging area; bounds what the hook holds of tensors
   WhenFull when_full = WhenFull::kDrop;
@@ -75,6 +92,10 @@ struct HookOptions {
 
   std::string code_version;                   // of the training program; recorded in run.json
   std::map<std::string, std::string> labels;  // free words on the run (learning rate, data set), recorded in run.json
+
+  // The file that TRAINWARDEN_CONFIG named, if it did: set by hook_options_from_environment(). The hook follows its
+  // changes while the training goes on.
+  std::shared_ptr<const capture::ConfigSource> config_source;
 };
 
 // Reads the JSON file (docs/reference/config.md). Unknown keys are errors that name the nearest known one.
@@ -85,6 +106,12 @@ TRAINWARDEN_API Result<HookOptions> parse_hook_options(std::string_view json, st
 // TRAINWARDEN_WORLD_SIZE, ... (docs/reference/config.md has them all).
 TRAINWARDEN_API Result<HookOptions> hook_options_from_environment(HookOptions base = {});
 
+// What is captured of a program that knows nothing of us. As hook_options_from_environment() when the environment says
+// what to capture (TRAINWARDEN_CONFIG, _INCLUDE, _INCLUDE_COLLECTIONS, _SAVE_ALL or _SAVE_INTERVAL is set). Else, at
+// every step and under a budget of 1 %: losses whole, and the statistics of weights, biases, gradients and outputs;
+// the other variables overlay that.
+TRAINWARDEN_API Result<HookOptions> hook_options_for_attach();
+
 // Why something is missing from the run.
 enum class LossCause : std::uint8_t {
   kStagingFull,  // the staging area had no room
@@ -93,8 +120,9 @@ enum class LossCause : std::uint8_t {
   kUnsupported,  // a device or dtype that cannot be read here
   kHookOff,      // the hook had switched itself off, or was closed
   kOutOfMemory,
+  kDeviceFailed,  // a GPU or its driver refused to read a tensor, or failed while it did
 };
-inline constexpr int kLossCauseCount = 6;
+inline constexpr int kLossCauseCount = 7;
 TRAINWARDEN_API std::string_view name(LossCause cause);  // "staging_full", ...
 
 struct CaptureLoss {
@@ -102,6 +130,20 @@ struct CaptureLoss {
   std::uint64_t count = 0;  // of tensors, statistics or scalars
   std::uint64_t bytes = 0;
   std::string first_message;  // of the first such loss
+};
+
+// What capture costs the training, and what is left out to keep to the budget.
+struct CaptureBill {
+  double budget = 0;                 // in force; 0: no limit
+  std::int64_t training_ns = 0;      // wall time of the steps that have ended, capture included
+  std::int64_t capture_ns = 0;       // of it: inside the hook's calls on training threads, and Hook::add_cost()
+  std::int64_t interval_factor = 1;  // in the current mode, save intervals are this many times as long: a power of two
+  std::vector<std::string> dropped;  // forms left out in the current mode: "histogram", "hash", "values"
+
+  // Of the training's time that was capture.
+  double share() const {
+    return training_ns > 0 ? static_cast<double>(capture_ns) / static_cast<double>(training_ns) : 0.0;
+  }
 };
 
 // What the hook did and cost so far.
@@ -112,8 +154,9 @@ struct HookReport {
   std::uint64_t kept_bytes = 0;
   std::uint64_t statistics = 0;
   std::uint64_t scalars = 0;
-  std::int64_t training_thread_ns =
-      0;           // time spent inside the hook's calls by training threads, where something was kept
+  // Time spent inside the hook's calls by training threads, where something was kept.
+  std::int64_t training_thread_ns = 0;
+  CaptureBill bill;
   bool on = true;  // false once the hook has switched itself off or was closed
   std::string off_reason;
   std::vector<CaptureLoss> losses;  // only causes that occurred
@@ -126,10 +169,6 @@ struct StepEnd {
   bool stop_requested = false;   // somebody asked the training to stop; it stays true
   std::string_view stop_reason;  // valid as long as the hook
 };
-
-namespace capture {
-class HookOpener;
-}
 
 // A tensor that the hook knows by number; cheaper than a name.
 struct TensorId {
@@ -170,6 +209,12 @@ class TRAINWARDEN_API Hook {
   // Would any tensor of this collection be wanted at the current step? Tensors that the hook has not heard of yet are
   // judged by the collection's own policy and that of `all`.
   bool wants_collection(std::string_view collection);
+  // Is any tensor at all wanted at the current step? One load: ask it before anything else.
+  bool wants_anything() const;
+  // The first step, from the current one on, at which the tensor is wanted: a mode step of the current mode. None:
+  // never again, or an id that was not declared. What is captured, and the mode, may change with each step: the answer
+  // holds until end_step(), and is for planning; whether a step is wanted is asked when it is there.
+  std::optional<std::int64_t> next_wanted_step(TensorId id);
 
   // Each is a no-op when the tensor is not wanted at the current step. The memory may be changed or freed after return.
   // Saving a name twice within a step: the later one gets the suffix that is free ("name#1", "name#2").
@@ -179,6 +224,16 @@ class TRAINWARDEN_API Hook {
   // Written at every step, whatever the policy, as float64, under collection `scalars`.
   void save_scalar(std::string_view name, double value);
 
+  // Tensors on a GPU that this thread saves between the two are read together, which costs one launch in place of many.
+  // Until end_group() their memory must stay as it is: the promise of save_tensor holds from then on. end_step() ends a
+  // group, too. Other tensors, and other threads, know nothing of it.
+  void begin_group();
+  void end_group();
+
+  // Adds to the bill what capture cost the training outside the hook's own calls (an adapter's work in the training
+  // thread). From any thread.
+  void add_cost(std::chrono::nanoseconds spent);
+
   // Waits until everything up to the last ended step is in the run's files. kDeadlineExceeded when it took too long, or
   // the storage's code when a step since the last flush could not be written.
   Status flush(std::chrono::milliseconds timeout = std::chrono::seconds(30));
@@ -186,7 +241,7 @@ class TRAINWARDEN_API Hook {
   Status close();
 
   HookReport report() const;
-  const HookOptions& options() const;
+  const HookOptions& options() const;  // as the hook was opened
 
  private:
   friend class capture::HookOpener;

@@ -20,9 +20,11 @@ struct TRAINWARDEN_API SaveSchedule {
   std::optional<std::int64_t> end_step = {};  // exclusive; none: no end; 0: only save_steps
   std::vector<std::int64_t> save_steps = {};
 
-  bool wants(std::int64_t step) const;
+  // With `interval_factor` the interval is that many times as long; save_steps stay.
+  bool wants(std::int64_t step, std::int64_t interval_factor = 1) const;
   // The first wanted step ≥ `step`, none when there will be no more.
-  std::optional<std::int64_t> next_wanted(std::int64_t step) const;
+  std::optional<std::int64_t> next_wanted(std::int64_t step, std::int64_t interval_factor = 1) const;
+  bool lists(std::int64_t step) const;  // step ∈ save_steps
   friend bool operator==(const SaveSchedule&, const SaveSchedule&) = default;
 };
 

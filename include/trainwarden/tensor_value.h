@@ -1,7 +1,8 @@
-// TensorValue: a tensor read back from a run, with its own memory.
+// A tensor read back from a run: with memory of its own, or in memory that is shared.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,13 @@ struct TRAINWARDEN_API TensorValue {
   TensorView view() const;  // of numeric values; valid as long as this object is neither changed nor moved from
   // The elements as double (bool as 0 and 1, complex as its real part). Empty for kString.
   std::vector<double> to_doubles() const;
+};
+
+// A tensor's value in memory that may only be read: where the run's file is mapped, when it can be.
+struct SharedTensorValue {
+  TensorView view;                    // packed, row-major; valid as long as the owner
+  std::shared_ptr<const void> owner;  // may outlive the trial
+  bool mapped = false;                // no copy was made
 };
 
 }  // namespace trainwarden

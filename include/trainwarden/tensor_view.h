@@ -72,6 +72,8 @@ struct TRAINWARDEN_API TensorView {
   // Distance between neighbours of each dimension, in elements (may be 0 or negative). Ignored when `contiguous`.
   std::array<std::int64_t, Shape::kMaxRank> strides{};
   bool contiguous = true;  // row-major without gaps
+  // On an accelerator, the stream that the elements are produced on (a cudaStream_t); nullptr is the default stream.
+  void* stream = nullptr;
 
   static TensorView of(const void* data, DType dtype, const Shape& shape, Device device = {});
 

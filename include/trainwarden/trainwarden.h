@@ -13,3 +13,4 @@
 #include "trainwarden/tensor_view.h"
 #include "trainwarden/trial.h"
 #include "trainwarden/version.h"
+#include "trainwarden/watch.h"

@@ -124,6 +124,10 @@ class TRAINWARDEN_API Trial {
   // damaged.
   Result<TensorValue> value(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
                             std::string_view worker = {});
+  // The same without a copy, once nothing is written to its file any more (the run has ended, or went on in a new
+  // segment); before that, and for strings, in memory of its own.
+  Result<SharedTensorValue> shared_value(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
+                                         std::string_view worker = {});
   Result<Statistics> statistics(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
                                 std::string_view worker = {});  // saved, else computed from the saved value or scalar
   Result<double> reduction(std::string_view tensor, std::int64_t step, Reduction reduction, bool abs = false,

@@ -1,6 +1,7 @@
 #include "capture/capture_plan.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -118,21 +119,19 @@ Status check_policy(const SavePolicy& policy) {
   return Status();
 }
 
+// Sorted, each once.
+std::vector<std::uint32_t> union_of(std::vector<std::uint32_t> a, const std::vector<std::uint32_t>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  std::sort(a.begin(), a.end());
+  a.erase(std::unique(a.begin(), a.end()), a.end());
+  return a;
+}
+
 bool always_values(std::string_view collection) {
   return collection == kLosses || collection == kScalars;
 }
 
 }  // namespace
-
-FormBits bits_of(const KeepForm& form) {
-  unsigned bits = 0;
-  if (form.values) bits |= kValuesBit;
-  if (form.any_statistics()) bits |= kStatisticsBit;
-  if (form.histogram) bits |= kHistogramBit;
-  if (form.hash) bits |= kHashBit;
-  if (form.shape) bits |= kShapeBit;
-  return static_cast<FormBits>(bits);
-}
 
 CapturePlan::CapturePlan(const HookOptions& options)
     : save_(options.save.filled_from(SavePolicy::of(SaveSchedule()))), keep_(options.keep) {}
@@ -154,7 +153,8 @@ Result<std::unique_ptr<CapturePlan>> CapturePlan::resolve(const HookOptions& opt
 Status CapturePlan::add(Collection collection, bool saved) {
   Planned planned;
   if (collection.save) TRAINWARDEN_RETURN_IF_ERROR(check_policy(*collection.save));
-  planned.form = always_values(collection.name) ? kValuesBit : bits_of(collection.keep.value_or(keep_));
+  planned.always_whole = always_values(collection.name);
+  planned.form = planned.always_whole ? kValuesBit : bits_of(collection.keep.value_or(keep_));
   if (planned.form == 0) return Status(Code::kInvalidArgument, "nothing is kept; choose a form in keep");
   TRAINWARDEN_ASSIGN_OR_RETURN(planned.patterns, PatternSet::compile(collection.include));
   planned.save = collection.save ? collection.save->filled_from(save_) : save_;
@@ -166,22 +166,56 @@ Status CapturePlan::add(Collection collection, bool saved) {
 
 const Membership& CapturePlan::membership_of(std::string_view tensor) {
   std::lock_guard lock(mutex_);
-  std::vector<std::uint32_t> collections;
+  return intern(found_by_name(tensor), {});
+}
+
+const Membership& CapturePlan::with_collections(const Membership& membership,
+                                                std::span<const std::string_view> collections) {
+  std::lock_guard lock(mutex_);
+  Indices declared = membership.declared_;
+  for (const std::string_view collection : collections) declared.push_back(find_or_add(collection));
+  return intern(union_of(membership.collections_, declared), union_of(declared, {}));
+}
+
+const Membership& CapturePlan::membership_after_change(const Membership& membership, std::string_view tensor) {
+  std::lock_guard lock(mutex_);
+  return intern(union_of(found_by_name(tensor), membership.declared_), membership.declared_);
+}
+
+CapturePlan::Indices CapturePlan::found_by_name(std::string_view tensor) const {
+  Indices collections;
   for (std::uint32_t i = 0; i < planned_.size(); ++i) {
     const std::vector<std::string>& names = planned_[i].collection.tensor_names;
     if (std::find(names.begin(), names.end(), tensor) != names.end() || planned_[i].patterns.found_in(tensor)) {
       collections.push_back(i);
     }
   }
-  return intern(std::move(collections));
+  return collections;
 }
 
-const Membership& CapturePlan::with_collections(const Membership& membership,
-                                                std::span<const std::string_view> collections) {
-  std::lock_guard lock(mutex_);
-  std::set<std::uint32_t> indices(membership.collections_.begin(), membership.collections_.end());
-  for (const std::string_view collection : collections) indices.insert(find_or_add(collection));
-  return intern({indices.begin(), indices.end()});
+void CapturePlan::change(const CapturePlan& wanted, bool declared_saved) {
+  std::scoped_lock lock(mutex_, wanted.mutex_);
+  save_ = wanted.save_;
+  keep_ = wanted.keep_;
+  for (Planned& planned : planned_) {
+    planned.collection.include.clear();
+    planned.collection.tensor_names.clear();
+    planned.patterns = PatternSet();
+    planned.saved = planned.declared && declared_saved;
+    planned.save = save_;
+    if (planned.declared) planned.form = bits_of(keep_);
+  }
+  for (const Planned& planned : wanted.planned_) {
+    const auto index = index_of_collection(planned.collection.name);
+    if (!index) {
+      planned_.push_back(planned);
+      continue;
+    }
+    const bool declared = planned_[*index].declared;
+    planned_[*index] = planned;
+    planned_[*index].declared = declared;
+  }
+  for (auto& [collections, membership] : memberships_) membership.in_use_ = false;
 }
 
 std::vector<std::string> CapturePlan::names_of(const Membership& membership) const {
@@ -192,10 +226,11 @@ std::vector<std::string> CapturePlan::names_of(const Membership& membership) con
   return names;
 }
 
-void CapturePlan::begin_step(Mode mode, std::int64_t mode_step) {
+void CapturePlan::begin_step(Mode mode, std::int64_t mode_step, const Restraint& restraint) {
   std::lock_guard lock(mutex_);
   mode_ = mode;
   mode_step_ = mode_step;
+  restraint_ = restraint;
   bool anything = false;
   for (Planned& planned : planned_) {
     planned.form_now = wanted_now(planned);
@@ -205,6 +240,22 @@ void CapturePlan::begin_step(Mode mode, std::int64_t mode_step) {
     membership.form_now_.store(wanted_now(membership), std::memory_order_relaxed);
   }
   anything_wanted_.store(anything, std::memory_order_relaxed);
+  demand_ = demand_now();
+}
+
+StepDemand CapturePlan::demand_now() const {
+  StepDemand demand{
+      .wanted = false, .listed = false, .save_interval = std::numeric_limits<std::int64_t>::max(), .forms = 0};
+  for (const Planned& planned : planned_) {
+    const SaveSchedule& schedule = *planned.save[mode_];
+    if (!planned.saved || planned.always_whole || schedule.end_step == 0) continue;
+    const bool listed = schedule.lists(mode_step_);
+    demand.wanted |= planned.form_now != 0 && !listed;
+    demand.listed |= listed;
+    demand.save_interval = std::min(demand.save_interval, schedule.save_interval);
+    demand.forms |= planned.form;
+  }
+  return demand;
 }
 
 bool CapturePlan::wants_collection(std::string_view collection) const {
@@ -216,8 +267,24 @@ bool CapturePlan::wants_collection(std::string_view collection) const {
   const auto all = index_of_collection(kAll);
   if (planned_[*index].form_now != 0 || (all && planned_[*all].form_now != 0)) return true;
   return std::any_of(memberships_.begin(), memberships_.end(), [&](const auto& entry) {
-    return entry.second.form_now() != 0 && std::binary_search(entry.first.begin(), entry.first.end(), *index);
+    const Membership& membership = entry.second;
+    const auto& collections = membership.collections_;
+    return membership.in_use_ && membership.form_now() != 0 &&
+           std::binary_search(collections.begin(), collections.end(), *index);
   });
+}
+
+std::optional<std::int64_t> CapturePlan::next_wanted_step(const Membership& membership) const {
+  std::lock_guard lock(mutex_);
+  std::optional<std::int64_t> next;
+  if (off_in_mode(membership)) return next;
+  for (const std::uint32_t index : membership.collections_) {
+    const Planned& planned = planned_[index];
+    if (!planned.saved) continue;
+    const auto step = planned.save[mode_]->next_wanted(mode_step_, interval_factor(planned));
+    if (step && (!next || *step < *next)) next = step;
+  }
+  return next;
 }
 
 std::vector<Collection> CapturePlan::collections() const {
@@ -228,7 +295,7 @@ std::vector<Collection> CapturePlan::collections() const {
     if (!planned.saved) continue;
     collection.save = planned.save;
     if (!collection.keep) collection.keep = keep_;
-    if (always_values(collection.name)) collection.keep = KeepForm::whole();
+    if (planned.always_whole) collection.keep = KeepForm::whole();
   }
   return collections;
 }
@@ -245,6 +312,7 @@ std::uint32_t CapturePlan::find_or_add(std::string_view collection) {
   Planned planned;
   planned.collection.name = collection;
   planned.saved = true;
+  planned.declared = true;
   planned.save = save_;
   planned.form = bits_of(keep_);
   planned.form_now = wanted_now(planned);
@@ -253,29 +321,39 @@ std::uint32_t CapturePlan::find_or_add(std::string_view collection) {
   return static_cast<std::uint32_t>(planned_.size() - 1);
 }
 
-const Membership& CapturePlan::intern(std::vector<std::uint32_t> collections) {
-  const auto [entry, added] = memberships_.try_emplace(std::move(collections));
+const Membership& CapturePlan::intern(Indices collections, Indices declared) {
+  const auto [entry, added] = memberships_.try_emplace({std::move(collections), std::move(declared)});
   Membership& membership = entry->second;
-  if (added) {
-    membership.collections_ = entry->first;
-    for (const std::uint32_t index : entry->first) {
-      const std::string& collection = planned_[index].collection.name;
-      membership.training_only_ |= collection == kGradients || collection == kOptimizerState;
-      membership.has_scalars_ |= collection == kScalars;
-    }
-    membership.form_now_.store(wanted_now(membership), std::memory_order_relaxed);
+  membership.in_use_ = true;
+  if (!added) return membership;
+  membership.collections_ = entry->first.first;
+  membership.declared_ = entry->first.second;
+  for (const std::uint32_t index : membership.collections_) {
+    const std::string& collection = planned_[index].collection.name;
+    membership.training_only_ |= collection == kGradients || collection == kOptimizerState;
+    membership.has_scalars_ |= collection == kScalars;
   }
+  membership.form_now_.store(wanted_now(membership), std::memory_order_relaxed);
   return membership;
 }
 
 FormBits CapturePlan::wanted_now(const Planned& planned) const {
-  const bool wanted = planned.saved && planned.save[mode_]->wants(mode_step_);
-  return wanted ? planned.form : FormBits{0};
+  const SaveSchedule& schedule = *planned.save[mode_];
+  if (!planned.saved || !schedule.wants(mode_step_, interval_factor(planned))) return 0;
+  const bool unrestrained = planned.always_whole || schedule.lists(mode_step_);
+  return unrestrained ? planned.form : restraint_.apply(planned.form);
+}
+
+std::int64_t CapturePlan::interval_factor(const Planned& planned) const {
+  return planned.always_whole ? 1 : restraint_.interval_factor;
+}
+
+bool CapturePlan::off_in_mode(const Membership& membership) const {
+  return membership.training_only_ && mode_ != Mode::kTrain && mode_ != Mode::kGlobal;
 }
 
 FormBits CapturePlan::wanted_now(const Membership& membership) const {
-  const bool training = mode_ == Mode::kTrain || mode_ == Mode::kGlobal;
-  if (membership.training_only_ && !training) return 0;
+  if (off_in_mode(membership)) return 0;
   unsigned form = 0;
   for (const std::uint32_t index : membership.collections_) form |= planned_[index].form_now;
   return static_cast<FormBits>(form);

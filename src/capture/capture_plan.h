@@ -14,9 +14,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/pattern.h"
+#include "capture/restraint.h"
 #include "trainwarden/collection.h"
 #include "trainwarden/hook.h"
 #include "trainwarden/mode.h"
@@ -24,16 +26,6 @@
 #include "trainwarden/status.h"
 
 namespace trainwarden::capture {
-
-// A KeepForm as bits; 0 is "not wanted".
-using FormBits = std::uint8_t;
-inline constexpr FormBits kValuesBit = 1;
-inline constexpr FormBits kStatisticsBit = 2;
-inline constexpr FormBits kHistogramBit = 4;
-inline constexpr FormBits kHashBit = 8;
-inline constexpr FormBits kShapeBit = 16;
-inline constexpr FormBits kAnyStatisticsBits = kStatisticsBit | kHistogramBit | kHashBit;
-FormBits bits_of(const KeepForm& form);
 
 // The collections of some tensors. Lives as long as its plan.
 class Membership {
@@ -45,8 +37,10 @@ class Membership {
  private:
   friend class CapturePlan;
   std::vector<std::uint32_t> collections_;  // indices into the plan's, rising
+  std::vector<std::uint32_t> declared_;     // of them, those that the program gave it itself
   bool training_only_ = false;              // gradients and optimizer state are not kept in eval and predict
   bool has_scalars_ = false;
+  bool in_use_ = true;  // not left behind by a change of the plan
   std::atomic<FormBits> form_now_ = 0;
 };
 
@@ -63,11 +57,22 @@ class CapturePlan {
   const Membership& with_collections(const Membership& membership, std::span<const std::string_view> collections);
   std::vector<std::string> names_of(const Membership& membership) const;  // sorted
 
-  void begin_step(Mode mode, std::int64_t mode_step);
+  // Takes the collections of `wanted` in place of its own, from the next begin_step() on. Collections that the program
+  // declared itself stay, saved or not as `declared_saved` says. Memberships stay valid, and as they are: ask
+  // membership_after_change() for those that take their place.
+  void change(const CapturePlan& wanted, bool declared_saved);
+  const Membership& membership_after_change(const Membership& membership, std::string_view tensor);
+
+  // `restraint`: what the budget leaves out; of losses, scalars and save_steps it leaves out nothing.
+  void begin_step(Mode mode, std::int64_t mode_step, const Restraint& restraint = {});
+  // What the current step asks for that may be left out. For the thread that drives training.
+  const StepDemand& demand() const { return demand_; }
   // False when no tensor at all is wanted at the current step.
   bool anything_wanted() const { return anything_wanted_.load(std::memory_order_relaxed); }
   // By the collection's own policy, by that of `all`, or because a tensor that is known to belong to it is wanted.
   bool wants_collection(std::string_view collection) const;
+  // The first step of the current mode, from the current one on, at which these tensors are wanted.
+  std::optional<std::int64_t> next_wanted_step(const Membership& membership) const;
 
   // For the run's manifest. `save` and `keep` are there for those that are saved.
   std::vector<Collection> collections() const;
@@ -77,7 +82,9 @@ class CapturePlan {
     Collection collection;
     PatternSet patterns;
     bool saved = false;
-    SavePolicy save;  // complete: with a schedule for each mode
+    bool declared = false;      // by the program, with a tensor; not by the options
+    bool always_whole = false;  // losses and scalars: whatever KeepForm and the budget say
+    SavePolicy save;            // complete: with a schedule for each mode
     FormBits form = 0;
     FormBits form_now = 0;
   };
@@ -86,18 +93,24 @@ class CapturePlan {
   Status add(Collection collection, bool saved);
   std::optional<std::uint32_t> index_of_collection(std::string_view collection) const;
   std::uint32_t find_or_add(std::string_view collection);
-  const Membership& intern(std::vector<std::uint32_t> collections);
+  using Indices = std::vector<std::uint32_t>;
+  Indices found_by_name(std::string_view tensor) const;
+  const Membership& intern(Indices collections, Indices declared);
+  bool off_in_mode(const Membership& membership) const;
+  StepDemand demand_now() const;
+  std::int64_t interval_factor(const Planned& planned) const;
   FormBits wanted_now(const Planned& planned) const;
   FormBits wanted_now(const Membership& membership) const;
 
-  const SavePolicy save_;  // of the hook, complete
-  const KeepForm keep_;
-
   mutable std::mutex mutex_;  // guards all below but the atomics
-  std::deque<Planned> planned_;
-  std::map<std::vector<std::uint32_t>, Membership> memberships_;  // nodes stay where they are
+  SavePolicy save_;           // of the hook, complete
+  KeepForm keep_;
+  std::deque<Planned> planned_;                                    // grows only: indices stay
+  std::map<std::pair<Indices, Indices>, Membership> memberships_;  // by collections and declared; nodes stay
   Mode mode_ = Mode::kGlobal;
   std::int64_t mode_step_ = 0;
+  Restraint restraint_;
+  StepDemand demand_;
   std::atomic<bool> anything_wanted_ = false;
 };
 

@@ -196,5 +196,59 @@ TEST(CapturePlan, BadPoliciesAndForms) {
   EXPECT_EQ(error_of(options), "keep: nothing is kept; choose a form");
 }
 
+TEST(CapturePlan, ABudgetLeavesOutStepsAndForms) {
+  HookOptions options = every_step();
+  options.save[Mode::kGlobal]->save_interval = 2;
+  options.save[Mode::kGlobal]->save_steps = {5};
+  options.include_collections = {"weights"};
+  options.keep = KeepForm{.values = true, .statistics = false, .hash = true};
+  const auto plan = plan_of(options);
+  const Membership& weight = plan->membership_of("conv.weight");
+  const Membership& loss = plan->membership_of("loss_output_0");
+  const Restraint restraint{.interval_factor = 4, .dropped = kValuesBit | kHashBit};
+
+  plan->begin_step(Mode::kGlobal, 4, restraint);
+  EXPECT_EQ(weight.form_now(), 0);
+  EXPECT_EQ(loss.form_now(), kValuesBit) << "losses are never left out";
+  EXPECT_TRUE(plan->anything_wanted());
+  EXPECT_EQ(plan->demand(), (StepDemand{false, false, 2, kValuesBit | kStatisticsBit | kHashBit}));
+  EXPECT_EQ(plan->next_wanted_step(weight), 5);
+  EXPECT_EQ(plan->next_wanted_step(loss), 4);
+
+  plan->begin_step(Mode::kGlobal, 5, restraint);
+  EXPECT_EQ(weight.form_now(), kValuesBit | kStatisticsBit | kHashBit) << "neither are listed steps";
+  EXPECT_TRUE(plan->demand().listed);
+  EXPECT_EQ(plan->next_wanted_step(weight), 5);
+
+  plan->begin_step(Mode::kGlobal, 8, restraint);
+  EXPECT_EQ(weight.form_now(), kStatisticsBit) << "values leave their statistics behind";
+  EXPECT_TRUE(plan->demand().wanted);
+}
+
+TEST(CapturePlan, AChangeTakesOverCollectionsAndKeepsWhatTheProgramDeclared) {
+  HookOptions options = every_step();
+  options.include_collections = {"weights"};
+  const auto plan = plan_of(options);
+  const std::string_view mine[] = {"mine"};
+  const Membership& weight = plan->membership_of("conv.weight");
+  const Membership& declared = plan->with_collections(plan->membership_of("x"), mine);
+  EXPECT_NE(declared.form_now(), 0);
+
+  HookOptions other = every_step();
+  other.include_collections = {"gradients"};
+  other.collections = {{.name = "x only", .tensor_names = {"x"}}};
+  plan->change(*plan_of(other), true);
+  plan->begin_step(Mode::kGlobal, 1);
+  EXPECT_EQ(plan->membership_after_change(weight, "conv.weight").form_now(), 0);
+  const Membership& x = plan->membership_after_change(declared, "x");
+  EXPECT_EQ(plan->names_of(x), (std::vector<std::string>{"all", "mine", "x only"}));
+  EXPECT_NE(x.form_now(), 0);
+
+  plan->change(*plan_of(every_step()), false);
+  plan->begin_step(Mode::kGlobal, 2);
+  EXPECT_EQ(plan->membership_after_change(x, "x").form_now(), 0);
+  EXPECT_FALSE(plan->wants_collection("mine"));
+}
+
 }  // namespace
 }  // namespace trainwarden::capture

@@ -15,24 +15,8 @@ namespace {
 
 constexpr std::string_view kScalarsCollection = "scalars";
 
-// Adds the time until its end to a sum.
-class CostTimer {
- public:
-  CostTimer(const Clock& clock, std::atomic<std::int64_t>& sum_ns)
-      : clock_(clock), sum_ns_(sum_ns), begin_ns_(clock.steady_ns()) {}
-  ~CostTimer() { sum_ns_.fetch_add(clock_.steady_ns() - begin_ns_, std::memory_order_relaxed); }
-  CostTimer(const CostTimer&) = delete;
-  CostTimer& operator=(const CostTimer&) = delete;
-
- private:
-  const Clock& clock_;
-  std::atomic<std::int64_t>& sum_ns_;
-  const std::int64_t begin_ns_;
-};
-
 // Why the hook cannot read the tensor's elements; nullptr when it can.
 const char* why_unreadable(const TensorView& view) {
-  if (!view.device.host_readable()) return "its memory cannot be read by the host; copy it there first";
   if (view.data == nullptr && view.element_count() > 0) return "it has no memory";
   return nullptr;
 }
@@ -46,6 +30,7 @@ std::string about(const TensorEntry& entry, std::string_view problem) {
 Result<std::unique_ptr<CaptureSession>> CaptureSession::start(const HookOptions& options, Parts parts) {
   TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<StagingArea> staging, StagingArea::create(options.staging_bytes));
   std::unique_ptr<CaptureSession> session(new CaptureSession(options, std::move(parts), std::move(staging)));
+  session->take_earlier_requests();
   TRAINWARDEN_RETURN_IF_ERROR(session->writer_.start());
   return session;
 }
@@ -57,20 +42,37 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
       storage_(std::move(parts.storage)),
       plan_(std::move(parts.plan)),
       staging_(std::move(staging)),
+      devices_(std::move(parts.open_accelerator), *staging_),
+      changes_(std::move(parts.changes)),
+      bill_(options.budget, parts.clock),
       assembler_(*staging_, tensors_, *plan_),
-      writer_(std::make_unique<JournalFeed>(std::move(parts.journal), std::move(parts.stop_requests),
+      writer_(std::make_unique<JournalFeed>(std::move(parts.journal), std::move(parts.stop_requests), *changes_,
                                             options.durability, counter_, clock_, ledger_)) {}
+
+// Of before this process, or before this worker came: they hold from the first step on.
+void CaptureSession::take_earlier_requests() {
+  for (const format::CaptureAnswer& refused : changes_->look(false)) {
+    writer_.tell(format::encode_capture_answer(refused));
+  }
+  begin_step();
+}
 
 // Names.
 
 TensorEntry* CaptureSession::entry_of(std::string_view name) {
   if (TensorEntry* entry = tensors_.find(name)) return entry;
-  return tensors_.add(name, plan_->membership_of(name));
+  return add_entry(name);
+}
+
+// Kept out of entry_of(), which every tensor that is not wanted goes through.
+[[gnu::noinline]] TensorEntry* CaptureSession::add_entry(std::string_view name) {
+  return tensors_.add(name, [&](std::string_view added) -> const Membership& { return plan_->membership_of(added); });
 }
 
 void CaptureSession::add_to(TensorEntry& entry, std::span<const std::string_view> collections) {
-  const Membership* before = entry.membership.load(std::memory_order_acquire);
-  while (!entry.membership.compare_exchange_weak(before, &plan_->with_collections(*before, collections))) continue;
+  tensors_.update_membership(entry, [&](const TensorEntry& updated) -> const Membership& {
+    return plan_->with_collections(*updated.membership.load(std::memory_order_acquire), collections);
+  });
 }
 
 TensorId CaptureSession::declare(std::string_view name, std::span<const std::string_view> collections) {
@@ -90,6 +92,12 @@ bool CaptureSession::wants(std::string_view name) {
   return entry != nullptr && entry->form_now() != 0;
 }
 
+std::optional<std::int64_t> CaptureSession::next_wanted_step(TensorId id) const {
+  const TensorEntry* entry = tensors_.find(id);
+  if (entry == nullptr) return std::nullopt;
+  return plan_->next_wanted_step(*entry->membership.load(std::memory_order_acquire));
+}
+
 // Saving.
 
 void CaptureSession::save_tensor(TensorId id, const TensorView& view) {
@@ -105,7 +113,7 @@ void CaptureSession::save_tensor(std::string_view name, const TensorView& view) 
 void CaptureSession::save(TensorEntry& entry, const TensorView& view) {
   const FormBits form = entry.form_now();
   if (form == 0) return;
-  const CostTimer timer(clock_, training_thread_ns_);
+  const Bill::Timer timer(bill_);
   if (const char* problem = why_unreadable(view)) {
     return lose_saved(LossCause::kUnsupported, 0, [&] { return about(entry, problem); });
   }
@@ -116,21 +124,20 @@ void CaptureSession::save(TensorEntry& entry, const TensorView& view) {
     return lose_saved(LossCause::kUnsupported, 0, [&] { return about(entry, status.message()); });
   }
   if (!is_on()) return lose_saved(LossCause::kHookOff, view.packed_bytes(), [&] { return printable(entry.name); });
+  if (!view.device.host_readable()) return save_from_device(entry, form, view);
 
-  const TensorEntry* target = assembler_.entry_for_save(entry);
-  if (target == nullptr) return lose_nameless();
   const bool values_wanted = (form & kValuesBit) != 0;
-  if (values_wanted && keep_values(*target, form, view)) return;
+  if (values_wanted && keep_values(entry, form, view)) return;
   const bool in_their_place = values_wanted && when_full_ == WhenFull::kStatistics;
   if ((form & kAnyStatisticsBits) != 0 || in_their_place) {
-    keep_statistics(*target, form, view);
+    keep_statistics(entry, form, view);
   } else if ((form & kShapeBit) != 0) {
-    keep_shape(*target, view.dtype, view.shape);
+    keep_shape(entry, view.dtype, view.shape);
   }
 }
 
 // The statistics of a tensor that is kept whole are left to the writer thread.
-bool CaptureSession::keep_values(const TensorEntry& entry, FormBits form, const TensorView& view) {
+bool CaptureSession::keep_values(TensorEntry& entry, FormBits form, const TensorView& view) {
   auto slot = claim(entry, view.packed_bytes());
   if (!slot) return false;
   const Status copied = slot->memory().empty() ? Status() : copy_packed(view, slot->memory().data());
@@ -142,11 +149,11 @@ bool CaptureSession::keep_values(const TensorEntry& entry, FormBits form, const 
   tensor.dtype = view.dtype;
   tensor.shape = view.shape;
   tensor.statistics = form & kAnyStatisticsBits;
-  assembler_.add_tensor(*std::move(slot), entry, std::move(tensor));
+  add(entry, 0, [&] { return assembler_.add_tensor(*std::move(slot), entry, std::move(tensor)); });
   return true;
 }
 
-void CaptureSession::keep_statistics(const TensorEntry& entry, FormBits form, const TensorView& view) {
+void CaptureSession::keep_statistics(TensorEntry& entry, FormBits form, const TensorView& view) {
   StatisticsOptions options;
   options.histogram = (form & kHistogramBit) != 0;
   options.hash = (form & kHashBit) != 0;
@@ -157,12 +164,12 @@ void CaptureSession::keep_statistics(const TensorEntry& entry, FormBits form, co
   add_row(entry, {.dtype = view.dtype, .shape = view.shape, .statistics = *std::move(statistics)});
 }
 
-void CaptureSession::keep_shape(const TensorEntry& entry, DType dtype, const Shape& shape) {
+void CaptureSession::keep_shape(TensorEntry& entry, DType dtype, const Shape& shape) {
   add_row(entry, {.dtype = dtype, .shape = shape, .shape_only = true});
 }
 
-void CaptureSession::add_row(const TensorEntry& entry, store::StatisticsRow row) {
-  if (!take_room([&] { return assembler_.add_statistics(entry, row); })) lose_full(entry, 0);
+void CaptureSession::add_row(TensorEntry& entry, store::StatisticsRow row) {
+  add(entry, 0, [&] { return assembler_.add_statistics(entry, row); });
 }
 
 void CaptureSession::save_strings(std::string_view name, std::span<const std::string_view> strings) {
@@ -170,7 +177,7 @@ void CaptureSession::save_strings(std::string_view name, std::span<const std::st
   if (entry == nullptr) return lose_nameless();
   const FormBits form = entry->form_now();
   if (form == 0) return;
-  const CostTimer timer(clock_, training_thread_ns_);
+  const Bill::Timer timer(bill_);
   save_whole_strings(*entry, form, Shape({static_cast<std::int64_t>(strings.size())}), strings);
 }
 
@@ -179,27 +186,23 @@ void CaptureSession::save_whole_strings(TensorEntry& entry, FormBits form, const
                                         std::span<const std::string_view> strings) {
   const std::size_t bytes = packed_string_bytes(strings);
   if (!is_on()) return lose_saved(LossCause::kHookOff, bytes, [&] { return printable(entry.name); });
-  const TensorEntry* target = assembler_.entry_for_save(entry);
-  if (target == nullptr) return lose_nameless();
-  if ((form & kValuesBit) == 0) return keep_shape(*target, DType::kString, shape);
-  auto slot = claim(*target, bytes);
+  if ((form & kValuesBit) == 0) return keep_shape(entry, DType::kString, shape);
+  auto slot = claim(entry, bytes);
   if (!slot) return;
   pack_strings(strings, slot->memory());
   StagedTensor tensor;
   tensor.dtype = DType::kString;
   tensor.shape = shape;
-  assembler_.add_tensor(*std::move(slot), *target, std::move(tensor));
+  add(entry, 0, [&] { return assembler_.add_tensor(*std::move(slot), entry, std::move(tensor)); });
 }
 
 void CaptureSession::save_scalar(std::string_view name, double value) {
-  const CostTimer timer(clock_, training_thread_ns_);
+  const Bill::Timer timer(bill_);
   TensorEntry* entry = entry_of(name);
   if (entry == nullptr) return lose_nameless();
   if (!is_on()) return lose_saved(LossCause::kHookOff, sizeof value, [&] { return printable(entry->name); });
   if (!entry->membership.load(std::memory_order_acquire)->has_scalars()) add_to(*entry, {&kScalarsCollection, 1});
-  const TensorEntry* target = assembler_.entry_for_save(*entry);
-  if (target == nullptr) return lose_nameless();
-  if (!take_room([&] { return assembler_.add_scalar(*target, value); })) lose_full(*target, sizeof value);
+  add(*entry, sizeof value, [&] { return assembler_.add_scalar(*entry, value); });
 }
 
 // Memory for a tensor's bytes; without it the loss has been counted.
@@ -222,40 +225,51 @@ std::optional<StepAssembler::Slot> CaptureSession::claim(const TensorEntry& entr
   return slot;
 }
 
-// Calls `take` (true: it found room) until it succeeds or waiting is no use or not wanted.
-template <class Take>
-bool CaptureSession::take_room(Take take) {
-  while (true) {
-    const std::uint64_t releases = staging_->release_count();
-    if (take()) return true;
-    if (when_full_ != WhenFull::kBlock || !staging_->wait_for_release(releases)) return false;
-  }
-}
-
 // Steps.
 
 void CaptureSession::set_mode(Mode mode) {
   if (mode == counter_.current().mode) return;
   if (!assembler_.step_is_empty()) end_step();
   counter_.set_mode(mode);
+  begin_step();
+}
+
+void CaptureSession::begin_step() {
+  if (changes_->any_accepted()) take_changes();
   const StepId step = counter_.current();
-  plan_->begin_step(step.mode, step.mode_step);
+  plan_->begin_step(step.mode, step.mode_step, bill_.restraint(step.mode));
+}
+
+// What others have asked for holds from the step on that begins now.
+void CaptureSession::take_changes() {
+  const Bill::Timer timer(bill_);
+  std::vector<AcceptedChange> changes = changes_->take_accepted();
+  for (const AcceptedChange& change : changes) plan_->change(*change.plan, change.state.declared_saved);
+  tensors_.update_memberships([&](const TensorEntry& entry) -> const Membership& {
+    return plan_->membership_after_change(*entry.membership.load(std::memory_order_acquire), entry.name);
+  });
+  bill_.start_anew(changes.back().state.options.budget);
+  for (AcceptedChange& change : changes) {
+    if (change.answered) continue;
+    change.answer.global_step = counter_.current().global_step;
+    writer_.tell(format::encode_capture_answer(change.answer), plan_->collections());
+  }
+}
+
+void CaptureSession::end_group() {
+  const Bill::Timer timer(bill_);
+  devices_.end_group();
 }
 
 StepEnd CaptureSession::end_step() {
   const StepId id = counter_.current();
-  if (auto step = assembler_.end(id)) {
-    const CostTimer timer(clock_, training_thread_ns_);
-    if (!writer_.submit(step, when_full_ == WhenFull::kBlock)) {
-      assembler_.lose(*step);
-      ledger_.add(LossCause::kStagingFull, step->item_count(), step->tensor_bytes(),
-                  [&] { return fmt::format("step {}: too many steps wait for the writer", id.global_step); });
-    }
-  }
+  end_group();
+  devices_.free_discarded();
+  if (auto step = assembler_.end(id)) submit(std::move(step));
   ++steps_;
+  if (const auto event = bill_.end_step(id, plan_->demand())) writer_.tell(format::encode_budget_event(*event));
   counter_.advance();
-  const StepId next = counter_.current();
-  plan_->begin_step(next.mode, next.mode_step);
+  begin_step();
 
   StepEnd end{.global_step = id.global_step, .mode = id.mode, .mode_step = id.mode_step};
   if (const format::StopRequest* stop = writer_.stop()) {
@@ -265,16 +279,28 @@ StepEnd CaptureSession::end_step() {
   return end;
 }
 
+void CaptureSession::submit(std::unique_ptr<StagedStep> step) {
+  const Bill::Timer timer(bill_);
+  if (writer_.submit(step, when_full_ == WhenFull::kBlock)) return;
+  assembler_.lose(*step);
+  ledger_.add(LossCause::kStagingFull, step->item_count(), step->tensor_bytes(),
+              [&] { return fmt::format("step {}: too many steps wait for the writer", step->id.global_step); });
+  devices_.discard(std::move(step));
+}
+
 Status CaptureSession::close(std::chrono::nanoseconds timeout) {
   if (closed_) return close_status_;
   closed_ = true;
   switch_off("closed");
   staging_->end_waiting();
+  devices_.end_group();
   std::unique_ptr<StagedStep> last_step = assembler_.end(counter_.current());
   if (last_step != nullptr) {
     ++steps_;
+    bill_.end_step(counter_.current(), plan_->demand());
     counter_.advance();
   }
+  if (const auto event = bill_.last_event()) writer_.tell(format::encode_budget_event(*event));
   close_status_ = writer_.finish(std::move(last_step), timeout);
   return close_status_;
 }
@@ -291,13 +317,6 @@ void CaptureSession::lose(LossCause cause, std::uint64_t count, std::uint64_t by
   const auto text = [&] { return std::string(message); };
   ledger_.add(cause, count, bytes, text);
   if (is_on()) assembler_.add_loss(cause, count, bytes, text);
-}
-
-// Something that was to be saved now, in the current step.
-template <class Message>
-void CaptureSession::lose_saved(LossCause cause, std::uint64_t bytes, Message message) {
-  ledger_.add(cause, 1, bytes, message);
-  if (is_on()) assembler_.add_loss(cause, 1, bytes, message);
 }
 
 void CaptureSession::lose_nameless() {
@@ -326,7 +345,8 @@ HookReport CaptureSession::report() const {
   report.kept_bytes = written.tensor_bytes;
   report.statistics = written.statistics;
   report.scalars = written.scalars;
-  report.training_thread_ns = training_thread_ns_;
+  report.training_thread_ns = bill_.hook_ns();
+  report.bill = bill_.report(counter_.current().mode);
   report.losses = ledger_.losses();
   std::lock_guard lock(off_mutex_);
   report.on = on_;

@@ -15,7 +15,10 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "capture/bill.h"
+#include "capture/capture_changes.h"
 #include "capture/capture_plan.h"
+#include "capture/device_capture.h"
 #include "capture/loss_tally.h"
 #include "capture/staging_area.h"
 #include "capture/step_assembler.h"
@@ -35,9 +38,11 @@ class CaptureSession {
     std::unique_ptr<CapturePlan> plan;
     std::unique_ptr<store::JournalWriter> journal;
     StopRequests stop_requests;
+    std::unique_ptr<CaptureChanges> changes;
     std::shared_ptr<storage::Storage> storage;  // kept alive for the journal; none in a dry run
     const Clock& clock;
     StepCounter& counter;  // outlives the session
+    device::AcceleratorFactory open_accelerator = device::open_accelerator;
   };
   // Starts the writer thread. Takes staging_bytes, when_full and durability from the options. kResourceExhausted.
   static Result<std::unique_ptr<CaptureSession>> start(const HookOptions& options, Parts parts);
@@ -47,11 +52,16 @@ class CaptureSession {
   bool wants(TensorId id) const;
   bool wants(std::string_view name);
   bool wants_collection(std::string_view collection) const { return plan_->wants_collection(collection); }
+  std::optional<std::int64_t> next_wanted_step(TensorId id) const;
+  void add_cost(std::chrono::nanoseconds spent) { bill_.add_ns(spent.count()); }
 
   void save_tensor(TensorId id, const TensorView& view);
   void save_tensor(std::string_view name, const TensorView& view);
   void save_strings(std::string_view name, std::span<const std::string_view> strings);
   void save_scalar(std::string_view name, double value);
+
+  void begin_group() { devices_.begin_group(); }
+  void end_group();
 
   void set_mode(Mode mode);
   StepEnd end_step();
@@ -70,18 +80,30 @@ class CaptureSession {
  private:
   CaptureSession(const HookOptions& options, Parts parts, std::unique_ptr<StagingArea> staging);
 
+  void take_earlier_requests();
   TensorEntry* entry_of(std::string_view name);
+  TensorEntry* add_entry(std::string_view name);
   void add_to(TensorEntry& entry, std::span<const std::string_view> collections);
   void save(TensorEntry& entry, const TensorView& view);
   void save_whole_strings(TensorEntry& entry, FormBits form, const Shape& shape,
                           std::span<const std::string_view> strings);
-  bool keep_values(const TensorEntry& entry, FormBits form, const TensorView& view);
-  void keep_statistics(const TensorEntry& entry, FormBits form, const TensorView& view);
-  void keep_shape(const TensorEntry& entry, DType dtype, const Shape& shape);
-  void add_row(const TensorEntry& entry, store::StatisticsRow row);
+  bool keep_values(TensorEntry& entry, FormBits form, const TensorView& view);
+  void keep_statistics(TensorEntry& entry, FormBits form, const TensorView& view);
+  void keep_shape(TensorEntry& entry, DType dtype, const Shape& shape);
+  void save_from_device(TensorEntry& entry, FormBits form, const TensorView& view);
+  bool copy_from_device(TensorEntry& entry, DeviceItem item);
+  void summarize_on_device(TensorEntry& entry, DeviceItem item);
+  void add_device_item(TensorEntry& entry, DeviceItem item);
+  void lose_unread(const TensorEntry& entry, std::uint64_t bytes, const Status& status);
+  void add_row(TensorEntry& entry, store::StatisticsRow row);
   std::optional<StepAssembler::Slot> claim(const TensorEntry& entry, std::size_t bytes);
+  template <class AddNow>
+  void add(const TensorEntry& entry, std::uint64_t bytes, AddNow add_now);
   template <class Take>
   bool take_room(Take take);
+  void begin_step();
+  void take_changes();
+  void submit(std::unique_ptr<StagedStep> step);
   bool is_on() const { return on_.load(std::memory_order_relaxed); }
   template <class Message>
   void lose_saved(LossCause cause, std::uint64_t bytes, Message message);
@@ -94,18 +116,49 @@ class CaptureSession {
   const std::shared_ptr<storage::Storage> storage_;
   const std::unique_ptr<CapturePlan> plan_;
   const std::unique_ptr<StagingArea> staging_;
+  DeviceCapture devices_;  // outlives every step
+  const std::unique_ptr<CaptureChanges> changes_;
+  Bill bill_;
   LossLedger ledger_;
   TensorTable tensors_;
   StepAssembler assembler_;
   StepWriter writer_;
 
   std::atomic<std::int64_t> steps_ = 0;
-  std::atomic<std::int64_t> training_thread_ns_ = 0;
   std::atomic<bool> on_ = true;
   mutable std::mutex off_mutex_;
   std::string off_reason_;  // guarded by off_mutex_
   bool closed_ = false;
   Status close_status_;
 };
+
+// Calls `add_now` (→ Added) as take_room() does, and counts what could not be added.
+template <class AddNow>
+void CaptureSession::add(const TensorEntry& entry, std::uint64_t bytes, AddNow add_now) {
+  StepAssembler::Added added;
+  take_room([&] {
+    added = add_now();
+    return added != StepAssembler::Added::kNoRoom;
+  });
+  if (added == StepAssembler::Added::kNoRoom) lose_full(entry, bytes);
+  if (added == StepAssembler::Added::kNoName) lose_nameless();
+}
+
+// Calls `take` (true: it found room) until it succeeds or waiting is no use or not wanted.
+template <class Take>
+bool CaptureSession::take_room(Take take) {
+  while (true) {
+    const std::uint64_t releases = staging_->release_count();
+    if (take()) return true;
+    if (when_full_ != WhenFull::kBlock || !staging_->wait_for_release(releases)) return false;
+  }
+}
+
+// Something that was to be saved now, in the current step.
+template <class Message>
+void CaptureSession::lose_saved(LossCause cause, std::uint64_t bytes, Message message) {
+  ledger_.add(cause, 1, bytes, message);
+  if (is_on()) assembler_.add_loss(cause, 1, bytes, message);
+}
 
 }  // namespace trainwarden::capture

@@ -118,6 +118,11 @@ class FakeJournal::Writer final : public store::JournalWriter {
   Status append_event(format::FrameKind, std::int64_t, std::string_view json) override {
     return journal_.append(nullptr, json);
   }
+  Status change_collections(std::vector<Collection> collections) override {
+    std::lock_guard lock(journal_.mutex_);
+    journal_.collections_ = std::move(collections);
+    return Status();
+  }
   Status sync() override {
     std::lock_guard lock(journal_.mutex_);
     ++journal_.syncs_;
@@ -186,6 +191,11 @@ std::vector<store::StepBatch> FakeJournal::batches() const {
 std::vector<std::string> FakeJournal::events() const {
   std::lock_guard lock(mutex_);
   return events_;
+}
+
+std::vector<Collection> FakeJournal::collections() const {
+  std::lock_guard lock(mutex_);
+  return collections_;
 }
 
 int FakeJournal::syncs() const {

@@ -71,6 +71,7 @@ class FakeJournal {
 
   std::vector<store::StepBatch> batches() const;  // without the tensors' bytes
   std::vector<std::string> events() const;
+  std::vector<Collection> collections() const;  // as they were changed
   int syncs() const;
   int attempts() const;  // of appends
   bool sealed() const;
@@ -89,6 +90,7 @@ class FakeJournal {
   int attempts_ = 0;
   std::vector<store::StepBatch> batches_;
   std::vector<std::string> events_;
+  std::vector<Collection> collections_;
 };
 
 }  // namespace trainwarden::capture

@@ -51,7 +51,9 @@ void Hook::Impl::count_out_of_memory(capture::CaptureSession& session) noexcept 
 
 Result<std::unique_ptr<Hook>> Hook::open(HookOptions options) {
   return store::no_throw([&]() -> Result<std::unique_ptr<Hook>> {
-    if (capture::switched_off(capture::process_environment())) return disabled();
+    if (capture::switched_off(capture::process_environment())) {
+      return capture::HookOpener::off(std::move(options), "TRAINWARDEN in the environment says so");
+    }
     if (options.run_dir.empty() && !options.dry_run) {
       return Status(Code::kInvalidArgument,
                     "run_dir is not set: name the run's folder in HookOptions, or in TRAINWARDEN_RUN_DIR and use "
@@ -67,7 +69,7 @@ Result<std::unique_ptr<Hook>> Hook::open(HookOptions options) {
 }
 
 std::unique_ptr<Hook> Hook::disabled() {
-  return std::unique_ptr<Hook>(new Hook(std::make_unique<Impl>(HookOptions())));
+  return capture::HookOpener::off(HookOptions(), "disabled");
 }
 
 Hook::Hook(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -133,6 +135,17 @@ bool Hook::wants_collection(std::string_view collection) {
   return wanted;
 }
 
+bool Hook::wants_anything() const {
+  const capture::CaptureSession* const session = impl_->live();
+  return session != nullptr && session->anything_wanted();
+}
+
+std::optional<std::int64_t> Hook::next_wanted_step(TensorId id) {
+  std::optional<std::int64_t> next;
+  impl_->guarded([&](capture::CaptureSession& session) { next = session.next_wanted_step(id); });
+  return next;
+}
+
 void Hook::save_tensor(TensorId id, const TensorView& tensor) {
   impl_->guarded([&](capture::CaptureSession& session) {
     if (session.anything_wanted()) session.save_tensor(id, tensor);
@@ -155,6 +168,18 @@ void Hook::save_scalar(std::string_view name, double value) {
   impl_->guarded([&](capture::CaptureSession& session) { session.save_scalar(name, value); });
 }
 
+void Hook::add_cost(std::chrono::nanoseconds spent) {
+  impl_->guarded([&](capture::CaptureSession& session) { session.add_cost(spent); });
+}
+
+void Hook::begin_group() {
+  impl_->guarded([](capture::CaptureSession& session) { session.begin_group(); });
+}
+
+void Hook::end_group() {
+  impl_->guarded([](capture::CaptureSession& session) { session.end_group(); });
+}
+
 Status Hook::flush(std::chrono::milliseconds timeout) {
   const auto wait = std::clamp(timeout, std::chrono::milliseconds(0), kLongestTimeout);
   Status status;
@@ -175,7 +200,7 @@ Status Hook::close() {
 HookReport Hook::report() const {
   HookReport report;
   report.on = false;
-  report.off_reason = impl_->in_forked_child() ? "forked from the process that opened the hook" : "disabled";
+  report.off_reason = impl_->in_forked_child() ? "forked from the process that opened the hook" : impl_->off_reason;
   impl_->guarded([&](capture::CaptureSession& session) { report = session.report(); });
   return report;
 }

@@ -1,7 +1,9 @@
 #include "capture/hook_environment.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -12,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "capture/config_source.h"
 #include "capture/hook_options_json.h"
 #include "capture/option_values.h"
 #include "store/no_throw.h"
@@ -21,10 +24,27 @@ namespace capture {
 namespace {
 
 // The launchers' own variables, asked when TRAINWARDEN_RANK or TRAINWARDEN_WORLD_SIZE is not set: torchrun, Open MPI,
-// Slurm.
-constexpr const char* kRankVariables[] = {"TRAINWARDEN_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"};
+// MVAPICH, MPICH and Intel MPI, Slurm.
+constexpr const char* kRankVariables[] = {"TRAINWARDEN_RANK",    "RANK",     "OMPI_COMM_WORLD_RANK",
+                                          "MV2_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
 constexpr const char* kWorldSizeVariables[] = {"TRAINWARDEN_WORLD_SIZE", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
-                                               "SLURM_STEP_NUM_TASKS"};
+                                               "MV2_COMM_WORLD_SIZE",    "PMI_SIZE",   "SLURM_STEP_NUM_TASKS"};
+
+// With one of these the environment says what to capture.
+constexpr const char* kWhatVariables[] = {"TRAINWARDEN_CONFIG", "TRAINWARDEN_INCLUDE",
+                                          "TRAINWARDEN_INCLUDE_COLLECTIONS", "TRAINWARDEN_SAVE_ALL",
+                                          "TRAINWARDEN_SAVE_INTERVAL"};
+
+// What every training has, at a price that nobody notices.
+constexpr double kAttachBudget = 0.01;
+HookOptions attach_defaults() {
+  HookOptions options;
+  options.include_collections = {"weights", "biases", "gradients", "outputs"};
+  options.save = SavePolicy::every(1);
+  options.keep = KeepForm::reduced();
+  options.budget = kAttachBudget;
+  return options;
+}
 
 // Reads variables one by one; the first error stays.
 class EnvironmentReader {
@@ -91,6 +111,11 @@ Result<std::string> parse_text(std::string_view text) {
   return std::string(text);
 }
 
+Status overlay_file(ConfigSource& source, HookOptions& options) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(source.text, read_config(source.file));
+  return overlay_json(source.text, source.file.string(), options);
+}
+
 void set_interval(SavePolicy& policy, std::int64_t save_interval) {
   for (auto& schedule : policy.by_mode) {
     if (!schedule) schedule.emplace();
@@ -110,10 +135,23 @@ bool switched_off(const Environment& environment) {
 }
 
 Status overlay_environment(const Environment& environment, HookOptions& options) {
+  const auto file = EnvironmentReader(environment).text("TRAINWARDEN_CONFIG");
+  if (!file) return overlay_variables(environment, options);
+  ConfigSource source{.base = options};
+  source.file = std::filesystem::absolute(std::string(*file));
+  TRAINWARDEN_RETURN_IF_ERROR(overlay_file(source, options).with_context("TRAINWARDEN_CONFIG"));
+  const Environment recording = [&](const char* variable) {
+    const char* value = environment(variable);
+    if (value != nullptr) source.variables[variable] = value;
+    return value;
+  };
+  TRAINWARDEN_RETURN_IF_ERROR(overlay_variables(recording, options));
+  options.config_source = std::make_shared<const ConfigSource>(std::move(source));
+  return Status();
+}
+
+Status overlay_variables(const Environment& environment, HookOptions& options) {
   EnvironmentReader reader(environment);
-  if (const auto file = reader.text("TRAINWARDEN_CONFIG")) {
-    TRAINWARDEN_RETURN_IF_ERROR(overlay_json_file(std::string(*file), options).with_context("TRAINWARDEN_CONFIG"));
-  }
   reader.read("TRAINWARDEN_RUN_DIR", options.run_dir, parse_text);
   reader.read_first(kRankVariables, options.rank, parse_rank);
   reader.read_first(kWorldSizeVariables, options.world_size, parse_positive);
@@ -124,7 +162,10 @@ Status overlay_environment(const Environment& environment, HookOptions& options)
   reader.read("TRAINWARDEN_SAVE_ALL", options.save_all, parse_switch);
   reader.read("TRAINWARDEN_INCLUDE_COLLECTIONS", options.include_collections, parse_list);
   if (const auto pattern = reader.text("TRAINWARDEN_INCLUDE")) options.include = {std::string(*pattern)};
+  reader.read("TRAINWARDEN_KEEP", options.keep, parse_keep);
 
+  reader.read("TRAINWARDEN_BUDGET", options.budget, parse_share);
+  reader.read("TRAINWARDEN_INCLUDE_WORKERS", options.include_workers, parse_include_workers);
   reader.read("TRAINWARDEN_STAGING_BYTES", options.staging_bytes, parse_byte_size);
   reader.read("TRAINWARDEN_SEGMENT_BYTES", options.segment_bytes, parse_byte_size);
   reader.read("TRAINWARDEN_WHEN_FULL", options.when_full, parse_when_full);
@@ -134,7 +175,20 @@ Status overlay_environment(const Environment& environment, HookOptions& options)
   return reader.status();
 }
 
+Result<HookOptions> options_for_attach(const Environment& environment) {
+  const EnvironmentReader reader(environment);
+  const bool said = std::any_of(std::begin(kWhatVariables), std::end(kWhatVariables),
+                                [&](const char* variable) { return reader.text(variable).has_value(); });
+  HookOptions options = said ? HookOptions() : attach_defaults();
+  TRAINWARDEN_RETURN_IF_ERROR(overlay_environment(environment, options));
+  return options;
+}
+
 }  // namespace capture
+
+Result<HookOptions> hook_options_for_attach() {
+  return store::no_throw([] { return capture::options_for_attach(capture::process_environment()); });
+}
 
 Result<HookOptions> hook_options_from_environment(HookOptions base) {
   return store::no_throw([&]() -> Result<HookOptions> {

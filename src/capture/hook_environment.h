@@ -15,7 +15,12 @@ Environment process_environment();
 // TRAINWARDEN=0: the training runs without a hook.
 bool switched_off(const Environment& environment);
 
-// The file that TRAINWARDEN_CONFIG names, then the single variables. Messages name the variable.
+// The single variables. Messages name the variable.
+Status overlay_variables(const Environment& environment, HookOptions& options);
+// The file that TRAINWARDEN_CONFIG names, then the single variables.
 Status overlay_environment(const Environment& environment, HookOptions& options);
+
+// As hook_options_for_attach().
+Result<HookOptions> options_for_attach(const Environment& environment);
 
 }  // namespace trainwarden::capture

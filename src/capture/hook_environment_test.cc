@@ -8,6 +8,8 @@
 #include <map>
 #include <string>
 
+#include "capture/config_source.h"
+
 namespace trainwarden::capture {
 namespace {
 
@@ -28,7 +30,8 @@ const Variables& every_variable() {
       {"TRAINWARDEN_INCLUDE", "a{1,2}"},      {"TRAINWARDEN_STAGING_BYTES", "1MiB"},
       {"TRAINWARDEN_SEGMENT_BYTES", "2MiB"},  {"TRAINWARDEN_WHEN_FULL", "statistics"},
       {"TRAINWARDEN_DURABILITY", "interval"}, {"TRAINWARDEN_DRY_RUN", "true"},
-      {"TRAINWARDEN_CODE_VERSION", "v1"},
+      {"TRAINWARDEN_CODE_VERSION", "v1"},     {"TRAINWARDEN_BUDGET", "2.5%"},
+      {"TRAINWARDEN_INCLUDE_WORKERS", "one"},
   };
   return variables;
 }
@@ -50,6 +53,33 @@ TEST(HookEnvironment, EveryVariable) {
   EXPECT_EQ(options.durability, Durability::kInterval);
   EXPECT_TRUE(options.dry_run);
   EXPECT_EQ(options.code_version, "v1");
+  EXPECT_EQ(options.budget, 0.025);
+  EXPECT_EQ(options.include_workers, IncludeWorkers::kOne);
+}
+
+TEST(HookEnvironment, AProgramThatKnowsNothingGetsStatisticsUnderABudget) {
+  const Variables nothing_said = {{"TRAINWARDEN_INCLUDE_WORKERS", "one"}, {"TRAINWARDEN_RUN_DIR", "runs/e"}};
+  const auto options = options_for_attach(environment_of(nothing_said));
+  ASSERT_TRUE(options.ok()) << options.status().to_string();
+  EXPECT_EQ(options->run_dir, "runs/e");
+  EXPECT_EQ(options->include_collections, (std::vector<std::string>{"weights", "biases", "gradients", "outputs"}));
+  EXPECT_EQ(options->keep, KeepForm::reduced());
+  EXPECT_EQ(options->save, SavePolicy::every(1));
+  EXPECT_EQ(options->budget, 0.01);
+  const Variables no_budget = {{"TRAINWARDEN_BUDGET", "0"}};
+  EXPECT_EQ(options_for_attach(environment_of(no_budget)).value_or({}).budget, 0);
+}
+
+TEST(HookEnvironment, WhatTheEnvironmentSaysIsAllThatIsAttached) {
+  for (const char* variable : {"TRAINWARDEN_INCLUDE", "TRAINWARDEN_INCLUDE_COLLECTIONS"}) {
+    const Variables said = {{variable, "gradients"}};
+    const auto options = options_for_attach(environment_of(said));
+    ASSERT_TRUE(options.ok()) << options.status().to_string();
+    EXPECT_EQ(options->keep, KeepForm::whole()) << variable;
+    EXPECT_EQ(options->save, SavePolicy()) << variable;
+    EXPECT_EQ(options->budget, 0) << variable;
+    EXPECT_EQ(options->include.size() + options->include_collections.size(), 1u) << variable;
+  }
 }
 
 TEST(HookEnvironment, LaunchersAreAskedInOrder) {
@@ -99,6 +129,26 @@ TEST(HookEnvironment, SingleVariablesWinOverTheFile) {
   std::filesystem::remove(file);
   EXPECT_EQ(options.run_dir, "from_variable");
   EXPECT_EQ(options.code_version, "from_file");
+}
+
+TEST(HookEnvironment, AnEditedFileIsReadAsTheFirstOneWas) {
+  const std::filesystem::path file = std::filesystem::path(TW_BINARY_DIR) / "hook_environment_edit_test.json";
+  std::ofstream(file) << R"({"include": ["a"]})";
+  HookOptions options;
+  options.code_version = "base";
+  {
+    const Variables variables = {{"TRAINWARDEN_CONFIG", file.string()}, {"TRAINWARDEN_SAVE_INTERVAL", "7"}};
+    ASSERT_TRUE(overlay_environment(environment_of(variables), options).ok());
+  }
+  std::filesystem::remove(file);
+  ASSERT_NE(options.config_source, nullptr);
+  EXPECT_EQ(options.config_source->text, R"({"include": ["a"]})");
+  const auto edited = options.config_source->options_with(R"({"save": {"save_interval": 3}, "budget": 0.5})");
+  ASSERT_TRUE(edited.ok()) << edited.status().to_string();
+  EXPECT_TRUE(edited->include.empty());
+  EXPECT_EQ(edited->budget, 0.5);
+  EXPECT_EQ(edited->code_version, "base");
+  EXPECT_EQ(edited->save[Mode::kTrain]->save_interval, 7) << "variables still win, though the environment is gone";
 }
 
 TEST(HookEnvironment, TheReferenceHasEveryVariable) {

@@ -48,6 +48,7 @@ class FullStagingTest : public QuietTest {
     CaptureSession::Parts parts{.plan = *CapturePlan::resolve(options),
                                 .journal = journal_.create(),
                                 .stop_requests = StopRequests(nullptr, {}),
+                                .changes = std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>()),
                                 .storage = nullptr,
                                 .clock = system_clock(),
                                 .counter = counter_};

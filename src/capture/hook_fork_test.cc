@@ -6,7 +6,10 @@
 #include <filesystem>
 #include <functional>
 
+#include "base/clock.h"
 #include "capture/capture_test_kit.h"
+#include "capture/open_hook.h"
+#include "device/fake_accelerator.h"
 #include "storage/local_storage.h"
 #include "storage/memory_storage.h"
 
@@ -50,6 +53,30 @@ TEST(HookFork, IsOffInTheChildAndGoesOnInTheParent) {
   const ReadRun run = read_run(*storage);
   ASSERT_EQ(run.steps.size(), 1u);
   EXPECT_EQ(floats_of(run.steps[0].values.at("x")), values);
+}
+
+TEST(HookFork, TheChildLeavesTheGpuAlone) {
+  const auto storage = storage::create_memory_storage();
+  device::FakeGpu gpu;
+  auto hook = *HookOpener::open(keep_all_of("x"), borrowed(*storage), system_clock(), gpu.factory());
+  wait_for_thread_of(*hook);
+  const std::vector<float> values = {1, 2, 3};
+  TensorView view = view_of(values);
+  view.device = {DeviceType::kCuda, 0};
+  gpu.hold_all();
+  hook->save_tensor("x", view);
+  EXPECT_TRUE(holds_in_child([&] {
+    hook->begin_group();
+    hook->save_tensor("x", view);
+    hook->end_group();
+    hook->end_step();
+    hook.reset();
+    return gpu.opened() == 1;
+  }));
+  gpu.release();
+  hook->end_step();
+  ASSERT_TRUE(hook->close().ok());
+  EXPECT_EQ(floats_of(read_run(*storage).steps.at(1).values.at("x")), values);
 }
 
 TEST(HookFork, TheChildMayDestroyIt) {

@@ -17,7 +17,8 @@ namespace trainwarden {
 
 class Hook::Impl {
  public:
-  explicit Impl(HookOptions hook_options) : options(std::move(hook_options)) {}
+  explicit Impl(HookOptions hook_options, std::string reason = {})
+      : options(std::move(hook_options)), off_reason(std::move(reason)) {}
   // A session that belongs to the parent process, or whose thread is stuck, is left as it is.
   ~Impl() {
     if (in_forked_child() || (session != nullptr && session->stuck())) static_cast<void>(session.release());
@@ -35,6 +36,7 @@ class Hook::Impl {
   bool guarded(Function function) const noexcept;
 
   const HookOptions options;
+  const std::string off_reason;  // of a hook without a session
   capture::StepCounter counter;
   std::unique_ptr<capture::CaptureSession> session;  // none in a disabled hook
   const std::uint32_t fork_generation = capture::fork_generation();

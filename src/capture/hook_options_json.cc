@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "capture/config_source.h"
 #include "capture/json_object.h"
 #include "capture/option_values.h"
-#include "storage/local_storage.h"
 #include "store/no_throw.h"
 
 namespace trainwarden {
@@ -114,6 +114,15 @@ void read_bytes(JsonObject& document, const std::string& key, std::size_t& value
   value = *bytes;
 }
 
+void read_share(JsonObject& document, const std::string& key, double& value) {
+  const json* member = document.find(key);
+  if (member == nullptr) return;
+  if (!member->is_string() && !member->is_number()) return document.fail_type(key, "a share such as 0.01", *member);
+  const Result<double> share = parse_share(member->is_string() ? member->get<std::string>() : member->dump());
+  if (!share.ok()) return document.fail(key, share.status().message());
+  value = *share;
+}
+
 Status read_document(const json& value, HookOptions& options) {
   Status status;
   JsonObject document(value, "", status);
@@ -126,8 +135,10 @@ Status read_document(const json& value, HookOptions& options) {
   document.read("include_collections", options.include_collections);
   document.read("include", options.include);
   document.read("save_all", options.save_all);
+  read_share(document, "budget", options.budget);
   read_int(document, "rank", options.rank, 0);
   read_int(document, "world_size", options.world_size, 1);
+  document.read_word("include_workers", options.include_workers, parse_include_workers);
   read_bytes(document, "staging_bytes", options.staging_bytes);
   read_bytes(document, "segment_bytes", options.segment_bytes);
   document.read_word("when_full", options.when_full, parse_when_full);
@@ -174,10 +185,8 @@ Status overlay_json(std::string_view json, std::string_view source_name, HookOpt
 }
 
 Status overlay_json_file(const std::filesystem::path& file, HookOptions& options) {
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  const auto text = storage::open_local_storage(folder)->read(file.filename().string());
-  if (!text.ok()) return text.status().with_context("the hook's configuration");
-  return overlay_json(*text, file.string(), options);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string text, read_config(std::filesystem::absolute(file)));
+  return overlay_json(text, file.string(), options);
 }
 
 }  // namespace capture

@@ -31,11 +31,14 @@ TEST(HookOptionsJson, EveryKey) {
     "collections": [{"name": "relu", "include": ["relu_output"], "tensor_names": ["a"],
                      "save": {"save_interval": 7}, "keep": {"values": true}}],
     "rank": 2, "world_size": 4, "staging_bytes": "64MiB", "segment_bytes": 1048576, "when_full": "block",
-    "durability": "step", "dry_run": true, "code_version": "abc", "labels": {"lr": "0.1"}})",
+    "durability": "step", "dry_run": true, "code_version": "abc", "labels": {"lr": "0.1"},
+    "budget": "2%", "include_workers": "one"})",
                                           "hook.json");
   ASSERT_TRUE(options.ok()) << options.status().to_string();
   EXPECT_EQ(options->run_dir, "runs/x");
   EXPECT_TRUE(options->save_all);
+  EXPECT_EQ(options->budget, 0.02);
+  EXPECT_EQ(options->include_workers, IncludeWorkers::kOne);
   EXPECT_EQ(options->include, (std::vector<std::string>{"relu", "conv"}));
   EXPECT_EQ(options->include_collections, (std::vector<std::string>{"weights"}));
   const SaveSchedule base{.save_interval = 100, .start_step = 5, .end_step = 1000, .save_steps = {1, 2}};

@@ -40,9 +40,9 @@ TEST(HookStop, IsSeenAcknowledgedAndEndsTheRunAsStopped) {
   ASSERT_TRUE(hook->close().ok());
 
   const ReadRun run = read_run(*storage);
-  ASSERT_EQ(run.events.size(), 2u);
+  ASSERT_EQ(run.events.size(), 3u);
   EXPECT_NE(run.events[0].find(R"("type":"stop_accepted","key":"vanishing")"), std::string::npos);
-  const auto run_end = format::decode_run_end(run.events[1]);
+  const auto run_end = format::decode_run_end(run.events.back());
   ASSERT_TRUE(run_end.ok() && run_end->has_value());
   EXPECT_TRUE((*run_end)->stopped);
   EXPECT_EQ((*run_end)->reason, "because vanishing");

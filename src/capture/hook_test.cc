@@ -274,15 +274,15 @@ TEST_F(HookTest, IdsThatWereNeverDeclaredAreLosses) {
 TEST_F(HookTest, WhatCannotBeReadHereIsUnsupported) {
   const auto hook = open(keep_all_of("x"));
   const std::vector<float> values = ramp(4);
-  TensorView on_gpu = view_of(values);
-  on_gpu.device.type = DeviceType::kCuda;
-  hook->save_tensor("x", on_gpu);
+  TensorView elsewhere = view_of(values);
+  elsewhere.device.type = DeviceType::kRocm;
+  hook->save_tensor("x", elsewhere);
   hook->save_tensor("x2", TensorView::of(nullptr, DType::kFloat32, Shape({4})));
   hook->end_step();
   ASSERT_TRUE(hook->close().ok());
   const HookReport report = hook->report();
   EXPECT_EQ(lost(report, LossCause::kUnsupported), 2u);
-  EXPECT_EQ(report.losses.at(0).first_message, "x: its memory cannot be read by the host; copy it there first");
+  EXPECT_NE(report.losses.at(0).first_message.find("x: tensors on devices of DLPack's type 10"), std::string::npos);
   EXPECT_EQ(read().lost("unsupported"), 2u);
 }
 
@@ -333,8 +333,8 @@ TEST_F(HookTest, CloseEndsTheOpenStepAndTheRun) {
   EXPECT_TRUE(hook->close().ok()) << "again";
   const ReadRun run = read();
   EXPECT_EQ(run.steps.size(), 1u);
-  ASSERT_EQ(run.events.size(), 1u);
-  const auto end = format::decode_run_end(run.events[0]);
+  ASSERT_EQ(run.events.size(), 2u) << "the bill, and the end";
+  const auto end = format::decode_run_end(run.events[1]);
   ASSERT_TRUE(end.ok() && end->has_value());
   EXPECT_FALSE((*end)->stopped);
   EXPECT_FALSE(storage_->locked(store::writer_lock("rank-00000")));
@@ -343,7 +343,7 @@ TEST_F(HookTest, CloseEndsTheOpenStepAndTheRun) {
 TEST_F(HookTest, TheDestructorCloses) {
   open(keep_all_of("x"))->save_scalar("s", 1);
   EXPECT_EQ(read().steps.size(), 1u);
-  EXPECT_EQ(read().events.size(), 1u);
+  EXPECT_EQ(read().events.size(), 2u);
 }
 
 TEST_F(HookTest, WhatIsSavedAfterTheEndIsCounted) {

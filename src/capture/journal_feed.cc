@@ -1,12 +1,14 @@
 #include "capture/journal_feed.h"
 
 #include <chrono>
+#include <iterator>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "capture/device_items.h"
 #include "format/run_event.h"
 #include "store/no_throw.h"
 
@@ -17,13 +19,17 @@ constexpr int kTriesToEnd = 5;
 constexpr std::chrono::milliseconds kPauseBetweenTries{50};  // a journal that has failed wants some time
 constexpr std::int64_t kSyncIntervalNs = 1'000'000'000;
 constexpr std::int64_t kPollIntervalNs = 2'000'000;  // while steps come faster than that
+constexpr std::int64_t kCapturePollIntervalNs = 20'000'000;
+constexpr std::int64_t kConfigIntervalNs = 1'000'000'000;
 
 }  // namespace
 
 JournalFeed::JournalFeed(std::unique_ptr<store::JournalWriter> journal, StopRequests stop_requests,
-                         Durability durability, const StepCounter& training, const Clock& clock, LossLedger& ledger)
+                         CaptureChanges& changes, Durability durability, const StepCounter& training,
+                         const Clock& clock, LossLedger& ledger)
     : journal_(std::move(journal)),
       stop_requests_(std::move(stop_requests)),
+      changes_(changes),
       durability_(durability),
       training_(training),
       clock_(clock),
@@ -40,6 +46,7 @@ Status JournalFeed::write(StagedStep& step) {
 }
 
 Status JournalFeed::append(StagedStep& step) {
+  settle_device_items(step, ledger_);
   step.losses.merge(untold_losses_);
   step.new_names.insert(step.new_names.begin(), untold_names_.begin(), untold_names_.end());
   untold_losses_ = LossTally();
@@ -86,23 +93,58 @@ void JournalFeed::tend(bool idle) {
     last_poll_ns_ = now;
     take_stop_requests();
   }
+  take_capture_requests();
   write_events();
   sync_when_due();
 }
 
 void JournalFeed::take_stop_requests() {
   for (format::StopRequest& request : stop_requests_.poll()) {
-    unwritten_events_.push_back(encode_stop_accepted(request, training_.current().global_step));
+    unwritten_events_.push_back({encode_stop_accepted(request, training_.current().global_step), {}});
     if (first_stop_ != nullptr) continue;
     first_stop_ = std::make_unique<format::StopRequest>(std::move(request));
     stop_.store(first_stop_.get(), std::memory_order_release);
   }
 }
 
+// What is accepted is told by the training, when it begins.
+void JournalFeed::take_capture_requests() {
+  const std::int64_t now = clock_.steady_ns();
+  if (now - last_capture_poll_ns_ < kCapturePollIntervalNs) return;
+  last_capture_poll_ns_ = now;
+  const bool config = now - last_config_look_ns_ >= kConfigIntervalNs;
+  if (config) last_config_look_ns_ = now;
+  for (const format::CaptureAnswer& refused : changes_.look(config)) {
+    log(LogLevel::kWarning, "{} does not change what is captured: {}", refused.source, refused.error);
+    unwritten_events_.push_back({format::encode_capture_answer(refused), {}});
+  }
+}
+
+void JournalFeed::tell(std::string event, std::optional<std::vector<Collection>> collections) {
+  std::lock_guard lock(told_mutex_);
+  told_events_.push_back({std::move(event), std::move(collections)});
+}
+
+void JournalFeed::take_told_events() {
+  std::lock_guard lock(told_mutex_);
+  std::move(told_events_.begin(), told_events_.end(), std::back_inserter(unwritten_events_));
+  told_events_.clear();
+}
+
 void JournalFeed::write_events() {
-  while (!unwritten_events_.empty() && append_event(unwritten_events_.front()).ok()) {
+  take_told_events();
+  while (!unwritten_events_.empty() && append_told(unwritten_events_.front()).ok()) {
     unwritten_events_.erase(unwritten_events_.begin());
   }
+}
+
+// The steps of a segment that could not be sealed are as safe as before, and the next one tells the collections.
+Status JournalFeed::append_told(Event& event) {
+  if (event.collections) {
+    const Status sealed = journal_->change_collections(*std::exchange(event.collections, std::nullopt));
+    if (!sealed.ok()) log(LogLevel::kWarning, "a segment stays without its index: {}", sealed.to_string());
+  }
+  return append_event(event.json);
 }
 
 Status JournalFeed::append_event(const std::string& json) {

@@ -7,15 +7,19 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "capture/capture_changes.h"
 #include "capture/loss_tally.h"
 #include "capture/staged_step.h"
 #include "capture/step_counter.h"
 #include "capture/stop_requests.h"
 #include "store/journal_writer.h"
+#include "trainwarden/collection.h"
 #include "trainwarden/hook.h"
 
 namespace trainwarden::capture {
@@ -28,12 +32,12 @@ struct WrittenCounts {
   std::atomic<std::uint64_t> scalars = 0;
 };
 
-// One thread at a time, but for stop() and written().
+// One thread at a time, but for stop(), tell() and written().
 class JournalFeed {
  public:
-  // `training` says where the training is; it, `clock` and `ledger` must outlive this.
-  JournalFeed(std::unique_ptr<store::JournalWriter> journal, StopRequests stop_requests, Durability durability,
-              const StepCounter& training, const Clock& clock, LossLedger& ledger);
+  // `training` says where the training is; it, `changes`, `clock` and `ledger` must outlive this.
+  JournalFeed(std::unique_ptr<store::JournalWriter> journal, StopRequests stop_requests, CaptureChanges& changes,
+              Durability durability, const StepCounter& training, const Clock& clock, LossLedger& ledger);
 
   // Not ok: the step is not in the journal, and has been counted as lost.
   Status write(StagedStep& step);
@@ -42,23 +46,35 @@ class JournalFeed {
   // Tells what was lost last, writes the end of the run, seals, and frees the journal's lock.
   Status finish();
 
+  // An event that is written as soon as that can be. With `collections`: they are what is captured from now on.
+  void tell(std::string event, std::optional<std::vector<Collection>> collections = {});
+
   // The first request, nullptr while there is none. Valid as long as this.
   const format::StopRequest* stop() const { return stop_.load(std::memory_order_acquire); }
   const WrittenCounts& written() const { return written_; }
 
  private:
+  struct Event {
+    std::string json;
+    std::optional<std::vector<Collection>> collections;
+  };
+
   Status append(StagedStep& step);
   Status append_event(const std::string& json);
+  Status append_told(Event& event);
   Status tried(Status status);
   void lose(const StagedStep& step, const Status& status);
   void count(const StagedStep& step);
   void take_stop_requests();
+  void take_capture_requests();
+  void take_told_events();
   void write_events();
   void sync_when_due();
   Status write_end();
 
   std::unique_ptr<store::JournalWriter> journal_;
   StopRequests stop_requests_;
+  CaptureChanges& changes_;
   const Durability durability_;
   const StepCounter& training_;
   const Clock& clock_;
@@ -67,8 +83,12 @@ class JournalFeed {
   WrittenCounts written_;
   std::unique_ptr<format::StopRequest> first_stop_;
   std::atomic<const format::StopRequest*> stop_ = nullptr;
-  std::vector<std::string> unwritten_events_;
+  std::mutex told_mutex_;
+  std::vector<Event> told_events_;  // guarded by told_mutex_; on their way to the following
+  std::vector<Event> unwritten_events_;
   std::int64_t last_poll_ns_ = 0;
+  std::int64_t last_capture_poll_ns_ = 0;
+  std::int64_t last_config_look_ns_ = 0;
   std::int64_t last_sync_ns_ = 0;
   bool unsynced_ = false;
 

@@ -21,8 +21,9 @@ class JournalFeedTest : public testing::Test {
 
   std::unique_ptr<JournalFeed> feed(Durability durability = Durability::kNone,
                                     std::shared_ptr<storage::Storage> storage = nullptr) {
-    return std::make_unique<JournalFeed>(journal_.create(), StopRequests(std::move(storage), {}), durability, counter_,
-                                         clock_, ledger_);
+    changes_ = std::make_unique<CaptureChanges>(storage, HookOptions(), std::set<std::string>());
+    return std::make_unique<JournalFeed>(journal_.create(), StopRequests(std::move(storage), {}), *changes_, durability,
+                                         counter_, clock_, ledger_);
   }
   // A step with one scalar and one name.
   std::unique_ptr<StagedStep> step(std::int64_t global_step) {
@@ -37,6 +38,7 @@ class JournalFeedTest : public testing::Test {
   FakeClock clock_;
   StepCounter counter_;
   LossLedger ledger_;
+  std::unique_ptr<CaptureChanges> changes_;
   FakeJournal journal_;
 };
 

@@ -13,6 +13,7 @@ std::string_view name(LossCause cause) {
     case LossCause::kUnsupported: return "unsupported";
     case LossCause::kHookOff: return "hook_off";
     case LossCause::kOutOfMemory: return "out_of_memory";
+    case LossCause::kDeviceFailed: return "device_failed";
   }
   return "unknown cause";
 }

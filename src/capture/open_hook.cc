@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "capture/capture_changes.h"
 #include "capture/capture_plan.h"
 #include "capture/dry_journal.h"
 #include "capture/fork_guard.h"
@@ -37,12 +40,23 @@ Status check_options(const HookOptions& options) {
     return Status(Code::kInvalidArgument, fmt::format("rank must be in [0, world_size = {}), not {}; set both",
                                                       options.world_size, options.rank));
   }
+  if (!(options.budget >= 0 && options.budget <= 1)) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("budget must be a share from 0 (no limit) to 1, such as 0.01 for 1 %, not {}", options.budget));
+  }
   if (options.staging_bytes < kLeastStagingBytes || options.segment_bytes < kLeastSegmentBytes) {
     return Status(Code::kInvalidArgument,
                   fmt::format("staging_bytes ({}) and segment_bytes ({}) must each be at least 4096",
                               options.staging_bytes, options.segment_bytes));
   }
   return Status();
+}
+
+// Why this worker writes nothing; none when it does.
+std::optional<std::string> why_left_out(const HookOptions& options) {
+  if (options.include_workers == IncludeWorkers::kAll || options.rank == 0) return std::nullopt;
+  return fmt::format("include_workers is \"one\", and this is rank {}", options.rank);
 }
 
 // What earlier processes of this worker said in its journal. A journal that cannot be read does not stop the training.
@@ -68,6 +82,7 @@ bool says_run_end(const store::EventEntry& event) {
 struct OpenedRun {
   std::unique_ptr<store::JournalWriter> journal;
   StopRequests stop_requests;
+  std::unique_ptr<CaptureChanges> changes;
 };
 
 Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
@@ -95,17 +110,25 @@ Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
                               "this one away",
                               storage->describe("")));
   }
-  return OpenedRun{std::move(journal), StopRequests(storage, accepted_stop_keys(events))};
+  return OpenedRun{std::move(journal), StopRequests(storage, accepted_stop_keys(events)),
+                   std::make_unique<CaptureChanges>(storage, options, answered_capture_keys(events))};
 }
 
 }  // namespace
 
+std::unique_ptr<Hook> HookOpener::off(HookOptions options, std::string reason) {
+  return std::unique_ptr<Hook>(new Hook(std::make_unique<Hook::Impl>(std::move(options), std::move(reason))));
+}
+
 Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_ptr<storage::Storage> storage,
-                                               const Clock& clock) {
+                                               const Clock& clock, device::AcceleratorFactory open_accelerator) {
   return store::no_throw([&]() -> Result<std::unique_ptr<Hook>> {
     TRAINWARDEN_RETURN_IF_ERROR(check_options(options));
+    if (auto reason = why_left_out(options)) return off(std::move(options), *std::move(reason));
+    if (options.include_workers == IncludeWorkers::kOne) options.world_size = 1;
     TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<CapturePlan> plan, CapturePlan::resolve(options));
-    OpenedRun run{std::make_unique<DryJournal>(), StopRequests(nullptr, {})};
+    OpenedRun run{std::make_unique<DryJournal>(), StopRequests(nullptr, {}),
+                  std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>())};
     if (!options.dry_run) {
       TRAINWARDEN_ASSIGN_OR_RETURN(run, open_run(options, *plan, storage, clock));
     }
@@ -114,9 +137,11 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
     CaptureSession::Parts parts{.plan = std::move(plan),
                                 .journal = std::move(run.journal),
                                 .stop_requests = std::move(run.stop_requests),
+                                .changes = std::move(run.changes),
                                 .storage = std::move(storage),
                                 .clock = clock,
-                                .counter = impl->counter};
+                                .counter = impl->counter,
+                                .open_accelerator = std::move(open_accelerator)};
     TRAINWARDEN_ASSIGN_OR_RETURN(impl->session, CaptureSession::start(impl->options, std::move(parts)));
     return std::unique_ptr<Hook>(new Hook(std::move(impl)));
   });

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "base/clock.h"
+#include "device/accelerator.h"
 #include "storage/storage.h"
 #include "trainwarden/hook.h"
 #include "trainwarden/status.h"
@@ -12,9 +14,12 @@ namespace trainwarden::capture {
 
 class HookOpener {
  public:
+  // A hook that is switched off, its options and the reason on show.
+  static std::unique_ptr<Hook> off(HookOptions options, std::string reason);
   // As Hook::open; options.run_dir is not looked at. A dry run needs no storage. `clock` must outlive the hook.
   static Result<std::unique_ptr<Hook>> open(HookOptions options, std::shared_ptr<storage::Storage> storage,
-                                            const Clock& clock);
+                                            const Clock& clock,
+                                            device::AcceleratorFactory open_accelerator = device::open_accelerator);
 };
 
 }  // namespace trainwarden::capture

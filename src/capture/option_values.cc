@@ -61,6 +61,38 @@ Result<std::uint64_t> parse_byte_size(std::string_view text) {
   return bad_byte_size(text);
 }
 
+Result<double> parse_share(std::string_view text) {
+  std::string_view number = trim(text);
+  const bool percent = number.ends_with('%');
+  if (percent) number = trim(number.substr(0, number.size() - 1));
+  const auto parsed = parse_double(number);
+  const double share = parsed.value_or(-1) / (percent ? 100 : 1);
+  if (share >= 0 && share <= 1) return share;
+  return Status(Code::kInvalidArgument,
+                fmt::format("expected a share from 0 to 1 such as 0.01 or \"1%\", found \"{}\"", printable(text)));
+}
+
+Result<KeepForm> parse_keep(std::string_view text) {
+  KeepForm keep{.values = false};
+  for (const std::string& word : split_list(text)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(bool KeepForm::*const form,
+                                 parse_word<bool KeepForm::*>(word, {{"values", &KeepForm::values},
+                                                                     {"statistics", &KeepForm::statistics},
+                                                                     {"histogram", &KeepForm::histogram},
+                                                                     {"hash", &KeepForm::hash},
+                                                                     {"shape", &KeepForm::shape}}));
+    keep.*form = true;
+  }
+  if (keep == KeepForm{.values = false}) {
+    return Status(Code::kInvalidArgument, "expected at least one of values, statistics, histogram, hash and shape");
+  }
+  return keep;
+}
+
+Result<IncludeWorkers> parse_include_workers(std::string_view text) {
+  return parse_word<IncludeWorkers>(text, {{"one", IncludeWorkers::kOne}, {"all", IncludeWorkers::kAll}});
+}
+
 Result<WhenFull> parse_when_full(std::string_view text) {
   return parse_word<WhenFull>(
       text, {{"drop", WhenFull::kDrop}, {"statistics", WhenFull::kStatistics}, {"block", WhenFull::kBlock}});

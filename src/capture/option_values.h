@@ -14,7 +14,11 @@ namespace trainwarden::capture {
 // "4096", "64KiB", "256 MiB", "1GB": a whole number of bytes, KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB
 // (powers of 1000).
 Result<std::uint64_t> parse_byte_size(std::string_view text);
-Result<WhenFull> parse_when_full(std::string_view text);     // "drop", "statistics", "block"
-Result<Durability> parse_durability(std::string_view text);  // "none", "interval", "step"
+// "1%", "0.5 %", "0.01", "0": a share, from 0 to 1.
+Result<double> parse_share(std::string_view text);
+Result<KeepForm> parse_keep(std::string_view text);  // a list of "values", "statistics", "histogram", "hash", "shape"
+Result<IncludeWorkers> parse_include_workers(std::string_view text);  // "one", "all"
+Result<WhenFull> parse_when_full(std::string_view text);              // "drop", "statistics", "block"
+Result<Durability> parse_durability(std::string_view text);           // "none", "interval", "step"
 
 }  // namespace trainwarden::capture

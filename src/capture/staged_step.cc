@@ -1,5 +1,6 @@
 #include "capture/staged_step.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "capture/packed_strings.h"
@@ -22,25 +23,30 @@ store::KeptTensor kept_tensor(const StagedTensor& tensor, std::vector<std::vecto
   return kept;
 }
 
-void add_statistics(const StagedTensor& tensor, StagedStep& step) {
+}  // namespace
+
+void add_statistics(StagedStep& step, std::uint32_t id, const TensorView& view, FormBits form) {
   StatisticsOptions options;
-  options.histogram = (tensor.statistics & kHistogramBit) != 0;
-  options.hash = (tensor.statistics & kHashBit) != 0;
-  Result<Statistics> statistics =
-      compute_statistics(TensorView::of(tensor.data.data(), tensor.dtype, tensor.shape), options);
+  options.histogram = (form & kHistogramBit) != 0;
+  options.hash = (form & kHashBit) != 0;
+  Result<Statistics> statistics = compute_statistics(view, options);
   if (!statistics.ok()) {
     step.losses.add(LossCause::kUnsupported, 1, 0, [&] { return statistics.status().to_string(); });
     return;
   }
-  step.statistics.push_back(
-      {.id = tensor.id, .dtype = tensor.dtype, .shape = tensor.shape, .statistics = *std::move(statistics)});
+  step.statistics.push_back({.id = id, .dtype = view.dtype, .shape = view.shape, .statistics = *std::move(statistics)});
 }
 
-}  // namespace
+std::uint64_t StagedStep::item_count() const {
+  const auto awaited =
+      std::count_if(device_items.begin(), device_items.end(), [](const DeviceItem& item) { return item.form != 0; });
+  return tensors.size() + statistics.size() + scalars.size() + static_cast<std::uint64_t>(awaited);
+}
 
 std::uint64_t StagedStep::tensor_bytes() const {
   std::uint64_t bytes = 0;
   for (const StagedTensor& tensor : tensors) bytes += tensor.data.size();
+  for (const DeviceItem& item : device_items) bytes += item.form != 0 ? item.memory.size() : 0;
   return bytes;
 }
 
@@ -52,7 +58,8 @@ store::StepBatch make_batch(StagedStep& step, std::vector<std::vector<std::strin
   strings.reserve(step.tensors.size());  // spans into it must stay
   for (const StagedTensor& tensor : step.tensors) {
     batch.tensors.push_back(kept_tensor(tensor, strings));
-    if (tensor.statistics != 0) add_statistics(tensor, step);
+    if (tensor.statistics == 0) continue;
+    add_statistics(step, tensor.id, TensorView::of(tensor.data.data(), tensor.dtype, tensor.shape), tensor.statistics);
   }
   batch.new_names = step.new_names;
   batch.scalars = step.scalars;

@@ -10,6 +10,8 @@
 #include "capture/loss_tally.h"
 #include "capture/staging_area.h"
 #include "capture/step_counter.h"
+#include "device/device_reader.h"
+#include "device/device_span.h"
 #include "store/journal_writer.h"
 #include "trainwarden/dtype.h"
 #include "trainwarden/tensor_view.h"
@@ -24,6 +26,18 @@ struct StagedTensor {
   FormBits statistics = 0;  // which of them the writer thread is to compute from the data
 };
 
+// A tensor on its way from a device; whoever writes the step waits for it (settle_device_items).
+struct DeviceItem {
+  std::uint32_t id = 0;
+  FormBits form = 0;  // kValuesBit, and the statistics that are wanted; 0: lost, only to be waited for
+  TensorView view;    // as it was saved
+  device::DeviceSpan span;
+  device::DeviceReader* reader = nullptr;
+  device::StatisticsRead read;  // of a copy: its ticket alone
+  MutableByteSpan memory;       // in the staging area, for the copy; empty: the device computes the statistics
+  Status outcome;
+};
+
 struct StagedStep {
   explicit StagedStep(StagingArea& staging) : share(staging) {}
 
@@ -34,12 +48,16 @@ struct StagedStep {
   std::vector<store::ScalarRow> scalars;
   LossTally losses;
   StagingArea::Share share;
+  std::vector<DeviceItem> device_items;  // goes before the share, which they are copied into
 
   // Nothing was saved, and nothing lost.
   bool empty() const { return item_count() == 0 && losses.empty(); }
-  std::uint64_t item_count() const { return tensors.size() + statistics.size() + scalars.size(); }
+  std::uint64_t item_count() const;
   std::uint64_t tensor_bytes() const;
 };
+
+// Appends the statistics of elements that the host can read; what cannot be computed is added to the step's losses.
+void add_statistics(StagedStep& step, std::uint32_t id, const TensorView& view, FormBits form);
 
 // The step as the journal takes it. It borrows the tensors' bytes from the staging area and strings from `strings`.
 // Computes the statistics that were left to the writer thread; what cannot be computed is added to the step's losses.

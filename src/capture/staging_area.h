@@ -29,6 +29,8 @@ class StagingArea {
   StagingArea(const StagingArea&) = delete;
   StagingArea& operator=(const StagingArea&) = delete;
 
+  // All of it, for whoever has to tell a device about it.
+  MutableByteSpan region() const { return {region_, capacity_bytes()}; }
   // Of the largest tensor that could ever have room.
   std::size_t capacity_bytes() const { return chunk_count_ * chunk_bytes_; }
   // What may be charged at once.

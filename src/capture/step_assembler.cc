@@ -7,6 +7,9 @@
 namespace trainwarden::capture {
 namespace {
 
+// An item, and the statistics that become of it.
+constexpr std::size_t kDeviceItemBytes = sizeof(DeviceItem) + sizeof(store::StatisticsRow) + 256;
+
 // What the row holds of the heap, for the staging area's account.
 std::size_t held_bytes(const store::StatisticsRow& row) {
   const Statistics& statistics = row.statistics;
@@ -29,12 +32,11 @@ StepAssembler::Slot::~Slot() {
   assembler_->copied_.notify_all();
 }
 
+// nullptr when there is no room for another name.
 TensorEntry* StepAssembler::entry_for_save(TensorEntry& entry) {
-  std::lock_guard lock(mutex_);
   if (mark_saved(entry)) return &entry;
-  const Membership& membership = *entry.membership.load(std::memory_order_acquire);
   for (std::uint32_t suffix = mark_of(entry.id).last_suffix + 1;; ++suffix) {
-    TensorEntry* other = tensors_.add(fmt::format("{}#{}", entry.name, suffix), membership);
+    TensorEntry* other = tensors_.add_suffixed(entry, suffix);
     if (other == nullptr) return nullptr;
     if (!mark_saved(*other)) continue;
     mark_of(entry.id).last_suffix = suffix;
@@ -50,29 +52,52 @@ std::optional<StepAssembler::Slot> StepAssembler::claim(std::size_t bytes) {
   return Slot(*this, *memory);
 }
 
-void StepAssembler::add_tensor(Slot slot, const TensorEntry& entry, StagedTensor tensor) {
+StepAssembler::Added StepAssembler::add_tensor(Slot slot, TensorEntry& entry, StagedTensor tensor) {
   std::lock_guard lock(mutex_);
-  tensor.id = entry.id;
+  const TensorEntry* target = entry_for_save(entry);
+  if (target == nullptr) return Added::kNoName;
+  tensor.id = target->id;
   tensor.data = slot.memory();
-  tell_name(entry);
+  tell_name(*target);
   step_->tensors.push_back(std::move(tensor));
+  return Added::kYes;
 }
 
-bool StepAssembler::add_statistics(const TensorEntry& entry, store::StatisticsRow& row) {
+StepAssembler::Added StepAssembler::add_statistics(TensorEntry& entry, store::StatisticsRow& row) {
   std::lock_guard lock(mutex_);
-  if (!step_->share.charge(held_bytes(row))) return false;
-  row.id = entry.id;
-  tell_name(entry);
+  if (!step_->share.charge(held_bytes(row))) return Added::kNoRoom;
+  const TensorEntry* target = entry_for_save(entry);
+  if (target == nullptr) return Added::kNoName;
+  row.id = target->id;
+  tell_name(*target);
   step_->statistics.push_back(std::move(row));
-  return true;
+  return Added::kYes;
 }
 
-bool StepAssembler::add_scalar(const TensorEntry& entry, double value) {
+StepAssembler::Added StepAssembler::add_scalar(TensorEntry& entry, double value) {
   std::lock_guard lock(mutex_);
-  if (!step_->share.charge(sizeof(store::ScalarRow))) return false;
-  tell_name(entry);
-  step_->scalars.push_back({entry.id, value});
-  return true;
+  if (!step_->share.charge(sizeof(store::ScalarRow))) return Added::kNoRoom;
+  const TensorEntry* target = entry_for_save(entry);
+  if (target == nullptr) return Added::kNoName;
+  tell_name(*target);
+  step_->scalars.push_back({target->id, value});
+  return Added::kYes;
+}
+
+StepAssembler::Added StepAssembler::add_device_item(TensorEntry& entry, DeviceItem& item) {
+  std::lock_guard lock(mutex_);
+  if (!step_->share.charge(kDeviceItemBytes)) return Added::kNoRoom;
+  const TensorEntry* target = entry_for_save(entry);
+  if (target == nullptr) return Added::kNoName;
+  item.id = target->id;
+  tell_name(*target);
+  step_->device_items.push_back(std::move(item));
+  return Added::kYes;
+}
+
+void StepAssembler::await_device_item(DeviceItem item) {
+  std::lock_guard lock(mutex_);
+  step_->device_items.push_back(std::move(item));
 }
 
 bool StepAssembler::step_is_empty() const {
@@ -89,6 +114,7 @@ std::unique_ptr<StagedStep> StepAssembler::end(const StepId& id) {
   next->tensors.reserve(step_->tensors.size());  // steps are much alike
   next->statistics.reserve(step_->statistics.size());
   next->scalars.reserve(step_->scalars.size());
+  next->device_items.reserve(step_->device_items.size());
   step_->id = id;
   return std::exchange(step_, std::move(next));
 }

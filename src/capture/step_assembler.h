@@ -41,16 +41,22 @@ class StepAssembler {
     MutableByteSpan memory_;
   };
 
-  // Under which entry a tensor is saved now: its own, or the first free of "name#1", "name#2", ... when it was saved in
-  // this step before. nullptr when there is no room for another name.
-  TensorEntry* entry_for_save(TensorEntry& entry);
+  enum class Added : std::uint8_t {
+    kYes,
+    kNoRoom,  // in the staging area's account, now
+    kNoName,  // as there are too many names, or this one is too long with its suffix
+  };
 
   // No value when the staging area has no room now.
   std::optional<Slot> claim(std::size_t bytes);
-  void add_tensor(Slot slot, const TensorEntry& entry, StagedTensor tensor);
-  // These are charged to the staging area's account. False, leaving `row` alone, when it is full now.
-  bool add_statistics(const TensorEntry& entry, store::StatisticsRow& row);
-  bool add_scalar(const TensorEntry& entry, double value);
+  // An entry that was saved in this step before is saved as the first free of "name#1", "name#2", ...
+  Added add_tensor(Slot slot, TensorEntry& entry, StagedTensor tensor);
+  // These are charged to the staging area's account; `row` is left alone when there is no room.
+  Added add_statistics(TensorEntry& entry, store::StatisticsRow& row);
+  Added add_scalar(TensorEntry& entry, double value);
+  Added add_device_item(TensorEntry& entry, DeviceItem& item);
+  // One of form 0 that is lost, but for which the step must wait: its memory is still written to.
+  void await_device_item(DeviceItem item);
   template <class Message>
   void add_loss(LossCause cause, std::uint64_t count, std::uint64_t bytes, Message message) {
     std::lock_guard lock(mutex_);
@@ -71,6 +77,7 @@ class StepAssembler {
     const Membership* told = nullptr;  // as the journal has been told
   };
 
+  TensorEntry* entry_for_save(TensorEntry& entry);
   Mark& mark_of(std::uint32_t id);
   bool mark_saved(const TensorEntry& entry);
   void tell_name(const TensorEntry& entry);

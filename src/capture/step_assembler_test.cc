@@ -10,12 +10,21 @@ namespace {
 
 class StepAssemblerTest : public testing::Test {
  protected:
-  TensorEntry& entry(std::string_view name) { return *tensors_.add(name, plan_->membership_of(name)); }
-  void keep(const TensorEntry& target, std::string_view text) {
+  TensorEntry& entry(std::string_view name) {
+    return *tensors_.add(name,
+                         [&](std::string_view tensor) -> const Membership& { return plan_->membership_of(tensor); });
+  }
+  void keep(TensorEntry& target, std::string_view text) {
     auto slot = assembler_.claim(text.size());
     ASSERT_TRUE(slot.has_value());
     std::memcpy(slot->memory().data(), text.data(), text.size());
     assembler_.add_tensor(*std::move(slot), target, StagedTensor());
+  }
+
+  std::vector<std::string> names_in(const StagedStep& step) const {
+    std::vector<std::string> names;
+    for (const StagedTensor& tensor : step.tensors) names.push_back(tensors_.find(TensorId{tensor.id})->name);
+    return names;
   }
 
   const std::unique_ptr<StagingArea> staging_ = *StagingArea::create(std::size_t{1} << 20);
@@ -31,10 +40,10 @@ TEST_F(StepAssemblerTest, AStepWithNothingInItIsNone) {
 
 TEST_F(StepAssemblerTest, GathersWhatWasSaved) {
   keep(entry("a"), "hello");
-  EXPECT_TRUE(assembler_.add_scalar(entry("s"), 2.5));
+  EXPECT_EQ(assembler_.add_scalar(entry("s"), 2.5), StepAssembler::Added::kYes);
   store::StatisticsRow row;
   row.shape_only = true;
-  EXPECT_TRUE(assembler_.add_statistics(entry("w"), row));
+  EXPECT_EQ(assembler_.add_statistics(entry("w"), row), StepAssembler::Added::kYes);
   assembler_.add_loss(LossCause::kUnsupported, 1, 7, [] { return std::string("why"); });
   EXPECT_FALSE(assembler_.step_is_empty());
 
@@ -73,21 +82,29 @@ TEST_F(StepAssemblerTest, NamesAreToldOnceAndAgainWhenTheirCollectionsChange) {
 }
 
 TEST_F(StepAssemblerTest, ANameSavedTwiceInAStepGetsTheFreeSuffix) {
+  for (const char* name : {"a", "a#2", "a", "a"}) keep(entry(name), "x");
+  EXPECT_EQ(names_in(*assembler_.end(StepId())), (std::vector<std::string>{"a", "a#2", "a#1", "a#3"}));
+  for (const char* name : {"a", "a"}) keep(entry(name), "x");
+  EXPECT_EQ(names_in(*assembler_.end(StepId())), (std::vector<std::string>{"a", "a#1"}));
+}
+
+TEST_F(StepAssemblerTest, SuffixesBeginAnewWithEachStepAndHoldForAllForms) {
   TensorEntry& a = entry("a");
-  EXPECT_EQ(assembler_.entry_for_save(a)->name, "a");
-  EXPECT_EQ(assembler_.entry_for_save(entry("a#2"))->name, "a#2");
-  EXPECT_EQ(assembler_.entry_for_save(a)->name, "a#1");
-  EXPECT_EQ(assembler_.entry_for_save(a)->name, "a#3");
-  keep(a, "x");
+  keep(a, "1");
+  keep(a, "2");
   assembler_.end(StepId());
-  EXPECT_EQ(assembler_.entry_for_save(a)->name, "a");
-  EXPECT_EQ(assembler_.entry_for_save(a)->name, "a#1");
+  keep(a, "3");
+  EXPECT_EQ(assembler_.add_scalar(a, 4), StepAssembler::Added::kYes);
+  const auto step = assembler_.end(StepId());
+  EXPECT_EQ(names_in(*step), std::vector<std::string>{"a"});
+  EXPECT_EQ(tensors_.find(TensorId{step->scalars.at(0).id})->name, "a#1");
 }
 
 TEST_F(StepAssemblerTest, SuffixedTensorsBelongWhereTheFirstDoes) {
   TensorEntry& a = entry("a.weight");
-  assembler_.entry_for_save(a);
-  EXPECT_EQ(assembler_.entry_for_save(a)->membership.load(), a.membership.load());
+  keep(a, "1");
+  keep(a, "2");
+  EXPECT_EQ(tensors_.find("a.weight#1")->membership.load(), a.membership.load());
 }
 
 TEST_F(StepAssemblerTest, FullMemoryIsSaid) {
@@ -98,16 +115,16 @@ TEST_F(StepAssemblerTest, FullMemoryIsSaid) {
 
 TEST_F(StepAssemblerTest, RowsCannotGrowWithoutEnd) {
   std::size_t rows = 0;
-  while (assembler_.add_scalar(entry("s"), 1)) ++rows;
+  while (assembler_.add_scalar(entry("s"), 1) == StepAssembler::Added::kYes) ++rows;
   EXPECT_EQ(rows, staging_->account_bytes() / sizeof(store::ScalarRow));
   store::StatisticsRow row;
-  EXPECT_FALSE(assembler_.add_statistics(entry("w"), row));
+  EXPECT_EQ(assembler_.add_statistics(entry("w"), row), StepAssembler::Added::kNoRoom);
 }
 
 TEST_F(StepAssemblerTest, AStepEndsWhenItsCopiesAreDone) {
   auto slot = assembler_.claim(5);
   ASSERT_TRUE(slot.has_value());
-  const TensorEntry& a = entry("a");
+  TensorEntry& a = entry("a");
   std::unique_ptr<StagedStep> step;
   {
     const std::jthread driver([&] { step = assembler_.end(StepId()); });
@@ -156,7 +173,7 @@ TEST_F(StepAssemblerTest, ManyThreadsSaveIntoOneStep) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < kTensors; ++i) {
           const std::string name = std::to_string(t) + "/" + std::to_string(i);
-          keep(*assembler_.entry_for_save(entry(name)), name);
+          keep(entry(name), name);
         }
       });
     }

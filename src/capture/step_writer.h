@@ -6,7 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/bounded_queue.h"
 #include "capture/journal_feed.h"
@@ -37,6 +41,11 @@ class StepWriter {
   // Writes what waits and then `last_step` (there may be none), ends the run and ends the thread. kDeadlineExceeded:
   // the thread is stuck in the storage, and this object must be left alone for ever.
   Status finish(std::unique_ptr<StagedStep> last_step, std::chrono::nanoseconds timeout);
+
+  // An event for the run; from any thread.
+  void tell(std::string event, std::optional<std::vector<Collection>> collections = {}) {
+    feed_->tell(std::move(event), std::move(collections));
+  }
 
   const format::StopRequest* stop() const { return feed_->stop(); }
   const WrittenCounts& written() const { return feed_->written(); }

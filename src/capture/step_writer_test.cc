@@ -35,8 +35,9 @@ class StepWriterTest : public testing::Test {
   StepCounter counter_;
   LossLedger ledger_;
   FakeJournal journal_;
-  StepWriter writer_{std::make_unique<JournalFeed>(journal_.create(), StopRequests(nullptr, {}), Durability::kNone,
-                                                   counter_, system_clock(), ledger_)};
+  CaptureChanges changes_{nullptr, HookOptions(), {}};
+  StepWriter writer_{std::make_unique<JournalFeed>(journal_.create(), StopRequests(nullptr, {}), changes_,
+                                                   Durability::kNone, counter_, system_clock(), ledger_)};
 };
 
 TEST_F(StepWriterTest, StepsAreWrittenInOrder) {

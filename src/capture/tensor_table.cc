@@ -2,6 +2,8 @@
 
 #include <functional>
 
+#include <fmt/format.h>
+
 namespace trainwarden::capture {
 namespace {
 
@@ -31,16 +33,25 @@ TensorEntry* TensorTable::find(TensorId id) const {
   return &chunks_[id.value / kChunkEntries].load(std::memory_order_relaxed)[id.value % kChunkEntries];
 }
 
-TensorEntry* TensorTable::add(std::string_view name, const Membership& membership) {
+TensorEntry* TensorTable::add_suffixed(const TensorEntry& base, std::uint32_t suffix) {
+  const std::string name = fmt::format("{}#{}", base.name, suffix);
   std::lock_guard lock(mutex_);
   if (TensorEntry* entry = find(name)) return entry;
-  const std::uint32_t count = count_.load(std::memory_order_relaxed);
-  if (count >= kMaxTensors || name.size() > kMaxNameBytes) return nullptr;
-  if ((count + 1) * 2 > all_slots_.back()->mask + 1) grow();
+  if (!has_room_for(name)) return nullptr;
+  return add_new(name, *base.membership.load(std::memory_order_relaxed), &base);
+}
 
+bool TensorTable::has_room_for(std::string_view name) const {
+  return count_.load(std::memory_order_relaxed) < kMaxTensors && name.size() <= kMaxNameBytes;
+}
+
+TensorEntry* TensorTable::add_new(std::string_view name, const Membership& membership, const TensorEntry* base) {
+  const std::uint32_t count = count_.load(std::memory_order_relaxed);
+  if ((count + 1) * 2 > all_slots_.back()->mask + 1) grow();
   TensorEntry& entry = next_entry();
   entry.name = name;
   entry.id = count;
+  entry.base = base;
   entry.membership.store(&membership, std::memory_order_relaxed);
   insert(*all_slots_.back(), entry);
   count_.store(count + 1, std::memory_order_release);

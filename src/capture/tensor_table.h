@@ -24,6 +24,7 @@ struct TensorEntry {
   std::uint32_t id = 0;
   std::string name;
   std::atomic<const Membership*> membership = nullptr;
+  const TensorEntry* base = nullptr;  // of "name#1": "name", whose membership it shares
 
   FormBits form_now() const { return membership.load(std::memory_order_acquire)->form_now(); }
 };
@@ -40,8 +41,18 @@ class TensorTable {
   TensorEntry* find(std::string_view name) const;  // nullptr when it is not known
   TensorEntry* find(TensorId id) const;
 
-  // The entry of that name, added when there is none. nullptr when the table is full or the name too long.
-  TensorEntry* add(std::string_view name, const Membership& membership);
+  // The entry of that name, added when there is none, with what `membership_of(name)` answers. nullptr when the table
+  // is full or the name too long.
+  template <class MembershipOf>
+  TensorEntry* add(std::string_view name, MembershipOf membership_of);
+  // The entry of "name#suffix". nullptr as above.
+  TensorEntry* add_suffixed(const TensorEntry& base, std::uint32_t suffix);
+
+  // Gives each entry, or the one, what `membership_of(entry)` answers. No entry is added meanwhile.
+  template <class MembershipOf>
+  void update_memberships(MembershipOf membership_of);
+  template <class MembershipOf>
+  void update_membership(TensorEntry& entry, MembershipOf membership_of);
 
  private:
   static constexpr std::size_t kChunkEntries = 1024;
@@ -54,6 +65,8 @@ class TensorTable {
   };
 
   static void insert(Slots& slots, TensorEntry& entry);
+  bool has_room_for(std::string_view name) const;
+  TensorEntry* add_new(std::string_view name, const Membership& membership, const TensorEntry* base);
   TensorEntry& next_entry();
   void grow();
 
@@ -61,9 +74,31 @@ class TensorTable {
   std::atomic<std::uint32_t> count_ = 0;
   std::array<std::atomic<TensorEntry*>, kMaxTensors / kChunkEntries> chunks_{};  // by id / kChunkEntries
 
-  std::mutex mutex_;                               // guards adding
+  std::mutex mutex_;                               // guards adding, and changes of memberships
   std::vector<std::unique_ptr<Slots>> all_slots_;  // also the outgrown: somebody may still be looking at them
   std::vector<std::unique_ptr<TensorEntry[]>> all_chunks_;
 };
+
+template <class MembershipOf>
+TensorEntry* TensorTable::add(std::string_view name, MembershipOf membership_of) {
+  std::lock_guard lock(mutex_);
+  if (TensorEntry* entry = find(name)) return entry;
+  return has_room_for(name) ? add_new(name, membership_of(name), nullptr) : nullptr;
+}
+
+template <class MembershipOf>
+void TensorTable::update_memberships(MembershipOf membership_of) {
+  std::lock_guard lock(mutex_);
+  for (std::uint32_t id = 0; TensorEntry* entry = find(TensorId{id}); ++id) {
+    const TensorEntry& decisive = entry->base != nullptr ? *entry->base : *entry;
+    entry->membership.store(&membership_of(decisive), std::memory_order_release);
+  }
+}
+
+template <class MembershipOf>
+void TensorTable::update_membership(TensorEntry& entry, MembershipOf membership_of) {
+  std::lock_guard lock(mutex_);
+  entry.membership.store(&membership_of(entry), std::memory_order_release);
+}
 
 }  // namespace trainwarden::capture

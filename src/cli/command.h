@@ -20,6 +20,7 @@ using Action = std::function<int()>;
 
 // Each adds one sub-command to `app`; parsing it sets `action`.
 void add_run(CLI::App& app, Action& action);
+void add_capture(CLI::App& app, Action& action);
 void add_ls(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_tensors(CLI::App& app, Action& action);

@@ -29,6 +29,7 @@ void add_commands(CLI::App& app, Action& action) {
   app.footer(kExitCodes);
   add_demo(app, action);
   add_run(app, action);
+  add_capture(app, action);
   add_ls(app, action);
   add_show(app, action);
   add_tensors(app, action);

@@ -3,13 +3,14 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/attach.h"
+#include "cli/capture_choice.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
 #include "cli/watched_program.h"
-#include "trainwarden/hook.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -18,7 +19,8 @@ struct RunOptions {
   std::vector<std::string> command;
   std::string name;
   std::string runs;
-  std::string config;
+  CaptureChoice capture;
+  std::string attach = "auto";
   std::vector<std::string> rules;
   std::string on_fire = "report";
 };
@@ -49,27 +51,24 @@ Result<std::filesystem::path> choose_run(const RunOptions& options) {
 Result<ProgramPlan> make_plan(const RunOptions& options) {
   ProgramPlan plan;
   plan.command = options.command;
-  plan.config = options.config;
   plan.stop_on_fire = options.on_fire == "stop";
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, choose_run(options));
-  if (!plan.config.empty()) {
-    // Wrong here is better than wrong in the program, which would go on without a hook.
-    TRAINWARDEN_RETURN_IF_ERROR(load_hook_options(plan.config).status());
-  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, options.capture.environment());
+  AttachPlan attach = plan_attach(options.command, options.attach);
+  if (!attach.warning.empty()) fmt::print(stderr, "trainwarden: warning: {}\n", attach.warning);
+  plan.environment.merge(std::move(attach.environment));
   return plan;
 }
 
-void print_missing_run(const ProgramPlan& plan) {
-  fmt::print(stderr,
-             "trainwarden: the program wrote no run into {}; does it open its hook with "
-             "hook_options_from_environment()?\n",
-             plan.run.string());
+void print_missing_run(const RunOptions& options, const ProgramPlan& plan) {
+  fmt::print(stderr, "trainwarden: the program wrote no run into {}: {}\n", plan.run.string(),
+             explain_missing_run(options.command, options.attach));
 }
 
-void print_summary(const ProgramPlan& plan, const ProgramResult& result) {
+void print_summary(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result) {
   fmt::print(stderr, "trainwarden: the program ended with code {} after {}\n", result.exit_code,
              format_duration_ns(result.duration_ns));
-  if (!result.run_appeared) return print_missing_run(plan);
+  if (!result.run_appeared) return print_missing_run(options, plan);
   if (const auto trial = Trial::open(plan.run); trial.ok()) {
     const auto loss = last_loss(**trial);
     fmt::print(stderr, "trainwarden: run {} {}, {} steps{}\n", run_name(plan.run), name((*trial)->state()),
@@ -92,7 +91,7 @@ int act(const RunOptions& options) {
     report_error(result.status());
     return result.status().code() == Code::kNotFound ? kExitNotFound : kExitNotExecutable;
   }
-  print_summary(*plan, *result);
+  print_summary(options, *plan, *result);
   return result->combined_exit_code();
 }
 
@@ -108,12 +107,14 @@ void add_run(CLI::App& app, Action& action) {
   command.add_option("--name", o.name, "Name of the run (default: made from the time and the program)")
       ->type_name("NAME");
   add_runs_option(command, o.runs);
-  command.add_option("--config", o.config, "What to capture, as JSON (docs/reference/config.md)")
-      ->type_name("FILE")
-      ->check(CLI::Validator(CLI::ExistingFile).description(""));
+  add_capture_options(command, o.capture);
+  command.add_option("--attach", o.attach, "Watch a program that has no hook of its own (default: auto)")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"auto", "preload", "off"}));
   add_rule_option(command, o.rules);
   add_on_fire_option(command, o.on_fire);
-  set_examples(command, {"trainwarden run -- ./train --epochs 3",
+  set_examples(command, {"trainwarden run -- python train.py", "trainwarden run -- ./train --epochs 3",
+                         "trainwarden run --budget 1% --include-collection gradients --save-interval 10 -- ./train",
                          "trainwarden run --name first --rule VanishingGradient --on-fire stop -- ./train",
                          "trainwarden run --config capture.json -- python3 train.py"});
 }

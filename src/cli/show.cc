@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/bill_view.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
@@ -57,6 +58,8 @@ void print_as_json(Trial& trial, const std::vector<RuleHistory>& rules) {
   }
   Json collections = Json::object();
   for (const CollectionSize& collection : collection_sizes(trial)) collections[collection.name] = collection.tensors;
+  Json bills = Json::array();
+  for (const WorkerBill& bill : read_bills(trial)) bills.push_back(json_of(bill));
   Json losses = Json::array();
   for (const RunLoss& loss : trial.losses()) losses.push_back(json_of(loss));
   print_json({{"name", run_name(trial.path())},
@@ -71,6 +74,7 @@ void print_as_json(Trial& trial, const std::vector<RuleHistory>& rules) {
               {"last_complete_step", trial.last_complete_step()},
               {"modes", modes},
               {"collections", collections},
+              {"bills", bills},
               {"losses", losses},
               {"rules", rules_as_json(rules)}});
 }
@@ -82,6 +86,7 @@ void print_head(Trial& trial) {
   fmt::print("\n");
   for (const auto& [label, value] : trial.labels()) fmt::print("  {} = {}\n", printable(label), printable(value));
   fmt::print("workers: {} of {}\n", fmt::join(trial.workers(), ", "), trial.world_size());
+  print_bills(stdout, read_bills(trial));
 }
 
 void print_contents(Trial& trial) {

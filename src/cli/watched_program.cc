@@ -18,11 +18,9 @@ ChildOptions child_options(const ProgramPlan& plan) {
   ChildOptions options;
   options.command = plan.command;
   options.output = plan.output;
+  options.environment = plan.environment;
   // The program may work in another folder.
   options.environment["TRAINWARDEN_RUN_DIR"] = std::filesystem::absolute(plan.run).string();
-  if (!plan.config.empty()) {
-    options.environment["TRAINWARDEN_CONFIG"] = std::filesystem::absolute(plan.config).string();
-  }
   return options;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,9 +16,9 @@ namespace trainwarden::cli {
 
 struct ProgramPlan {
   std::vector<std::string> command;
-  std::filesystem::path run;     // its TRAINWARDEN_RUN_DIR
-  std::filesystem::path config;  // its TRAINWARDEN_CONFIG; empty: as it is
-  std::filesystem::path output;  // file for what it prints; empty: our own standard output and error
+  std::filesystem::path run;                       // its TRAINWARDEN_RUN_DIR
+  std::map<std::string, std::string> environment;  // beside that: what to capture, and how
+  std::filesystem::path output;                    // file for what it prints; empty: our own standard output and error
   bool stop_on_fire = false;
   Chatter chatter = Chatter::kVerdicts;
 };

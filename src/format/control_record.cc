@@ -8,17 +8,59 @@ namespace trainwarden::format {
 namespace {
 
 constexpr std::string_view kStopPrefix = "stop-";
-constexpr std::string_view kStopSuffix = ".json";
+constexpr std::string_view kCapturePrefix = "capture-";
+constexpr std::string_view kSuffix = ".json";
+
+std::string request_path(std::string_view prefix, std::string_view key) {
+  return fmt::format("{}/{}{}{}", kControlFolder, prefix, key, kSuffix);
+}
+
+bool is_request_file(std::string_view prefix, std::string_view file_name) {
+  return file_name.starts_with(prefix) && file_name.ends_with(kSuffix) &&
+         file_name.size() > prefix.size() + kSuffix.size();
+}
 
 }  // namespace
 
+std::string capture_request_path(std::string_view key) {
+  return request_path(kCapturePrefix, key);
+}
 std::string stop_request_path(std::string_view key) {
-  return fmt::format("{}/{}{}{}", kControlFolder, kStopPrefix, key, kStopSuffix);
+  return request_path(kStopPrefix, key);
+}
+bool is_capture_request_file(std::string_view file_name) {
+  return is_request_file(kCapturePrefix, file_name);
+}
+bool is_stop_request_file(std::string_view file_name) {
+  return is_request_file(kStopPrefix, file_name);
 }
 
-bool is_stop_request_file(std::string_view file_name) {
-  return file_name.starts_with(kStopPrefix) && file_name.ends_with(kStopSuffix) &&
-         file_name.size() > kStopPrefix.size() + kStopSuffix.size();
+std::string encode_capture_request(const CaptureRequest& request) {
+  return dump_json({{"type", "capture"},
+                    {"key", request.key},
+                    {"options", OrderedJson::parse(request.options, nullptr, false)},
+                    {"exclude_collections", request.exclude_collections},
+                    {"only", request.only},
+                    {"reset", request.reset},
+                    {"requested_by", request.requested_by},
+                    {"unix_ns", request.unix_ns}}) +
+         "\n";
+}
+
+Result<CaptureRequest> decode_capture_request(std::string_view text) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, parse_json_object(text, "capture request"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string type, string_field(json, "type"));
+  if (type != "capture") return Status(Code::kDataLoss, fmt::format("capture request: unknown type \"{}\"", type));
+  CaptureRequest request;
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.key, string_field(json, "key"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json* options, object_field(json, "options"));
+  request.options = options->dump(-1, ' ', false, Json::error_handler_t::replace);
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.exclude_collections, strings_field(json, "exclude_collections"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.only, bool_field(json, "only"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.reset, bool_field(json, "reset"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.requested_by, string_field(json, "requested_by"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.unix_ns, int_field(json, "unix_ns"));
+  return request;
 }
 
 std::string encode_stop_request(const StopRequest& request) {

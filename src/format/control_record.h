@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "trainwarden/status.h"
 
@@ -18,6 +19,23 @@ struct StopRequest {
   std::int64_t unix_ns = 0;
   friend bool operator==(const StopRequest&, const StopRequest&) = default;
 };
+
+// What is to be captured from now on.
+struct CaptureRequest {
+  std::string key;      // the file is control/capture-<key>.json
+  std::string options;  // JSON, keys of the hook's configuration (docs/reference/config.md)
+  std::vector<std::string> exclude_collections;
+  bool only = false;   // nothing but what `options` names
+  bool reset = false;  // start from what the hook was opened with, not from what is captured now
+  std::string requested_by;
+  std::int64_t unix_ns = 0;
+  friend bool operator==(const CaptureRequest&, const CaptureRequest&) = default;
+};
+
+std::string capture_request_path(std::string_view key);
+bool is_capture_request_file(std::string_view file_name);
+std::string encode_capture_request(const CaptureRequest& request);  // `options` must be a JSON object
+Result<CaptureRequest> decode_capture_request(std::string_view json);
 
 std::string stop_request_path(std::string_view key);
 bool is_stop_request_file(std::string_view file_name);

@@ -17,20 +17,26 @@ std::optional<std::int64_t> next_multiple(std::int64_t step, std::int64_t interv
 }
 
 // An interval below 1 is refused where policies are read; here it must only do no harm.
-std::optional<std::int64_t> next_by_interval(const SaveSchedule& schedule, std::int64_t step) {
-  if (schedule.save_interval < 1) return std::nullopt;
-  const auto next = next_multiple(std::max(step, schedule.start_step), schedule.save_interval);
+std::optional<std::int64_t> next_by_interval(const SaveSchedule& schedule, std::int64_t step, std::int64_t factor) {
+  if (schedule.save_interval < 1 || factor < 1) return std::nullopt;
+  const std::int64_t interval =
+      schedule.save_interval > kLastStep / factor ? kLastStep : schedule.save_interval * factor;
+  const auto next = next_multiple(std::max(step, schedule.start_step), interval);
   return next && (!schedule.end_step || *next < *schedule.end_step) ? next : std::nullopt;
 }
 
 }  // namespace
 
-bool SaveSchedule::wants(std::int64_t step) const {
-  return next_wanted(step) == step;
+bool SaveSchedule::wants(std::int64_t step, std::int64_t interval_factor) const {
+  return next_by_interval(*this, step, interval_factor) == step || lists(step);
 }
 
-std::optional<std::int64_t> SaveSchedule::next_wanted(std::int64_t step) const {
-  std::optional<std::int64_t> next = next_by_interval(*this, step);
+bool SaveSchedule::lists(std::int64_t step) const {
+  return std::find(save_steps.begin(), save_steps.end(), step) != save_steps.end();
+}
+
+std::optional<std::int64_t> SaveSchedule::next_wanted(std::int64_t step, std::int64_t interval_factor) const {
+  std::optional<std::int64_t> next = next_by_interval(*this, step, interval_factor);
   for (const std::int64_t listed : save_steps) {
     if (listed >= step && (!next || listed < *next)) next = listed;
   }

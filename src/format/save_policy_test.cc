@@ -70,6 +70,20 @@ TEST(SaveScheduleTest, ExtremesDoNoHarm) {
   EXPECT_EQ((SaveSchedule{.save_interval = 10, .start_step = -15}).next_wanted(-100), -10);
 }
 
+TEST(SaveScheduleTest, AFactorStretchesTheIntervalAndLeavesListedStepsAlone) {
+  const SaveSchedule schedule{.save_interval = 10, .start_step = 5, .end_step = 100, .save_steps = {7}};
+  EXPECT_TRUE(schedule.wants(10));
+  EXPECT_FALSE(schedule.wants(10, 4));
+  EXPECT_TRUE(schedule.wants(40, 4));
+  EXPECT_TRUE(schedule.wants(7, 4));
+  EXPECT_TRUE(schedule.lists(7));
+  EXPECT_FALSE(schedule.lists(10));
+  EXPECT_EQ(schedule.next_wanted(8, 4), 40);
+  EXPECT_EQ(schedule.next_wanted(81, 4), std::nullopt) << "120 is past the end";
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ((SaveSchedule{.save_interval = kMost}).next_wanted(1, 2), kMost) << "no overflow";
+}
+
 TEST(SavePolicyTest, EveryIsForAllModes) {
   const SavePolicy policy = SavePolicy::every(7);
   for (const Mode mode : kAllModes) {

@@ -1,6 +1,7 @@
 #include "storage/local_file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -108,6 +109,19 @@ Status LocalWritableFile::close() {
   return Status();
 }
 
+class LocalFileMapping final : public FileMapping {
+ public:
+  explicit LocalFileMapping(ByteSpan bytes) : bytes_(bytes) {}
+  ~LocalFileMapping() override { ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size()); }
+  LocalFileMapping(const LocalFileMapping&) = delete;
+  LocalFileMapping& operator=(const LocalFileMapping&) = delete;
+
+  ByteSpan bytes() const override { return bytes_; }
+
+ private:
+  const ByteSpan bytes_;
+};
+
 class LocalReadableFile final : public ReadableFile {
  public:
   LocalReadableFile(FileDescriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
@@ -129,6 +143,14 @@ class LocalReadableFile final : public ReadableFile {
     struct stat about {};
     if (::fstat(file_.get(), &about) != 0) return system_error(errno, "measure", path_);
     return static_cast<std::uint64_t>(about.st_size);
+  }
+
+  Result<std::shared_ptr<const FileMapping>> map() const override {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, bytes());
+    void* memory = ::mmap(nullptr, file_bytes, PROT_READ, MAP_SHARED, file_.get(), 0);
+    if (memory == MAP_FAILED) return system_error(errno, "map", path_);
+    return std::shared_ptr<const FileMapping>(
+        std::make_shared<LocalFileMapping>(ByteSpan(static_cast<const std::byte*>(memory), file_bytes)));
   }
 
  private:

@@ -34,12 +34,25 @@ class WritableFile {
   virtual std::uint64_t bytes() const = 0;  // appended so far
 };
 
+// A file's bytes in memory that may only be read. They stay as long as this object, whatever becomes of the file's
+// name.
+class FileMapping {
+ public:
+  virtual ~FileMapping() = default;
+  virtual ByteSpan bytes() const = 0;
+};
+
 class ReadableFile {
  public:
   virtual ~ReadableFile() = default;
   // Fills `destination` from `offset`; returns how many bytes there were, fewer only at the end of the file.
   virtual Result<std::size_t> read_at(std::uint64_t offset, MutableByteSpan destination) const = 0;
   virtual Result<std::uint64_t> bytes() const = 0;  // now; a live file grows
+  // The whole file, for files that nobody writes any more: should one be made shorter, reading what is gone kills the
+  // process. kUnimplemented where the storage cannot.
+  virtual Result<std::shared_ptr<const FileMapping>> map() const {
+    return Status(Code::kUnimplemented, "files of this storage cannot be mapped; read them");
+  }
 };
 
 // Held as long as the object lives; the system frees it when the process dies.

@@ -65,6 +65,21 @@ Result<ByteSpan> DecodedFrames::entry_bytes(JournalSegment& segment, const Bundl
   return segment.file.read({payload_offset + entry.begin, entry.end - entry.begin});
 }
 
+Result<SharedTensorValue> DecodedFrames::map_entry(JournalSegment& segment, const Bundle& bundle,
+                                                   const format::BundleEntry& entry) {
+  if (verify_payloads_) TRAINWARDEN_RETURN_IF_ERROR(verify(segment, bundle.header));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto mapping, segment.file.map());
+  const std::uint64_t begin = bundle.header.file_offset + format::kFrameHeaderBytes + entry.begin;
+  const std::uint64_t bytes = entry.end - entry.begin;
+  const TensorView view = TensorView::of(mapping->bytes().data() + begin, entry.dtype, entry.shape);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(view.data) % item_bytes(entry.dtype) == 0;
+  const bool whole = bytes == view.packed_bytes() && begin + bytes <= mapping->bytes().size();
+  if (entry.dtype == DType::kString || !aligned || !whole) {
+    return Status(Code::kUnimplemented, "the tensor does not lie in the file as it would in memory; read it");
+  }
+  return SharedTensorValue{view, std::move(mapping), true};
+}
+
 Result<const format::StatisticsTable*> DecodedFrames::statistics(JournalSegment& segment, std::uint64_t offset) {
   if (statistics_payload_.is(segment, offset)) return &*statistics_;
   statistics_.reset();

@@ -12,6 +12,7 @@
 #include "format/records.h"
 #include "store/journal_segment.h"
 #include "trainwarden/status.h"
+#include "trainwarden/tensor_value.h"
 
 namespace trainwarden::store {
 
@@ -32,6 +33,8 @@ class DecodedFrames {
 
   // The bytes of one entry. The bundle's payload is verified the first time.
   Result<ByteSpan> entry_bytes(JournalSegment& segment, const Bundle& bundle, const format::BundleEntry& entry);
+  // The same where the file lies in memory. kUnimplemented when it cannot, and for strings.
+  Result<SharedTensorValue> map_entry(JournalSegment& segment, const Bundle& bundle, const format::BundleEntry& entry);
   Status verify(JournalSegment& segment, const format::FrameHeader& header);
 
  private:

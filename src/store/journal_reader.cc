@@ -35,6 +35,7 @@ class SegmentedJournalReader final : public JournalReader {
 
   Result<std::span<const Record>> records(std::size_t step_index) override;
   Result<TensorValue> read_value(const Record& record) override;
+  Result<SharedTensorValue> map_value(const Record& record) override;
   Result<StatisticsRow> read_statistics(const Record& record) override;
   Result<double> read_scalar(const Record& record) override;
   Result<std::pair<DType, Shape>> read_shape(const Record& record) override;
@@ -183,6 +184,15 @@ Result<TensorValue> SegmentedJournalReader::read_value(const Record& record) {
     const format::BundleEntry& entry = bundle->entries[record.row];
     TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan bytes, frames_.entry_bytes(*segment, *bundle, entry));
     return format::decode_bundle_value(entry, bytes);
+  });
+}
+
+Result<SharedTensorValue> SegmentedJournalReader::map_value(const Record& record) {
+  return no_throw([&]() -> Result<SharedTensorValue> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(JournalSegment * segment, segment_of(record, {RecordForm::kValue}));
+    if (!segment->over) return Status(Code::kFailedPrecondition, "the segment is still being written");
+    TRAINWARDEN_ASSIGN_OR_RETURN(const DecodedFrames::Bundle* bundle, bundle_of(record, *segment));
+    return frames_.map_entry(*segment, *bundle, bundle->entries[record.row]);
   });
 }
 

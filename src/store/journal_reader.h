@@ -83,6 +83,9 @@ class JournalReader {
   virtual Result<std::span<const Record>> records(std::size_t step_index) = 0;
 
   virtual Result<TensorValue> read_value(const Record& record) = 0;
+  // The same without a copy. kFailedPrecondition when the segment may still grow, kUnimplemented when its storage or
+  // the dtype does not allow it.
+  virtual Result<SharedTensorValue> map_value(const Record& record) = 0;
   virtual Result<StatisticsRow> read_statistics(const Record& record) = 0;  // also for kShape; `id` is the tensor index
   virtual Result<double> read_scalar(const Record& record) = 0;
   // Shape and dtype without the bytes, of kValue, kStatistics and kShape records.

@@ -86,6 +86,18 @@ TEST_F(JournalTest, NamesAreToldAgainToEachSegment) {
   EXPECT_TRUE(reader->losses().empty());
 }
 
+TEST_F(JournalTest, AChangeOfCollectionsSealsTheSegmentAndIsToldToTheNext) {
+  const auto writer = open_sample_writer(*storage_, clock_);
+  ASSERT_TRUE(writer->append_step(small_step(0, true)->batch()).ok());
+  ASSERT_TRUE(writer->change_collections({{.name = "changed", .include = {"x"}}}).ok());
+  ASSERT_TRUE(writer->append_step(small_step(1, false)->batch()).ok());
+  EXPECT_EQ(list_segments(*storage_, "rank-00000").value().size(), 2u);
+  const auto reader = read();
+  EXPECT_EQ(reader->steps().size(), 2u);
+  ASSERT_EQ(reader->collections().size(), 3u) << "those of before are still known";
+  EXPECT_EQ(reader->collections()[2].name, "changed");
+}
+
 TEST_F(JournalTest, ASegmentIsSealedWhenItIsOld) {
   JournalOptions options = sample_journal_options();
   options.segment_age_ns = 1000;

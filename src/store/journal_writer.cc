@@ -27,6 +27,7 @@ class SegmentedJournalWriter final : public JournalWriter {
 
   Status append_step(const StepBatch& batch) override;
   Status append_event(format::FrameKind kind, std::int64_t step, std::string_view json) override;
+  Status change_collections(std::vector<Collection> collections) override;
   Status sync() override;
   Status seal() override;
   std::uint64_t written_bytes() const override { return left_bytes_ + (segment_ ? segment_->bytes() : 0); }
@@ -42,7 +43,7 @@ class SegmentedJournalWriter final : public JournalWriter {
   storage::Storage& storage_;
   const Clock& clock_;
   const RunInfo run_;
-  const JournalOptions options_;
+  JournalOptions options_;
   const std::unique_ptr<storage::Lock> lock_;
   std::uint64_t next_segment_;
   NamesById names_;  // of every id told so far, to tell them again to the next segment
@@ -116,6 +117,11 @@ Result<std::unique_ptr<storage::WritableFile>> SegmentedJournalWriter::create_fi
     if (file.ok() || file.status().code() != Code::kAlreadyExists || attempt == kAttempts) return file;
     ++next_segment_;
   }
+}
+
+Status SegmentedJournalWriter::change_collections(std::vector<Collection> collections) {
+  options_.collections = std::move(collections);
+  return seal();
 }
 
 Status SegmentedJournalWriter::sync() {

@@ -66,6 +66,8 @@ class JournalWriter {
   virtual Status append_step(const StepBatch& batch) = 0;
   // One frame of words (event, verdict, action) with a JSON payload. `step` is -1 when it belongs to no step.
   virtual Status append_event(format::FrameKind kind, std::int64_t step, std::string_view json) = 0;
+  // What is captured has changed: the open segment is sealed, and the next one tells these collections.
+  virtual Status change_collections(std::vector<Collection> collections) = 0;
   virtual Status sync() = 0;
   // Writes index and trailer to the open segment, if any. Idempotent; the next append starts a new segment.
   virtual Status seal() = 0;

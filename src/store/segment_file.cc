@@ -24,6 +24,7 @@ Status SegmentFile::ensure_open() {
 
 void SegmentFile::release() {
   file_.reset();
+  mapping_.reset();
   buffer_ = {};
   buffered_bytes_ = 0;
 }
@@ -31,6 +32,14 @@ void SegmentFile::release() {
 Result<std::uint64_t> SegmentFile::bytes() {
   TRAINWARDEN_RETURN_IF_ERROR(ensure_open());
   return file_->bytes();
+}
+
+Result<std::shared_ptr<const storage::FileMapping>> SegmentFile::map() {
+  if (mapping_ == nullptr) {
+    TRAINWARDEN_RETURN_IF_ERROR(ensure_open());
+    TRAINWARDEN_ASSIGN_OR_RETURN(mapping_, file_->map());
+  }
+  return mapping_;
 }
 
 Result<ByteSpan> SegmentFile::read(ByteRange range) {

@@ -35,6 +35,9 @@ class SegmentFile {
   // Reads the payload and checks its CRC, the first time. kDataLoss when it is damaged.
   Status verify_payload(const format::FrameHeader& header);
 
+  // The whole file in memory; for segments that are over. The errors of ReadableFile::map().
+  Result<std::shared_ptr<const storage::FileMapping>> map();
+
   // Forgets what was read ahead: the end of a growing file may have been half of a write.
   void forget() { buffered_bytes_ = 0; }
   // Closes the file until it is needed again: a journal may have more segments than a process may have open files.
@@ -53,6 +56,7 @@ class SegmentFile {
   std::uint64_t buffer_offset_ = 0;
   std::uint64_t buffered_bytes_ = 0;
   std::uint64_t read_ahead_bytes_ = 0;
+  std::shared_ptr<const storage::FileMapping> mapping_;
   std::unordered_set<std::uint64_t> verified_;  // offsets of frames whose payloads were found whole
 };
 

@@ -27,16 +27,17 @@ Result<std::unique_ptr<OpenRun>> OpenRun::open(std::shared_ptr<const storage::St
 }
 
 Status OpenRun::refresh() {
+  const std::int64_t age_ns = clock_.unix_ns() - info_.created_unix_ns;
   Status failure = find_workers();
   std::vector<WorkerLife> lives;
   for (const auto& worker : workers_) {
     Status status = worker->refresh();
     if (!status.ok() && failure.ok()) failure = status.with_context(worker->name());
-    ledger_.set_worker_ended(worker->rank(), worker->life().ended());
+    ledger_.set_worker_ended(worker->rank(), worker->life().ended(age_ns));
     lives.push_back(worker->life());
   }
   // What could not be read now may tell that the run goes on: no end is concluded from it.
-  if (failure.ok()) state_ = run_state(lives, info_.world_size, clock_.unix_ns() - info_.created_unix_ns);
+  if (failure.ok()) state_ = run_state(lives, info_.world_size, age_ns);
   ledger_.set_finished(state_ != RunState::kRunning);
   ledger_.settle();
   return failure;

@@ -20,6 +20,10 @@ bool has_written(const WorkerLife& worker) {
 
 }  // namespace
 
+bool WorkerLife::ended(std::int64_t run_age_ns) const {
+  return run_end.has_value() || (!writing && (has_written || run_age_ns >= kStartUpNs));
+}
+
 RunState run_state(std::span<const WorkerLife> workers, int world_size, std::int64_t age_ns) {
   const bool all_started = static_cast<std::int64_t>(workers.size()) >= world_size;
   const bool all_left = !workers.empty() && std::all_of(workers.begin(), workers.end(), left_on_purpose);

@@ -16,8 +16,9 @@ struct WorkerLife {
   bool has_written = false;  // at least one step or event
   std::optional<format::RunEndEvent> run_end{};
 
-  // It will write no more, for all that can be seen.
-  bool ended() const { return run_end.has_value() || (has_written && !writing); }
+  // It will write no more, for all that can be seen: it said so, or its process is gone. `run_age_ns`: since the run
+  // was created, as one that has not written yet may be about to.
+  bool ended(std::int64_t run_age_ns) const;
 };
 
 // A run in which nobody has written anything yet counts as running for this long after its creation.

@@ -53,11 +53,12 @@ TEST(RunState, ARunThatNobodyHasWrittenToIsStartingForAWhile) {
 }
 
 TEST(WorkerLife, Ended) {
-  EXPECT_FALSE(kWriting.ended());
-  EXPECT_FALSE(kSilent.ended());  // it may be about to begin
-  EXPECT_TRUE(kGone.ended());
-  EXPECT_TRUE(kDone.ended());
-  EXPECT_TRUE(kSealing.ended());
+  EXPECT_FALSE(kWriting.ended(kOld));
+  EXPECT_FALSE(kSilent.ended(kStartUpNs - 1)) << "it may be about to begin";
+  EXPECT_TRUE(kSilent.ended(kStartUpNs)) << "it was killed before it wrote anything";
+  EXPECT_TRUE(kGone.ended(0));
+  EXPECT_TRUE(kDone.ended(0));
+  EXPECT_TRUE(kSealing.ended(0));
 }
 
 }  // namespace

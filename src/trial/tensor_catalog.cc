@@ -39,11 +39,9 @@ CatalogTensor& TensorCatalog::add(std::string_view name, std::span<const std::st
 void TensorCatalog::add_manifest(const Collection& collection) {
   const auto [found, is_new] = manifests_.try_emplace(collection.name);
   Manifest& manifest = found->second;
-  if (is_new) {
-    manifest.collection.name = collection.name;
-    manifest.collection.save = collection.save;
-    manifest.collection.keep = collection.keep;
-  }
+  if (is_new) manifest.collection.name = collection.name;
+  manifest.collection.save = collection.save;
+  manifest.collection.keep = collection.keep;
   const std::size_t known_patterns = manifest.collection.include.size();
   const bool more_patterns = add_missing(manifest.collection.include, collection.include);
   const bool more_names = add_missing(manifest.collection.tensor_names, collection.tensor_names);

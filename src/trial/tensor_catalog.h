@@ -28,7 +28,8 @@ class TensorCatalog {
  public:
   // Adds the tensor, or to what is known of it.
   CatalogTensor& add(std::string_view name, std::span<const std::string> collections);
-  // Adds to what is known of the collection. Patterns that do not compile are logged and left out.
+  // Adds to what is known of its members; when and how it is kept, the last one says. Patterns that do not compile are
+  // logged and left out.
   void add_manifest(const Collection& collection);
 
   CatalogTensor* find(std::string_view name);  // null when unknown

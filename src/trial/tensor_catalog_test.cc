@@ -50,6 +50,20 @@ TEST(TensorCatalog, LaterManifestsAndTellingsCount) {
   EXPECT_EQ(collections_of(catalog, "loss"), (Names{"losses", "scalars"}));
 }
 
+TEST(TensorCatalog, TheLastManifestSaysWhenAndHow) {
+  TensorCatalog catalog;
+  Collection weights = manifest("weights", {"weight"});
+  weights.save = SavePolicy::every(100);
+  catalog.add_manifest(weights);
+  weights.save = SavePolicy::every(1);
+  weights.keep = KeepForm::reduced();
+  catalog.add_manifest(weights);
+  EXPECT_EQ(catalog.collection("weights").value_or({}).save, SavePolicy::every(1));
+  EXPECT_EQ(catalog.collection("weights").value_or({}).keep, KeepForm::reduced());
+  catalog.add_manifest(manifest("weights", {"weight"}));
+  EXPECT_EQ(catalog.collection("weights").value_or({}).save, std::nullopt) << "it is not kept any more";
+}
+
 TEST(TensorCatalog, APatternThatDoesNotCompileIsLeftOut) {
   TensorCatalog catalog;
   catalog.add("loss", {});

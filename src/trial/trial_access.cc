@@ -29,6 +29,14 @@ std::vector<WorkerEvent> TrialAccess::events(const Trial& trial) {
   return events;
 }
 
+std::vector<std::string> TrialAccess::living_workers(const Trial& trial) {
+  std::vector<std::string> names;
+  for (const auto& worker : trial.impl_->run().workers()) {
+    if (worker->life().writing && !worker->life().run_end) names.push_back(worker->name());
+  }
+  return names;
+}
+
 bool TrialAccess::stop_accepted(const Trial& trial) {
   const std::vector<WorkerEvent> events = TrialAccess::events(trial);
   return std::any_of(events.begin(), events.end(), [](const WorkerEvent& entry) {

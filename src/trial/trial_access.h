@@ -31,6 +31,8 @@ class TrialAccess {
   static const store::RunInfo& run_info(const Trial& trial);
   // All events of the workers' journals as of the last refresh, worker by worker, in the order of writing.
   static std::vector<WorkerEvent> events(const Trial& trial);
+  // The workers that a process is writing for, as of the last refresh.
+  static std::vector<std::string> living_workers(const Trial& trial);
   // Has a worker said, in a stop_accepted event, that it takes a request to stop? As of the last refresh.
   static bool stop_accepted(const Trial& trial);
 };

@@ -1,4 +1,8 @@
 // Trial: reading tensors.
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -55,6 +59,23 @@ Result<double> scalar_of_value(const Sighting& sighting, const store::Record& re
   return value.to_doubles().at(0);
 }
 
+// A value and, for strings, the views that a TensorView shows.
+struct OwnedValue {
+  TensorValue value;
+  std::vector<std::string_view> strings;
+};
+
+SharedTensorValue shared(TensorValue value) {
+  auto owned = std::make_shared<OwnedValue>();
+  owned->value = std::move(value);
+  SharedTensorValue shared{owned->value.view(), owned, false};
+  if (owned->value.dtype == DType::kString) {
+    owned->strings.assign(owned->value.strings.begin(), owned->value.strings.end());
+    shared.view.data = owned->strings.data();
+  }
+  return shared;
+}
+
 }  // namespace
 
 Result<TensorValue> Trial::value(std::string_view tensor, std::int64_t step, Mode mode, std::string_view worker) {
@@ -64,6 +85,20 @@ Result<TensorValue> Trial::value(std::string_view tensor, std::int64_t step, Mod
     const auto& record = sighting.record(RecordForm::kValue);
     if (!record) return other_form(place, sighting, "its value");
     return sighting.reader().read_value(*record);
+  });
+}
+
+Result<SharedTensorValue> Trial::shared_value(std::string_view tensor, std::int64_t step, Mode mode,
+                                              std::string_view worker) {
+  return store::no_throw([&]() -> Result<SharedTensorValue> {
+    const TensorPlace place{tensor, step, mode, worker};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
+    const auto& record = sighting.record(RecordForm::kValue);
+    if (!record) return other_form(place, sighting, "its value");
+    Result<SharedTensorValue> mapped = sighting.reader().map_value(*record);
+    if (mapped.ok() || mapped.status().code() == Code::kDataLoss) return mapped;
+    TRAINWARDEN_ASSIGN_OR_RETURN(TensorValue value, sighting.reader().read_value(*record));
+    return shared(std::move(value));
   });
 }
 

@@ -18,6 +18,7 @@
 
 #include "capture/capture_test_kit.h"
 #include "crashing_storage.h"
+#include "format/run_event.h"
 #include "storage/local_storage.h"
 #include "training_pattern.h"
 
@@ -130,7 +131,9 @@ void finish_run(const std::filesystem::path& folder) {
   ASSERT_TRUE((*hook)->close().ok());
   const ReadRun run = capture::read_run(*storage::open_local_storage(folder));
   EXPECT_TRUE(run.steps.back().scalars.contains("epilogue"));
-  EXPECT_EQ(run.events.size(), 1u);
+  ASSERT_EQ(run.events.size(), 2u) << "the bill, and the end, of this life alone";
+  const auto end = format::decode_run_end(run.events.back());
+  EXPECT_TRUE(end.ok() && end->has_value());
 }
 
 // Half of the children are killed at a moment after their start, which may lie before the run exists, the others at a

@@ -23,6 +23,13 @@ foreach(expected libtrainwarden.so TrainwardenConfig.cmake LICENSE read_run.py)
 endforeach()
 run(${prefix}/bin/trainwarden --version)
 
+# An untouched LibTorch program, watched by what was installed.
+if(COMPONENT STREQUAL "torch")
+  run(${CMAKE_COMMAND} -E env OMP_NUM_THREADS=1 ${prefix}/bin/trainwarden run --runs ${WORK_DIR}/runs --name untouched --
+      ${BINARY_DIR}/tests/preload/untouched_training conv)
+  run(${prefix}/bin/trainwarden show --runs ${WORK_DIR}/runs untouched)
+endif()
+
 # The first C++ of the README is part of the consumer, so that it stays true.
 file(READ ${CMAKE_CURRENT_LIST_DIR}/../../README.md readme)
 if(NOT readme MATCHES "```cpp\n([^`]*)```")

@@ -28,7 +28,8 @@
 // list), so a module whose forward() goes elsewhere, or that casts its weights first, is seen through observe() only.
 // Inside a backward pass nothing is taken for a call: recomputed activations are not captured twice.
 //
-// Tensors on another device than the CPU, sparse, quantised and meta tensors are counted by the hook as unsupported.
+// Tensors on a CUDA device are read there (docs/reference/gpu.md). Those on other devices, sparse, quantised and meta
+// tensors are counted by the hook as unsupported.
 //
 // Nothing here throws into the training, except what a layer given to observe() throws by itself. A fault of ours is
 // logged to standard error and counted in failures().

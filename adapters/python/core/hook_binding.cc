@@ -1,0 +1,183 @@
+// Hook in Python. trainwarden/hook.py has the class that users see.
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "errors.h"
+#include "memory_argument.h"
+#include "modes.h"
+#include "python_hook.h"
+#include "tensor_argument.h"
+#include "waiting.h"
+
+namespace trainwarden::python {
+namespace {
+
+namespace nb = nanobind;
+constexpr double kCloseTimeoutS = 30;
+
+Status flush_until(PythonHook& self, WaitClock::time_point deadline) {
+  return wait_until(deadline, [&](std::chrono::milliseconds timeout) {
+    const Turn turn(self.turn());
+    const nb::gil_scoped_release no_gil;
+    return self.hook().flush(timeout);
+  });
+}
+
+void flush(PythonHook& self, double timeout_s) {
+  raise_if_error(flush_until(self, deadline_in(timeout_s)));
+}
+
+// Flushes first, in a way that Ctrl-C can end.
+void close(PythonHook& self) {
+  const Status flushed = flush_until(self, deadline_in(kCloseTimeoutS));
+  const Turn turn(self.turn());
+  Status closed;
+  {
+    const nb::gil_scoped_release no_gil;
+    closed = self.hook().close();
+  }
+  raise_if_error(closed);
+  raise_if_error(flushed);
+}
+
+StepEnd end_step(PythonHook& self) {
+  const Turn turn(self.turn());
+  return self.call([](Hook& hook) { return hook.end_step(); });
+}
+
+void set_mode(PythonHook& self, std::string_view mode) {
+  const Mode wanted = mode_of(mode);
+  const Turn turn(self.turn());
+  self.call([&](Hook& hook) { hook.set_mode(wanted); });
+}
+
+std::uint32_t declare(PythonHook& self, std::string_view name, const std::vector<std::string_view>& collections) {
+  return self.hook().declare(name, collections).value;
+}
+
+// Names and numbers of tensors are taken alike.
+template <class Target>
+void save(PythonHook& self, Target target, nb::handle value) {
+  if (!self.hook().wants(target)) return;
+  TensorArgument argument = tensor_argument(value);
+  if (const auto* tensor = std::get_if<BorrowedTensor>(&argument)) {
+    self.offer(tensor->view.packed_bytes(), [&](Hook& hook) { hook.save_tensor(target, tensor->view); });
+  } else if (const auto* texts = std::get_if<BorrowedStrings>(&argument)) {
+    self.call([&](Hook& hook) { hook.save_tensor(target, texts->view()); });
+  } else {
+    self.call([&](Hook& hook) { hook.save_tensor(target, unreadable_view()); });
+  }
+}
+
+void save_by_name(PythonHook& self, std::string_view name, nb::handle value) {
+  save(self, name, value);
+}
+void save_by_id(PythonHook& self, std::uint32_t id, nb::handle value) {
+  save(self, TensorId{id}, value);
+}
+
+void save_strings(PythonHook& self, std::string_view name, const std::vector<std::string_view>& strings) {
+  self.call([&](Hook& hook) { hook.save_strings(name, strings); });
+}
+
+void save_scalar(PythonHook& self, std::string_view name, double value) {
+  self.call([&](Hook& hook) { hook.save_scalar(name, value); });
+}
+
+void save_memory(PythonHook& self, std::uint32_t id, std::uintptr_t data_ptr, int dtype, nb::handle shape,
+                 nb::handle strides, int device_type, int device_index, std::uintptr_t stream) {
+  if (!self.hook().wants(TensorId{id})) return;
+  const MemoryArgument memory{dtype, shape, strides, device_type, device_index};
+  TensorView view = memory.view();
+  view.data = reinterpret_cast<const void*>(data_ptr);
+  view.stream = reinterpret_cast<void*>(stream);
+  self.offer(view.packed_bytes(), [&](Hook& hook) { hook.save_tensor(TensorId{id}, view); });
+}
+
+void open_hook(PythonHook* self, std::optional<HookOptions> options) {
+  new (self) PythonHook(options ? value_or_raise(Hook::open(*std::move(options))) : Hook::disabled());
+}
+
+// What is wanted.
+void bind_wants(nb::class_<PythonHook>& type) {
+  type.def("declare", declare, nb::arg("name"), nb::arg("collections") = nb::tuple(),
+           "The tensor's number, by which it is cheaper to save; made a member of the collections.")
+      .def(
+          "wants", [](PythonHook& self, std::uint32_t id) { return self.hook().wants(TensorId{id}); },
+          nb::arg("tensor"))
+      .def(
+          "wants", [](PythonHook& self, std::string_view name) { return self.hook().wants(name); }, nb::arg("tensor"),
+          "Is the tensor, by name or number, wanted at the current step?")
+      .def(
+          "wants_collection",
+          [](PythonHook& self, std::string_view name) { return self.hook().wants_collection(name); }, nb::arg("name"),
+          "Would any tensor of the collection be wanted at the current step?")
+      .def(
+          "wants_anything", [](PythonHook& self) { return self.hook().wants_anything(); },
+          "Is any tensor at all wanted at the current step?")
+      .def(
+          "next_wanted_step",
+          [](PythonHook& self, std::uint32_t id) { return self.hook().next_wanted_step(TensorId{id}); },
+          nb::arg("tensor"), "The first step, of the current mode and from the current one on, at which it is wanted.")
+      .def(
+          "add_cost_ns",
+          [](PythonHook& self, std::int64_t spent_ns) { self.hook().add_cost(std::chrono::nanoseconds(spent_ns)); },
+          nb::arg("spent_ns"), "Adds to the bill what capture cost the training outside the hook's own calls.");
+}
+
+void bind_saving(nb::class_<PythonHook>& type) {
+  type.def("save_tensor", save_by_name, nb::arg("tensor"), nb::arg("value").none())
+      .def("save_tensor", save_by_id, nb::arg("tensor"), nb::arg("value").none(),
+           "Keeps the tensor, by name or number, when it is wanted at the current step.")
+      .def("save_strings", save_strings, nb::arg("name"), nb::arg("strings"))
+      .def("save_scalar", save_scalar, nb::arg("name"), nb::arg("value"), "Kept at every step, as a float64.")
+      .def("save_memory", save_memory, nb::arg("id"), nb::arg("data_ptr"), nb::arg("dtype"), nb::arg("shape"),
+           nb::arg("strides").none() = nb::none(), nb::arg("device_type") = 1, nb::arg("device_index") = 0,
+           nb::arg("stream") = 0,
+           nb::sig("def save_memory(self, id: int, data_ptr: int, dtype: int, shape: tuple[int, ...], "
+                   "strides: tuple[int, ...] | None = None, device_type: int = 1, device_index: int = 0, "
+                   "stream: int = 0) -> None"),
+           "For adapters: the tensor of this number lies at this address.")
+      .def(
+          "begin_group", [](PythonHook& self) { self.hook().begin_group(); },
+          "GPU tensors saved until end_group() stay as they are until then.")
+      .def(
+          "end_group", [](PythonHook& self) { self.hook().end_group(); },
+          "They are read together: one launch in place of many.");
+}
+
+// Steps, and what the hook says of itself.
+void bind_steps(nb::class_<PythonHook>& type) {
+  type.def("step", end_step, "Ends the step: it is handed to the writer, and readers see it soon.")
+      .def("set_mode", set_mode, nb::arg("mode"))
+      .def("flush", flush, nb::arg("timeout_s") = 30.0, "Waits until every ended step is in the run's files.")
+      .def("close", close, "Ends an open step, writes everything out and seals the run. Again: nothing.")
+      .def("report", [](PythonHook& self) { return self.hook().report(); })
+      .def_prop_ro("current_mode", [](PythonHook& self) { return name(self.hook().mode()); })
+      .def_prop_ro("global_step", [](PythonHook& self) { return self.hook().global_step(); })
+      .def_prop_ro("mode_step", [](PythonHook& self) { return self.hook().mode_step(); })
+      .def_prop_ro("run_dir", [](PythonHook& self) { return self.hook().options().run_dir.string(); })
+      .def_prop_ro("rank", [](PythonHook& self) { return self.hook().options().rank; })
+      .def_prop_ro("world_size", [](PythonHook& self) { return self.hook().options().world_size; });
+}
+
+}  // namespace
+
+void bind_hook(nb::module_& module) {
+  nb::class_<PythonHook> type(module, "Hook", "The hook in C++; trainwarden.Hook is the one to use.");
+  type.def("__init__", open_hook, nb::arg("options").none(), "Without options the hook is switched off.");
+  bind_wants(type);
+  bind_saving(type);
+  bind_steps(type);
+}
+
+}  // namespace trainwarden::python

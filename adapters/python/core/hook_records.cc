@@ -1,0 +1,86 @@
+// What goes into a hook and what it tells, in Python: options, ends of steps, reports.
+#include <string>
+#include <string_view>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "errors.h"
+#include "python_hook.h"
+
+namespace trainwarden::python {
+namespace {
+
+namespace nb = nanobind;
+
+void bind_step_end(nb::module_& module) {
+  nb::class_<StepEnd>(module, "StepEnd", "What Hook.step() tells.")
+      .def_ro("global_step", &StepEnd::global_step, "Number of the step that just ended, from 0.")
+      .def_prop_ro(
+          "mode", [](const StepEnd& end) { return name(end.mode); }, "\"train\", \"eval\", ...")
+      .def_ro("mode_step", &StepEnd::mode_step, "Its number within its mode, from 0.")
+      .def_ro("stop_requested", &StepEnd::stop_requested, "Somebody asked the training to stop; stays true.")
+      .def_prop_ro(
+          "stop_reason", [](const StepEnd& end) { return std::string(end.stop_reason); }, "Why.");
+}
+
+void bind_report(nb::module_& module) {
+  nb::class_<CaptureLoss>(module, "CaptureLoss", "What was not kept for one cause.")
+      .def_prop_ro("cause", [](const CaptureLoss& loss) { return name(loss.cause); })
+      .def_ro("count", &CaptureLoss::count, "Tensors, statistics or scalars.")
+      .def_ro("bytes", &CaptureLoss::bytes)
+      .def_ro("first_message", &CaptureLoss::first_message);
+  nb::class_<CaptureBill>(module, "CaptureBill", "What capture costs, and what is left out to keep to the budget.")
+      .def_ro("budget", &CaptureBill::budget, "Share of the training's time, 0.01 is 1 %; 0: no limit.")
+      .def_ro("training_ns", &CaptureBill::training_ns, "Wall time of the steps that have ended, capture included.")
+      .def_ro("capture_ns", &CaptureBill::capture_ns, "Of it: capture on training threads.")
+      .def_ro("interval_factor", &CaptureBill::interval_factor, "Save intervals are this many times as long.")
+      .def_ro("dropped", &CaptureBill::dropped, "Forms that are left out: \"histogram\", \"hash\", \"values\".")
+      .def_prop_ro("share", &CaptureBill::share, "capture_ns / training_ns.");
+  nb::class_<HookReport>(module, "HookReport", "What the hook did and cost so far.")
+      .def_ro("steps", &HookReport::steps, "Steps that have ended.")
+      .def_ro("kept_tensors", &HookReport::kept_tensors, "Tensors in the run's files, whole.")
+      .def_ro("kept_bytes", &HookReport::kept_bytes, "Their bytes.")
+      .def_ro("statistics", &HookReport::statistics, "Rows of statistics in the run's files.")
+      .def_ro("scalars", &HookReport::scalars)
+      .def_ro("training_thread_ns", &HookReport::training_thread_ns, "Time spent inside the hook by training threads.")
+      .def_ro("bill", &HookReport::bill)
+      .def_ro("on", &HookReport::on, "False once the hook was closed or has switched itself off.")
+      .def_ro("off_reason", &HookReport::off_reason)
+      .def_ro("losses", &HookReport::losses, "One for each cause that occurred.");
+}
+
+void bind_options(nb::module_& module) {
+  nb::class_<HookOptions>(module, "HookOptions", "Checked options of a hook.")
+      .def_prop_rw(
+          "run_dir", [](const HookOptions& options) { return options.run_dir.string(); },
+          [](HookOptions& options, std::string_view run_dir) { options.run_dir = run_dir; })
+      .def_rw("rank", &HookOptions::rank)
+      .def_rw("world_size", &HookOptions::world_size);
+  module.def(
+      "parse_options",
+      [](std::string_view json, std::string_view source) { return value_or_raise(parse_hook_options(json, source)); },
+      nb::arg("json"), nb::arg("source"), "Options from JSON (docs/reference/config.md).");
+  module.def(
+      "load_options", [](std::string_view file) { return value_or_raise(load_hook_options(file)); }, nb::arg("file"),
+      "Options from a JSON file.");
+  module.def(
+      "options_for_attach", [] { return value_or_raise(hook_options_for_attach()); },
+      "What is captured of a program that knows nothing of Trainwarden.");
+  module.def(
+      "options_from_environment",
+      [](const HookOptions& base) { return value_or_raise(hook_options_from_environment(base)); }, nb::arg("base"),
+      "The options, overlaid by TRAINWARDEN_CONFIG and the TRAINWARDEN_* variables.");
+}
+
+}  // namespace
+
+void bind_hook_records(nb::module_& module) {
+  bind_options(module);
+  bind_step_end(module);
+  bind_report(module);
+}
+
+}  // namespace trainwarden::python

@@ -1,0 +1,272 @@
+// Trial in Python. trainwarden/trial.py has the class that users see, and makes NumPy arrays of values.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "errors.h"
+#include "modes.h"
+#include "python_trial.h"
+#include "waiting.h"
+
+namespace trainwarden::python {
+namespace {
+
+namespace nb = nanobind;
+using Steps = std::vector<std::int64_t>;
+using Bytes = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
+
+// A value as it lies in memory; trainwarden/trial.py gives it its type and shape.
+struct Value {
+  SharedTensorValue shared;
+
+  std::string_view dtype() const { return name(shared.view.dtype); }
+  std::vector<std::int64_t> shape() const {
+    const auto sizes = shared.view.shape.sizes();
+    return {sizes.begin(), sizes.end()};
+  }
+  // The array keeps the memory, not this object.
+  Bytes bytes() const {
+    auto* owner = new std::shared_ptr<const void>(shared.owner);
+    const nb::capsule keeper(owner,
+                             [](void* held) noexcept { delete static_cast<std::shared_ptr<const void>*>(held); });
+    return Bytes(shared.view.data, {shared.view.packed_bytes()}, keeper);
+  }
+  // Texts that are no UTF-8 keep their bytes as surrogates.
+  nb::list strings() const {
+    nb::list texts;
+    const auto* views = static_cast<const std::string_view*>(shared.view.data);
+    for (std::int64_t i = 0; i < shared.view.element_count(); ++i) {
+      PyObject* text =
+          PyUnicode_DecodeUTF8(views[i].data(), static_cast<Py_ssize_t>(views[i].size()), "surrogateescape");
+      if (text == nullptr) throw nb::python_error();
+      texts.append(nb::steal(text));
+    }
+    return texts;
+  }
+};
+
+// Where a tensor is asked for.
+struct Place {
+  std::string_view tensor;
+  std::int64_t step;
+  Mode mode;
+  std::string_view worker;
+};
+
+// Calls `get(trial, place)` and gives its result to Python.
+template <auto get>
+auto at_place(PythonTrial& self, std::string_view tensor, std::int64_t step, std::string_view mode,
+              std::string_view worker) {
+  const Place place{tensor, step, mode_of(mode), worker};
+  return value_or_raise(self.read([&](Trial& trial) { return get(trial, place); }));
+}
+
+Result<Value> value(Trial& trial, const Place& place) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto shared, trial.shared_value(place.tensor, place.step, place.mode, place.worker));
+  return Value{std::move(shared)};
+}
+Result<Statistics> statistics(Trial& trial, const Place& place) {
+  return trial.statistics(place.tensor, place.step, place.mode, place.worker);
+}
+Result<double> scalar(Trial& trial, const Place& place) {
+  return trial.scalar(place.tensor, place.step, place.mode, place.worker);
+}
+Result<Steps> shape(Trial& trial, const Place& place) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Shape shape, trial.shape(place.tensor, place.step, place.mode, place.worker));
+  return Steps(shape.sizes().begin(), shape.sizes().end());
+}
+Result<std::vector<std::string>> workers_of(Trial& trial, const Place& place) {
+  return trial.workers_of(place.tensor, place.step, place.mode);
+}
+
+void wait_for_steps(PythonTrial& self, const Steps& steps, std::string_view mode, double timeout_s) {
+  const Mode wanted = mode_of(mode);
+  raise_if_error(wait_until(deadline_in(timeout_s), [&](std::chrono::milliseconds timeout) {
+    return self.read([&](Trial& trial) { return trial.wait_for_steps(steps, wanted, timeout); });
+  }));
+}
+
+std::vector<std::string> tensor_names(PythonTrial& self, std::vector<std::string> include, std::string collection,
+                                      std::optional<std::string_view> mode, std::optional<std::int64_t> step) {
+  const TensorQuery query{.include = std::move(include),
+                          .collection = std::move(collection),
+                          .mode = mode ? std::optional(mode_of(*mode)) : std::nullopt,
+                          .step = step};
+  return value_or_raise(self.read([&](Trial& trial) { return trial.tensor_names(query); }));
+}
+
+std::vector<std::string_view> modes(PythonTrial& self) {
+  std::vector<std::string_view> names;
+  for (const Mode mode : self.look([](Trial& trial) { return trial.modes(); })) names.push_back(name(mode));
+  return names;
+}
+
+// Members of a collection; its save policy and keep form are the writer's affair.
+nb::tuple collection(PythonTrial& self, std::string_view name) {
+  const Collection found = value_or_raise(self.look([&](Trial& trial) { return trial.collection(name); }));
+  return nb::make_tuple(found.name, found.include, found.tensor_names);
+}
+
+std::vector<std::int64_t> info_shape(const TensorInfo& info) {
+  return {info.shape.sizes().begin(), info.shape.sizes().end()};
+}
+
+void bind_records(nb::module_& module) {
+  nb::class_<RunLoss>(module, "RunLoss", "Something that is missing from a run, and why.")
+      .def_ro("where", &RunLoss::where)
+      .def_ro("cause", &RunLoss::cause)
+      .def_ro("count", &RunLoss::count)
+      .def_ro("bytes", &RunLoss::bytes)
+      .def_ro("by_writer", &RunLoss::by_writer,
+              "True: it never reached the run. False: damaged or missing in its files.");
+  nb::class_<TensorInfo>(module, "TensorInfo", "What is known of a tensor without reading its value.")
+      .def_ro("name", &TensorInfo::name)
+      .def_ro("collections", &TensorInfo::collections)
+      .def_prop_ro(
+          "dtype", [](const TensorInfo& info) { return name(info.dtype); }, "Of the newest record.")
+      .def_prop_ro("shape", info_shape, "Of the newest record.")
+      .def_ro("values", &TensorInfo::values, "How many steps hold it whole.")
+      .def_ro("statistics", &TensorInfo::statistics, "How many hold its statistics.")
+      .def_ro("scalars", &TensorInfo::scalars);
+  nb::class_<Value>(module, "Value", "A value as it lies in memory.")
+      .def_prop_ro("dtype", &Value::dtype)
+      .def_prop_ro("shape", &Value::shape)
+      .def_prop_ro("mapped", [](const Value& value) { return value.shared.mapped; })
+      .def_prop_ro("bytes", &Value::bytes, nb::rv_policy::automatic, "Read-only, over the same memory.")
+      .def_prop_ro("strings", &Value::strings, nb::sig("def strings(self) -> list[str]"));
+}
+
+void open_trial(PythonTrial* self, std::string_view path, std::int64_t incomplete_step_window, bool verify) {
+  const TrialOptions options{.incomplete_step_window = incomplete_step_window, .verify_payloads = verify};
+  const std::filesystem::path folder(path);
+  Result<std::unique_ptr<Trial>> trial = [&] {
+    const nb::gil_scoped_release no_gil;
+    return Trial::open(folder, options);
+  }();
+  new (self) PythonTrial(value_or_raise(std::move(trial)));
+}
+
+// What is known of the run and of its steps.
+void bind_run(nb::class_<PythonTrial>& type) {
+  type.def("refresh", [](PythonTrial& self) { raise_if_error(self.read([](Trial& t) { return t.refresh(); })); })
+      .def_prop_ro("path", [](PythonTrial& self) { return self.trial().path().string(); })
+      .def_prop_ro("run_id", [](PythonTrial& self) { return self.trial().run_id(); })
+      .def_prop_ro("created_unix_ns", [](PythonTrial& self) { return self.trial().created_unix_ns(); })
+      .def_prop_ro("last_unix_ns",
+                   [](PythonTrial& self) { return self.look([](Trial& t) { return t.last_unix_ns(); }); })
+      .def_prop_ro("labels", [](PythonTrial& self) { return self.trial().labels(); })
+      .def_prop_ro("state", [](PythonTrial& self) { return name(self.look([](Trial& t) { return t.state(); })); })
+      .def_prop_ro("world_size", [](PythonTrial& self) { return self.trial().world_size(); })
+      .def_prop_ro("workers", [](PythonTrial& self) { return self.look([](Trial& t) { return t.workers(); }); })
+      .def_prop_ro("losses", [](PythonTrial& self) { return self.look([](Trial& t) { return t.losses(); }); })
+      .def_prop_ro("modes", modes)
+      .def_prop_ro("last_complete_step",
+                   [](PythonTrial& self) { return self.look([](Trial& t) { return t.last_complete_step(); }); })
+      .def_prop_ro("loaded_all_steps",
+                   [](PythonTrial& self) { return self.look([](Trial& t) { return t.loaded_all_steps(); }); });
+}
+
+void bind_steps(nb::class_<PythonTrial>& type) {
+  type.def(
+          "steps",
+          [](PythonTrial& self, std::string_view mode, bool incomplete) {
+            return self.look([&](Trial& trial) { return trial.steps(mode_of(mode), incomplete); });
+          },
+          nb::arg("mode"), nb::arg("include_incomplete"))
+      .def(
+          "steps_of",
+          [](PythonTrial& self, std::string_view tensor, std::string_view mode) {
+            const Mode wanted = mode_of(mode);
+            return self.read([&](Trial& trial) { return trial.steps_of(tensor, wanted); });
+          },
+          nb::arg("tensor"), nb::arg("mode"))
+      .def(
+          "global_step",
+          [](PythonTrial& self, std::string_view mode, std::int64_t step) {
+            return self.look([&](Trial& trial) { return trial.global_step(mode_of(mode), step); });
+          },
+          nb::arg("mode"), nb::arg("mode_step"))
+      .def(
+          "mode_of",
+          [](PythonTrial& self, std::int64_t step) {
+            const auto mode = self.look([&](Trial& trial) { return trial.mode_of(step); });
+            return mode ? std::optional(name(*mode)) : std::nullopt;
+          },
+          nb::arg("global_step"))
+      .def(
+          "mode_step_of",
+          [](PythonTrial& self, std::int64_t step) {
+            return self.look([&](Trial& trial) { return trial.mode_step_of(step); });
+          },
+          nb::arg("global_step"));
+}
+
+// For who follows a run.
+void bind_following(nb::class_<PythonTrial>& type) {
+  type.def(
+          "complete_steps_after",
+          [](PythonTrial& self, std::int64_t step) {
+            return self.look([&](Trial& trial) { return trial.complete_steps_after(step); });
+          },
+          nb::arg("global_step"))
+      .def(
+          "step_state",
+          [](PythonTrial& self, std::int64_t step, std::string_view mode) {
+            return name(self.look([&](Trial& trial) { return trial.step_state(step, mode_of(mode)); }));
+          },
+          nb::arg("step"), nb::arg("mode"))
+      .def("wait_for_steps", wait_for_steps, nb::arg("steps"), nb::arg("mode"), nb::arg("timeout_s"));
+}
+
+void bind_tensors(nb::class_<PythonTrial>& type) {
+  const auto def = [&](const char* name, auto method) {
+    type.def(name, method, nb::arg("tensor"), nb::arg("step"), nb::arg("mode"), nb::arg("worker"));
+  };
+  def("value", at_place<value>);
+  def("statistics", at_place<statistics>);
+  def("scalar", at_place<scalar>);
+  def("shape", at_place<shape>);
+  def("workers_of", at_place<workers_of>);
+  type.def("tensor_names", tensor_names, nb::arg("include"), nb::arg("collection"), nb::arg("mode").none(),
+           nb::arg("step").none())
+      .def(
+          "has_tensor",
+          [](PythonTrial& self, std::string_view tensor) {
+            return self.look([&](Trial& trial) { return trial.has_tensor(tensor); });
+          },
+          nb::arg("tensor"))
+      .def(
+          "tensor_info",
+          [](PythonTrial& self, std::string_view tensor) {
+            return value_or_raise(self.read([&](Trial& trial) { return trial.tensor_info(tensor); }));
+          },
+          nb::arg("tensor"))
+      .def("collections", [](PythonTrial& self) { return self.look([](Trial& t) { return t.collections(); }); })
+      .def("collection", collection, nb::arg("name"),
+           nb::sig("def collection(self, name: str) -> tuple[str, list[str], list[str]]"));
+}
+
+}  // namespace
+
+void bind_trial(nb::module_& module) {
+  bind_records(module);
+  nb::class_<PythonTrial> type(module, "Trial", "The trial in C++; trainwarden.Trial is the one to use.");
+  type.def("__init__", open_trial, nb::arg("path"), nb::arg("incomplete_step_window"), nb::arg("verify"));
+  bind_run(type);
+  bind_steps(type);
+  bind_following(type);
+  bind_tensors(type);
+}
+
+}  // namespace trainwarden::python

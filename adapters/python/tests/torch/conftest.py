@@ -1,0 +1,22 @@
+"""Programs that know nothing of Trainwarden, run once for all tests that ask for them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+pytest.importorskip("torch")
+
+if TYPE_CHECKING:
+    from running import Runner
+
+
+@pytest.fixture(scope="session")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    from running import Runner
+
+    return Runner(tmp_path_factory.mktemp("programs"))

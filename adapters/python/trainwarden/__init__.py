@@ -1,0 +1,78 @@
+"""Trainwarden sees inside a training while it runs, judges what it sees, and acts on the verdict.
+
+A program that is trained with PyTorch needs no change: ``trainwarden run -- python train.py``, or
+``python -m trainwarden train.py``. With any framework, by hand:
+
+    import trainwarden
+
+    with trainwarden.Hook("runs/first", include_collections=["weights"], save=100) as hook:
+        weight = hook.declare("weight", ["weights"])
+        for step in range(1000):
+            ...
+            hook.save_tensor(weight, array)              # NumPy, JAX, TensorFlow, CuPy, PyTorch
+            hook.save_scalar("loss", loss)
+            if hook.step().stop_requested:
+                break
+
+    trial = trainwarden.open("runs/first")
+    print(trial.value("weight", 900).std(), trial.tensor("loss").scalars())
+
+    report = trainwarden.rules.run("runs/first", ["LossNotDecreasing"])
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from ._core import Histogram, HookReport, Statistics, StepEnd, compute_statistics, version
+from .errors import DataLoss, Error
+from .hook import Hook
+from .options import Collection, KeepForm, Mode, Reduction, SavePolicy, SaveSchedule
+from .stopping import StopTraining
+
+if TYPE_CHECKING:
+    from . import rules
+    from .trial import RunState, StepState, TensorHandle, Trial, open
+
+__all__ = [
+    "Collection",
+    "DataLoss",
+    "Error",
+    "Histogram",
+    "Hook",
+    "HookReport",
+    "KeepForm",
+    "Mode",
+    "Reduction",
+    "RunState",
+    "SavePolicy",
+    "SaveSchedule",
+    "Statistics",
+    "StepEnd",
+    "StepState",
+    "StopTraining",
+    "TensorHandle",
+    "Trial",
+    "__version__",
+    "compute_statistics",
+    "open",
+    "rules",
+]
+
+__version__ = version()
+
+# Reading needs NumPy. A training that is only watched does not wait for its import.
+_READING = ("RunState", "StepState", "TensorHandle", "Trial", "open")
+
+
+def __getattr__(name: str) -> object:
+    if name in ("rules", "torch"):
+        return importlib.import_module(f".{name}", __name__)
+    if name in _READING:
+        return getattr(importlib.import_module(".trial", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

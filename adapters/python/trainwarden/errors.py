@@ -1,0 +1,85 @@
+"""What Trainwarden raises: one type for each kind of failure, each also a type that Python programs know already.
+
+The message says what was expected, what was found and what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Error(Exception):
+    """The base of all errors of Trainwarden."""
+
+
+class InvalidArgument(Error, ValueError):
+    """The input is wrong, whatever the state of the system."""
+
+
+class NotFound(Error, LookupError):
+    """There is no such tensor, collection or worker."""
+
+
+class PathNotFound(NotFound, FileNotFoundError):
+    """There is no such run, folder or file."""
+
+
+class OutOfRange(Error, LookupError):
+    """The tensor is not there at this step, or not in this form; the message says what is there."""
+
+
+class AlreadyExists(Error, FileExistsError):
+    """The folder holds a finished run, or another process writes there."""
+
+
+class PermissionDenied(Error, PermissionError):
+    """The storage does not allow it."""
+
+
+class ResourceExhausted(Error, OSError):
+    """The disk or a memory budget is full."""
+
+
+class FailedPrecondition(Error, RuntimeError):
+    """The right call in the wrong state."""
+
+
+class DeadlineExceeded(Error, TimeoutError):
+    """Waited long enough."""
+
+
+class Unavailable(Error, OSError):
+    """A passing fault of the storage; try again."""
+
+
+class DataLoss(Error):
+    """Data of the run are damaged or missing."""
+
+
+_BY_CODE: dict[str, type[Error]] = {
+    "invalid argument": InvalidArgument,
+    "not found": NotFound,
+    "out of range": OutOfRange,
+    "already exists": AlreadyExists,
+    "permission denied": PermissionDenied,
+    "resource exhausted": ResourceExhausted,
+    "failed precondition": FailedPrecondition,
+    "deadline exceeded": DeadlineExceeded,
+    "unavailable": Unavailable,
+    "data loss": DataLoss,
+}
+
+
+@contextmanager
+def opening() -> Iterator[None]:
+    """Inside, what is not found is a path."""
+    try:
+        yield
+    except NotFound as error:
+        raise PathNotFound(str(error)) from None
+
+
+def error_of(code: str, message: str) -> Error:
+    """The exception for a status of the core; `code` is the status' name."""
+    return _BY_CODE.get(code, Error)(message)

@@ -1,0 +1,172 @@
+"""Hook: captures tensors of a training process into a run."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Union
+
+from . import _core
+from .errors import Error, opening
+from .options import Collection, KeepLike, Mode, SaveLike, options_json
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+_logger = logging.getLogger("trainwarden")
+_open_hooks: weakref.WeakSet[Hook] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_hooks() -> None:
+    for hook in list(_open_hooks):
+        hook.close()
+
+
+class Hook(_core.Hook):
+    """Captures tensors of one training process into a run.
+
+        with trainwarden.Hook("runs/first", include_collections=["weights"], save=10) as hook:
+            for batch in data:
+                ...
+                hook.save_tensor("weight", weight)       # kept if a collection wants it at this step
+                hook.save_scalar("accuracy", 0.93)
+                if hook.step().stop_requested:           # the step is visible to readers from here on
+                    break
+
+    A tensor is anything with DLPack, the buffer protocol or ``__array_interface__`` (NumPy, JAX, TensorFlow, CuPy), a
+    tensor of PyTorch, a number, a text, or a list of them. It is read where it lies and may be changed after the call.
+
+    No call harms the training: what cannot be kept (no room, disk full, a device that cannot be read) is counted in
+    ``report().losses``. What raises is wrong usage, bad options when the hook is made and arguments of a wrong type,
+    and ``flush()`` when the run could not be written.
+
+    Threads: ``save_*``, ``wants*`` and ``declare`` may be called from many threads at once; ``step``, ``set_mode``,
+    ``flush`` and ``close`` belong to the thread that drives training (others wait for their turn). After ``close()``
+    everything that is saved is counted as lost. In a forked child the hook is off: it counts steps, keeps nothing.
+    A hook that is still open when the program ends is closed then.
+
+    Arguments:
+        run_dir: the run's folder, made when missing. One that holds a finished run is refused.
+        collections: named sets of tensors, all of which are saved.
+        include_collections: built-in collections to save: "weights", "biases", "gradients", "outputs", ...
+        include: patterns (PCRE2, found anywhere in a name) of tensors to save.
+        save_all: save everything.
+        save: at which steps: an interval, a SaveSchedule, or a SavePolicy with a schedule for each mode.
+        keep: in which form: a KeepForm or its words, ``"values"``, ``"statistics"``, ``["values", "histogram"]``.
+        budget: share of the training's time that capture may take, 0.01 is 1 %; 0: no limit.
+        rank, world_size: of this worker, and how many there are.
+        include_workers: "all", or "one": only rank 0 writes.
+        staging_bytes: the memory in which tensors wait for the disk; also a text, "256MiB".
+        when_full: what happens when it is full: "drop", "statistics" or "block".
+        durability: against power loss: "none", "interval" or "step".
+        segment_bytes: a file of the run is closed when it grows past this.
+        dry_run: decide and count, write nothing.
+        code_version, labels: free words on the run.
+
+    Raises:
+        ValueError: an option is wrong (InvalidArgument).
+        FileExistsError: the folder holds a finished run, or another process writes this rank.
+        PermissionError, OSError: the folder cannot be written.
+    """
+
+    def __init__(
+        self,
+        run_dir: PathLike,
+        *,
+        collections: Iterable[Collection] = (),
+        include_collections: Iterable[str] = (),
+        include: Iterable[str] = (),
+        save_all: bool = False,
+        save: SaveLike | None = None,
+        keep: KeepLike | None = None,
+        budget: float = 0.0,
+        rank: int = 0,
+        world_size: int = 1,
+        include_workers: str = "all",
+        staging_bytes: int | str = 256 << 20,
+        when_full: str = "drop",
+        durability: str = "none",
+        segment_bytes: int | str = 1 << 30,
+        dry_run: bool = False,
+        code_version: str = "",
+        labels: Mapping[str, object] | None = None,
+    ) -> None:
+        options = {name: value for name, value in locals().items() if name != "self"}
+        self._open(_core.parse_options(options_json(options), "Hook"))
+
+    @classmethod
+    def from_environment(cls, run_dir: PathLike = "", **options: Any) -> Hook:
+        """A hook with these options, overlaid by TRAINWARDEN_CONFIG and the TRAINWARDEN_* variables."""
+        base = _core.parse_options(options_json({"run_dir": run_dir, **options}), "Hook.from_environment")
+        with opening():
+            return cls._of(_core.options_from_environment(base))
+
+    @classmethod
+    def from_config(cls, file: PathLike) -> Hook:
+        """A hook with the options of a JSON file (docs/reference/config.md)."""
+        with opening():
+            return cls._of(_core.load_options(os.fspath(file)))
+
+    @classmethod
+    def for_attach(
+        cls, run_dir: PathLike | None = None, *, rank: int | None = None, world_size: int | None = None
+    ) -> Hook:
+        """A hook for a program that knows nothing of Trainwarden: what the environment says, else losses and statistics
+        of weights, biases, gradients and outputs at every step, under a budget of 1 %. What is given here wins."""
+        with opening():
+            options = _core.options_for_attach()
+        if run_dir is not None:
+            options.run_dir = os.fspath(run_dir)
+        if rank is not None:
+            options.rank = rank
+        if world_size is not None:
+            options.world_size = world_size
+        return cls._of(options)
+
+    @classmethod
+    def disabled(cls) -> Hook:
+        """A hook that is switched off: each call is cheap and keeps nothing, only steps are counted."""
+        return cls._of(None)
+
+    @classmethod
+    def _of(cls, options: _core.HookOptions | None) -> Hook:
+        hook = cls.__new__(cls)
+        hook._open(options)
+        return hook
+
+    def _open(self, options: _core.HookOptions | None) -> None:
+        super().__init__(options)
+        _open_hooks.add(self)
+
+    @contextmanager
+    def mode(self, mode: Mode | str) -> Iterator[Hook]:
+        """``with hook.mode("eval"):`` the steps inside are of that mode; afterwards the mode before holds again."""
+        before = self.current_mode
+        self.set_mode(mode)
+        try:
+            yield self
+        finally:
+            self.set_mode(before)
+
+    def __enter__(self) -> Hook:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends an open step, writes everything out and seals the run; again: does nothing. Waits at most 30 s.
+
+        Never raises for what could not be written: that is logged and in report().losses.
+        """
+        try:
+            super().close()
+        except Error as problem:
+            _logger.warning("the run could not be closed: %s", problem)

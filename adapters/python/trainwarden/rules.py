@@ -1,0 +1,311 @@
+"""Rules: what judges a training, step by step.
+
+    from trainwarden import rules
+
+    class LossIsFinite(rules.Rule):
+        def evaluate(self, window):
+            loss = window.scalar("loss")
+            if loss == loss:
+                return rules.Verdict.ok()
+            return rules.Verdict.fired(f"the loss is {loss}", advice="lower the learning rate")
+
+    @rules.rule
+    def weights_stay_small(window, limit=100.0):
+        return window.statistics("conv1.weight").abs_max <= limit   # a Verdict, or a bool: does the rule hold?
+
+    mine = [LossIsFinite(), weights_stay_small(limit=10.0)]
+    report = rules.run("runs/first", [*mine, "VanishingGradient:threshold=1e-6"])
+    for status in report.statuses:
+        print(status.rule_id, status.status.value, status.details)
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+import numpy as np
+
+from . import _core
+from ._core import Statistics
+from .arrays import Array
+from .errors import NotFound, OutOfRange
+from .options import Mode
+from .trial import Trial, open as open_trial
+from .verdicts import Evidence, Outcome, RuleState, Severity, Verdict
+
+__all__ = [
+    "Answer",
+    "Evidence",
+    "Outcome",
+    "Report",
+    "Rule",
+    "RuleDescription",
+    "RuleParameter",
+    "RuleState",
+    "RuleStatus",
+    "Severity",
+    "StepVerdict",
+    "StepWindow",
+    "Verdict",
+    "available",
+    "rule",
+    "run",
+]
+
+_POLL_INTERVAL_S = 0.005
+
+
+class StepWindow:
+    """The step that is judged, and the trial up to it. Of a live run the trial may know later steps already."""
+
+    def __init__(self, trial: Trial, global_step: int):
+        self.trial = trial
+        self.global_step = global_step
+
+    @property
+    def mode(self) -> Mode:
+        return self.trial.mode_of(self.global_step) or Mode.GLOBAL
+
+    @property
+    def mode_step(self) -> int:
+        step = self.trial.mode_step_of(self.global_step)
+        return self.global_step if step is None else step
+
+    def tensor_names(self, include: str | Iterable[str] = (), *, collection: str = "") -> list[str]:
+        """Of the tensors that are there at this step."""
+        return self.trial.tensor_names(include, collection=collection, step=self.global_step)
+
+    def value(self, tensor: str, worker: str = "") -> Array:
+        return self.trial.value(tensor, self.global_step, worker=worker)
+
+    def statistics(self, tensor: str, worker: str = "") -> Statistics:
+        return self.trial.statistics(tensor, self.global_step, worker=worker)
+
+    def scalar(self, tensor: str, worker: str = "") -> float:
+        return self.trial.scalar(tensor, self.global_step, worker=worker)
+
+
+Answer = Union[Verdict, bool, np.bool_]
+
+
+class Rule:
+    """Judges a run. A subclass says how in evaluate(); what it remembers between steps it keeps in itself.
+
+    `name` is what it is called in verdicts and in the run's files (the class's name unless told), `parameters` what is
+    written down with them. A rule object judges one run.
+    """
+
+    name: str = ""
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        return {}
+
+    def evaluate(self, window: StepWindow) -> Answer:
+        """Judges one step; called for each complete step, rising. True is short for Verdict.ok(), False for a verdict
+        that fired.
+
+        When it asks for a tensor that is not there (NotFound, OutOfRange), the step is not applicable. Whatever else it
+        raises is its error verdict: it is judged no more, and the other rules go on.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no evaluate()")
+
+
+class _FunctionRule(Rule):
+    def __init__(self, function: Callable[..., Answer], arguments: dict[str, Any]):
+        self.name = function.__name__
+        self._function = function
+        self._arguments = arguments
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        return {name: str(value) for name, value in self._arguments.items()}
+
+    def evaluate(self, window: StepWindow) -> Answer:
+        return self._function(window, **self._arguments)
+
+
+def rule(function: Callable[..., Answer]) -> Callable[..., Rule]:
+    """Makes a rule of a function `f(window, ...)`: calling the result with its other arguments gives the rule."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def make(**arguments: Any) -> Rule:
+        bound = signature.bind(None, **arguments)
+        bound.apply_defaults()
+        named = dict(list(bound.arguments.items())[1:])
+        return _FunctionRule(function, named)
+
+    return make
+
+
+@dataclass(frozen=True)
+class RuleParameter:
+    name: str
+    default: str  # as text; "": not set
+    description: str
+
+
+@dataclass(frozen=True)
+class RuleDescription:
+    name: str
+    summary: str
+    parameters: tuple[RuleParameter, ...]
+
+
+def available() -> list[RuleDescription]:
+    """The built-in rules. "Name:parameter=value,parameter=value" asks for one."""
+    return [
+        RuleDescription(name, summary, tuple(RuleParameter(*parameter) for parameter in parameters))
+        for name, summary, parameters in _core.builtin_rules()
+    ]
+
+
+@dataclass(frozen=True)
+class StepVerdict:
+    """A verdict of one rule on one step."""
+
+    rule_id: str  # the rule's name; with "-2", "-3" after it when there are several of a name
+    global_step: int
+    mode: Mode
+    mode_step: int
+    unix_ns: int  # when it was judged
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class RuleStatus:
+    """Where a rule stands, in words in `details`; `outcomes` counts steps."""
+
+    rule_id: str
+    status: RuleState
+    details: str
+    outcomes: dict[Outcome, int]
+
+
+@dataclass
+class Report:
+    """What the rules made of a run."""
+
+    statuses: list[RuleStatus] = field(default_factory=list)  # in the order of the rules
+    verdicts: list[StepVerdict] = field(default_factory=list)  # that fired (repeats are folded) or failed, as they came
+    journal: str = ""  # of the run's folder: "watch-0"; "" when none was written
+    run_ended: bool = False  # and every step was judged
+    stop_requested: bool = False  # the training was asked to stop
+    last_judged_step: int = -1
+
+    @property
+    def fired(self) -> bool:
+        return any(status.status is RuleState.ISSUES_FOUND for status in self.statuses)
+
+
+def run(
+    run: Trial | str | os.PathLike[str],
+    rules: Rule | Callable[..., Rule] | str | Iterable[Rule | Callable[..., Rule] | str],
+    *,
+    follow: bool = True,
+    keep_going: bool = False,
+    on_fire: str = "report",
+    write_journal: bool = True,
+    on_verdict: Callable[[StepVerdict], object] | None = None,
+) -> Report:
+    """Judges a run, live or finished, with the engine of `trainwarden watch`.
+
+    Returns when the run has ended and was judged, or when no rule has anything left to judge. Ctrl-C ends it.
+
+    Arguments:
+        run: a trial, or the run's folder.
+        rules: a rule or several: objects, functions decorated with `rule`, or texts that ask for built-in ones.
+        follow: wait for what a live run still brings; False: judge what is there.
+        keep_going: judge on with a rule that has fired.
+        on_fire: "stop" also asks the training to stop, and waits up to 30 s for its answer.
+        write_journal: write verdicts into the run's folder.
+        on_verdict: called with each verdict that fired or failed; what it raises ends the judging.
+
+    Raises:
+        ValueError: a rule's text names no rule, or a wrong parameter; the message names the nearest known one.
+        FileNotFoundError: there is no run.
+    """
+    if on_fire not in ("report", "stop"):
+        raise ValueError(f'expected on_fire "report" or "stop", found "{on_fire}"')
+    trial = run if isinstance(run, Trial) else open_trial(run)
+    verdicts: list[StepVerdict] = []
+
+    def take(told: _core.WatchVerdict) -> None:
+        verdicts.append(_step_verdict(told))
+        if on_verdict is not None:
+            on_verdict(verdicts[-1])
+
+    watch = _core.Watch(trial._core)
+    for wanted in [rules] if isinstance(rules, (Rule, str)) or callable(rules) else rules:
+        _add(watch, trial, wanted)
+    watch.start(keep_going, write_journal, on_fire == "stop", take)
+    try:
+        while watch.poll() and follow:
+            time.sleep(_POLL_INTERVAL_S)
+    finally:
+        watch.finish()
+    return _report(watch, verdicts)
+
+
+def _add(watch: _core.Watch, trial: Trial, wanted: Rule | Callable[..., Rule] | str) -> None:
+    if isinstance(wanted, str):
+        watch.add_builtin(wanted)
+        return
+    found = wanted if isinstance(wanted, Rule) else wanted() if callable(wanted) else None
+    if not isinstance(found, Rule):
+        raise TypeError(f"expected a Rule, a function decorated with rule, or a text, found {type(wanted).__name__}")
+    rule: Rule = found
+    watch.add_python(_name_of(rule), rule.parameters, lambda step: _judge(rule, trial, step))
+
+
+def _name_of(rule: Rule) -> str:
+    return rule.name or type(rule).__name__
+
+
+def _judge(rule: Rule, trial: Trial, global_step: int) -> _core.Verdict:
+    try:
+        answer = rule.evaluate(StepWindow(trial, global_step))
+    except (NotFound, OutOfRange) as missing:
+        answer = Verdict.not_applicable(str(missing))
+    except Exception as error:
+        answer = Verdict.error(_words_of(error))
+    if isinstance(answer, (bool, np.bool_)):
+        answer = Verdict.ok() if answer else Verdict.fired(f"{_name_of(rule)} does not hold")
+    elif not isinstance(answer, Verdict):
+        answer = Verdict.error(f"evaluate() gave {answer!r}; expected a Verdict or a bool")
+    evidence = [(e.tensor, e.quantity, e.value, e.threshold, e.global_step, e.worker) for e in answer.evidence]
+    return _core.Verdict(answer.outcome, answer.severity, answer.message, answer.advice, evidence)
+
+
+def _words_of(error: Exception) -> str:
+    """As in: ValueError: what it says (rule.py, line 12)."""
+    words = "".join(traceback.format_exception_only(type(error), error)).strip()
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{words} ({os.path.basename(frames[-1].filename)}, line {frames[-1].lineno})"
+
+
+def _step_verdict(told: _core.WatchVerdict) -> StepVerdict:
+    core = told.verdict
+    verdict = Verdict(
+        Outcome(core.outcome),
+        Severity(core.severity),
+        core.message,
+        core.advice,
+        tuple(Evidence(*evidence) for evidence in core.evidence),
+    )
+    return StepVerdict(told.rule_id, told.global_step, Mode(told.mode), told.mode_step, told.unix_ns, verdict)
+
+
+def _report(watch: _core.Watch, verdicts: list[StepVerdict]) -> Report:
+    statuses = [
+        RuleStatus(s.rule_id, RuleState(s.status), s.details, dict(zip(Outcome, s.outcomes))) for s in watch.statuses
+    ]
+    return Report(statuses, verdicts, watch.journal, watch.run_ended, watch.stop_requested, watch.last_judged_step)

@@ -1,0 +1,7 @@
+"""PyTorch, captured: `attach` for a whole program as it is, `watch` for a model in a loop of your own."""
+
+from .attach import attach, detach
+from .faults import failures
+from .watcher import Watcher, watch
+
+__all__ = ["Watcher", "attach", "detach", "failures", "watch"]

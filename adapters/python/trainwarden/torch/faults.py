@@ -1,0 +1,72 @@
+"""Faults of the adapter end here: the training goes on."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from typing import Any, Callable, Optional, TypeVar
+
+# After so many faults the adapter detaches itself: something is thoroughly wrong, and each fault costs time.
+TOLERATED_FAULTS = 10
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_lock = threading.Lock()
+_count = 0
+_shown: set[str] = set()
+_give_up: Optional[Callable[[], None]] = None
+
+
+def failures() -> int:
+    """How often a fault of the adapter, or of a function given to it, was kept from the training in this process."""
+    return _count
+
+
+def on_too_many(action: Callable[[], None]) -> None:
+    """`action` is called when the tolerated number of faults is passed."""
+    global _give_up
+    _give_up = action
+
+
+def report(doing: str, error: BaseException) -> None:
+    """Counts a fault, and logs to standard error the first one of its kind."""
+    global _count
+    with _lock:
+        _count += 1
+        is_last = _count == TOLERATED_FAULTS
+        is_news = doing not in _shown and len(_shown) < TOLERATED_FAULTS
+        _shown.add(doing)
+    if is_news:
+        say(f"error: could not {doing}: {type(error).__name__}: {error}")
+    if is_last:
+        say(f"error: {TOLERATED_FAULTS} faults of the PyTorch adapter: nothing more is captured in this process")
+        if _give_up is not None:
+            _give_up()
+
+
+def say(message: str) -> None:
+    """One line on standard error, if there is one."""
+    try:
+        print(f"trainwarden: {message}", file=sys.stderr, flush=True)
+    except Exception:  # closed, or a full pipe: there is nobody left to tell
+        pass
+
+
+def guarded(doing: str) -> Callable[[_Function], _Function]:
+    """A function that never raises into the training: it gives None in place of a fault.
+
+    KeyboardInterrupt and SystemExit, StopTraining with it, are the program's and pass through.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                report(doing, error)
+                return None
+
+        return call  # type: ignore[return-value]
+
+    return decorate

@@ -1,0 +1,35 @@
+"""Frames: the stack of the program, looked at without a trace."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from types import FrameType
+from typing import Any, Iterator, Optional
+
+# Deeper than this in the stack nobody looks.
+_MAX_FRAMES = 50
+
+
+def frames() -> Iterator[FrameType]:
+    """The frames that called the caller, the innermost first."""
+    frame: Optional[FrameType] = sys._getframe(2)
+    for _ in range(_MAX_FRAMES):
+        if frame is None:
+            return
+        yield frame
+        frame = frame.f_back
+
+
+def variables_of(frame: FrameType) -> dict[str, Any]:
+    """A copy of the frame's variables, to be dropped soon."""
+    snapshot = frame.f_locals
+    copy = dict(snapshot)
+    if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        snapshot.clear()  # Python keeps it with the frame, and everything in it alive until the function returns
+    return copy
+
+
+def is_program(frame: FrameType) -> bool:
+    """Is it the program's own, neither torch's nor ours?"""
+    return str(frame.f_globals.get("__name__", "")).split(".")[0] not in ("torch", "trainwarden")

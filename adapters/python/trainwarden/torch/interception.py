@@ -1,0 +1,299 @@
+"""Interception: the places of torch at which a training is seen, and who is told.
+
+A listener is told of calls of modules, outputs of loss modules, backward passes and steps of optimizers. What is
+changed in torch, once a process and only by switch_on():
+
+- `torch.nn.Module.__call__` and that of the loss modules are functions of ours around torch's own. Hooks of torch would
+  do the same, but hooks on a module are pickled, copied and compiled together with it, and global ones make
+  torch.compile warn. A module that nobody asked for costs a comparison.
+- `torch.autograd.backward`, which Tensor.backward calls, and GradScaler.scale.
+- torch's own hooks around Optimizer.step (before torch 2.0, which has none: Optimizer's own wrapping of step).
+
+torch.compile sees none of it: it begins behind our functions, and inside a compiled region they are constant.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from typing import Any, Callable, Optional
+
+import torch
+from torch.nn.modules.loss import _Loss
+from torch.optim import Optimizer
+
+from .._imports import when_imported
+from . import faults
+
+try:
+    from torch.compiler import is_compiling
+except ImportError:  # torch < 2.1
+
+    def is_compiling() -> bool:
+        return False
+
+
+_clock = time.perf_counter_ns
+
+
+class Listener:
+    """Is told what happens, in the thread in which it happens. What it raises is logged and kept from the training."""
+
+    # All calls of modules are of interest, not only those of modules that were given to watch_calls().
+    wants_all_calls = False
+    # Nothing of the current step is wanted: only the steps of optimizers and the calls of watched modules are told.
+    is_idle = False
+
+    def call_begins(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None: ...
+    def call_ends(self, module: torch.nn.Module, output: Any) -> None: ...
+    def call_fails(self, module: torch.nn.Module) -> None: ...
+    def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None: ...
+    def loss_scaled(self, loss: Any) -> None: ...
+    def backward_begins(self, tensors: Any) -> None: ...
+    def backward_ends(self) -> None: ...
+    def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None: ...
+    def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None: ...
+
+
+# For the log: what could not be done.
+_PURPOSES = {
+    "call_begins": "capture the call of a model",
+    "call_ends": "capture what a model gave",
+    "call_fails": "see the failure of a model",
+    "loss_made": "capture a loss",
+    "loss_scaled": "capture a loss that is scaled",
+    "backward_begins": "capture the loss of a backward pass",
+    "backward_ends": "see the end of a backward pass",
+    "optimizer_begins": "capture the gradients of an optimizer",
+    "optimizer_ends": "capture the weights of an optimizer",
+}
+
+
+def _tell(method: str, *args: Any) -> None:
+    """Calls the method of each listener. KeyboardInterrupt and SystemExit, StopTraining with it, are the program's."""
+    begin = _clock()
+    try:
+        for listener in _board.listeners:
+            try:
+                getattr(listener, method)(*args)
+            except Exception as error:
+                faults.report(_PURPOSES[method], error)
+    finally:
+        _board.spent_ns += _clock() - begin
+
+
+class _Switchboard:
+    """Who listens."""
+
+    def __init__(self) -> None:
+        self.listeners: tuple[Listener, ...] = ()
+        self.all_calls = False
+        self.is_idle = True  # all listeners are
+        self.watched: dict[int, int] = {}  # id of a module: how many watch it
+        self.spent_ns = 0  # in listeners, since the process began
+        self.is_on = False
+        self.tell: Callable[..., None] = _tell
+
+
+_board = _Switchboard()
+
+
+def add_listener(listener: Listener) -> None:
+    if listener not in _board.listeners:
+        _board.listeners += (listener,)
+    update_wants()
+
+
+def remove_listener(listener: Listener) -> None:
+    _board.listeners = tuple(other for other in _board.listeners if other is not listener)
+    update_wants()
+
+
+def update_wants() -> None:
+    """To be called when a listener has changed its wants_all_calls or is_idle."""
+    _board.all_calls = any(listener.wants_all_calls for listener in _board.listeners)
+    _board.is_idle = all(listener.is_idle for listener in _board.listeners)
+
+
+def watch_calls(module: torch.nn.Module) -> None:
+    """Calls of this module are told of, whatever wants_all_calls says, until as many ignore_calls()."""
+    _board.watched[id(module)] = _board.watched.get(id(module), 0) + 1
+
+
+def ignore_calls(module_id: int) -> None:
+    left = _board.watched.get(module_id, 1) - 1
+    if left > 0:
+        _board.watched[module_id] = left
+    else:
+        _board.watched.pop(module_id, None)
+
+
+def spent_ns() -> int:
+    """Nanoseconds that listeners have taken in this process."""
+    return _board.spent_ns
+
+
+def switch_on() -> None:
+    """Puts our functions into torch. They stay: without listeners they only pass on."""
+    if _board.is_on:
+        return
+    _board.is_on = True
+    ours = [
+        _wrap_module_calls(),
+        _wrap_loss_calls(),
+        _wrap_backward(),
+        *_wrap_scale(),
+        *_hook_optimizers(),
+    ]
+    if hasattr(torch, "compile"):
+        when_imported("torch._dynamo.eval_frame", functools.partial(_hide_from_compiler, ours))
+
+
+@faults.guarded("stay out of the way of torch.compile")
+def _hide_from_compiler(functions: list[Callable[..., Any]]) -> None:
+    """torch.compile begins behind these functions, not in them, and never looks at what a listener does."""
+    eval_frame: Any = sys.modules["torch._dynamo.eval_frame"]
+    skip_code = getattr(eval_frame, "skip_code", None)
+    for function in functions:
+        if skip_code is not None:
+            skip_code(function.__code__)
+    set_strategy = getattr(eval_frame, "set_code_exec_strategy", None)
+    if set_strategy is None:  # torch < 2.6
+        _board.tell = eval_frame.DisableContext()(_tell)
+    else:
+        skip = eval_frame.FrameAction.SKIP
+        set_strategy(_tell.__code__, eval_frame.FrameExecStrategy(skip, skip))
+
+
+def _wrap_module_calls() -> Callable[..., Any]:
+    board, torch_call = _board, torch.nn.Module.__call__
+
+    @functools.wraps(torch_call)
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_compiling() or not (board.all_calls or id(self) in board.watched):
+            return torch_call(self, *args, **kwargs)
+        _board.tell("call_begins", self, args, kwargs)
+        try:
+            output = torch_call(self, *args, **kwargs)
+        except BaseException:
+            _board.tell("call_fails", self)
+            raise
+        _board.tell("call_ends", self, output)
+        return output
+
+    torch.nn.Module.__call__ = __call__
+    return __call__
+
+
+def _wrap_loss_calls() -> Callable[..., Any]:
+    board, module_call = _board, torch.nn.Module.__call__
+
+    @functools.wraps(module_call)
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_compiling() or board.is_idle:
+            return module_call(self, *args, **kwargs)
+        # As it is now: torch.fx puts its own there while it traces.
+        output = torch.nn.Module.__call__(self, *args, **kwargs)
+        _board.tell("loss_made", self, (*args, *kwargs.values()), output)
+        return output
+
+    _Loss.__call__ = __call__
+    return __call__
+
+
+def _wrap_backward() -> Callable[..., Any]:
+    board, torch_backward = _board, torch.autograd.backward
+
+    @functools.wraps(torch_backward)
+    def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+        if board.is_idle:
+            return torch_backward(tensors, *args, **kwargs)
+        _board.tell("backward_begins", tensors)
+        try:
+            return torch_backward(tensors, *args, **kwargs)
+        finally:
+            _board.tell("backward_ends")
+
+    backward._torchdynamo_disable = True  # type: ignore[attr-defined]
+    torch.autograd.backward = backward
+    return backward
+
+
+def _wrap_scale() -> list[Callable[..., Any]]:
+    """GradScaler.scale(loss): the loss as it was before it was scaled."""
+    scaler = getattr(getattr(torch, "amp", None), "GradScaler", None) or torch.cuda.amp.GradScaler
+    torch_scale = scaler.scale
+
+    @functools.wraps(torch_scale)
+    def scale(self: Any, outputs: Any) -> Any:
+        if not is_compiling() and not _board.is_idle:
+            _board.tell("loss_scaled", outputs)
+        return torch_scale(self, outputs)
+
+    scaler.scale = scale
+    return [scale]
+
+
+def _has_closure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Was a closure given to Optimizer.step? The arguments are those without the optimizer."""
+    closure: Optional[Any] = args[0] if args else kwargs.get("closure")
+    return closure is not None
+
+
+def _hook_optimizers() -> list[Callable[..., Any]]:
+    try:
+        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+    except ImportError:  # torch < 2.0
+        return _wrap_optimizer_steps()
+
+    def begins(optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if not is_compiling() and _board.listeners:
+            _board.tell("optimizer_begins", optimizer, _has_closure(args[1:], kwargs))
+
+    def ends(optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if not is_compiling() and _board.listeners:
+            _board.tell("optimizer_ends", optimizer, _has_closure(args[1:], kwargs))
+
+    register_optimizer_step_pre_hook(begins)
+    register_optimizer_step_post_hook(ends)
+    return [begins, ends]
+
+
+def _wrap_optimizer_steps() -> list[Callable[..., Any]]:
+    """Where torch wraps the `step` of an optimizer's class for its profiler, once a class, ours goes around it."""
+    torch_wrapping = Optimizer._hook_for_profile
+
+    @functools.wraps(torch_wrapping)
+    def _hook_for_profile(self: Any) -> None:
+        torch_wrapping(self)
+        _wrap_step(type(self))
+
+    Optimizer._hook_for_profile = _hook_for_profile
+    for optimizer_class in _subclasses(Optimizer):
+        if getattr(optimizer_class.step, "hooked", False):  # made before us
+            _wrap_step(optimizer_class)
+    return []
+
+
+def _subclasses(of: type) -> list[Any]:
+    direct: list[Any] = of.__subclasses__()
+    return direct + [below for each in direct for below in _subclasses(each)]
+
+
+def _wrap_step(optimizer_class: Any) -> None:
+    torch_step = optimizer_class.step
+    if getattr(torch_step, "_trainwarden", False):
+        return
+
+    @functools.wraps(torch_step)
+    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _board.listeners:
+            return torch_step(self, *args, **kwargs)
+        _board.tell("optimizer_begins", self, _has_closure(args, kwargs))
+        result = torch_step(self, *args, **kwargs)
+        _board.tell("optimizer_ends", self, _has_closure(args, kwargs))
+        return result
+
+    step._trainwarden = True  # type: ignore[attr-defined]
+    optimizer_class.step = step

@@ -1,0 +1,110 @@
+"""Models: which models the program has, what they are called, and which optimizers train them."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Iterator, Optional
+
+import torch
+from torch.optim import Optimizer
+
+from . import interception
+from .roots import Living, Model, is_trained, parameters_of, prefix_for
+
+
+class KnownModel(Model):
+    """A model of the program."""
+
+    trained_by: frozenset[int] = frozenset()  # ids of optimizers
+    trains_in_eval = False  # it was trained although it was in eval mode
+
+
+class Models:
+    """The models that were found, in the order of their finding. Keeps none of them alive."""
+
+    def __init__(self) -> None:
+        self._models: list[KnownModel] = []
+        self._by_entry: dict[int, KnownModel] = {}
+        self._watched: set[int] = set()  # ids of entries
+        self.any_trained = False  # an optimizer was there
+        self._optimizers: weakref.WeakSet[Optimizer] = weakref.WeakSet()
+
+    def __iter__(self) -> Iterator[KnownModel]:
+        return iter(self._models)
+
+    def look(self) -> list[Optimizer]:
+        """Looks for models and optimizers among all living objects; gives the optimizers that are new."""
+        living = Living()
+        optimizers = {id(each): each for each in living.optimizers if hasattr(each, "param_groups")}
+        new = [each for each in optimizers.values() if each not in self._optimizers]
+        self._optimizers.update(new)
+        self._models = [model for model in self._models if model.module is not None]
+        roots = living.roots()
+        self._add_new([root for root in roots if self.model_of(root[0]) is None], parameters_of(optimizers.values()))
+        for module, wrappers in roots:
+            for entry in (module, *wrappers):
+                self._watch(self._by_entry[id(module)], entry)
+        self._match(list(optimizers.values()))
+        self.any_trained = self.any_trained or bool(optimizers)
+        return new
+
+    def _add_new(self, roots: list[tuple[torch.nn.Module, list[torch.nn.Module]]], trained: set[int]) -> None:
+        """Names new models. The only one, or the only one that is trained, has no prefix."""
+        taken = {model.prefix for model in self._models}
+        are_trained = [root for root in roots if is_trained(root[0], trained)]
+        plain = are_trained if are_trained else roots
+        for module, wrappers in roots:
+            is_the_one = len(plain) == 1 and plain[0][0] is module and not self._models
+            prefix = "" if is_the_one else prefix_for(module, wrappers, taken)
+            taken.add(prefix)
+            self._by_entry[id(module)] = KnownModel(module, prefix)
+        self._models += [self._by_entry[id(module)] for module, _ in roots]
+
+    def _watch(self, model: KnownModel, entry: torch.nn.Module) -> None:
+        """Calls of the model or its wrapper are told of, as long as that lives."""
+        if id(entry) in self._watched:
+            return
+        model.add_entry(entry)
+        self._by_entry[id(entry)] = model
+        self._watched.add(id(entry))
+        interception.watch_calls(entry)
+        weakref.finalize(entry, self._ignore, id(entry)).atexit = False
+
+    def _ignore(self, entry_id: int) -> None:
+        self._by_entry.pop(entry_id, None)
+        self._watched.discard(entry_id)
+        interception.ignore_calls(entry_id)
+
+    def _match(self, optimizers: list[Optimizer]) -> None:
+        for model in self._models:
+            module = model.module
+            if module is None:
+                continue
+            own = {id(parameter) for parameter in module.parameters()}
+            # Also those that are gone: a model that was trained once is one that is evaluated now.
+            model.trained_by |= {id(each) for each in optimizers if own & parameters_of([each])}
+
+    def knows(self, optimizer: Optimizer) -> bool:
+        return optimizer in self._optimizers
+
+    def adopt(self, module: torch.nn.Module) -> bool:
+        """Is it a model, a wrapper or a part of one? Some are used through a part, which counts as the model then."""
+        if id(module) in self._by_entry:
+            return True
+        for model in self._models:
+            root = model.module
+            if root is not None and any(part is module for part in root.modules()):
+                self._watch(model, module)
+                return True
+        return False
+
+    def model_of(self, entry: torch.nn.Module) -> Optional[KnownModel]:
+        """The model, if this is one or a wrapper of one."""
+        return self._by_entry.get(id(entry))
+
+    def note_training_in_eval(self, optimizer: Optimizer) -> None:
+        """Its models are trained; those that are in eval mode meanwhile are so on purpose."""
+        for model in self._models:
+            module = model.module
+            if module is not None and id(optimizer) in model.trained_by and not module.training:
+                model.trains_in_eval = True

@@ -1,0 +1,56 @@
+"""Names: of losses from what made them, of models from the variables of the program."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Optional
+
+import torch
+
+from .frames import frames, is_program, variables_of
+
+_UNNAMED_LOSS = "loss"
+# Parts of a name that wrappers put between those of the model itself.
+_WRAPPER_PARTS = re.compile(r"(?:^|(?<=\.))(?:_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.")
+
+
+def model_name(dotted: str) -> str:
+    """The name as the model itself has it: "layer1._orig_mod.weight" is "layer1.weight"."""
+    return _WRAPPER_PARTS.sub("", dotted)
+
+
+def loss_name(tensor: torch.Tensor) -> str:
+    """ "nll_loss", "mse_loss", ... for what a loss function of torch made; "loss" for all else."""
+    made_by = type(tensor.grad_fn).__name__ if tensor.grad_fn is not None else ""
+    function = re.sub(r"(?:Nd|\d*D)?Backward\d*$", "", made_by)
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", function).lower()
+    return name if name.endswith("_loss") else _UNNAMED_LOSS
+
+
+def variable_name(objects: list[Any]) -> Optional[str]:
+    """The name under which the calling program knows one of these objects, from the innermost frame outwards.
+
+    Variables of a function or module and attributes of its `self` count.
+    """
+    wanted = {id(thing) for thing in objects}
+    for frame in filter(is_program, frames()):
+        variables = variables_of(frame)
+        places = (variables, _attributes_of(variables.get("self")), frame.f_globals)
+        name = next(filter(None, (_name_in(place, wanted) for place in places)), None)
+        if name is not None:
+            return name
+    return None
+
+
+def _name_in(variables: dict[str, Any], wanted: set[int]) -> Optional[str]:
+    for name, value in list(variables.items()):
+        if id(value) in wanted and not name.startswith("_") and name != "self":
+            return name
+    return None
+
+
+def _attributes_of(owner: Any) -> dict[str, Any]:
+    if isinstance(owner, torch.nn.Module):
+        return {}
+    attributes = getattr(owner, "__dict__", None)
+    return attributes if isinstance(attributes, dict) else {}

@@ -1,0 +1,52 @@
+"""Opening: the hook of an untouched program, when its training begins."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Optional
+
+import torch
+
+from ..errors import AlreadyExists
+from ..hook import Hook
+from .faults import say
+
+
+def is_data_worker() -> bool:
+    """Does this process only load data for another one?"""
+    data = sys.modules.get("torch.utils.data")
+    return data is not None and data.get_worker_info() is not None
+
+
+def open_hook(run_dir: Optional[str]) -> Optional[Hook]:
+    """The hook for this worker; None, said once on standard error, when there can be none."""
+    options: dict[str, Any] = dict(_place_in_job())
+    if run_dir is not None:
+        options["run_dir"] = run_dir
+    try:
+        return _open(options)
+    except Exception as error:
+        say(f"error: nothing is captured of process {os.getpid()}: {error}")
+        return None
+
+
+def _place_in_job() -> dict[str, int]:
+    """The rank that torch.distributed gives; without it the environment has the word."""
+    distributed = torch.distributed
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return {}
+    return {"rank": distributed.get_rank(), "world_size": distributed.get_world_size()}
+
+
+def _open(options: dict[str, Any]) -> Hook:
+    try:
+        return Hook.for_attach(**options)
+    except AlreadyExists as error:
+        taken = options.get("run_dir") or os.environ.get("TRAINWARDEN_RUN_DIR")
+        if not taken:
+            raise
+        beside = f"{str(taken).rstrip('/')}-p{os.getpid()}"
+        hook = Hook.for_attach(**{**options, "run_dir": beside, "rank": 0, "world_size": 1})
+        say(f"process {os.getpid()} is captured in {beside}: {error}")
+        return hook

@@ -1,0 +1,114 @@
+"""Recorder: what is captured of the models of one hook. When, is for the session or the watcher to say."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Optional
+
+import torch
+from torch.optim import Optimizer
+
+from . import interception
+from .activations import Activations
+from .bridge import Bridge
+from .losses import Losses
+from .parameters import BufferTable, NameBook, ParameterTable, parameters_in
+from .phases import Phases
+from .roots import Model
+
+# Time outside the hook is reported once in so many steps: asking the hook for its own costs more than a small step.
+_BILL_INTERVAL = 8
+_NOT_CAPTURED = "trainwarden/not_captured"
+_COMPILED = "inputs and outputs of the modules inside {}, which torch.compile has compiled; its own are captured"
+
+
+class Recorder:
+    """Captures through one hook. Belongs to the thread that trains."""
+
+    def __init__(self, hook: Any, prefix: str = "") -> None:
+        self.hook = hook
+        self._bridge = Bridge(hook)
+        self.names = NameBook()
+        self._tables: weakref.WeakKeyDictionary[Optimizer, ParameterTable] = weakref.WeakKeyDictionary()
+        self._buffers: list[BufferTable] = []
+        self.activations = Activations(hook, self._bridge)
+        self.losses = Losses(hook, self._bridge, prefix)
+        self.phases = Phases(hook)
+        self.is_idle = False  # nothing of the current step is wanted
+        self._told: set[str] = set()  # models of which the run says what is not captured
+        self._steps = 0
+        self._billed_ns: Optional[int] = None
+        self._hook_ns = 0
+
+    def add_model(self, model: Model) -> None:
+        """Takes a model in, or what is new in it."""
+        self.names.add(model.parameter_names())
+        self.activations.add(model)
+        buffers = BufferTable(self.hook, self._bridge)
+        buffers.declare(model)
+        self._buffers.append(buffers)
+        if model.is_compiled() and model.path not in self._told:
+            self._told.add(model.path)
+            self.hook.declare(_NOT_CAPTURED, ["scalars"])  # which are always kept, and whole
+            self.hook.save_strings(_NOT_CAPTURED, [_COMPILED.format(name) for name in sorted(self._told)])
+
+    def forget_models(self) -> None:
+        """Before all models are taken in again."""
+        self._buffers.clear()
+
+    def table(self) -> ParameterTable:
+        return ParameterTable(self.hook, self._bridge, self.names)
+
+    def save_gradients(self, optimizer: Optimizer) -> None:
+        if self.hook.wants_collection("gradients"):
+            self._table_of(optimizer).save_gradients(parameters_in(optimizer))
+
+    def save_weights(self, optimizer: Optimizer) -> None:
+        """The parameters of the optimizer and what it remembers of them."""
+        if not self.hook.wants_anything():
+            return
+        table, parameters = self._table_of(optimizer), parameters_in(optimizer)
+        table.save_weights(parameters)
+        if self.hook.wants_collection("optimizer_state"):
+            table.save_state(parameters, optimizer)
+
+    def save_buffers(self) -> None:
+        if self.hook.wants_collection("buffers"):
+            for table in self._buffers:
+                table.save()
+
+    def _table_of(self, optimizer: Optimizer) -> ParameterTable:
+        table = self._tables.get(optimizer)
+        if table is None:
+            table = self._tables[optimizer] = self.table()
+        return table
+
+    def end_step(self) -> Any:
+        """Ends the step of the hook; gives its StepEnd."""
+        self.phases.save(is_wanted=not self.is_idle)
+        end = self.hook.step()
+        self._bill()
+        return end
+
+    def begin_step(self) -> None:
+        """A new step begins, perhaps in another mode."""
+        self._steps += 1
+        self.losses.begin_step(self._steps)
+        self.activations.step = self._steps
+        self.is_idle = not self.hook.wants_anything()
+        self.activations.ask()
+
+    def _bill(self) -> None:
+        """Tells the hook what our own work cost, without what its calls took and have been counted for already.
+
+        What came before the end of the first step is not on the bill: finding the models is paid once, and no interval
+        would make it cheaper.
+        """
+        if self._steps % _BILL_INTERVAL != 1:
+            return
+        spent_ns, hook_ns = interception.spent_ns(), self.hook.report().bill.capture_ns
+        ours_ns = 0
+        if self._billed_ns is not None:
+            ours_ns = max(0, (spent_ns - self._billed_ns) - (hook_ns - self._hook_ns))
+            self.hook.add_cost_ns(ours_ns)
+        self._billed_ns, self._hook_ns = spent_ns, hook_ns + ours_ns

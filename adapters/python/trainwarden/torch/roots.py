@@ -1,0 +1,160 @@
+"""Roots: the models of the program, found among the living objects, and the names of what is in them."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any, Iterable, Optional
+
+import torch
+from torch.nn.modules.loss import _Loss
+from torch.optim import Optimizer
+
+from .naming import model_name, variable_name
+
+# The attribute that holds the model which a wrapper was made for, by the wrapper's class.
+_WRAPPERS = {
+    "DataParallel": "module",
+    "DistributedDataParallel": "module",
+    "FullyShardedDataParallel": "module",
+    "OptimizedModule": "_orig_mod",
+}
+
+
+def wrapped_by(module: torch.nn.Module) -> Optional[torch.nn.Module]:
+    """What a wrapper of torch (DistributedDataParallel, torch.compile, ...) was made for; None for other modules."""
+    attribute = _WRAPPERS.get(type(module).__name__)
+    if attribute is None or not type(module).__module__.startswith("torch."):
+        return None
+    inner = module._modules.get(attribute)
+    return inner if isinstance(inner, torch.nn.Module) else None
+
+
+def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
+    """The model itself, without what torch wrapped around it."""
+    inner = wrapped_by(module)
+    while inner is not None:
+        module = inner
+        inner = wrapped_by(module)
+    return module
+
+
+class Model:
+    """A root: a model, what may be called for it, and the prefix of all names that begin in it. Keeps none alive."""
+
+    def __init__(self, module: torch.nn.Module, prefix: str = "") -> None:
+        self._module = weakref.ref(module)
+        self._entries = [self._module]
+        self.prefix = prefix
+        self.path = prefix + type(module).__name__  # stands in for the path that a root has not
+
+    @property
+    def module(self) -> Optional[torch.nn.Module]:
+        """None once the program has dropped the model."""
+        return self._module()
+
+    @property
+    def entries(self) -> list[torch.nn.Module]:
+        """What the program may call: the model and its wrappers, those that still live."""
+        return [entry for entry in (reference() for reference in self._entries) if entry is not None]
+
+    def add_entry(self, entry: torch.nn.Module) -> None:
+        if all(entry is not known for known in self.entries):
+            self._entries.append(weakref.ref(entry))
+
+    def parameter_names(self) -> list[tuple[str, torch.nn.Parameter]]:
+        """Each parameter once, under the first of its names."""
+        module = self.module
+        if module is None:
+            return []
+        return [(self.prefix + model_name(name), parameter) for name, parameter in module.named_parameters()]
+
+    def is_compiled(self) -> bool:
+        """Is it run by torch.compile, as a whole?"""
+        module = self.module
+        in_place = module is not None and getattr(module, "_compiled_call_impl", None) is not None
+        return in_place or any(type(entry).__name__ == "OptimizedModule" for entry in self.entries)
+
+
+class Living:
+    """The modules and optimizers that are alive now."""
+
+    def __init__(self) -> None:
+        self.modules: list[torch.nn.Module] = []
+        self.optimizers: list[Optimizer] = []
+        kinds: dict[type, Optional[list[Any]]] = {}
+        for thing in gc.get_objects():
+            # Not isinstance: it asks the object, which may be a proxy with a will of its own.
+            kind = type(thing)
+            if kind not in kinds:
+                kinds[kind] = self._list_for(kind)
+            found = kinds[kind]
+            if found is not None:
+                found.append(thing)
+
+    def _list_for(self, kind: type) -> Optional[list[Any]]:
+        if issubclass(kind, torch.nn.Module):
+            return self.modules
+        return self.optimizers if issubclass(kind, Optimizer) else None
+
+    def roots(self) -> list[tuple[torch.nn.Module, list[torch.nn.Module]]]:
+        """Models with parameters that lie in no other module, each with its wrappers."""
+        children = {id(child) for module in self.modules for child in _children(module)}
+        wrappers: dict[int, list[torch.nn.Module]] = {}
+        models: dict[int, torch.nn.Module] = {}
+        for module in self.modules:
+            inner = unwrapped(module)
+            if inner is not module:
+                wrappers.setdefault(id(inner), []).append(module)
+            if id(module) not in children and _is_model(inner):
+                models[id(inner)] = inner
+        return [(model, wrappers.get(id(model), [])) for model in _without_originals(list(models.values()))]
+
+
+def _children(module: torch.nn.Module) -> list[Any]:
+    modules = module.__dict__.get("_modules")
+    if modules is not None:
+        return list(modules.values())
+    return list(module.children()) if _is_script(module) else []  # else its __init__ is still running
+
+
+def _without_originals(models: list[torch.nn.Module]) -> list[torch.nn.Module]:
+    """Without those that torch.jit.script was given: they may live on, and have the parameters of what it gave."""
+    scripted = {id(parameter) for model in models if _is_script(model) for parameter in model.parameters()}
+    if not scripted:
+        return models
+    return [model for model in models if _is_script(model) or not is_trained(model, scripted)]
+
+
+def _is_script(module: Any) -> bool:
+    return isinstance(module, torch.jit.ScriptModule)
+
+
+def _is_model(module: torch.nn.Module) -> bool:
+    if isinstance(module, _Loss):
+        return False
+    try:
+        return next(iter(module.parameters()), None) is not None
+    except Exception:  # a module whose __init__ has not come to its end
+        return False
+
+
+def parameters_of(optimizers: Iterable[Optimizer]) -> set[int]:
+    """The ids of all parameters that these optimizers train."""
+    groups = (group for optimizer in optimizers for group in getattr(optimizer, "param_groups", ()))
+    return {id(parameter) for group in groups for parameter in group["params"]}
+
+
+def is_trained(module: torch.nn.Module, trained: set[int]) -> bool:
+    """Is any of its parameters among these ids?"""
+    return any(id(parameter) in trained for parameter in module.parameters())
+
+
+def prefix_for(module: torch.nn.Module, wrappers: list[torch.nn.Module], taken: set[str]) -> str:
+    """A prefix that no other model has: from the program's variable, else from the class."""
+    stem = variable_name([module, *wrappers]) or type(module).__name__
+    prefix, number = f"{stem}.", 1
+    while prefix in taken:
+        number += 1
+        prefix = f"{stem}{number}."
+    return prefix

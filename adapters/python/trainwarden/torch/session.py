@@ -1,0 +1,319 @@
+"""Session: captures a program that knows nothing of Trainwarden, one process of it.
+
+The hook is opened when the first model is called or the first optimizer steps; until then nothing is looked for. From
+what happens the session concludes which models there are, in which mode they run, and when a step ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import threading
+import weakref
+from typing import Any, Callable, Optional
+
+import torch
+from torch.optim import Optimizer
+
+from ..hook import Hook
+from ..stopping import StopTraining
+from . import faults, interception
+from .frames import frames, variables_of
+from .models import KnownModel, Models
+from .opening import is_data_worker, open_hook
+from .recorder import Recorder
+from .steps import Cycle
+
+# Looking at all living objects takes milliseconds; a program that makes models all the time is not followed for ever.
+_MAX_STRANGERS = 64
+
+
+class Session(interception.Listener):
+    """Captures what this process trains."""
+
+    def __init__(self, run_dir: Optional[str], leave: Callable[[], None]) -> None:
+        """`leave` ends the session for good: nothing can be captured, or nothing shall be any more."""
+        self.run_dir = run_dir
+        self._leave_process = leave
+        self.wants_all_calls = True  # until the first model has been found
+        self._hook: Optional[Hook] = None
+        self._recorder: Optional[Recorder] = None
+        self._models = Models()
+        self._cycle = Cycle()
+        self._mode = ""
+        self._thread = 0  # that trains
+        self._running: list[weakref.ref[Optimizer]] = []  # optimizers whose step() runs, the outermost first
+        self._depth = 0  # of calls of models within each other
+        self._backward_depth = 0
+        self._forwards = 0  # in this step
+        self._strangers = 0  # modules for which the models were looked at again
+
+    # What the program does.
+
+    def call_begins(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        recorder = self._recorder or self._open_for(module)
+        if recorder is None or not self._is_ours():
+            return
+        model = self._models.model_of(module)
+        if model is not None:
+            self._depth += 1
+            if self._depth == 1:
+                self._begin_forward(recorder, model)
+        if recorder.activations.wanted and self._sees_activations():
+            self._look_at_stranger(recorder, module)
+            recorder.activations.save_inputs(module, args, kwargs)
+
+    def call_ends(self, module: torch.nn.Module, output: Any) -> None:
+        recorder = self._recorder
+        if recorder is None or not self._is_ours():
+            return
+        if recorder.activations.wants_outputs and self._sees_activations():
+            recorder.activations.save_outputs(module, output)
+        if self._models.model_of(module) is not None:
+            self._depth = max(0, self._depth - 1)
+            if self._depth == 0 and not recorder.is_idle:
+                self._end_forward(recorder, output)
+
+    def call_fails(self, module: torch.nn.Module) -> None:
+        if self._recorder is not None and self._is_ours() and self._models.model_of(module) is not None:
+            self._depth = max(0, self._depth - 1)
+
+    def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+        recorder = self._recorder or self._open_for(None)
+        if recorder is not None and self._sees_activations():
+            recorder.losses.see_module(module, inputs, output, recorder.activations.wants_inputs)
+
+    def loss_scaled(self, loss: Any) -> None:
+        recorder = self._recorder or self._open_for(None)
+        if recorder is not None and self._sees_activations():
+            recorder.losses.see_root(loss)
+
+    def backward_begins(self, tensors: Any) -> None:
+        recorder = self._recorder or self._open_for(None)
+        if recorder is None or not self._is_ours():
+            return
+        self._backward_depth += 1
+        if self._backward_depth == 1:
+            recorder.losses.see_root(tensors)
+            recorder.phases.begin("backward")
+
+    def backward_ends(self) -> None:
+        recorder = self._recorder
+        if recorder is None or not self._is_ours() or self._backward_depth == 0:
+            return
+        self._backward_depth -= 1
+        if self._backward_depth == 0:
+            recorder.phases.end("backward")
+            recorder.phases.end_iteration()
+            recorder.losses.end_backward()
+
+    def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
+        recorder = self._recorder or self._open_for(None)
+        if recorder is None or not self._enter(optimizer):
+            return
+        self._train_with(recorder, optimizer)
+        if self._cycle.ends_before(id(optimizer)):
+            self._end_step(recorder)
+        if not recorder.is_idle:
+            recorder.phases.begin("optimizer")
+            if not has_closure:
+                recorder.save_gradients(optimizer)
+
+    def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None:
+        recorder = self._recorder
+        if recorder is None or not self._leave(optimizer):
+            return
+        if not recorder.is_idle:
+            recorder.phases.end("optimizer")
+            if has_closure:
+                recorder.save_gradients(optimizer)
+            recorder.save_weights(optimizer)
+        if self._cycle.ends_after(id(optimizer)):
+            self._end_step(recorder)
+
+    # Opening and closing.
+
+    def _open_for(self, module: Optional[torch.nn.Module]) -> Optional[Recorder]:
+        """Opens the hook if the training begins here: a model is called, or an optimizer exists."""
+        if is_data_worker():
+            self._leave_process()
+            return None
+        optimizers = self._models.look()
+        begins = self._models.any_trained if module is None else self._models.adopt(module)
+        if not begins:
+            return None
+        hook = open_hook(self.run_dir)
+        if hook is None:
+            self._leave_process()
+            return None
+        self._hook, self._thread = hook, threading.get_ident()
+        close_at_exit(self)
+        try:
+            return self._begin(Recorder(hook), module, optimizers)
+        except Exception:
+            self._leave_process()
+            raise
+
+    def _begin(self, recorder: Recorder, module: Optional[torch.nn.Module], optimizers: list[Optimizer]) -> Recorder:
+        self._recorder = recorder
+        recorder.names.look_again = self._look_again
+        model = self._models.model_of(module) if module is not None else None
+        self._set_mode(recorder, (self._mode_of(model) if model is not None else None) or "train")
+        self._take_in(recorder, optimizers)
+        self._begin_step(recorder)
+        return recorder
+
+    def close(self) -> None:
+        """Ends the step that is open and the run."""
+        hook, recorder, self._hook, self._recorder = self._hook, self._recorder, None, None
+        if recorder is not None and self._forwards > 0:
+            recorder.phases.save(is_wanted=not recorder.is_idle)
+        if hook is not None:
+            hook.close()
+
+    # Models.
+
+    def _look_again(self) -> None:
+        """Something turned up that is not known yet."""
+        if self._recorder is not None:
+            self._take_in(self._recorder, self._models.look())
+
+    def _look_at_stranger(self, recorder: Recorder, module: torch.nn.Module) -> None:
+        """A module with parameters that is not known: a model has grown, or there is a new one."""
+        if not recorder.activations.knows(module) and module._parameters and self._strangers < _MAX_STRANGERS:
+            self._strangers += 1
+            self._look_again()
+
+    def _take_in(self, recorder: Recorder, new_optimizers: list[Optimizer]) -> None:
+        recorder.forget_models()
+        for model in self._models:
+            recorder.add_model(model)
+        for optimizer in new_optimizers:
+            self._expect(optimizer)
+
+    def _begin_step(self, recorder: Recorder) -> None:
+        """A step begins, perhaps in another mode: what of it is wanted?"""
+        recorder.begin_step()
+        self._forwards = 0
+        wants = (recorder.activations.wanted, recorder.is_idle)
+        if wants != (self.wants_all_calls, self.is_idle):
+            self.wants_all_calls, self.is_idle = wants
+            interception.update_wants()
+
+    def _expect(self, optimizer: Optimizer) -> None:
+        self._cycle.expect(id(optimizer))
+        weakref.finalize(optimizer, self._cycle.forget, id(optimizer)).atexit = False
+
+    # Forward passes and modes.
+
+    def _begin_forward(self, recorder: Recorder, model: KnownModel) -> None:
+        mode = self._mode_of(model)
+        if mode is not None:
+            if mode != self._mode:
+                self._set_mode(recorder, mode)
+            elif mode != "train" and self._forwards > 0:
+                self._end_step(recorder)
+            self._forwards += 1
+        if not recorder.is_idle:
+            recorder.phases.begin("forward")
+
+    def _end_forward(self, recorder: Recorder, output: Any) -> None:
+        recorder.phases.end("forward")
+        recorder.losses.see_output(output)
+        if self._mode != "train":
+            recorder.phases.end_iteration()
+
+    def _mode_of(self, model: KnownModel) -> Optional[str]:
+        """The mode that the call of this model means; None when it means none, as that of a teacher."""
+        if not self._models.any_trained:
+            return "predict"
+        root = model.module
+        if root is None or not model.trained_by:
+            return None
+        if root.training or (model.trains_in_eval and torch.is_grad_enabled()):
+            return "train"
+        others = (other for other in self._models if other is not model and self._is_training(other))
+        return None if any(others) else "eval"
+
+    def _is_training(self, model: KnownModel) -> bool:
+        root = model.module
+        return root is not None and root.training and any(map(self._cycle.is_in_use, model.trained_by))
+
+    def _set_mode(self, recorder: Recorder, mode: str) -> None:
+        recorder.phases.save(is_wanted=not recorder.is_idle and bool(self._mode))
+        recorder.hook.set_mode(mode)
+        self._mode = mode
+        self._cycle.abandon()
+        self._begin_step(recorder)
+
+    # Steps.
+
+    def _train_with(self, recorder: Recorder, optimizer: Optimizer) -> None:
+        """An optimizer steps, so this is training, whatever the models look like."""
+        if not self._models.knows(optimizer):
+            self._look_again()
+        if self._mode != "train":
+            self._models.note_training_in_eval(optimizer)
+            self._set_mode(recorder, "train")
+
+    def _end_step(self, recorder: Recorder) -> None:
+        if self._mode == "train":
+            if not recorder.is_idle:
+                recorder.save_buffers()
+            recorder.phases.end_iteration()
+        end = recorder.end_step()
+        self._cycle.end()
+        self._begin_step(recorder)
+        if end.stop_requested and self._mode == "train":
+            self._stop(str(end.stop_reason))
+
+    def _stop(self, reason: str) -> None:
+        if self._hook is not None:
+            try:
+                self._hook.flush()
+            except Exception as error:
+                faults.report("write out what was captured", error)
+        faults.say(f"the training was asked to stop: {reason}")
+        self._leave_process()
+        raise StopTraining(reason)
+
+    # Nesting.
+
+    def _is_ours(self) -> bool:
+        return threading.get_ident() == self._thread
+
+    def _sees_activations(self) -> bool:
+        """Not what is computed a second time inside a backward pass, nor what a tracer runs."""
+        return self._is_ours() and self._backward_depth == 0 and not torch._C._is_tracing()
+
+    def _enter(self, optimizer: Optimizer) -> bool:
+        """Does the outermost step() begin? One that calls those of others is one step."""
+        if not self._is_ours():
+            if self._running:
+                return False
+            self._thread = threading.get_ident()  # training has moved to another thread
+        if self._running:
+            self._running = [each for each in self._running if _is_running(each())]
+        self._running.append(weakref.ref(optimizer))
+        return len(self._running) == 1
+
+    def _leave(self, optimizer: Optimizer) -> bool:
+        if not self._is_ours() or not self._running:
+            return False
+        return self._running.pop()() is optimizer and not self._running
+
+
+def close_at_exit(session: Session) -> None:
+    """Also in children of multiprocessing, which do not run atexit."""
+    atexit.register(session.close)
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.Finalize(session, Session.close, args=(session,), exitpriority=100)
+
+
+def _is_running(optimizer: Optional[Optimizer]) -> bool:
+    """Is a method of the optimizer on the stack? One whose step() has raised is not."""
+    if optimizer is None:
+        return False
+    methods = (frame for frame in frames() if frame.f_code.co_varnames[:1] == ("self",))
+    return any(variables_of(frame).get("self") is optimizer for frame in methods)

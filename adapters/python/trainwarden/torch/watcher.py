@@ -1,0 +1,197 @@
+"""Watcher: captures one model through a hook that the program has opened itself."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Any, Callable, Optional
+
+import torch
+from torch.optim import Optimizer
+
+from .._core import StepEnd
+from ..options import Mode
+from . import interception
+from .faults import guarded
+from .recorder import Recorder
+from .roots import Model, unwrapped
+
+
+class Watcher(interception.Listener):
+    """Captures what a model does. Made by watch(); used by the thread that trains."""
+
+    wants_all_calls = False
+
+    def __init__(
+        self,
+        hook: Any,
+        model: torch.nn.Module,
+        optimizer: Optional[Optimizer] = None,
+        loss: Optional[Callable[..., Any]] = None,
+        prefix: str = "",
+    ) -> None:
+        self._hook = hook
+        self._optimizer = optimizer
+        self._loss = loss
+        self._model = Model(unwrapped(model), prefix)
+        self._model.add_entry(model)
+        self._recorder = Recorder(hook, prefix)
+        self._parameters = self._recorder.table()
+        self._thread = threading.get_ident()
+        self._depth = 0  # of calls of the model within each other
+        self._backward_depth = 0
+        self._recorder.names.look_again = self._take_in
+        self._take_in()
+        self._entry_ids = [id(entry) for entry in self._model.entries]
+        for entry in self._model.entries:
+            interception.watch_calls(entry)
+        interception.switch_on()
+        self._begin_step()
+        interception.add_listener(self)
+
+    def step(self) -> StepEnd:
+        """Captures parameters, gradients, buffers and optimizer state as they stand, and ends the hook's step."""
+        self._save_model()
+        end: StepEnd = self._recorder.end_step()
+        self._begin_step()
+        self._recorder.phases.end_iteration()
+        return end
+
+    def set_mode(self, mode: Mode | str) -> None:
+        """In place of the hook's own, so that activations are looked for exactly when the new mode wants any."""
+        self._hook.set_mode(mode)
+        self._begin_step()
+
+    def detach(self) -> None:
+        """Captures no more. The hook stays open."""
+        interception.remove_listener(self)
+        for entry_id in self._entry_ids:
+            interception.ignore_calls(entry_id)
+        self._entry_ids = []
+
+    def __enter__(self) -> Watcher:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.detach()
+
+    def _take_in(self) -> None:
+        """Takes the model in, as it is now."""
+        self._recorder.forget_models()
+        self._recorder.add_model(self._model)
+
+    def _begin_step(self) -> None:
+        self._recorder.begin_step()
+        self.wants_all_calls, self.is_idle = self._recorder.activations.wanted, self._recorder.is_idle
+        interception.update_wants()
+
+    @guarded("capture the model")
+    def _save_model(self) -> None:
+        module = self._model.module
+        if module is None:
+            return
+        parameters: list[torch.Tensor] = list(module.parameters())
+        if self._optimizer is None:
+            self._parameters.save_gradients(parameters)
+            self._parameters.save_weights(parameters)
+        self._recorder.save_buffers()
+
+    # What the program does.
+
+    def call_begins(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if not self._is_seen():
+            return
+        if id(module) in self._entry_ids:
+            self._depth += 1
+            if self._depth == 1:
+                self._recorder.phases.begin("forward")
+        self._recorder.activations.save_inputs(module, args, kwargs)
+
+    def call_ends(self, module: torch.nn.Module, output: Any) -> None:
+        if not self._is_seen():
+            return
+        self._recorder.activations.save_outputs(module, output)
+        if id(module) in self._entry_ids:
+            self._leave_model()
+            if self._depth == 0:
+                self._recorder.losses.see_output(output)
+        elif module is self._loss and not isinstance(module, torch.nn.modules.loss._Loss):
+            self._recorder.losses.see_module(module, (), output, False)
+
+    def call_fails(self, module: torch.nn.Module) -> None:
+        if self._is_seen() and id(module) in self._entry_ids:
+            self._leave_model()
+
+    def _leave_model(self) -> None:
+        self._depth = max(0, self._depth - 1)
+        if self._depth == 0:
+            self._recorder.phases.end("forward")
+
+    def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+        if self._is_seen() and (self._loss is None or module is self._loss):
+            wants_inputs = self._recorder.activations.wants_inputs
+            self._recorder.losses.see_module(module, inputs, output, wants_inputs)
+
+    def backward_begins(self, tensors: Any) -> None:
+        if threading.get_ident() != self._thread:
+            return
+        self._backward_depth += 1
+        if self._backward_depth == 1:
+            self._recorder.losses.see_root(tensors)
+            self._recorder.phases.begin("backward")
+
+    def backward_ends(self) -> None:
+        if threading.get_ident() != self._thread or self._backward_depth == 0:
+            return
+        self._backward_depth -= 1
+        if self._backward_depth == 0:
+            self._recorder.phases.end("backward")
+            self._recorder.losses.end_backward()
+
+    def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
+        if optimizer is not self._optimizer:
+            return
+        self._recorder.phases.begin("optimizer")
+        if not has_closure:
+            self._recorder.save_gradients(optimizer)
+
+    def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None:
+        if optimizer is not self._optimizer:
+            return
+        self._recorder.phases.end("optimizer")
+        if has_closure:
+            self._recorder.save_gradients(optimizer)
+        self._recorder.save_weights(optimizer)
+
+    def _is_seen(self) -> bool:
+        """Not what is computed a second time inside a backward pass, nor what a tracer runs."""
+        return threading.get_ident() == self._thread and self._backward_depth == 0 and not torch._C._is_tracing()
+
+
+def watch(
+    hook: Any,
+    model: torch.nn.Module,
+    optimizer: Optional[Optimizer] = None,
+    loss: Optional[Callable[..., Any]] = None,
+    prefix: str = "",
+) -> Watcher:
+    """Captures what a model does, through a hook of your own.
+
+        watcher = trainwarden.torch.watch(hook, model, optimizer)
+        for images, labels in data:
+            ...
+            optimizer.step()
+            if watcher.step().stop_requested:
+                break
+
+    Arguments:
+        hook: where to; what is kept, when and in which form is for it to say.
+        model: may be wrapped in DataParallel, DistributedDataParallel or torch.compile; names are the model's own.
+        optimizer: gradients are captured when its step() begins, weights when it ends. Without one both are captured by
+            Watcher.step().
+        loss: the module that computes the loss; without one every loss module counts.
+        prefix: before every name, for several models in one run: "generator."
+    """
+    return Watcher(hook, model, optimizer, loss, prefix)

@@ -1,0 +1,294 @@
+"""Trial: a read handle on a run, while it is written or after."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable
+from enum import Enum
+from typing import Union
+
+from . import _core
+from ._core import RunLoss, Statistics, TensorInfo
+from .arrays import Array, array_of
+from .errors import opening
+from .options import Collection, Mode, Reduction
+
+ModeLike = Union[Mode, str]
+
+
+class StepState(str, Enum):
+    """Is a step there? UNAVAILABLE: it never was, or never will be."""
+
+    UNAVAILABLE = "unavailable"
+    AVAILABLE = "available"
+    NOT_YET_AVAILABLE = "not yet available"
+
+
+class RunState(str, Enum):
+    """DIED: the writer is gone without a word (killed, power loss)."""
+
+    RUNNING = "running"
+    COMPLETED = "completed"
+    STOPPED = "stopped"
+    DIED = "died"
+
+
+class Trial:
+    """A run's steps and tensors, as of the last refresh().
+
+        trial = trainwarden.open("runs/first")
+        for step in trial.steps():
+            print(step, trial.scalar("loss", step))
+        weight = trial.tensor("conv1.weight")
+        print(weight.value(weight.steps()[-1]).mean())
+
+    `step` is a step of `mode`; with the default, Mode.GLOBAL, it is the global step. `worker` is a name of `workers`;
+    "" is the first that has the tensor at that step.
+
+    May be used from many threads; they take turns.
+
+    Raises:
+        NotFound (LookupError): there is no such tensor, collection or worker.
+        OutOfRange (LookupError): the tensor is not there at that step or not in that form; the message says what is.
+        DataLoss: its bytes are damaged.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, incomplete_step_window: int = 1000, verify: bool = True):
+        with opening():
+            self._core = _core.Trial(os.fspath(path), incomplete_step_window, verify)
+
+    @classmethod
+    def _of(cls, core: _core.Trial) -> Trial:
+        trial = cls.__new__(cls)
+        trial._core = core
+        return trial
+
+    def __repr__(self) -> str:
+        return f"<Trial {self.path!r}: {self.state.value}, last step {self.last_complete_step}>"
+
+    # The run.
+
+    def refresh(self) -> None:
+        """Takes in what the workers have written since. Everything else answers from the last refresh."""
+        self._core.refresh()
+
+    @property
+    def path(self) -> str:
+        return self._core.path
+
+    @property
+    def run_id(self) -> str:
+        return self._core.run_id
+
+    @property
+    def created_unix_ns(self) -> int:
+        return self._core.created_unix_ns
+
+    @property
+    def last_unix_ns(self) -> int:
+        """When the newest step ended; 0 when there is none."""
+        return self._core.last_unix_ns
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self._core.labels
+
+    @property
+    def state(self) -> RunState:
+        return RunState(self._core.state)
+
+    @property
+    def world_size(self) -> int:
+        return self._core.world_size
+
+    @property
+    def workers(self) -> list[str]:
+        """Names, sorted: "rank-00000", ..."""
+        return self._core.workers
+
+    @property
+    def losses(self) -> list[RunLoss]:
+        """What was not kept by the writer, or is damaged or missing in the run's files."""
+        return self._core.losses
+
+    # Steps.
+
+    @property
+    def modes(self) -> list[Mode]:
+        """Those seen; GLOBAL only when the program never set a mode."""
+        return [Mode(mode) for mode in self._core.modes]
+
+    @property
+    def last_complete_step(self) -> int:
+        """The newest global step that every worker has ended; -1 when there is none."""
+        return self._core.last_complete_step
+
+    @property
+    def loaded_all_steps(self) -> bool:
+        """The run has ended, and everything it left has been read."""
+        return self._core.loaded_all_steps
+
+    def steps(self, mode: ModeLike = Mode.GLOBAL, *, include_incomplete: bool = False) -> list[int]:
+        """The complete steps, rising."""
+        return self._core.steps(mode, include_incomplete)
+
+    def global_step(self, mode: ModeLike, mode_step: int) -> int | None:
+        return self._core.global_step(mode, mode_step)
+
+    def mode_of(self, global_step: int) -> Mode | None:
+        mode = self._core.mode_of(global_step)
+        return None if mode is None else Mode(mode)
+
+    def mode_step_of(self, global_step: int) -> int | None:
+        return self._core.mode_step_of(global_step)
+
+    def complete_steps_after(self, global_step: int) -> list[int]:
+        """For who follows a run."""
+        return self._core.complete_steps_after(global_step)
+
+    def step_state(self, step: int, mode: ModeLike = Mode.GLOBAL) -> StepState:
+        return StepState(self._core.step_state(step, mode))
+
+    def wait_for_steps(
+        self, steps: Iterable[int], mode: ModeLike = Mode.GLOBAL, timeout_s: float | None = None
+    ) -> None:
+        """Refreshes until each step is available. Ctrl-C ends the wait.
+
+        Raises:
+            OutOfRange: one never will be; the message says why.
+            DeadlineExceeded (TimeoutError): after `timeout_s` seconds; None: waits as long as it takes.
+        """
+        self._core.wait_for_steps(list(steps), mode, math.inf if timeout_s is None else timeout_s)
+
+    # Tensors.
+
+    def tensor_names(
+        self,
+        include: str | Iterable[str] = (),
+        *,
+        collection: str = "",
+        mode: ModeLike | None = None,
+        step: int | None = None,
+    ) -> list[str]:
+        """Names, sorted: those in which a pattern (PCRE2) is found, of the collection, seen in `mode`, at `step`."""
+        patterns = [include] if isinstance(include, str) else list(include)
+        return self._core.tensor_names(patterns, collection, mode, step)
+
+    def has_tensor(self, name: str) -> bool:
+        return self._core.has_tensor(name)
+
+    __contains__ = has_tensor
+
+    def tensor(self, name: str) -> TensorHandle:
+        """A handle on one tensor. NotFound when there is none of that name."""
+        return TensorHandle(self, self.tensor_info(name).name)
+
+    def tensor_info(self, name: str) -> TensorInfo:
+        return self._core.tensor_info(name)
+
+    def collections(self) -> list[str]:
+        return self._core.collections()
+
+    def collection(self, name: str) -> Collection:
+        """Its name, patterns and tensor names."""
+        name, include, tensor_names = self._core.collection(name)
+        return Collection(name, tuple(include), tuple(tensor_names))
+
+    # Reading.
+
+    def value(self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> Array:
+        """The whole tensor, read-only.
+
+        Once the run has ended it is the run's file in memory: nothing is copied, and it stays valid without the trial.
+        bfloat16 and float8 are those of ml_dtypes where it is installed, else float32. Texts are objects (str).
+        """
+        return array_of(self._core.value(tensor, step, mode, worker))
+
+    def statistics(self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> Statistics:
+        """Those that were kept, else computed from the kept value or scalar."""
+        return self._core.statistics(tensor, step, mode, worker)
+
+    def reduction(
+        self,
+        tensor: str,
+        step: int,
+        reduction: Reduction | str,
+        *,
+        abs: bool = False,
+        mode: ModeLike = Mode.GLOBAL,
+        worker: str = "",
+    ) -> float:
+        """As IEEE arithmetic over all elements gives it; `abs` takes |x| first."""
+        return self.statistics(tensor, step, mode, worker).reduction(reduction, abs)
+
+    def scalar(self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> float:
+        """Of a scalar, or of a tensor with one element."""
+        return self._core.scalar(tensor, step, mode, worker)
+
+    def shape(self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> tuple[int, ...]:
+        return tuple(self._core.shape(tensor, step, mode, worker))
+
+    def workers_of(self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL) -> list[str]:
+        return self._core.workers_of(tensor, step, mode, "")
+
+
+class TensorHandle:
+    """One tensor of a trial."""
+
+    def __init__(self, trial: Trial, name: str):
+        self.trial = trial
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<TensorHandle {self.name!r} of {self.trial!r}>"
+
+    @property
+    def info(self) -> TensorInfo:
+        return self.trial.tensor_info(self.name)
+
+    def steps(self, mode: ModeLike = Mode.GLOBAL) -> list[int]:
+        """The steps at which it is there in any form, rising."""
+        return self.trial._core.steps_of(self.name, mode)
+
+    def value(self, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> Array:
+        return self.trial.value(self.name, step, mode, worker)
+
+    def values(self, steps: Iterable[int] | None = None, mode: ModeLike = Mode.GLOBAL) -> dict[int, Array]:
+        """By step; all steps at which it is there when none are named."""
+        return {step: self.value(step, mode) for step in (self.steps(mode) if steps is None else steps)}
+
+    def statistics(self, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> Statistics:
+        return self.trial.statistics(self.name, step, mode, worker)
+
+    def reduction(
+        self, step: int, reduction: Reduction | str, *, abs: bool = False, mode: ModeLike = Mode.GLOBAL
+    ) -> float:
+        return self.trial.reduction(self.name, step, reduction, abs=abs, mode=mode)
+
+    def scalar(self, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> float:
+        return self.trial.scalar(self.name, step, mode, worker)
+
+    def scalars(self, steps: Iterable[int] | None = None, mode: ModeLike = Mode.GLOBAL) -> dict[int, float]:
+        """By step; all steps at which it is there when none are named."""
+        return {step: self.scalar(step, mode) for step in (self.steps(mode) if steps is None else steps)}
+
+    def shape(self, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> tuple[int, ...]:
+        return self.trial.shape(self.name, step, mode, worker)
+
+    def workers(self, step: int, mode: ModeLike = Mode.GLOBAL) -> list[str]:
+        return self.trial.workers_of(self.name, step, mode)
+
+
+def open(path: str | os.PathLike[str], *, incomplete_step_window: int = 1000, verify: bool = True) -> Trial:
+    """Opens the run in this folder for reading, while it is written or after.
+
+    Arguments:
+        incomplete_step_window: steps that may wait for a straggling worker before the reader goes on without it.
+        verify: check each payload's CRC when it is read.
+
+    Raises:
+        FileNotFoundError: there is no run (PathNotFound).
+        DataLoss: its run.json cannot be read.
+    """
+    return Trial(path, incomplete_step_window=incomplete_step_window, verify=verify)

@@ -1,0 +1,85 @@
+"""What a rule answers for a step, and where it stands over a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Outcome(str, Enum):
+    """The answer for one step. Silence is no answer."""
+
+    OK = "ok"
+    FIRED = "fired"
+    NOT_APPLICABLE = "not_applicable"  # nothing of what the rule judges was captured at this step
+    INSUFFICIENT_DATA = "insufficient_data"  # something was, but not enough yet
+    ERROR = "error"  # the rule failed
+
+
+class Severity(str, Enum):
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class RuleState(str, Enum):
+    """Where a rule stands over the whole run."""
+
+    IN_PROGRESS = "InProgress"
+    ISSUES_FOUND = "IssuesFound"
+    NO_ISSUES_FOUND = "NoIssuesFound"
+    STOPPED = "Stopped"  # before the run ended
+    ERROR = "Error"
+    NOT_APPLICABLE = "NotApplicable"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A number that speaks for a verdict."""
+
+    tensor: str
+    quantity: str  # "abs_mean", "nan_count", ...
+    value: float
+    threshold: float = 0.0
+    global_step: int = 0
+    worker: str = ""  # "": the same on all
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a rule says of a step: the message is one sentence with numbers, the advice says what to try next. At most
+    20 pieces of evidence are kept, the first ones."""
+
+    outcome: Outcome
+    severity: Severity = Severity.WARNING
+    message: str = ""
+    advice: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+    @classmethod
+    def ok(cls) -> Verdict:
+        return cls(Outcome.OK)
+
+    @classmethod
+    def fired(
+        cls,
+        message: str,
+        *,
+        advice: str = "",
+        evidence: Iterable[Evidence] = (),
+        severity: Severity = Severity.WARNING,
+    ) -> Verdict:
+        return cls(Outcome.FIRED, severity, message, advice, tuple(evidence))
+
+    @classmethod
+    def not_applicable(cls, message: str) -> Verdict:
+        return cls(Outcome.NOT_APPLICABLE, Severity.INFO, message)
+
+    @classmethod
+    def insufficient_data(cls, message: str) -> Verdict:
+        return cls(Outcome.INSUFFICIENT_DATA, Severity.INFO, message)
+
+    @classmethod
+    def error(cls, message: str) -> Verdict:
+        return cls(Outcome.ERROR, Severity.ERROR, message)

@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# The Python package: its environment, its wheel and its tests. Sourced by dev.
+readonly venv=build/venv
+
+# What pyproject.toml wants for the build and for the tests, one requirement a line.
+python_requirements() {
+  $python - <<'END'
+import tomllib
+with open("pyproject.toml", "rb") as file:
+    project = tomllib.load(file)
+print("\n".join(project["build-system"]["requires"] + project["project"]["optional-dependencies"]["test"]))
+END
+}
+
+# An environment over the distribution's Python, which has LibTorch and NumPy, with the tools of the build and of the
+# tests. They are looked for only when pyproject.toml asks for others than last time.
+python_environment() {
+  local wanted
+  wanted=$(python_requirements)
+  if [[ $(cat $venv/requirements.txt 2>/dev/null) == "$wanted" ]]; then return; fi
+  $python -m venv --system-site-packages $venv
+  $venv/bin/pip install --quiet --disable-pip-version-check ${wanted} >&2
+  printf '%s\n' "$wanted" >$venv/requirements.txt
+}
+
+# The wheel of this tree, installed into the environment. The build folder stays, so that the next time is quick.
+python_package() {
+  need_packages demo python
+  python_environment
+  CMAKE_BUILD_PARALLEL_LEVEL=$(build_jobs) $venv/bin/pip install --quiet --disable-pip-version-check \
+    --no-build-isolation --no-deps --force-reinstall . >&2
+}
+
+# pytest's tests and mypy's verdict, each counted.
+python_tests() {
+  local report=$PWD/build/python/pytest.xml
+  if ! python_package; then
+    fail "the Python package does not build"
+    return
+  fi
+  rm -f "$report"
+  OMP_NUM_THREADS=1 $venv/bin/python -m pytest -q --rootdir=adapters/python -p no:cacheprovider adapters/python \
+    --junit-xml="$report" </dev/null >build/python/pytest.log 2>&1 || true
+  add_python_report "$report"
+}
+
+add_python_report() {
+  local report=$1 tests bad skipped
+  if [[ ! -s $report || $(count_of tests "$report") == 0 ]]; then
+    tail -n 30 build/python/pytest.log >&2
+    fail "python: pytest ran no tests"
+    return
+  fi
+  tests=$(count_of tests "$report")
+  bad=$(($(count_of failures "$report") + $(count_of errors "$report")))
+  skipped=$(count_of skipped "$report")
+  passed=$((passed + tests - bad - skipped))
+  if ((bad > 0)); then
+    tail -n 100 build/python/pytest.log >&2
+    failed=$((failed + bad))
+    failures+=("python: $bad tests, see build/python/pytest.log")
+  fi
+  say "python: $tests tests, $bad failed, $skipped skipped"
+}

@@ -1,0 +1,78 @@
+#include "capture/bill.h"
+
+#include <algorithm>
+
+namespace trainwarden::capture {
+
+Bill::Bill(double budget, const Clock& clock)
+    : clock_(clock),
+      budget_(budget),
+      governors_{BudgetGovernor(budget), BudgetGovernor(budget), BudgetGovernor(budget), BudgetGovernor(budget)},
+      began_ns_(clock.steady_ns()),
+      told_ns_(began_ns_) {}
+
+std::optional<format::BudgetEvent> Bill::end_step(const StepId& step, const StepDemand& demand) {
+  std::lock_guard lock(mutex_);
+  const std::int64_t now_ns = clock_.steady_ns();
+  const std::int64_t total_ns = capture_ns();
+  const std::int64_t wall_ns = now_ns - std::exchange(began_ns_, now_ns);
+  const std::int64_t spent_ns = total_ns - std::exchange(billed_ns_, total_ns);
+  count_wall(wall_ns, spent_ns);
+  last_step_ = step;
+  const bool changed = governors_[index_of(step.mode)].end_step({wall_ns, spent_ns, demand});
+  if (!changed && now_ns - told_ns_ < kTellIntervalNs) return std::nullopt;
+  told_ns_ = now_ns;
+  return event_of(step);
+}
+
+// A hook is opened long before the first step begins, and nobody says when that is: it is taken to have trained no
+// longer than the second.
+void Bill::count_wall(std::int64_t wall_ns, std::int64_t spent_ns) {
+  training_ns_ += wall_ns;
+  const std::int64_t train_ns = wall_ns - spent_ns;
+  if (++step_count_ == 1) first_train_ns_ = train_ns;
+  if (step_count_ == 2) training_ns_ -= std::max(first_train_ns_ - train_ns, std::int64_t{0});
+}
+
+void Bill::start_anew(double budget) {
+  std::lock_guard lock(mutex_);
+  budget_ = budget;
+  for (BudgetGovernor& governor : governors_) governor.start_anew(budget);
+}
+
+Restraint Bill::restraint(Mode mode) const {
+  std::lock_guard lock(mutex_);
+  return governors_[index_of(mode)].restraint();
+}
+
+std::optional<format::BudgetEvent> Bill::last_event() const {
+  std::lock_guard lock(mutex_);
+  return step_count_ == 0 ? std::nullopt : std::optional(event_of(last_step_));
+}
+
+format::BudgetEvent Bill::event_of(const StepId& step) const {
+  const Restraint& restraint = governors_[index_of(step.mode)].restraint();
+  format::BudgetEvent event;
+  event.global_step = step.global_step;
+  event.mode = step.mode;
+  event.interval_factor = restraint.interval_factor;
+  event.dropped = restraint.dropped_names();
+  event.budget = budget_;
+  event.training_ns = training_ns_;
+  event.capture_ns = billed_ns_;
+  return event;
+}
+
+CaptureBill Bill::report(Mode mode) const {
+  std::lock_guard lock(mutex_);
+  const Restraint& restraint = governors_[index_of(mode)].restraint();
+  CaptureBill bill;
+  bill.budget = budget_;
+  bill.training_ns = training_ns_;
+  bill.capture_ns = billed_ns_;
+  bill.interval_factor = restraint.interval_factor;
+  bill.dropped = restraint.dropped_names();
+  return bill;
+}
+
+}  // namespace trainwarden::capture

@@ -1,0 +1,77 @@
+// Bill: what capture costs the training, and the governors that keep it to the budget, one for each mode.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "base/clock.h"
+#include "capture/budget_governor.h"
+#include "capture/restraint.h"
+#include "capture/step_counter.h"
+#include "format/capture_events.h"
+#include "trainwarden/hook.h"
+#include "trainwarden/mode.h"
+
+namespace trainwarden::capture {
+
+// Any thread may add to it and read it; the rest belongs to the thread that drives training.
+class Bill {
+ public:
+  // How often the run is told of the bill when nothing changes.
+  static constexpr std::int64_t kTellIntervalNs = 60'000'000'000;
+
+  // The first step begins now. `clock` must outlive this.
+  Bill(double budget, const Clock& clock);
+
+  // Adds the time until its end.
+  class Timer {
+   public:
+    explicit Timer(Bill& bill) : bill_(bill), begin_ns_(bill.clock_.steady_ns()) {}
+    ~Timer() { bill_.hook_ns_.fetch_add(bill_.clock_.steady_ns() - begin_ns_, std::memory_order_relaxed); }
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+
+   private:
+    Bill& bill_;
+    const std::int64_t begin_ns_;
+  };
+  // What an adapter spent.
+  void add_ns(std::int64_t ns) { adapter_ns_.fetch_add(ns, std::memory_order_relaxed); }
+  std::int64_t hook_ns() const { return hook_ns_.load(std::memory_order_relaxed); }
+
+  // A step ends now. The event to tell the run, where there is something to tell.
+  std::optional<format::BudgetEvent> end_step(const StepId& step, const StepDemand& demand);
+  // As the run is to be told at its end; none when no step has ended.
+  std::optional<format::BudgetEvent> last_event() const;
+  // Something else is captured from now on: what was learned of its cost is forgotten.
+  void start_anew(double budget);
+
+  Restraint restraint(Mode mode) const;
+  CaptureBill report(Mode mode) const;
+
+ private:
+  std::int64_t capture_ns() const { return hook_ns() + adapter_ns_.load(std::memory_order_relaxed); }
+  void count_wall(std::int64_t wall_ns, std::int64_t capture_ns);
+  format::BudgetEvent event_of(const StepId& step) const;
+
+  const Clock& clock_;
+  std::atomic<std::int64_t> hook_ns_ = 0;  // inside the hook's calls, where something was kept
+  std::atomic<std::int64_t> adapter_ns_ = 0;
+
+  mutable std::mutex mutex_;  // guards all below
+  double budget_;
+  std::array<BudgetGovernor, 4> governors_;  // at index_of(mode)
+  std::int64_t step_count_ = 0;
+  StepId last_step_;
+  std::int64_t began_ns_;            // the current step
+  std::int64_t billed_ns_ = 0;       // capture_ns() at that time
+  std::int64_t training_ns_ = 0;     // of the steps that have ended, capture included
+  std::int64_t first_train_ns_ = 0;  // of the first, without capture
+  std::int64_t told_ns_;
+};
+
+}  // namespace trainwarden::capture

@@ -1,0 +1,12 @@
+// What the writer thread does with tensors that were read on a device: it waits for them, and makes them like others.
+#pragma once
+
+#include "capture/loss_tally.h"
+#include "capture/staged_step.h"
+
+namespace trainwarden::capture {
+
+// Afterwards the step has no device items: they are among its tensors and statistics, or counted as lost.
+void settle_device_items(StagedStep& step, LossLedger& ledger);
+
+}  // namespace trainwarden::capture

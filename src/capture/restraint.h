@@ -1,0 +1,41 @@
+// What a budget leaves out of what the user asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trainwarden/save_policy.h"
+
+namespace trainwarden::capture {
+
+// A KeepForm as bits; 0 is "not wanted".
+using FormBits = std::uint8_t;
+inline constexpr FormBits kValuesBit = 1;
+inline constexpr FormBits kStatisticsBit = 2;
+inline constexpr FormBits kHistogramBit = 4;
+inline constexpr FormBits kHashBit = 8;
+inline constexpr FormBits kShapeBit = 16;
+inline constexpr FormBits kAnyStatisticsBits = kStatisticsBit | kHistogramBit | kHashBit;
+FormBits bits_of(const KeepForm& form);
+
+struct Restraint {
+  std::int64_t interval_factor = 1;  // save intervals are this many times as long: a power of two
+  FormBits dropped = 0;              // of kValuesBit, kHistogramBit, kHashBit
+
+  // `form` without what is dropped; values leave their statistics behind.
+  FormBits apply(FormBits form) const;
+  std::vector<std::string> dropped_names() const;  // "histogram", "hash", "values"
+  friend bool operator==(const Restraint&, const Restraint&) = default;
+};
+
+// What a step asks for that a budget may leave out.
+struct StepDemand {
+  bool wanted = false;             // at this step, by its interval
+  bool listed = false;             // at this step, by save_steps: not to be left out
+  std::int64_t save_interval = 1;  // the shortest there is, in this mode
+  FormBits forms = 0;              // all there are
+  friend bool operator==(const StepDemand&, const StepDemand&) = default;
+};
+
+}  // namespace trainwarden::capture

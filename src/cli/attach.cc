@@ -1,0 +1,139 @@
+// Finds the library to preload, and words for why nothing was captured.
+#include "cli/attach.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include <sys/wait.h>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace trainwarden::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPreloadLibrary = "libtrainwarden_preload.so";
+
+// What TRAINWARDEN_PRELOAD_LIBRARY names, else the library where it lies in a build folder, an installation or a Python
+// package, as seen from this program.
+std::optional<fs::path> find_preload_library(const Environment& environment) {
+  std::error_code ignored;
+  if (const char* named = environment("TRAINWARDEN_PRELOAD_LIBRARY"); named != nullptr && *named != '\0') {
+    return fs::exists(named, ignored) ? std::optional(fs::absolute(named, ignored)) : std::nullopt;
+  }
+  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  const std::array<fs::path, 3> places = {folder / ".." / "lib", folder / ".." / TW_INSTALL_LIBDIR, folder};
+  for (const fs::path& place : places) {
+    const fs::path library = place / kPreloadLibrary;
+    if (fs::exists(library, ignored)) return library.lexically_normal();
+  }
+  return std::nullopt;
+}
+
+std::string preload_value(const fs::path& library, const Environment& environment) {
+  const char* others = environment("LD_PRELOAD");
+  return others != nullptr && *others != '\0' ? library.string() + ":" + others : library.string();
+}
+
+// The loader takes spaces and colons for the end of a path.
+bool can_be_preloaded(const fs::path& library) {
+  return library.string().find_first_of(" :") == std::string::npos;
+}
+
+void preload(AttachPlan& plan, const Environment& environment) {
+  const auto library = find_preload_library(environment);
+  if (!library) {
+    plan.warning = fmt::format(
+        "{} is not beside this program, so a LibTorch program is not watched; build Trainwarden with "
+        "-DTRAINWARDEN_TORCH=ON, or name the library in TRAINWARDEN_PRELOAD_LIBRARY",
+        kPreloadLibrary);
+  } else if (!can_be_preloaded(*library)) {
+    plan.warning =
+        fmt::format("{} cannot be preloaded: its path has a space or a colon; install it elsewhere", library->string());
+  } else {
+    plan.environment["LD_PRELOAD"] = preload_value(*library, environment);
+  }
+}
+
+constexpr const char* kSanitizedHelp =
+    "was built with a sanitizer, which no library may precede; build it without, or open a hook in it "
+    "(docs/guide/cpp.md)";
+
+// Has the interpreter the package? None when it cannot be asked.
+std::optional<bool> has_package(const fs::path& python) {
+  constexpr int kYes = 0;
+  constexpr int kNo = 9;
+  const std::string command = fmt::format(
+      "exec '{}' -c 'import importlib.util, sys; sys.exit({} if importlib.util.find_spec(\"trainwarden\") "
+      "else {})' </dev/null >/dev/null 2>&1",
+      python.string(), kYes, kNo);
+  if (python.string().find('\'') != std::string::npos) return std::nullopt;
+  const int status = std::system(command.c_str());
+  if (!WIFEXITED(status)) return std::nullopt;
+  if (WEXITSTATUS(status) == kNo) return false;
+  return WEXITSTATUS(status) == kYes ? std::optional(true) : std::nullopt;
+}
+
+// For a Python program from which nothing came.
+std::string explain_python(const fs::path& file) {
+  const std::string name = printable(file.string());
+  if (has_package(file) == std::optional(false)) {
+    return fmt::format("{0} does not have the package trainwarden: {0} -m pip install trainwarden", name);
+  }
+  return fmt::format("{} is Python: did the program train, with PyTorch? Else it must open a hook itself", name);
+}
+
+}  // namespace
+
+std::optional<WatchedWord> find_watched_word(const std::vector<std::string>& command, const Environment& environment) {
+  std::optional<WatchedWord> found;
+  for (const std::string& word : command) {
+    const auto file = find_program(word, environment);
+    const ProgramKind kind = file ? kind_of_program(*file) : ProgramKind::kNone;
+    if (kind == ProgramKind::kTorch) return WatchedWord{*file, kind};
+    const bool says_something = kind != ProgramKind::kNone && kind != ProgramKind::kOther;
+    if (says_something && !found) found = WatchedWord{*file, kind};
+  }
+  return found;
+}
+
+AttachPlan plan_attach(const std::vector<std::string>& command, const std::string& mode,
+                       const Environment& environment) {
+  AttachPlan plan;
+  plan.environment["TRAINWARDEN_ATTACH"] = mode == "off" ? "0" : "1";
+  if (mode == "preload") preload(plan, environment);
+  if (mode != "auto") return plan;
+  const auto word = find_watched_word(command, environment);
+  if (word && word->kind == ProgramKind::kTorch) preload(plan, environment);
+  if (word && word->kind == ProgramKind::kSanitizedTorch) {
+    plan.warning = fmt::format("{} {}", printable(word->file.string()), kSanitizedHelp);
+  }
+  return plan;
+}
+
+std::string explain_missing_run(const std::vector<std::string>& command, const std::string& mode,
+                                const Environment& environment) {
+  if (mode == "off") return "with --attach off it must open its own hook with hook_options_from_environment()";
+  const auto word = find_watched_word(command, environment);
+  switch (word ? word->kind : ProgramKind::kOther) {
+    case ProgramKind::kPython: return explain_python(word->file);
+    case ProgramKind::kTorch:
+      return "it uses LibTorch: did it train, with an optimizer of torch::optim (docs/guide/cpp_untouched.md says what "
+             "is seen)?";
+    case ProgramKind::kSanitizedTorch: return fmt::format("{} {}", printable(word->file.string()), kSanitizedHelp);
+    case ProgramKind::kStatic:
+      return fmt::format(
+          "{} is linked statically, so nothing can be attached to it; it must open a hook itself "
+          "(docs/guide/cpp.md)",
+          printable(word->file.string()));
+    default:
+      return "no word of the command is a Python or a LibTorch program; if it starts a LibTorch program by a script, "
+             "say --attach preload; else it must open a hook itself (docs/guide/cpp.md)";
+  }
+}
+
+}  // namespace trainwarden::cli

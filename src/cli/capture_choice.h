@@ -1,0 +1,28 @@
+// CaptureChoice: the options of `run` that say what is captured. They are short for the environment variables that the
+// hook reads (docs/reference/config.md), and go before those that are set already.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace trainwarden::cli {
+
+struct CaptureChoice {
+  std::string config;
+  std::string budget;
+  std::vector<std::string> include_collections;
+  std::vector<std::string> include;
+  std::string save_interval;
+  std::string keep;
+
+  // kInvalidArgument for what the hook would refuse: wrong here is better than wrong in the program, which would go on
+  // without a hook.
+  Result<std::map<std::string, std::string>> environment() const;
+};
+
+void add_capture_options(CLI::App& command, CaptureChoice& choice);
+
+}  // namespace trainwarden::cli
