@@ -28,6 +28,10 @@ HERE = Path(__file__).resolve().parent
 PARTS = ["weights", "biases", "gradients"]
 STATISTICS = {"values": False, "statistics": True}
 NEVER = {"save_interval": 1, "end_step": 0}
+ROUNDS_OF_A_PROCESS = 5
+# With the defaults of malloc a third of a step is page faults, and how many there are depends on what else lies in the
+# heap: whoever allocates beside the training may look faster than nobody.
+QUIET_MALLOC = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184:glibc.malloc.top_pad=268435456"
 
 # What the hook is asked to do, by the name of the arm.
 CONFIGURATIONS: dict[str, dict[str, object]] = {
@@ -79,7 +83,7 @@ class Arm:
 
     def start(self, program: str, folder: Path, rival_python: str | None) -> None:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("TRAINWARDEN")}
-        environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "GLIBC_TUNABLES": QUIET_MALLOC}
         command = [sys.executable, str(HERE / "training.py"), program]
         run = folder / self.name
         if self.name.startswith("smdebug."):
@@ -106,8 +110,18 @@ class Arm:
         self.process.communicate()
 
 
+def measure(program: str, names: list[str], steps: int, rounds: int, rival_python: str | None) -> dict[str, list[float]]:
+    """Nanoseconds a step, of each arm in each round. A fresh set of processes every few rounds: where a process happens
+    to lie in memory makes it a percent or two faster or slower than its twin for as long as it lives."""
+    samples: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(0, rounds, ROUNDS_OF_A_PROCESS):
+        for name, values in run_rounds(program, names, steps, ROUNDS_OF_A_PROCESS, rival_python).items():
+            samples[name] += values
+    return samples
+
+
 def run_rounds(program: str, names: list[str], steps: int, rounds: int, rival_python: str | None) -> dict[str, list[float]]:
-    """Nanoseconds a step, of each arm in each round; the first arm of a round is another one each time."""
+    """Of one set of processes; the first arm of a round is another one each time."""
     folder = Path(tempfile.mkdtemp(prefix="torch_bench_"))
     arms = [Arm(name) for name in names]
     try:
@@ -155,7 +169,7 @@ def bench_cnn(rival_python: str | None) -> list[Figure]:
     names = ["off", "statistics", "parts", "smdebug.statistics", "smdebug.parts"]
     if rival_python is None:
         names = names[:3]
-    samples = run_rounds("cnn", names, 10, 25, rival_python)
+    samples = measure("cnn", names, 10, 40, rival_python)
     figures = [
         Figure("torch.stats_pct", percent(samples, "statistics"), "%", 2, "one read of 0.8 MB a step"),
         Figure("torch.keep_wgl_pct", percent(samples, "parts"), "%", 3, "one copy and one write of 0.8 MB a step"),
@@ -171,7 +185,7 @@ def bench_cnn(rival_python: str | None) -> list[Figure]:
 
 def bench_keep_all(rival_python: str | None) -> list[Figure]:
     names = ["off", "all"] + ([] if rival_python is None else ["smdebug.all"])
-    samples = run_rounds("cnn", names, 5, 11, rival_python)
+    samples = measure("cnn", names, 5, 15, rival_python)
     limit = "every input and output copied once and written, about 100 MB a step"
     figures = [Figure("torch.keep_all_factor", factor(samples, "all"), "ratio", 1.3, limit)]
     if rival_python is not None:
@@ -181,15 +195,15 @@ def bench_keep_all(rival_python: str | None) -> list[Figure]:
 
 def bench_transformer(rival_python: str | None) -> list[Figure]:
     del rival_python
-    samples = run_rounds("transformer", ["off", "statistics"], 20, 25, None)
+    samples = measure("transformer", ["off", "statistics"], 20, 40, None)
     return [Figure("torch.transformer_stats_pct", percent(samples, "statistics"), "%", 10, "one read of 3.4 MB a step")]
 
 
 def bench_idle(rival_python: str | None) -> list[Figure]:
     """The microseconds that an idle hook adds to a step of next to no work, over a step of the CNN."""
     del rival_python
-    cnn_ns = statistics.median(run_rounds("cnn", ["off"], 10, 7, None)["off"])
-    samples = run_rounds("small_steps", ["off", "idle"], 500, 25, None)
+    cnn_ns = statistics.median(measure("cnn", ["off"], 10, 5, None)["off"])
+    samples = measure("small_steps", ["off", "idle"], 500, 25, None)
     added = [with_us - alone for with_us, alone in zip(samples["idle"], samples["off"])]
     return [
         Figure("torch.idle_pct", [100 * ns / cnn_ns for ns in added], "%", 0.1, "the hooks of optimizer and root"),
@@ -199,7 +213,7 @@ def bench_idle(rival_python: str | None) -> list[Figure]:
 
 def bench_module_call(rival_python: str | None) -> list[Figure]:
     del rival_python
-    samples = run_rounds("small_steps", ["off", "outputs"], 300, 15, None)
+    samples = measure("small_steps", ["off", "outputs"], 300, 15, None)
     calls = 11  # ten layers and their root
     added = [(with_us - alone) / calls / 1e3 for with_us, alone in zip(samples["outputs"], samples["off"])]
     return [Figure("torch.module_call_us", added, "us", None, "a Python call and the statistics of four numbers")]
@@ -229,10 +243,10 @@ def main() -> None:
     parser.add_argument("--rival-python", metavar="PYTHON", help="the Python of an environment with smdebug")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only figures that begin with it")
     arguments = parser.parse_args()
-    for name, measure in BENCHMARKS.items():
+    for name, benchmark in BENCHMARKS.items():
         if arguments.names and not any(name.startswith(prefix) for prefix in arguments.names):
             continue
-        for figure in measure(arguments.rival_python):
+        for figure in benchmark(arguments.rival_python):
             print(figure.as_json() if arguments.json else figure.as_row(), flush=True)
 
 

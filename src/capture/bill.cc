@@ -19,7 +19,7 @@ std::optional<format::BudgetEvent> Bill::end_step(const StepId& step, const Step
   const std::int64_t spent_ns = total_ns - std::exchange(billed_ns_, total_ns);
   count_wall(wall_ns, spent_ns);
   last_step_ = step;
-  const bool changed = governors_[index_of(step.mode)].end_step({wall_ns, spent_ns, demand});
+  const bool changed = total_ns > kGraceNs && governors_[index_of(step.mode)].end_step({wall_ns, spent_ns, demand});
   if (!changed && now_ns - told_ns_ < kTellIntervalNs) return std::nullopt;
   told_ns_ = now_ns;
   return event_of(step);

@@ -23,6 +23,9 @@ class Bill {
  public:
   // How often the run is told of the bill when nothing changes.
   static constexpr std::int64_t kTellIntervalNs = 60'000'000'000;
+  // What capture may cost in all before the budget counts: a program of a few seconds is seen whole, a long one does
+  // not notice. It is not paid off, but it is on the bill.
+  static constexpr std::int64_t kGraceNs = 50'000'000;
 
   // The first step begins now. `clock` must outlive this.
   Bill(double budget, const Clock& clock);
