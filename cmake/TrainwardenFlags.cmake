@@ -26,7 +26,7 @@ target_compile_options(tw_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -
                                              -Wnon-virtual-dtor -Woverloaded-virtual
                                              # Designated initialisers leave the other members at their defaults.
                                              -Wno-missing-field-initializers)
-if(TRAINWARDEN_DEVELOPER)
+if(TRAINWARDEN_WERROR)
   target_compile_options(tw_warnings INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

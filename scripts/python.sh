@@ -23,12 +23,13 @@ python_environment() {
   printf '%s\n' "$wanted" >$venv/requirements.txt
 }
 
-# The wheel of this tree, installed into the environment. The build folder stays, so that the next time is quick.
+# The wheel of this tree, installed into the environment. The build folder stays, so that the next time is quick; the
+# compiler and its options are those of the release build, so that ccache has most of it the first time.
 python_package() {
   need_packages demo python
   python_environment
-  CMAKE_BUILD_PARALLEL_LEVEL=$(build_jobs) $venv/bin/pip install --quiet --disable-pip-version-check \
-    --no-build-isolation --no-deps --force-reinstall . >&2
+  CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=$(build_jobs) $venv/bin/pip install --quiet --disable-pip-version-check \
+    --config-settings=cmake.define.TRAINWARDEN_WERROR=ON --no-build-isolation --no-deps --force-reinstall . >&2
 }
 
 # pytest's tests and mypy's verdict, each counted.

@@ -37,7 +37,7 @@ def _run_dir(options: argparse.Namespace) -> str:
     if options.name:
         return os.path.join(folder, options.name)
     program = options.program if options.module else os.path.splitext(os.path.basename(options.program))[0]
-    name = f"{re.sub(r'[^A-Za-z0-9_-]', '_', program)}-{time.strftime('%Y%m%d-%H%M%S')}"
+    name = f"{time.strftime('%Y%m%d-%H%M')}-{re.sub(r'[^A-Za-z0-9_-]', '_', program)}"
     taken = [number for number in range(1, 1000) if os.path.exists(os.path.join(folder, _numbered(name, number)))]
     return os.path.join(folder, _numbered(name, max(taken, default=0) + 1))
 
