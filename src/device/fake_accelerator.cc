@@ -191,6 +191,7 @@ void FakeGpu::run() {
     }
     const Operation operation = std::move(operations->front());
     operations->pop_front();
+    if (waits_fail_) continue;
     working_ = true;
     lock.unlock();
     operation.work();
