@@ -82,7 +82,8 @@ std::optional<bool> has_package(const fs::path& python) {
 std::string explain_python(const fs::path& file) {
   const std::string name = printable(file.string());
   if (has_package(file) == std::optional(false)) {
-    return fmt::format("{0} does not have the package trainwarden; in a clone of Trainwarden: {0} -m pip install .", name);
+    return fmt::format("{0} does not have the package trainwarden; in a clone of Trainwarden: {0} -m pip install .",
+                       name);
   }
   return fmt::format("{} is Python: did the program train, with PyTorch? Else it must open a hook itself", name);
 }
