@@ -4,24 +4,20 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/log.h"
-
 namespace trainwarden::capture {
 namespace {
 
-constexpr std::uint64_t kMaxRequestBytes = 1 << 20;
-
-std::string path_of(const std::string& file) {
-  return fmt::format("{}/{}", format::kControlFolder, file);
+Result<format::CaptureRequest> request_in(std::string_view text, std::string_view path) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(format::CaptureRequest request, format::decode_capture_request(text));
+  if (format::capture_request_path(request.key) == path) return request;
+  return Status(Code::kDataLoss, "its key is another than its name says");
 }
 
 }  // namespace
 
 CaptureChanges::CaptureChanges(std::shared_ptr<const storage::Storage> storage, const HookOptions& opened,
                                std::set<std::string> answered_keys)
-    : storage_(std::move(storage)),
+    : folder_(std::move(storage), format::is_capture_request_file),
       config_source_(opened.config_source),
       answered_keys_(std::move(answered_keys)),
       opened_(opened),
@@ -43,25 +39,9 @@ void CaptureChanges::look_at_requests(std::vector<format::CaptureAnswer>& refuse
   }
 }
 
-// In the order in which they were made. A file that is none is logged once and passed over.
+// In the order in which they were made.
 std::vector<format::CaptureRequest> CaptureChanges::new_requests() {
-  std::vector<format::CaptureRequest> requests;
-  if (storage_ == nullptr) return requests;
-  const auto files = storage_->list(format::kControlFolder);
-  if (!files.ok()) return requests;  // there is no such folder until somebody asks for something
-  for (const std::string& file : *files) {
-    if (!format::is_capture_request_file(file) || seen_files_.contains(file)) continue;
-    const auto text = storage_->read(path_of(file), kMaxRequestBytes);
-    if (!text.ok() && text.status().code() == Code::kUnavailable) continue;  // asked again at the next look
-    seen_files_.insert(file);
-    auto request = text.ok() ? format::decode_capture_request(*text) : Result<format::CaptureRequest>(text.status());
-    if (request.ok() && format::capture_request_path(request->key) == path_of(file)) {
-      requests.push_back(*std::move(request));
-    } else {
-      log(LogLevel::kWarning, "{} asks for nothing that can be understood: {}", path_of(file),
-          request.ok() ? "its key is another than its name says" : request.status().to_string());
-    }
-  }
+  auto requests = folder_.read_new<format::CaptureRequest>(request_in);
   std::sort(requests.begin(), requests.end(), [](const format::CaptureRequest& a, const format::CaptureRequest& b) {
     return std::tie(a.unix_ns, a.key) < std::tie(b.unix_ns, b.key);
   });

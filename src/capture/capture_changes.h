@@ -15,6 +15,7 @@
 #include "capture/capture_change.h"
 #include "capture/capture_plan.h"
 #include "capture/config_source.h"
+#include "capture/control_folder.h"
 #include "format/capture_events.h"
 #include "format/control_record.h"
 #include "storage/storage.h"
@@ -52,14 +53,13 @@ class CaptureChanges {
   Result<CaptureState> state_with(const std::string& config_text) const;
   bool decide(Result<CaptureState> wanted, format::CaptureAnswer answer, std::vector<format::CaptureAnswer>& refused);
 
-  const std::shared_ptr<const storage::Storage> storage_;
+  ControlFolder folder_;
   const std::shared_ptr<const ConfigSource> config_source_;
   const std::set<std::string> answered_keys_;
   const HookOptions opened_;
   HookOptions origin_;  // what a reset goes back to: opened_, with edits of the configuration
   CaptureState now_;    // as accepted last
   ConfigWatch config_;
-  std::set<std::string> seen_files_;
 
   std::mutex mutex_;
   std::vector<AcceptedChange> accepted_;  // guarded by mutex_

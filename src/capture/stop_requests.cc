@@ -2,16 +2,12 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/log.h"
 #include "format/json.h"
 
 namespace trainwarden::capture {
 namespace {
 
 constexpr const char* kStopAcceptedType = "stop_accepted";
-constexpr std::uint64_t kMaxRequestBytes = 1 << 20;
 
 Result<std::string> accepted_key(std::string_view event) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const format::Json json, format::parse_json_object(event, "event"));
@@ -23,26 +19,13 @@ Result<std::string> accepted_key(std::string_view event) {
 }  // namespace
 
 StopRequests::StopRequests(std::shared_ptr<const storage::Storage> storage, std::set<std::string> accepted_keys)
-    : storage_(std::move(storage)), accepted_keys_(std::move(accepted_keys)) {}
+    : folder_(std::move(storage), format::is_stop_request_file), accepted_keys_(std::move(accepted_keys)) {}
 
 std::vector<format::StopRequest> StopRequests::poll() {
-  std::vector<format::StopRequest> requests;
-  if (storage_ == nullptr) return requests;
-  const auto files = storage_->list(format::kControlFolder);
-  if (!files.ok()) return requests;  // there is no such folder until somebody asks for something
-  for (const std::string& file : *files) {
-    if (!format::is_stop_request_file(file) || seen_files_.contains(file)) continue;
-    const std::string path = fmt::format("{}/{}", format::kControlFolder, file);
-    const auto text = storage_->read(path, kMaxRequestBytes);
-    if (!text.ok() && text.status().code() == Code::kUnavailable) continue;  // asked again at the next poll
-    seen_files_.insert(file);
-    auto request = text.ok() ? format::decode_stop_request(*text) : Result<format::StopRequest>(text.status());
-    if (!request.ok()) {
-      log(LogLevel::kWarning, "{} asks for nothing that can be understood: {}", path, request.status().to_string());
-    } else if (accepted_keys_.insert(request->key).second) {
-      requests.push_back(*std::move(request));
-    }
-  }
+  auto requests = folder_.read_new<format::StopRequest>(
+      [](std::string_view text, std::string_view) { return format::decode_stop_request(text); });
+  std::erase_if(requests,
+                [this](const format::StopRequest& request) { return !accepted_keys_.insert(request.key).second; });
   return requests;
 }
 

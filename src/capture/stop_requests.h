@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/control_folder.h"
 #include "format/control_record.h"
 #include "storage/storage.h"
 #include "store/journal_reader.h"
@@ -25,9 +26,8 @@ class StopRequests {
   std::vector<format::StopRequest> poll();
 
  private:
-  std::shared_ptr<const storage::Storage> storage_;
+  ControlFolder folder_;
   std::set<std::string> accepted_keys_;
-  std::set<std::string> seen_files_;
 };
 
 // The event with which a worker says that it will stop: {"type": "stop_accepted", "key", "reason", "requested_by",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,19 @@ def test_two_hooks_of_one_rank(run_dir: Path) -> None:
         tw.Hook(run_dir)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(PermissionError):
-        tw.Hook(tmp_path / "run")
+def test_a_folder_that_cannot_be_written() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o555)
+        child = os.fork()
+        if child == 0:
+            if os.geteuid() == 0:
+                os.setuid(65534)  # root may write everywhere
+            try:
+                tw.Hook(os.path.join(folder, "run"))
+            except PermissionError:
+                os._exit(42)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 42
 
 
 def test_a_file_in_the_way(tmp_path: Path) -> None:
