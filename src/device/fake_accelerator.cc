@@ -191,10 +191,10 @@ void FakeGpu::run() {
     }
     const Operation operation = std::move(operations->front());
     operations->pop_front();
-    if (waits_fail_) continue;
+    const bool lost = waits_fail_;
     working_ = true;
     lock.unlock();
-    operation.work();
+    if (!lost) operation.work();
     lock.lock();
     working_ = false;
     changed_.notify_all();
