@@ -8,7 +8,7 @@ the same settings of malloc. The figures go out as those of the other benchmarks
     build/venv/bin/python bench/torch/torch_bench.py [--json] [--rival-python PYTHON] [NAME...]
 
 With --rival-python smdebug is measured in the same rounds; PYTHON is that of an environment made with
-bench/torch/rivals.txt.
+scripts/rivals.txt.
 """
 
 from __future__ import annotations
