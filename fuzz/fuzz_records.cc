@@ -57,6 +57,14 @@ void scalars(ByteSpan payload) {
   if (rows.ok()) require(format::decode_scalars(as_bytes(format::encode_scalars(*rows))).ok());
 }
 
+void reductions(ByteSpan payload) {
+  const auto rows = format::decode_reductions(payload);
+  if (!rows.ok()) return;
+  const auto again = format::decode_reductions(as_bytes(format::encode_reductions(*rows)));
+  require(again.ok() && again->size() == rows->size());
+  for (const std::size_t row : format::first_rows(*rows)) require(row < rows->size());
+}
+
 void step_end(ByteSpan payload) {
   const auto record = format::decode_step_end(as_text(payload));
   if (record.ok()) require(format::decode_step_end(format::encode_step_end(*record)).value_or({}) == *record);
@@ -105,7 +113,7 @@ void capture_answer(ByteSpan payload) {
 
 constexpr std::array kRecords = {segment_start,   names,        bundle,        statistics, scalars,
                                  step_end,        run_end,      index,         trailer,    stop_request,
-                                 capture_request, budget_event, capture_answer};
+                                 capture_request, budget_event, capture_answer, reductions};
 
 }  // namespace
 
