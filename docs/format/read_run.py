@@ -4,6 +4,7 @@ import numpy as np
 
 DTYPES = {"BOOL": "?", "BF16": "u2", "F8_E4M3": "u1", "F8_E5M2": "u1"}  # NumPy lacks the last three: their bits
 COLUMNS = "tensor flags shape count nan_count zero_count min max abs_min abs_max sum mean variance l1 l2 hash".split()
+REDUCTIONS = "min max mean std variance sum l1 l2 prod".split()
 def plain(name): return urllib.parse.unquote_to_bytes(name).decode("utf-8", "surrogateescape")
 
 def tensors(document):  # (name, array) of a safetensors document
@@ -24,6 +25,8 @@ def tensors(document):  # (name, array) of a safetensors document
 def records(kind, columns, names):  # (tensor name, form, value)
     if kind == 3: return [(name, "value", array) for name, array in columns.items()]
     if kind == 5: return [(names.get(i, i), "scalar", value) for i, value in zip(columns["tensor"], columns["value"])]
+    if kind == 14: return [(names.get(columns["tensor"][i], ""), "abs " * columns["abs"][i] + REDUCTIONS[code],
+                            columns["value"][i]) for i, code in enumerate(columns["reduction"])]
     columns["shape"] = np.split(columns["shape"], np.cumsum(columns["rank"]))[:-1]
     rows = [dict(zip(COLUMNS, row)) for row in zip(*(columns[key] for key in COLUMNS))]
     return [(names.get(row["tensor"]), "statistics" if row["flags"] & 1 else "shape", row) for row in rows]
@@ -37,7 +40,7 @@ def read_run(folder):  # (worker, global step, tensor name, form, value) of ever
             payload = data[at + 64:at + 64 + size]
             at += 64 + (size + 63) // 64 * 64 if whole else 64  # after damage the next frame is at a multiple of 64
             if whole and kind == 2: names.update((t["id"], plain(t["name"])) for t in json.loads(payload)["tensors"])
-            if whole and kind in (3, 4, 5): found += [(step, r) for r in records(kind, dict(tensors(payload)), names)]
+            if whole and kind in (3, 4, 5, 14): found += [(step, r) for r in records(kind, dict(tensors(payload)), names)]
             if whole and kind == 10: yield from ((path.parent.name, step, *r) for of, r in found if of == step)
             if whole and kind == 10: found = []
 

@@ -139,7 +139,8 @@ Status restore_type(const SafetensorsHeader& header, const SafetensorsEntry& sto
 
 }  // namespace
 
-Result<BundleLayout> plan_bundle(std::span<const KeptTensor> tensors, std::span<const std::string_view> names) {
+Result<BundleLayout> plan_bundle(std::span<const KeptTensor> tensors, std::span<const std::string_view> names,
+                                 const std::map<std::string, std::string>& words) {
   std::unordered_set<std::string_view> seen;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     TRAINWARDEN_RETURN_IF_ERROR(check_kept(tensors[i], names[i]));
@@ -154,7 +155,7 @@ Result<BundleLayout> plan_bundle(std::span<const KeptTensor> tensors, std::span<
   BundleLayout layout;
   layout.order = data_order(tensors, keys);
   std::vector<SafetensorsEntry> entries;
-  std::map<std::string, std::string> notes;
+  std::map<std::string, std::string> notes = words;
   for (const std::size_t i : layout.order) {
     const KeptTensor& tensor = tensors[i];
     entries.push_back({keys[i], stored_dtype(tensor.dtype), stored_shape(tensor)});

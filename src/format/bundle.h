@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,8 +36,10 @@ struct BundleLayout {
   std::uint64_t payload_bytes = 0;
 };
 
-// names[i] is the name of tensors[i]. kInvalidArgument when a name is there twice, or data do not fit dtype and shape.
-Result<BundleLayout> plan_bundle(std::span<const KeptTensor> tensors, std::span<const std::string_view> names);
+// names[i] is the name of tensors[i], `words` more metadata. kInvalidArgument when a name is there twice, or data do not
+// fit dtype and shape.
+Result<BundleLayout> plan_bundle(std::span<const KeptTensor> tensors, std::span<const std::string_view> names,
+                                 const std::map<std::string, std::string>& words = {});
 
 // The bytes of one tensor, for a gathered write: one part, or one for each string.
 void append_data_parts(const KeptTensor& tensor, std::vector<ByteSpan>& parts);

@@ -51,6 +51,7 @@ std::string_view name(FrameKind kind) {
     case FrameKind::kIndex: return "index";
     case FrameKind::kTrailer: return "trailer";
     case FrameKind::kPad: return "pad";
+    case FrameKind::kReductions: return "reductions";
   }
   return "unknown";
 }

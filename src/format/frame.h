@@ -31,6 +31,7 @@ enum class FrameKind : std::uint8_t {
   kIndex = 11,        // safetensors columns: where everything in this segment is
   kTrailer = 12,      // JSON: the segment is sealed, and where its index is
   kPad = 13,          // nothing
+  kReductions = 14,   // safetensors columns: single reductions of one worker and step
 };
 std::string_view name(FrameKind kind);
 

@@ -10,12 +10,14 @@
 //   kEvent          JSON                                       run_event.h
 //   kIndex          safetensors columns                        segment_index.h
 //   kTrailer        JSON of 64 bytes                           segment_index.h
+//   kReductions     safetensors columns                        reductions_record.h
 //
 // Decoders take any bytes: they never throw, and say kDataLoss with the name of the field at fault.
 #pragma once
 
 #include "format/bundle.h"
 #include "format/names_record.h"
+#include "format/reductions_record.h"
 #include "format/run_event.h"
 #include "format/scalars_record.h"
 #include "format/segment_index.h"

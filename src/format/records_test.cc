@@ -167,6 +167,35 @@ TEST(ScalarsTest, RoundTripOfEveryBit) {
   EXPECT_EQ(decode_scalars(as_bytes(encode_scalars({}))).value_or(rows).size(), 0u);
 }
 
+std::vector<ReductionRow> sample_reductions() {
+  return {{3, Reduction::kMean, true, 0.1},
+          {3, Reduction::kProd, false, -0.0},
+          {0, Reduction::kMin, false, HUGE_VAL},
+          {9, Reduction::kL2, true, 5e-324}};
+}
+
+TEST(ReductionsTest, RoundTrip) {
+  const std::string payload = encode_reductions(sample_reductions());
+  EXPECT_EQ(decode_reductions(as_bytes(payload)).value_or({}), sample_reductions());
+  EXPECT_TRUE(std::signbit(decode_reductions(as_bytes(payload)).value()[1].value));
+  EXPECT_TRUE(decode_reductions(as_bytes(encode_reductions({}))).value_or(sample_reductions()).empty());
+  EXPECT_EQ(first_rows(sample_reductions()), (std::vector<std::size_t>{0, 2, 3}));
+}
+
+TEST(ReductionsTest, WhatCannotBeIsDataLossThatNamesTheColumn) {
+  const std::vector<std::pair<const char*, ReductionRow>> damages = {
+      {"\"reduction\"", {1, static_cast<Reduction>(kReductionCount), false, 1}},
+      {"lie together", {3, Reduction::kMax, false, 1}},
+  };
+  for (const auto& [what, row] : damages) {
+    std::vector<ReductionRow> rows = sample_reductions();
+    rows.push_back(row);
+    const Status status = decode_reductions(as_bytes(encode_reductions(rows))).status();
+    EXPECT_EQ(status.code(), Code::kDataLoss) << what;
+    EXPECT_NE(status.message().find(what), std::string::npos) << status.message();
+  }
+}
+
 // Every truncation of every record is an error and nothing worse; so is anything that a flipped bit makes of it.
 TEST(RecordsTest, DamageIsNeverMoreThanAnError) {
   const auto run = [](std::string_view payload, auto decode) {
@@ -178,6 +207,7 @@ TEST(RecordsTest, DamageIsNeverMoreThanAnError) {
   run(encode_step_end(sample_step_end()), [](ByteSpan b) { return decode_step_end(as_text(b)).status(); });
   run(encode_run_end({true, "why"}), [](ByteSpan b) { return decode_run_end(as_text(b)).status(); });
   run(encode_scalars(std::vector<ScalarRow>{{1, 2}, {3, 4}}), [](ByteSpan b) { return decode_scalars(b).status(); });
+  run(encode_reductions(sample_reductions()), [](ByteSpan b) { return decode_reductions(b).status(); });
   const std::string stop = encode_stop_request({"k", "r", "u", 1});
   run(stop.substr(0, stop.size() - 1), [](ByteSpan b) { return decode_stop_request(as_text(b)).status(); });
 }

@@ -116,7 +116,7 @@ Status check_steps(const SegmentIndex& index) {
 
 Status check_records(const SegmentIndex& index) {
   for (std::size_t i = 0; i < index.records.size(); ++i) {
-    if (index.records[i].form > RecordForm::kShape) return damaged("record.form", i, "unknown form");
+    if (index.records[i].form > RecordForm::kReductions) return damaged("record.form", i, "unknown form");
     if (index.records[i].frame >= index.frames.size()) return damaged("record.frame", i, "no such frame");
   }
   return Status();

@@ -15,7 +15,8 @@
 namespace trainwarden::format {
 
 // In which form a tensor was kept. The numbers go to disk.
-enum class RecordForm : std::uint8_t { kValue = 0, kStatistics = 1, kScalar = 2, kShape = 3 };
+enum class RecordForm : std::uint8_t { kValue = 0, kStatistics = 1, kScalar = 2, kShape = 3, kReductions = 4 };
+inline constexpr int kRecordFormCount = 5;
 
 // Every frame of the segment before the index itself.
 struct FrameIndexRow {

@@ -48,7 +48,7 @@ TEST(SegmentIndexTest, NothingPointsToWhatIsNotThere) {
       {"step.frame", [](SegmentIndex& index) { index.steps[1].frame = 5; }},
       {"step.record_count", [](SegmentIndex& index) { index.steps[0].record_count = 3; }},
       {"step.record_count", [](SegmentIndex& index) { index.steps[0].first_record = 0xFFFFFFFF; }},
-      {"record.form", [](SegmentIndex& index) { index.records[1].form = static_cast<RecordForm>(4); }},
+      {"record.form", [](SegmentIndex& index) { index.records[1].form = static_cast<RecordForm>(kRecordFormCount); }},
       {"record.frame", [](SegmentIndex& index) { index.records[1].frame = 5; }},
   };
   for (const auto& [column, damage] : damages) {

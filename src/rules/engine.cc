@@ -49,6 +49,11 @@ Engine::~Engine() {
 }
 
 void Engine::open_journal(storage::Storage& storage) {
+  journal_status_ = TrialAccess::check_writable(trial_, "a journal of verdicts");
+  if (!journal_status_.ok()) {
+    log(LogLevel::kInfo, "no journal: {}", journal_status_.message());
+    return;
+  }
   auto journal = open_watch_journal(storage, *options_.clock, TrialAccess::run_info(trial_));
   if (!journal.ok()) {
     journal_status_ = journal.status();

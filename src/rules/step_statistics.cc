@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,36 +34,50 @@ std::vector<std::string> select(const TensorSelection& selection, const StepWind
   return names;
 }
 
-// Kept in a form that has no statistics: nothing that a rule on numbers judges.
-bool has_no_numbers(const Status& status) {
-  return status.code() == Code::kOutOfRange || status.code() == Code::kInvalidArgument;
+// Of a tensor that was read, or not.
+void note(Status status, JudgingGaps& gaps) {
+  const bool unfit = status.code() == Code::kOutOfRange || status.code() == Code::kInvalidArgument;
+  Status& first = unfit ? gaps.first_unfit : gaps.first_damage;
+  if (!status.ok() && first.ok()) first = std::move(status);
 }
 
 }  // namespace
 
-StepStatistics read_statistics(const TensorSelection& selection, const StepWindow& window) {
-  Trial& trial = window.trial();
-  StepStatistics read;
-  for (const std::string& tensor : select(selection, window, read.first_damage)) {
+JudgingGaps visit_tensors(const TensorSelection& selection, const StepWindow& window, const TensorVisitor& visit) {
+  const Trial& trial = window.trial();
+  const bool many_workers = trial.world_size() > 1;
+  JudgingGaps gaps;
+  for (const std::string& tensor : select(selection, window, gaps.first_damage)) {
     for (const std::string& worker : trial.workers_of(tensor, window.global_step())) {
-      auto statistics = trial.statistics(tensor, window.global_step(), Mode::kGlobal, worker);
-      if (statistics.ok()) {
-        read.tensors.push_back({tensor, trial.world_size() > 1 ? worker : "", *std::move(statistics)});
-      } else if (!has_no_numbers(statistics.status()) && read.first_damage.ok()) {
-        read.first_damage = statistics.status();
-      }
+      note(visit({tensor, worker, many_workers ? worker : ""}), gaps);
     }
   }
+  return gaps;
+}
+
+StepReductions read_reductions(const TensorSelection& selection, Reduction reduction, bool abs,
+                               const StepWindow& window) {
+  StepReductions read;
+  read.gaps = visit_tensors(selection, window, [&](const TensorSpot& spot) -> Status {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const double value, window.trial().reduction(spot.tensor, window.global_step(),
+                                                                              reduction, abs, Mode::kGlobal,
+                                                                              spot.worker));
+    read.tensors.push_back({spot, value});
+    return Status();
+  });
   return read;
 }
 
-std::optional<Verdict> nothing_to_judge(const StepStatistics& read, std::string_view what, const StepWindow& window) {
-  if (!read.tensors.empty()) return std::nullopt;
-  if (read.first_damage.ok()) {
-    return Verdict::not_applicable(fmt::format("no {} was captured at {}", what, describe_step(window)));
+Verdict nothing_to_judge(const JudgingGaps& gaps, std::string_view what, const StepWindow& window) {
+  if (!gaps.first_damage.ok()) {
+    return Verdict::insufficient_data(
+        fmt::format("no {} could be read at {}: {}", what, describe_step(window), gaps.first_damage.to_string()));
   }
-  return Verdict::insufficient_data(
-      fmt::format("no {} could be read at {}: {}", what, describe_step(window), read.first_damage.to_string()));
+  if (!gaps.first_unfit.ok()) {
+    return Verdict::not_applicable(fmt::format("no {} was captured at {} in a form that can be judged: {}", what,
+                                               describe_step(window), gaps.first_unfit.message()));
+  }
+  return Verdict::not_applicable(fmt::format("no {} was captured at {}", what, describe_step(window)));
 }
 
 std::string describe_step(const StepWindow& window) {

@@ -1,13 +1,13 @@
-// What the rules that judge numbers have in common: which tensors they look at, and their statistics at one step.
+// What the rules that judge numbers have in common: which tensors they look at, and their numbers at one step.
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "trainwarden/reduction.h"
 #include "trainwarden/rule.h"
-#include "trainwarden/statistics.h"
 
 namespace trainwarden::rules {
 
@@ -18,25 +18,44 @@ struct TensorSelection {
   bool all = false;  // every tensor
 };
 
-struct TensorStatistics {
+// A selected tensor that the step holds on one worker.
+struct TensorSpot {
   std::string tensor;
-  std::string worker;  // empty in a run of one worker
-  Statistics statistics;
+  std::string worker;
+  std::string shown_worker;  // for evidence: empty in a run of one worker
 };
 
-struct StepStatistics {
-  std::vector<TensorStatistics> tensors;  // by name, then by worker
-  Status first_damage;                    // why some of the selected tensors could not be read; ok when all could
+// Why some of the selected tensors could not be judged; ok when there are none such.
+struct JudgingGaps {
+  Status first_damage;
+  Status first_unfit;  // kept in a form that does not tell what is asked
 };
 
-// Of the selected tensors that the step holds, on every worker: saved statistics, else those of the saved value or
-// scalar. Tensors of which only the shape was kept, and strings, are left out. Collections that the run does not have
-// are empty.
-StepStatistics read_statistics(const TensorSelection& selection, const StepWindow& window);
+// Reads one tensor. kOutOfRange or kInvalidArgument: it was kept in a form that does not tell what is asked.
+using TensorVisitor = std::function<Status(const TensorSpot&)>;
+
+// Visits the selected tensors that the step holds, on every worker: by name, then by worker. Collections that the run
+// does not have are empty.
+JudgingGaps visit_tensors(const TensorSelection& selection, const StepWindow& window, const TensorVisitor& visit);
+
+struct TensorReduction {
+  TensorSpot spot;
+  double value = 0;
+};
+
+struct StepReductions {
+  std::vector<TensorReduction> tensors;  // by name, then by worker
+  JudgingGaps gaps;
+};
+
+// The reduction of the selected tensors: a single one that was saved, else from statistics, value or scalar. Tensors of
+// which other single reductions or only the shape was kept, and strings, are left out.
+StepReductions read_reductions(const TensorSelection& selection, Reduction reduction, bool abs,
+                               const StepWindow& window);
 
 // The verdict when there is nothing to judge: not applicable, or insufficient data when it is there but damaged.
 // `what`: "gradient tensor", "loss".
-std::optional<Verdict> nothing_to_judge(const StepStatistics& read, std::string_view what, const StepWindow& window);
+Verdict nothing_to_judge(const JudgingGaps& gaps, std::string_view what, const StepWindow& window);
 
 std::string describe_step(const StepWindow& window);  // "step 120 (train 100)"
 

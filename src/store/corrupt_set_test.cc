@@ -51,6 +51,7 @@ std::vector<FramePlace> frames_of(const std::string& content) {
 
 FrameKind frame_kind_of(RecordForm form) {
   if (form == RecordForm::kValue) return FrameKind::kBundle;
+  if (form == RecordForm::kReductions) return FrameKind::kReductions;
   return form == RecordForm::kScalar ? FrameKind::kScalars : FrameKind::kStatistics;
 }
 
@@ -58,6 +59,7 @@ bool is_readable(JournalReader& reader, const Record& record) {
   switch (record.form) {
     case RecordForm::kValue: return reader.read_value(record).ok();
     case RecordForm::kScalar: return reader.read_scalar(record).ok();
+    case RecordForm::kReductions: return reader.read_reductions(record).ok();
     default: return reader.read_statistics(record).ok();
   }
 }
@@ -95,12 +97,17 @@ class Expectation {
   bool names_damaged_ = false;
 };
 
-class CorruptSetTest : public testing::TestWithParam<std::string> {
+struct GoldenSegment {
+  Golden golden;
+  std::string path;
+};
+
+class CorruptSetTest : public testing::TestWithParam<GoldenSegment> {
  protected:
   void SetUp() override {
-    original_ = load_golden_run()->content(GetParam());
+    original_ = load_golden_run(GetParam().golden)->content(GetParam().path);
     frames_ = frames_of(original_);
-    writer_ = GetParam().find("watch") == std::string::npos ? "rank-00000" : "watch-0";
+    writer_ = GetParam().path.find("watch") == std::string::npos ? "rank-00000" : "watch-0";
   }
 
   // Frames whose header or payload differ in `damaged`; padding belongs to nothing.
@@ -120,7 +127,7 @@ class CorruptSetTest : public testing::TestWithParam<std::string> {
   // Reads a journal of this one segment, with this content. No writer holds the lock, so that the live reader must come
   // to the same end as the strict one.
   void check(const std::string& damaged, const std::string& what, bool must_report = true, bool live = false) {
-    storage_->set_content(GetParam(), damaged);
+    storage_->set_content(GetParam().path, damaged);
     const std::set<std::size_t> touched = touched_by(damaged);
     const auto reader = open_sample_reader(*storage_, live, writer_);
     check_steps(*reader, Expectation(frames_, touched), what);
@@ -151,7 +158,7 @@ class CorruptSetTest : public testing::TestWithParam<std::string> {
 
   void check_records(JournalReader& reader, std::size_t index, const SampleStep& step, const Expectation& expectation,
                      const std::string& what) {
-    std::size_t readable[4] = {};
+    std::size_t readable[format::kRecordFormCount] = {};
     const std::span<const Record> records = reader.records(index).value();
     for (const Record& record : records) {
       if (is_readable(reader, record)) ++readable[static_cast<std::size_t>(record.form)];
@@ -159,12 +166,11 @@ class CorruptSetTest : public testing::TestWithParam<std::string> {
     const auto& statistics = step.batch().statistics;
     const auto shapes = static_cast<std::size_t>(
         std::count_if(statistics.begin(), statistics.end(), [](const StatisticsRow& row) { return row.shape_only; }));
-    const std::size_t all[4] = {step.batch().tensors.size(), statistics.size() - shapes, step.batch().scalars.size(),
-                                shapes};
+    const std::size_t all[] = {step.batch().tensors.size(), statistics.size() - shapes, step.batch().scalars.size(),
+                               shapes, format::first_rows(step.batch().reductions).size()};
     const std::int64_t number = step.batch().global_step;
-    for (const RecordForm form :
-         {RecordForm::kValue, RecordForm::kStatistics, RecordForm::kScalar, RecordForm::kShape}) {
-      const auto i = static_cast<std::size_t>(form);
+    for (int i = 0; i < format::kRecordFormCount; ++i) {
+      const auto form = static_cast<RecordForm>(i);
       if (expectation.record_is_required(number, form)) {
         EXPECT_EQ(readable[i], all[i]) << what << " step " << number << " form " << i;
       }
@@ -198,7 +204,7 @@ class CorruptSetTest : public testing::TestWithParam<std::string> {
   std::string original_;
   std::vector<FramePlace> frames_;
   std::string writer_;
-  const std::vector<std::unique_ptr<SampleStep>> steps_ = golden_steps();
+  const std::vector<std::unique_ptr<SampleStep>> steps_ = golden_steps(GetParam().golden);
 };
 
 TEST_P(CorruptSetTest, Undamaged) {
@@ -249,16 +255,20 @@ TEST_P(CorruptSetTest, PagesSwapped) {
   }
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param.substr(std::strlen("journal/"));
+std::string test_name(const testing::TestParamInfo<GoldenSegment>& info) {
+  std::string name = info.param.path.substr(std::strlen("journal/"));
+  if (info.param.golden == Golden::kReductions) name = "reductions_" + name;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, CorruptSetTest,
-                         testing::Values("journal/rank-00000/seg-00000000.tw", "journal/rank-00000/seg-00000001.tw",
-                                         "journal/watch-0/seg-00000000.tw"),
+                         testing::Values(GoldenSegment{Golden::kFirst, "journal/rank-00000/seg-00000000.tw"},
+                                         GoldenSegment{Golden::kFirst, "journal/rank-00000/seg-00000001.tw"},
+                                         GoldenSegment{Golden::kFirst, "journal/watch-0/seg-00000000.tw"},
+                                         GoldenSegment{Golden::kReductions, "journal/rank-00000/seg-00000000.tw"},
+                                         GoldenSegment{Golden::kReductions, "journal/rank-00000/seg-00000001.tw"}),
                          test_name);
 
 }  // namespace

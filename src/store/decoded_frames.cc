@@ -107,4 +107,16 @@ Result<std::span<const format::ScalarRow>> DecodedFrames::scalars(JournalSegment
   return std::span<const format::ScalarRow>(scalars_.value);
 }
 
+Result<std::span<const format::ReductionRow>> DecodedFrames::reductions(JournalSegment& segment, std::uint64_t offset) {
+  if (!reductions_.is(segment, offset)) {
+    reductions_.segment = nullptr;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, header_of(segment, offset, FrameKind::kReductions));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, payload_of(segment, header));
+    Result<std::vector<format::ReductionRow>> rows = format::decode_reductions(payload);
+    if (!rows.ok()) return noted(segment, offset, kUndecodable, header.frame_bytes(), rows.status());
+    reductions_ = {&segment, offset, std::move(*rows)};
+  }
+  return std::span<const format::ReductionRow>(reductions_.value);
+}
+
 }  // namespace trainwarden::store

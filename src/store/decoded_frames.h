@@ -30,6 +30,7 @@ class DecodedFrames {
   Result<const Bundle*> bundle(JournalSegment& segment, std::uint64_t offset);
   Result<const format::StatisticsTable*> statistics(JournalSegment& segment, std::uint64_t offset);
   Result<std::span<const format::ScalarRow>> scalars(JournalSegment& segment, std::uint64_t offset);
+  Result<std::span<const format::ReductionRow>> reductions(JournalSegment& segment, std::uint64_t offset);
 
   // The bytes of one entry. The bundle's payload is verified the first time.
   Result<ByteSpan> entry_bytes(JournalSegment& segment, const Bundle& bundle, const format::BundleEntry& entry);
@@ -56,6 +57,7 @@ class DecodedFrames {
   Kept<std::vector<std::byte>> statistics_payload_;  // which the table looks into
   std::optional<format::StatisticsTable> statistics_;
   Kept<std::vector<format::ScalarRow>> scalars_;
+  Kept<std::vector<format::ReductionRow>> reductions_;
 };
 
 }  // namespace trainwarden::store

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "format/run_event.h"
@@ -13,9 +14,9 @@ namespace {
 constexpr std::int64_t kTickNs = 1'000'000'000;
 constexpr std::size_t kSealedSteps = 3;
 
-void write_rank(storage::Storage& storage, FakeClock& clock) {
+void write_rank(storage::Storage& storage, FakeClock& clock, Golden golden) {
   const auto writer = open_sample_writer(storage, clock);
-  const auto steps = golden_steps();
+  const auto steps = golden_steps(golden);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     clock.advance_ns(kTickNs);
     ASSERT_TRUE(writer->append_step(steps[i]->batch()).ok());
@@ -40,15 +41,19 @@ void write_watch(storage::Storage& storage, FakeClock& clock) {
 
 }  // namespace
 
-void write_golden_run(storage::Storage& storage) {
+void write_golden_run(storage::Storage& storage, Golden golden) {
   FakeClock clock;
   ASSERT_TRUE(create_or_join_run(storage, sample_run_info()).ok());
-  write_rank(storage, clock);
-  write_watch(storage, clock);
+  write_rank(storage, clock, golden);
+  if (golden == Golden::kFirst) write_watch(storage, clock);
 }
 
-std::vector<std::unique_ptr<SampleStep>> golden_steps() {
+std::vector<std::unique_ptr<SampleStep>> golden_steps(Golden golden) {
   std::vector<std::unique_ptr<SampleStep>> steps;
+  if (golden == Golden::kReductions) {
+    for (int step = 0; step < 5; ++step) steps.push_back(step_of_reductions(step, step == 0));
+    return steps;
+  }
   steps.push_back(step_of_everything(0, Mode::kTrain, 0, true));
   steps.push_back(step_of_everything(1, Mode::kTrain, 1, false));
   steps.push_back(step_of_everything(2, Mode::kEval, 0, false));
@@ -57,20 +62,23 @@ std::vector<std::unique_ptr<SampleStep>> golden_steps() {
   return steps;
 }
 
-std::vector<std::string> golden_files() {
-  return {"run.json", "journal/rank-00000/seg-00000000.tw", "journal/rank-00000/seg-00000001.tw",
-          "journal/watch-0/seg-00000000.tw"};
+std::vector<std::string> golden_files(Golden golden) {
+  std::vector<std::string> files = {"run.json", "journal/rank-00000/seg-00000000.tw",
+                                    "journal/rank-00000/seg-00000001.tw"};
+  if (golden == Golden::kFirst) files.emplace_back("journal/watch-0/seg-00000000.tw");
+  return files;
 }
 
-std::string golden_path(const std::string& file) {
-  return std::string(TW_SOURCE_DIR "/testdata/golden/v1/") + file;
+std::string golden_path(const std::string& file, Golden golden) {
+  const char* folder = golden == Golden::kFirst ? "v1" : "v1-reductions";
+  return fmt::format(TW_SOURCE_DIR "/testdata/golden/{}/{}", folder, file);
 }
 
-std::unique_ptr<storage::MemoryStorage> load_golden_run() {
+std::unique_ptr<storage::MemoryStorage> load_golden_run(Golden golden) {
   auto storage = storage::create_memory_storage();
-  for (const std::string& file : golden_files()) {
-    std::ifstream stream(golden_path(file), std::ios::binary);
-    EXPECT_TRUE(stream.good()) << golden_path(file) << " is missing";
+  for (const std::string& file : golden_files(golden)) {
+    std::ifstream stream(golden_path(file, golden), std::ios::binary);
+    EXPECT_TRUE(stream.good()) << golden_path(file, golden) << " is missing";
     storage->set_content(file, std::string(std::istreambuf_iterator<char>(stream), {}));
   }
   return storage;

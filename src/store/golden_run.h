@@ -1,4 +1,4 @@
-// The golden run of testdata/golden/v1: how it is written, and what is in it.
+// The golden runs of testdata/golden: how they are written, and what is in them.
 #pragma once
 
 #include <memory>
@@ -11,17 +11,22 @@
 
 namespace trainwarden::store {
 
-// run.json; rank-00000 with one sealed segment and one that is not; watch-0 with verdict and action.
-void write_golden_run(storage::Storage& storage);
+// Each is of the same format version. What came later has a run of its own, as the files of the first never change.
+enum class Golden {
+  kFirst,       // v1: rank-00000 with one sealed segment and one that is not; watch-0 with verdict and action
+  kReductions,  // v1-reductions: rank-00000 alone, with single reductions
+};
+
+void write_golden_run(storage::Storage& storage, Golden golden = Golden::kFirst);
 
 // The steps of rank-00000 in the order of writing; the first three lie in the sealed segment.
-std::vector<std::unique_ptr<SampleStep>> golden_steps();
+std::vector<std::unique_ptr<SampleStep>> golden_steps(Golden golden = Golden::kFirst);
 
 // Relative to the run's folder.
-std::vector<std::string> golden_files();
+std::vector<std::string> golden_files(Golden golden = Golden::kFirst);
 
 // The checked-in files, in memory.
-std::unique_ptr<storage::MemoryStorage> load_golden_run();
-std::string golden_path(const std::string& file);
+std::unique_ptr<storage::MemoryStorage> load_golden_run(Golden golden = Golden::kFirst);
+std::string golden_path(const std::string& file, Golden golden = Golden::kFirst);
 
 }  // namespace trainwarden::store

@@ -13,19 +13,38 @@
 namespace trainwarden::store {
 namespace {
 
-TEST(GoldenTest, TheWriterGivesTheGoldenBytes) {
+void expect_golden_bytes(Golden golden) {
   const auto written = storage::create_memory_storage();
-  write_golden_run(*written);
+  write_golden_run(*written, golden);
   if (std::getenv("TRAINWARDEN_WRITE_GOLDEN") != nullptr) {
-    for (const std::string& file : golden_files()) {
-      std::filesystem::create_directories(std::filesystem::path(golden_path(file)).parent_path());
-      std::ofstream(golden_path(file), std::ios::binary) << written->content(file);
+    for (const std::string& file : golden_files(golden)) {
+      const std::filesystem::path path = golden_path(file, golden);
+      std::filesystem::create_directories(path.parent_path());
+      std::ofstream(path, std::ios::binary) << written->content(file);
     }
   }
-  const auto golden = load_golden_run();
-  for (const std::string& file : golden_files()) {
-    EXPECT_TRUE(written->content(file) == golden->content(file)) << file << " differs from the golden file";
+  const auto checked_in = load_golden_run(golden);
+  for (const std::string& file : golden_files(golden)) {
+    EXPECT_TRUE(written->content(file) == checked_in->content(file)) << file << " differs from the golden file";
   }
+}
+
+TEST(GoldenTest, TheWriterGivesTheGoldenBytes) {
+  expect_golden_bytes(Golden::kFirst);
+}
+
+TEST(GoldenTest, TheWriterGivesTheGoldenBytesOfReductions) {
+  expect_golden_bytes(Golden::kReductions);
+}
+
+TEST(GoldenTest, TheGoldenReductionsReadBack) {
+  const auto golden = load_golden_run(Golden::kReductions);
+  const auto reader = open_sample_reader(*golden, false);
+  const auto steps = golden_steps(Golden::kReductions);
+  ASSERT_EQ(reader->steps().size(), steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_EQ(difference(*reader, i, steps[i]->batch()), "");
+  ASSERT_TRUE(reader->verify_all().ok());
+  EXPECT_TRUE(reader->losses().empty());
 }
 
 TEST(GoldenTest, TheGoldenRunReadsBack) {

@@ -38,6 +38,7 @@ class SegmentedJournalReader final : public JournalReader {
   Result<SharedTensorValue> map_value(const Record& record) override;
   Result<StatisticsRow> read_statistics(const Record& record) override;
   Result<double> read_scalar(const Record& record) override;
+  Result<std::vector<SavedReduction>> read_reductions(const Record& record) override;
   Result<std::pair<DType, Shape>> read_shape(const Record& record) override;
   Status verify_all() override;
 
@@ -216,6 +217,22 @@ Result<double> SegmentedJournalReader::read_scalar(const Record& record) {
     if (record.row >= rows.size()) return misplaced(record, *segment);
     if (segment->intake.tensor_of(rows[record.row].id) != record.tensor) return misplaced(record, *segment);
     return rows[record.row].value;
+  });
+}
+
+Result<std::vector<SavedReduction>> SegmentedJournalReader::read_reductions(const Record& record) {
+  return no_throw([&]() -> Result<std::vector<SavedReduction>> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(JournalSegment * segment, segment_of(record, {RecordForm::kReductions}));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto rows, frames_.reductions(*segment, record.frame_offset));
+    if (record.row >= rows.size()) return misplaced(record, *segment);
+    const std::uint32_t id = rows[record.row].id;
+    if (segment->intake.tensor_of(id) != record.tensor) return misplaced(record, *segment);
+    std::vector<SavedReduction> saved;
+    for (const ReductionRow& row : rows.subspan(record.row)) {
+      if (row.id != id) break;
+      saved.push_back({row.reduction, row.abs, row.value});
+    }
+    return saved;
   });
 }
 

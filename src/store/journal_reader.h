@@ -79,6 +79,9 @@ class JournalReader {
   virtual std::span<const Collection> collections() const = 0;
   virtual std::span<const RunLoss> losses() const = 0;
 
+  // When steps()[step_index] was ended. Where steps() does not tell (0) it is read; 0 when that fails.
+  virtual std::int64_t unix_ns(std::size_t step_index) { return steps()[step_index].unix_ns; }
+
   // The records of steps()[step_index]. Reads frame heads of unsealed segments on first use; later calls are free.
   virtual Result<std::span<const Record>> records(std::size_t step_index) = 0;
 
@@ -88,6 +91,8 @@ class JournalReader {
   virtual Result<SharedTensorValue> map_value(const Record& record) = 0;
   virtual Result<StatisticsRow> read_statistics(const Record& record) = 0;  // also for kShape; `id` is the tensor index
   virtual Result<double> read_scalar(const Record& record) = 0;
+  // All single reductions of the tensor at this step, in the order of writing.
+  virtual Result<std::vector<SavedReduction>> read_reductions(const Record& record) = 0;
   // Shape and dtype without the bytes, of kValue, kStatistics and kShape records.
   virtual Result<std::pair<DType, Shape>> read_shape(const Record& record) = 0;
 

@@ -25,6 +25,7 @@ namespace trainwarden::store {
 using format::KeptTensor;
 using format::LossRow;
 using format::NameEntry;
+using format::ReductionRow;
 using format::ScalarRow;
 using format::StatisticsRow;
 
@@ -37,6 +38,7 @@ struct StepBatch {
   std::vector<KeptTensor> tensors;
   std::vector<StatisticsRow> statistics;
   std::vector<ScalarRow> scalars;
+  std::vector<ReductionRow> reductions;  // the rows of one tensor lie together
   std::vector<LossRow> losses;
 };
 

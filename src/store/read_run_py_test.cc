@@ -37,6 +37,8 @@ for worker, step, name, form, value in read_run.read_run(sys.argv[2]):
         text = str(list(value.shape)) + " " + value.tobytes().hex()
     elif form == "scalar":
         text = number(value)
+    elif form not in ("statistics", "shape"):
+        text = number(value)
     elif form == "shape":
         text = str([int(size) for size in value["shape"]])
     else:
@@ -127,6 +129,9 @@ void add_lines(const StepBatch& batch, std::vector<std::string>& lines) {
   for (const KeptTensor& tensor : batch.tensors) add(tensor.id, "value " + value_text(tensor));
   for (const StatisticsRow& row : batch.statistics) add(row.id, statistics_text(row));
   for (const ScalarRow& row : batch.scalars) add(row.id, "scalar " + hex(row.value));
+  for (const ReductionRow& row : batch.reductions) {
+    add(row.id, fmt::format("{} {}", describe(row.reduction, row.abs), hex(row.value)));
+  }
 }
 
 std::vector<std::string> expected_lines(const std::vector<std::unique_ptr<SampleStep>>& steps) {
@@ -138,6 +143,10 @@ std::vector<std::string> expected_lines(const std::vector<std::unique_ptr<Sample
 
 TEST(ReadRunPyTest, ReadsTheGoldenRun) {
   EXPECT_EQ(lines_by_python(golden_path("")), expected_lines(golden_steps()));
+}
+
+TEST(ReadRunPyTest, ReadsTheGoldenReductions) {
+  EXPECT_EQ(lines_by_python(golden_path("", Golden::kReductions)), expected_lines(golden_steps(Golden::kReductions)));
 }
 
 TEST(ReadRunPyTest, ReadsARunOnADisk) {

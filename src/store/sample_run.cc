@@ -75,6 +75,26 @@ std::string outcome(const Status& status) {
   return status.to_string();
 }
 
+bool same_bits(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+std::string reductions_difference(JournalReader& reader, const Record& record, const StepBatch& batch) {
+  const ReductionRow* row = find_row(batch.reductions, reader.tensors()[record.tensor].name);
+  if (row == nullptr) return "invented reductions";
+  const auto saved = reader.read_reductions(record);
+  if (!saved.ok()) return outcome(saved.status());
+  const std::uint32_t id = row->id;
+  const ReductionRow* const end = batch.reductions.data() + batch.reductions.size();
+  for (const SavedReduction& one : *saved) {
+    const bool same = row != end && row->id == id && one.reduction == row->reduction && one.abs == row->abs &&
+                      same_bits(one.value, row->value);
+    if (!same) return "reductions";
+    ++row;
+  }
+  return row == end || row->id != id ? "" : "fewer reductions";
+}
+
 std::string record_difference(JournalReader& reader, const Record& record, const StepBatch& batch) {
   const std::string& tensor = reader.tensors()[record.tensor].name;
   if (record.form == RecordForm::kValue) {
@@ -91,8 +111,9 @@ std::string record_difference(JournalReader& reader, const Record& record, const
     if (row == nullptr) return "an invented scalar";
     const Result<double> value = reader.read_scalar(record);
     if (!value.ok()) return outcome(value.status());
-    return std::bit_cast<std::uint64_t>(*value) == std::bit_cast<std::uint64_t>(row->value) ? "" : "scalar";
+    return same_bits(*value, row->value) ? "" : "scalar";
   }
+  if (record.form == RecordForm::kReductions) return reductions_difference(reader, record, batch);
   const StatisticsRow* row = find_row(batch.statistics, tensor);
   if (row == nullptr || row->shape_only != (record.form == RecordForm::kShape)) return "invented statistics";
   Result<StatisticsRow> read = reader.read_statistics(record);
@@ -140,6 +161,14 @@ void SampleStep::add_shape(std::uint32_t id, DType dtype, const Shape& shape) {
 
 void SampleStep::add_scalar(std::uint32_t id, double value) {
   batch_.scalars.push_back({id, value});
+}
+
+void SampleStep::add_reductions(std::uint32_t id) {
+  for (int i = 0; i < kReductionCount; ++i) {
+    const double value = i == 0 ? -0.0 : static_cast<double>(batch_.global_step) + id + 1.0 / i;
+    batch_.reductions.push_back({id, static_cast<Reduction>(i), false, value});
+    batch_.reductions.push_back({id, static_cast<Reduction>(i), true, 1 / value});
+  }
 }
 
 void SampleStep::lose(std::string cause, std::uint64_t count, std::uint64_t bytes) {
@@ -192,6 +221,15 @@ std::unique_ptr<SampleStep> step_of_everything(std::int64_t global_step, Mode mo
   return step;
 }
 
+std::unique_ptr<SampleStep> step_of_reductions(std::int64_t global_step, bool tell_names) {
+  auto step = std::make_unique<SampleStep>(global_step, Mode::kTrain, global_step);
+  for (std::uint32_t id = 0; tell_names && id < 3; ++id) step->tell(id, sample_name(id), {"weights"});
+  step->keep(0, DType::kFloat32, {4});
+  step->add_statistics(1);
+  for (std::uint32_t id = 0; id < 3; ++id) step->add_reductions(id);
+  return step;
+}
+
 std::unique_ptr<SampleStep> small_step(std::int64_t global_step, bool tell_names) {
   auto step = std::make_unique<SampleStep>(global_step, Mode::kTrain, global_step);
   for (std::uint32_t id = 0; tell_names && id < 3; ++id) step->tell(id, sample_name(id), {"weights"});
@@ -208,7 +246,8 @@ std::string difference(JournalReader& reader, std::size_t step_index, const Step
   }
   const Result<std::span<const Record>> records = reader.records(step_index);
   if (!records.ok()) return records.status().to_string();
-  const std::size_t expected_count = batch.tensors.size() + batch.statistics.size() + batch.scalars.size();
+  const std::size_t expected_count = batch.tensors.size() + batch.statistics.size() + batch.scalars.size() +
+                                     format::first_rows(batch.reductions).size();
   const bool missing = records->size() < expected_count;
   if (records->size() > expected_count || (missing && !missing_is_fine)) {
     return fmt::format("{} records in place of {}", records->size(), expected_count);

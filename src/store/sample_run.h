@@ -28,6 +28,7 @@ class SampleStep {
   void add_statistics(std::uint32_t id);
   void add_shape(std::uint32_t id, DType dtype, const Shape& shape);
   void add_scalar(std::uint32_t id, double value);
+  void add_reductions(std::uint32_t id);  // every one, plain and of |x|
   void lose(std::string cause, std::uint64_t count, std::uint64_t bytes);
 
   const StepBatch& batch() const { return batch_; }
@@ -48,6 +49,8 @@ std::string sample_name(std::uint32_t id);
 // losses. Tells the names when asked to.
 std::unique_ptr<SampleStep> step_of_everything(std::int64_t global_step, Mode mode, std::int64_t mode_step,
                                                bool tell_names);
+// Single reductions of ids 0 to 2, beside a value, beside statistics and alone.
+std::unique_ptr<SampleStep> step_of_reductions(std::int64_t global_step, bool tell_names);
 // One value, one row of statistics and one scalar, of ids 0 to 2.
 std::unique_ptr<SampleStep> small_step(std::int64_t global_step, bool tell_names);
 

@@ -35,7 +35,8 @@ bool is_words(FrameKind kind) {
 }
 
 bool is_data(FrameKind kind) {
-  return kind == FrameKind::kBundle || kind == FrameKind::kStatistics || kind == FrameKind::kScalars;
+  return kind == FrameKind::kBundle || kind == FrameKind::kStatistics || kind == FrameKind::kScalars ||
+         kind == FrameKind::kReductions;
 }
 
 bool fits(const FrameHeader& header, std::uint64_t offset, std::uint64_t file_bytes) {

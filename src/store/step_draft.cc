@@ -24,6 +24,7 @@ class StepDrafter {
     TRAINWARDEN_RETURN_IF_ERROR(add_bundle());
     add_statistics();
     add_scalars();
+    TRAINWARDEN_RETURN_IF_ERROR(add_reductions());
     add_step_end();
     return std::move(draft_);
   }
@@ -33,6 +34,7 @@ class StepDrafter {
   Status add_bundle();
   void add_statistics();
   void add_scalars();
+  Status add_reductions();
   void add_step_end();
 
   Status tell(std::uint32_t id, std::vector<format::NameEntry>& entries);
@@ -85,6 +87,7 @@ Status StepDrafter::add_names() {
   for (const KeptTensor& tensor : batch_.tensors) TRAINWARDEN_RETURN_IF_ERROR(tell_if_new(tensor.id, entries));
   for (const StatisticsRow& row : batch_.statistics) TRAINWARDEN_RETURN_IF_ERROR(tell_if_new(row.id, entries));
   for (const ScalarRow& row : batch_.scalars) TRAINWARDEN_RETURN_IF_ERROR(tell_if_new(row.id, entries));
+  for (const ReductionRow& row : batch_.reductions) TRAINWARDEN_RETURN_IF_ERROR(tell_if_new(row.id, entries));
   if (!entries.empty()) add_frame(FrameKind::kNames, format::encode_names(entries));
   return Status();
 }
@@ -118,6 +121,19 @@ void StepDrafter::add_scalars() {
   for (std::size_t row = 0; row < batch_.scalars.size(); ++row) {
     add_record(batch_.scalars[row].id, RecordForm::kScalar, row);
   }
+}
+
+Status StepDrafter::add_reductions() {
+  if (batch_.reductions.empty()) return Status();
+  if (!format::lie_together(batch_.reductions)) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("step {}: the reductions of each tensor must lie together", batch_.global_step));
+  }
+  add_frame(FrameKind::kReductions, format::encode_reductions(batch_.reductions));
+  for (const std::size_t row : format::first_rows(batch_.reductions)) {
+    add_record(batch_.reductions[row].id, RecordForm::kReductions, row);
+  }
+  return Status();
 }
 
 void StepDrafter::add_step_end() {

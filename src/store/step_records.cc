@@ -23,6 +23,7 @@ class RecordLoader {
   Status load_bundle(const FrameHeader& header);
   Status load_statistics(const FrameHeader& header);
   Status load_scalars(const FrameHeader& header);
+  Status load_reductions(const FrameHeader& header);
   void add(std::uint32_t tensor, RecordForm form, const FrameHeader& header, std::size_t row);
   void add_by_id(std::uint32_t id, RecordForm form, const FrameHeader& header, std::size_t row);
 
@@ -39,6 +40,7 @@ Status RecordLoader::load(const FrameHeader& header) {
   if (header.kind == FrameKind::kBundle) status = load_bundle(header);
   if (header.kind == FrameKind::kStatistics) status = load_statistics(header);
   if (header.kind == FrameKind::kScalars) status = load_scalars(header);
+  if (header.kind == FrameKind::kReductions) status = load_reductions(header);
   if (nameless_ > 0) segment_.intake.add_damage(header.file_offset, kNamelessRecords, nameless_, 0);
   return status;
 }
@@ -81,6 +83,15 @@ Status RecordLoader::load_statistics(const FrameHeader& header) {
 Status RecordLoader::load_scalars(const FrameHeader& header) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto rows, frames_.scalars(segment_, header.file_offset));
   for (std::size_t row = 0; row < rows.size(); ++row) add_by_id(rows[row].id, RecordForm::kScalar, header, row);
+  return Status();
+}
+
+// One record for all reductions of a tensor, which points to the first.
+Status RecordLoader::load_reductions(const FrameHeader& header) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto rows, frames_.reductions(segment_, header.file_offset));
+  for (const std::size_t row : format::first_rows(rows)) {
+    add_by_id(rows[row].id, RecordForm::kReductions, header, row);
+  }
   return Status();
 }
 

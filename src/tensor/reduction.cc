@@ -12,6 +12,7 @@ std::string_view name(Reduction reduction) {
     case Reduction::kSum: return "sum";
     case Reduction::kL1: return "l1";
     case Reduction::kL2: return "l2";
+    case Reduction::kProd: return "prod";
   }
   return "unknown reduction";
 }
@@ -22,6 +23,10 @@ std::optional<Reduction> parse_reduction(std::string_view name) {
     if (trainwarden::name(reduction) == name) return reduction;
   }
   return std::nullopt;
+}
+
+std::string describe(Reduction reduction, bool abs) {
+  return (abs ? "abs " : "") + std::string(name(reduction));
 }
 
 }  // namespace trainwarden

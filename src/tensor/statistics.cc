@@ -48,7 +48,8 @@ double infinite_reduction(const Statistics& s, Reduction reduction, bool abs) {
     case Reduction::kL1:
     case Reduction::kL2: return kInfinity;
     case Reduction::kStd:
-    case Reduction::kVariance: return kNan;
+    case Reduction::kVariance:
+    case Reduction::kProd: return kNan;
   }
   return kNan;
 }
@@ -63,6 +64,7 @@ double finite_reduction(const Statistics& s, Reduction reduction, bool abs) {
     case Reduction::kL2: return s.l2();
     case Reduction::kStd: return abs ? s.abs_deviation() : s.deviation();
     case Reduction::kVariance: return abs ? s.abs_variance() : s.variance();
+    case Reduction::kProd: return kNan;
   }
   return kNan;
 }

@@ -2,58 +2,96 @@
 //
 // Source: the documented rule of SageMaker Debugger: NaN and infinities in the inspected tensors, with only_nan only
 // NaN; the inspected set is the union of collections and patterns, and every tensor when neither is given. Ours: it
-// counts from saved statistics as well as from values and scalars, and reports each tensor with its count.
+// counts from saved statistics as well as from values and scalars, and reports each tensor with its count; where only
+// single reductions were saved, it judges by those that tell (non_finite_search.h).
 #include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "rules/builtin/builtin_rules.h"
+#include "rules/builtin/non_finite_search.h"
 #include "rules/parameters.h"
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
 namespace {
 
+constexpr const char* kNanCount = "nan_count";
+constexpr const char* kInfCount = "inf_count";
 constexpr const char* kAdvice =
     "Look at the steps before this one for the first tensor that grew; try a lower learning rate, gradient clipping, "
-    "or "
-    "a wider number type where it overflowed.";
+    "or a wider number type where it overflowed.";
 
 class ExplodingTensor final : public Rule {
  public:
   ExplodingTensor(TensorSelection selection, bool only_nan) : selection_(std::move(selection)), only_nan_(only_nan) {}
 
   Verdict evaluate(const StepWindow& window) override {
-    const StepStatistics read = read_statistics(selection_, window);
-    if (auto verdict = nothing_to_judge(read, "tensor", window)) return *std::move(verdict);
+    std::size_t judged = 0;
     std::vector<Evidence> exploded;
-    for (const TensorStatistics& tensor : read.tensors) add_counts(tensor, window, exploded);
+    const JudgingGaps gaps = visit_tensors(selection_, window, [&](const TensorSpot& spot) -> Status {
+      TRAINWARDEN_ASSIGN_OR_RETURN(const Finding finding, look_at(spot, window));
+      ++judged;
+      if (!finding) return Status();
+      exploded.push_back({spot.tensor, spot.shown_worker, finding->quantity, finding->value, 0, window.global_step()});
+      return Status();
+    });
+    if (judged == 0) return nothing_to_judge(gaps, "tensor", window);
     if (exploded.empty()) return Verdict::ok();
     std::stable_sort(exploded.begin(), exploded.end(), is_worse);
-    std::string text = message(exploded, read.tensors.size(), window);
+    std::string text = message(exploded, judged, window);
     return fired(std::move(text), kAdvice, std::move(exploded), Severity::kError);
   }
 
  private:
-  // One piece of evidence a tensor: NaN weighs more than infinities.
-  void add_counts(const TensorStatistics& tensor, const StepWindow& window, std::vector<Evidence>& exploded) const {
-    const bool nan = tensor.statistics.nan_count > 0;
-    const std::uint64_t count = nan ? tensor.statistics.nan_count : tensor.statistics.inf_count();
-    if (count == 0 || (only_nan_ && !nan)) return;
-    exploded.push_back({tensor.tensor, tensor.worker, nan ? "nan_count" : "inf_count", static_cast<double>(count), 0,
-                        window.global_step()});
+  // What tells that the tensor is not finite: none when it is.
+  struct Quantity {
+    std::string quantity;
+    double value = 0;
+  };
+  using Finding = std::optional<Quantity>;
+
+  Result<Finding> look_at(const TensorSpot& spot, const StepWindow& window) const {
+    Trial& trial = window.trial();
+    const std::int64_t step = window.global_step();
+    const auto statistics = trial.statistics(spot.tensor, step, Mode::kGlobal, spot.worker);
+    if (statistics.ok()) return count(*statistics);
+    const auto saved = trial.saved_reductions(spot.tensor, step, Mode::kGlobal, spot.worker);
+    if (!saved.ok()) return statistics.status();
+    const NonFiniteSearch search = search_non_finite(*saved, only_nan_);
+    if (!search.decided) return statistics.status();
+    if (!search.found) return Finding();
+    return Finding({identifier(*search.found), search.found->value});
+  }
+
+  // NaN weighs more than infinities.
+  Finding count(const Statistics& statistics) const {
+    if (statistics.nan_count > 0) return Finding({kNanCount, static_cast<double>(statistics.nan_count)});
+    if (only_nan_ || statistics.inf_count() == 0) return Finding();
+    return Finding({kInfCount, static_cast<double>(statistics.inf_count())});
   }
 
   static bool is_worse(const Evidence& a, const Evidence& b) {
-    if (a.quantity != b.quantity) return a.quantity == "nan_count";
-    return a.value > b.value;
+    const auto badness = [](const Evidence& e) {
+      if (e.quantity == kNanCount) return std::pair(3, e.value);
+      if (e.quantity == kInfCount) return std::pair(1, e.value);
+      return std::isnan(e.value) ? std::pair(2, 0.0) : std::pair(0, 0.0);
+    };
+    return badness(a) > badness(b);
   }
 
   static std::string message(const std::vector<Evidence>& exploded, std::size_t judged, const StepWindow& window) {
-    const Evidence& worst = exploded.front();
-    return fmt::format("{} of {} tensors hold values that are not finite at {}: \"{}\" has {} {}.", exploded.size(),
-                       judged, describe_step(window), worst.tensor, worst.value,
-                       worst.quantity == "nan_count" ? "NaN" : "infinities");
+    return fmt::format("{} of {} tensors hold values that are not finite at {}: \"{}\" has {}.", exploded.size(),
+                       judged, describe_step(window), exploded.front().tensor, what_it_has(exploded.front()));
+  }
+
+  static std::string what_it_has(const Evidence& evidence) {
+    if (evidence.quantity == kNanCount) return fmt::format("{} NaN", evidence.value);
+    if (evidence.quantity == kInfCount) return fmt::format("{} infinities", evidence.value);
+    return fmt::format("{} {}", evidence.quantity, evidence.value);
   }
 
   const TensorSelection selection_;

@@ -28,6 +28,21 @@ TEST(ExplodingTensor, EachFormIsJudged) {
   }
 }
 
+TEST(ExplodingTensor, SingleReductionsAreJudgedWhereTheyTell) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {single_reductions("a", {{Reduction::kMean, false, NAN}})}});
+  run.add({.step = 1, .tensors = {single_reductions("a", {{Reduction::kMean, false, 1}})}});
+  run.add({.step = 2, .tensors = {single_reductions("a", {{Reduction::kMin, false, 1}})}});
+  const auto verdicts = judge(run, "ExplodingTensor");
+  EXPECT_EQ(verdicts.at(0).outcome, Outcome::kFired);
+  EXPECT_EQ(verdicts.at(0).evidence.at(0).quantity, "mean");
+  EXPECT_NE(verdicts.at(0).message.find("has mean nan"), std::string::npos) << verdicts.at(0).message;
+  EXPECT_EQ(verdicts.at(1).outcome, Outcome::kOk);
+  EXPECT_EQ(verdicts.at(2).outcome, Outcome::kNotApplicable);
+  EXPECT_NE(verdicts.at(2).message.find("only its min"), std::string::npos) << verdicts.at(2).message;
+  EXPECT_EQ(judge(run, "ExplodingTensor:only_nan=True").at(0).outcome, Outcome::kNotApplicable);
+}
+
 TEST(ExplodingTensor, NaNIsWorseThanInfinityAndMoreThanLess) {
   TestRun run;
   run.add({.step = 0,

@@ -55,17 +55,17 @@ class LossNotDecreasing final : public Rule {
   Verdict evaluate(const StepWindow& window) override {
     const Mode step_mode = place_of(window.trial(), window.global_step()).mode;
     if (mode_ && *mode_ != Mode::kGlobal && step_mode != *mode_) return not_judged_mode(step_mode, *mode_);
-    const StepStatistics losses = read_statistics(selection_, window);
-    if (auto verdict = nothing_to_judge(losses, "loss", window)) return *std::move(verdict);
+    const StepReductions losses = read_reductions(selection_, Reduction::kMean, false, window);
+    if (losses.tensors.empty()) return nothing_to_judge(losses.gaps, "loss", window);
     if (!mode_ && !prefer(step_mode)) return not_judged_mode(step_mode, preferred_.value_or(Mode::kTrain));
 
     std::vector<Evidence> stuck;
     std::size_t compared = 0;
-    for (const TensorStatistics& loss : losses.tensors) {
+    for (const TensorReduction& loss : losses.tensors) {
       const auto comparison = add_point(loss, window);
       if (!comparison) continue;
       ++compared;
-      if (did_not_decrease(*comparison, limits_)) stuck.push_back(evidence(loss, *comparison, window));
+      if (did_not_decrease(*comparison, limits_)) stuck.push_back(evidence(loss.spot, *comparison, window));
     }
     if (compared == 0) return Verdict::insufficient_data(next_comparison(losses, window));
     if (stuck.empty()) return Verdict::ok();
@@ -97,21 +97,21 @@ class LossNotDecreasing final : public Rule {
     return mode_ == Mode::kGlobal ? place.global_step : place.mode_step;
   }
 
-  std::optional<LossComparison> add_point(const TensorStatistics& loss, const StepWindow& window) {
-    LossSeries& series = series_.try_emplace({loss.tensor, loss.worker}, num_steps_).first->second;
-    return series.add({counted_step(window), loss.statistics.reduction(Reduction::kMean)});
+  std::optional<LossComparison> add_point(const TensorReduction& loss, const StepWindow& window) {
+    LossSeries& series = series_.try_emplace({loss.spot.tensor, loss.spot.worker}, num_steps_).first->second;
+    return series.add({counted_step(window), loss.value});
   }
 
-  std::string next_comparison(const StepStatistics& losses, const StepWindow& window) const {
-    const TensorStatistics& first = losses.tensors.front();
+  std::string next_comparison(const StepReductions& losses, const StepWindow& window) const {
+    const TensorSpot& first = losses.tensors.front().spot;
     const std::int64_t due = series_.at({first.tensor, first.worker}).next_due();
     return fmt::format("\"{}\" is compared next at the first saved step from {} on; this is {}", first.tensor, due,
                        describe_step(window));
   }
 
-  Evidence evidence(const TensorStatistics& loss, const LossComparison& comparison, const StepWindow& window) const {
+  Evidence evidence(const TensorSpot& loss, const LossComparison& comparison, const StepWindow& window) const {
     const double decrease = decrease_percent(comparison.before.loss, comparison.now.loss);
-    Evidence evidence{loss.tensor, loss.worker,          "decrease_percent",
+    Evidence evidence{loss.tensor, loss.shown_worker,    "decrease_percent",
                       decrease,    limits_.diff_percent, window.global_step()};
     if (decrease < 0) {
       std::tie(evidence.quantity, evidence.value, evidence.threshold) =

@@ -25,13 +25,12 @@ class VanishingGradient final : public Rule {
       : selection_(std::move(selection)), threshold_(threshold), min_fraction_(min_fraction) {}
 
   Verdict evaluate(const StepWindow& window) override {
-    const StepStatistics gradients = read_statistics(selection_, window);
-    if (auto verdict = nothing_to_judge(gradients, "gradient", window)) return *std::move(verdict);
+    const StepReductions gradients = read_reductions(selection_, Reduction::kMean, true, window);
+    if (gradients.tensors.empty()) return nothing_to_judge(gradients.gaps, "gradient", window);
     std::vector<Evidence> vanished;
-    for (const TensorStatistics& gradient : gradients.tensors) {
-      const double abs_mean = gradient.statistics.reduction(Reduction::kMean, true);
+    for (const auto& [spot, abs_mean] : gradients.tensors) {
       if (!(abs_mean < threshold_)) continue;
-      vanished.push_back({gradient.tensor, gradient.worker, "abs_mean", abs_mean, threshold_, window.global_step()});
+      vanished.push_back({spot.tensor, spot.shown_worker, "abs_mean", abs_mean, threshold_, window.global_step()});
     }
     const double fraction = static_cast<double>(vanished.size()) / static_cast<double>(gradients.tensors.size());
     if (vanished.empty() || fraction < min_fraction_) return Verdict::ok();

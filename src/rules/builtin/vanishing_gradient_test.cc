@@ -30,6 +30,26 @@ TEST(VanishingGradient, FiresBelowTheThresholdWorstFirst) {
   EXPECT_FALSE(verdict.advice.empty());
 }
 
+TEST(VanishingGradient, ASingleAbsMeanIsEnough) {
+  TestRun run;
+  run.add({.step = 0,
+           .tensors = {single_reductions("g", {{Reduction::kMax, false, 1}, {Reduction::kMean, true, 1e-9}},
+                                         kGradients)}});
+  run.add({.step = 1, .tensors = {single_reductions("g", {{Reduction::kMean, true, 1}}, kGradients)}});
+  const auto verdicts = judge(run, "VanishingGradient");
+  EXPECT_EQ(verdicts.at(0).outcome, Outcome::kFired);
+  EXPECT_EQ(verdicts.at(0).evidence.at(0).value, 1e-9);
+  EXPECT_EQ(verdicts.at(1).outcome, Outcome::kOk);
+}
+
+TEST(VanishingGradient, SaysWhatWasKeptInPlaceOfTheAbsMean) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {single_reductions("g", {{Reduction::kMean, false, 0}}, kGradients)}});
+  const Verdict verdict = judge(run, "VanishingGradient").at(0);
+  EXPECT_EQ(verdict.outcome, Outcome::kNotApplicable);
+  EXPECT_NE(verdict.message.find("its abs mean was not kept, only its mean"), std::string::npos) << verdict.message;
+}
+
 TEST(VanishingGradient, TheThresholdItselfIsFine) {
   TestRun run;
   run.add({.step = 0, .tensors = {kept("g", {0.5F}, kGradients)}});
