@@ -17,6 +17,7 @@
 // Fork. A child process gets a hook that is switched off (data-loader workers); it opens its own when it trains.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -32,6 +33,7 @@
 #include "trainwarden/collection.h"
 #include "trainwarden/export.h"
 #include "trainwarden/mode.h"
+#include "trainwarden/reduction.h"
 #include "trainwarden/save_policy.h"
 #include "trainwarden/statistics.h"
 #include "trainwarden/status.h"
@@ -90,10 +92,18 @@ struct HookOptions {
   std::size_t segment_bytes = std::size_t{1} << 30;  // a segment is sealed when it grows past this
   bool dry_run = false;                              // decide and count, write nothing
 
+  // Where counting begins: a program that goes on from a checkpoint hands on where it was, so that its steps do not
+  // take the places of those before. Of kGlobal the second means nothing.
+  std::int64_t first_global_step = 0;
+  std::array<std::int64_t, 4> first_mode_steps = {};  // at index_of(mode)
+
+  // The run is also shown to TensorBoard here, by whoever follows it; the hook itself writes nothing there. Empty: not.
+  std::filesystem::path tensorboard_dir;
+
   std::string code_version;                   // of the training program; recorded in run.json
   std::map<std::string, std::string> labels;  // free words on the run (learning rate, data set), recorded in run.json
 
-  // The file that TRAINWARDEN_CONFIG named, if it did: set by hook_options_from_environment(). The hook follows its
+  // The file that TRAINWARDEN_CONFIG or SMDEBUG_CONFIG_FILE_PATH named, if one did: set by hook_options_from_environment(). The hook follows its
   // changes while the training goes on.
   std::shared_ptr<const capture::ConfigSource> config_source;
 };
@@ -102,14 +112,22 @@ struct HookOptions {
 TRAINWARDEN_API Result<HookOptions> load_hook_options(const std::filesystem::path& json_file);
 TRAINWARDEN_API Result<HookOptions> parse_hook_options(std::string_view json, std::string_view source_name);
 
-// `base` overlaid by the file that TRAINWARDEN_CONFIG names and then by TRAINWARDEN_RUN_DIR, TRAINWARDEN_RANK,
-// TRAINWARDEN_WORLD_SIZE, ... (docs/reference/config.md has them all).
+// Both take smdebug's schema, too. This one shows what such a document says, with smdebug's precedence applied, as JSON
+// for programs that speak smdebug's language: {"out_dir", "export_tensorboard", "tensorboard_dir", "dry_run",
+// "save_all", "include_regex", "include_workers", "include_collections", "save_config": {"TRAIN": {"save_interval",
+// "start_step", "end_step", "save_steps"}, "EVAL", "PREDICT", "GLOBAL"}, "reduction_config": {"reductions": "a,b",
+// "save_raw_tensor", "save_shape"}, "collections": {NAME: {"include_regex", "save_histogram", "save_config",
+// "reduction_config"}}}. Null: out_dir, tensorboard_dir, include_collections, end_step, reduction_config not given.
+TRAINWARDEN_API Result<std::string> parse_smdebug_config(std::string_view json, std::string_view source_name);
+
+// `base` overlaid by the file that TRAINWARDEN_CONFIG (else SMDEBUG_CONFIG_FILE_PATH) names and then by
+// TRAINWARDEN_RUN_DIR, TRAINWARDEN_RANK, TRAINWARDEN_WORLD_SIZE, ... (docs/reference/config.md has them all).
 TRAINWARDEN_API Result<HookOptions> hook_options_from_environment(HookOptions base = {});
 
 // What is captured of a program that knows nothing of us. As hook_options_from_environment() when the environment says
-// what to capture (TRAINWARDEN_CONFIG, _INCLUDE, _INCLUDE_COLLECTIONS, _SAVE_ALL or _SAVE_INTERVAL is set). Else, at
-// every step and under a budget of 1 %: losses whole, and the statistics of weights, biases, gradients and outputs;
-// the other variables overlay that.
+// what to capture (TRAINWARDEN_CONFIG, SMDEBUG_CONFIG_FILE_PATH, TRAINWARDEN_INCLUDE, _INCLUDE_COLLECTIONS, _SAVE_ALL
+// or _SAVE_INTERVAL is set). Else, at every step and under a budget of 1 %: losses whole, and the statistics of
+// weights, biases, gradients and outputs; the other variables overlay that.
 TRAINWARDEN_API Result<HookOptions> hook_options_for_attach();
 
 // Why something is missing from the run.
@@ -154,6 +172,7 @@ struct HookReport {
   std::uint64_t kept_bytes = 0;
   std::uint64_t statistics = 0;
   std::uint64_t scalars = 0;
+  std::uint64_t reductions = 0;  // single ones
   // Time spent inside the hook's calls by training threads, where something was kept.
   std::int64_t training_thread_ns = 0;
   CaptureBill bill;
@@ -180,7 +199,7 @@ class TRAINWARDEN_API Hook {
  public:
   // kInvalidArgument for bad options (a pattern that does not compile, ...), kAlreadyExists when the folder holds a
   // finished run or another living process writes this rank, kPermissionDenied and kResourceExhausted from storage.
-  // With TRAINWARDEN=0 in the environment the hook is disabled(), whatever the options.
+  // With TRAINWARDEN=0 or USE_SMDEBUG=0 in the environment the hook is disabled(), whatever the options.
   static Result<std::unique_ptr<Hook>> open(HookOptions options);
 
   // A hook that is switched off: every call is a cheap no-op, and only steps are counted. For programs that must run
@@ -221,6 +240,10 @@ class TRAINWARDEN_API Hook {
   void save_tensor(TensorId id, const TensorView& tensor);
   void save_tensor(std::string_view name, const TensorView& tensor);
   void save_strings(std::string_view name, std::span<const std::string_view> strings);
+  // Numbers in place of the tensor, or beside its value, that the caller has computed. Of the same reduction given
+  // twice, readers take the first.
+  void save_reductions(TensorId id, std::span<const SavedReduction> reductions);
+  void save_reductions(std::string_view name, std::span<const SavedReduction> reductions);
   // Written at every step, whatever the policy, as float64, under collection `scalars`.
   void save_scalar(std::string_view name, double value);
 

@@ -94,7 +94,8 @@ struct TRAINWARDEN_API Statistics {
   double l2() const;
 
   // The reduction as IEEE arithmetic over all elements would give it, so NaN and infinities show: NaN when any
-  // element is NaN. `abs` takes |x| first. NaN for an empty tensor, except sum, l1 and l2, which are 0.
+  // element is NaN. `abs` takes |x| first. NaN for an empty tensor, except sum, l1 and l2, which are 0. Always NaN for
+  // prod, which statistics do not hold: see in_statistics().
   double reduction(Reduction reduction, bool abs = false) const;
 
   // Appends the statistics of the elements that follow. Associative; commutative too but for `hash`. A default

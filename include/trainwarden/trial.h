@@ -59,11 +59,13 @@ struct TensorQuery {
 struct TensorInfo {
   std::string name;
   std::vector<std::string> collections;
-  DType dtype = DType::kFloat32;  // of the newest record
+  bool has_shape = false;  // the newest record tells dtype and shape; single reductions alone do not
+  DType dtype = DType::kFloat32;
   Shape shape;
   std::uint64_t values = 0;      // how many steps hold it whole
   std::uint64_t statistics = 0;  // how many hold its statistics
   std::uint64_t scalars = 0;
+  std::uint64_t reductions = 0;  // how many hold single reductions of it
 };
 
 struct TrialOptions {
@@ -85,6 +87,7 @@ class TRAINWARDEN_API Trial {
 
   // The run.
   const std::filesystem::path& path() const;
+  std::string_view recorder() const;  // who wrote it: "trainwarden", or "smdebug" (its folders are only read)
   const std::string& run_id() const;
   std::int64_t created_unix_ns() const;
   std::int64_t last_unix_ns() const;  // of the newest step, 0 when there is none
@@ -130,8 +133,14 @@ class TRAINWARDEN_API Trial {
                                          std::string_view worker = {});
   Result<Statistics> statistics(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
                                 std::string_view worker = {});  // saved, else computed from the saved value or scalar
+  // A single one that was saved, as it is; else from statistics, else from the value or scalar. prod is the product of
+  // the elements as doubles.
   Result<double> reduction(std::string_view tensor, std::int64_t step, Reduction reduction, bool abs = false,
                            Mode mode = Mode::kGlobal, std::string_view worker = {});
+  // The single ones that were saved; when there are none, those that the saved statistics give. kOutOfRange when neither
+  // was saved.
+  Result<std::vector<SavedReduction>> saved_reductions(std::string_view tensor, std::int64_t step,
+                                                       Mode mode = Mode::kGlobal, std::string_view worker = {});
   Result<double> scalar(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
                         std::string_view worker = {});  // of a scalar, or of a value with one element
   Result<Shape> shape(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,

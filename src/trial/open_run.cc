@@ -1,64 +1,50 @@
 #include "trial/open_run.h"
 
 #include <algorithm>
-
-#include <fmt/format.h>
+#include <utility>
 
 namespace trainwarden::trial {
 
-OpenRun::OpenRun(std::shared_ptr<const storage::Storage> storage, const Clock& clock, const TrialOptions& options,
-                 store::RunInfo info)
-    : storage_(std::move(storage)),
-      clock_(clock),
-      options_(options),
-      info_(std::move(info)),
-      ledger_(info_.world_size, options.incomplete_step_window) {}
+OpenRun::OpenRun(std::unique_ptr<RunSource> source, const TrialOptions& options)
+    : source_(std::move(source)), ledger_(source_->info().world_size, options.incomplete_step_window) {}
 
 Result<std::unique_ptr<OpenRun>> OpenRun::open(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
                                                const TrialOptions& options) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(store::RunInfo info, store::read_run(*storage));
-  if (info.world_size > kMaxWorldSize) {
-    return Status(Code::kDataLoss, fmt::format("{} speaks of {} workers; there are at most {}, so it is damaged",
-                                               storage->describe(store::kRunFile), info.world_size, kMaxWorldSize));
-  }
-  std::unique_ptr<OpenRun> run(new OpenRun(std::move(storage), clock, options, std::move(info)));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto source, open_run_source(std::move(storage), clock, options));
+  std::unique_ptr<OpenRun> run(new OpenRun(std::move(source), options));
   TRAINWARDEN_RETURN_IF_ERROR(run->refresh());
   return run;
 }
 
 Status OpenRun::refresh() {
-  const std::int64_t age_ns = clock_.unix_ns() - info_.created_unix_ns;
-  Status failure = find_workers();
+  Status failure = refresh_source();
   std::vector<WorkerLife> lives;
   for (const auto& worker : workers_) {
     Status status = worker->refresh();
     if (!status.ok() && failure.ok()) failure = status.with_context(worker->name());
-    ledger_.set_worker_ended(worker->rank(), worker->life().ended(age_ns));
+    ledger_.set_worker_ended(worker->rank(), source_->has_ended(worker->life()));
     lives.push_back(worker->life());
   }
   // What could not be read now may tell that the run goes on: no end is concluded from it.
-  if (failure.ok()) state_ = run_state(lives, info_.world_size, age_ns);
+  if (failure.ok()) state_ = source_->state(lives);
   ledger_.set_finished(state_ != RunState::kRunning);
   ledger_.settle();
   return failure;
 }
 
-Status OpenRun::find_workers() {
-  if (workers_.size() >= static_cast<std::size_t>(info_.world_size)) return {};
-  const auto journals = store::list_journals(*storage_);
-  if (!journals.ok()) return journals.status().code() == Code::kNotFound ? Status() : journals.status();
-  for (const std::string& journal : *journals) add_worker(journal);
-  return {};
+Status OpenRun::refresh_source() {
+  Status status = source_->refresh(ledger_.last_complete_step());
+  ledger_.set_worker_count(source_->info().world_size);
+  for (const Collection& collection : source_->take_collections()) catalog_.add_manifest(collection);
+  for (const SourceWorker& worker : source_->workers()) add_worker(worker);
+  return status;
 }
 
-void OpenRun::add_worker(const std::string& journal) {
-  const auto id = store::writer_id_of(journal);
-  if (!id || *id >= static_cast<std::uint32_t>(info_.world_size)) return;  // watch journals, and other runs' ranks
-  if (find_worker(journal) != nullptr) return;
-  const int rank = static_cast<int>(*id);
-  const auto place = std::find_if(workers_.begin(), workers_.end(), [&](const auto& w) { return w->rank() > rank; });
-  workers_.insert(place,
-                  std::make_unique<WorkerJournal>(*storage_, info_, rank, options_.verify_payloads, ledger_, catalog_));
+void OpenRun::add_worker(const SourceWorker& worker) {
+  const auto place = std::lower_bound(workers_.begin(), workers_.end(), worker.name,
+                                      [](const auto& known, const std::string& name) { return known->name() < name; });
+  if (place != workers_.end() && (*place)->name() == worker.name) return;
+  workers_.insert(place, std::make_unique<WorkerJournal>(*source_, worker, ledger_, catalog_));
 }
 
 WorkerJournal* OpenRun::find_worker(std::string_view name) const {
@@ -73,12 +59,8 @@ std::vector<RunLoss> OpenRun::losses() const {
   for (const auto& worker : workers_) {
     losses.insert(losses.end(), worker->losses().begin(), worker->losses().end());
   }
-  if (state_ == RunState::kRunning) return losses;
-  for (int rank = 0; rank < info_.world_size; ++rank) {
-    const std::string worker = store::worker_name(rank);
-    if (find_worker(worker) != nullptr) continue;
-    losses.push_back({store::journal_folder(worker), "worker never started", 1, 0, true});
-  }
+  const std::vector<RunLoss> shared = source_->losses(state_);
+  losses.insert(losses.end(), shared.begin(), shared.end());
   return losses;
 }
 

@@ -12,14 +12,12 @@
 #include "storage/storage.h"
 #include "store/run_folder.h"
 #include "trainwarden/trial.h"
+#include "trial/run_source.h"
 #include "trial/step_ledger.h"
 #include "trial/tensor_catalog.h"
 #include "trial/worker_journal.h"
 
 namespace trainwarden::trial {
-
-// More workers than this are a damaged run.json.
-inline constexpr int kMaxWorldSize = 0x10000;
 
 // One thread at a time.
 class OpenRun {
@@ -32,27 +30,24 @@ class OpenRun {
   // being read; the first failure is returned.
   Status refresh();
 
-  const store::RunInfo& info() const { return info_; }
+  std::string_view recorder() const { return source_->recorder(); }
+  const store::RunInfo& info() const { return source_->info(); }
   RunState state() const { return state_; }
   StepLedger& ledger() { return ledger_; }
   TensorCatalog& catalog() { return catalog_; }
-  const std::vector<std::unique_ptr<WorkerJournal>>& workers() const { return workers_; }  // by rank
+  const std::vector<std::unique_ptr<WorkerJournal>>& workers() const { return workers_; }  // by name
   WorkerJournal* find_worker(std::string_view name) const;                                 // null when unknown
   std::vector<RunLoss> losses() const;
-  std::string describe() const { return storage_->describe(""); }
+  std::string describe() const { return source_->describe(); }
 
   std::vector<std::int64_t> steps_of(const CatalogTensor& tensor, Mode mode, bool include_incomplete);
 
  private:
-  OpenRun(std::shared_ptr<const storage::Storage> storage, const Clock& clock, const TrialOptions& options,
-          store::RunInfo info);
-  Status find_workers();
-  void add_worker(const std::string& journal);
+  OpenRun(std::unique_ptr<RunSource> source, const TrialOptions& options);
+  Status refresh_source();
+  void add_worker(const SourceWorker& worker);
 
-  const std::shared_ptr<const storage::Storage> storage_;
-  const Clock& clock_;
-  const TrialOptions options_;
-  const store::RunInfo info_;
+  const std::unique_ptr<RunSource> source_;
   StepLedger ledger_;
   TensorCatalog catalog_;
   std::vector<std::unique_ptr<WorkerJournal>> workers_;

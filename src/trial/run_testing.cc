@@ -38,6 +38,11 @@ void add_record(store::StepBatch& batch, std::uint32_t id, const TestTensor& ten
   switch (tensor.form) {
     case RecordForm::kValue: batch.tensors.push_back(kept_tensor(id, tensor)); break;
     case RecordForm::kScalar: batch.scalars.push_back({id, tensor.values.at(0)}); break;
+    case RecordForm::kReductions:
+      for (const SavedReduction& saved : tensor.reductions) {
+        batch.reductions.push_back({id, saved.reduction, saved.abs, saved.value});
+      }
+      break;
     case RecordForm::kStatistics:
     case RecordForm::kShape: batch.statistics.push_back(statistics_row(id, tensor)); break;
   }
@@ -59,6 +64,11 @@ TestTensor scalar(std::string name, float value, std::vector<std::string> collec
 
 TestTensor shape_only(std::string name, std::vector<float> values, std::vector<std::string> collections) {
   return {std::move(name), RecordForm::kShape, std::move(values), {}, std::move(collections)};
+}
+
+TestTensor single_reductions(std::string name, std::vector<SavedReduction> reductions,
+                             std::vector<std::string> collections) {
+  return {std::move(name), RecordForm::kReductions, {}, {}, std::move(collections), std::move(reductions)};
 }
 
 TestTensor strings(std::string name, std::vector<std::string> strings) {

@@ -23,12 +23,15 @@ struct TestTensor {
   std::vector<float> values{};         // for kScalar the first is the scalar
   std::vector<std::string> strings{};  // when not empty: a string tensor, kept whole
   std::vector<std::string> collections{};
+  std::vector<SavedReduction> reductions{};  // for kReductions
 };
 
 TestTensor kept(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
 TestTensor reduced(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
 TestTensor scalar(std::string name, float value, std::vector<std::string> collections = {});
 TestTensor shape_only(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
+TestTensor single_reductions(std::string name, std::vector<SavedReduction> reductions,
+                             std::vector<std::string> collections = {});
 TestTensor strings(std::string name, std::vector<std::string> strings);
 
 struct TestStep {

@@ -14,6 +14,11 @@ bool earlier(const LedgerStep& a, const LedgerStep& b) {
 StepLedger::StepLedger(int worker_count, std::int64_t window)
     : window_(std::max<std::int64_t>(window, 0)), workers_(static_cast<std::size_t>(std::max(worker_count, 0))) {}
 
+void StepLedger::set_worker_count(int worker_count) {
+  if (static_cast<std::size_t>(std::max(worker_count, 0)) <= workers_.size()) return;
+  workers_.resize(static_cast<std::size_t>(worker_count));
+}
+
 void StepLedger::add(int worker, const LedgerStep& step) {
   if (step.global_step < 0) return;
   arrivals_.push_back(step);

@@ -29,6 +29,8 @@ class StepLedger {
   // `window`: how many steps may wait for a straggling worker. When more do, each settle() passes window/2 of them.
   StepLedger(int worker_count, std::int64_t window);
 
+  // Workers that were not known of: no step is complete without them from now on. Fewer than before change nothing.
+  void set_worker_count(int worker_count);
   // The worker has ended this step. The same global step told again replaces what was said of it before.
   void add(int worker, const LedgerStep& step);
   // Will the worker end no more steps? Every worker may, until told otherwise.

@@ -12,6 +12,7 @@ namespace trainwarden::trial {
 struct Posting {
   std::uint32_t step_index = 0;  // into the reader's steps()
   std::uint8_t forms = 0;        // a bit for each RecordForm
+  static_assert(format::kRecordFormCount <= 8);
 
   bool has(store::RecordForm form) const { return (forms >> static_cast<int>(form) & 1) != 0; }
 };

@@ -41,12 +41,29 @@ bool Sighting::empty() const {
 }
 
 std::string Sighting::forms_text() const {
-  constexpr std::array<const char*, 4> kWords = {"its value", "its statistics", "a scalar", "its shape"};
+  constexpr std::array kWords = {"its value", "its statistics", "a scalar", "its shape"};
+  static_assert(kWords.size() == static_cast<std::size_t>(store::RecordForm::kReductions));
   std::vector<std::string> words;
-  for (std::size_t form = 0; form < records_.size(); ++form) {
+  for (std::size_t form = 0; form < kWords.size(); ++form) {
     if (records_[form]) words.emplace_back(kWords[form]);
   }
+  if (const auto& record = this->record(store::RecordForm::kReductions)) {
+    const auto saved = reader().read_reductions(*record);
+    if (!saved.ok()) words.emplace_back("reductions that cannot be read");
+    for (const SavedReduction& reduction : saved.value_or({})) {
+      words.push_back("its " + describe(reduction.reduction, reduction.abs));
+    }
+  }
   return fmt::format("{}", fmt::join(words, " and "));
+}
+
+std::string place_text(const TensorPlace& place) {
+  return fmt::format("\"{}\" at {}", printable(place.tensor), step_text(place.step, place.mode));
+}
+
+Status not_kept(const TensorPlace& place, const Sighting& sighting, std::string_view wanted) {
+  return Status(Code::kOutOfRange,
+                fmt::format("{}: {} was not kept, only {}", place_text(place), wanted, sighting.forms_text()));
 }
 
 Result<CatalogTensor*> find_known_tensor(OpenRun& run, std::string_view name) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "store/journal_reader.h"
@@ -24,12 +25,12 @@ class Sighting {
     return records_[static_cast<std::size_t>(form)];
   }
   store::JournalReader& reader() const { return worker_->reader(); }
-  // "its statistics and its shape", for messages.
+  // "its statistics and its shape", "its mean and its abs mean": for messages.
   std::string forms_text() const;
 
  private:
   WorkerJournal* worker_;
-  std::array<std::optional<store::Record>, 4> records_;
+  std::array<std::optional<store::Record>, format::kRecordFormCount> records_;
 };
 
 // What is asked for.
@@ -39,6 +40,11 @@ struct TensorPlace {
   Mode mode = Mode::kGlobal;
   std::string_view worker{};  // empty: the first that has it
 };
+
+// "\"conv0.weight\" at step 3", for messages.
+std::string place_text(const TensorPlace& place);
+// kOutOfRange: the tensor is there, but not in the form that is wanted; says what was kept of it.
+Status not_kept(const TensorPlace& place, const Sighting& sighting, std::string_view wanted);
 
 // kNotFound for an unknown tensor, with the nearest names.
 Result<CatalogTensor*> find_known_tensor(OpenRun& run, std::string_view name);

@@ -43,6 +43,9 @@ Status Trial::refresh() {
 const std::filesystem::path& Trial::path() const {
   return impl_->path();
 }
+std::string_view Trial::recorder() const {
+  return impl_->run().recorder();
+}
 const std::string& Trial::run_id() const {
   return impl_->run().info().id;
 }

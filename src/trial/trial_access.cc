@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "store/no_throw.h"
 #include "trial/trial_impl.h"
 
@@ -19,6 +21,13 @@ Result<std::unique_ptr<Trial>> TrialAccess::open(std::shared_ptr<const storage::
 
 const store::RunInfo& TrialAccess::run_info(const Trial& trial) {
   return trial.impl_->run().info();
+}
+
+Status TrialAccess::check_writable(const Trial& trial, std::string_view wanted) {
+  if (trial.recorder() == "trainwarden") return {};
+  return Status(Code::kFailedPrecondition,
+                fmt::format("{} was recorded by {}; such folders are only read, and {} would be written into it",
+                            trial.impl_->run().describe(), trial.recorder(), wanted));
 }
 
 std::vector<WorkerEvent> TrialAccess::events(const Trial& trial) {
@@ -43,6 +52,12 @@ bool TrialAccess::stop_accepted(const Trial& trial) {
     return entry.event.kind == format::FrameKind::kEvent &&
            format::event_type(entry.event.json).value_or("") == "stop_accepted";
   });
+}
+
+std::vector<trial::WorkerJournal*> TrialAccess::journals(Trial& trial) {
+  std::vector<trial::WorkerJournal*> journals;
+  for (const auto& worker : trial.impl_->run().workers()) journals.push_back(worker.get());
+  return journals;
 }
 
 }  // namespace trainwarden

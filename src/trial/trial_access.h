@@ -13,6 +13,7 @@
 #include "store/run_folder.h"
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
+#include "trial/worker_journal.h"
 
 namespace trainwarden {
 
@@ -29,12 +30,17 @@ class TrialAccess {
                                              const Clock& clock = system_clock());
 
   static const store::RunInfo& run_info(const Trial& trial);
+  // kFailedPrecondition for a folder that another recorder wrote: those are only read. `wanted` is for the message:
+  // "a request to stop".
+  static Status check_writable(const Trial& trial, std::string_view wanted);
   // All events of the workers' journals as of the last refresh, worker by worker, in the order of writing.
   static std::vector<WorkerEvent> events(const Trial& trial);
   // The workers that a process is writing for, as of the last refresh.
   static std::vector<std::string> living_workers(const Trial& trial);
   // Has a worker said, in a stop_accepted event, that it takes a request to stop? As of the last refresh.
   static bool stop_accepted(const Trial& trial);
+  // The workers' journals, by rank, for who walks all records of a run. As of the last refresh; valid until the next.
+  static std::vector<trial::WorkerJournal*> journals(Trial& trial);
 };
 
 }  // namespace trainwarden

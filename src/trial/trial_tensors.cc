@@ -53,6 +53,7 @@ void count_forms(WorkerJournal& worker, std::uint32_t tensor, TensorInfo& info) 
     info.values += posting.has(store::RecordForm::kValue) ? 1 : 0;
     info.statistics += posting.has(store::RecordForm::kStatistics) ? 1 : 0;
     info.scalars += posting.has(store::RecordForm::kScalar) ? 1 : 0;
+    info.reductions += posting.has(store::RecordForm::kReductions) ? 1 : 0;
   }
 }
 
@@ -63,10 +64,13 @@ void read_newest_shape(OpenRun& run, const CatalogTensor& tensor, TensorInfo& in
   const auto sighting = trial::find_tensor(run, {.tensor = tensor.name, .step = steps.back()});
   if (!sighting.ok()) return;
   if (sighting->has(store::RecordForm::kScalar)) info.dtype = DType::kFloat64;
+  info.has_shape = sighting->has(store::RecordForm::kScalar);
   for (const auto form : {store::RecordForm::kShape, store::RecordForm::kStatistics, store::RecordForm::kValue}) {
     if (!sighting->has(form)) continue;
     const auto shape = sighting->reader().read_shape(*sighting->record(form));
-    if (shape.ok()) std::tie(info.dtype, info.shape) = *shape;
+    if (!shape.ok()) continue;
+    std::tie(info.dtype, info.shape) = *shape;
+    info.has_shape = true;
   }
 }
 

@@ -103,6 +103,53 @@ TEST(Trial, AFormThatWasNotKeptSaysWhatWas) {
   EXPECT_EQ(trial->scalar("words", 0).status().code(), Code::kInvalidArgument);
 }
 
+TEST(Trial, ASingleReductionIsPreferredToWhatCouldBeComputed) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {single_reductions("w", {{Reduction::kStd, false, 7}}), kept("w", {3, -4})}});
+  const auto trial = run.open();
+  EXPECT_EQ(trial->reduction("w", 0, Reduction::kStd).value(), 7);
+  EXPECT_EQ(trial->reduction("w", 0, Reduction::kStd, true).value(), 0.5);
+  EXPECT_EQ(trial->reduction("w", 0, Reduction::kProd).value(), -12);
+  EXPECT_EQ(trial->reduction("w", 0, Reduction::kProd, true).value(), 12);
+  EXPECT_EQ(trial->saved_reductions("w", 0).value(), (std::vector<SavedReduction>{{Reduction::kStd, false, 7}}));
+  const auto info = trial->tensor_info("w");
+  EXPECT_TRUE(info->has_shape);
+  EXPECT_EQ(info->reductions, 1u);
+  EXPECT_EQ(info->values, 1u);
+}
+
+TEST(Trial, OfSingleReductionsOnlyThoseCanBeRead) {
+  TestRun run;
+  const std::vector<SavedReduction> saved = {{Reduction::kMean, true, 2}, {Reduction::kMax, false, 5}};
+  run.add({.step = 0, .tensors = {single_reductions("g", saved)}});
+  const auto trial = run.open();
+  EXPECT_EQ(trial->saved_reductions("g", 0).value(), saved);
+  EXPECT_EQ(trial->reduction("g", 0, Reduction::kMean, true).value(), 2);
+  for (const Status& status :
+       {trial->reduction("g", 0, Reduction::kMean).status(), trial->reduction("g", 0, Reduction::kProd).status(),
+        trial->value("g", 0).status(), trial->statistics("g", 0).status(), trial->scalar("g", 0).status(),
+        trial->shape("g", 0).status()}) {
+    EXPECT_EQ(status.code(), Code::kOutOfRange);
+    EXPECT_TRUE(contains(status, "only its abs mean and its max")) << status.to_string();
+  }
+  EXPECT_TRUE(contains(trial->reduction("g", 0, Reduction::kMean).status(), "its mean was not kept"));
+  EXPECT_FALSE(trial->tensor_info("g")->has_shape);
+}
+
+TEST(Trial, SavedStatisticsGiveTheirReductionsAndNoProduct) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {reduced("g", {3, -4}), kept("w", {1}), scalar("loss", 0.5F), strings("t", {"a"})}});
+  const auto trial = run.open();
+  const auto saved = trial->saved_reductions("g", 0);
+  ASSERT_EQ(saved->size(), 2u * kStatisticsReductionCount);
+  EXPECT_EQ(saved->at(0), (SavedReduction{Reduction::kMin, false, -4}));
+  EXPECT_EQ(saved->at(1), (SavedReduction{Reduction::kMin, true, 3}));
+  EXPECT_EQ(trial->reduction("g", 0, Reduction::kProd).status().code(), Code::kOutOfRange);
+  EXPECT_EQ(trial->saved_reductions("w", 0).status().code(), Code::kOutOfRange);
+  EXPECT_EQ(trial->reduction("loss", 0, Reduction::kProd).value(), 0.5);
+  EXPECT_EQ(trial->reduction("t", 0, Reduction::kProd).status().code(), Code::kOutOfRange);
+}
+
 TEST(Trial, AValueOfOneElementIsAScalar) {
   TestRun run;
   run.add({.step = 0, .tensors = {kept("loss", {0.25F})}});

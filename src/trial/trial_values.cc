@@ -15,18 +15,10 @@ namespace trainwarden {
 namespace {
 
 using store::RecordForm;
+using trial::not_kept;
+using trial::place_text;
 using trial::Sighting;
 using trial::TensorPlace;
-
-std::string place_text(const TensorPlace& place) {
-  return fmt::format("\"{}\" at {}", printable(place.tensor), trial::step_text(place.step, place.mode));
-}
-
-// `call`: what reads the forms that were kept.
-Status other_form(const TensorPlace& place, const Sighting& sighting, std::string_view wanted) {
-  return Status(Code::kOutOfRange,
-                fmt::format("{}: {} was not kept, only {}", place_text(place), wanted, sighting.forms_text()));
-}
 
 Result<Statistics> statistics_of_scalar(double scalar) {
   return compute_statistics(TensorView::of(&scalar, DType::kFloat64, Shape()));
@@ -39,13 +31,14 @@ Result<Statistics> statistics_of(const Sighting& sighting, const TensorPlace& pl
   }
   if (const auto& record = sighting.record(RecordForm::kValue)) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const TensorValue value, sighting.reader().read_value(*record));
-    return compute_statistics(value.view());
+    Result<Statistics> statistics = compute_statistics(value.view());
+    return statistics.ok() ? std::move(statistics) : statistics.status().with_context(place_text(place));
   }
   if (const auto& record = sighting.record(RecordForm::kScalar)) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const double scalar, sighting.reader().read_scalar(*record));
     return statistics_of_scalar(scalar);
   }
-  return other_form(place, sighting, "nothing that has statistics");
+  return not_kept(place, sighting, "a form that has statistics");
 }
 
 Result<double> scalar_of_value(const Sighting& sighting, const store::Record& record, const TensorPlace& place) {
@@ -83,7 +76,7 @@ Result<TensorValue> Trial::value(std::string_view tensor, std::int64_t step, Mod
     const TensorPlace place{tensor, step, mode, worker};
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
     const auto& record = sighting.record(RecordForm::kValue);
-    if (!record) return other_form(place, sighting, "its value");
+    if (!record) return not_kept(place, sighting, "its value");
     return sighting.reader().read_value(*record);
   });
 }
@@ -94,7 +87,7 @@ Result<SharedTensorValue> Trial::shared_value(std::string_view tensor, std::int6
     const TensorPlace place{tensor, step, mode, worker};
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
     const auto& record = sighting.record(RecordForm::kValue);
-    if (!record) return other_form(place, sighting, "its value");
+    if (!record) return not_kept(place, sighting, "its value");
     Result<SharedTensorValue> mapped = sighting.reader().map_value(*record);
     if (mapped.ok() || mapped.status().code() == Code::kDataLoss) return mapped;
     TRAINWARDEN_ASSIGN_OR_RETURN(TensorValue value, sighting.reader().read_value(*record));
@@ -106,15 +99,8 @@ Result<Statistics> Trial::statistics(std::string_view tensor, std::int64_t step,
   return store::no_throw([&]() -> Result<Statistics> {
     const TensorPlace place{tensor, step, mode, worker};
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
-    Result<Statistics> statistics = statistics_of(sighting, place);
-    return statistics.ok() ? std::move(statistics) : statistics.status().with_context(place_text(place));
+    return statistics_of(sighting, place);
   });
-}
-
-Result<double> Trial::reduction(std::string_view tensor, std::int64_t step, Reduction reduction, bool abs, Mode mode,
-                                std::string_view worker) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Statistics statistics, this->statistics(tensor, step, mode, worker));
-  return statistics.reduction(reduction, abs);
 }
 
 Result<double> Trial::scalar(std::string_view tensor, std::int64_t step, Mode mode, std::string_view worker) {
@@ -123,7 +109,7 @@ Result<double> Trial::scalar(std::string_view tensor, std::int64_t step, Mode mo
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
     if (const auto& record = sighting.record(RecordForm::kScalar)) return sighting.reader().read_scalar(*record);
     if (const auto& record = sighting.record(RecordForm::kValue)) return scalar_of_value(sighting, *record, place);
-    return other_form(place, sighting, "a scalar");
+    return not_kept(place, sighting, "a scalar");
   });
 }
 
@@ -136,6 +122,7 @@ Result<Shape> Trial::shape(std::string_view tensor, std::int64_t step, Mode mode
       TRAINWARDEN_ASSIGN_OR_RETURN(const auto type_and_shape, sighting.reader().read_shape(*sighting.record(form)));
       return type_and_shape.second;
     }
+    if (!sighting.has(RecordForm::kScalar)) return not_kept(place, sighting, "its shape");
     return Shape();
   });
 }

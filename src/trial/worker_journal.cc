@@ -4,21 +4,16 @@
 
 namespace trainwarden::trial {
 
-WorkerJournal::WorkerJournal(const storage::Storage& storage, const store::RunInfo& run, int rank, bool verify_payloads,
-                             StepLedger& ledger, TensorCatalog& catalog)
-    : storage_(storage),
-      run_(run),
-      rank_(rank),
-      name_(store::worker_name(rank)),
-      verify_payloads_(verify_payloads),
-      ledger_(ledger),
-      catalog_(catalog) {}
+WorkerJournal::WorkerJournal(RunSource& source, SourceWorker worker, StepLedger& ledger, TensorCatalog& catalog)
+    : source_(source), worker_(std::move(worker)), ledger_(ledger), catalog_(catalog) {}
 
-// The lock is looked at before the data: what a process wrote before it let go of the lock is then always read before
-// the process is taken for gone.
+// Life is looked at before the data: what a process wrote before it let go of its lock is then always read before the
+// process is taken for gone.
 Status WorkerJournal::refresh() {
-  const bool writing = storage_.locked(store::writer_lock(name_));
-  if (reader_ == nullptr) TRAINWARDEN_RETURN_IF_ERROR(open_reader());
+  const bool writing = source_.is_writing(worker_);
+  if (reader_ == nullptr) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(reader_, source_.open_journal(worker_));
+  }
   TRAINWARDEN_RETURN_IF_ERROR(reader_->refresh());
   life_.writing = writing;
   for (const Collection& collection : reader_->collections()) catalog_.add_manifest(collection);
@@ -29,10 +24,9 @@ Status WorkerJournal::refresh() {
   return {};
 }
 
-Status WorkerJournal::open_reader() {
-  const store::ReaderOptions options{.live = true, .verify_payloads = verify_payloads_};
-  TRAINWARDEN_ASSIGN_OR_RETURN(reader_, store::JournalReader::open(storage_, run_, name_, options));
-  return {};
+std::int64_t WorkerJournal::last_unix_ns() const {
+  if (last_unix_ns_ != 0 || places_.empty()) return last_unix_ns_;
+  return reader_->unix_ns(places_.back().step_index);
 }
 
 void WorkerJournal::take_in_tensors() {
@@ -50,7 +44,7 @@ void WorkerJournal::take_in_steps() {
   const std::size_t places_before = places_.size();
   for (; steps_read_ < steps.size(); ++steps_read_) {
     const store::StepEntry& step = steps[steps_read_];
-    ledger_.add(rank_, {step.global_step, step.mode, step.mode_step});
+    ledger_.add(worker_.rank, {step.global_step, step.mode, step.mode_step});
     places_.push_back({step.global_step, static_cast<std::uint32_t>(steps_read_)});
     last_unix_ns_ = std::max(last_unix_ns_, step.unix_ns);
   }

@@ -10,10 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "storage/storage.h"
 #include "store/journal_reader.h"
-#include "store/run_folder.h"
 #include "trainwarden/status.h"
+#include "trial/run_source.h"
 #include "trial/run_state.h"
 #include "trial/step_ledger.h"
 #include "trial/tensor_catalog.h"
@@ -25,16 +24,16 @@ namespace trainwarden::trial {
 class WorkerJournal {
  public:
   // Tells `ledger` of steps and `catalog` of tensors and collections.
-  WorkerJournal(const storage::Storage& storage, const store::RunInfo& run, int rank, bool verify_payloads,
-                StepLedger& ledger, TensorCatalog& catalog);
+  WorkerJournal(RunSource& source, SourceWorker worker, StepLedger& ledger, TensorCatalog& catalog);
 
   // Takes in what has been written since.
   Status refresh();
 
-  int rank() const { return rank_; }
-  const std::string& name() const { return name_; }  // "rank-00000"
+  int rank() const { return worker_.rank; }
+  const std::string& name() const { return worker_.name; }  // "rank-00000"
   const WorkerLife& life() const { return life_; }
-  std::int64_t last_unix_ns() const { return last_unix_ns_; }  // of its newest step, 0 when there is none
+  // Of its newest step, 0 when there is none. May have to read it.
+  std::int64_t last_unix_ns() const;
   std::span<const store::EventEntry> events() const;
   std::span<const RunLoss> losses() const;
 
@@ -62,20 +61,16 @@ class WorkerJournal {
     std::uint32_t step_index = 0;
   };
 
-  Status open_reader();
   void take_in_steps();
   void take_in_tensors();
   void take_in_events();
 
-  const storage::Storage& storage_;
-  const store::RunInfo& run_;
-  const int rank_;
-  const std::string name_;
-  const bool verify_payloads_;
+  RunSource& source_;
+  const SourceWorker worker_;
   StepLedger& ledger_;
   TensorCatalog& catalog_;
   WorkerLife life_;
-  std::int64_t last_unix_ns_ = 0;
+  std::int64_t last_unix_ns_ = 0;  // as far as the reader's steps() tell
 
   // What the reader has told so far.
   std::unique_ptr<store::JournalReader> reader_;

@@ -1,0 +1,86 @@
+#include "trial/own_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace trainwarden::trial {
+namespace {
+
+class OwnSource final : public RunSource {
+ public:
+  OwnSource(std::shared_ptr<const storage::Storage> storage, const Clock& clock, bool verify_payloads,
+            store::RunInfo info)
+      : storage_(std::move(storage)), clock_(clock), verify_payloads_(verify_payloads), info_(std::move(info)) {}
+
+  std::string_view recorder() const override { return "trainwarden"; }
+  const store::RunInfo& info() const override { return info_; }
+  Status refresh(std::int64_t last_complete_step) override;
+  std::vector<SourceWorker> workers() const override { return workers_; }
+  std::vector<Collection> take_collections() override { return {}; }
+  Result<std::unique_ptr<store::JournalReader>> open_journal(const SourceWorker& worker) override {
+    const store::ReaderOptions options{.live = true, .verify_payloads = verify_payloads_};
+    return store::JournalReader::open(*storage_, info_, worker.name, options);
+  }
+  bool is_writing(const SourceWorker& worker) const override {
+    return storage_->locked(store::writer_lock(worker.name));
+  }
+  bool has_ended(const WorkerLife& worker) const override { return worker.ended(age_ns_); }
+  RunState state(std::span<const WorkerLife> workers) const override {
+    return run_state(workers, info_.world_size, age_ns_);
+  }
+  std::vector<RunLoss> losses(RunState state) const override;
+  std::string describe() const override { return storage_->describe(""); }
+
+ private:
+  bool knows(std::string_view worker) const {
+    return std::any_of(workers_.begin(), workers_.end(), [&](const SourceWorker& w) { return w.name == worker; });
+  }
+
+  const std::shared_ptr<const storage::Storage> storage_;
+  const Clock& clock_;
+  const bool verify_payloads_;
+  const store::RunInfo info_;
+  std::int64_t age_ns_ = 0;  // as of the last refresh
+  std::vector<SourceWorker> workers_;
+};
+
+Status OwnSource::refresh(std::int64_t /*last_complete_step*/) {
+  age_ns_ = clock_.unix_ns() - info_.created_unix_ns;
+  if (workers_.size() >= static_cast<std::size_t>(info_.world_size)) return {};
+  const auto journals = store::list_journals(*storage_);
+  if (!journals.ok()) return journals.status().code() == Code::kNotFound ? Status() : journals.status();
+  for (const std::string& journal : *journals) {
+    const auto id = store::writer_id_of(journal);
+    // Others are watch journals, and other runs' ranks.
+    const bool is_worker = id && *id < static_cast<std::uint32_t>(info_.world_size);
+    if (is_worker && !knows(journal)) workers_.push_back({journal, static_cast<int>(*id)});
+  }
+  return {};
+}
+
+std::vector<RunLoss> OwnSource::losses(RunState state) const {
+  std::vector<RunLoss> losses;
+  if (state == RunState::kRunning) return losses;
+  for (int rank = 0; rank < info_.world_size; ++rank) {
+    const std::string worker = store::worker_name(rank);
+    if (!knows(worker)) losses.push_back({store::journal_folder(worker), "worker never started", 1, 0, true});
+  }
+  return losses;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RunSource>> open_own_source(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
+                                                   bool verify_payloads) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(store::RunInfo info, store::read_run(*storage));
+  if (info.world_size > kMaxWorldSize) {
+    return Status(Code::kDataLoss, fmt::format("{} speaks of {} workers; there are at most {}, so it is damaged",
+                                               storage->describe(store::kRunFile), info.world_size, kMaxWorldSize));
+  }
+  return std::unique_ptr<RunSource>(
+      std::make_unique<OwnSource>(std::move(storage), clock, verify_payloads, std::move(info)));
+}
+
+}  // namespace trainwarden::trial

@@ -1,0 +1,17 @@
+// The source of a run of ours: run.json, the journals of its workers and the locks on them.
+#pragma once
+
+#include <memory>
+
+#include "trial/run_source.h"
+
+namespace trainwarden::trial {
+
+// More workers than this are a damaged run.json.
+inline constexpr int kMaxWorldSize = 0x10000;
+
+// kNotFound when there is no run.json, kDataLoss when it cannot be used. `clock` must outlive the source.
+Result<std::unique_ptr<RunSource>> open_own_source(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
+                                                   bool verify_payloads);
+
+}  // namespace trainwarden::trial

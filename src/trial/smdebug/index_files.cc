@@ -1,0 +1,90 @@
+#include "trial/smdebug/index_files.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace trainwarden::trial {
+namespace {
+
+// Read at once; bounds what is in memory of them.
+constexpr std::size_t kBatchFiles = 4096;
+
+}  // namespace
+
+Status IndexFiles::refresh(std::int64_t first_step, const Take& take) {
+  retry_unusable(take);
+  const std::string root(foreign::kSmdebugIndexFolder);
+  const auto folders = storage_.list(root);
+  if (!folders.ok()) return folders.status().code() == Code::kNotFound ? Status() : folders.status();
+  Status failure;
+  for (const std::string& folder : *folders) {
+    const auto number = foreign::number_of_index_folder(folder);
+    if (!number || *number < first_step / foreign::kSmdebugStepsPerFolder) continue;
+    const Status status = read_folder(fmt::format("{}/{}", root, folder), take);
+    if (!status.ok() && failure.ok()) failure = status;
+  }
+  return failure;
+}
+
+void IndexFiles::retry_unusable(const Take& take) {
+  std::vector<IndexFile> files;
+  for (const auto& [path, unusable] : unusable_) files.push_back(unusable.file);
+  read(files, take);
+}
+
+// The storage lists names sorted, which is by step and then by worker.
+Status IndexFiles::read_folder(const std::string& folder, const Take& take) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> names, storage_.list(folder));
+  std::vector<IndexFile> files;
+  for (const std::string& name : names) {
+    const auto parts = foreign::parse_smdebug_index_name(name);
+    if (!parts) continue;
+    IndexFile file{fmt::format("{}/{}", folder, name), parts->step, foreign::deserialise_worker(parts->worker)};
+    if (!is_taken(file) && !unusable_.contains(file.path)) files.push_back(std::move(file));
+  }
+  read(files, take);
+  return {};
+}
+
+void IndexFiles::read(std::span<const IndexFile> files, const Take& take) {
+  while (!files.empty()) {
+    const auto batch = files.first(std::min(files.size(), kBatchFiles));
+    const std::span<const ReadIndex> indexes = reader_.read(batch);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      // A step may have a .csv file and a .json file; one is enough.
+      const bool repeated = is_taken(batch[i]);
+      settle(batch[i], indexes[i].status.ok() && !repeated ? take(batch[i], indexes[i].index) : indexes[i].status);
+    }
+    files = files.subspan(batch.size());
+  }
+}
+
+void IndexFiles::settle(const IndexFile& file, const Status& status) {
+  if (!status.ok()) {
+    unusable_[file.path] = {file, status.message()};
+    return;
+  }
+  unusable_.erase(file.path);
+  constexpr std::int64_t kSteps = foreign::kSmdebugStepsPerFolder;
+  taken_[file.worker][file.step / kSteps].set(static_cast<std::size_t>(file.step % kSteps));
+}
+
+bool IndexFiles::is_taken(const IndexFile& file) const {
+  const auto of_worker = taken_.find(file.worker);
+  if (of_worker == taken_.end()) return false;
+  constexpr std::int64_t kSteps = foreign::kSmdebugStepsPerFolder;
+  const auto of_folder = of_worker->second.find(file.step / kSteps);
+  return of_folder != of_worker->second.end() && of_folder->second.test(static_cast<std::size_t>(file.step % kSteps));
+}
+
+std::vector<RunLoss> IndexFiles::losses() const {
+  std::vector<RunLoss> losses;
+  for (const auto& [path, unusable] : unusable_) {
+    losses.push_back({path, fmt::format("unusable index file: {}", unusable.cause), 1, 0, false});
+  }
+  return losses;
+}
+
+}  // namespace trainwarden::trial

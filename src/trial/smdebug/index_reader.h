@@ -1,0 +1,45 @@
+// IndexReader: reads and parses many small index files at once.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "foreign/smdebug_index.h"
+#include "storage/storage.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::trial {
+
+struct IndexFile {
+  std::string path;
+  std::int64_t step = 0;
+  std::string worker;
+};
+
+struct ReadIndex {
+  Status status;  // the index counts only when it is ok
+  foreign::SmdebugIndex index;
+};
+
+// One thread at a time; while there is much to read, it has a few more at work, which are gone when read() returns.
+class IndexReader {
+ public:
+  explicit IndexReader(const storage::Storage& storage) : storage_(storage) {}
+
+  // What each of the files holds. Valid until the next call, which uses the memory again.
+  std::span<const ReadIndex> read(std::span<const IndexFile> files);
+
+ private:
+  void work(std::span<const IndexFile> files, std::atomic<std::size_t>& next, foreign::SmdebugIndexParser& parser);
+
+  const storage::Storage& storage_;
+  std::vector<std::unique_ptr<foreign::SmdebugIndexParser>> parsers_;  // one for each thread
+  std::vector<ReadIndex> results_;
+};
+
+}  // namespace trainwarden::trial

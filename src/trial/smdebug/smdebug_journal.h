@@ -1,0 +1,61 @@
+// SmdebugJournal: one worker of a folder of smdebug's, as a journal. The source of the run tells it of steps; values
+// are read from the event files when asked for.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "foreign/tf_event.h"
+#include "storage/storage.h"
+#include "store/journal_reader.h"
+#include "store/loss_list.h"
+#include "trial/smdebug/worker_contents.h"
+
+namespace trainwarden::trial {
+
+class SmdebugJournal final : public store::JournalReader {
+ public:
+  // All must outlive the journal. `run_ended`: nothing will be written any more.
+  SmdebugJournal(const storage::Storage& storage, const WorkerContents& contents, const bool& run_ended)
+      : storage_(storage), contents_(contents), run_ended_(run_ended) {}
+
+  Status refresh() override { return {}; }  // the source does
+  std::span<const store::TensorEntry> tensors() const override { return contents_.tensors(); }
+  std::span<const store::StepEntry> steps() const override { return contents_.steps(); }  // unix_ns is 0
+  std::span<const store::EventEntry> events() const override { return {}; }
+  std::span<const Collection> collections() const override { return {}; }
+  std::span<const RunLoss> losses() const override { return losses_.all(); }
+
+  // Of the step's smallest record.
+  std::int64_t unix_ns(std::size_t step_index) override;
+  Result<std::span<const store::Record>> records(std::size_t step_index) override {
+    return contents_.records(step_index);
+  }
+
+  // When the event file is not there: "event file missing", kUnavailable as long as it may come, then kOutOfRange.
+  Result<TensorValue> read_value(const store::Record& record) override;
+  Result<SharedTensorValue> map_value(const store::Record& record) override;
+  Result<store::StatisticsRow> read_statistics(const store::Record& record) override;
+  Result<double> read_scalar(const store::Record& record) override;
+  Result<std::vector<SavedReduction>> read_reductions(const store::Record& record) override;
+  Result<std::pair<DType, Shape>> read_shape(const store::Record& record) override;
+
+  // Reads and decodes every record. What is missing of the run's last step may still come while the run goes on.
+  Status verify_all() override;
+
+ private:
+  Status missing(std::size_t step_index, const Status& cause) const;
+  Result<std::unique_ptr<storage::ReadableFile>> open_events(std::size_t step_index) const;
+  Result<std::string> read_record(std::size_t step_index, const EventPlace& place) const;
+  Result<TensorValue> read_tensor(std::size_t step_index, std::string_view tag, const EventPlace& place) const;
+  void verify_step(std::size_t step_index);
+
+  const storage::Storage& storage_;
+  const WorkerContents& contents_;
+  const bool& run_ended_;
+  store::LossList losses_;
+};
+
+}  // namespace trainwarden::trial

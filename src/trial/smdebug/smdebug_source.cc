@@ -1,0 +1,125 @@
+#include "trial/smdebug/smdebug_source.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/crc32c.h"
+#include "foreign/smdebug_layout.h"
+#include "trial/smdebug/index_files.h"
+#include "trial/smdebug/manifests.h"
+#include "trial/smdebug/smdebug_journal.h"
+#include "trial/smdebug/worker_contents.h"
+
+namespace trainwarden::trial {
+namespace {
+
+class SmdebugSource final : public RunSource {
+ public:
+  explicit SmdebugSource(std::shared_ptr<const storage::Storage> storage)
+      : storage_(std::move(storage)), manifests_(*storage_), index_files_(*storage_) {}
+
+  std::string_view recorder() const override { return "smdebug"; }
+  const store::RunInfo& info() const override { return info_; }
+  Status refresh(std::int64_t last_complete_step) override;
+  std::vector<SourceWorker> workers() const override;
+  std::vector<Collection> take_collections() override { return manifests_.take_collections(); }
+  Result<std::unique_ptr<store::JournalReader>> open_journal(const SourceWorker& worker) override {
+    return std::unique_ptr<store::JournalReader>(
+        std::make_unique<SmdebugJournal>(*storage_, contents_of(worker.name), ended_));
+  }
+  bool is_writing(const SourceWorker& /*worker*/) const override { return !ended_; }
+  bool has_ended(const WorkerLife& /*worker*/) const override { return ended_; }
+  RunState state(std::span<const WorkerLife> /*workers*/) const override {
+    return ended_ ? RunState::kCompleted : RunState::kRunning;
+  }
+  std::vector<RunLoss> losses(RunState state) const override;
+  std::string describe() const override { return storage_->describe(""); }
+
+ private:
+  struct Worker {
+    int rank = 0;
+    WorkerContents contents;
+  };
+
+  WorkerContents& contents_of(const std::string& worker);
+  void identify();
+
+  const std::shared_ptr<const storage::Storage> storage_;
+  Manifests manifests_;
+  IndexFiles index_files_;
+  std::map<std::string, Worker> workers_;
+  store::RunInfo info_;
+  bool ended_ = false;  // the marker was there, and all that was written before it has been read
+};
+
+// The marker is looked at before the files: all that was written before it is then read.
+Status SmdebugSource::refresh(std::int64_t last_complete_step) {
+  const bool marked = storage_->exists(std::string(foreign::kSmdebugEndMarker));
+  Status status = manifests_.refresh();
+  for (const std::string& worker : manifests_.workers()) contents_of(worker);
+
+  // When the run has ended all folders are looked into once more: the window may have passed a straggler by.
+  const std::int64_t first_step = marked && !ended_ ? 0 : std::max<std::int64_t>(last_complete_step, 0);
+  const auto take = [this](const IndexFile& file, const foreign::SmdebugIndex& index) {
+    return contents_of(file.worker).take_in(file.step, index);
+  };
+  const Status indexes = index_files_.refresh(first_step, take);
+  if (status.ok()) status = indexes;
+  if (status.ok()) ended_ = marked;
+  info_.world_size = std::max({info_.world_size, manifests_.announced_workers(), static_cast<int>(workers_.size())});
+  if (info_.created_unix_ns == 0) identify();
+  return status;
+}
+
+WorkerContents& SmdebugSource::contents_of(const std::string& worker) {
+  const auto known = workers_.find(worker);
+  if (known != workers_.end()) return known->second.contents;
+  const int rank = static_cast<int>(workers_.size());
+  return workers_.emplace(worker, Worker{rank, WorkerContents(worker)}).first->second.contents;
+}
+
+std::vector<SourceWorker> SmdebugSource::workers() const {
+  std::vector<SourceWorker> workers;
+  for (const auto& [name, worker] : workers_) workers.push_back({name, worker.rank});
+  return workers;
+}
+
+// The first record's wall time is the run's creation; with the record's name and place it tells the run from others.
+void SmdebugSource::identify() {
+  for (const auto& [name, worker] : workers_) {
+    if (worker.contents.steps().empty()) continue;
+    info_.created_unix_ns = SmdebugJournal(*storage_, worker.contents, ended_).unix_ns(0);
+    if (info_.created_unix_ns == 0) continue;
+    const std::string& tensor = worker.contents.tensors()[0].name;
+    info_.id =
+        fmt::format("{:016x}{:08x}{:08x}", info_.created_unix_ns, crc32c(as_bytes(name)), crc32c(as_bytes(tensor)));
+    return;
+  }
+}
+
+std::vector<RunLoss> SmdebugSource::losses(RunState state) const {
+  std::vector<RunLoss> losses = manifests_.losses();
+  const std::vector<RunLoss> unusable = index_files_.losses();
+  losses.insert(losses.end(), unusable.begin(), unusable.end());
+  const auto silent = std::max<std::int64_t>(info_.world_size - static_cast<std::int64_t>(workers_.size()), 0);
+  if (state != RunState::kRunning && silent > 0) {
+    losses.push_back({std::string(foreign::kSmdebugManifestFolder), "worker never started",
+                      static_cast<std::uint64_t>(silent), 0, true});
+  }
+  return losses;
+}
+
+}  // namespace
+
+bool holds_smdebug_run(const storage::Storage& storage) {
+  return storage.exists("collections") || storage.exists(std::string(foreign::kSmdebugIndexFolder));
+}
+
+Result<std::unique_ptr<RunSource>> open_smdebug_source(std::shared_ptr<const storage::Storage> storage) {
+  return std::unique_ptr<RunSource>(std::make_unique<SmdebugSource>(std::move(storage)));
+}
+
+}  // namespace trainwarden::trial
