@@ -93,7 +93,6 @@ Result<std::vector<Candidate>> candidates_of(const HookOptions& options) {
 
   const Candidate* all = find_candidate(candidates, kAll);
   const bool every_one = all != nullptr && all->saved;
-  if (every_one) include_pattern(kAll, ".*", candidates);
   for (Candidate& candidate : candidates) {
     const Collection& collection = candidate.collection;
     if (every_one || collection.name == kLosses || collection.name == kScalars) candidate.saved = true;

@@ -133,6 +133,16 @@ TEST(CapturePlan, IncludingAllSavesEveryCollection) {
                           [](const Collection& collection) { return collection.save.has_value(); }));
 }
 
+// Every collection is then saved; the patterns say what else.
+TEST(CapturePlan, AllWithPatternsOfItsOwnKeepsThem) {
+  HookOptions options = every_step();
+  options.collections = {{.name = "all", .include = {"attention"}}};
+  const auto plan = plan_of(options);
+  EXPECT_NE(plan->membership_of("attention0_output").form_now(), 0);
+  EXPECT_NE(plan->membership_of("conv.weight").form_now(), 0);
+  EXPECT_EQ(plan->membership_of("something else").form_now(), 0);
+}
+
 TEST(CapturePlan, DeclaredCollectionsAreCreatedAndSaved) {
   const auto plan = plan_of(every_step());
   const std::string_view wanted[] = {"mine", "weights"};

@@ -102,7 +102,7 @@ std::optional<std::int64_t> CaptureSession::next_wanted_step(TensorId id) const 
 
 void CaptureSession::save_tensor(TensorId id, const TensorView& view) {
   if (TensorEntry* entry = tensors_.find(id)) return save(*entry, view);
-  lose_saved(LossCause::kUnsupported, 0, [&] { return fmt::format("no tensor was declared as {}", id.value); });
+  lose_undeclared(id);
 }
 
 void CaptureSession::save_tensor(std::string_view name, const TensorView& view) {
@@ -203,6 +203,24 @@ void CaptureSession::save_scalar(std::string_view name, double value) {
   if (!is_on()) return lose_saved(LossCause::kHookOff, sizeof value, [&] { return printable(entry->name); });
   if (!entry->membership.load(std::memory_order_acquire)->has_scalars()) add_to(*entry, {&kScalarsCollection, 1});
   add(*entry, sizeof value, [&] { return assembler_.add_scalar(*entry, value); });
+}
+
+void CaptureSession::save_reductions(TensorId id, std::span<const SavedReduction> reductions) {
+  if (TensorEntry* entry = tensors_.find(id)) return keep_reductions(*entry, reductions);
+  lose_undeclared(id);
+}
+
+void CaptureSession::save_reductions(std::string_view name, std::span<const SavedReduction> reductions) {
+  if (TensorEntry* entry = entry_of(name)) return keep_reductions(*entry, reductions);
+  lose_nameless();
+}
+
+void CaptureSession::keep_reductions(TensorEntry& entry, std::span<const SavedReduction> reductions) {
+  if (entry.form_now() == 0 || reductions.empty()) return;
+  const Bill::Timer timer(bill_);
+  const std::size_t bytes = reductions.size() * sizeof(double);
+  if (!is_on()) return lose_saved(LossCause::kHookOff, bytes, [&] { return printable(entry.name); });
+  add(entry, bytes, [&] { return assembler_.add_reductions(entry, reductions); });
 }
 
 // Memory for a tensor's bytes; without it the loss has been counted.
@@ -328,6 +346,10 @@ void CaptureSession::lose_nameless() {
   });
 }
 
+void CaptureSession::lose_undeclared(TensorId id) {
+  lose_saved(LossCause::kUnsupported, 0, [&] { return fmt::format("no tensor was declared as {}", id.value); });
+}
+
 void CaptureSession::lose_full(const TensorEntry& entry, std::uint64_t bytes) {
   lose_saved(LossCause::kStagingFull, bytes, [&] {
     return fmt::format(
@@ -345,6 +367,7 @@ HookReport CaptureSession::report() const {
   report.kept_bytes = written.tensor_bytes;
   report.statistics = written.statistics;
   report.scalars = written.scalars;
+  report.reductions = written.reductions;
   report.training_thread_ns = bill_.hook_ns();
   report.bill = bill_.report(counter_.current().mode);
   report.losses = ledger_.losses();

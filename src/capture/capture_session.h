@@ -59,6 +59,8 @@ class CaptureSession {
   void save_tensor(std::string_view name, const TensorView& view);
   void save_strings(std::string_view name, std::span<const std::string_view> strings);
   void save_scalar(std::string_view name, double value);
+  void save_reductions(TensorId id, std::span<const SavedReduction> reductions);
+  void save_reductions(std::string_view name, std::span<const SavedReduction> reductions);
 
   void begin_group() { devices_.begin_group(); }
   void end_group();
@@ -87,6 +89,7 @@ class CaptureSession {
   void save(TensorEntry& entry, const TensorView& view);
   void save_whole_strings(TensorEntry& entry, FormBits form, const Shape& shape,
                           std::span<const std::string_view> strings);
+  void keep_reductions(TensorEntry& entry, std::span<const SavedReduction> reductions);
   bool keep_values(TensorEntry& entry, FormBits form, const TensorView& view);
   void keep_statistics(TensorEntry& entry, FormBits form, const TensorView& view);
   void keep_shape(TensorEntry& entry, DType dtype, const Shape& shape);
@@ -108,6 +111,7 @@ class CaptureSession {
   template <class Message>
   void lose_saved(LossCause cause, std::uint64_t bytes, Message message);
   void lose_nameless();
+  void lose_undeclared(TensorId id);
   void lose_full(const TensorEntry& entry, std::uint64_t bytes);
 
   const WhenFull when_full_;

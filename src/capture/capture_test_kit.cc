@@ -34,6 +34,12 @@ void read_record(store::JournalReader& reader, const store::Record& record, Read
       step.scalars[name] = *scalar;
       return;
     }
+    case store::RecordForm::kReductions: {
+      auto reductions = reader.read_reductions(record);
+      ASSERT_TRUE(reductions.ok()) << reductions.status().to_string();
+      step.reductions[name] = *std::move(reductions);
+      return;
+    }
   }
 }
 

@@ -38,6 +38,7 @@ struct ReadStep {
   std::map<std::string, TensorValue> values;
   std::map<std::string, store::StatisticsRow> statistics;
   std::map<std::string, double> scalars;
+  std::map<std::string, std::vector<SavedReduction>> reductions;
 };
 
 struct ReadRun {

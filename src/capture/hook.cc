@@ -168,6 +168,18 @@ void Hook::save_scalar(std::string_view name, double value) {
   impl_->guarded([&](capture::CaptureSession& session) { session.save_scalar(name, value); });
 }
 
+void Hook::save_reductions(TensorId id, std::span<const SavedReduction> reductions) {
+  impl_->guarded([&](capture::CaptureSession& session) {
+    if (session.anything_wanted()) session.save_reductions(id, reductions);
+  });
+}
+
+void Hook::save_reductions(std::string_view name, std::span<const SavedReduction> reductions) {
+  impl_->guarded([&](capture::CaptureSession& session) {
+    if (session.anything_wanted()) session.save_reductions(name, reductions);
+  });
+}
+
 void Hook::add_cost(std::chrono::nanoseconds spent) {
   impl_->guarded([&](capture::CaptureSession& session) { session.add_cost(spent); });
 }

@@ -17,6 +17,7 @@
 #include "capture/config_source.h"
 #include "capture/hook_options_json.h"
 #include "capture/option_values.h"
+#include "capture/smdebug_options.h"
 #include "store/no_throw.h"
 
 namespace trainwarden {
@@ -30,10 +31,13 @@ constexpr const char* kRankVariables[] = {"TRAINWARDEN_RANK",    "RANK",     "OM
 constexpr const char* kWorldSizeVariables[] = {"TRAINWARDEN_WORLD_SIZE", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
                                                "MV2_COMM_WORLD_SIZE",    "PMI_SIZE",   "SLURM_STEP_NUM_TASKS"};
 
+// The file with the hook's configuration; the second is smdebug's own variable.
+constexpr const char* kConfigVariables[] = {"TRAINWARDEN_CONFIG", "SMDEBUG_CONFIG_FILE_PATH"};
+
 // With one of these the environment says what to capture.
-constexpr const char* kWhatVariables[] = {"TRAINWARDEN_CONFIG", "TRAINWARDEN_INCLUDE",
-                                          "TRAINWARDEN_INCLUDE_COLLECTIONS", "TRAINWARDEN_SAVE_ALL",
-                                          "TRAINWARDEN_SAVE_INTERVAL"};
+constexpr const char* kWhatVariables[] = {"TRAINWARDEN_CONFIG",   "SMDEBUG_CONFIG_FILE_PATH",
+                                          "TRAINWARDEN_INCLUDE",  "TRAINWARDEN_INCLUDE_COLLECTIONS",
+                                          "TRAINWARDEN_SAVE_ALL", "TRAINWARDEN_SAVE_INTERVAL"};
 
 // What every training has, at a price that nobody notices.
 constexpr double kAttachBudget = 0.01;
@@ -116,6 +120,20 @@ Status overlay_file(ConfigSource& source, HookOptions& options) {
   return overlay_json(source.text, source.file.string(), options);
 }
 
+Result<std::string> parse_tensorboard_file(std::string_view file) {
+  return read_tensorboard_config(std::string(file));
+}
+
+// Where TensorBoard is to find the run; the first is smdebug's own variable, and names a file that says it.
+Status overlay_tensorboard(const Environment& environment, HookOptions& options) {
+  EnvironmentReader reader(environment);
+  std::string dir;
+  reader.read("TENSORBOARD_CONFIG_FILE_PATH", dir, parse_tensorboard_file);
+  reader.read("TRAINWARDEN_TENSORBOARD_DIR", dir, parse_text);
+  if (!dir.empty()) options.tensorboard_dir = dir;
+  return reader.status();
+}
+
 void set_interval(SavePolicy& policy, std::int64_t save_interval) {
   for (auto& schedule : policy.by_mode) {
     if (!schedule) schedule.emplace();
@@ -130,16 +148,23 @@ Environment process_environment() {
 }
 
 bool switched_off(const Environment& environment) {
-  const char* value = environment("TRAINWARDEN");
-  return value != nullptr && parse_bool(trim(value)) == std::optional(false);
+  constexpr const char* kSwitches[] = {"TRAINWARDEN", "USE_SMDEBUG"};
+  return std::any_of(std::begin(kSwitches), std::end(kSwitches), [&](const char* variable) {
+    const char* value = environment(variable);
+    return value != nullptr && parse_bool(trim(value)) == std::optional(false);
+  });
 }
 
 Status overlay_environment(const Environment& environment, HookOptions& options) {
-  const auto file = EnvironmentReader(environment).text("TRAINWARDEN_CONFIG");
-  if (!file) return overlay_variables(environment, options);
+  const EnvironmentReader reader(environment);
+  const auto* const config = std::find_if(std::begin(kConfigVariables), std::end(kConfigVariables),
+                                          [&](const char* one) { return reader.text(one).has_value(); });
+  if (config == std::end(kConfigVariables)) return overlay_variables(environment, options);
+  // First, too: smdebug's schema keeps histograms for TensorBoard.
+  TRAINWARDEN_RETURN_IF_ERROR(overlay_tensorboard(environment, options));
   ConfigSource source{.base = options};
-  source.file = std::filesystem::absolute(std::string(*file));
-  TRAINWARDEN_RETURN_IF_ERROR(overlay_file(source, options).with_context("TRAINWARDEN_CONFIG"));
+  source.file = std::filesystem::absolute(std::string(*reader.text(*config)));
+  TRAINWARDEN_RETURN_IF_ERROR(overlay_file(source, options).with_context(*config));
   const Environment recording = [&](const char* variable) {
     const char* value = environment(variable);
     if (value != nullptr) source.variables[variable] = value;
@@ -152,7 +177,10 @@ Status overlay_environment(const Environment& environment, HookOptions& options)
 
 Status overlay_variables(const Environment& environment, HookOptions& options) {
   EnvironmentReader reader(environment);
+  const bool inside = options.tensorboard_dir == tensorboard_dir_in(options.run_dir);
   reader.read("TRAINWARDEN_RUN_DIR", options.run_dir, parse_text);
+  if (inside) options.tensorboard_dir = tensorboard_dir_in(options.run_dir);
+  TRAINWARDEN_RETURN_IF_ERROR(overlay_tensorboard(environment, options));
   reader.read_first(kRankVariables, options.rank, parse_rank);
   reader.read_first(kWorldSizeVariables, options.world_size, parse_positive);
 

@@ -18,7 +18,9 @@ namespace trainwarden {
 class Hook::Impl {
  public:
   explicit Impl(HookOptions hook_options, std::string reason = {})
-      : options(std::move(hook_options)), off_reason(std::move(reason)) {}
+      : options(std::move(hook_options)), off_reason(std::move(reason)) {
+    counter.start_at(options.first_global_step, options.first_mode_steps);
+  }
   // A session that belongs to the parent process, or whose thread is stuck, is left as it is.
   ~Impl() {
     if (in_forked_child() || (session != nullptr && session->stuck())) static_cast<void>(session.release());

@@ -11,7 +11,10 @@
 #include "base/text.h"
 #include "capture/config_source.h"
 #include "capture/json_object.h"
+#include "capture/json_text.h"
 #include "capture/option_values.h"
+#include "capture/smdebug_config.h"
+#include "capture/smdebug_options.h"
 #include "store/no_throw.h"
 
 namespace trainwarden {
@@ -105,6 +108,17 @@ void read_int(JsonObject& document, const std::string& key, int& value, int at_l
   value = static_cast<int>(wide);
 }
 
+void read_first_steps(JsonObject& document, HookOptions& options, Status& status) {
+  document.read("first_global_step", options.first_global_step, 0);
+  const json* member = document.find("first_mode_steps");
+  if (member == nullptr) return;
+  JsonObject modes(*member, "first_mode_steps", status);
+  for (const Mode mode : {Mode::kTrain, Mode::kEval, Mode::kPredict}) {
+    modes.read(std::string(name(mode)), options.first_mode_steps[index_of(mode)], 0);
+  }
+  modes.finish();
+}
+
 void read_bytes(JsonObject& document, const std::string& key, std::size_t& value) {
   const json* member = document.find(key);
   if (member == nullptr) return;
@@ -144,44 +158,24 @@ Status read_document(const json& value, HookOptions& options) {
   document.read_word("when_full", options.when_full, parse_when_full);
   document.read_word("durability", options.durability, parse_durability);
   document.read("dry_run", options.dry_run);
+  read_first_steps(document, options, status);
+  std::string tensorboard_dir = options.tensorboard_dir.string();
+  document.read("tensorboard_dir", tensorboard_dir);
+  options.tensorboard_dir = tensorboard_dir;
   document.read("code_version", options.code_version);
   document.read("labels", options.labels);
   document.finish();
   return status;
 }
 
-// `byte` counts from 1, as nlohmann::json does.
-std::string line_and_column(std::string_view text, std::size_t byte) {
-  const std::string_view before = text.substr(0, std::min(byte == 0 ? 0 : byte - 1, text.size()));
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 = 0
-  return fmt::format("line {}, column {}", line, before.size() - line_start + 1);
-}
-
-// The reason without the library's own prefix: "... while parsing value - invalid literal; last read: 'x'".
-std::string reason_of(const json::parse_error& error) {
-  const std::string_view text = error.what();
-  constexpr std::string_view kBeforeReason = "syntax error ";
-  const std::size_t start = text.find(kBeforeReason);
-  return printable(start == std::string_view::npos ? text : text.substr(start + kBeforeReason.size()));
-}
-
-Status parse_and_read(std::string_view text, HookOptions& options) {
-  try {
-    return read_document(json::parse(text), options);
-  } catch (const json::parse_error& error) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("{}: not JSON: {}", line_and_column(text, error.byte), reason_of(error)));
-  } catch (const json::out_of_range&) {
-    // A number that no double holds; the parser does not say where.
-    return Status(Code::kInvalidArgument, "it holds a number too large for any setting, like 1e999");
-  }
-}
-
 }  // namespace
 
 Status overlay_json(std::string_view json, std::string_view source_name, HookOptions& options) {
-  return parse_and_read(json, options).with_context(source_name);
+  const Result<nlohmann::json> document = parse_json(json);
+  if (!document.ok()) return document.status().with_context(source_name);
+  const Status status =
+      is_smdebug_config(*document) ? overlay_smdebug(*document, options) : read_document(*document, options);
+  return status.with_context(source_name);
 }
 
 Status overlay_json_file(const std::filesystem::path& file, HookOptions& options) {
@@ -190,6 +184,16 @@ Status overlay_json_file(const std::filesystem::path& file, HookOptions& options
 }
 
 }  // namespace capture
+
+Result<std::string> parse_smdebug_config(std::string_view json, std::string_view source_name) {
+  return store::no_throw([&]() -> Result<std::string> {
+    const auto document = capture::parse_json(json);
+    if (!document.ok()) return document.status().with_context(source_name);
+    const auto config = capture::read_smdebug_config(*document, SavePolicy());
+    if (!config.ok()) return config.status().with_context(source_name);
+    return capture::to_json(*config);
+  });
+}
 
 Result<HookOptions> load_hook_options(const std::filesystem::path& json_file) {
   return store::no_throw([&]() -> Result<HookOptions> {

@@ -75,6 +75,7 @@ void JournalFeed::count(const StagedStep& step) {
   written_.tensor_bytes += step.tensor_bytes();
   written_.statistics += step.statistics.size();
   written_.scalars += step.scalars.size();
+  written_.reductions += step.reductions.size();
 }
 
 void JournalFeed::lose(const StagedStep& step, const Status& status) {

@@ -30,6 +30,7 @@ struct WrittenCounts {
   std::atomic<std::uint64_t> tensor_bytes = 0;
   std::atomic<std::uint64_t> statistics = 0;
   std::atomic<std::uint64_t> scalars = 0;
+  std::atomic<std::uint64_t> reductions = 0;
 };
 
 // One thread at a time, but for stop(), tell() and written().

@@ -40,6 +40,10 @@ Status check_options(const HookOptions& options) {
     return Status(Code::kInvalidArgument, fmt::format("rank must be in [0, world_size = {}), not {}; set both",
                                                       options.world_size, options.rank));
   }
+  const auto& mode_steps = options.first_mode_steps;
+  if (options.first_global_step < 0 || *std::min_element(mode_steps.begin(), mode_steps.end()) < 0) {
+    return Status(Code::kInvalidArgument, "first_global_step and first_mode_steps must be at least 0");
+  }
   if (!(options.budget >= 0 && options.budget <= 1)) {
     return Status(
         Code::kInvalidArgument,

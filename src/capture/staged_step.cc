@@ -40,7 +40,7 @@ void add_statistics(StagedStep& step, std::uint32_t id, const TensorView& view, 
 std::uint64_t StagedStep::item_count() const {
   const auto awaited =
       std::count_if(device_items.begin(), device_items.end(), [](const DeviceItem& item) { return item.form != 0; });
-  return tensors.size() + statistics.size() + scalars.size() + static_cast<std::uint64_t>(awaited);
+  return tensors.size() + statistics.size() + scalars.size() + reductions.size() + static_cast<std::uint64_t>(awaited);
 }
 
 std::uint64_t StagedStep::tensor_bytes() const {
@@ -63,6 +63,7 @@ store::StepBatch make_batch(StagedStep& step, std::vector<std::vector<std::strin
   }
   batch.new_names = step.new_names;
   batch.scalars = step.scalars;
+  batch.reductions = step.reductions;
   batch.losses = step.losses.rows();
   batch.statistics = std::move(step.statistics);
   return batch;

@@ -46,6 +46,7 @@ struct StagedStep {
   std::vector<StagedTensor> tensors;
   std::vector<store::StatisticsRow> statistics;
   std::vector<store::ScalarRow> scalars;
+  std::vector<store::ReductionRow> reductions;
   LossTally losses;
   StagingArea::Share share;
   std::vector<DeviceItem> device_items;  // goes before the share, which they are copied into

@@ -33,13 +33,13 @@ StepAssembler::Slot::~Slot() {
 }
 
 // nullptr when there is no room for another name.
-TensorEntry* StepAssembler::entry_for_save(TensorEntry& entry) {
-  if (mark_saved(entry)) return &entry;
-  for (std::uint32_t suffix = mark_of(entry.id).last_suffix + 1;; ++suffix) {
+TensorEntry* StepAssembler::entry_for_save(TensorEntry& entry, Saves Mark::*kind) {
+  if (mark_saved(entry, kind)) return &entry;
+  for (std::uint32_t suffix = (mark_of(entry.id).*kind).last_suffix + 1;; ++suffix) {
     TensorEntry* other = tensors_.add_suffixed(entry, suffix);
     if (other == nullptr) return nullptr;
-    if (!mark_saved(*other)) continue;
-    mark_of(entry.id).last_suffix = suffix;
+    if (!mark_saved(*other, kind)) continue;
+    (mark_of(entry.id).*kind).last_suffix = suffix;
     return other;
   }
 }
@@ -84,6 +84,18 @@ StepAssembler::Added StepAssembler::add_scalar(TensorEntry& entry, double value)
   return Added::kYes;
 }
 
+StepAssembler::Added StepAssembler::add_reductions(TensorEntry& entry, std::span<const SavedReduction> reductions) {
+  std::lock_guard lock(mutex_);
+  if (!step_->share.charge(reductions.size() * sizeof(store::ReductionRow))) return Added::kNoRoom;
+  const TensorEntry* target = entry_for_save(entry, &Mark::reductions);
+  if (target == nullptr) return Added::kNoName;
+  tell_name(*target);
+  for (const SavedReduction& saved : reductions) {
+    step_->reductions.push_back({target->id, saved.reduction, saved.abs, saved.value});
+  }
+  return Added::kYes;
+}
+
 StepAssembler::Added StepAssembler::add_device_item(TensorEntry& entry, DeviceItem& item) {
   std::lock_guard lock(mutex_);
   if (!step_->share.charge(kDeviceItemBytes)) return Added::kNoRoom;
@@ -114,6 +126,7 @@ std::unique_ptr<StagedStep> StepAssembler::end(const StepId& id) {
   next->tensors.reserve(step_->tensors.size());  // steps are much alike
   next->statistics.reserve(step_->statistics.size());
   next->scalars.reserve(step_->scalars.size());
+  next->reductions.reserve(step_->reductions.size());
   next->device_items.reserve(step_->device_items.size());
   step_->id = id;
   return std::exchange(step_, std::move(next));
@@ -135,11 +148,10 @@ StepAssembler::Mark& StepAssembler::mark_of(std::uint32_t id) {
 }
 
 // False when the entry was saved in this step before.
-bool StepAssembler::mark_saved(const TensorEntry& entry) {
-  Mark& mark = mark_of(entry.id);
-  if (mark.saved_in == step_number_) return false;
-  mark.saved_in = step_number_;
-  mark.last_suffix = 0;
+bool StepAssembler::mark_saved(const TensorEntry& entry, Saves Mark::*kind) {
+  Saves& saves = mark_of(entry.id).*kind;
+  if (saves.saved_in == step_number_) return false;
+  saves = {step_number_, 0};
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/bytes.h"
@@ -54,6 +55,8 @@ class StepAssembler {
   // These are charged to the staging area's account; `row` is left alone when there is no room.
   Added add_statistics(TensorEntry& entry, store::StatisticsRow& row);
   Added add_scalar(TensorEntry& entry, double value);
+  // These lie beside what else is saved of the entry in this step: only a second call gets a suffix.
+  Added add_reductions(TensorEntry& entry, std::span<const SavedReduction> reductions);
   Added add_device_item(TensorEntry& entry, DeviceItem& item);
   // One of form 0 that is lost, but for which the step must wait: its memory is still written to.
   void await_device_item(DeviceItem item);
@@ -70,16 +73,20 @@ class StepAssembler {
   void lose(StagedStep& step);
 
  private:
+  struct Saves {
+    std::uint64_t saved_in = 0;     // the number of the step
+    std::uint32_t last_suffix = 0;  // within that step
+  };
   // What there is to know about an entry, by its id.
   struct Mark {
-    std::uint64_t saved_in = 0;        // the number of the step
-    std::uint32_t last_suffix = 0;     // within that step
+    Saves itself;                      // its value, statistics or scalar
+    Saves reductions;                  // single ones
     const Membership* told = nullptr;  // as the journal has been told
   };
 
-  TensorEntry* entry_for_save(TensorEntry& entry);
+  TensorEntry* entry_for_save(TensorEntry& entry, Saves Mark::*kind = &Mark::itself);
   Mark& mark_of(std::uint32_t id);
-  bool mark_saved(const TensorEntry& entry);
+  bool mark_saved(const TensorEntry& entry, Saves Mark::*kind);
   void tell_name(const TensorEntry& entry);
 
   StagingArea& staging_;

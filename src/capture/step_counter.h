@@ -26,6 +26,10 @@ class StepCounter {
     const std::int64_t global_step = global_step_.load(std::memory_order_relaxed);
     return {global_step, mode, mode == Mode::kGlobal ? global_step : mode_steps_[index_of(mode)].load()};
   }
+  void start_at(std::int64_t global_step, const std::array<std::int64_t, 4>& mode_steps) {
+    global_step_ = global_step;
+    for (std::size_t i = 0; i < mode_steps.size(); ++i) mode_steps_[i] = mode_steps[i];
+  }
   void set_mode(Mode mode) { mode_.store(mode, std::memory_order_relaxed); }
   void advance() {
     ++mode_steps_[index_of(mode_.load(std::memory_order_relaxed))];
