@@ -175,6 +175,7 @@ Status check_running(const Trial& trial) {
 }
 
 Result<Outcome> change(const CaptureForm& form, Trial& trial, double timeout_s) {
+  TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(trial, "a request to its training"));
   TRAINWARDEN_RETURN_IF_ERROR(check_running(trial));
   TRAINWARDEN_ASSIGN_OR_RETURN(format::CaptureRequest request, make_request(form));
   TRAINWARDEN_RETURN_IF_ERROR(check_request(request, trial));

@@ -18,26 +18,46 @@ std::string any_of(const std::vector<std::string>& patterns) {
   return fmt::format("(?:{})", fmt::join(patterns, ")|(?:"));
 }
 
-}  // namespace
+using Variables = std::map<std::string, std::string>;
 
-Result<std::map<std::string, std::string>> CaptureChoice::environment() const {
-  std::map<std::string, std::string> variables;
+// What the hook will make of these and of the environment.
+Result<HookOptions> resolve(const Variables& variables) {
+  return capture::options_for_attach([&](const char* variable) {
+    const auto own = variables.find(variable);
+    return own != variables.end() ? own->second.c_str() : std::getenv(variable);
+  });
+}
+
+Variables variables_of(const CaptureChoice& choice) {
+  Variables variables;
   const auto set = [&](const char* variable, std::string value) {
     if (!value.empty()) variables[variable] = std::move(value);
   };
   // The program may work in another folder.
-  set("TRAINWARDEN_CONFIG", config.empty() ? "" : std::filesystem::absolute(config).string());
-  set("TRAINWARDEN_BUDGET", budget);
-  set("TRAINWARDEN_INCLUDE_COLLECTIONS", fmt::format("{}", fmt::join(include_collections, ",")));
-  set("TRAINWARDEN_INCLUDE", include.empty() ? "" : any_of(include));
-  set("TRAINWARDEN_SAVE_INTERVAL", save_interval);
-  set("TRAINWARDEN_KEEP", keep);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const HookOptions options, capture::options_for_attach([&](const char* variable) {
-                                 const auto own = variables.find(variable);
-                                 return own != variables.end() ? own->second.c_str() : std::getenv(variable);
-                               }));
+  set("TRAINWARDEN_CONFIG", choice.config.empty() ? "" : std::filesystem::absolute(choice.config).string());
+  set("TRAINWARDEN_BUDGET", choice.budget);
+  set("TRAINWARDEN_INCLUDE_COLLECTIONS", fmt::format("{}", fmt::join(choice.include_collections, ",")));
+  set("TRAINWARDEN_INCLUDE", choice.include.empty() ? "" : any_of(choice.include));
+  set("TRAINWARDEN_SAVE_INTERVAL", choice.save_interval);
+  set("TRAINWARDEN_KEEP", choice.keep);
+  return variables;
+}
+
+}  // namespace
+
+Result<std::map<std::string, std::string>> CaptureChoice::environment() const {
+  Variables variables = variables_of(*this);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const HookOptions options, resolve(variables));
   TRAINWARDEN_RETURN_IF_ERROR(capture::CapturePlan::resolve(options).status());
   return variables;
+}
+
+Result<std::filesystem::path> CaptureChoice::tensorboard_dir(const std::filesystem::path& run) const {
+  if (!tensorboard.empty()) return std::filesystem::path(tensorboard);
+  Variables variables = variables_of(*this);
+  variables["TRAINWARDEN_RUN_DIR"] = run.string();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const HookOptions options, resolve(variables));
+  return options.tensorboard_dir;
 }
 
 void add_capture_options(CLI::App& command, CaptureChoice& choice) {
@@ -58,6 +78,9 @@ void add_capture_options(CLI::App& command, CaptureChoice& choice) {
       ->type_name("FORMS");
   command.add_option("--budget", choice.budget, "Share of the training's time that capture may take, as 1%")
       ->type_name("SHARE");
+  command
+      .add_option("--tensorboard", choice.tensorboard, "Show the run to TensorBoard in this folder, while it trains")
+      ->type_name("DIR");
 }
 
 }  // namespace trainwarden::cli

@@ -2,6 +2,7 @@
 // hook reads (docs/reference/config.md), and go before those that are set already.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,10 +18,14 @@ struct CaptureChoice {
   std::vector<std::string> include;
   std::string save_interval;
   std::string keep;
+  std::string tensorboard;
 
   // kInvalidArgument for what the hook would refuse: wrong here is better than wrong in the program, which would go on
   // without a hook.
   Result<std::map<std::string, std::string>> environment() const;
+  // Where the run in `run` is to be shown to TensorBoard, as these options, the configuration and the environment say;
+  // empty: nowhere.
+  Result<std::filesystem::path> tensorboard_dir(const std::filesystem::path& run) const;
 };
 
 void add_capture_options(CLI::App& command, CaptureChoice& choice);

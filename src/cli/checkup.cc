@@ -7,6 +7,8 @@
 #include "storage/local_storage.h"
 #include "store/journal_reader.h"
 #include "trainwarden/version.h"
+#include "trial/smdebug/smdebug_source.h"
+#include "trial/trial_access.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -27,16 +29,38 @@ Result<JournalCheckup> examine_journal(const storage::Storage& storage, const st
   return checkup;
 }
 
+// Of a run that another recorder wrote.
+Result<Checkup> examine_foreign(const std::filesystem::path& run) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run));
+  Checkup checkup;
+  checkup.recorder = trial->recorder();
+  checkup.info = TrialAccess::run_info(*trial);
+  checkup.losses = trial->losses();
+  for (trial::WorkerJournal* worker : TrialAccess::journals(*trial)) {
+    store::JournalReader& reader = worker->reader();
+    TRAINWARDEN_RETURN_IF_ERROR(reader.verify_all());
+    JournalCheckup& journal = checkup.journals.emplace_back();
+    journal.writer = worker->name();
+    journal.live = worker->life().writing;
+    journal.steps = reader.steps().size();
+    journal.tensors = reader.tensors().size();
+    journal.losses.assign(reader.losses().begin(), reader.losses().end());
+  }
+  return checkup;
+}
+
 }  // namespace
 
 bool Checkup::healthy() const {
-  return std::all_of(journals.begin(), journals.end(),
-                     [](const JournalCheckup& journal) { return journal.losses.empty(); });
+  return losses.empty() && std::all_of(journals.begin(), journals.end(),
+                                       [](const JournalCheckup& journal) { return journal.losses.empty(); });
 }
 
 Result<Checkup> examine(const std::filesystem::path& run) {
   const auto storage = storage::open_local_storage(run);
+  if (!storage->exists(store::kRunFile) && trial::holds_smdebug_run(*storage)) return examine_foreign(run);
   Checkup checkup;
+  checkup.recorder = "trainwarden";
   TRAINWARDEN_ASSIGN_OR_RETURN(checkup.info, store::read_run(*storage));
   if (checkup.info.format_version > kFormatVersion) {
     return Status(Code::kFailedPrecondition,

@@ -12,6 +12,7 @@
 
 namespace trainwarden::cli {
 
+// What one worker or engine wrote.
 struct JournalCheckup {
   std::string writer;  // "rank-00000", "watch-0"
   bool live = false;   // a process is writing it now
@@ -22,8 +23,10 @@ struct JournalCheckup {
 };
 
 struct Checkup {
+  std::string recorder;  // "trainwarden", "smdebug"
   store::RunInfo info;
   std::vector<JournalCheckup> journals;
+  std::vector<RunLoss> losses;  // that are in no journal
 
   bool healthy() const;  // nothing is damaged, missing or was dropped
 };

@@ -29,6 +29,8 @@ void add_value(CLI::App& app, Action& action);
 void add_rules(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_watch(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
+void add_import(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
@@ -37,6 +39,7 @@ void add_completion(CLI::App& app, Action& action);
 inline constexpr const char* kTrainGroup = "Train under watch";
 inline constexpr const char* kLookGroup = "Look inside";
 inline constexpr const char* kJudgeGroup = "Judge";
+inline constexpr const char* kTransferGroup = "Hand over";
 inline constexpr const char* kHelpGroup = "Start here";
 
 // Adds a sub-command whose options live as long as it; `act` gets them when it is chosen.

@@ -124,7 +124,7 @@ void print_filters(Trial& trial) {
   for (const TensorReading& reading : first_and_last_filters(trial)) {
     fmt::print("\n{} at step {}\n", kFilters, reading.step);
     const std::vector<double> elements = reading.value->to_doubles();
-    fmt::print("{}", render_picture(lay_out(elements, reading.shape, size.rows, size.columns), terminal));
+    fmt::print("{}", render_picture(lay_out(elements, reading.value->shape, size.rows, size.columns), terminal));
   }
 }
 

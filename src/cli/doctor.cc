@@ -1,4 +1,6 @@
 // `trainwarden doctor`: reads every byte of a run and says what is damaged or missing.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -17,23 +19,45 @@ struct DoctorOptions {
   bool json = false;
 };
 
+bool is_ours(const Checkup& checkup) {
+  return checkup.recorder == "trainwarden";
+}
+
+Json losses_as_json(const std::vector<RunLoss>& losses) {
+  Json list = Json::array();
+  for (const RunLoss& loss : losses) list.push_back(json_of(loss));
+  return list;
+}
+
 void print_as_json(const std::string& run, const Checkup& checkup) {
   Json journals = Json::array();
   for (const JournalCheckup& journal : checkup.journals) {
-    Json losses = Json::array();
-    for (const RunLoss& loss : journal.losses) losses.push_back(json_of(loss));
     journals.push_back({{"writer", journal.writer},
                         {"live", journal.live},
                         {"steps", journal.steps},
                         {"tensors", journal.tensors},
                         {"events", journal.events},
-                        {"losses", losses}});
+                        {"losses", losses_as_json(journal.losses)}});
   }
   print_json({{"run", run},
               {"id", checkup.info.id},
-              {"format_version", checkup.info.format_version},
+              {"recorder", checkup.recorder},
+              {"format_version", is_ours(checkup) ? Json(checkup.info.format_version) : Json()},
               {"healthy", checkup.healthy()},
-              {"journals", journals}});
+              {"journals", journals},
+              {"losses", losses_as_json(checkup.losses)}});
+}
+
+void print_head(const std::string& run, const Checkup& checkup) {
+  const std::string format = is_ours(checkup) ? fmt::format("format version {}", checkup.info.format_version)
+                                              : fmt::format("recorded by {}", checkup.recorder);
+  fmt::print("{}  {}  {}\n", run, format, checkup.info.id);
+}
+
+// Nobody locks a folder of another recorder's: all that can be seen is whether the run's end was marked.
+const char* writer_text(const Checkup& checkup, const JournalCheckup& journal) {
+  if (is_ours(checkup)) return journal.live ? "at work" : "gone";
+  return journal.live ? "no end marker" : "gone";
 }
 
 void print_journals(const Checkup& checkup) {
@@ -44,7 +68,7 @@ void print_journals(const Checkup& checkup) {
                {"EVENTS", Align::kRight},
                {"LOSSES", Align::kRight}});
   for (const JournalCheckup& journal : checkup.journals) {
-    table.add_row({printable(journal.writer), journal.live ? "at work" : "gone", std::to_string(journal.steps),
+    table.add_row({printable(journal.writer), writer_text(checkup, journal), std::to_string(journal.steps),
                    std::to_string(journal.tensors), std::to_string(journal.events),
                    std::to_string(journal.losses.size())});
   }
@@ -53,12 +77,13 @@ void print_journals(const Checkup& checkup) {
 
 void print_losses(const Checkup& checkup) {
   Table table({{"CAUSE"}, {"COUNT", Align::kRight}, {"BYTES", Align::kRight}, {"WHERE"}});
-  for (const JournalCheckup& journal : checkup.journals) {
-    for (const RunLoss& loss : journal.losses) {
-      const std::string where = loss.by_writer ? loss.where + " (never written)" : loss.where;
-      table.add_row({printable(loss.cause), std::to_string(loss.count), format_bytes(loss.bytes), printable(where)});
-    }
-  }
+  const auto add = [&](const RunLoss& loss) {
+    const std::string where = loss.by_writer ? loss.where + " (never written)" : loss.where;
+    table.add_row({printable(loss.cause), std::to_string(loss.count), format_bytes(loss.bytes), printable(where)});
+  };
+  for (const JournalCheckup& journal : checkup.journals)
+    std::for_each(journal.losses.begin(), journal.losses.end(), add);
+  std::for_each(checkup.losses.begin(), checkup.losses.end(), add);
   fmt::print("\n{}\nEverything else can be read as before; nothing was changed.\n", table.to_string());
 }
 
@@ -70,10 +95,11 @@ int act(const DoctorOptions& options) {
   if (options.json) {
     print_as_json(run_name(*path), *checkup);
   } else {
-    fmt::print("{}  format version {}  {}\n", run_name(*path), checkup->info.format_version, checkup->info.id);
+    print_head(run_name(*path), *checkup);
     print_journals(*checkup);
     if (checkup->healthy()) {
-      fmt::print("healthy: every checksum holds and nothing is missing\n");
+      fmt::print("healthy: {} and nothing is missing\n",
+                 is_ours(*checkup) ? "every checksum holds" : "every record can be read");
     } else {
       print_losses(*checkup);
     }

@@ -27,6 +27,8 @@ struct RunRow {
   std::filesystem::path path;
   Status unreadable;  // of what follows nothing counts then
   RunState state = RunState::kRunning;
+  std::string recorder;
+  bool foreign = false;
   std::int64_t created_unix_ns = 0;
   std::size_t step_count = 0;
   std::int64_t last_step = -1;
@@ -44,6 +46,8 @@ RunRow read_run(const std::filesystem::path& path) {
     return row;
   }
   row.state = (*trial)->state();
+  row.recorder = (*trial)->recorder();
+  row.foreign = is_foreign(**trial);
   row.created_unix_ns = (*trial)->created_unix_ns();
   row.step_count = (*trial)->steps().size();
   row.last_step = (*trial)->last_complete_step();
@@ -76,9 +80,10 @@ void print_as_table(const std::vector<RunRow>& rows) {
       table.add_row({printable(row.name), "unreadable", "", "", "", row.unreadable.message()});
       continue;
     }
-    table.add_row({printable(row.name), std::string(name(row.state)), age_text(row.created_unix_ns, now),
-                   std::to_string(row.step_count), row.loss ? format_number(row.loss->value) : "",
-                   verdicts_text(row.rules)});
+    const std::string mark = row.foreign ? fmt::format(" ({})", row.recorder) : "";
+    table.add_row({printable(row.name), fmt::format("{}{}", name(row.state), mark),
+                   row.created_unix_ns == 0 ? "" : age_text(row.created_unix_ns, now), std::to_string(row.step_count),
+                   row.loss ? format_number(row.loss->value) : "", verdicts_text(row.rules)});
   }
   fmt::print("{}", table.to_string());
 }
@@ -89,6 +94,7 @@ Json json_of(const RunRow& row) {
     json["error"] = row.unreadable.message();
     return json;
   }
+  json["recorder"] = row.recorder;
   json["state"] = name(row.state);
   json["created_unix_ns"] = row.created_unix_ns;
   json["steps"] = row.step_count;

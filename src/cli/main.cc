@@ -38,6 +38,8 @@ void add_commands(CLI::App& app, Action& action) {
   add_rules(app, action);
   add_check(app, action);
   add_watch(app, action);
+  add_export(app, action);
+  add_import(app, action);
   add_doctor(app, action);
   add_completion(app, action);
 }

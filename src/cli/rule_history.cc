@@ -69,6 +69,8 @@ Result<std::vector<RuleHistory>> read_journal(const storage::Storage& storage, c
 
 Result<std::vector<RuleHistory>> read_rule_histories(const std::filesystem::path& run) {
   const auto storage = storage::open_local_storage(run);
+  if (!storage->exists(store::kRunFile))
+    return std::vector<RuleHistory>();  // another recorder's: nobody writes into it
   TRAINWARDEN_ASSIGN_OR_RETURN(const store::RunInfo info, store::read_run(*storage));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> journals, store::list_journals(*storage));
   std::vector<RuleHistory> all;

@@ -54,6 +54,7 @@ Result<ProgramPlan> make_plan(const RunOptions& options) {
   plan.stop_on_fire = options.on_fire == "stop";
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, choose_run(options));
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, options.capture.environment());
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.tensorboard_dir, options.capture.tensorboard_dir(plan.run));
   AttachPlan attach = plan_attach(options.command, options.attach);
   if (!attach.warning.empty()) fmt::print(stderr, "trainwarden: warning: {}\n", attach.warning);
   plan.environment.merge(std::move(attach.environment));
@@ -63,6 +64,16 @@ Result<ProgramPlan> make_plan(const RunOptions& options) {
 void print_missing_run(const RunOptions& options, const ProgramPlan& plan) {
   fmt::print(stderr, "trainwarden: the program wrote no run into {}: {}\n", plan.run.string(),
              explain_missing_run(options.command, options.attach));
+}
+
+// What happened to what TensorBoard shows, which is no affair of the program's exit code.
+void print_board(const ProgramPlan& plan, const Result<ExportReport>& board) {
+  if (board.ok()) {
+    fmt::print(stderr, "trainwarden: for TensorBoard: tensorboard --logdir {}\n",
+               printable(plan.tensorboard_dir.string()));
+  } else {
+    fmt::print(stderr, "trainwarden: warning: not shown to TensorBoard: {}\n", board.status().message());
+  }
 }
 
 void print_summary(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result) {
@@ -78,6 +89,7 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
     if (!result.watch->status.ok()) report_error(result.watch->status);
     print_report(stderr, result.watch->report);
   }
+  if (result.board) print_board(plan, *result.board);
   fmt::print(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan.run));
 }
 
@@ -116,6 +128,7 @@ void add_run(CLI::App& app, Action& action) {
   set_examples(command, {"trainwarden run -- python train.py", "trainwarden run -- ./train --epochs 3",
                          "trainwarden run --budget 1% --include-collection gradients --save-interval 10 -- ./train",
                          "trainwarden run --name first --rule VanishingGradient --on-fire stop -- ./train",
+                         "trainwarden run --tensorboard board -- python train.py",
                          "trainwarden run --config capture.json -- python3 train.py"});
 }
 

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "storage/local_storage.h"
 #include "store/run_folder.h"
+#include "trial/smdebug/smdebug_source.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -57,7 +59,8 @@ fs::path runs_folder(const std::string& option, const Environment& environment) 
 
 bool is_run(const fs::path& folder) {
   std::error_code ignored;
-  return fs::exists(folder / store::kRunFile, ignored);
+  return fs::exists(folder / store::kRunFile, ignored) ||
+         trial::holds_smdebug_run(*storage::open_local_storage(folder));
 }
 
 Result<std::vector<std::string>> list_runs(const fs::path& folder) {
@@ -80,7 +83,9 @@ Result<std::vector<std::string>> list_runs(const fs::path& folder) {
 Result<fs::path> locate_run(const std::string& text, const fs::path& folder) {
   if (is_run(text)) return fs::path(text);
   if (text.find('/') != std::string::npos) {
-    return Status(Code::kNotFound, fmt::format("no run at {}: there is no {} in it", printable(text), store::kRunFile));
+    return Status(Code::kNotFound,
+                  fmt::format("no run at {}: there is no {} in it, and neither collections nor index of smdebug's",
+                              printable(text), store::kRunFile));
   }
   if (is_run(folder / text)) return folder / text;
   return unknown_run(text, folder);

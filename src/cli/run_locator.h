@@ -15,6 +15,7 @@ namespace trainwarden::cli {
 // The folder that holds the runs: what --runs said, else TRAINWARDEN_RUNS, else ./runs.
 std::filesystem::path runs_folder(const std::string& option, const Environment& environment = process_environment);
 
+// Of ours, or one that smdebug wrote.
 bool is_run(const std::filesystem::path& folder);
 
 // The names of the runs in `folder`, sorted. kNotFound when there is no such folder; the message says how to make one.

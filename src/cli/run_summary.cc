@@ -17,6 +17,10 @@ std::optional<LossNow> last_loss(Trial& trial) {
   return newest;
 }
 
+bool is_foreign(const Trial& trial) {
+  return trial.recorder() != "trainwarden";
+}
+
 std::string age_text(std::int64_t then_unix_ns, std::int64_t now_unix_ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const std::int64_t age_ns = now_unix_ns - then_unix_ns;

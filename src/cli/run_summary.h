@@ -18,6 +18,9 @@ struct LossNow {
 // The newest number of collection `losses`; of several at that step the first by name.
 std::optional<LossNow> last_loss(Trial& trial);
 
+// Written by another recorder than ours; its folder is only read.
+bool is_foreign(const Trial& trial);
+
 // How long ago, for people: "just now", "3 min 5 s ago".
 std::string age_text(std::int64_t then_unix_ns, std::int64_t now_unix_ns);
 

@@ -64,6 +64,7 @@ void print_as_json(Trial& trial, const std::vector<RuleHistory>& rules) {
   for (const RunLoss& loss : trial.losses()) losses.push_back(json_of(loss));
   print_json({{"name", run_name(trial.path())},
               {"path", trial.path().string()},
+              {"recorder", trial.recorder()},
               {"id", trial.run_id()},
               {"state", name(trial.state())},
               {"created_unix_ns", trial.created_unix_ns()},
@@ -79,11 +80,24 @@ void print_as_json(Trial& trial, const std::vector<RuleHistory>& rules) {
               {"rules", rules_as_json(rules)}});
 }
 
+// Nobody holds a lock in a folder of another recorder's: that its training goes on is a guess.
+void print_recorder(const Trial& trial, std::int64_t now) {
+  fmt::print("recorded by {}", trial.recorder());
+  if (trial.state() == RunState::kRunning) {
+    fmt::print("; there is no end marker, so it goes on or was killed: {}",
+               trial.last_unix_ns() == 0 ? "it has no step with values yet"
+                                         : fmt::format("its newest step came {}", age_text(trial.last_unix_ns(), now)));
+  }
+  fmt::print("\n");
+}
+
 void print_head(Trial& trial) {
   const std::int64_t now = system_clock().unix_ns();
-  fmt::print("{}  {}  started {}", run_name(trial.path()), name(trial.state()), age_text(trial.created_unix_ns(), now));
+  fmt::print("{}  {}", run_name(trial.path()), name(trial.state()));
+  if (trial.created_unix_ns() != 0) fmt::print("  started {}", age_text(trial.created_unix_ns(), now));
   if (trial.last_unix_ns() != 0) fmt::print(", last step {}", age_text(trial.last_unix_ns(), now));
   fmt::print("\n");
+  if (is_foreign(trial)) print_recorder(trial, now);
   for (const auto& [label, value] : trial.labels()) fmt::print("  {} = {}\n", printable(label), printable(value));
   fmt::print("workers: {} of {}\n", fmt::join(trial.workers(), ", "), trial.world_size());
   print_bills(stdout, read_bills(trial));
@@ -125,6 +139,10 @@ void print_losses(const Trial& trial) {
 }
 
 void print_places(const Trial& trial, const std::vector<RuleHistory>& rules) {
+  if (is_foreign(trial)) {
+    fmt::print("\ntensors in {}\n", (trial.path() / "events").string());
+    return;
+  }
   const auto place = [&](const std::string& writer) { return (trial.path() / store::journal_folder(writer)).string(); };
   fmt::print("\n");
   for (const std::string& worker : trial.workers()) fmt::print("tensors in {}\n", place(worker));

@@ -59,8 +59,12 @@ Result<TensorReading> read_tensor(Trial& trial, const ReadingQuery& query) {
   }
   TensorReading reading;
   // First of all, since its errors name the nearest tensor, step and worker.
-  TRAINWARDEN_ASSIGN_OR_RETURN(reading.shape, trial.shape(query.tensor, step, query.mode, query.worker));
+  const auto shape = trial.shape(query.tensor, step, query.mode, query.worker);
+  if (shape.ok()) reading.shape = *shape;
+  auto reductions = trial.saved_reductions(query.tensor, step, query.mode, query.worker);
+  if (!shape.ok() && !reductions.ok()) return shape.status();
   TRAINWARDEN_ASSIGN_OR_RETURN(const TensorInfo info, trial.tensor_info(query.tensor));
+  if (reductions.ok() && info.reductions > 0) reading.reductions = *std::move(reductions);
   reading.tensor = query.tensor;
   reading.worker = query.worker.empty() ? trial.workers_of(query.tensor, step, query.mode).front() : query.worker;
   reading.dtype = info.dtype;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "trainwarden/trial.h"
 
@@ -14,12 +15,13 @@ struct TensorReading {
   Mode mode = Mode::kGlobal;  // of the step
   std::int64_t step = 0;      // global
   std::int64_t mode_step = 0;
-  DType dtype = DType::kFloat32;
-  Shape shape;
+  DType dtype = DType::kFloat32;  // means something when there is a shape
+  std::optional<Shape> shape;     // single reductions alone have none
   // What was kept, in falling order of richness. `statistics` are there whenever they can be computed.
   std::optional<TensorValue> value;
   std::optional<Statistics> statistics;
   std::optional<double> scalar;
+  std::vector<SavedReduction> reductions;  // single ones
 };
 
 struct ReadingQuery {

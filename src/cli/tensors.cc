@@ -41,12 +41,13 @@ void print_as_json(const Trial& trial, const std::vector<TensorInfo>& tensors) {
   Json list = Json::array();
   for (const TensorInfo& tensor : tensors) {
     list.push_back({{"name", tensor.name},
-                    {"dtype", name(tensor.dtype)},
-                    {"shape", json_of(tensor.shape)},
+                    {"dtype", tensor.has_shape ? Json(name(tensor.dtype)) : Json()},
+                    {"shape", tensor.has_shape ? json_of(tensor.shape) : Json()},
                     {"collections", tensor.collections},
                     {"values", tensor.values},
                     {"statistics", tensor.statistics},
-                    {"scalars", tensor.scalars}});
+                    {"scalars", tensor.scalars},
+                    {"reductions", tensor.reductions}});
   }
   print_json({{"run", run_name(trial.path())}, {"tensors", list}});
 }
@@ -63,11 +64,13 @@ void print_as_table(const std::vector<TensorInfo>& tensors) {
                {"VALUES", Align::kRight},
                {"STATISTICS", Align::kRight},
                {"SCALARS", Align::kRight},
+               {"REDUCTIONS", Align::kRight},
                {"COLLECTIONS"}});
   for (const TensorInfo& tensor : tensors) {
-    table.add_row({printable(tensor.name), std::string(name(tensor.dtype)), tensor.shape.to_string(),
+    const std::string dtype(tensor.has_shape ? name(tensor.dtype) : "");
+    table.add_row({printable(tensor.name), dtype, tensor.has_shape ? tensor.shape.to_string() : "",
                    count_text(tensor.values), count_text(tensor.statistics), count_text(tensor.scalars),
-                   printable(fmt::format("{}", fmt::join(tensor.collections, ", ")))});
+                   count_text(tensor.reductions), printable(fmt::format("{}", fmt::join(tensor.collections, ", ")))});
   }
   fmt::print("{}", table.to_string());
 }

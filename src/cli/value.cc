@@ -7,11 +7,11 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
-#include "cli/npy.h"
 #include "cli/picture.h"
 #include "cli/run_locator.h"
 #include "cli/table.h"
 #include "cli/tensor_reading.h"
+#include "transfer/npy.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -34,7 +34,8 @@ struct ValueOptions {
 const char* form_of(const TensorReading& reading) {
   if (reading.value) return "value";
   if (reading.scalar) return "scalar";
-  return reading.statistics ? "statistics" : "shape";
+  if (reading.statistics) return "statistics";
+  return reading.reductions.empty() ? "shape" : "reductions";
 }
 
 Json elements_of(const TensorValue& value) {
@@ -42,6 +43,15 @@ Json elements_of(const TensorValue& value) {
   Json elements = Json::array();
   for (const double element : value.to_doubles()) elements.push_back(json_number(element));
   return elements;
+}
+
+Json reductions_of(const TensorReading& reading) {
+  Json reductions = Json::array();
+  for (const SavedReduction& saved : reading.reductions) {
+    reductions.push_back(
+        {{"reduction", name(saved.reduction)}, {"abs", saved.abs}, {"value", json_number(saved.value)}});
+  }
+  return reductions;
 }
 
 void print_as_json(const Trial& trial, const TensorReading& reading, bool with_elements) {
@@ -52,10 +62,11 @@ void print_as_json(const Trial& trial, const TensorReading& reading, bool with_e
                    {"mode", name(reading.mode)},
                    {"mode_step", reading.mode_step},
                    {"form", form_of(reading)},
-                   {"dtype", name(reading.dtype)},
-                   {"shape", json_of(reading.shape)},
+                   {"dtype", reading.shape ? Json(name(reading.dtype)) : Json()},
+                   {"shape", reading.shape ? json_of(*reading.shape) : Json()},
                    {"scalar", reading.scalar ? json_number(*reading.scalar) : Json()},
-                   {"statistics", reading.statistics ? json_of(*reading.statistics) : Json()}};
+                   {"statistics", reading.statistics ? json_of(*reading.statistics) : Json()},
+                   {"reductions", reductions_of(reading)}};
   const bool is_text = reading.dtype == DType::kString;
   if (reading.value && (with_elements || is_text)) document["elements"] = elements_of(*reading.value);
   print_json(document);
@@ -67,6 +78,12 @@ void print_statistics(const Statistics& s) {
              format_number(std::sqrt(s.variance())));
   fmt::print("l1 {}  l2 {}  mean of |x| {}  largest |x| {}\n", format_number(s.l1()), format_number(s.l2()),
              format_number(s.abs_mean()), format_number(s.abs_max));
+}
+
+void print_reductions(const std::vector<SavedReduction>& reductions) {
+  for (const SavedReduction& saved : reductions) {
+    fmt::print("saved {}: {}\n", describe(saved.reduction, saved.abs), format_number(saved.value));
+  }
 }
 
 void print_strings(const std::vector<std::string>& strings) {
@@ -93,11 +110,13 @@ void print_picture(const TensorValue& value, const Terminal& terminal) {
 }
 
 void print_for_people(const TensorReading& reading, const ValueOptions& options) {
-  fmt::print("{}  {} {}  step {} ({} {})  {}\n", printable(reading.tensor), name(reading.dtype),
-             reading.shape.to_string(), reading.step, name(reading.mode), reading.mode_step, reading.worker);
+  const std::string type = reading.shape ? fmt::format("{} {}  ", name(reading.dtype), reading.shape->to_string()) : "";
+  fmt::print("{}  {}step {} ({} {})  {}\n", printable(reading.tensor), type, reading.step, name(reading.mode),
+             reading.mode_step, reading.worker);
   if (reading.scalar) fmt::print("{}\n", format_number(*reading.scalar));
   if (reading.value && reading.dtype == DType::kString) return print_strings(reading.value->strings);
   if (reading.statistics && !reading.scalar) print_statistics(*reading.statistics);
+  print_reductions(reading.reductions);
   if (options.statistics_only || reading.scalar) return;
   if (reading.value) {
     print_picture(*reading.value, output_terminal(options.color));
@@ -111,11 +130,11 @@ Status export_npy(const TensorReading& reading, const std::string& file) {
     return Status(Code::kOutOfRange, fmt::format("\"{}\" was not kept whole at step {}, only its {}; nothing to write",
                                                  printable(reading.tensor), reading.step, form_of(reading)));
   }
-  TRAINWARDEN_RETURN_IF_ERROR(write_npy(file, *reading.value));
-  const DType written = npy_dtype(reading.dtype);
+  TRAINWARDEN_RETURN_IF_ERROR(transfer::write_npy(file, *reading.value));
+  const DType written = transfer::npy_dtype(reading.dtype);
   const std::string note =
       written == reading.dtype ? "" : fmt::format(" as {} (NumPy has no {})", name(written), name(reading.dtype));
-  fmt::print(stderr, "wrote {} {}{}\n", file, reading.shape.to_string(), note);
+  fmt::print(stderr, "wrote {} {}{}\n", file, reading.value->shape.to_string(), note);
   return {};
 }
 

@@ -36,6 +36,9 @@ WatchResult WatchSession::result() {
 void WatchSession::work(const std::stop_token& stop) {
   try {
     result_.status = await_run(stop);
+    if (result_.status.ok() && plan_.stop_on_fire) {
+      result_.status = TrialAccess::check_writable(*trial_, "a request to stop");
+    }
     if (result_.status.ok()) judge(stop);
   } catch (const std::exception& error) {
     result_.status = Status(Code::kInternal, fmt::format("judging the run failed: {}", error.what()));
@@ -63,6 +66,7 @@ void WatchSession::judge(const std::stop_token& stop) {
   const auto on_verdict = [this, stop](const rules::VerdictRecord& verdict) { act_on(verdict, stop); };
   engine_ = std::make_unique<rules::Engine>(*trial_, std::move(plan_.rules),
                                             rules::EngineOptions{.journal_storage = storage_.get()}, on_verdict);
+  if (!engine_->journal_status().ok()) view_.on_note("verdicts are not kept: " + engine_->journal_status().message());
   set_up_actions();
   while (true) {
     result_.status = engine_->poll(stop);

@@ -27,6 +27,7 @@ class WatchView {
 
   void on_verdict(const rules::VerdictRecord& verdict);
   void on_action(const actions::ActionOutcome& outcome);
+  void on_note(const std::string& text) { line_.print(text); }
   // Cheap when it is too early for another look.
   void on_progress(Trial& trial, const rules::Engine& engine);
   void end() { line_.clear(); }

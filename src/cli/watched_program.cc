@@ -50,6 +50,8 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   if (!rules.empty()) {
     session = std::make_unique<WatchSession>(WatchPlan{plan.run, std::move(rules), plan.stop_on_fire}, view);
   }
+  std::unique_ptr<LiveExport> board;
+  if (!plan.tensorboard_dir.empty()) board = std::make_unique<LiveExport>(plan.run, plan.tensorboard_dir);
 
   ProgramResult result;
   result.exit_code = child.wait(relay);
@@ -59,6 +61,7 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
     await_judgement(*session, relay);
     result.watch = session->result();
   }
+  if (board) result.board = board->result();
   result.run_appeared = is_run(plan.run);
   return result;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/child_process.h"
+#include "cli/live_export.h"
 #include "cli/watch_session.h"
 #include "trainwarden/status.h"
 
@@ -19,6 +20,7 @@ struct ProgramPlan {
   std::filesystem::path run;                       // its TRAINWARDEN_RUN_DIR
   std::map<std::string, std::string> environment;  // beside that: what to capture, and how
   std::filesystem::path output;                    // file for what it prints; empty: our own standard output and error
+  std::filesystem::path tensorboard_dir;           // where the run is shown while it trains; empty: nowhere
   bool stop_on_fire = false;
   Chatter chatter = Chatter::kVerdicts;
 };
@@ -28,12 +30,13 @@ struct ProgramResult {
   std::int64_t duration_ns = 0;
   bool run_appeared = false;
   std::optional<WatchResult> watch;  // when there were rules
+  std::optional<Result<ExportReport>> board;  // when it was to be shown to TensorBoard
 
   // 3 when a rule fired and the program succeeded or was asked to stop, else the program's own.
   int combined_exit_code() const;
 };
 
-// Starts it, judges its run beside it when there are rules, and waits for its end; signals are handed on. The errors
+// Starts it, judges its run beside it when there are rules, shows it to TensorBoard when asked to, and waits for its end; signals are handed on. The errors
 // are those of starting it: kNotFound, kPermissionDenied.
 Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::EngineRule> rules);
 

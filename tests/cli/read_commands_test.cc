@@ -115,6 +115,25 @@ TEST_F(ReadCommands, ValueTakesTheLastStepWhenNoneIsGiven) {
   EXPECT_NEAR(value.at("scalar").get<double>(), 1 - 1.0 / 13, 1e-12);
 }
 
+TEST_F(ReadCommands, ATensorOfSingleReductionsAloneIsShownAndJudged) {
+  train("reduced", {"--steps", "4", "--reduce-gradient", "--vanish-at", "2"});
+  const Outcome text = cli({"value", "reduced", "gradient/conv0.weight", "--step", "1"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.out.find("saved abs mean: 0.00"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("only the reductions"), std::string::npos) << text.out;
+  EXPECT_EQ(text.out.find("float32"), std::string::npos) << text.out;
+
+  const auto value = cli({"value", "reduced", "gradient/conv0.weight", "--step", "3", "--json"}).json();
+  EXPECT_EQ(value.at("form"), "reductions");
+  EXPECT_TRUE(value.at("shape").is_null() && value.at("dtype").is_null());
+  EXPECT_EQ(value.at("reductions"), nlohmann::json::parse(R"([{"reduction": "mean", "abs": true, "value": 0.0}])"));
+
+  const auto tensors = cli({"tensors", "reduced", "--include", "^gradient", "--json"}).json().at("tensors");
+  EXPECT_EQ(tensors.at(0).at("reductions"), 4);
+  EXPECT_TRUE(tensors.at(0).at("shape").is_null());
+  EXPECT_EQ(cli({"check", "reduced", "--rule", "VanishingGradient"}).exit_code, 3);
+}
+
 TEST_F(ReadCommands, ValueWritesAFileForNumpy) {
   const std::string file = (folder_ / "conv0.npy").string();
   const Outcome outcome = cli({"value", "first", "conv0.weight", "--step", "0", "--npy", file});

@@ -3,6 +3,7 @@
 // It "trains" through the real hook: a weight, its gradient, a loss, a few oddities. Options bend it:
 //   --steps N         steps to train (default 30)
 //   --vanish-at N     from this step on gradients are zero
+//   --reduce-gradient save the mean of |gradient| in place of the gradient
 //   --until-stopped   go on after N steps, until somebody asks to stop
 //   --exit N          exit code at the end
 //   --await-signal    write "ready" when trained, wait for SIGINT or SIGTERM, write how many came, and exit
@@ -36,6 +37,7 @@ constexpr std::chrono::milliseconds kStepTime{1};
 struct Settings {
   std::int64_t steps = 30;
   std::int64_t vanish_at = std::numeric_limits<std::int64_t>::max();
+  bool reduce_gradient = false;
   bool until_stopped = false;
   bool await_signal = false;
   bool crash = false;
@@ -49,6 +51,7 @@ Settings parse(int argc, char** argv) {
     const auto number = [&] { return i + 1 < argc ? std::stoll(argv[++i]) : 0; };
     if (option == "--steps") settings.steps = number();
     if (option == "--vanish-at") settings.vanish_at = number();
+    if (option == "--reduce-gradient") settings.reduce_gradient = true;
     if (option == "--until-stopped") settings.until_stopped = true;
     if (option == "--await-signal") settings.await_signal = true;
     if (option == "--crash") settings.crash = true;
@@ -69,7 +72,16 @@ trainwarden::HookOptions capture_everything() {
   return options;
 }
 
-void save_step(Hook& hook, std::int64_t step, bool vanished) {
+void save_abs_mean(Hook& hook, const std::vector<float>& gradient) {
+  double sum = 0;
+  for (const float element : gradient) sum += std::fabs(element);
+  const trainwarden::SavedReduction abs_mean{trainwarden::Reduction::kMean, true,
+                                             sum / static_cast<double>(gradient.size())};
+  hook.save_reductions("gradient/conv0.weight", {&abs_mean, 1});
+}
+
+void save_step(Hook& hook, std::int64_t step, const Settings& settings) {
+  const bool vanished = step >= settings.vanish_at;
   std::vector<float> weight(4 * 1 * 3 * 3);
   std::vector<float> gradient(weight.size());
   for (std::size_t i = 0; i < weight.size(); ++i) {
@@ -77,7 +89,11 @@ void save_step(Hook& hook, std::int64_t step, bool vanished) {
     gradient[i] = vanished ? 0.0f : 0.01f * weight[i];
   }
   hook.save_tensor("conv0.weight", TensorView::of(weight.data(), DType::kFloat32, {4, 1, 3, 3}));
-  hook.save_tensor("gradient/conv0.weight", TensorView::of(gradient.data(), DType::kFloat32, {4, 1, 3, 3}));
+  if (settings.reduce_gradient) {
+    save_abs_mean(hook, gradient);
+  } else {
+    hook.save_tensor("gradient/conv0.weight", TensorView::of(gradient.data(), DType::kFloat32, {4, 1, 3, 3}));
+  }
   const float loss = 2.0f / static_cast<float>(step + 1);
   hook.save_tensor("CrossEntropyLoss_output_0", TensorView::of(&loss, DType::kFloat32, {}));
   hook.save_scalar("accuracy", 1.0 - 1.0 / static_cast<double>(step + 2));
@@ -87,7 +103,7 @@ void train(Hook& hook, const Settings& settings) {
   hook.set_mode(trainwarden::Mode::kTrain);
   for (std::int64_t step = 0; step < kMostSteps; ++step) {
     if (step >= settings.steps && !settings.until_stopped) return;
-    save_step(hook, step, step >= settings.vanish_at);
+    save_step(hook, step, settings);
     if (hook.end_step().stop_requested) return;
     if (settings.until_stopped) std::this_thread::sleep_for(kStepTime);
   }

@@ -1,0 +1,136 @@
+// import_run: walks another program's run and writes it down as a hook of ours would have.
+#include <algorithm>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "storage/local_storage.h"
+#include "store/no_throw.h"
+#include "trainwarden/transfer.h"
+#include "trainwarden/version.h"
+#include "transfer/imported_journal.h"
+#include "transfer/output_file.h"
+#include "trial/trial_access.h"
+
+namespace trainwarden {
+namespace {
+
+namespace fs = std::filesystem;
+
+// 32 hexadecimal digits, random.
+std::string make_run_id() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", static_cast<std::uint32_t>(random()));
+  return id;
+}
+
+// A folder that becomes `path` when all is in it. Without commit() it is removed again.
+class NewFolder {
+ public:
+  explicit NewFolder(const fs::path& path) : path_(path), temporary_(path.string() + ".importing") {}
+  ~NewFolder() {
+    std::error_code ignored;
+    if (!committed_) fs::remove_all(temporary_, ignored);
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  const fs::path& temporary() const { return temporary_; }
+
+  Status create() {
+    std::error_code error;
+    if (fs::exists(path_, error) && !(fs::is_directory(path_, error) && fs::is_empty(path_, error))) {
+      committed_ = true;  // nothing to remove
+      return Status(Code::kAlreadyExists,
+                    fmt::format("{} is there already; an import needs a new folder", printable(path_.string())));
+    }
+    fs::remove_all(temporary_, error);  // of an import that was killed
+    fs::create_directories(temporary_, error);
+    return error ? transfer::system_failure(error.value(), "cannot create the folder", temporary_) : Status();
+  }
+
+  Status commit() {
+    std::error_code error;
+    fs::rename(temporary_, path_, error);
+    if (error) return transfer::system_failure(error.value(), "cannot give its name to", path_);
+    committed_ = true;
+    return {};
+  }
+
+ private:
+  const fs::path path_;
+  const fs::path temporary_;
+  bool committed_ = false;
+};
+
+store::RunInfo describe_run(Trial& source, const std::vector<trial::WorkerJournal*>& journals) {
+  std::error_code ignored;
+  store::RunInfo info;
+  info.id = make_run_id();
+  info.created_unix_ns = source.created_unix_ns();
+  info.world_size = std::max(1, static_cast<int>(journals.size()));
+  info.labels = source.labels();
+  info.labels["recorder"] = source.recorder();
+  info.labels["imported_from"] = fs::absolute(source.path(), ignored).string();
+  info.labels["imported_by"] = fmt::format("trainwarden {}", version());
+  for (std::size_t rank = 0; rank < journals.size(); ++rank) {
+    info.labels["worker." + store::worker_name(static_cast<int>(rank))] = journals[rank]->name();
+  }
+  return info;
+}
+
+Result<std::vector<Collection>> collections_of(const Trial& source) {
+  std::vector<Collection> collections;
+  for (const std::string& name : source.collections()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(Collection collection, source.collection(name));
+    collections.push_back(std::move(collection));
+  }
+  return collections;
+}
+
+Result<ImportReport> import_into(Trial& source, const fs::path& folder) {
+  const std::vector<trial::WorkerJournal*> journals = TrialAccess::journals(source);
+  const auto storage = storage::open_local_storage(folder);
+  const store::RunInfo info = describe_run(source, journals);
+  TRAINWARDEN_RETURN_IF_ERROR(store::create_or_join_run(*storage, info).status());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<Collection> collections, collections_of(source));
+  ImportReport report;
+  report.run_id = info.id;
+  report.source_ended = source.loaded_all_steps();
+  const std::vector<std::int64_t> steps = source.steps(Mode::kGlobal, /*include_incomplete=*/true);
+  for (std::size_t i = 0; i < journals.size(); ++i) {
+    const int rank = static_cast<int>(i);
+    report.workers[journals[i]->name()] = store::worker_name(rank);
+    if (!journals[i]->readable()) continue;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const transfer::ImportTally tally,
+                                 transfer::import_journal(*journals[i], steps, {*storage, info, rank, collections}));
+    report.steps += tally.steps;
+    report.records += tally.records;
+  }
+  report.losses = source.losses();
+  return report;
+}
+
+}  // namespace
+
+Result<ImportReport> import_run(const fs::path& from, const fs::path& to) {
+  return store::no_throw([&]() -> Result<ImportReport> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto source, Trial::open(from));
+    if (source->recorder() == "trainwarden") {
+      return Status(Code::kInvalidArgument, fmt::format("{} is a run of ours already; copy the folder in place of "
+                                                        "importing it",
+                                                        printable(from.string())));
+    }
+    NewFolder folder(to);
+    TRAINWARDEN_RETURN_IF_ERROR(folder.create());
+    TRAINWARDEN_ASSIGN_OR_RETURN(ImportReport report, import_into(*source, folder.temporary()));
+    TRAINWARDEN_RETURN_IF_ERROR(folder.commit());
+    return report;
+  });
+}
+
+}  // namespace trainwarden

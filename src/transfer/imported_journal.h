@@ -1,0 +1,34 @@
+// The journal of one worker of another program, written as one of ours.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "storage/storage.h"
+#include "store/run_folder.h"
+#include "trainwarden/collection.h"
+#include "trainwarden/status.h"
+#include "trial/worker_journal.h"
+
+namespace trainwarden::transfer {
+
+// Where the journal goes.
+struct JournalPlace {
+  storage::Storage& storage;
+  const store::RunInfo& run;
+  int rank;
+  const std::vector<Collection>& collections;
+};
+
+struct ImportTally {
+  std::uint64_t steps = 0;
+  std::uint64_t records = 0;
+};
+
+// Those of `steps` (global, rising) that the worker has, with the times at which they were recorded, and a run end.
+// What is damaged in the source is a loss of the step.
+Result<ImportTally> import_journal(trial::WorkerJournal& source, std::span<const std::int64_t> steps,
+                                   const JournalPlace& place);
+
+}  // namespace trainwarden::transfer
