@@ -9,12 +9,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "errors.h"
 #include "memory_argument.h"
 #include "modes.h"
 #include "python_hook.h"
+#include "reductions.h"
 #include "tensor_argument.h"
 #include "waiting.h"
 
@@ -93,6 +95,19 @@ void save_scalar(PythonHook& self, std::string_view name, double value) {
   self.call([&](Hook& hook) { hook.save_scalar(name, value); });
 }
 
+template <class Target>
+void save_reductions(PythonHook& self, const Target& target, const std::vector<ReductionTuple>& reductions) {
+  const std::vector<SavedReduction> saved = reductions_of(reductions);
+  self.call([&](Hook& hook) { hook.save_reductions(target, saved); });
+}
+
+void save_reductions_by_name(PythonHook& self, std::string_view name, const std::vector<ReductionTuple>& reductions) {
+  save_reductions(self, name, reductions);
+}
+void save_reductions_by_id(PythonHook& self, std::uint32_t id, const std::vector<ReductionTuple>& reductions) {
+  save_reductions(self, TensorId{id}, reductions);
+}
+
 void save_memory(PythonHook& self, std::uint32_t id, std::uintptr_t data_ptr, int dtype, nb::handle shape,
                  nb::handle strides, int device_type, int device_index, std::uintptr_t stream) {
   if (!self.hook().wants(TensorId{id})) return;
@@ -140,6 +155,9 @@ void bind_saving(nb::class_<PythonHook>& type) {
            "Keeps the tensor, by name or number, when it is wanted at the current step.")
       .def("save_strings", save_strings, nb::arg("name"), nb::arg("strings"))
       .def("save_scalar", save_scalar, nb::arg("name"), nb::arg("value"), "Kept at every step, as a float64.")
+      .def("save_reductions", save_reductions_by_name, nb::arg("tensor"), nb::arg("reductions"))
+      .def("save_reductions", save_reductions_by_id, nb::arg("tensor"), nb::arg("reductions"),
+           "Keeps numbers that the caller has computed of the tensor, as (reduction, abs, value), when it is wanted.")
       .def("save_memory", save_memory, nb::arg("id"), nb::arg("data_ptr"), nb::arg("dtype"), nb::arg("shape"),
            nb::arg("strides").none() = nb::none(), nb::arg("device_type") = 1, nb::arg("device_index") = 0,
            nb::arg("stream") = 0,

@@ -45,6 +45,7 @@ void bind_report(nb::module_& module) {
       .def_ro("kept_bytes", &HookReport::kept_bytes, "Their bytes.")
       .def_ro("statistics", &HookReport::statistics, "Rows of statistics in the run's files.")
       .def_ro("scalars", &HookReport::scalars)
+      .def_ro("reductions", &HookReport::reductions, "Single ones in the run's files.")
       .def_ro("training_thread_ns", &HookReport::training_thread_ns, "Time spent inside the hook by training threads.")
       .def_ro("bill", &HookReport::bill)
       .def_ro("on", &HookReport::on, "False once the hook was closed or has switched itself off.")
@@ -57,6 +58,7 @@ void bind_options(nb::module_& module) {
       .def_prop_rw(
           "run_dir", [](const HookOptions& options) { return options.run_dir.string(); },
           [](HookOptions& options, std::string_view run_dir) { options.run_dir = run_dir; })
+      .def_prop_ro("tensorboard_dir", [](const HookOptions& options) { return options.tensorboard_dir.string(); })
       .def_rw("rank", &HookOptions::rank)
       .def_rw("world_size", &HookOptions::world_size);
   module.def(
@@ -66,6 +68,12 @@ void bind_options(nb::module_& module) {
   module.def(
       "load_options", [](std::string_view file) { return value_or_raise(load_hook_options(file)); }, nb::arg("file"),
       "Options from a JSON file.");
+  module.def(
+      "parse_smdebug_config",
+      [](std::string_view text, std::string_view source) {
+        return value_or_raise(parse_smdebug_config(text, source));
+      },
+      nb::arg("text"), nb::arg("source"), "What a hook configuration of smdebug's says, precedence applied, as JSON.");
   module.def(
       "options_for_attach", [] { return value_or_raise(hook_options_for_attach()); },
       "What is captured of a program that knows nothing of Trainwarden.");

@@ -12,6 +12,7 @@
 
 #include "errors.h"
 #include "python_trial.h"
+#include "reductions.h"
 #include "tensor_argument.h"
 #include "trainwarden/statistics.h"
 
@@ -56,9 +57,9 @@ nb::ndarray<nb::numpy, const T, nb::ndim<1>> array_of(const HistogramBins& bins)
 }
 
 double reduction(const Statistics& statistics, std::string_view name, bool abs) {
-  const auto reduction = parse_reduction(name);
-  if (!reduction) throw nb::value_error("expected min, max, mean, std, variance, sum, l1 or l2");
-  return statistics.reduction(*reduction, abs);
+  const Reduction wanted = reduction_of(name);
+  if (!in_statistics(wanted)) throw nb::value_error("statistics hold no product; ask the trial for the reduction");
+  return statistics.reduction(wanted, abs);
 }
 
 Statistics compute(nb::handle value, bool histogram, bool hash) {

@@ -12,11 +12,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "errors.h"
 #include "modes.h"
 #include "python_trial.h"
+#include "reductions.h"
 #include "waiting.h"
 
 namespace trainwarden::python {
@@ -82,12 +84,25 @@ Result<Statistics> statistics(Trial& trial, const Place& place) {
 Result<double> scalar(Trial& trial, const Place& place) {
   return trial.scalar(place.tensor, place.step, place.mode, place.worker);
 }
+Result<std::vector<ReductionTuple>> saved_reductions(Trial& trial, const Place& place) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto saved,
+                               trial.saved_reductions(place.tensor, place.step, place.mode, place.worker));
+  return tuples_of(saved);
+}
 Result<Steps> shape(Trial& trial, const Place& place) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const Shape shape, trial.shape(place.tensor, place.step, place.mode, place.worker));
   return Steps(shape.sizes().begin(), shape.sizes().end());
 }
 Result<std::vector<std::string>> workers_of(Trial& trial, const Place& place) {
   return trial.workers_of(place.tensor, place.step, place.mode);
+}
+
+double reduction(PythonTrial& self, std::string_view tensor, std::int64_t step, std::string_view reduction, bool abs,
+                 std::string_view mode, std::string_view worker) {
+  const Reduction wanted = reduction_of(reduction);
+  const Mode of_mode = mode_of(mode);
+  return value_or_raise(
+      self.read([&](Trial& trial) { return trial.reduction(tensor, step, wanted, abs, of_mode, worker); }));
 }
 
 void wait_for_steps(PythonTrial& self, const Steps& steps, std::string_view mode, double timeout_s) {
@@ -138,7 +153,8 @@ void bind_records(nb::module_& module) {
       .def_prop_ro("shape", info_shape, "Of the newest record.")
       .def_ro("values", &TensorInfo::values, "How many steps hold it whole.")
       .def_ro("statistics", &TensorInfo::statistics, "How many hold its statistics.")
-      .def_ro("scalars", &TensorInfo::scalars);
+      .def_ro("scalars", &TensorInfo::scalars)
+      .def_ro("reductions", &TensorInfo::reductions, "How many hold single reductions of it.");
   nb::class_<Value>(module, "Value", "A value as it lies in memory.")
       .def_prop_ro("dtype", &Value::dtype)
       .def_prop_ro("shape", &Value::shape)
@@ -162,6 +178,7 @@ void bind_run(nb::class_<PythonTrial>& type) {
   type.def("refresh", [](PythonTrial& self) { raise_if_error(self.read([](Trial& t) { return t.refresh(); })); })
       .def_prop_ro("path", [](PythonTrial& self) { return self.trial().path().string(); })
       .def_prop_ro("run_id", [](PythonTrial& self) { return self.trial().run_id(); })
+      .def_prop_ro("recorder", [](PythonTrial& self) { return self.trial().recorder(); })
       .def_prop_ro("created_unix_ns", [](PythonTrial& self) { return self.trial().created_unix_ns(); })
       .def_prop_ro("last_unix_ns",
                    [](PythonTrial& self) { return self.look([](Trial& t) { return t.last_unix_ns(); }); })
@@ -238,6 +255,9 @@ void bind_tensors(nb::class_<PythonTrial>& type) {
   def("scalar", at_place<scalar>);
   def("shape", at_place<shape>);
   def("workers_of", at_place<workers_of>);
+  def("saved_reductions", at_place<saved_reductions>);
+  type.def("reduction", reduction, nb::arg("tensor"), nb::arg("step"), nb::arg("reduction"), nb::arg("abs"),
+           nb::arg("mode"), nb::arg("worker"));
   type.def("tensor_names", tensor_names, nb::arg("include"), nb::arg("collection"), nb::arg("mode").none(),
            nb::arg("step").none())
       .def(

@@ -66,6 +66,9 @@ class Hook(_core.Hook):
         durability: against power loss: "none", "interval" or "step".
         segment_bytes: a file of the run is closed when it grows past this.
         dry_run: decide and count, write nothing.
+        first_global_step, first_mode_steps: where counting begins, for a program that goes on from a checkpoint:
+            ``first_global_step=400, first_mode_steps={"train": 300, "eval": 100}``.
+        tensorboard_dir: the run is also shown to TensorBoard there, by whoever follows it.
         code_version, labels: free words on the run.
 
     Raises:
@@ -93,6 +96,9 @@ class Hook(_core.Hook):
         durability: str = "none",
         segment_bytes: int | str = 1 << 30,
         dry_run: bool = False,
+        first_global_step: int = 0,
+        first_mode_steps: Mapping[str, int] | None = None,
+        tensorboard_dir: PathLike | None = None,
         code_version: str = "",
         labels: Mapping[str, object] | None = None,
     ) -> None:

@@ -34,6 +34,7 @@ class Reduction(str, Enum):
     SUM = "sum"
     L1 = "l1"
     L2 = "l2"
+    PROD = "prod"  # not of statistics: of a value, or saved by itself
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ def options_json(options: Mapping[str, Any]) -> str:
     """The hook's options as the JSON of its configuration file, where they are checked."""
     document = {name: value for name, value in options.items() if value is not None}
     document["run_dir"] = os.fspath(document.get("run_dir", ""))
+    if "tensorboard_dir" in document:
+        document["tensorboard_dir"] = os.fspath(document["tensorboard_dir"])
     document["collections"] = [_collection(collection) for collection in document.get("collections", ())]
     for name in ("include_collections", "include"):
         document[name] = _texts(document.get(name, ()))

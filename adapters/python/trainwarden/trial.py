@@ -82,6 +82,11 @@ class Trial:
         return self._core.run_id
 
     @property
+    def recorder(self) -> str:
+        """Who wrote it: "trainwarden", or "smdebug", whose folders are only read."""
+        return self._core.recorder
+
+    @property
     def created_unix_ns(self) -> int:
         return self._core.created_unix_ns
 
@@ -219,8 +224,17 @@ class Trial:
         mode: ModeLike = Mode.GLOBAL,
         worker: str = "",
     ) -> float:
-        """As IEEE arithmetic over all elements gives it; `abs` takes |x| first."""
-        return self.statistics(tensor, step, mode, worker).reduction(reduction, abs)
+        """A single one that was saved, as it is; else as IEEE arithmetic over all elements gives it, from what was kept.
+
+        `abs` takes |x| first. OutOfRange when what was kept does not give it; the message says what was kept.
+        """
+        return self._core.reduction(tensor, step, reduction, abs, mode, worker)
+
+    def saved_reductions(
+        self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = ""
+    ) -> list[tuple[str, bool, float]]:
+        """The single ones that were saved, as (reduction, abs, value); else those that the saved statistics give."""
+        return self._core.saved_reductions(tensor, step, mode, worker)
 
     def scalar(self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> float:
         """Of a scalar, or of a tensor with one element."""
@@ -265,6 +279,11 @@ class TensorHandle:
         self, step: int, reduction: Reduction | str, *, abs: bool = False, mode: ModeLike = Mode.GLOBAL
     ) -> float:
         return self.trial.reduction(self.name, step, reduction, abs=abs, mode=mode)
+
+    def saved_reductions(
+        self, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = ""
+    ) -> list[tuple[str, bool, float]]:
+        return self.trial.saved_reductions(self.name, step, mode, worker)
 
     def scalar(self, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> float:
         return self.trial.scalar(self.name, step, mode, worker)

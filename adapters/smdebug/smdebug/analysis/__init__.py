@@ -1,0 +1,1 @@
+"""Helpers for who analyses a run."""

@@ -1,0 +1,1 @@
+"""The parts of which the package is made; programs import them from here, too."""

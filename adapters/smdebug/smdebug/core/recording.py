@@ -1,0 +1,132 @@
+"""Recording: the run that a hook of smdebug's writes, through a hook of trainwarden."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import numpy as np
+import trainwarden
+
+from ..exceptions import SMDebugValueError
+from .collection_plan import by_hand_names
+from .live_tensorboard import LiveTensorBoard
+from .logger import get_logger
+
+
+@dataclass(frozen=True)
+class Place:
+    """This process among the workers of the job."""
+
+    rank: int = 0
+    world_size: int = 1
+
+    @property
+    def worker(self) -> str:
+        return f"worker_{self.rank}"
+
+
+class Recording:
+    """Not there before open(); what comes earlier waits for the first step. Then every call is one of trainwarden's."""
+
+    def __init__(self) -> None:
+        self.core: trainwarden.Hook = trainwarden.Hook.disabled()
+        self.is_open = False
+        self._in_step = False
+        self._closed = False
+        self._by_hand_ids: dict[tuple[str, ...], int] = {}  # by name and collections
+        self._by_hand: list[str] = []
+        self._early_scalars: list[tuple[str, float]] = []
+        self._tensorboard: Optional[LiveTensorBoard] = None
+
+    def open(self, folder: str, place: Place, options: Mapping[str, Any], tensorboard_dir: Optional[str]) -> None:
+        """Opens the run. One that cannot be written is said in the log, and training goes on without.
+
+        Raises:
+            SMDebugValueError: a pattern or a schedule is wrong.
+        """
+        self.is_open = True
+        self._by_hand = by_hand_names(options["collections"])
+        leave_attached()
+        # Like smdebug, which wrote at once: a disk that is slower than training is waited for, and nothing is missing.
+        try:
+            self.core = trainwarden.Hook(
+                folder, rank=place.rank, world_size=place.world_size, when_full="block", **options
+            )
+        except ValueError as error:
+            raise SMDebugValueError(str(error)) from None
+        except FileExistsError as error:
+            get_logger().warning("another process writes to %s; this one saves nothing: %s", folder, error)
+        except trainwarden.Error as error:
+            get_logger().error("nothing can be saved in %s: %s", folder, error)
+        if tensorboard_dir and not options["dry_run"] and self.core.report().on:
+            self._tensorboard = LiveTensorBoard(folder, tensorboard_dir)
+
+    def begin_step(self, mode: str) -> bool:
+        """Ends the step before, which is then visible to readers. Is anything of the new step wanted?"""
+        if self._closed:
+            return False
+        if self._in_step:
+            self.core.step()
+        self._in_step = True
+        if self.core.current_mode != mode:
+            self.core.set_mode(mode)
+        if self._early_scalars:
+            self._save_early_scalars()
+        return self.core.wants_anything()
+
+    def declare_by_hand(self, name: str, collections: Iterable[str] = ()) -> int:
+        """The number of a tensor that the program hands over: kept at each step at which anything is."""
+        key = (name, *collections)
+        if key not in self._by_hand_ids:
+            self._by_hand_ids[key] = self.core.declare(name, [*self._by_hand, *collections])
+        return self._by_hand_ids[key]
+
+    def save_scalar(self, name: str, value: float) -> None:
+        if self._in_step:
+            self.core.save_scalar(name, value)
+        else:
+            self._early_scalars.append((name, value))
+
+    def _save_early_scalars(self) -> None:
+        for name, value in self._early_scalars:
+            self.core.save_scalar(name, value)
+        self._early_scalars.clear()
+
+    def save_value(self, tensor_id: int, value: object) -> None:
+        """Of anything that NumPy can make an array of.
+
+        Raises:
+            TypeError: it cannot.
+        """
+        array = np.asarray(value)
+        if array.dtype.kind in "US":
+            self.core.save_tensor(tensor_id, [str(text) for text in array.ravel()])
+        elif array.dtype.kind == "O":
+            raise TypeError(f"expected numbers or texts, found {type(value).__name__}")
+        else:
+            self.core.save_tensor(tensor_id, array)
+
+    @property
+    def has_waiting_scalars(self) -> bool:
+        return bool(self._early_scalars)
+
+    def close(self) -> None:
+        """Ends the step and the run. Again: does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._early_scalars:
+            self._save_early_scalars()
+        self.core.close()
+        if self._tensorboard is not None:
+            self._tensorboard.finish()
+
+
+def leave_attached() -> None:
+    """What `trainwarden run` has attached to this process leaves the capturing to the program's own hook."""
+    attached = sys.modules.get("trainwarden.torch.attach")
+    if attached is not None:
+        attached.detach()

@@ -1,0 +1,52 @@
+"""StopTrainingAction: asks the training of the rule's base trial to stop."""
+
+from __future__ import annotations
+
+import trainwarden
+from trainwarden import rules
+from trainwarden.rules import StepWindow, Verdict
+
+from ...core.logger import get_logger
+
+
+class StopTrainingAction:
+    """Asks once: the request lies in the run, and the training takes it at the end of a step.
+
+    training_job_prefix chose among training jobs in the cloud; here it is the run that the rule judges.
+    """
+
+    def __init__(self, rule_name: str, training_job_prefix: str, run: trainwarden.Trial | None = None):
+        self.rule_name = rule_name
+        self.training_job_prefix = training_job_prefix
+        self._run = run
+        self._is_done = False
+
+    def invoke(self, message: str = "", step: int | None = None) -> None:
+        """Waits up to 30 s for the answer of a training that still runs."""
+        if self._is_done or self._run is None:
+            return
+        self._is_done = True
+        words = f"rule {self.rule_name} fired {message}".rstrip()
+        if self._run.recorder != "trainwarden":
+            get_logger().warning("%s; %s was written by smdebug and cannot be asked to stop", words, self._run.path)
+            return
+        if self._run.loaded_all_steps:
+            get_logger().info("%s; the training has ended already", words)
+            return
+        judged = self._run.last_complete_step if step is None else step
+        rules.run(self._run.path, _Fired(self.rule_name, judged, words), follow=False, on_fire="stop")
+        get_logger().info("%s; the training was asked to stop", words)
+
+
+class _Fired(rules.Rule):
+    """Fires at the step at which the rule of smdebug's did."""
+
+    def __init__(self, name: str, step: int, words: str):
+        self.name = name
+        self._step = step
+        self._words = words
+
+    def evaluate(self, window: StepWindow) -> Verdict:
+        if window.global_step != self._step:
+            return Verdict.not_applicable("another step")
+        return Verdict.fired(self._words)

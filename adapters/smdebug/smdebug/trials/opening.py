@@ -1,0 +1,67 @@
+"""Opens the run of a trial, and waits for it when the training has not begun."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import trainwarden
+from trainwarden.errors import PathNotFound
+
+from ..core.config_constants import END_OF_JOB_FILENAME
+from ..core.logger import get_logger
+from ..exceptions import MissingCollectionFiles, SMDebugRuntimeError
+
+WINDOW_VARIABLE = "SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW"
+
+_POLL_INTERVAL_S = 0.1
+_REMINDER_INTERVAL_S = 20.0
+
+
+def integer_of(variable: str, default: int) -> int:
+    """Of an environment variable. SMDebugRuntimeError when it holds no number from 0 on."""
+    text = os.environ.get(variable, str(default)).strip()
+    if not text.isdecimal():
+        raise SMDebugRuntimeError(f"expected a number from 0 on in {variable}, found {text!r}")
+    return int(text)
+
+
+def open_run(folder: str) -> trainwarden.Trial:
+    """The run in the folder, as soon as it has begun; the log says what is waited for.
+
+    Raises:
+        MissingCollectionFiles: the training has ended and has left nothing that can be read.
+        SMDebugRuntimeError: what is there cannot be read.
+    """
+    window = integer_of(WINDOW_VARIABLE, 1000)
+    waiting = _Waiting(folder)
+    while True:
+        ended = os.path.exists(os.path.join(folder, END_OF_JOB_FILENAME))
+        try:
+            return trainwarden.open(folder, incomplete_step_window=window)
+        except PathNotFound as missing:
+            if ended:
+                raise MissingCollectionFiles(hint=f"{folder} holds {END_OF_JOB_FILENAME} and no run") from missing
+        except trainwarden.DataLoss as damaged:
+            raise SMDebugRuntimeError(str(damaged)) from damaged
+        waiting.wait()
+
+
+class _Waiting:
+    """Waits a little, and says so from time to time."""
+
+    def __init__(self, folder: str):
+        self._folder = folder
+        self._start_s = time.monotonic()
+        self._next_word_s = self._start_s
+
+    def wait(self) -> None:
+        now_s = time.monotonic()
+        if now_s >= self._next_word_s:
+            self._next_word_s = now_s + _REMINDER_INTERVAL_S
+            get_logger().warning(
+                "waiting for a training to begin to write into %s, for %.0f s now; is it the right folder?",
+                self._folder,
+                now_s - self._start_s,
+            )
+        time.sleep(_POLL_INTERVAL_S)

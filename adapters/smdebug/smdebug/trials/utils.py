@@ -1,0 +1,43 @@
+"""create_trial: opens a run for analysis."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..core.utils import is_s3
+from .local_trial import LocalTrial
+from .profiler_trial import ProfilerTrial
+from .s3_trial import S3Trial
+from .trial import Trial
+
+
+def create_trial(
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    profiler: bool = False,
+    output_dir: str = "/opt/ml/processing/outputs/",
+    **kwargs: Any,
+) -> Trial:
+    """Opens the run in a folder: one of Trainwarden's, or one that smdebug wrote. Waits until it has begun.
+
+    Arguments:
+        path: the folder.
+        name: what the trial is called; the last part of the path unless told.
+        range_steps: (begin, end), the global steps that the trial shall know, end not included; None leaves a side
+            open.
+        cache: keep the values that were read.
+        check, index_mode, parallel, output_dir: taken and without effect. Every record is checked in any case, and
+            only what is asked for is read.
+
+    Raises:
+        MissingCollectionFiles: the training has ended and has left nothing that can be read.
+        SMDebugNotImplementedError: for an address in S3, and for profiler=True.
+    """
+    folder = os.fspath(path).strip()
+    name = os.path.basename(folder) if name is None else name
+    if profiler:
+        return ProfilerTrial(name, folder, output_dir, **kwargs)
+    if is_s3(folder)[0]:
+        return S3Trial(name, folder, **kwargs)
+    return LocalTrial(name, folder, **kwargs)

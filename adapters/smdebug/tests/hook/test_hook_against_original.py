@@ -1,0 +1,136 @@
+"""The same programs under smdebug 1.0.34 and under ours: names, steps, modes, shapes, values and collections."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hook_runs import Recorded, read_original, read_ours, read_with_original, record_original, record_ours
+
+PROGRAMS = [
+    "parts", "defaults", "everything", "schedule", "patterns", "all_with_patterns", "modes", "shared", "recurrent",
+    "functional_loss", "by_hand", "data_parallel", "two_models",
+]  # fmt: skip
+
+
+ALL_PROGRAMS = [*PROGRAMS, "reductions"]
+
+
+@dataclass
+class Both:
+    """The programs as they ran under smdebug and under ours."""
+
+    folder: Path
+    original_digests: dict[str, str]
+    our_digests: dict[str, str]
+
+    def recorded(self, program: str) -> tuple[Recorded, Recorded]:
+        """By ours, and by smdebug."""
+        return read_ours(self.folder / "ours" / program), read_original(self.folder / "original" / program)
+
+
+@pytest.fixture(scope="module")
+def both(rivals_python: str, tmp_path_factory: pytest.TempPathFactory) -> Both:
+    folder = tmp_path_factory.mktemp("programs")
+    original = record_original(rivals_python, folder / "original", *ALL_PROGRAMS)
+    read_with_original(rivals_python, *(folder / "original" / program for program in ALL_PROGRAMS))
+    return Both(folder, original, record_ours(folder / "ours", *ALL_PROGRAMS))
+
+
+def assert_same_tensors(ours: Recorded, original: Recorded) -> None:
+    assert ours.tensors == original.tensors
+    assert set(ours.values) == set(original.values)
+    for key, value in original.values.items():
+        mine = ours.values[key]
+        if key[0].startswith("scalar/"):  # one number, of whatever type
+            assert float(mine) == float(np.ravel(value)[0])
+            continue
+        assert mine.dtype == value.dtype, key
+        assert mine.shape == value.shape, key
+        assert mine.tobytes() == value.tobytes(), key
+
+
+def assert_same_collections(ours: Recorded, original: Recorded) -> None:
+    """Ours has more collections, and `all` holds all tensors."""
+    for name, members in original.collections.items():
+        if members and name != "all":
+            assert ours.collections[name] == members, name
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_same_is_recorded(both: Both, program: str) -> None:
+    ours, original = both.recorded(program)
+    assert ours.steps == original.steps
+    assert_same_tensors(ours, original)
+    assert_same_collections(ours, original)
+
+
+def test_the_same_is_trained(both: Both) -> None:
+    assert both.our_digests == both.original_digests
+
+
+def test_the_same_reductions_are_recorded(both: Both) -> None:
+    ours, original = both.recorded("reductions")
+    assert ours.tensors == original.tensors
+    assert set(ours.values) == set(original.values)
+    for key, expected in original.reductions.items():
+        count = math.prod(original.shapes[key])
+        for (name, is_abs), value in expected.items():
+            assert math.isclose(
+                ours.reductions[key][name, is_abs], as_of_population(name, value, count), rel_tol=2e-6, abs_tol=1e-12
+            ), (key, name, is_abs)
+        if key[0].startswith("gradient/"):
+            assert ours.shapes[key] == original.shapes[key]
+
+
+def as_of_population(reduction: str, value: float, count: int) -> float:
+    """smdebug divides by n - 1, we by n."""
+    factor = {"variance": (count - 1) / count, "std": math.sqrt((count - 1) / count)}
+    return value * factor.get(reduction, 1.0)
+
+
+JSON_FILES: dict[str, dict[str, Any]] = {
+    "weightsbiasgradients": {
+        "HookParameters": {"save_interval": "2"},
+        "CollectionConfigurations": [
+            {"CollectionName": "weights"},
+            {"CollectionName": "biases", "CollectionParameters": {"save_steps": "1,3", "end_step": "0"}},
+            {"CollectionName": "gradients", "CollectionParameters": None},
+        ],
+    },
+    "saveall": {"HookParameters": {"save_all": "True", "save_steps": "0,4", "end_step": 0}},
+    "multi_collections": {
+        "HookParameters": {"include_regex": "relu1, fc_output", "save_interval": 1},
+        "CollectionConfigurations": [
+            {"CollectionName": "conv", "CollectionParameters": {"include_regex": "conv1,conv2", "save_interval": "3"}},
+            {"CollectionName": "loss_inputs", "CollectionParameters": {"include_regex": "Loss_input", "start_step": "2"}},
+        ],
+    },
+    "modes": {
+        "HookParameters": {"save_interval": 100, "train.save_interval": 10, "train.save_steps": "1"},
+        "CollectionConfigurations": [
+            {"CollectionName": "weights", "CollectionParameters": {"save_interval": "5", "eval.save_interval": "2"}}
+        ],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", JSON_FILES)
+def test_the_same_json_file_records_the_same(rivals_python: str, tmp_path: Path, name: str) -> None:
+    for who in ("original", "ours"):
+        document = {"LocalPath": str(tmp_path / who), **JSON_FILES[name]}
+        (tmp_path / f"{who}.hook.json").write_text(json.dumps(document))
+    record_original(
+        rivals_python, tmp_path, "from_json", SMDEBUG_CONFIG_FILE_PATH=str(tmp_path / "original.hook.json")
+    )
+    record_ours(tmp_path, "from_json", SMDEBUG_CONFIG_FILE_PATH=str(tmp_path / "ours.hook.json"))
+    read_with_original(rivals_python, tmp_path / "original")
+    ours, original = read_ours(tmp_path / "ours"), read_original(tmp_path / "original")
+    assert_same_tensors(ours, original)
+    assert_same_collections(ours, original)
