@@ -1,13 +1,11 @@
 // Figures of the store: how fast a run opens, and how near writing comes to what the disk can do.
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -21,31 +19,10 @@
 #include "storage/local_storage.h"
 #include "store/journal_reader.h"
 #include "store/journal_writer.h"
+#include "temporary_folder.h"
 
 namespace trainwarden::bench {
 namespace {
-
-namespace fs = std::filesystem;
-
-// A folder of its own on the disk that is measured: TMPDIR, otherwise /tmp.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "trainwarden-bench-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::system_error(errno, std::generic_category(), pattern);
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // A benchmark that cannot do its work has no figure.
 void must(const Status& status) {

@@ -14,15 +14,17 @@ FLOORS = {
     "base": (),
     "tensor": ("base",),
     "format": ("base", "tensor"),
+    "foreign": ("base", "tensor", "format"),
     "storage": ("base",),
     "device": ("base", "tensor"),
     "store": ("base", "tensor", "format", "storage"),
     "capture": ("base", "tensor", "format", "storage", "device", "store"),
-    "trial": ("base", "tensor", "format", "storage", "store"),
+    "trial": ("base", "tensor", "format", "foreign", "storage", "store"),
+    "transfer": ("base", "tensor", "format", "foreign", "storage", "store", "trial"),
     "rules": ("base", "tensor", "format", "storage", "store", "trial"),
     "actions": ("base", "tensor", "format", "storage"),
     "watch": ("base", "tensor", "format", "storage", "store", "trial", "rules", "actions"),
-    "cli": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial", "rules", "actions", "watch"),
+    "cli": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial", "transfer", "rules", "actions", "watch"),
 }
 
 # The floor that each public header belongs to. The umbrella header belongs to the top.
@@ -33,6 +35,7 @@ PUBLIC_HEADERS = {
     "collection.h": "format", "save_policy.h": "format",
     "hook.h": "capture",
     "trial.h": "trial",
+    "transfer.h": "transfer",
     "rule.h": "rules",
     "watch.h": "watch",
     "trainwarden.h": "cli",
@@ -49,6 +52,9 @@ LIBRARIES = {
     "nanobind": ("adapters/python",),
     "pcre2.h": ("src/base",),
     "hwy": ("src/tensor", "bench"),
+    "simdjson.h": ("src/foreign",),
+    "zip.h": ("src/transfer",),
+    "png.h": ("src/transfer",),
     "dlpack": ("src/tensor",),
     "gtest": ("src", "bench", "tests", "adapters", "examples"),
     "gmock": ("src", "bench", "tests", "adapters", "examples"),
@@ -60,7 +66,7 @@ LIBRARIES = {
 
 # Headers of the operating system and of files, which turn bytes in, bytes out into I/O.
 IO_HEADERS = re.compile(r"^(fstream|filesystem|unistd\.h|fcntl\.h|sys/.*|dirent\.h)$")
-IO_FREE_FLOORS = ("tensor", "format")
+IO_FREE_FLOORS = ("tensor", "format", "foreign")
 SYSTEM_HEADERS = re.compile(
     r"^([a-z_0-9]+"  # the C++ standard library
     r"|(dirent|dlfcn|elf|fcntl|link|poll|pthread|pty|sched|signal|spawn|stdlib|termios|unistd|cpuid|immintrin|nmmintrin|arm_acle)\.h"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The Python package: its environment, its wheel and its tests. Sourced by dev.
+# The Python packages trainwarden and smdebug: their environment, their wheels and their tests. Sourced by dev.
 readonly venv=build/venv
 
 # What pyproject.toml wants for the build and for the tests, one requirement a line.
@@ -23,13 +23,18 @@ python_environment() {
   printf '%s\n' "$wanted" >$venv/requirements.txt
 }
 
-# The wheel of this tree, installed into the environment. The build folder stays, so that the next time is quick; the
+install_wheel() {
+  $venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall "$@" >&2
+}
+
+# The wheels of this tree, installed into the environment. The build folder stays, so that the next time is quick; the
 # compiler and its options are those of the release build, so that ccache has most of it the first time.
 python_package() {
   need_packages demo python
   python_environment
-  CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=$(build_jobs) $venv/bin/pip install --quiet --disable-pip-version-check \
-    --config-settings=cmake.define.TRAINWARDEN_WERROR=ON --no-build-isolation --no-deps --force-reinstall . >&2
+  CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=$(build_jobs) \
+    install_wheel --config-settings=cmake.define.TRAINWARDEN_WERROR=ON . &&
+    install_wheel ./adapters/smdebug
 }
 
 # pytest's tests and mypy's verdict, each counted.
@@ -40,8 +45,8 @@ python_tests() {
     return
   fi
   rm -f "$report"
-  OMP_NUM_THREADS=1 $venv/bin/python -m pytest -q --rootdir=adapters/python -p no:cacheprovider adapters/python \
-    --junit-xml="$report" </dev/null >build/python/pytest.log 2>&1 || true
+  OMP_NUM_THREADS=1 $venv/bin/python -m pytest -q --rootdir=adapters -p no:cacheprovider \
+    adapters/python adapters/smdebug --junit-xml="$report" </dev/null >build/python/pytest.log 2>&1 || true
   add_python_report "$report"
 }
 

@@ -110,20 +110,26 @@ class Arm:
         self.process.communicate()
 
 
-def measure(program: str, names: list[str], steps: int, rounds: int, rival_python: str | None) -> dict[str, list[float]]:
+def measure(
+    program: str, names: list[str], steps: int, rounds: int, rival_python: str | None, arm_type: type[Arm] = Arm
+) -> dict[str, list[float]]:
     """Nanoseconds a step, of each arm in each round. A fresh set of processes every few rounds: where a process happens
     to lie in memory makes it a percent or two faster or slower than its twin for as long as it lives."""
     samples: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(0, rounds, ROUNDS_OF_A_PROCESS):
-        for name, values in run_rounds(program, names, steps, ROUNDS_OF_A_PROCESS, rival_python).items():
+        for name, values in run_rounds(
+            program, names, steps, ROUNDS_OF_A_PROCESS, rival_python, arm_type
+        ).items():
             samples[name] += values
     return samples
 
 
-def run_rounds(program: str, names: list[str], steps: int, rounds: int, rival_python: str | None) -> dict[str, list[float]]:
+def run_rounds(
+    program: str, names: list[str], steps: int, rounds: int, rival_python: str | None, arm_type: type[Arm] = Arm
+) -> dict[str, list[float]]:
     """Of one set of processes; the first arm of a round is another one each time."""
     folder = Path(tempfile.mkdtemp(prefix="torch_bench_"))
-    arms = [Arm(name) for name in names]
+    arms = [arm_type(name) for name in names]
     try:
         for arm in arms:
             arm.start(program, folder, rival_python)

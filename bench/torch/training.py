@@ -79,7 +79,10 @@ def main() -> None:
 
 
 def watch_with_smdebug(model: nn.Module, criterion: nn.Module) -> None:
-    """The rival needs two lines in the program; ours does not. Arguments: training.py PROGRAM smdebug FOLDER FORM."""
+    """The rival needs two lines in the program; ours does not. Arguments: training.py PROGRAM smdebug FOLDER FORM.
+
+    FORM: "statistics" or "parts" of weights, biases, gradients and losses, "all" tensors, or "nothing".
+    """
     if len(sys.argv) < 5 or sys.argv[2] != "smdebug":
         return
     import smdebug.pytorch as smd
@@ -88,7 +91,7 @@ def watch_with_smdebug(model: nn.Module, criterion: nn.Module) -> None:
     parts = ["weights", "biases", "gradients", "losses"]
     hook = smd.Hook(
         out_dir=sys.argv[3],
-        save_config=smd.SaveConfig(save_interval=1),
+        save_config=smd.SaveConfig(save_interval=1, end_step=0 if sys.argv[4] == "nothing" else None),
         reduction_config=reductions if sys.argv[4] == "statistics" else None,
         include_collections=parts,
         save_all=sys.argv[4] == "all",

@@ -176,4 +176,23 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint point = decode_utf8(text);
+    if (point.bytes == 0) return false;
+    text.remove_prefix(point.bytes);
+  }
+  return true;
+}
+
+std::u32string to_utf32(std::string_view text) {
+  std::u32string result;
+  while (!text.empty()) {
+    const CodePoint point = decode_utf8(text);
+    result += point.bytes > 0 ? point.value : U'\ufffd';
+    text.remove_prefix(std::max<std::size_t>(point.bytes, 1));
+  }
+  return result;
+}
+
 }  // namespace trainwarden

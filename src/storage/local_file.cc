@@ -122,21 +122,26 @@ class LocalFileMapping final : public FileMapping {
   const ByteSpan bytes_;
 };
 
+Result<std::size_t> read_range(const FileDescriptor& file, const std::string& path, std::uint64_t offset,
+                               MutableByteSpan destination) {
+  std::size_t done = 0;
+  while (done < destination.size()) {
+    const ssize_t got =
+        ::pread(file.get(), destination.data() + done, destination.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error(errno, "read", path);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
 class LocalReadableFile final : public ReadableFile {
  public:
   LocalReadableFile(FileDescriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
   Result<std::size_t> read_at(std::uint64_t offset, MutableByteSpan destination) const override {
-    std::size_t done = 0;
-    while (done < destination.size()) {
-      const ssize_t got =
-          ::pread(file_.get(), destination.data() + done, destination.size() - done, static_cast<off_t>(offset + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return system_error(errno, "read", path_);
-      if (got == 0) break;
-      done += static_cast<std::size_t>(got);
-    }
-    return done;
+    return read_range(file_, path_, offset, destination);
   }
 
   Result<std::uint64_t> bytes() const override {
@@ -158,6 +163,21 @@ class LocalReadableFile final : public ReadableFile {
   std::string path_;
 };
 
+struct OpenedFile {
+  FileDescriptor file;
+  std::uint64_t bytes = 0;
+};
+
+// O_NONBLOCK: a pipe that lies where a file should be must not make a reader wait.
+Result<OpenedFile> open_regular_file(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) return system_error(errno, "open", path);
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0) return system_error(errno, "open", path);
+  if (!S_ISREG(about.st_mode)) return Status(Code::kNotFound, fmt::format("cannot open {}: not a regular file", path));
+  return OpenedFile{std::move(file), static_cast<std::uint64_t>(about.st_size)};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<WritableFile>> create_local_file(const std::string& path) {
@@ -166,14 +186,22 @@ Result<std::unique_ptr<WritableFile>> create_local_file(const std::string& path)
   return std::unique_ptr<WritableFile>(std::make_unique<LocalWritableFile>(std::move(file), path));
 }
 
-// O_NONBLOCK: a pipe that lies where a file should be must not make a reader wait.
 Result<std::unique_ptr<ReadableFile>> open_local_file(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open()) return system_error(errno, "open", path);
-  struct stat about {};
-  if (::fstat(file.get(), &about) != 0) return system_error(errno, "open", path);
-  if (!S_ISREG(about.st_mode)) return Status(Code::kNotFound, fmt::format("cannot open {}: not a regular file", path));
-  return std::unique_ptr<ReadableFile>(std::make_unique<LocalReadableFile>(std::move(file), path));
+  TRAINWARDEN_ASSIGN_OR_RETURN(OpenedFile opened, open_regular_file(path));
+  return std::unique_ptr<ReadableFile>(std::make_unique<LocalReadableFile>(std::move(opened.file), path));
+}
+
+Result<std::string> read_local_file(const std::string& path, std::uint64_t limit_bytes) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const OpenedFile opened, open_regular_file(path));
+  if (opened.bytes > limit_bytes) {
+    return Status(Code::kOutOfRange,
+                  fmt::format("cannot read {}: at most {} bytes expected, {} found", path, limit_bytes, opened.bytes));
+  }
+  std::string content(opened.bytes, '\0');
+  const MutableByteSpan destination = std::as_writable_bytes(std::span(content));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t got, read_range(opened.file, path, 0, destination));
+  content.resize(got);
+  return content;
 }
 
 Status sync_local_folder(const std::string& path) {

@@ -78,6 +78,9 @@ Result<std::unique_ptr<Watch>> Watch::start(Trial& trial, std::vector<WatchRule>
     for (const WatchRule& rule : rules) {
       if (rule.rule == nullptr) return Status(Code::kInvalidArgument, "rule \"" + rule.spec.name + "\" is null");
     }
+    if (options.stop_on_fire) {
+      TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(trial, "a request to stop"));
+    }
     return std::unique_ptr<Watch>(new Watch(std::make_unique<Impl>(trial, std::move(rules), std::move(options))));
   });
 }

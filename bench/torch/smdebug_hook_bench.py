@@ -1,0 +1,107 @@
+"""What the hook of our package `smdebug` costs a training, and what that of smdebug 1.0.34 costs the same program.
+
+As torch_bench.py: processes that take turns, one for each way of watching, and a ratio from each round. The program is
+the same for both packages; only the interpreter and what it finds under the name `smdebug` differ.
+
+    build/venv/bin/python bench/torch/smdebug_hook_bench.py --rival-python PYTHON [--json] [NAME...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from torch_bench import HERE, QUIET_MALLOC, Arm, Figure, measure, percent
+
+PACKAGE = HERE.parents[1] / "adapters" / "smdebug"
+FEW_ROUNDS, MANY_ROUNDS = 15, 25
+
+
+@dataclass
+class HookArm(Arm):
+    """`off`, or `ours.FORM` or `original.FORM` with what training.py knows as FORM."""
+
+    def start(self, program: str, folder: Path, rival_python: str | None) -> None:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("TRAINWARDEN", "SMDEBUG"))}
+        environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "GLIBC_TUNABLES": QUIET_MALLOC}
+        environment["SMDEBUG_LOG_LEVEL"] = "off"
+        whose, _, form = self.name.partition(".")
+        python = sys.executable
+        if whose == "original":
+            assert rival_python is not None
+            python = rival_python
+        elif whose == "ours":
+            environment["PYTHONPATH"] = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
+        command = [python, str(HERE / "training.py"), program]
+        if form:
+            command += ["smdebug", str(folder / self.name), form]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True)
+
+
+def share(samples: dict[str, list[float]], form: str) -> list[float]:
+    """What we add to a step over what the original adds, neither counted as less than a thousandth of the step."""
+    rounds = zip(samples["off"], samples[f"ours.{form}"], samples[f"original.{form}"])
+    return [max(ours - off, off / 1000) / max(original - off, off / 1000) for off, ours, original in rounds]
+
+
+def bench_parts(rival_python: str) -> list[Figure]:
+    samples = measure("cnn", ["off", "ours.parts", "original.parts"], 10, MANY_ROUNDS, rival_python, HookArm)
+    name, limit = "smdebug.hook_parts", "weights, biases, gradients and losses of the CNN at every step"
+    return [
+        Figure(f"{name}_pct", percent(samples, "ours.parts"), "%", 5, f"{limit}; one copy and one write"),
+        Figure(f"{name}_pct.smdebug", percent(samples, "original.parts"), "%", None, "the rival"),
+        Figure(f"{name}_share", share(samples, "parts"), "ratio", 1 / 3, "of what the rival costs"),
+    ]
+
+
+def bench_all(rival_python: str) -> list[Figure]:
+    samples = measure("cnn", ["off", "ours.all", "original.all"], 4, FEW_ROUNDS, rival_python, HookArm)
+    name = "smdebug.hook_all"
+    return [
+        Figure(f"{name}_pct", percent(samples, "ours.all"), "%", 50, "every tensor whole, about 100 MB a step"),
+        Figure(f"{name}_pct.smdebug", percent(samples, "original.all"), "%", None, "the rival"),
+        Figure(f"{name}_share", share(samples, "all"), "ratio", 1 / 3, "of what the rival costs"),
+    ]
+
+
+def bench_nothing(rival_python: str) -> list[Figure]:
+    """Microseconds that a hook adds to a step of which it saves nothing: ten layers, next to no work."""
+    samples = measure("small_steps", ["off", "ours.nothing", "original.nothing"], 300, MANY_ROUNDS, rival_python, HookArm)
+    name = "smdebug.hook_nothing"
+    added = {
+        arm: [(with_hook - off) / 1e3 for with_hook, off in zip(samples[f"{arm}.nothing"], samples["off"])]
+        for arm in ("ours", "original")
+    }
+    return [
+        Figure(f"{name}_us", added["ours"], "us", 50, "torch's own calls of the hooks of 11 modules and 10 parameters"),
+        Figure(f"{name}_us.smdebug", added["original"], "us", None, "the rival"),
+        Figure(f"{name}_share", share(samples, "nothing"), "ratio", 1 / 3, "of what the rival costs"),
+    ]
+
+
+BENCHMARKS = {
+    "smdebug.hook_parts": bench_parts,
+    "smdebug.hook_all": bench_all,
+    "smdebug.hook_nothing": bench_nothing,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line instead of a table")
+    parser.add_argument("--rival-python", metavar="PYTHON", required=True, help="of an environment with smdebug 1.0.34")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only figures that begin with it")
+    arguments = parser.parse_args()
+    for name, benchmark in BENCHMARKS.items():
+        if arguments.names and not any(name.startswith(prefix) for prefix in arguments.names):
+            continue
+        for figure in benchmark(arguments.rival_python):
+            print(figure.as_json() if arguments.json else figure.as_row(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
