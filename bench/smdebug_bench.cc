@@ -106,7 +106,7 @@ constexpr int kSpeedupRounds = 5;
 const Rounds& speedup_rounds() {
   static const Rounds rounds = [] {
     const TemporaryFolder folder;
-    make_smdebug_run(folder.path() / "run", kSpeedupSteps);
+    make_smdebug_run(folder.path() / "run", kSpeedupSteps, EventFiles::kWritten);
     return measure_rounds(kSpeedupRounds, folder.path() / "run", kRunTensor, {kCpp, kPackage, kRival});
   }();
   return rounds;
@@ -140,7 +140,7 @@ constexpr int kLongRounds = 5;
 
 Result<std::vector<Figure>> measure_long() {
   const TemporaryFolder folder;
-  make_smdebug_run(folder.path() / "run", kLongSteps);
+  make_smdebug_run(folder.path() / "run", kLongSteps, EventFiles::kLeftOut);
   const Rounds rounds = measure_rounds(kLongRounds, folder.path() / "run", "", {kCpp, kPackage});
   const PairedRuns open(rounds.open_ns);
   const std::string name = "smdebug.open_100k_ms";

@@ -74,11 +74,11 @@ MadeStep make_step(int step) {
 
 }  // namespace
 
-void make_smdebug_run(const fs::path& folder, int steps) {
+void make_smdebug_run(const fs::path& folder, int steps, EventFiles event_files) {
   write_file(folder / foreign::smdebug_manifest_file(kWorker), manifest());
   for (int step = 0; step < steps; ++step) {
     const MadeStep made = make_step(step);
-    write_file(folder / made.index.event_file, made.events);
+    if (event_files == EventFiles::kWritten) write_file(folder / made.index.event_file, made.events);
     write_file(folder / foreign::smdebug_index_file(step, kWorker), foreign::encode_smdebug_index(made.index));
   }
   write_file(folder / foreign::kSmdebugEndMarker, "");

@@ -1,5 +1,5 @@
-// Fuzzes the hook's JSON configuration: whatever the text, it becomes options or an error that says what is wrong, and
-// options become a plan or such an error.
+// Fuzzes the hook's JSON configuration, in our schema and in smdebug's: whatever the text, it becomes options or an
+// error that says what is wrong, and options become a plan or such an error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -34,7 +34,10 @@ void ask(capture::CapturePlan& plan) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const bool quiet = (set_log_sink([](LogLevel, std::string_view) {}), true);
   static_cast<void>(quiet);
-  const auto options = parse_hook_options({reinterpret_cast<const char*>(data), size}, "input");
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto said = parse_smdebug_config(text, "input");
+  if (!said.ok()) check_error(said.status());
+  const auto options = parse_hook_options(text, "input");
   if (!options.ok()) {
     check_error(options.status());
     return 0;

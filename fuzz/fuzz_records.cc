@@ -111,8 +111,8 @@ void capture_answer(ByteSpan payload) {
   require(format::decode_capture_answer(format::encode_capture_answer(**answer)).value_or({}) == *answer);
 }
 
-constexpr std::array kRecords = {segment_start,   names,        bundle,        statistics, scalars,
-                                 step_end,        run_end,      index,         trailer,    stop_request,
+constexpr std::array kRecords = {segment_start,   names,        bundle,         statistics, scalars,
+                                 step_end,        run_end,      index,          trailer,    stop_request,
                                  capture_request, budget_event, capture_answer, reductions};
 
 }  // namespace

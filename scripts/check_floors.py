@@ -24,7 +24,8 @@ FLOORS = {
     "rules": ("base", "tensor", "format", "storage", "store", "trial"),
     "actions": ("base", "tensor", "format", "storage"),
     "watch": ("base", "tensor", "format", "storage", "store", "trial", "rules", "actions"),
-    "cli": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial", "transfer", "rules", "actions", "watch"),
+    "cli": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial",
+            "transfer", "rules", "actions", "watch"),
 }
 
 # The floor that each public header belongs to. The umbrella header belongs to the top.

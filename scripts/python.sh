@@ -45,7 +45,7 @@ python_tests() {
     return
   fi
   rm -f "$report"
-  OMP_NUM_THREADS=1 $venv/bin/python -m pytest -q --rootdir=adapters -p no:cacheprovider \
+  OMP_NUM_THREADS=1 $venv/bin/python -m pytest -q --rootdir=. -p no:cacheprovider \
     adapters/python adapters/smdebug --junit-xml="$report" </dev/null >build/python/pytest.log 2>&1 || true
   add_python_report "$report"
 }

@@ -103,8 +103,8 @@ struct HookOptions {
   std::string code_version;                   // of the training program; recorded in run.json
   std::map<std::string, std::string> labels;  // free words on the run (learning rate, data set), recorded in run.json
 
-  // The file that TRAINWARDEN_CONFIG or SMDEBUG_CONFIG_FILE_PATH named, if one did: set by hook_options_from_environment(). The hook follows its
-  // changes while the training goes on.
+  // The file that TRAINWARDEN_CONFIG or SMDEBUG_CONFIG_FILE_PATH named, if one did: set by
+  // hook_options_from_environment(). The hook follows its changes while the training goes on.
   std::shared_ptr<const capture::ConfigSource> config_source;
 };
 
@@ -145,7 +145,7 @@ TRAINWARDEN_API std::string_view name(LossCause cause);  // "staging_full", ...
 
 struct CaptureLoss {
   LossCause cause = LossCause::kStagingFull;
-  std::uint64_t count = 0;  // of tensors, statistics or scalars
+  std::uint64_t count = 0;  // of tensors, statistics, scalars or reductions
   std::uint64_t bytes = 0;
   std::string first_message;  // of the first such loss
 };

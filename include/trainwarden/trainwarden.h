@@ -11,6 +11,7 @@
 #include "trainwarden/statistics.h"
 #include "trainwarden/status.h"
 #include "trainwarden/tensor_view.h"
+#include "trainwarden/transfer.h"
 #include "trainwarden/trial.h"
 #include "trainwarden/version.h"
 #include "trainwarden/watch.h"

@@ -76,7 +76,8 @@ struct TrialOptions {
 
 class TRAINWARDEN_API Trial {
  public:
-  // kNotFound when there is no run, kDataLoss when run.json cannot be read.
+  // A folder with a run.json, or one that smdebug wrote (it has collections/ or index/). kNotFound when there is no
+  // run, kDataLoss when run.json cannot be read.
   static Result<std::unique_ptr<Trial>> open(const std::filesystem::path& run_dir, const TrialOptions& options = {});
   ~Trial();
   Trial(const Trial&) = delete;
@@ -94,7 +95,7 @@ class TRAINWARDEN_API Trial {
   const std::map<std::string, std::string>& labels() const;
   RunState state() const;
   int world_size() const;
-  std::vector<std::string> workers() const;  // sorted, "rank-00000"
+  std::vector<std::string> workers() const;  // sorted, "rank-00000"; of smdebug's as it named them, "worker_0"
   std::vector<RunLoss> losses() const;
 
   // Steps. With kGlobal these are global steps, else steps of the mode.
@@ -137,8 +138,8 @@ class TRAINWARDEN_API Trial {
   // the elements as doubles.
   Result<double> reduction(std::string_view tensor, std::int64_t step, Reduction reduction, bool abs = false,
                            Mode mode = Mode::kGlobal, std::string_view worker = {});
-  // The single ones that were saved; when there are none, those that the saved statistics give. kOutOfRange when neither
-  // was saved.
+  // The single ones that were saved; when there are none, those that the saved statistics give. kOutOfRange when
+  // neither was saved.
   Result<std::vector<SavedReduction>> saved_reductions(std::string_view tensor, std::int64_t step,
                                                        Mode mode = Mode::kGlobal, std::string_view worker = {});
   Result<double> scalar(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,

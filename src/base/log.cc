@@ -64,19 +64,24 @@ class Log {
  private:
   Log() {
     if (const char* strict = std::getenv("TRAINWARDEN_STRICT")) strict_ = parse_bool(strict).value_or(false);
-    if (const char* text = std::getenv("TRAINWARDEN_LOG_LEVEL")) {
-      if (const auto level = parse_log_level(text)) {
-        shown_from_ = *level;
-      } else {
-        write_to_stderr(LogLevel::kWarning,
-                        fmt::format("TRAINWARDEN_LOG_LEVEL={} is none of debug, info, warning, error "
-                                    "and off; showing warnings and errors",
-                                    text));
-      }
-    }
+    if (!take_level("TRAINWARDEN_LOG_LEVEL")) take_level("SMDEBUG_LOG_LEVEL");
     // A fork while another thread logs must not leave the child with a mutex that nobody will unlock.
     pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
                    [] { instance().mutex_.unlock(); });
+  }
+
+  // False when the variable is not set.
+  bool take_level(const char* variable) {
+    const char* text = std::getenv(variable);
+    if (text == nullptr) return false;
+    if (const auto level = parse_log_level(text)) {
+      shown_from_ = *level;
+    } else {
+      write_to_stderr(LogLevel::kWarning, fmt::format("{}={} is none of debug, info, warning, error "
+                                                      "and off; showing warnings and errors",
+                                                      variable, text));
+    }
+    return true;
   }
 
   void add_locked(LogLevel level, std::string_view message) {
@@ -108,6 +113,7 @@ class Log {
 
 std::optional<LogLevel> parse_log_level(std::string_view text) {
   const std::string wanted = lower(trim(text));
+  if (wanted == "critical") return LogLevel::kError;  // smdebug's word; nothing here is more than an error
   for (const LogLevel level :
        {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning, LogLevel::kError, LogLevel::kOff}) {
     if (name(level) == wanted) return level;

@@ -15,10 +15,10 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
 std::optional<LogLevel> parse_log_level(std::string_view text);  // "debug", "info", "warning", "error", "off"
 
-// TRAINWARDEN_LOG_LEVEL (debug, info, warning, error, off) decides what is shown; warning by default.
+// TRAINWARDEN_LOG_LEVEL, else SMDEBUG_LOG_LEVEL (debug, info, warning, error, off) decides what is shown; else warning.
 // A line that repeats is shown three times, then counted: it comes again with its count at the 10th, 100th, ... time.
 // Safe from many threads; never throws. With TRAINWARDEN_STRICT=1 an error aborts the process (tests and CI).
-// Both variables are read once, at the first line.
+// The variables are read once, at the first line.
 void log(LogLevel level, std::string_view message) noexcept;
 
 template <class... Args>

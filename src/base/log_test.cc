@@ -37,6 +37,7 @@ class LogDeathTest : public testing::Test {
   void TearDown() override {
     unsetenv("TRAINWARDEN_STRICT");
     unsetenv("TRAINWARDEN_LOG_LEVEL");
+    unsetenv("SMDEBUG_LOG_LEVEL");
   }
 };
 
@@ -44,6 +45,7 @@ TEST(Log, ParsesLevels) {
   EXPECT_EQ(parse_log_level("debug"), LogLevel::kDebug);
   EXPECT_EQ(parse_log_level(" Warning "), LogLevel::kWarning);
   EXPECT_EQ(parse_log_level("off"), LogLevel::kOff);
+  EXPECT_EQ(parse_log_level("critical"), LogLevel::kError);
   EXPECT_EQ(parse_log_level("loud"), std::nullopt);
 }
 
@@ -125,6 +127,17 @@ TEST_F(LogDeathTest, LevelComesFromTheEnvironment) {
     std::exit(0);
   };
   EXPECT_EXIT(write(), testing::ExitedWithCode(0), "^trainwarden: info: shown\n$");
+}
+
+TEST_F(LogDeathTest, SmdebugsVariableCountsWhenOursIsNotSet) {
+  setenv("SMDEBUG_LOG_LEVEL", "info", 1);
+  const auto write = [] {
+    log(LogLevel::kInfo, std::string_view("shown"));
+    std::exit(0);
+  };
+  EXPECT_EXIT(write(), testing::ExitedWithCode(0), "^trainwarden: info: shown\n$");
+  setenv("TRAINWARDEN_LOG_LEVEL", "off", 1);
+  EXPECT_EXIT(write(), testing::ExitedWithCode(0), "^$");
 }
 
 TEST_F(LogDeathTest, UnknownLevelIsTold) {

@@ -40,6 +40,7 @@ TEST(HookAllocation, SkippingATensorAllocatesNothing) {
   const auto hook = open_hook_on(*storage, options);
   const std::vector<float> values(64);
   const TensorView view = view_of(values);
+  const SavedReduction reduction{Reduction::kMean, false, 1};
   const TensorId id = hook->declare("unwanted/by/id/with/a/long/name");
   ASSERT_FALSE(hook->wants("unwanted/by/name/with/a/long/name"));  // the first sight of a name costs its entry
 
@@ -47,6 +48,7 @@ TEST(HookAllocation, SkippingATensorAllocatesNothing) {
   for (int i = 0; i < 1000; ++i) {
     hook->save_tensor("unwanted/by/name/with/a/long/name", view);
     hook->save_tensor(id, view);
+    hook->save_reductions(id, {&reduction, 1});
     static_cast<void>(hook->wants("unwanted/by/name/with/a/long/name"));
     static_cast<void>(hook->wants(id));
     static_cast<void>(hook->wants_collection("gradients"));

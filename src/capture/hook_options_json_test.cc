@@ -32,7 +32,8 @@ TEST(HookOptionsJson, EveryKey) {
                      "save": {"save_interval": 7}, "keep": {"values": true}}],
     "rank": 2, "world_size": 4, "staging_bytes": "64MiB", "segment_bytes": 1048576, "when_full": "block",
     "durability": "step", "dry_run": true, "code_version": "abc", "labels": {"lr": "0.1"},
-    "budget": "2%", "include_workers": "one"})",
+    "budget": "2%", "include_workers": "one", "tensorboard_dir": "tb", "first_global_step": 9,
+    "first_mode_steps": {"train": 5, "eval": 4}})",
                                           "hook.json");
   ASSERT_TRUE(options.ok()) << options.status().to_string();
   EXPECT_EQ(options->run_dir, "runs/x");
@@ -62,6 +63,9 @@ TEST(HookOptionsJson, EveryKey) {
   EXPECT_TRUE(options->dry_run);
   EXPECT_EQ(options->code_version, "abc");
   EXPECT_EQ(options->labels.at("lr"), "0.1");
+  EXPECT_EQ(options->tensorboard_dir, "tb");
+  EXPECT_EQ(options->first_global_step, 9);
+  EXPECT_EQ(options->first_mode_steps, (std::array<std::int64_t, 4>{5, 4, 0, 0}));
 }
 
 TEST(HookOptionsJson, EmptyObjectIsTheDefaults) {

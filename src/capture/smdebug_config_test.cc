@@ -68,7 +68,8 @@ TEST(SmdebugConfig, TextsAndNativeValuesMeanTheSame) {
     "include_regex": "a, b", "reductions": "min, abs_l1_norm", "save_raw_tensor": "True", "save_shape": "false"}})");
   const SmdebugConfig native = read(R"({"HookParameters": {
     "save_interval": 7, "save_steps": [1, "2"], "end_step": 9, "save_all": true, "export_tensorboard": 1,
-    "include_regex": ["a", "b"], "reductions": ["min", "abs_l1_norm"], "save_raw_tensor": true, "save_shape": false}})");
+    "include_regex": ["a", "b"], "reductions": ["min", "abs_l1_norm"], "save_raw_tensor": true,
+    "save_shape": false}})");
   EXPECT_EQ(to_json(texts), to_json(native));
   EXPECT_EQ(native.save[Mode::kGlobal]->save_steps, (Steps{1, 2}));
   EXPECT_TRUE(native.save_all.value_or(false) && native.export_tensorboard);
@@ -152,7 +153,8 @@ TEST(SmdebugConfig, IsKnownByItsKeys) {
 TEST(SmdebugConfig, IsShownAsJson) {
   const auto shown = nlohmann::json::parse(*parse_smdebug_config(
       R"({"LocalPath": "/tmp/run", "HookParameters": {"eval.end_step": "4", "tensorboard_dir": "tb"},
-          "CollectionConfigurations": [{"CollectionName": "g", "CollectionParameters": {"reductions": "min,l2_norm"}}]})",
+          "CollectionConfigurations": [
+            {"CollectionName": "g", "CollectionParameters": {"reductions": "min,l2_norm"}}]})",
       "hook.json"));
   EXPECT_EQ(shown.at("out_dir"), "/tmp/run");
   EXPECT_EQ(shown.at("tensorboard_dir"), "tb");

@@ -107,7 +107,8 @@ TEST(SmdebugOptions, ReductionsBecomeStatistics) {
   const HookOptions options = overlaid(R"({"HookParameters": {"reductions": "min,abs_mean"},
     "CollectionConfigurations": [
       {"CollectionName": "a", "CollectionParameters": {"include_regex": "a"}},
-      {"CollectionName": "raw", "CollectionParameters": {"include_regex": "r", "reductions": "l2_norm", "save_raw_tensor": "True"}},
+      {"CollectionName": "raw", "CollectionParameters":
+        {"include_regex": "r", "reductions": "l2_norm", "save_raw_tensor": "True"}},
       {"CollectionName": "shape", "CollectionParameters": {"include_regex": "s", "reductions": "", "save_shape": true}},
       {"CollectionName": "empty", "CollectionParameters": {"include_regex": "e", "reductions": ""}},
       {"CollectionName": "metrics", "CollectionParameters": {"reductions": "min"}}]})");

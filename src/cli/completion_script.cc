@@ -32,6 +32,7 @@ CompletionOption source_of(const std::string& type_name) {
 CompletionOption source_of_argument(const CLI::Option& argument) {
   CompletionOption option = source_of(argument.get_type_name());
   if (argument.get_name() == "RUN") option.source = CompletionSource::kRuns;
+  if (argument.get_name() == "DIR") option.source = CompletionSource::kFolders;
   if (argument.get_name() == "PROGRAM") option.source = CompletionSource::kFiles;
   return option;
 }

@@ -11,6 +11,7 @@
 #include <simdjson.h>
 
 #include "base/text.h"
+#include "foreign/smdebug_layout.h"
 #include "format/json.h"
 
 namespace trainwarden::foreign {
@@ -18,8 +19,6 @@ namespace {
 
 using simdjson::dom::element;
 using simdjson::dom::element_type;
-
-constexpr std::array<std::string_view, 4> kModeNames = {"TRAIN", "EVAL", "PREDICT", "GLOBAL"};
 
 std::string described(const element& found) {
   switch (found.type()) {
@@ -88,22 +87,24 @@ Status read_meta(const element& found, SmdebugIndex& index) {
 Status read_item(const element& found, SmdebugTensorPlace& place) {
   simdjson::dom::object object;
   if (found.get(object) != simdjson::SUCCESS) return unexpected("tensor_payload", "an array of objects", found);
-  int fields = 0;
+  bool has_tag = false;
+  bool has_offset = false;
+  bool has_bytes = false;
   for (const auto& [key, value] : object) {
     if (key == "tensorname") {
       TRAINWARDEN_RETURN_IF_ERROR(read_text(key, value, place.tag));
-      fields |= 1;
+      has_tag = true;
     } else if (key == "start_idx") {
       TRAINWARDEN_RETURN_IF_ERROR(read_count(key, value, place.offset));
-      fields |= 2;
+      has_offset = true;
     } else if (key == "length") {
       TRAINWARDEN_RETURN_IF_ERROR(read_count(key, value, place.bytes));
-      fields |= 4;
+      has_bytes = true;
     }
   }
-  if ((fields & 1) == 0) return missing("tensorname");
-  if ((fields & 2) == 0) return missing("start_idx");
-  return (fields & 4) != 0 ? Status() : missing("length");
+  if (!has_tag) return missing("tensorname");
+  if (!has_offset) return missing("start_idx");
+  return has_bytes ? Status() : missing("length");
 }
 
 Status read_shape(const element& found, Shape& shape) {
@@ -172,7 +173,7 @@ Status read_index(const element& document, SmdebugIndex& index) {
   if (tensors && tensors->is_null()) tensors.reset();
   if (shapes && shapes->is_null()) shapes.reset();
   if (!meta) return missing("meta");
-  if (!tensors && !shapes) return missing("tensor_payload\" or \"shape_payload");
+  if (!tensors && !shapes) return damaged("\"tensor_payload\" or \"shape_payload\" expected, nothing found");
   index.event_file.clear();
   TRAINWARDEN_RETURN_IF_ERROR(read_meta(*meta, index));
   if (!tensors) index.tensors.clear();
@@ -185,7 +186,7 @@ Status read_index(const element& document, SmdebugIndex& index) {
 }  // namespace
 
 std::string encode_smdebug_index(const SmdebugIndex& index) {
-  format::OrderedJson meta = {{"mode", kModeNames[index_of(index.mode)]}, {"mode_step", index.mode_step}};
+  format::OrderedJson meta = {{"mode", smdebug_mode_name(index.mode)}, {"mode_step", index.mode_step}};
   if (!index.event_file.empty()) meta["event_file_name"] = index.event_file;
   format::OrderedJson tensors = format::OrderedJson::array();
   for (const SmdebugTensorPlace& place : index.tensors) {

@@ -2,6 +2,7 @@
 #include "foreign/smdebug_layout.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,11 @@ std::string replaced(std::string_view text, char slash, char colon, char for_sla
 }
 
 }  // namespace
+
+std::string_view smdebug_mode_name(Mode mode) {
+  constexpr std::array<std::string_view, kAllModes.size()> kNames = {"TRAIN", "EVAL", "PREDICT", "GLOBAL"};
+  return kNames[index_of(mode)];
+}
 
 std::string smdebug_manifest_file(std::string_view worker) {
   return fmt::format("{}/{}_collections.json", kSmdebugManifestFolder, serialise_worker(worker));

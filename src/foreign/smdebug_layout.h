@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "trainwarden/mode.h"
 #include "trainwarden/reduction.h"
 
 namespace trainwarden::foreign {
@@ -17,6 +18,8 @@ inline constexpr std::string_view kSmdebugManifestFolder = "collections/00000000
 inline constexpr std::string_view kSmdebugIndexFolder = "index";
 inline constexpr std::string_view kSmdebugEndMarker = "training_job_end.ts";
 inline constexpr std::int64_t kSmdebugStepsPerFolder = 1000;
+
+std::string_view smdebug_mode_name(Mode mode);  // "TRAIN", "EVAL", "PREDICT", "GLOBAL"
 
 std::string smdebug_manifest_file(std::string_view worker);
 std::string smdebug_index_folder(std::int64_t step);  // "index/000000001" for 1000 to 1999

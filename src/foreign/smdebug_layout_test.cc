@@ -25,6 +25,13 @@ TEST(SmdebugLayoutTest, StepsOfMoreThan12DigitsKeepThem) {
   EXPECT_EQ(name->step, 1'234'567'890'123);
 }
 
+TEST(SmdebugLayoutTest, ModesHaveTheNamesOfModeKeys) {
+  EXPECT_EQ(smdebug_mode_name(Mode::kTrain), "TRAIN");
+  EXPECT_EQ(smdebug_mode_name(Mode::kEval), "EVAL");
+  EXPECT_EQ(smdebug_mode_name(Mode::kPredict), "PREDICT");
+  EXPECT_EQ(smdebug_mode_name(Mode::kGlobal), "GLOBAL");
+}
+
 TEST(SmdebugLayoutTest, IndexNamesAreParsed) {
   const auto name = parse_smdebug_index_name("000000001000_worker_0.json");
   ASSERT_TRUE(name);

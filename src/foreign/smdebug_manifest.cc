@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "foreign/smdebug_layout.h"
 #include "format/json.h"
 
 namespace trainwarden::foreign {
@@ -15,9 +16,6 @@ namespace {
 
 using format::Json;
 using format::OrderedJson;
-
-// smdebug's names of the modes, at index_of(mode).
-constexpr std::array<const char*, 4> kModeNames = {"TRAIN", "EVAL", "PREDICT", "GLOBAL"};
 
 OrderedJson to_json(const SaveSchedule& schedule) {
   OrderedJson json = {{"save_interval", schedule.save_interval},
@@ -32,7 +30,7 @@ OrderedJson to_json(const std::optional<SavePolicy>& policy) {
   OrderedJson json = OrderedJson::object();
   for (const Mode mode : kAllModes) {
     const auto& schedule = (*policy)[mode];
-    json[kModeNames[index_of(mode)]] = schedule ? to_json(*schedule) : OrderedJson();
+    json[std::string(smdebug_mode_name(mode))] = schedule ? to_json(*schedule) : OrderedJson();
   }
   return json;
 }
@@ -107,9 +105,9 @@ Result<SavePolicy> policy_from_json(const Json& object, const char* field) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const Json* json, format::object_field(object, field));
   SavePolicy policy;
   for (const Mode mode : kAllModes) {
-    const char* mode_name = kModeNames[index_of(mode)];
-    if (present(*json, mode_name) == nullptr) continue;
-    TRAINWARDEN_ASSIGN_OR_RETURN(const Json* schedule, format::object_field(*json, mode_name));
+    const std::string mode_name(smdebug_mode_name(mode));
+    if (present(*json, mode_name.c_str()) == nullptr) continue;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const Json* schedule, format::object_field(*json, mode_name.c_str()));
     TRAINWARDEN_ASSIGN_OR_RETURN(policy[mode], schedule_from_json(*schedule));
   }
   return policy;

@@ -46,7 +46,8 @@ TEST(SmdebugManifestTest, IsWrittenAsSmdebugWritesIt) {
       R"("save_config":null,"save_histogram":true},"gradients":{"name":"gradients","include_regex":["^gradient"],)"
       R"("tensor_names":["a","b"],"reduction_config":{"save_raw_tensor":true,"reductions":"abs_mean,l2_norm",)"
       R"("save_shape":true},"save_config":{"TRAIN":{"save_interval":3,"save_steps":[1,20],"start_step":0,)"
-      R"("end_step":10},"EVAL":null,"PREDICT":null,"GLOBAL":null},"save_histogram":false}},"_meta":{"num_workers":4}})");
+      R"("end_step":10},"EVAL":null,"PREDICT":null,"GLOBAL":null},"save_histogram":false}},)"
+      R"("_meta":{"num_workers":4}})");
 }
 
 TEST(SmdebugManifestTest, EveryFieldThereAndBack) {

@@ -71,9 +71,8 @@ struct TfEvent {
 };
 
 std::string encode_event(const TfEvent& event);
-// The same of one tensor, which is packed and in host memory, with one copy of it. `as_smdebug`: each dimension is
-// named
-// "<tag>_<size>", and strings have no dtype.
+// The same of one tensor, which is packed and in host memory, with one copy of it. `as_smdebug`: each dimension has the
+// name "<tag>_<size>", and strings have no dtype.
 std::string encode_tensor_event(double wall_time_s, std::int64_t step, std::string_view tag, const TensorView& tensor,
                                 const std::vector<TfPluginData>& plugin_data, bool as_smdebug);
 

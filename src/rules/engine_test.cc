@@ -11,6 +11,7 @@
 #include "storage/faulty_storage.h"
 #include "store/journal_reader.h"
 #include "trial/run_testing.h"
+#include "trial/smdebug/smdebug_testing.h"
 
 namespace trainwarden::rules {
 namespace {
@@ -276,6 +277,21 @@ TEST(EngineJournal, AFullDiskDoesNotKeepItFromJudging) {
   set_log_sink({});
   EXPECT_EQ(engine.statuses()[0].status, RuleStatus::kIssuesFound);
   EXPECT_EQ(engine.journal_status().code(), Code::kResourceExhausted);
+}
+
+TEST(EngineJournal, NothingIsWrittenIntoAFolderOfAnotherRecorder) {
+  SmdebugTestRun run;
+  run.add_steps(0, 4);
+  run.end();
+  const auto trial = run.open();
+  const auto storage = run.storage();
+  Engine engine(*trial, list_of(fires_at("A", {2})), {.journal_storage = storage.get()});
+  EXPECT_EQ(engine.journal_status().code(), Code::kFailedPrecondition);
+  ASSERT_TRUE(engine.poll().ok());
+  engine.finish();
+  EXPECT_EQ(engine.statuses().at(0).status, RuleStatus::kIssuesFound);
+  EXPECT_EQ(engine.journal_name(), "");
+  EXPECT_FALSE(storage->exists("journal"));
 }
 
 TEST(EngineRules, ADamagedRunIsStillJudged) {

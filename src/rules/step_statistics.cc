@@ -59,9 +59,9 @@ StepReductions read_reductions(const TensorSelection& selection, Reduction reduc
                                const StepWindow& window) {
   StepReductions read;
   read.gaps = visit_tensors(selection, window, [&](const TensorSpot& spot) -> Status {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const double value, window.trial().reduction(spot.tensor, window.global_step(),
-                                                                              reduction, abs, Mode::kGlobal,
-                                                                              spot.worker));
+    TRAINWARDEN_ASSIGN_OR_RETURN(
+        const double value,
+        window.trial().reduction(spot.tensor, window.global_step(), reduction, abs, Mode::kGlobal, spot.worker));
     read.tensors.push_back({spot, value});
     return Status();
   });

@@ -220,6 +220,29 @@ TEST_F(JournalTest, AnIdWithoutANameIsRefusedAndTheWriterGoesOn) {
   EXPECT_EQ(difference(*reader, 0, small_step(1, true)->batch()), "");
 }
 
+TEST_F(JournalTest, ReductionsComeBackBesideValuesAndStatistics) {
+  for (const bool sealed : {false, true}) {
+    storage_ = storage::create_memory_storage();
+    const auto writer = open_sample_writer(*storage_, clock_);
+    ASSERT_TRUE(writer->append_step(step_of_reductions(0, true)->batch()).ok());
+    if (sealed) {
+      ASSERT_TRUE(writer->seal().ok());
+    }
+    const auto reader = read();
+    EXPECT_EQ(reader->records(0)->size(), 5u) << "one for all reductions of a tensor";
+    EXPECT_EQ(difference(*reader, 0, step_of_reductions(0, true)->batch()), "");
+  }
+}
+
+TEST_F(JournalTest, ReductionsOfATensorThatDoNotLieTogetherAreRefused) {
+  SampleStep step(0, Mode::kTrain, 0);
+  step.tell(0, "a");
+  step.tell(1, "b");
+  for (const std::uint32_t id : {0u, 1u, 0u}) step.add_reductions(id);
+  const auto writer = open_sample_writer(*storage_, clock_);
+  EXPECT_EQ(writer->append_step(step.batch()).code(), Code::kInvalidArgument);
+}
+
 TEST_F(JournalTest, TwoTensorsOfOneNameAreRefused) {
   SampleStep step(0, Mode::kTrain, 0);
   step.tell(0, "same");
@@ -379,6 +402,7 @@ TEST_F(JournalTest, RecordsOfOtherJournalsAreRefused) {
   Record record = reader->records(0).value()[0];
   ASSERT_EQ(record.form, RecordForm::kValue);
   EXPECT_EQ(reader->read_scalar(record).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(reader->read_reductions(record).status().code(), Code::kInvalidArgument);
   record.row = 99;
   EXPECT_EQ(reader->read_value(record).status().code(), Code::kDataLoss);
   record.segment = 99;

@@ -32,6 +32,18 @@ Result<std::unique_ptr<TargetWriter>> open_target(const TargetPlan& plan) {
   return Status(Code::kInvalidArgument, "there is no such format");
 }
 
+// The order of a tensor's forms within a step. Where a format has one place for two of them, the first has it.
+int place_of(RecordForm form) {
+  switch (form) {
+    case RecordForm::kValue: return 0;
+    case RecordForm::kReductions: return 1;
+    case RecordForm::kScalar: return 2;
+    case RecordForm::kStatistics: return 3;
+    case RecordForm::kShape: return 4;
+  }
+  return 5;
+}
+
 // A passing fault in the midst of a step cannot be passed over: half of the step is in the target.
 Status for_good(const Status& status) {
   return status.code() == Code::kUnavailable ? Status(Code::kAborted, status.message()) : status;
@@ -127,7 +139,7 @@ class Export::Impl {
                  [&](const Record& record) { return choice_.wants_tensor(journal.tensor(record.tensor).name); });
     std::stable_sort(records.begin(), records.end(), [&](const Record& a, const Record& b) {
       const int order = journal.tensor(a.tensor).name.compare(journal.tensor(b.tensor).name);
-      return order != 0 ? order < 0 : a.form < b.form;
+      return order != 0 ? order < 0 : place_of(a.form) < place_of(b.form);
     });
     return records;
   }

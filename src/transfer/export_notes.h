@@ -10,6 +10,8 @@
 
 namespace trainwarden::transfer {
 
+inline constexpr std::string_view kTwiceUnderOneName = "kept twice under one name: the second";
+
 class ExportNotes {
  public:
   void at_step(std::int64_t global_step) { global_step_ = global_step; }  // of what follows

@@ -47,7 +47,8 @@ class ExportRun : public TransferTest {
 };
 
 TEST_F(ExportRun, JsonHoldsEveryRecordInOrder) {
-  const auto trial = two_workers().open();
+  const TestRun run = two_workers();
+  const auto trial = run.open();
   const json document = exported(*trial, {});
   ASSERT_EQ(document.at("records").size(), 24u);
   const json& first = document.at("records").at(0);
@@ -65,7 +66,8 @@ TEST_F(ExportRun, JsonHoldsEveryRecordInOrder) {
 }
 
 TEST_F(ExportRun, TheChoiceNarrows) {
-  const auto trial = two_workers().open();
+  const TestRun run = two_workers();
+  const auto trial = run.open();
   EXPECT_EQ(column<std::string>(exported(*trial, {.include = {"^nothing", "oss$"}}), "tensor"),
             std::set<std::string>({"loss"}));
   EXPECT_EQ(column<std::string>(exported(*trial, {.collection = "weights"}), "tensor"),
@@ -79,7 +81,8 @@ TEST_F(ExportRun, TheChoiceNarrows) {
 }
 
 TEST_F(ExportRun, AWrongChoiceNamesWhatIsThere) {
-  const auto trial = two_workers().open();
+  const TestRun run = two_workers();
+  const auto trial = run.open();
   const auto bad_pattern = Export::start(*trial, {.out = in("a"), .choice = {.include = {"("}}});
   EXPECT_EQ(bad_pattern.status().code(), Code::kInvalidArgument);
   EXPECT_FALSE(fs::exists(in("a.tmp")));
@@ -143,7 +146,8 @@ TEST_F(ExportRun, HistogramsAndHashesAreCountedAsLostInCsv) {
 }
 
 TEST_F(ExportRun, WhatIsThereIsNotOverwrittenUnasked) {
-  const auto trial = two_workers().open();
+  const TestRun run = two_workers();
+  const auto trial = run.open();
   std::ofstream(in("out.csv")) << "mine";
   const auto refused = Export::start(*trial, {.format = ExportFormat::kCsv, .out = in("out.csv")});
   EXPECT_EQ(refused.status().code(), Code::kAlreadyExists);
@@ -229,7 +233,8 @@ TEST_F(ExportRun, AFailingWriteIsAnErrorAndLeavesNothingHalfNamed) {
 }
 
 TEST_F(ExportRun, StopsAfterAWholeStepWhenAsked) {
-  const auto trial = two_workers().open();
+  const TestRun run = two_workers();
+  const auto trial = run.open();
   std::stop_source stop;
   ExportOptions options{.format = ExportFormat::kNpz, .out = in("arrays"), .stop = stop.get_token()};
   options.on_step = [&](std::int64_t step) {

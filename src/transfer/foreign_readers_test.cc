@@ -37,8 +37,8 @@ class ForeignReaders : public TransferTest {
   const char* python_ = nullptr;
 };
 
-// Beside the sample: texts in two dimensions, pictures, several workers, modes.
-std::unique_ptr<Trial> pictures_and_workers() {
+// Two workers, and the last step in another mode.
+TestRun workers_and_modes() {
   TestRun run(2);
   for (std::int64_t step = 0; step < 3; ++step) {
     for (int worker = 0; worker < 2; ++worker) {
@@ -53,7 +53,7 @@ std::unique_ptr<Trial> pictures_and_workers() {
   }
   run.end(0);
   run.end(1);
-  return run.open();
+  return run;
 }
 
 class EachFormat : public ForeignReaders, public testing::WithParamInterface<ExportFormat> {};
@@ -64,7 +64,8 @@ TEST_P(EachFormat, EveryTypeAndForm) {
 }
 
 TEST_P(EachFormat, WorkersAndModes) {
-  const auto trial = pictures_and_workers();
+  const TestRun run = workers_and_modes();
+  const auto trial = run.open();
   expect_agreement(*trial, {.format = GetParam()});
 }
 

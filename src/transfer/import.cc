@@ -67,6 +67,24 @@ class NewFolder {
   bool committed_ = false;
 };
 
+// The number at the end of "worker_11"; none for other names.
+std::optional<std::int64_t> worker_number(std::string_view name) {
+  const std::size_t underscore = name.rfind('_');
+  return underscore == std::string_view::npos ? std::nullopt : parse_int(name.substr(underscore + 1));
+}
+
+// By their numbers when all have one, else in the source's order.
+std::vector<trial::WorkerJournal*> ordered_journals(Trial& source) {
+  std::vector<trial::WorkerJournal*> journals = TrialAccess::journals(source);
+  const auto has_number = [](const trial::WorkerJournal* journal) {
+    return worker_number(journal->name()).has_value();
+  };
+  if (!std::all_of(journals.begin(), journals.end(), has_number)) return journals;
+  std::stable_sort(journals.begin(), journals.end(),
+                   [](const auto* a, const auto* b) { return *worker_number(a->name()) < *worker_number(b->name()); });
+  return journals;
+}
+
 store::RunInfo describe_run(Trial& source, const std::vector<trial::WorkerJournal*>& journals) {
   std::error_code ignored;
   store::RunInfo info;
@@ -93,7 +111,7 @@ Result<std::vector<Collection>> collections_of(const Trial& source) {
 }
 
 Result<ImportReport> import_into(Trial& source, const fs::path& folder) {
-  const std::vector<trial::WorkerJournal*> journals = TrialAccess::journals(source);
+  const std::vector<trial::WorkerJournal*> journals = ordered_journals(source);
   const auto storage = storage::open_local_storage(folder);
   const store::RunInfo info = describe_run(source, journals);
   TRAINWARDEN_RETURN_IF_ERROR(store::create_or_join_run(*storage, info).status());

@@ -79,7 +79,11 @@ Result<OutputClaim> OutputClaim::take(const ExportOptions& options, const std::s
 Status OutputClaim::go_on(const ExportOptions& options) {
   const bool is_folder = fs::is_directory(options.out);
   const bool wants_folder = !file_.empty();
-  if (is_folder != wants_folder) return taken(options.out, is_folder ? "is a folder" : "is a file");
+  if (is_folder != wants_folder) {
+    return Status(Code::kAlreadyExists, fmt::format("{} is a {}, and {} is written into a {}; take another place",
+                                                    printable(options.out.string()), is_folder ? "folder" : "file",
+                                                    name(options.format), wants_folder ? "folder" : "file"));
+  }
   const auto former = is_folder ? former_export(file_) : std::nullopt;
   if (former && !former->finished && former->identity == identity_) {
     last_step_ = former->last_step;

@@ -24,6 +24,7 @@ class SmdebugTarget final : public TargetWriter {
     step_ = step;
     worker_ = foreign::serialise_worker(smdebug_worker(step.worker));
     index_ = {};
+    tags_.clear();
     index_.mode = step.mode;
     index_.mode_step = step.mode_step;
     events_.reset();
@@ -90,8 +91,10 @@ class SmdebugTarget final : public TargetWriter {
     if (view.element_count() == 0) plan_.notes.changed("empty tensors, which smdebug does not read", tensor);
   }
 
+  // Not beside a value: smdebug would then no longer find the value, which has the shape anyway.
   void add_shape(std::string_view tensor, const Shape& shape) {
     names_.emplace(tensor);
+    if (tags_.count(tensor) > 0) return;
     index_.shapes.push_back({std::string(tensor), std::string(tensor), shape});
   }
 
@@ -100,6 +103,10 @@ class SmdebugTarget final : public TargetWriter {
   }
 
   Status append(std::string_view tag, const TensorView& view) {
+    if (!tags_.emplace(tag).second) {
+      plan_.notes.lost(kTwiceUnderOneName, tag);
+      return {};
+    }
     if (!events_) {
       index_.event_file = foreign::smdebug_event_file(step_.global_step, worker_);
       TRAINWARDEN_ASSIGN_OR_RETURN(events_, OutputFile::create(plan_.options.out / index_.event_file, plan_.tally));
@@ -143,6 +150,7 @@ class SmdebugTarget final : public TargetWriter {
   StepPlace step_;
   std::string worker_;
   foreign::SmdebugIndex index_;
+  std::set<std::string, std::less<>> tags_;
   std::vector<foreign::TfPluginData> plugin_data_;
   std::unique_ptr<OutputFile> events_;
 };

@@ -13,11 +13,12 @@ namespace trainwarden::transfer {
 Status StepFileTarget::begin_step(const StepPlace& step) {
   step_ = step;
   tensors_.clear();
+  names_.clear();
   return {};
 }
 
 Status StepFileTarget::write_value(std::string_view tensor, const SharedTensorValue& value) {
-  tensors_.push_back({std::string(tensor), value});
+  hold(std::string(tensor), value);
   return {};
 }
 
@@ -67,9 +68,17 @@ Status StepFileTarget::finish(bool) {
   return {};
 }
 
+void StepFileTarget::hold(std::string name, SharedTensorValue value) {
+  if (names_.insert(name).second) {
+    tensors_.push_back({std::move(name), std::move(value)});
+  } else {
+    plan_.notes.lost(kTwiceUnderOneName, name);
+  }
+}
+
 void StepFileTarget::hold_doubles(std::string name, std::vector<double> numbers, const Shape& shape) {
   const auto owner = std::make_shared<std::vector<double>>(std::move(numbers));
-  tensors_.push_back({std::move(name), {TensorView::of(owner->data(), DType::kFloat64, shape), owner, false}});
+  hold(std::move(name), {TensorView::of(owner->data(), DType::kFloat64, shape), owner, false});
 }
 
 std::map<std::string, std::string> step_words(const Trial& trial, const StepPlace& step) {

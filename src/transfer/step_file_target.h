@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,12 +38,14 @@ class StepFileTarget : public TargetWriter {
   const TargetPlan& plan() const { return plan_; }
 
  private:
+  void hold(std::string name, SharedTensorValue value);
   void hold_doubles(std::string name, std::vector<double> numbers, const Shape& shape);
 
   const TargetPlan plan_;
   const std::string_view extension_;
   StepPlace step_;
   std::vector<HeldTensor> tensors_;
+  std::set<std::string, std::less<>> names_;  // of them
 };
 
 // What is known of a step, for the metadata of its file.

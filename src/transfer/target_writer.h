@@ -34,7 +34,7 @@ class TargetWriter {
   virtual ~TargetWriter() = default;
 
   virtual Status begin_step(const StepPlace& step) = 0;
-  // A tensor that was kept in several forms comes in each, values first.
+  // A tensor that was kept in several forms comes in each, in the order value, reductions, scalar, statistics, shape.
   virtual Status write_value(std::string_view tensor, const SharedTensorValue& value) = 0;
   virtual Status write_scalar(std::string_view tensor, double value) = 0;
   virtual Status write_statistics(std::string_view tensor, const format::StatisticsRow& row) = 0;

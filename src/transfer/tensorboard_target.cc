@@ -1,6 +1,7 @@
 // tensorboard: event files, one TensorBoard run for each mode (and each worker but the first). docs/reference/export.md
 // says under which tags things are shown.
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -72,7 +73,7 @@ class TensorBoardTarget final : public TargetWriter {
 
   Status begin_step(const StepPlace& step) override {
     step_ = step;
-    drawn_histogram_.clear();
+    tags_.clear();
     const std::vector<std::string> workers = plan_.trial.workers();
     std::string folder(name(step.mode));
     if (step.worker != workers.front()) folder = foreign::serialise_worker(step.worker) + "/" + folder;
@@ -151,8 +152,7 @@ class TensorBoardTarget final : public TargetWriter {
 
   // The value's and the statistics' are the same: one is enough.
   Status add_histogram(std::string_view tensor, const Statistics& statistics) {
-    if (drawn_histogram_ == tensor) return {};
-    drawn_histogram_ = tensor;
+    if (tags_.count(tensor) > 0) return {};
     const std::uint64_t not_finite = statistics.nan_count + statistics.inf_count();
     plan_.notes.lost("NaN and infinite elements of histograms", tensor, not_finite);
     if (statistics.finite_count() == 0) return {};
@@ -185,6 +185,10 @@ class TensorBoardTarget final : public TargetWriter {
   }
 
   Status add(foreign::TfValue value) {
+    if (!tags_.insert(value.tag).second) {
+      plan_.notes.lost(kTwiceUnderOneName, value.tag);
+      return {};
+    }
     foreign::TfEvent event;
     event.wall_time_s = static_cast<double>(step_.unix_ns) / static_cast<double>(kNsPerSecond);
     event.step = step_.global_step;
@@ -198,7 +202,7 @@ class TensorBoardTarget final : public TargetWriter {
 
   StepPlace step_;  // that is being written
   EventFile* events_ = nullptr;
-  std::string drawn_histogram_;  // the last tensor with one in this step
+  std::set<std::string, std::less<>> tags_;  // of this step
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ std::unique_ptr<Trial> write_sample_run(const fs::path& folder) {
     add(store::step_of_everything(0, Mode::kTrain, 0, true)->batch());
     add(store::step_of_everything(1, Mode::kEval, 0, false)->batch());
     add(store::step_of_reductions(2, false)->batch());
-    add(store::step_of_everything(1005, Mode::kTrain, 2, false)->batch());
+    add(store::step_of_everything(1005, Mode::kTrain, 3, false)->batch());
     EXPECT_TRUE(writer->append_event(format::FrameKind::kEvent, -1, format::encode_run_end({})).ok());
     EXPECT_TRUE(writer->seal().ok());
   }

@@ -7,9 +7,6 @@
 
 namespace trainwarden::trial {
 
-// More workers than this are a damaged run.json.
-inline constexpr int kMaxWorldSize = 0x10000;
-
 // kNotFound when there is no run.json, kDataLoss when it cannot be used. `clock` must outlive the source.
 Result<std::unique_ptr<RunSource>> open_own_source(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
                                                    bool verify_payloads);

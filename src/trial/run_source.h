@@ -20,6 +20,9 @@
 
 namespace trainwarden::trial {
 
+// More workers than this, and what announces them is damaged.
+inline constexpr int kMaxWorldSize = 0x10000;
+
 // A worker that has told of itself.
 struct SourceWorker {
   std::string name;

@@ -3,7 +3,8 @@
 // Source: the step states of smdebug's Trial. A step is complete when every worker has ended it, or when a later step
 // is complete: workers end their steps in order, so what is missing then never comes. Differences from there: a worker
 // that will write no more is not waited for, and the window below counts steps, where smdebug compares a count with a
-// step number and so never passes a straggler when only every 500th step is saved.
+// step number and so never passes a straggler when only every 500th step is saved. Both hold for folders of smdebug's,
+// too, where all that is known of a worker's end is the end of the run.
 #pragma once
 
 #include <array>

@@ -128,6 +128,27 @@ TEST_F(RunCommand, ABadConfigIsFoundBeforeTheProgramStarts) {
   EXPECT_EQ(cli({"run", "--config", "/no/such.json", "--", "echo"}).exit_code, 2);
 }
 
+TEST_F(RunCommand, AConfigOfSmdebugSaysWhatIsCaptured) {
+  const std::string config = (folder_ / "debughookconfig.json").string();
+  std::ofstream(config) << R"({"LocalPath": "/not/here", "HookParameters": {"save_interval": "4", "save_all": "false"},
+    "CollectionConfigurations": [{"CollectionName": "weights"}, {"CollectionName": "gradients", "CollectionParameters":
+      {"reductions": "abs_mean", "save_interval": 3}}]})";
+  ASSERT_EQ(
+      cli({"run", "--name", "theirs", "--config", config, "--", tiny_training().string(), "--steps", "9"}).exit_code,
+      0);
+  const auto tensors = cli({"tensors", "theirs", "--include", "conv0", "--json"}).json().at("tensors");
+  ASSERT_EQ(tensors.size(), 2u);
+  EXPECT_EQ(tensors[0].at("name"), "conv0.weight");
+  EXPECT_EQ(tensors[0].at("values"), 3) << "steps 0, 4 and 8";
+  EXPECT_EQ(tensors[1].at("values"), 0);
+  EXPECT_EQ(tensors[1].at("statistics"), 3) << "steps 0, 3 and 6";
+
+  std::ofstream(config) << R"({"HookParameter": {}})";
+  const Outcome mistake = cli({"run", "--config", config, "--", "echo", "started"});
+  EXPECT_EQ(mistake.exit_code, 2);
+  EXPECT_NE(mistake.err.find("did you mean \"HookParameters\"?"), std::string::npos) << mistake.err;
+}
+
 TEST_F(RunCommand, ABadRuleIsFoundBeforeTheProgramStarts) {
   const Outcome outcome = cli({"run", "--rule", "Nonsense", "--", "echo", "started"});
   EXPECT_EQ(outcome.exit_code, 2);

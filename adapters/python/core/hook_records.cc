@@ -70,9 +70,7 @@ void bind_options(nb::module_& module) {
       "Options from a JSON file.");
   module.def(
       "parse_smdebug_config",
-      [](std::string_view text, std::string_view source) {
-        return value_or_raise(parse_smdebug_config(text, source));
-      },
+      [](std::string_view text, std::string_view source) { return value_or_raise(parse_smdebug_config(text, source)); },
       nb::arg("text"), nb::arg("source"), "What a hook configuration of smdebug's says, precedence applied, as JSON.");
   module.def(
       "options_for_attach", [] { return value_or_raise(hook_options_for_attach()); },

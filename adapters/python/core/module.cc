@@ -30,4 +30,5 @@ NB_MODULE(_core, module) {
   python::bind_statistics(module);
   python::bind_trial(module);
   python::bind_rules(module);
+  python::bind_transfer(module);
 }

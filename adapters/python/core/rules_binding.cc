@@ -1,8 +1,6 @@
 // Rules and Watch in Python. trainwarden/rules.py has what users see.
 #include <array>
-#include <chrono>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +18,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "errors.h"
+#include "interruption.h"
 #include "python_trial.h"
 #include "trainwarden/watch.h"
 
@@ -27,41 +26,6 @@ namespace trainwarden::python {
 namespace {
 
 namespace nb = nanobind;
-
-// What a signal's handler or a callback raised while the engine was at work: it leaves off, and poll() raises it.
-class Interruption {
- public:
-  std::stop_token token() const { return stop_.get_token(); }
-
-  // Calls into Python, from code that does not hold the GIL.
-  template <class Call>
-  void guard(Call call) {
-    if (raised_) return;
-    const nb::gil_scoped_acquire gil;
-    try {
-      call();
-    } catch (...) {
-      raised_ = std::current_exception();
-      stop_.request_stop();
-    }
-  }
-  // Lets Ctrl-C in; cheap when it is too early for another look.
-  void look() {
-    constexpr std::chrono::milliseconds kInterval{50};
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_look_) return;
-    next_look_ = now + kInterval;
-    guard([] { raise_signals(); });
-  }
-  void rethrow() {
-    if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
-  }
-
- private:
-  std::stop_source stop_;
-  std::exception_ptr raised_;
-  std::chrono::steady_clock::time_point next_look_;
-};
 
 // A rule in Python: `evaluate(global_step)` gives a Verdict of this module. trainwarden/rules.py turns what the rule
 // itself raises into an error verdict; only what shall end everything comes here.

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import trainwarden as tw
+from trainwarden import _core
 
 
 def test_steps_count_within_their_mode(run_dir: Path) -> None:
@@ -77,6 +78,71 @@ def test_policies_collections_and_keep_forms(run_dir: Path) -> None:
     assert histogram is not None and histogram.counts.sum() == 4
     with pytest.raises(LookupError, match="was not kept"):
         trial.value("m", 0, "train")
+
+
+def test_single_reductions(run_dir: Path) -> None:
+    with tw.Hook(run_dir, include=["^w"], save=2) as hook:
+        number = hook.declare("w/by/number")
+        for step in range(2):
+            hook.save_reductions("w", [("mean", True, 0.5), (tw.Reduction.PROD, False, -3)])
+            hook.save_reductions(number, [("l2", False, 7.0)])
+            hook.save_reductions("unwanted", [("l2", False, 7.0)])
+            hook.save_tensor("w", np.array([3.0, -4.0]))
+            hook.step()
+        with pytest.raises(ValueError, match="expected min"):
+            hook.save_reductions("w", [("median", False, 0.0)])
+    assert hook.report().reductions == 3
+    trial = tw.open(run_dir)
+    assert trial.tensor_names() == ["w", "w/by/number"]
+    assert trial.saved_reductions("w", 0) == [("mean", True, 0.5), ("prod", False, -3.0)]
+    assert trial.reduction("w", 0, "mean", abs=True) == 0.5
+    assert trial.tensor("w").reduction(0, "mean") == -0.5
+    assert trial.tensor("w/by/number").saved_reductions(0) == [("l2", False, 7.0)]
+    info = trial.tensor_info("w/by/number")
+    assert (info.reductions, info.values) == (1, 0)
+    with pytest.raises(tw.errors.OutOfRange, match="only its l2"):
+        trial.reduction("w/by/number", 0, tw.Reduction.MEAN)
+
+
+def test_counting_goes_on_from_a_checkpoint(run_dir: Path) -> None:
+    with tw.Hook(run_dir, save=1, save_all=True, first_global_step=7, first_mode_steps={"train": 4}) as hook:
+        hook.set_mode("train")
+        hook.save_scalar("loss", 1.0)
+        end = hook.step()
+        assert (end.global_step, end.mode_step, hook.mode_step) == (7, 4, 5)
+    assert tw.open(run_dir).steps("train") == [4]
+    with pytest.raises(ValueError, match="first_mode_steps.train"):
+        tw.Hook(run_dir / "other", first_mode_steps={"train": -1})
+
+
+SMDEBUG = """{"LocalPath": "%s", "HookParameters": {"save_interval": "2", "export_tensorboard": "true"},
+ "CollectionConfigurations": [{"CollectionName": "w", "CollectionParameters":
+   {"include_regex": "^w", "eval.save_interval": 3, "reductions": "min,l2_norm"}}]}"""
+
+
+def test_a_configuration_of_smdebug(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = run_dir.with_suffix(".json")
+    config.write_text(SMDEBUG % run_dir)
+    monkeypatch.setenv("SMDEBUG_CONFIG_FILE_PATH", str(config))
+    with tw.Hook.from_environment() as hook:
+        for _ in range(3):
+            hook.save_tensor("w", np.array([3.0, -4.0]))
+            hook.step()
+    trial = tw.open(run_dir)
+    assert trial.tensor("w").steps() == [0, 2]
+    assert trial.reduction("w", 2, "l2") == 5.0
+    assert _core.load_options(str(config)).tensorboard_dir == str(run_dir / "tensorboard")
+
+
+def test_what_a_configuration_of_smdebug_says() -> None:
+    said = json.loads(_core.parse_smdebug_config(SMDEBUG % "/tmp/x", "hook.json"))
+    assert (said["out_dir"], said["export_tensorboard"], said["include_workers"]) == ("/tmp/x", True, "one")
+    assert said["include_collections"] == ["w"] and said["reduction_config"] is None
+    assert said["save_config"]["EVAL"]["save_interval"] == 2
+    assert said["collections"]["w"]["save_config"]["EVAL"]["save_interval"] == 3
+    assert said["collections"]["w"]["reduction_config"]["reductions"] == "min,l2_norm"
+    with pytest.raises(ValueError, match='hook.json: HookParameters: unknown key "save_al"; did you mean "save_all"'):
+        _core.parse_smdebug_config('{"HookParameters": {"save_al": 1}}', "hook.json")
 
 
 def test_a_name_twice_in_a_step(run_dir: Path) -> None:

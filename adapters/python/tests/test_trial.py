@@ -35,6 +35,7 @@ def finished(run_dir: Path) -> Path:
 def test_the_run(finished: Path) -> None:
     trial = tw.open(finished)
     assert trial.path == str(finished)
+    assert trial.recorder == "trainwarden"
     assert trial.state is tw.RunState.COMPLETED and trial.loaded_all_steps
     assert (trial.world_size, trial.workers, trial.losses) == (1, ["rank-00000"], [])
     assert len(trial.run_id) > 8 and 0 < trial.created_unix_ns <= trial.last_unix_ns

@@ -33,15 +33,20 @@ from .stopping import StopTraining
 
 if TYPE_CHECKING:
     from . import rules
+    from .transfer import Exporter, ExportNote, ExportReport, ImportReport, export, import_run
     from .trial import RunState, StepState, TensorHandle, Trial, open
 
 __all__ = [
     "Collection",
     "DataLoss",
     "Error",
+    "ExportNote",
+    "ExportReport",
+    "Exporter",
     "Histogram",
     "Hook",
     "HookReport",
+    "ImportReport",
     "KeepForm",
     "Mode",
     "Reduction",
@@ -56,6 +61,8 @@ __all__ = [
     "Trial",
     "__version__",
     "compute_statistics",
+    "export",
+    "import_run",
     "open",
     "rules",
 ]
@@ -64,6 +71,7 @@ __version__ = version()
 
 # Reading needs NumPy. A training that is only watched does not wait for its import.
 _READING = ("RunState", "StepState", "TensorHandle", "Trial", "open")
+_TRANSFER = ("ExportNote", "ExportReport", "Exporter", "ImportReport", "export", "import_run")
 
 
 def __getattr__(name: str) -> object:
@@ -71,6 +79,8 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(f".{name}", __name__)
     if name in _READING:
         return getattr(importlib.import_module(".trial", __name__), name)
+    if name in _TRANSFER:
+        return getattr(importlib.import_module(".transfer", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

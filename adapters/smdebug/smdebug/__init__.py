@@ -6,11 +6,36 @@
     print(trial.tensor("loss").values())
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from trainwarden import __version__
 
-from .core.collection import CollectionKeys
+from .core.collection import Collection, CollectionKeys
 from .core.modes import ModeKeys as modes
 from .core.reduction_config import ReductionConfig
 from .core.save_config import SaveConfig, SaveConfigMode
 
-__all__ = ["CollectionKeys", "ReductionConfig", "SaveConfig", "SaveConfigMode", "__version__", "modes"]
+if TYPE_CHECKING:
+    from .trials import create_trial
+
+__all__ = [
+    "Collection",
+    "CollectionKeys",
+    "ReductionConfig",
+    "SaveConfig",
+    "SaveConfigMode",
+    "__version__",
+    "create_trial",
+    "modes",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Reading needs NumPy. A training does not wait for its import."""
+    if name == "create_trial":
+        from .trials import create_trial
+
+        return create_trial
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

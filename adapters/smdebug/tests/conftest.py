@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -45,6 +46,16 @@ def rivals_python() -> str:
     if not python:
         pytest.skip("set TRAINWARDEN_RIVALS_PYTHON to an interpreter that has smdebug 1.0.34")
     return python
+
+
+@pytest.fixture
+def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+    """What the package says on its log."""
+    from smdebug.core.logger import get_logger
+
+    monkeypatch.setattr(get_logger(), "propagate", True)
+    caplog.set_level(logging.INFO, "smdebug")
+    return caplog
 
 
 @pytest.fixture(autouse=True)

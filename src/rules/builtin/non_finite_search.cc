@@ -48,7 +48,8 @@ NonFiniteSearch search_nan(std::span<const SavedReduction> saved) {
 
 NonFiniteSearch search_non_finite(std::span<const SavedReduction> saved, bool only_nan) {
   if (only_nan) return search_nan(saved);
-  const auto found = std::find_if(saved.begin(), saved.end(), [](const auto& one) { return !std::isfinite(one.value); });
+  const auto found =
+      std::find_if(saved.begin(), saved.end(), [](const auto& one) { return !std::isfinite(one.value); });
   if (found != saved.end()) return {true, *found};
   const bool both_ends = has_extreme(saved, Reduction::kMin) && has_extreme(saved, Reduction::kMax);
   return {both_ends || std::any_of(saved.begin(), saved.end(), is_witness_of_all), std::nullopt};

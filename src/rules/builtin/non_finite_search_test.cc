@@ -11,7 +11,7 @@ namespace {
 
 using Saved = std::vector<SavedReduction>;
 
-constexpr Reduction kSums[] = {Reduction::kMean, Reduction::kSum,  Reduction::kL1,  Reduction::kL2,
+constexpr Reduction kSums[] = {Reduction::kMean, Reduction::kSum,  Reduction::kL1,      Reduction::kL2,
                                Reduction::kStd,  Reduction::kProd, Reduction::kVariance};
 
 TEST(NonFiniteSearch, AFiniteSumSpeaksForAllElements) {

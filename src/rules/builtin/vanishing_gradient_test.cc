@@ -32,9 +32,9 @@ TEST(VanishingGradient, FiresBelowTheThresholdWorstFirst) {
 
 TEST(VanishingGradient, ASingleAbsMeanIsEnough) {
   TestRun run;
-  run.add({.step = 0,
-           .tensors = {single_reductions("g", {{Reduction::kMax, false, 1}, {Reduction::kMean, true, 1e-9}},
-                                         kGradients)}});
+  run.add(
+      {.step = 0,
+       .tensors = {single_reductions("g", {{Reduction::kMax, false, 1}, {Reduction::kMean, true, 1e-9}}, kGradients)}});
   run.add({.step = 1, .tensors = {single_reductions("g", {{Reduction::kMean, true, 1}}, kGradients)}});
   const auto verdicts = judge(run, "VanishingGradient");
   EXPECT_EQ(verdicts.at(0).outcome, Outcome::kFired);

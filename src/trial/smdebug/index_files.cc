@@ -8,6 +8,8 @@
 namespace trainwarden::trial {
 namespace {
 
+constexpr std::int64_t kStepsPerFolder = foreign::kSmdebugStepsPerFolder;
+
 // Read at once; bounds what is in memory of them.
 constexpr std::size_t kBatchFiles = 4096;
 
@@ -21,7 +23,7 @@ Status IndexFiles::refresh(std::int64_t first_step, const Take& take) {
   Status failure;
   for (const std::string& folder : *folders) {
     const auto number = foreign::number_of_index_folder(folder);
-    if (!number || *number < first_step / foreign::kSmdebugStepsPerFolder) continue;
+    if (!number || *number < first_step / kStepsPerFolder) continue;
     const Status status = read_folder(fmt::format("{}/{}", root, folder), take);
     if (!status.ok() && failure.ok()) failure = status;
   }
@@ -41,8 +43,10 @@ Status IndexFiles::read_folder(const std::string& folder, const Take& take) {
   for (const std::string& name : names) {
     const auto parts = foreign::parse_smdebug_index_name(name);
     if (!parts) continue;
-    IndexFile file{fmt::format("{}/{}", folder, name), parts->step, foreign::deserialise_worker(parts->worker)};
-    if (!is_taken(file) && !unusable_.contains(file.path)) files.push_back(std::move(file));
+    std::string worker = foreign::deserialise_worker(parts->worker);
+    if (is_taken(worker, parts->step)) continue;
+    std::string path = fmt::format("{}/{}", folder, name);
+    if (!unusable_.contains(path)) files.push_back({std::move(path), parts->step, std::move(worker)});
   }
   read(files, take);
   return {};
@@ -54,7 +58,7 @@ void IndexFiles::read(std::span<const IndexFile> files, const Take& take) {
     const std::span<const ReadIndex> indexes = reader_.read(batch);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       // A step may have a .csv file and a .json file; one is enough.
-      const bool repeated = is_taken(batch[i]);
+      const bool repeated = is_taken(batch[i].worker, batch[i].step);
       settle(batch[i], indexes[i].status.ok() && !repeated ? take(batch[i], indexes[i].index) : indexes[i].status);
     }
     files = files.subspan(batch.size());
@@ -67,16 +71,15 @@ void IndexFiles::settle(const IndexFile& file, const Status& status) {
     return;
   }
   unusable_.erase(file.path);
-  constexpr std::int64_t kSteps = foreign::kSmdebugStepsPerFolder;
-  taken_[file.worker][file.step / kSteps].set(static_cast<std::size_t>(file.step % kSteps));
+  taken_[file.worker][file.step / kStepsPerFolder].set(static_cast<std::size_t>(file.step % kStepsPerFolder));
 }
 
-bool IndexFiles::is_taken(const IndexFile& file) const {
-  const auto of_worker = taken_.find(file.worker);
+bool IndexFiles::is_taken(const std::string& worker, std::int64_t step) const {
+  const auto of_worker = taken_.find(worker);
   if (of_worker == taken_.end()) return false;
-  constexpr std::int64_t kSteps = foreign::kSmdebugStepsPerFolder;
-  const auto of_folder = of_worker->second.find(file.step / kSteps);
-  return of_folder != of_worker->second.end() && of_folder->second.test(static_cast<std::size_t>(file.step % kSteps));
+  const auto of_folder = of_worker->second.find(step / kStepsPerFolder);
+  return of_folder != of_worker->second.end() &&
+         of_folder->second.test(static_cast<std::size_t>(step % kStepsPerFolder));
 }
 
 std::vector<RunLoss> IndexFiles::losses() const {

@@ -48,7 +48,7 @@ class IndexFiles {
   Status read_folder(const std::string& folder, const Take& take);
   void read(std::span<const IndexFile> files, const Take& take);
   void settle(const IndexFile& file, const Status& status);
-  bool is_taken(const IndexFile& file) const;
+  bool is_taken(const std::string& worker, std::int64_t step) const;
 
   const storage::Storage& storage_;
   IndexReader reader_;

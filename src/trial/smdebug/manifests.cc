@@ -8,8 +8,17 @@
 
 #include "foreign/smdebug_layout.h"
 #include "foreign/smdebug_manifest.h"
+#include "trial/run_source.h"
 
 namespace trainwarden::trial {
+namespace {
+
+Status check_worker_count(int count) {
+  if (count >= 1 && count <= kMaxWorldSize) return {};
+  return Status(Code::kDataLoss, fmt::format("num_workers: expected 1 to {}, found {}", kMaxWorldSize, count));
+}
+
+}  // namespace
 
 Status Manifests::refresh() {
   const std::string folder(foreign::kSmdebugManifestFolder);
@@ -34,8 +43,8 @@ void Manifests::read(Manifest& manifest) {
   const std::size_t hash = std::hash<std::string>()(*content);
   if (std::exchange(manifest.content_hash, hash) == hash) return;
   auto decoded = foreign::decode_smdebug_manifest(*content);
-  manifest.status = decoded.status();
-  if (!decoded.ok()) return;
+  manifest.status = decoded.ok() ? check_worker_count(decoded->num_workers) : decoded.status();
+  if (!manifest.status.ok()) return;
   manifest.announced_workers = decoded->num_workers;
   for (foreign::SmdebugCollection& entry : decoded->collections) collections_.push_back(std::move(entry.collection));
 }

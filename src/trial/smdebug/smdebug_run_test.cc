@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "foreign/smdebug_layout.h"
+#include "storage/faulty_storage.h"
 #include "storage/test_folder.h"
 #include "trial/smdebug/smdebug_testing.h"
 #include "trial/trial_access.h"
@@ -208,6 +209,16 @@ TEST(SmdebugRun, ABadManifestLeavesTheOthers) {
   EXPECT_NE(trial->losses()[0].cause.find("unusable manifest"), std::string::npos);
 }
 
+TEST(SmdebugRun, AManifestThatAnnouncesTooManyWorkersIsBad) {
+  SmdebugTestRun run(0);
+  foreign::SmdebugManifest manifest;
+  manifest.num_workers = 2'000'000'000;
+  run.manifest("worker_0", manifest);
+  const auto trial = run.open();
+  EXPECT_EQ(trial->world_size(), 1);
+  EXPECT_EQ(trial->losses().size(), 1u);
+}
+
 TEST(SmdebugRun, ManifestsMayComeLaterAndChange) {
   SmdebugTestRun run(0);
   run.add({.tensors = {{"a", {1}}, {"b", {2}}}});
@@ -277,6 +288,32 @@ TEST(SmdebugRun, ReadsManyFilesInOrder) {
   EXPECT_EQ(trial->value("late", 2500)->to_doubles(), Doubles{7});
 }
 
+TEST(SmdebugRun, WhatTheStorageRefusedIsReadAtTheNextRefresh) {
+  SmdebugTestRun run(2, {collection("c", {"^loss"})});
+  run.add_steps(0, 2, {"worker_0", "worker_1"});
+  run.end();
+  const std::shared_ptr<storage::FaultyStorage> faulty = storage::create_faulty_storage(*run.storage());
+  std::int64_t fault = 0;
+  do {
+    SCOPED_TRACE(fault);
+    faulty->set_plan({.fail_call = fault, .code = Code::kUnavailable});
+    auto trial = TrialAccess::open(faulty);
+    const bool all_calls_succeeded = faulty->calls() <= fault;
+    faulty->set_plan({});
+    if (!trial.ok()) trial = TrialAccess::open(faulty);
+    ASSERT_TRUE(trial.ok()) << trial.status().to_string();
+    ASSERT_TRUE((*trial)->refresh().ok());
+    EXPECT_EQ((*trial)->steps(), (Steps{0, 1, 2}));
+    EXPECT_EQ((*trial)->workers_of("loss", 1), (Names{"worker_0", "worker_1"}));
+    EXPECT_EQ(*(*trial)->tensor_names({.collection = "c"}), Names{"loss"});
+    EXPECT_EQ((*trial)->created_unix_ns(), 1'600'000'000'000'000'000);
+    EXPECT_TRUE((*trial)->losses().empty());
+    if (all_calls_succeeded) break;
+  } while (++fault < 1000);
+  EXPECT_GT(fault, 10);
+  EXPECT_LT(fault, 1000);
+}
+
 TEST(SmdebugRun, FoldersWithLittleInThem) {
   EXPECT_EQ(TrialAccess::open(storage::create_memory_storage()).status().code(), Code::kNotFound);
   SmdebugTestRun only_manifest;
@@ -309,7 +346,7 @@ void write_whole(const fs::path& path, const std::string& content) {
 }
 
 TEST(SmdebugRun, IsReadWhileItIsWritten) {
-  constexpr std::int64_t kSteps = 300;
+  constexpr std::int64_t kSteps = 100;
   const storage::TestFolder folder;
   fs::create_directories(folder.path() / "collections");
   const auto trial = Trial::open(folder.path());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,7 +46,15 @@ class SmdebugSource final : public RunSource {
     WorkerContents contents;
   };
 
+  // Of the run, among those with values.
+  struct FirstStep {
+    std::int64_t step = 0;
+    std::string worker;
+    std::size_t step_index = 0;
+  };
+
   WorkerContents& contents_of(const std::string& worker);
+  Status take_in(const IndexFile& file, const foreign::SmdebugIndex& index);
   void identify();
 
   const std::shared_ptr<const storage::Storage> storage_;
@@ -52,6 +62,7 @@ class SmdebugSource final : public RunSource {
   IndexFiles index_files_;
   std::map<std::string, Worker> workers_;
   store::RunInfo info_;
+  std::optional<FirstStep> first_;
   bool ended_ = false;  // the marker was there, and all that was written before it has been read
 };
 
@@ -63,15 +74,23 @@ Status SmdebugSource::refresh(std::int64_t last_complete_step) {
 
   // When the run has ended all folders are looked into once more: the window may have passed a straggler by.
   const std::int64_t first_step = marked && !ended_ ? 0 : std::max<std::int64_t>(last_complete_step, 0);
-  const auto take = [this](const IndexFile& file, const foreign::SmdebugIndex& index) {
-    return contents_of(file.worker).take_in(file.step, index);
-  };
-  const Status indexes = index_files_.refresh(first_step, take);
+  const Status indexes = index_files_.refresh(
+      first_step, [this](const IndexFile& file, const foreign::SmdebugIndex& index) { return take_in(file, index); });
   if (status.ok()) status = indexes;
   if (status.ok()) ended_ = marked;
   info_.world_size = std::max({info_.world_size, manifests_.announced_workers(), static_cast<int>(workers_.size())});
-  if (info_.created_unix_ns == 0) identify();
+  if (first_ && info_.created_unix_ns == 0) identify();
   return status;
+}
+
+Status SmdebugSource::take_in(const IndexFile& file, const foreign::SmdebugIndex& index) {
+  WorkerContents& contents = contents_of(file.worker);
+  TRAINWARDEN_RETURN_IF_ERROR(contents.take_in(file.step, index));
+  const bool is_first = !first_ || std::tie(file.step, file.worker) < std::tie(first_->step, first_->worker);
+  if (index.tensors.empty() || !is_first) return {};
+  first_ = FirstStep{file.step, file.worker, contents.steps().size() - 1};
+  info_.created_unix_ns = 0;
+  return {};
 }
 
 WorkerContents& SmdebugSource::contents_of(const std::string& worker) {
@@ -87,17 +106,16 @@ std::vector<SourceWorker> SmdebugSource::workers() const {
   return workers;
 }
 
-// The first record's wall time is the run's creation; with the record's name and place it tells the run from others.
+// The wall time of the first step is the run's creation; with its worker and a tensor it tells the run from others.
+// Empty and 0 until the step's values can be read.
 void SmdebugSource::identify() {
-  for (const auto& [name, worker] : workers_) {
-    if (worker.contents.steps().empty()) continue;
-    info_.created_unix_ns = SmdebugJournal(*storage_, worker.contents, ended_).unix_ns(0);
-    if (info_.created_unix_ns == 0) continue;
-    const std::string& tensor = worker.contents.tensors()[0].name;
-    info_.id =
-        fmt::format("{:016x}{:08x}{:08x}", info_.created_unix_ns, crc32c(as_bytes(name)), crc32c(as_bytes(tensor)));
-    return;
-  }
+  const WorkerContents& contents = contents_of(first_->worker);
+  info_.created_unix_ns = SmdebugJournal(*storage_, contents, ended_).unix_ns(first_->step_index);
+  if (info_.created_unix_ns == 0) return;
+  const store::Record& record = contents.records(first_->step_index)[0];
+  const std::string& tensor = contents.tensors()[record.tensor].name;
+  info_.id = fmt::format("{:016x}{:08x}{:08x}", info_.created_unix_ns, crc32c(as_bytes(first_->worker)),
+                         crc32c(as_bytes(tensor)));
 }
 
 std::vector<RunLoss> SmdebugSource::losses(RunState state) const {

@@ -1,5 +1,6 @@
 #include "trial/smdebug/smdebug_testing.h"
 
+#include <fstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -29,6 +30,20 @@ int mode_key(Mode mode) {
     case Mode::kGlobal: return 4;
   }
   return 0;
+}
+
+// What lies below `path`, which is a folder.
+void copy(const storage::MemoryStorage& storage, const std::string& path, const std::filesystem::path& to) {
+  std::filesystem::create_directories(to);
+  const auto names = storage.list(path);
+  for (const std::string& name : *names) {
+    const std::string entry = path.empty() ? name : path + "/" + name;
+    if (storage.list(entry).ok()) {
+      copy(storage, entry, to / name);
+    } else {
+      std::ofstream(to / name, std::ios::binary) << storage.content(entry);
+    }
+  }
 }
 
 }  // namespace
@@ -76,6 +91,10 @@ void SmdebugTestRun::add_steps(std::int64_t first, std::int64_t last, const std:
 
 void SmdebugTestRun::end() {
   put(std::string(foreign::kSmdebugEndMarker), "");
+}
+
+void SmdebugTestRun::copy_to(const std::filesystem::path& folder) const {
+  copy(*storage_, "", folder);
 }
 
 std::unique_ptr<Trial> SmdebugTestRun::open(const TrialOptions& options) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,6 +52,7 @@ class SmdebugTestRun {
 
   std::shared_ptr<storage::MemoryStorage> storage() const { return storage_; }
   std::unique_ptr<Trial> open(const TrialOptions& options = {}) const;
+  void copy_to(const std::filesystem::path& folder) const;
 
  private:
   std::shared_ptr<storage::MemoryStorage> storage_;

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 if TYPE_CHECKING:
-    from ..trials.trial import Trial
+    from ..trials.trial_steps import TrialSteps
 
-Trials = Union["Trial", "list[Trial]"]
+Trials = Union["TrialSteps", "list[TrialSteps]"]
 Given = TypeVar("Given", bound=Trials)
 
 

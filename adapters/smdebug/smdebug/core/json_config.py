@@ -61,6 +61,7 @@ def create_hook_from_json_config(hook_cls: type[_AnyHook], json_config_path: Opt
         out_dir=config["out_dir"] or config_constants.DEFAULT_SAGEMAKER_OUTDIR,
         export_tensorboard=config["export_tensorboard"],
         tensorboard_dir=config["tensorboard_dir"] or get_tensorboard_dir_from_json_config(),
+        dry_run=config["dry_run"],
         reduction_config=ReductionConfig.from_dict(config["reduction_config"]),
         save_config=SaveConfig.from_dict(config["save_config"]),
         include_regex=config["include_regex"] or None,

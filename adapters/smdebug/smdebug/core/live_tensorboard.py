@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Optional
+import time
 
 import trainwarden
 
 from .logger import get_logger
 
 _INTERVAL_S = 1.0
+_LAST_INTERVAL_S = 0.05
 _NICENESS = 10  # below the threads that train
 _FINISH_TIMEOUT_S = 60.0
+_OTHERS_TIMEOUT_S = 10.0  # for workers that end after this one
 
 
 class LiveTensorBoard:
@@ -21,43 +23,44 @@ class LiveTensorBoard:
     def __init__(self, run_dir: str, tensorboard_dir: str) -> None:
         self._run_dir = run_dir
         self._tensorboard_dir = tensorboard_dir
-        self._ended = threading.Event()
+        self._closed = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="smdebug TensorBoard", daemon=True)
         self._thread.start()
 
     def finish(self) -> None:
         """To be called when the run is closed. Returns when everything has been exported."""
-        self._ended.set()
+        self._closed.set()
         self._thread.join(_FINISH_TIMEOUT_S)
         if self._thread.is_alive():
-            get_logger().warning("the files in %s for TensorBoard are not complete", self._tensorboard_dir)
+            get_logger().warning("what is in %s for TensorBoard is not complete", self._tensorboard_dir)
 
     def _follow(self) -> None:
         _be_nice()
         try:
-            exporter = self._first_exporter()
-            while not self._ended.wait(_INTERVAL_S):
-                exporter.poll()
+            # Like smdebug's, its files may lie beside those of other runs.
+            exporter = trainwarden.Exporter(self._run_dir, "tensorboard", self._tensorboard_dir, force=True)
+            while not self._closed.wait(_INTERVAL_S):
+                _poll(exporter)
+            _poll_to_the_end(exporter)
             exporter.finish()
         except Exception as error:
-            get_logger().error("TensorBoard is not shown the run: %s", error)
+            get_logger().error("TensorBoard is not shown the run in %s: %s", self._run_dir, error)
 
-    def _first_exporter(self) -> Any:
-        """Once there is something in the folder to read."""
-        while True:
-            is_last = self._ended.wait(_INTERVAL_S)
-            exporter = self._try_to_export()
-            if exporter is not None:
-                return exporter
-            if is_last:
-                raise FileNotFoundError(f"there is no run in {self._run_dir}")
 
-    def _try_to_export(self) -> Optional[Any]:
-        try:
-            exporter: Any = getattr(trainwarden, "Exporter")
-            return exporter(self._run_dir, to="tensorboard", out=self._tensorboard_dir)
-        except FileNotFoundError:
-            return None
+def _poll(exporter: trainwarden.Exporter) -> None:
+    try:
+        exporter.poll()
+    except trainwarden.errors.Unavailable:
+        pass  # for a moment
+
+
+def _poll_to_the_end(exporter: trainwarden.Exporter) -> None:
+    """Also what workers write that end a little later."""
+    deadline = time.monotonic() + _OTHERS_TIMEOUT_S
+    _poll(exporter)
+    while not exporter.run_ended and time.monotonic() < deadline:
+        time.sleep(_LAST_INTERVAL_S)
+        _poll(exporter)
 
 
 def _be_nice() -> None:

@@ -61,7 +61,7 @@ class Recording:
             get_logger().warning("another process writes to %s; this one saves nothing: %s", folder, error)
         except trainwarden.Error as error:
             get_logger().error("nothing can be saved in %s: %s", folder, error)
-        if tensorboard_dir and not options["dry_run"] and self.core.report().on:
+        if tensorboard_dir and place.rank == 0 and not options["dry_run"] and self.core.report().on:
             self._tensorboard = LiveTensorBoard(folder, tensorboard_dir)
 
     def begin_step(self, mode: str) -> bool:

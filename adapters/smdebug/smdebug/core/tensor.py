@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 import trainwarden
-from trainwarden.errors import InvalidArgument, NotFound, OutOfRange
+from trainwarden.errors import InvalidArgument, NotFound, OutOfRange, Unavailable
 
 from ..exceptions import (
     InvalidWorker,
@@ -21,6 +21,7 @@ from ..exceptions import (
     StepUnavailable,
     TensorUnavailableForStep,
 )
+from .late_files import read_patiently
 from .modes import ModeKeys, core_mode
 from .original_names import original_name
 
@@ -39,6 +40,10 @@ class StepState(Enum):
     UNAVAILABLE = 0
     AVAILABLE = 1
     NOT_YET_AVAILABLE = 2
+
+
+class _OtherForm(Exception):
+    """The tensor is there, but not in the form that is asked for; says in which it is."""
 
 
 class Tensor:
@@ -119,10 +124,11 @@ class Tensor:
         key = (step_num, mode, worker)
         if key in self._kept:
             return self._kept[key]
-        value = self._read(self._value_of, step_num, mode, worker)
-        if value is None:
-            has_reductions = bool(self._saved_reductions(step_num, mode, worker))
-            raise TensorUnavailableForStep(self.name, step_num, mode, has_reductions)
+        try:
+            value = self._read(self._value_of, step_num, mode, worker)
+        except _OtherForm as other:
+            has_reductions = bool(self.reduction_values(step_num, mode, worker))
+            raise TensorUnavailableForStep(self.name, step_num, mode, has_reductions, hint=str(other)) from None
         if self.cache:
             self._kept[key] = value
         return value
@@ -135,10 +141,10 @@ class Tensor:
         self, step_num: int, mode: ModeKeys = ModeKeys.GLOBAL, worker: str | None = None
     ) -> tuple[int, ...]:
         """ShapeUnavailableForStep when neither the shape nor the value was saved."""
-        shape = self._read(self._shape_of, step_num, mode, worker)
-        if shape is None:
-            raise ShapeUnavailableForStep(self.name, step_num, mode)
-        return shape
+        try:
+            return self._read(self._shape_of, step_num, mode, worker)
+        except _OtherForm as other:
+            raise ShapeUnavailableForStep(self.name, step_num, mode, hint=str(other)) from None
 
     def reduction_value(
         self,
@@ -168,36 +174,32 @@ class Tensor:
             source = self.trial.source
             return np.float64(source.reduction(name, step, reduction_name, abs=abs, mode=core, worker=of_worker))
 
-        reduction = self._read(reduction_of, step_num, mode, worker)
-        if reduction is None:
-            raise TensorUnavailableForStep(
-                self.name, step_num, mode, hint=f"{reduction_name} can be had of neither a value nor reductions"
-            )
-        return reduction
+        try:
+            return self._read(reduction_of, step_num, mode, worker)
+        except _OtherForm as other:
+            raise TensorUnavailableForStep(self.name, step_num, mode, hint=f"no {reduction_name}: {other}") from None
 
     def reduction_values(
         self, step_num: int, mode: ModeKeys = ModeKeys.GLOBAL, worker: str | None = None
     ) -> dict[tuple[str, bool], np.float64]:
         """The reductions that were saved, by (name, of |x|); none when only the value was."""
-        return self._saved_reductions(step_num, mode, worker) or {}
-
-    def _saved_reductions(
-        self, step_num: int, mode: ModeKeys, worker: str | None
-    ) -> dict[tuple[str, bool], np.float64] | None:
-        saved = self._read(self.trial.source.saved_reductions, step_num, mode, worker)
-        return None if saved is None else {(name, of_abs): np.float64(value) for name, of_abs, value in saved}
+        try:
+            saved = self._read(self.trial.source.saved_reductions, step_num, mode, worker)
+        except _OtherForm:
+            return {}
+        return {(name, of_abs): np.float64(value) for name, of_abs, value in saved}
 
     # Reading.
 
     def _read(
         self, read: Callable[[str, int, str, str], Read], step_num: int, mode: ModeKeys, worker: str | None
-    ) -> Read | None:
-        """read(name, step, mode, worker) of the trial; None when the tensor is there at the step in another form."""
+    ) -> Read:
+        """read(name, step, mode, worker) of the trial. _OtherForm when the tensor is there at the step, but not so."""
         core, of_worker = core_mode(mode), self.trial.core_worker(worker)
         step = int(step_num)
         try:
             if self.trial.in_range(step, mode):
-                return read(self.name, step, core, of_worker)
+                return read_patiently(self.trial, lambda: read(self.name, step, core, of_worker))
         except (NotFound, OutOfRange):
             pass  # which of the reasons it is, the following finds out
         except (trainwarden.DataLoss, InvalidArgument) as error:
@@ -205,8 +207,8 @@ class Tensor:
         self._expect_at(step, mode, worker)
         try:
             return read(self.name, step, core, self.trial.core_worker(worker))
-        except (NotFound, OutOfRange):
-            return None
+        except (NotFound, OutOfRange, Unavailable) as other:
+            raise _OtherForm(str(other)) from None
         except (trainwarden.DataLoss, InvalidArgument) as error:
             raise self._unreadable(error) from error
 

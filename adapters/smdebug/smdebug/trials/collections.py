@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from pathlib import Path
 
 import trainwarden
 
 from ..core.collection import Collection
-from ..exceptions import SMDebugTypeError
+from ..core.collection_manager import CollectionManager
+from ..exceptions import SMDebugError, SMDebugTypeError
 
 
 class TrialCollections:
@@ -25,8 +28,7 @@ class TrialCollections:
     def get(self, name: str) -> Collection:
         """With the tensors that are known to belong to it by now. An empty one when the run has none of that name."""
         if name not in self._made:
-            self._made[name] = Collection(name)
-            self._made[name].include(list(self._patterns(name)))
+            self._made[name] = self._recorded().get(name) or Collection(name, list(self._patterns(name)))
         made = self._made[name]
         made.tensor_names = made.tensor_names | self._names(name)
         return made
@@ -41,6 +43,14 @@ class TrialCollections:
             return set(made.tensor_names)
         found = {name for name in self._source.tensor_names() if any(pattern.search(name) for pattern in added)}
         return made.tensor_names | found
+
+    def _recorded(self) -> dict[str, Collection]:
+        """As smdebug's first manifest describes them, with when and how they were saved. None for a run of ours."""
+        if self._source.recorder == "smdebug":
+            for manifest in sorted(Path(self._source.path).glob("collections/*/*_collections.json")):
+                with suppress(SMDebugError, OSError, ValueError):  # the trial tells of files that it cannot read
+                    return dict(CollectionManager.load(str(manifest)).get_collections())
+        return {}
 
     def _patterns(self, name: str) -> tuple[str, ...]:
         return tuple(self._source.collection(name).include) if self._is_known(name) else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 import trainwarden
 from trainwarden.errors import PathNotFound
@@ -29,6 +30,9 @@ def integer_of(variable: str, default: int) -> int:
 def open_run(folder: str) -> trainwarden.Trial:
     """The run in the folder, as soon as it has begun; the log says what is waited for.
 
+    A folder of smdebug's says in its first manifest how many workers there are; without one, an ended run is taken as
+    it is.
+
     Raises:
         MissingCollectionFiles: the training has ended and has left nothing that can be read.
         SMDebugRuntimeError: what is there cannot be read.
@@ -38,13 +42,19 @@ def open_run(folder: str) -> trainwarden.Trial:
     while True:
         ended = os.path.exists(os.path.join(folder, END_OF_JOB_FILENAME))
         try:
-            return trainwarden.open(folder, incomplete_step_window=window)
+            run = trainwarden.open(folder, incomplete_step_window=window)
+            if run.recorder != "smdebug" or run.loaded_all_steps or _has_manifest(folder):
+                return run
         except PathNotFound as missing:
             if ended:
                 raise MissingCollectionFiles(hint=f"{folder} holds {END_OF_JOB_FILENAME} and no run") from missing
         except trainwarden.DataLoss as damaged:
             raise SMDebugRuntimeError(str(damaged)) from damaged
         waiting.wait()
+
+
+def _has_manifest(folder: str) -> bool:
+    return any(Path(folder, "collections").glob("*/*_collections.json"))
 
 
 class _Waiting:

@@ -83,3 +83,21 @@ def test_other_frameworks_have_their_names_and_no_hook(framework: str, hooks: li
         for make in (getattr(module, name), getattr(module, name).create_from_json_file):
             with pytest.raises(SMDebugNotImplementedError, match=r"save its arrays with trainwarden.Hook: hook.save"):
                 make("out_dir")
+
+
+def test_names_of_the_package() -> None:
+    from smdebug import Collection, CollectionKeys, ReductionConfig, SaveConfig, SaveConfigMode, create_trial
+    from smdebug.trials import create_trial as the_same
+
+    assert create_trial is the_same and isinstance(smdebug.__version__, str)
+    assert all((Collection, CollectionKeys, ReductionConfig, SaveConfig, SaveConfigMode))
+    with pytest.raises(AttributeError, match="has no attribute 'create_trail'"):
+        smdebug.create_trail  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="has no attribute 'invoke'"):
+        importlib.import_module("smdebug.rules").invoke
+
+
+def test_a_training_does_not_wait_for_what_reads() -> None:
+    paths = [str(Path(smdebug.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    code = "import sys, smdebug; assert not [name for name in sys.modules if name.startswith('smdebug.trials')]"
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}, check=True)

@@ -16,8 +16,8 @@ import smdebug
 from smdebug_folder import SmdebugFolder
 
 QUESTIONS = Path(__file__).parent / "scripts" / "questions.py"
-# (theirs, ours) where we answer in another way on purpose: an unknown reduction is named as such whatever was saved, and
-# so is one of texts.
+# (theirs, ours) where we answer in another way on purpose: an unknown reduction is named as such whatever was saved,
+# and so is one of texts.
 MENDED = [
     ("raises TensorUnavailableForStep", "raises SMDebugValueError"),
     ("raises UFuncTypeError", "raises SMDebugValueError"),

@@ -46,7 +46,7 @@ def test_a_rule_of_a_file(run: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main([*arguments, "--rule-parameters", "limit=1e9"]) == 0
     assert command_line.main([*arguments, "--rule-parameters", "limit=40", "--end-step", "2"]) == 0
     assert command_line.main([*arguments, "--rule-parameters", "limit=40", "--start-step", "3"]) == 3
-    assert "fired at step 4" in capsys.readouterr().out.splitlines()[-1]
+    assert "fired at step 3" in capsys.readouterr().out.splitlines()[-1]
 
 
 def test_other_trials(run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,7 @@
 """Which steps are there, complete, still to come or never, in seventeen folders of smdebug's.
 
-A row says what is written and what create_trial() shall make of it. In `answers` a step stands with its state and, where
-it is not a global step, its mode: "A" is there, "U" is not, "N" may still come.
+A row says what is written and what create_trial() shall make of it. In `answers` a step stands with its state: "A" is
+there, "U" is not and never will be, "N" may still come.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ def test_steps(trial: Trial) -> None:
     assert (weight.name, weight.trial, weight.original_name) == ("weight", trial, None)
     assert weight.steps() == [0, 2, 4] and weight.steps(modes.TRAIN) == [0, 3] and weight.steps(modes.EVAL) == [0]
     assert trial.tensor("gradient/weight").steps() == [0, 1, 3, 4]
-    assert weight.prev_steps(3) == [0, 2] and weight.prev_steps(4, 2) == [2, 4] and weight.prev_steps(4, n=9) == [0, 2, 4]
+    assert weight.prev_steps(3) == [0, 2] and weight.prev_steps(4, 2) == [2, 4]
+    assert weight.prev_steps(4, n=9) == [0, 2, 4]
     assert weight.prev_steps(1, 1, mode=modes.TRAIN) == [0]
     assert "weight" in repr(weight)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import threading
 import time
@@ -34,12 +33,6 @@ from smdebug.trials import LocalTrial, Trial, create_trial
 def trial(run_dir: Path) -> Trial:
     write_modes(run_dir)
     return create_trial(str(run_dir))
-
-
-@pytest.fixture
-def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
-    monkeypatch.setattr(logging.getLogger("smdebug"), "propagate", True)
-    return caplog
 
 
 def test_the_name_is_the_last_part_of_the_path(run_dir: Path) -> None:

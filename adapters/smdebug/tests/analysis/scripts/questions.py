@@ -3,6 +3,7 @@
 python questions.py FOLDER
 """
 
+import hashlib
 import json
 import sys
 
@@ -15,7 +16,9 @@ MODES = [modes.GLOBAL, modes.TRAIN, modes.EVAL, modes.PREDICT]
 
 
 def plain(answer):
-    """What JSON can hold; of numbers their kind does not count, of arrays it does."""
+    """What JSON can hold. The dtype of a single number does not count, that of an array does."""
+    if isinstance(answer, np.ndarray) and answer.size > 50:
+        return [answer.dtype.str, answer.shape, hashlib.sha256(answer.tobytes()).hexdigest()]
     if isinstance(answer, np.ndarray) and answer.ndim > 0:
         return [answer.dtype.kind, answer.dtype.itemsize if answer.dtype.kind != "U" else 0, answer.tolist()]
     if isinstance(answer, (np.ndarray, np.generic)):
@@ -60,8 +63,14 @@ class Questions:
         for pattern in (".*", "^gradient", "weight$", ["bias", "relu"], "nothing", "conv[12]_output_0"):
             self.ask(f"regex {pattern}", lambda: trial.tensor_names(regex=pattern))
         for name in trial.collections():
+            self.about_collection(trial.collection(name))
             self.ask(f"collection {name}", lambda: trial.tensor_names(collection=name))
             self.ask(f"collection object {name}", lambda: trial.tensor_names(collection=trial.collection(name)))
+
+    def about_collection(self, collection):
+        described = collection.to_json_dict()
+        del described["tensor_names"]  # in smdebug those that were known when the training began; here all
+        self.ask(f"collection {collection.name} described", lambda: json.dumps(described, sort_keys=True))
 
     def about_tensor(self, trial, name):
         tensor = trial.tensor(name)

@@ -1,4 +1,4 @@
-"""EndOfTraining: the last look at a run whose training has ended."""
+"""RunNews: what the log hears of a run, each thing once."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .opening import integer_of
 DELAY_VARIABLE = "SMDEBUG_TRAINING_END_DELAY_REFRESH"
 
 
-class EndOfTraining:
-    """Says on the log, once, that everything is loaded.
+class RunNews:
+    """Looks at a run after each refresh: what of it is lost, and whether the training has ended.
 
     smdebug's word that a training has ended may come before the last files of other workers, above all on a network's
     storage. Who needs it sets SMDEBUG_TRAINING_END_DELAY_REFRESH: so many seconds later there is another look. A run
@@ -22,15 +22,25 @@ class EndOfTraining:
 
     def __init__(self, source: trainwarden.Trial):
         self._source = source
-        self._is_settled = False
+        self._told: set[tuple[str, str]] = set()
+        self._is_ended = False
 
     def look(self) -> None:
-        if self._is_settled or not self._source.loaded_all_steps:
-            return
-        self._is_settled = True
+        self._tell_losses()
+        if not self._is_ended and self._source.loaded_all_steps:
+            self._is_ended = True
+            self._look_again()
+            get_logger().info("loaded all steps of %s", self._source.path)
+
+    def _tell_losses(self) -> None:
+        for loss in self._source.losses:
+            if (loss.where, loss.cause) not in self._told:
+                self._told.add((loss.where, loss.cause))
+                get_logger().warning("%s: not read, %s", loss.where, loss.cause)
+
+    def _look_again(self) -> None:
         delay_s = integer_of(DELAY_VARIABLE, 0) if self._source.recorder == "smdebug" else 0
         if delay_s:
             get_logger().info("the training has ended; looking for its last files again in %d s", delay_s)
             time.sleep(delay_s)
             self._source.refresh()
-        get_logger().info("loaded all steps")

@@ -1,0 +1,232 @@
+"""Two published notebooks: their cells run as they are, with only the path of the run another one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pytest
+
+from notebook import Cloud, Notebook, Plots, Widgets, cells_of, put_in_place, python_block_of
+
+SCRIPTS = Path(__file__).parent / "scripts"
+
+
+@pytest.fixture(scope="session")
+def seeds(shared_data: Path) -> Path:
+    folder = shared_data.parent / "seeds"
+    if not folder.is_dir():
+        pytest.skip(f"no notebooks in {folder}")
+    return folder
+
+
+def document(seeds: Path, number: str) -> Path:
+    (found,) = seeds.glob(f"{number}_*.txt")
+    return found
+
+
+class Training:
+    """A training in another process, which goes on for a while whenever the notebook sleeps."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.naps = 0
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self, collection: dict[str, Any]) -> None:
+        command = [sys.executable, str(SCRIPTS / "conv_training.py"), str(self.folder), json.dumps(collection)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def sleep(self, seconds: float) -> None:
+        self.naps += 1
+        if self._process is not None and self._process.poll() is None:
+            stdin, stdout = _both(self._process.stdin), _both(self._process.stdout)
+            stdin.write("go on\n")
+            stdin.flush()
+            if stdout.readline() == "ended\n":
+                self._process.communicate()
+
+    def end(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+
+def _both(stream: IO[str] | None) -> IO[str]:
+    assert stream is not None
+    return stream
+
+
+@pytest.fixture
+def training(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Training]:
+    training = Training(run_dir)
+    monkeypatch.setattr(time, "sleep", training.sleep)
+    yield training
+    training.end()
+
+
+def test_realtime_tensor_analysis(
+    seeds: Path,
+    training: Training,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cloud, plots = Cloud(str(training.folder)), Plots()
+    put_in_place(cloud.modules() | plots.modules(monkeypatch.setattr), monkeypatch.setitem)
+    cells = cells_of(document(seeds, "001"))
+    install, configure, estimate, fit, status, helpers, create, names, follow, weights = cells
+    notebook = Notebook()
+
+    notebook.run_all([install, configure, estimate])
+    (collection,) = cloud.collections()
+    assert collection == {
+        "CollectionName": "conv0_tensors",
+        "CollectionParameters": {"include_regex": "conv0.*", "save_interval": "100"},
+    }
+    notebook.run(fit)
+    cloud.estimator.return_value.fit.assert_called_once_with(wait=False)
+    training.start(collection)
+    notebook.run_all([status, helpers, create])  # waits until the training has begun
+
+    assert notebook.run(names) == [
+        "conv0_bias",
+        "conv0_input_0",
+        "conv0_output_0",
+        "conv0_relu_input_0",
+        "conv0_relu_output_0",
+        "conv0_weight",
+        "gradient/conv0_bias",
+        "gradient/conv0_weight",
+    ]
+
+    notebook.run(follow)
+    shown = [(int(title), image) for figure in plots.shown for title, image in figure]
+    assert sorted(step for step, _ in shown) == [0, 100, 200, 300, 400]  # each once
+    assert len(plots.shown) > 2  # while the training ran
+    assert all(image.shape == (5, 5) and (image == step).all() for step, image in shown)
+    assert sorted(notebook.names["rendered_steps"]) == notebook.names["trial"].steps() == [0, 100, 200, 300, 400]
+    assert notebook.names["trial"].loaded_all_steps
+    assert capsys.readouterr().out.count("\nDone\n") == 2
+
+    plots.shown.clear()
+    notebook.run(weights)
+    assert [[title for title, _ in figure] for figure in plots.shown] == [["0", "100", "200", "300", "400"]] * 3
+    for kernel, figure in enumerate(plots.shown):
+        for title, image in figure:
+            assert np.allclose(image, kernel + int(title) / 1000) and image.shape == (2, 2)
+
+
+class Finetuning:
+    """BERT's epochs: a training step and two validation steps in each. It goes on whenever the notebook sleeps."""
+
+    EPOCHS = 3
+
+    def __init__(self, folder: Path, seed_lines: str):
+        self.folder = folder
+        self.seed_lines = compile(seed_lines, "<lines for the validation loop>", "exec")
+        self.tokens = [f"token{number}" for number in range(11)]
+        self._epochs: Iterator[int] | None = None
+
+    def start(self, collections: list[dict[str, Any]]) -> None:
+        config = self.folder.with_suffix(".json")
+        document = {"S3Path": "s3://bucket/smdebug-output", "LocalPath": str(self.folder)}
+        config.write_text(json.dumps({**document, "CollectionConfigurations": collections}))
+        self._epochs = self._train(config)
+
+    def sleep(self, seconds: float) -> None:
+        self.epoch()
+
+    def epoch(self) -> None:
+        if self._epochs is not None:
+            next(self._epochs, None)
+
+    def _train(self, config: Path) -> Iterator[int]:
+        import torch
+        from attention_model import WORDS, Bert
+
+        import smdebug.pytorch as smd
+        from smdebug import modes
+
+        torch.manual_seed(0)
+        hook = smd.Hook.create_from_json_file(str(config))
+        model = Bert()
+        hook.register_hook(model)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        names = {"hook": hook, "modes": modes, "input_tokens": np.array(self.tokens)}
+        for epoch in range(self.EPOCHS):
+            hook.set_mode(modes.TRAIN)
+            optimizer.zero_grad()
+            model(torch.randint(0, 30, (4, WORDS))).square().mean().backward()
+            optimizer.step()
+            hook.set_mode(modes.EVAL)
+            with torch.no_grad():
+                for _ in range(2):
+                    model(torch.randint(0, 30, (4, WORDS)))
+                    exec(self.seed_lines, names)
+            yield epoch
+        hook.close()
+
+
+def test_bert_attention(
+    seeds: Path, run_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    cloud, widgets = Cloud(str(run_dir)), Widgets()
+    put_in_place(cloud.modules() | widgets.modules(), monkeypatch.setitem)
+    text = document(seeds, "000")
+    finetuning = Finetuning(run_dir, python_block_of(text, "_write_raw_tensor_simple"))
+    monkeypatch.setattr(time, "sleep", finetuning.sleep)
+    cells = cells_of(text)
+    start = next(index for index, cell in enumerate(cells) if "mxnet_estimator.fit" in cell)
+    latest = next(index for index, cell in enumerate(cells) if "new_steps" in cell)
+    notebook = Notebook()
+
+    notebook.run_all(cells[: start + 1])
+    assert [collection["CollectionName"] for collection in cloud.collections()] == ["all"]
+    finetuning.start(cloud.collections())
+    notebook.run_all(cells[start + 1 : latest])
+    names = notebook.names
+    trial, modes = names["trial"], names["modes"]
+    seen = list(names["steps"])
+    assert 0 in seen and not trial.loaded_all_steps
+    finetuning.epoch()
+    finetuning.epoch()
+    finetuning.epoch()
+    notebook.run_all(cells[latest:])
+
+    scores = [f"bertencoder0_transformer{layer}_multiheadattentioncell0_output_1" for layer in range(2)]
+    assert names["tensor_names"] == scores and names["num_heads"] == 2
+    assert trial.steps(modes.EVAL) == [0, 1, 2, 3, 4, 5] and trial.steps(modes.TRAIN) == [0]
+    assert 0 < len(seen) < 6 and set(names["new_steps"]) == set(range(6)) - set(seen)
+    for by_step in names["tensors"].values():
+        assert sorted(by_step) == [0, 1, 2, 3, 4, 5]
+        for value in by_step.values():  # scores of the words that a word looks at
+            assert value.shape == (4, 2, 11, 11) and np.allclose(value.sum(axis=3), 1, atol=1e-5)
+
+    assert names["input_tokens"].tolist() == finetuning.tokens
+    cell = "bertencoder0_transformer{}_multiheadattentioncell0_{}_output_0"
+    assert names["layers"] == [[cell.format(layer, "key"), cell.format(layer, "query")] for layer in range(2)]
+    assert names["layer_names"] == {"transformer0": 0, "transformer1": 1}
+    for part in ("queries", "keys"):
+        for name, by_step in names[part].items():
+            assert sorted(by_step) == [0, 1, 2, 3, 4, 5]
+            for step, value in by_step.items():
+                raw = trial.tensor(name).value(step, modes.EVAL)
+                assert value.shape == (4, 2, 11, 4)  # batch, heads, words, size of a head
+                assert np.array_equal(value.transpose(0, 2, 1, 3).reshape(raw.shape), raw)
+
+    (attention,) = widgets.attention_head_view.AttentionHeadView.call_args_list
+    assert attention.args[0].tolist() == finetuning.tokens and attention.args[1] is names["tensors"]
+    assert attention.kwargs == {"step": 0, "layer": scores[0], "n_tokens": 20}
+    (neuron,) = widgets.neuron_view.NeuronView.call_args_list
+    assert neuron.kwargs["step"] == 0 and neuron.kwargs["layer_names"] is names["layer_names"]
+    assert set(neuron.kwargs["queries"]) == {query for _, query in names["layers"]}
+    assert widgets.interactive.call_count == 6
+    assert "Reading tensors from step 5" in capsys.readouterr().out
