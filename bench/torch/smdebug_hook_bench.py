@@ -26,7 +26,8 @@ class HookArm(Arm):
     """`off`, or `ours.FORM` or `original.FORM` with what training.py knows as FORM."""
 
     def start(self, program: str, folder: Path, rival_python: str | None) -> None:
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(("TRAINWARDEN", "SMDEBUG"))}
+        ours_and_theirs = ("TRAINWARDEN", "SMDEBUG")
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(ours_and_theirs)}
         environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "GLIBC_TUNABLES": QUIET_MALLOC}
         environment["SMDEBUG_LOG_LEVEL"] = "off"
         whose, _, form = self.name.partition(".")
@@ -39,7 +40,8 @@ class HookArm(Arm):
         command = [python, str(HERE / "training.py"), program]
         if form:
             command += ["smdebug", str(folder / self.name), form]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True)
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, text=True)
 
 
 def share(samples: dict[str, list[float]], form: str) -> list[float]:
@@ -73,7 +75,7 @@ def bench_small_steps(rival_python: str) -> list[Figure]:
     samples = measure("small_steps", arms, 100, MANY_ROUNDS, rival_python, HookArm)
     return [
         *small_steps("nothing", samples, 20, "a step of which nothing is saved; torch's call of one hook"),
-        *small_steps("parts", samples, 200, "31 parameters, gradients and losses of a few bytes, every step"),
+        *small_steps("parts", samples, 200, "10 parameters, their gradients and a loss, of a few bytes each"),
     ]
 
 

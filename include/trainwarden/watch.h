@@ -62,7 +62,8 @@ struct WatchOptions {
 // One thread at a time.
 class TRAINWARDEN_API Watch {
  public:
-  // `trial` must outlive it. A journal that cannot be opened does not keep it from judging: see journal_status().
+  // `trial` must outlive it. A journal that cannot be opened does not keep it from judging: see journal_status(). A
+  // folder that another recorder wrote gets none, and kFailedPrecondition when its training is to be stopped.
   static Result<std::unique_ptr<Watch>> start(Trial& trial, std::vector<WatchRule> rules, WatchOptions options = {});
   ~Watch();  // finish()
   Watch(const Watch&) = delete;

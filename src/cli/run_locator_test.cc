@@ -49,6 +49,13 @@ TEST_F(RunLocator, APathWithoutARunIsNotTakenForAName) {
   EXPECT_NE(run.status().message().find("run.json"), std::string::npos);
 }
 
+TEST_F(RunLocator, AFolderThatSmdebugWroteIsARun) {
+  fs::create_directories(runs_ / "old" / "index");
+  fs::create_directories(runs_ / "notes" / "events");
+  EXPECT_EQ(*locate_run("old", runs_), runs_ / "old");
+  EXPECT_EQ(*list_runs(runs_), std::vector<std::string>{"old"});
+}
+
 TEST_F(RunLocator, AMissingFolderSaysHowToMakeOne) {
   const auto run = locate_run("first", runs_ / "nothing");
   ASSERT_FALSE(run.ok());

@@ -16,7 +16,6 @@ namespace {
 
 using store::Record;
 using store::RecordForm;
-using transfer::StepPlace;
 using transfer::TargetPlan;
 using transfer::TargetWriter;
 
@@ -86,8 +85,15 @@ class Export::Impl {
   }
 
  private:
+  // What was taken before a failure is marked as taken.
   Status take(const std::vector<std::int64_t>& steps) {
     TRAINWARDEN_RETURN_IF_ERROR(choice_.update(trial_));
+    Status status = take_each(steps);
+    Status marked = claim_.mark(last_step_, false);
+    return status.ok() ? marked : status;
+  }
+
+  Status take_each(const std::vector<std::int64_t>& steps) {
     for (const std::int64_t step : steps) {
       if (options_.stop.stop_requested()) break;
       notes_.at_step(step);
@@ -98,7 +104,7 @@ class Export::Impl {
       last_step_ = step;
       if (options_.on_step) options_.on_step(step);
     }
-    return claim_.mark(last_step_, false);
+    return {};
   }
 
   Status take_step(trial::WorkerJournal& journal, std::int64_t global_step) {
@@ -111,7 +117,7 @@ class Export::Impl {
     TRAINWARDEN_RETURN_IF_ERROR(target_->begin_step(
         {journal.name(), global_step, entry.mode, entry.mode_step, journal.reader().unix_ns(*index)}));
     for (const Record& record : records) {
-      const Status status = write(journal, record, global_step);
+      Status status = write(journal, record, global_step);
       if (status.code() == Code::kDataLoss) {
         note_damage(journal.tensor(record.tensor).name);
       } else if (status.code() == Code::kUnimplemented) {

@@ -119,6 +119,7 @@ Result<ImportReport> import_into(Trial& source, const fs::path& folder) {
   ImportReport report;
   report.run_id = info.id;
   report.source_ended = source.loaded_all_steps();
+  std::vector<RunLoss> losses;
   const std::vector<std::int64_t> steps = source.steps(Mode::kGlobal, /*include_incomplete=*/true);
   for (std::size_t i = 0; i < journals.size(); ++i) {
     const int rank = static_cast<int>(i);
@@ -128,8 +129,10 @@ Result<ImportReport> import_into(Trial& source, const fs::path& folder) {
                                  transfer::import_journal(*journals[i], steps, {*storage, info, rank, collections}));
     report.steps += tally.steps;
     report.records += tally.records;
+    if (tally.unreadable > 0) losses.push_back({journals[i]->name(), "unreadable", tally.unreadable, 0, false});
   }
   report.losses = source.losses();
+  report.losses.insert(report.losses.end(), losses.begin(), losses.end());
   return report;
 }
 

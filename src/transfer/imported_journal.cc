@@ -35,9 +35,13 @@ class StepInTransit {
     batch_.mode_step = entry.mode_step;
   }
 
-  // A record that cannot be read is a loss of the step; other errors are the storage's.
   Status add(const Record& record) {
     const Status status = read(record);
+    if (status.ok()) ++read_count_;
+    return or_lost(status);
+  }
+  // What cannot be read is a loss of the step; other errors are the storage's.
+  Status or_lost(const Status& status) {
     const bool unreadable = status.code() == Code::kDataLoss || status.code() == Code::kUnimplemented;
     if (!unreadable) return status;
     batch_.losses.push_back({"unreadable_in_source", 1, 0, status.message()});
@@ -46,6 +50,7 @@ class StepInTransit {
 
   void tell(std::uint32_t tensor) { batch_.new_names.push_back({tensor, source_.tensor(tensor).name, {}}); }
   const store::StepBatch& batch() const { return batch_; }
+  std::uint64_t read_count() const { return read_count_; }
 
  private:
   Status read(const Record& record) {
@@ -82,6 +87,7 @@ class StepInTransit {
 
   trial::WorkerJournal& source_;
   store::StepBatch batch_;
+  std::uint64_t read_count_ = 0;
   std::deque<TensorValue> values_;  // that the batch borrows
 };
 
@@ -107,9 +113,13 @@ Result<ImportTally> import_journal(trial::WorkerJournal& source, std::span<const
     const auto index = source.step_index(step);
     if (!index) continue;
     const store::StepEntry entry = source.reader().steps()[*index];
-    TRAINWARDEN_ASSIGN_OR_RETURN(const std::span<const Record> found, source.records_at(step));
-    const std::vector<Record> records(found.begin(), found.end());
     StepInTransit transit(source, entry);
+    std::vector<Record> records;
+    if (const auto found = source.records_at(step); found.ok()) {
+      records.assign(found->begin(), found->end());
+    } else {
+      TRAINWARDEN_RETURN_IF_ERROR(transit.or_lost(found.status()));
+    }
     for (const Record& record : records) {
       if (told.insert(record.tensor).second) transit.tell(record.tensor);
       TRAINWARDEN_RETURN_IF_ERROR(transit.add(record));
@@ -117,7 +127,8 @@ Result<ImportTally> import_journal(trial::WorkerJournal& source, std::span<const
     clock.set(source.reader().unix_ns(*index));
     TRAINWARDEN_RETURN_IF_ERROR(writer->append_step(transit.batch()));
     ++tally.steps;
-    tally.records += records.size();
+    tally.records += transit.read_count();
+    tally.unreadable += transit.batch().losses.size();
   }
   const std::string end = format::encode_run_end({});
   TRAINWARDEN_RETURN_IF_ERROR(writer->append_event(format::FrameKind::kEvent, -1, end));

@@ -23,7 +23,8 @@ struct JournalPlace {
 
 struct ImportTally {
   std::uint64_t steps = 0;
-  std::uint64_t records = 0;
+  std::uint64_t records = 0;     // that were read
+  std::uint64_t unreadable = 0;  // records, or steps of which not even the records are known
 };
 
 // Those of `steps` (global, rising) that the worker has, with the times at which they were recorded, and a run end.

@@ -1,5 +1,6 @@
 // Ours to smdebug's format and back, and recorded runs of smdebug's to ours: bit for bit.
 #include <cstring>
+#include <fstream>
 
 #include "foreign/smdebug_layout.h"
 #include "transfer/statistics_fields.h"
@@ -151,6 +152,35 @@ TEST_F(SmdebugRoundTrip, AnUnfinishedSourceIsImportedAsFarAsItGoes) {
   const auto back = Trial::open(in("ours"));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ((*back)->state(), RunState::kCompleted);
+}
+
+TEST_F(SmdebugRoundTrip, DamageCostsARecordAndIsTold) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {kept("a", {1, 2}), kept("b", {3})}});
+  run.end();
+  const auto trial = run.open();
+  export_all(*trial, {.format = ExportFormat::kSmdebug, .out = in("out"), .record_crc = true});
+  const fs::path events = in("out") / foreign::smdebug_event_file(0, "worker_0");
+  std::string content = read_text(events);
+  content[0] ^= 1;  // the length of the first record
+  std::ofstream(events, std::ios::binary) << content;
+
+  const auto report = import_run(in("out"), in("ours"));
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_FALSE(report->losses.empty());
+  const auto back = Trial::open(in("ours"));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ((*back)->value("b", 0).value_or({}).to_doubles(), std::vector<double>{3});
+  EXPECT_FALSE((*back)->value("a", 0).ok());
+  ASSERT_EQ((*back)->losses().size(), 1u);
+  EXPECT_EQ((*back)->losses()[0].cause, "unreadable_in_source");
+
+  const auto damaged = Trial::open(in("out"));
+  ASSERT_TRUE(damaged.ok());
+  const ExportReport exported = export_all(**damaged, {.format = ExportFormat::kJson, .out = in("out.json")});
+  EXPECT_EQ(exported.damaged, 1u);
+  EXPECT_EQ(exported.records, 1u);
+  EXPECT_NE(find_note(exported, "damaged in the run"), nullptr);
 }
 
 TEST_F(SmdebugRoundTrip, ARunOfOursAndATakenFolderAreRefused) {

@@ -269,6 +269,20 @@ TEST(StepLedger, AModeStepEndedTwiceIsTheLaterOne) {
   EXPECT_EQ(ledger.steps(Mode::kTrain, false), (Steps{0}));
 }
 
+TEST(StepLedger, AWorkerThatTurnsUpLateIsWaitedForFromThenOn) {
+  StepLedger ledger(1, kWindow);
+  add(ledger, {0}, range(0, 2));
+  ledger.settle();
+  ledger.set_worker_count(2);
+  add(ledger, {0}, range(3, 5));
+  add(ledger, {1}, {2, 3});
+  ledger.settle();
+  expect_steps(ledger, range(0, 5), range(0, 3), 3);
+  ledger.set_worker_count(1);  // changes nothing
+  ledger.settle();
+  EXPECT_EQ(ledger.last_complete_step(), 3);
+}
+
 TEST(StepLedger, CompleteStepsAfter) {
   const auto ledger = settled(3, false, add_without_b_from_3);
   EXPECT_EQ(ledger.complete_steps_after(-1), range(0, 2));

@@ -135,5 +135,19 @@ TEST_F(WatchTest, RefusesARuleThatIsNone) {
   EXPECT_EQ(Watch::start(*trial_, std::move(rules)).status().code(), Code::kInvalidArgument);
 }
 
+// Its training would not answer, and nothing may be written into it.
+TEST(WatchOfAnotherRecorder, OnlyJudges) {
+  const storage::TestFolder folder;
+  std::filesystem::create_directories(folder.path() / "collections");
+  const auto trial = Trial::open(folder.path()).value();
+  EXPECT_EQ(trial->recorder(), "smdebug");
+  EXPECT_EQ(Watch::start(*trial, {}, {.stop_on_fire = true}).status().code(), Code::kFailedPrecondition);
+  const auto watch = Watch::start(*trial, {}).value();
+  EXPECT_TRUE(watch->poll().ok());
+  EXPECT_EQ(watch->journal(), "");
+  EXPECT_EQ(watch->journal_status().code(), Code::kFailedPrecondition);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "journal"));
+}
+
 }  // namespace
 }  // namespace trainwarden

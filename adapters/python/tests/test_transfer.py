@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import trainwarden as tw
+from trainwarden.transfer import Steps
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_a_trial_may_be_exported_too(finished: Path, tmp_path: Path) -> None:
         (None, [0, 1, 2, 3, 4, 5]),
     ],
 )
-def test_steps(finished: Path, tmp_path: Path, steps: tw.transfer.Steps | None, expected: list[int]) -> None:
+def test_steps(finished: Path, tmp_path: Path, steps: Steps | None, expected: list[int]) -> None:
     tw.export(finished, "json", tmp_path / "out.json", steps=steps)
     assert steps_of(tmp_path / "out.json") == expected
 

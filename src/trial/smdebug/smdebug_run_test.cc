@@ -351,7 +351,7 @@ TEST(SmdebugRun, IsReadWhileItIsWritten) {
   fs::create_directories(folder.path() / "collections");
   const auto trial = Trial::open(folder.path());
   ASSERT_TRUE(trial.ok()) << trial.status().to_string();
-  std::thread writer([&] {
+  std::jthread writer([&] {
     for (std::int64_t step = 0; step < kSteps; ++step) {
       const SmdebugTestFiles files = smdebug_files({.step = step, .tensors = {{"w", {static_cast<float>(step)}}}});
       write_whole(folder.path() / files.index.event_file, files.events);

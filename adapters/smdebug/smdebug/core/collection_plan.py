@@ -15,9 +15,7 @@ from .save_config import SaveConfig
 BY_HAND = "saved_by_hand"
 _MATCHES_NOTHING = "(?!)"
 # For each mode, and with every word of it: what is left out would be the hook's.
-_NEVER = {
-    core_mode(mode): {"save_interval": 1, "start_step": 0, "end_step": 0, "save_steps": []} for mode in ModeKeys
-}
+_NEVER = {core_mode(mode): {"save_interval": 1, "start_step": 0, "end_step": 0, "save_steps": []} for mode in ModeKeys}
 # Built into trainwarden. Those that the program does not ask for by this name save nothing; "all" must not be named.
 _BUILT_IN = (
     "weights", "biases", "gradients", "losses", "default",
@@ -104,4 +102,3 @@ def _prepared(collection: Collection) -> tuple[SaveConfig, ReductionConfig]:
     reduction_config: Optional[ReductionConfig] = collection.reduction_config
     assert save_config is not None and reduction_config is not None, f"{collection.name} was not prepared"
     return save_config, reduction_config
-

@@ -214,8 +214,11 @@ class BaseHook(ABC):
         self.mode_steps.setdefault(mode, self.init_step)
 
     def _begin_step(self) -> None:
-        """A step begins; the one before has ended. Raises only for wrong usage, at the first step."""
-        if not self._recording.is_open:
+        """A step begins, and the one before ends. Raises for wrong usage, at the first step, and when the training was
+        asked to stop."""
+        if self._recording.is_open:
+            self._recording.end_step()
+        else:
             self._open()
         self.step += 1
         self.mode_steps[self.mode] += 1
@@ -241,9 +244,7 @@ class BaseHook(ABC):
 
     # Saving.
 
-    def save_scalar(
-        self, name: str, value: Any, sm_metric: bool = False, timestamp: Optional[float] = None
-    ) -> None:
+    def save_scalar(self, name: str, value: Any, sm_metric: bool = False, timestamp: Optional[float] = None) -> None:
         """Saves a number as `scalar/<name>` at the current step, whatever the save configs say.
 
         Arguments:
@@ -254,14 +255,10 @@ class BaseHook(ABC):
         Raises:
             SMDebugTypeError: it is no single number.
         """
-        number = self._scalar_of(value)
-        self._recording.save_scalar(self.SCALAR_PREFIX + name, number)
-        if sm_metric:
-            self._write_metric(self.SCALAR_PREFIX + name, number, timestamp)
-
-    def _write_metric(self, name: str, value: float, timestamp: Optional[float] = None) -> None:
-        if self._metrics is not None:
-            self._metrics.write(f"{name}_{self.mode.name}", value, self.mode_steps[self.mode], timestamp)
+        number, full_name = self._scalar_of(value), self.SCALAR_PREFIX + name
+        self._recording.save_scalar(full_name, number)
+        if sm_metric and self._metrics is not None:
+            self._metrics.write(f"{full_name}_{self.mode.name}", number, self.mode_steps[self.mode], timestamp)
 
     def save_tensor(
         self,
@@ -301,7 +298,7 @@ class BaseHook(ABC):
     def _save_by_hand(self, name: str, value: Any, collections: list[str]) -> None:
         try:
             self._save_any(self._recording.declare_by_hand(name, collections), value)
-        except (TypeError, ValueError) as error:
+        except Exception as error:  # whatever the program handed over, it goes on
             self.logger.warning("%s is not saved: %s", name, error)
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ def verify_and_get_out_dir(out_dir: Optional[PathLike]) -> str:
     folder = os.environ.get(_RUN_DIR_VARIABLE) or os.path.expanduser(os.fspath(out_dir))
     if is_s3(folder)[0]:
         raise SMDebugRuntimeError(
-            f"expected a local folder as out_dir, found {folder}; write to a folder and copy it there when training ends"
+            f"expected a local folder as out_dir, found {folder}; copy the folder there when training has ended"
         )
     if holds_finished_run(folder):
         raise SMDebugRuntimeError(f"{folder} holds a finished run, which is not overwritten; choose another out_dir")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from trainwarden.errors import OutOfRange, Unavailable
 
 from .logger import get_logger
+from .utils import number_in
 
 if TYPE_CHECKING:
     from ..trials.trial import Trial
@@ -33,9 +34,7 @@ def read_patiently(trial: Trial, read: Callable[[], Read]) -> Read:
 
 
 def _wait_and_read(trial: Trial, read: Callable[[], Read], late: Unavailable) -> Read:
-    from ..trials.opening import integer_of  # here, as trials are made of tensors
-
-    deadline_s = time.monotonic() + _SECONDS_PER_RETRY * integer_of(RETRY_VARIABLE, 100)
+    deadline_s = time.monotonic() + _SECONDS_PER_RETRY * number_in(RETRY_VARIABLE, 100)
     while time.monotonic() < deadline_s:
         get_logger().warning("%s; waiting for it", late)
         time.sleep(_POLL_INTERVAL_S)

@@ -42,13 +42,13 @@ def _formatter() -> logging.Formatter:
 
 
 def _handlers() -> list[logging.Handler]:
-    """Standard output; errors go to standard error when SMDEBUG_LOG_ALL_TO_STDOUT is false; a file in addition when
-    SMDEBUG_LOG_PATH names one."""
-    out = logging.StreamHandler(sys.stdout)
-    handlers: list[logging.Handler] = [out]
-    if os.environ.get("SMDEBUG_LOG_ALL_TO_STDOUT", "TRUE").lower() == "false":
+    """Standard error, so that the program's own output stays as it is. With SMDEBUG_LOG_ALL_TO_STDOUT standard output;
+    when it is false, for all but errors. A file in addition when SMDEBUG_LOG_PATH names one."""
+    out, err = logging.StreamHandler(sys.stdout), logging.StreamHandler(sys.stderr)
+    choice = os.environ.get("SMDEBUG_LOG_ALL_TO_STDOUT", "").lower()
+    handlers: list[logging.Handler] = [out] if choice else [err]
+    if choice == "false":
         out.addFilter(_BelowError())
-        err = logging.StreamHandler(sys.stderr)
         err.setLevel(logging.ERROR)
         handlers.append(err)
     path = os.environ.get("SMDEBUG_LOG_PATH")

@@ -58,18 +58,31 @@ class Recording:
         except ValueError as error:
             raise SMDebugValueError(str(error)) from None
         except FileExistsError as error:
-            get_logger().warning("another process writes to %s; this one saves nothing: %s", folder, error)
+            get_logger().warning("this process saves nothing in %s: %s", folder, error)
         except trainwarden.Error as error:
             get_logger().error("nothing can be saved in %s: %s", folder, error)
         if tensorboard_dir and place.rank == 0 and not options["dry_run"] and self.core.report().on:
             self._tensorboard = LiveTensorBoard(folder, tensorboard_dir)
 
+    def end_step(self) -> None:
+        """Ends the step, if one has begun: readers see it from now on.
+
+        Raises:
+            StopTraining (SystemExit): somebody asked the training to stop. The run is closed.
+        """
+        if not self._in_step:
+            return
+        self._in_step = False
+        end = self.core.step()
+        if end.stop_requested and not self._closed:
+            get_logger().warning("the training was asked to stop: %s", end.stop_reason)
+            self.close()
+            raise trainwarden.StopTraining(end.stop_reason)
+
     def begin_step(self, mode: str) -> bool:
-        """Ends the step before, which is then visible to readers. Is anything of the new step wanted?"""
+        """Is anything of the step that begins wanted?"""
         if self._closed:
             return False
-        if self._in_step:
-            self.core.step()
         self._in_step = True
         if self.core.current_mode != mode:
             self.core.set_mode(mode)

@@ -17,8 +17,6 @@ from ..exceptions import (
     SMDebugNotImplementedError,
     SMDebugRuntimeError,
     SMDebugValueError,
-    StepNotYetAvailable,
-    StepUnavailable,
     TensorUnavailableForStep,
 )
 from .late_files import read_patiently

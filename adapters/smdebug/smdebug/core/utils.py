@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from pathlib import PurePath
 from typing import Any
+
+from ..exceptions import SMDebugRuntimeError
 
 
 def match_inc(tname: str, include: Iterable[str | re.Pattern[str]]) -> bool:
@@ -36,6 +37,9 @@ def is_s3(path: str | os.PathLike[str]) -> tuple[bool, str | None, str | None]:
     return (True, found.group(1), found.group(2)) if found else (False, None, None)
 
 
-def base_name(path: str) -> str:
-    """The last part of a path that is not empty."""
-    return PurePath(path).name
+def number_in(variable: str, default: int) -> int:
+    """The number in an environment variable. SMDebugRuntimeError when it holds none from 0 on."""
+    text = os.environ.get(variable, str(default)).strip()
+    if not text.isdecimal():
+        raise SMDebugRuntimeError(f"expected a number from 0 on in {variable}, found {text!r}")
+    return int(text)

@@ -7,7 +7,7 @@ import time
 import trainwarden
 
 from ..core.logger import get_logger
-from .opening import integer_of
+from ..core.utils import number_in
 
 DELAY_VARIABLE = "SMDEBUG_TRAINING_END_DELAY_REFRESH"
 
@@ -39,7 +39,7 @@ class RunNews:
                 get_logger().warning("%s: not read, %s", loss.where, loss.cause)
 
     def _look_again(self) -> None:
-        delay_s = integer_of(DELAY_VARIABLE, 0) if self._source.recorder == "smdebug" else 0
+        delay_s = number_in(DELAY_VARIABLE, 0) if self._source.recorder == "smdebug" else 0
         if delay_s:
             get_logger().info("the training has ended; looking for its last files again in %d s", delay_s)
             time.sleep(delay_s)

@@ -11,20 +11,13 @@ from trainwarden.errors import PathNotFound
 
 from ..core.config_constants import END_OF_JOB_FILENAME
 from ..core.logger import get_logger
+from ..core.utils import number_in
 from ..exceptions import MissingCollectionFiles, SMDebugRuntimeError
 
 WINDOW_VARIABLE = "SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW"
 
 _POLL_INTERVAL_S = 0.1
 _REMINDER_INTERVAL_S = 20.0
-
-
-def integer_of(variable: str, default: int) -> int:
-    """Of an environment variable. SMDebugRuntimeError when it holds no number from 0 on."""
-    text = os.environ.get(variable, str(default)).strip()
-    if not text.isdecimal():
-        raise SMDebugRuntimeError(f"expected a number from 0 on in {variable}, found {text!r}")
-    return int(text)
 
 
 def open_run(folder: str) -> trainwarden.Trial:
@@ -37,7 +30,7 @@ def open_run(folder: str) -> trainwarden.Trial:
         MissingCollectionFiles: the training has ended and has left nothing that can be read.
         SMDebugRuntimeError: what is there cannot be read.
     """
-    window = integer_of(WINDOW_VARIABLE, 1000)
+    window = number_in(WINDOW_VARIABLE, 1000)
     waiting = _Waiting(folder)
     while True:
         ended = os.path.exists(os.path.join(folder, END_OF_JOB_FILENAME))

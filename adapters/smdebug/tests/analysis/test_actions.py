@@ -28,7 +28,6 @@ def test_parsing_keeps_the_case_of_what_is_given() -> None:
     stop, email = actions
     assert isinstance(stop, StopTrainingAction) and stop.training_job_prefix == "Mnist-"
     assert isinstance(email, MessageAction) and (email.protocol, email.endpoint) == ("email", "Me@Example.com")
-    assert Actions(STOP, "Rule").stops_training and not Actions("", "Rule").stops_training
     assert Actions(None, "Rule")._actions == Actions("  ", "Rule")._actions == []
 
 

@@ -57,9 +57,9 @@ def run(
     return done.stdout
 
 
-def record_ours(folder: Path, *names: str, **variables: str) -> dict[str, str]:
+def record_ours(folder: Path, *names: str) -> dict[str, str]:
     """Runs the programs into folders of their names; digests of what they have trained."""
-    return _digests(run(sys.executable, "programs.py", str(folder), *names, variables=variables))
+    return _digests(run(sys.executable, "programs.py", str(folder), *names))
 
 
 def record_plain(folder: Path, *names: str) -> dict[str, str]:
@@ -67,8 +67,8 @@ def record_plain(folder: Path, *names: str) -> dict[str, str]:
     return _digests(run(sys.executable, "programs.py", str(folder), "plain", *names))
 
 
-def record_original(python: str, folder: Path, *names: str, **variables: str) -> dict[str, str]:
-    return _digests(run(python, "programs.py", str(folder), *names, ours=False, variables=variables))
+def record_original(python: str, folder: Path, *names: str) -> dict[str, str]:
+    return _digests(run(python, "programs.py", str(folder), *names, ours=False))
 
 
 def _digests(output: str) -> dict[str, str]:

@@ -115,7 +115,7 @@ JSON_FILES: dict[str, dict[str, Any]] = {
         "HookParameters": {"include_regex": "relu1, fc_output", "save_interval": 1},
         "CollectionConfigurations": [
             {"CollectionName": "conv", "CollectionParameters": {"include_regex": "conv1,conv2", "save_interval": "3"}},
-            {"CollectionName": "loss_inputs", "CollectionParameters": {"include_regex": "Loss_input", "start_step": "2"}},
+            {"CollectionName": "loss_in", "CollectionParameters": {"include_regex": "Loss_input", "start_step": "2"}},
         ],
     },
     "modes": {
@@ -139,17 +139,24 @@ JSON_FILES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", JSON_FILES)
-def test_the_same_json_file_records_the_same(rivals_python: str, tmp_path: Path, name: str) -> None:
+@pytest.fixture(scope="module")
+def both_of_json(rivals_python: str, tmp_path_factory: pytest.TempPathFactory) -> Both:
+    """The same training with each of the files."""
+    folder = tmp_path_factory.mktemp("json")
+    programs = [f"from_json-{name}" for name in JSON_FILES]
     for who in ("original", "ours"):
-        document = {"LocalPath": str(tmp_path / who), **JSON_FILES[name]}
-        (tmp_path / f"{who}.hook.json").write_text(json.dumps(document))
-    record_original(
-        rivals_python, tmp_path, "from_json", SMDEBUG_CONFIG_FILE_PATH=str(tmp_path / "original.hook.json")
-    )
-    record_ours(tmp_path, "from_json", SMDEBUG_CONFIG_FILE_PATH=str(tmp_path / "ours.hook.json"))
-    read_with_original(rivals_python, tmp_path / "original")
-    ours, original = read_ours(tmp_path / "ours"), read_original(tmp_path / "original")
+        (folder / who).mkdir()
+        for name, program in zip(JSON_FILES, programs):
+            document = {"LocalPath": str(folder / who / program), **JSON_FILES[name]}
+            (folder / who / f"{program}.hook.json").write_text(json.dumps(document))
+    original = record_original(rivals_python, folder / "original", *programs)
+    read_with_original(rivals_python, *(folder / "original" / program for program in programs))
+    return Both(folder, original, record_ours(folder / "ours", *programs))
+
+
+@pytest.mark.parametrize("name", JSON_FILES)
+def test_the_same_json_file_records_the_same(both_of_json: Both, name: str) -> None:
+    ours, original = both_of_json.recorded(f"from_json-{name}")
     assert_same_tensors(ours, original)
     assert_same_collections(ours, original)
     assert_same_reductions(ours, original)

@@ -39,7 +39,10 @@ EXPECTED: dict[str, list[tuple[list[str], list[int]]]] = {
     "parts": [([LOSS, *parameters("Net", NET), *gradients("Net", NET)], [0, 2, 4, 6])],
     "defaults": [([LOSS], [0])],
     "everything": [([*NET_CALLS, *parameters("Net", NET), *gradients("Net", NET)], [0, 3])],
-    "schedule": [([LOSS, *parameters("Net", NET, ("weight",))], [1, 6, 9, 11]), (parameters("Net", NET, ("bias",)), [2])],
+    "schedule": [
+        ([LOSS, *parameters("Net", NET, ("weight",))], [1, 6, 9, 11]),
+        (parameters("Net", NET, ("bias",)), [2]),
+    ],
     "patterns": [
         ([LOSS, *calls("conv1 relu1 relu2"), "conv2_output_0", "fc_input_0"], [0, 1, 2, 3]),
         (["Net_conv2.weight", "gradient/Net_conv2.weight"], [0, 2]),
@@ -52,8 +55,8 @@ EXPECTED: dict[str, list[tuple[list[str], list[int]]]] = {
     ],
     "shared": [
         (calls("Shared frozen layer:2-2 nested:3-4 MSELoss:2-1"), [0, 1, 2]),
-        (parameters("Shared", ["layer", "frozen"]) + ["Shared_nested.scale", "gradient/Shared_nested.scale"], [0, 1, 2]),
-        (gradients("Shared", ["layer"]), [0, 1, 2]),
+        (parameters("Shared", ["layer", "frozen"]) + gradients("Shared", ["layer"]), [0, 1, 2]),
+        (["Shared_nested.scale", "gradient/Shared_nested.scale"], [0, 1, 2]),
     ],
     "recurrent": [
         (calls("Words embedding lstm:1-3 head CrossEntropyLoss:2-1"), [0, 2]),
@@ -147,4 +150,5 @@ def test_reductions_are_those_of_the_value(folder: Path) -> None:
     }  # fmt: skip
     assert {key: saved[key] for key in expected} == pytest.approx(expected, rel=1e-9)
     assert ("gradient/Net_fc.weight", 2) not in recorded.values
-    assert set(recorded.reductions["Net_fc.bias", 2]) == {("prod", False), ("mean", False), ("l2", False), ("prod", True)}
+    asked_for = {("prod", False), ("mean", False), ("l2", False), ("prod", True)}
+    assert set(recorded.reductions["Net_fc.bias", 2]) == asked_for

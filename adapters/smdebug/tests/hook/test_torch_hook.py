@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import json
 import os
 import pickle
 import signal
@@ -230,7 +231,8 @@ def test_steps_before_a_kill_are_readable(run_dir: Path) -> None:
         "hook._recording.core.flush()\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    killed = subprocess.run([sys.executable, "-c", program], env={**os.environ, "SMDEBUG_LOG_LEVEL": "off"}, check=False)
+    environment = {**os.environ, "SMDEBUG_LOG_LEVEL": "off"}
+    killed = subprocess.run([sys.executable, "-c", program], env=environment, check=False)
     assert killed.returncode == -signal.SIGKILL
     assert read_ours(run_dir).tensors["gradient/Linear_weight"] == [0, 1, 2]
     train(again := smd.Hook(run_dir, save_config=EVERY_STEP, save_all=True), nn.Linear(3, 1))
@@ -246,6 +248,23 @@ def test_a_program_need_not_close_its_hook(run_dir: Path) -> None:
     subprocess.run([sys.executable, "-c", program], env={**os.environ, "SMDEBUG_LOG_LEVEL": "off"}, check=True)
     assert trainwarden.open(run_dir).loaded_all_steps
     assert read_ours(run_dir).tensors["gradient/Linear_weight"] == [0]
+
+
+def test_a_request_to_stop_ends_the_training_at_a_step(run_dir: Path) -> None:
+    hook, model = smd.Hook(run_dir, save_config=EVERY_STEP, save_all=True), nn.Linear(3, 1)
+    train(hook, model, steps=3)
+    request = {"type": "stop", "key": "test", "reason": "seen enough", "requested_by": "a test", "unix_ns": 1}
+    (run_dir / "control").mkdir(exist_ok=True)
+    (run_dir / "control" / "part").write_text(json.dumps(request))
+    (run_dir / "control" / "part").rename(run_dir / "control" / "stop-test.json")
+    with pytest.raises(trainwarden.StopTraining, match="seen enough"):
+        while True:
+            model(torch.randn(2, 3))
+    steps = read_ours(run_dir).steps
+    assert len(steps) == hook.step + 1
+    assert trainwarden.open(run_dir).state.value == "stopped"
+    model(torch.randn(2, 3))  # who goes on all the same is not captured any more
+    hook.close()
 
 
 # What is saved.

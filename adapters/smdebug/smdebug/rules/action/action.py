@@ -35,10 +35,6 @@ class Actions:
         found = [self._action_of(entry) for entry in _entries(actions_str)]
         self._actions = [action for action in found if action is not None]
 
-    @property
-    def stops_training(self) -> bool:
-        return any(isinstance(action, StopTrainingAction) for action in self._actions)
-
     def invoke(self, message: str = "", step: int | None = None) -> None:
         """Runs each. `step`: the global step at which the rule fired."""
         for action in self._actions:

@@ -15,9 +15,7 @@ def main():
     torch.distributed.init_process_group("gloo", init_method=meeting, rank=rank, world_size=world_size)
     torch.manual_seed(7)
     model = nn.parallel.DistributedDataParallel(nn.Linear(3, 1))
-    hook = smd.Hook(
-        folder, save_config=smd.SaveConfig(save_interval=1), save_all=True, include_workers=include_workers
-    )
+    hook = smd.Hook(folder, save_config=smd.SaveConfig(save_interval=1), save_all=True, include_workers=include_workers)
     hook.register_module(model)
     for _ in range(3):
         model(torch.full((2, 3), float(rank))).sum().backward()

@@ -3,7 +3,7 @@
     PYTHON programs.py FOLDER [plain] NAME...
 
 writes into FOLDER/NAME, and prints a line with the digest of the parameters that were trained, for each program; with
-`plain` without a hook.
+`plain` without a hook. What follows a "-" in a name tells runs of the same program apart.
 """
 
 from __future__ import annotations
@@ -318,9 +318,9 @@ def two_models(smd, folder):
 
 @program
 def from_json(smd, folder):
-    """The hook of the JSON file that SMDEBUG_CONFIG_FILE_PATH names."""
-    hook = smd and smd.get_hook(create_if_not_exists=True)
-    if hook and hasattr(hook, "mode_steps"):
+    """The hook of the JSON file beside the folder."""
+    hook = smd and smd.Hook.create_from_json_file(f"{folder}.hook.json")
+    if hook:
         hook.set_mode(smd.modes.TRAIN)
     return train_net(hook, steps=6)
 
@@ -342,7 +342,7 @@ def main():
     torch.set_num_threads(1)
     for name in names:
         torch.manual_seed(7)
-        model = PROGRAMS[name](smd, f"{folder}/{name}")
+        model = PROGRAMS[name.partition("-")[0]](smd, f"{folder}/{name}")
         if smd:
             smd.get_hook().close()
         print(name, digest_of(model))
