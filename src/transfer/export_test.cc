@@ -33,7 +33,7 @@ TestRun two_workers() {
 
 class ExportRun : public TransferTest {
  protected:
-  json exported(Trial& trial, ExportChoice choice) {
+  json exported(Trial& trial, const ExportChoice& choice) {
     export_all(trial, {.format = ExportFormat::kJson, .out = in("out.json"), .choice = choice, .force = true});
     return json::parse(read_text(in("out.json")));
   }

@@ -1,5 +1,5 @@
 // Ours to smdebug's format and back, and recorded runs of smdebug's to ours: bit for bit.
-#include <cstring>
+#include <bit>
 #include <fstream>
 
 #include "foreign/smdebug_layout.h"
@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool same_bits(double a, double b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
 using SmdebugRoundTrip = TransferTest;

@@ -59,7 +59,7 @@ Status StepFileTarget::write_shape(std::string_view tensor, DType, const Shape&)
 Status StepFileTarget::end_step() {
   const std::string file = fmt::format("{:012}.{}", step_.global_step, extension_);
   const auto path = plan_.options.out / foreign::serialise_worker(step_.worker) / file;
-  const Status status = write_step(path, step_, tensors_);
+  Status status = write_step(path, step_, tensors_);
   tensors_.clear();
   return status;
 }

@@ -55,7 +55,7 @@ class EventFile {
   }
 
   Status flush() {
-    const Status status = file_->append(records_);
+    Status status = file_->append(records_);
     records_.clear();
     return status;
   }

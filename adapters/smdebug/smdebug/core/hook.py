@@ -26,6 +26,7 @@ from .preparing import is_wanted, prepare
 from .recording import Place, Recording
 from .reduction_config import ReductionConfig
 from .save_config import SaveConfig, SaveConfigMode
+from .state_store import State, StateStore
 from .utils import flatten, match_inc
 
 SaveConfigLike = Union[SaveConfig, SaveConfigMode, Mapping[Any, Any], None]
@@ -102,6 +103,9 @@ class BaseHook(ABC):
         self.is_saving = False  # something of the current step is wanted
         self._recording = Recording()
         self._metrics = MetricsFile.from_environment()
+        self._states = StateStore.from_environment()
+        self._training_run = 0
+        self._count_on()
         atexit.register(self.close)
 
     def _included(self, wanted: Optional[list[str]], always: Iterable[str]) -> list[str]:
@@ -213,6 +217,21 @@ class BaseHook(ABC):
         self.mode = mode
         self.mode_steps.setdefault(mode, self.init_step)
 
+    def _count_on(self) -> None:
+        """Where the training was that this one goes on with, if there was one."""
+        last = self._states.last() if self._states is not None else None
+        if last is None:
+            return
+        self._training_run = last.training_run + 1
+        self.last_saved_step = last.last_saved_step
+        self.step = last.step
+        self.mode_steps = {**last.mode_steps, ModeKeys.GLOBAL: last.step}
+        self.logger.info("counting on from step %d, %s", self.step, self.mode_steps)
+
+    def _keep_count(self) -> None:
+        if self._states is not None:
+            self._states.update(State(self._training_run, self.last_saved_step, self.step, self.mode_steps))
+
     def _begin_step(self) -> None:
         """A step begins, and the one before ends. Raises for wrong usage, at the first step, and when the training was
         asked to stop."""
@@ -220,6 +239,7 @@ class BaseHook(ABC):
             self._recording.end_step()
         else:
             self._open()
+        self._keep_count()
         self.step += 1
         self.mode_steps[self.mode] += 1
         self.mode_steps[ModeKeys.GLOBAL] = self.step
@@ -239,6 +259,10 @@ class BaseHook(ABC):
             "keep": keep if any(keep.values()) else {"values": True},
             "include_workers": "all" if self.save_all_workers else "one",
             "dry_run": self.dry_run,
+            "first_global_step": self.step + 1,
+            "first_mode_steps": {
+                core_mode(mode): step + 1 for mode, step in self.mode_steps.items() if mode is not ModeKeys.GLOBAL
+            },
         }
         self._recording.open(self.out_dir, self._place_in_job(), options, self.tensorboard_dir)
 

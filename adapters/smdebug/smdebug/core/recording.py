@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from ..exceptions import SMDebugValueError
 from .collection_plan import by_hand_names
 from .live_tensorboard import LiveTensorBoard
 from .logger import get_logger
+
+_WHEN_FULL_VARIABLE = "TRAINWARDEN_WHEN_FULL"
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,11 @@ class Recording:
         self.is_open = True
         self._by_hand = by_hand_names(options["collections"])
         leave_attached()
-        # Like smdebug, which wrote at once: a disk that is slower than training is waited for, and nothing is missing.
+        # smdebug wrote at once, and made training wait for the disk. Here that must be asked for.
+        when_full = os.environ.get(_WHEN_FULL_VARIABLE) or "drop"
         try:
             self.core = trainwarden.Hook(
-                folder, rank=place.rank, world_size=place.world_size, when_full="block", **options
+                folder, rank=place.rank, world_size=place.world_size, when_full=when_full, **options
             )
         except ValueError as error:
             raise SMDebugValueError(str(error)) from None
@@ -134,6 +138,9 @@ class Recording:
         if self._early_scalars:
             self._save_early_scalars()
         self.core.close()
+        for loss in self.core.report().losses:
+            what = (loss.count, loss.bytes, loss.cause, loss.first_message)
+            get_logger().warning("not saved: %d tensors or numbers, %d bytes, %s: %s", *what)
         if self._tensorboard is not None:
             self._tensorboard.finish()
 

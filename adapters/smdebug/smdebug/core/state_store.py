@@ -1,0 +1,125 @@
+"""StateStore: where a hook has counted to, kept beside the checkpoints, so that who goes on from one counts on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from . import config_constants
+from .logger import get_logger
+from .modes import ModeKeys
+
+
+@dataclass(frozen=True)
+class State:
+    """Numbers of steps are those of the last one that was seen or saved."""
+
+    training_run: int = 0  # how many times the training was gone on with
+    last_saved_step: Optional[int] = None
+    step: int = -1
+    mode_steps: Mapping[ModeKeys, int] = field(default_factory=dict)
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> State:
+        """Raises KeyError, TypeError or ValueError when it is none."""
+        mode_steps = {ModeKeys[mode]: int(step) for mode, step in record["latest-mode-step"].items()}
+        saved = record["latest-global-step-saved"]
+        last_saved_step = None if saved is None else int(saved)
+        return cls(int(record["training-run"]), last_saved_step, int(record["latest-global-step-seen"]), mode_steps)
+
+    def to_record(self) -> dict[str, Any]:
+        return {
+            "training-run": self.training_run,
+            "latest-global-step-saved": self.last_saved_step,
+            "latest-global-step-seen": self.step,
+            "latest-mode-step": {mode.name: step for mode, step in self.mode_steps.items()},
+        }
+
+
+class StateStore:
+    """The file metadata.json in the folder of the checkpoints: a list of states, one for each time that they changed.
+
+    What cannot be read or written is said once in the log, and training goes on.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._path = os.path.join(folder, config_constants.METADATA_FILENAME)
+        self._records = self._read()
+        self._checkpoints = self._look()
+        self._complained = False
+
+    @classmethod
+    def from_environment(cls) -> Optional[StateStore]:
+        """In the LocalPath of the file that CHECKPOINT_CONFIG_FILE_PATH names; None when there is no such file."""
+        path = (
+            os.environ.get(config_constants.CHECKPOINT_CONFIG_FILE_PATH_ENV_VAR)
+            or config_constants.DEFAULT_CHECKPOINT_CONFIG_FILE
+        )
+        try:
+            with open(path, encoding="utf-8") as file:
+                folder = json.load(file).get("LocalPath")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, AttributeError) as error:
+            get_logger().warning("steps are counted from 0: %s is no checkpoint configuration: %s", path, error)
+            return None
+        return cls(str(folder)) if folder else None
+
+    def last(self) -> Optional[State]:
+        """Of the step that is furthest; None when there is none yet."""
+        try:
+            states = [State.from_record(record) for record in self._records]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            get_logger().warning("steps are counted from 0: %s holds no states: %r", self._path, error)
+            return None
+        return max(states, key=lambda state: state.step, default=None)
+
+    def update(self, state: State) -> None:
+        """Adds the state when checkpoints were written since the last call."""
+        checkpoints = self._look()
+        if checkpoints == self._checkpoints:
+            return
+        self._checkpoints = checkpoints
+        self._records.append(state.to_record())
+        self._write()
+
+    def _look(self) -> dict[str, tuple[int, int]]:
+        """Size and time of each file in the folder, by its path."""
+        found = {}
+        for folder, _, names in os.walk(self._folder):
+            for name in names:
+                if name.startswith(config_constants.METADATA_FILENAME) or "sagemaker-uploaded" in name:
+                    continue
+                path = os.path.join(folder, name)
+                try:
+                    status = os.stat(path)
+                except OSError:
+                    continue  # it is gone again
+                found[path] = (status.st_size, status.st_mtime_ns)
+        return found
+
+    def _read(self) -> list[Any]:
+        try:
+            with open(self._path, encoding="utf-8") as file:
+                records = json.load(file)
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError) as error:
+            get_logger().warning("steps are counted from 0: %s cannot be read: %s", self._path, error)
+            return []
+        return records if isinstance(records, list) else [records]
+
+    def _write(self) -> None:
+        temporary = f"{self._path}.tmp"
+        try:
+            with open(temporary, "w", encoding="utf-8") as file:
+                json.dump(self._records, file)
+            os.replace(temporary, self._path)
+        except OSError as error:
+            if not self._complained:
+                get_logger().warning("where steps are counted to cannot be written to %s: %s", self._path, error)
+            self._complained = True
