@@ -29,15 +29,15 @@ struct ProgramResult {
   int exit_code = 0;  // its own, 128 + N when signal N ended it
   std::int64_t duration_ns = 0;
   bool run_appeared = false;
-  std::optional<WatchResult> watch;  // when there were rules
+  std::optional<WatchResult> watch;           // when there were rules
   std::optional<Result<ExportReport>> board;  // when it was to be shown to TensorBoard
 
   // 3 when a rule fired and the program succeeded or was asked to stop, else the program's own.
   int combined_exit_code() const;
 };
 
-// Starts it, judges its run beside it when there are rules, shows it to TensorBoard when asked to, and waits for its end; signals are handed on. The errors
-// are those of starting it: kNotFound, kPermissionDenied.
+// Starts it, judges its run beside it when there are rules, shows it to TensorBoard when asked to, and waits for its
+// end; signals are handed on. The errors are those of starting it: kNotFound, kPermissionDenied.
 Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::EngineRule> rules);
 
 }  // namespace trainwarden::cli

@@ -36,8 +36,8 @@ struct BundleLayout {
   std::uint64_t payload_bytes = 0;
 };
 
-// names[i] is the name of tensors[i], `words` more metadata. kInvalidArgument when a name is there twice, or data do not
-// fit dtype and shape.
+// names[i] is the name of tensors[i], `words` more metadata. kInvalidArgument when a name is there twice, or data do
+// not fit dtype and shape.
 Result<BundleLayout> plan_bundle(std::span<const KeptTensor> tensors, std::span<const std::string_view> names,
                                  const std::map<std::string, std::string>& words = {});
 
