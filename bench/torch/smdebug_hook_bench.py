@@ -8,14 +8,13 @@ the same for both packages; only the interpreter and what it finds under the nam
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from torch_bench import HERE, QUIET_MALLOC, Arm, Figure, measure, percent
+from torch_bench import HERE, QUIET_MALLOC, Arm, Figure, measure, percent, run_benchmarks
 
 PACKAGE = HERE.parents[1] / "adapters" / "smdebug"
 FEW_ROUNDS, MANY_ROUNDS = 15, 25
@@ -33,7 +32,8 @@ class HookArm(Arm):
         whose, _, form = self.name.partition(".")
         python = sys.executable
         if whose == "original":
-            assert rival_python is not None
+            if rival_python is None:
+                sys.exit("these figures compare: --rival-python is needed")
             python = rival_python
         elif whose == "ours":
             environment["PYTHONPATH"] = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
@@ -50,7 +50,7 @@ def share(samples: dict[str, list[float]], form: str) -> list[float]:
     return [max(ours - off, off / 1000) / max(original - off, off / 1000) for off, ours, original in rounds]
 
 
-def bench_parts(rival_python: str) -> list[Figure]:
+def bench_parts(rival_python: str | None) -> list[Figure]:
     samples = measure("cnn", ["off", "ours.parts", "original.parts"], 10, MANY_ROUNDS, rival_python, HookArm)
     limit = "weights, biases, gradients and losses of the CNN at every step; one copy and one write"
     return [
@@ -59,7 +59,7 @@ def bench_parts(rival_python: str) -> list[Figure]:
     ]
 
 
-def bench_all(rival_python: str) -> list[Figure]:
+def bench_all(rival_python: str | None) -> list[Figure]:
     samples = measure("cnn", ["off", "ours.all", "original.all"], 4, FEW_ROUNDS, rival_python, HookArm)
     name = "smdebug.hook_all"
     return [
@@ -69,7 +69,7 @@ def bench_all(rival_python: str) -> list[Figure]:
     ]
 
 
-def bench_small_steps(rival_python: str) -> list[Figure]:
+def bench_small_steps(rival_python: str | None) -> list[Figure]:
     """Microseconds that a hook adds to a step of ten small layers, which has next to no work of its own."""
     arms = ["off", *(f"{whose}.{form}" for form in ("nothing", "parts") for whose in ("ours", "original"))]
     samples = measure("small_steps", arms, 100, MANY_ROUNDS, rival_python, HookArm)
@@ -99,18 +99,5 @@ BENCHMARKS = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line instead of a table")
-    parser.add_argument("--rival-python", metavar="PYTHON", required=True, help="of an environment with smdebug 1.0.34")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only figures that begin with it")
-    arguments = parser.parse_args()
-    for name, benchmark in BENCHMARKS.items():
-        if arguments.names and not any(name.startswith(prefix) for prefix in arguments.names):
-            continue
-        for figure in benchmark(arguments.rival_python):
-            print(figure.as_json() if arguments.json else figure.as_row(), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    run_benchmarks(BENCHMARKS, __doc__)

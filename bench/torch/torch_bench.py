@@ -21,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -243,13 +244,14 @@ BENCHMARKS = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run_benchmarks(benchmarks: Mapping[str, Callable[[str | None], list[Figure]]], description: str | None) -> None:
+    """What the command line asks for of these."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="one JSON object a line instead of a table")
     parser.add_argument("--rival-python", metavar="PYTHON", help="the Python of an environment with smdebug")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only figures that begin with it")
     arguments = parser.parse_args()
-    for name, benchmark in BENCHMARKS.items():
+    for name, benchmark in benchmarks.items():
         if arguments.names and not any(name.startswith(prefix) for prefix in arguments.names):
             continue
         for figure in benchmark(arguments.rival_python):
@@ -257,4 +259,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmarks(BENCHMARKS, __doc__)

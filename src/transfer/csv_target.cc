@@ -4,11 +4,11 @@
 #include "transfer/number_text.h"
 #include "transfer/statistics_fields.h"
 #include "transfer/target_writer.h"
+#include "transfer/text_file.h"
 
 namespace trainwarden::transfer {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
 constexpr std::string_view kHeader = "step,mode,mode_step,unix_ns,worker,tensor,quantity,element,value\r\n";
 
 // In quotes where it must be.
@@ -21,8 +21,9 @@ std::string field(std::string_view text) {
 
 class CsvTarget final : public TargetWriter {
  public:
-  CsvTarget(std::unique_ptr<OutputFile> file, ExportNotes& notes)
-      : file_(std::move(file)), notes_(notes), text_(kHeader) {}
+  CsvTarget(std::unique_ptr<OutputFile> file, ExportNotes& notes) : out_(std::move(file)), notes_(notes) {
+    out_.text = kHeader;
+  }
 
   Status begin_step(const StepPlace& step) override {
     place_ = fmt::format("{},{},{},{},{}", step.global_step, name(step.mode), step.mode_step, step.unix_ns,
@@ -35,14 +36,14 @@ class CsvTarget final : public TargetWriter {
     const std::string begin = fmt::format("{},{},value,", place_, field(tensor));
     const std::int64_t count = view.element_count();
     for (std::int64_t i = 0; i < count; ++i) {
-      text_ += fmt::format("{}{},", begin, i);
+      out_.text += fmt::format("{}{},", begin, i);
       if (view.dtype == DType::kString) {
-        text_ += field(static_cast<const std::string_view*>(view.data)[i]);
+        out_.text += field(static_cast<const std::string_view*>(view.data)[i]);
       } else {
-        append_element(text_, view, i, kCsvNumbers);
+        append_element(out_.text, view, i, kCsvNumbers);
       }
-      text_ += "\r\n";
-      TRAINWARDEN_RETURN_IF_ERROR(pass_on_when_large());
+      out_.text += "\r\n";
+      TRAINWARDEN_RETURN_IF_ERROR(out_.pass_on_when_large());
     }
     notes_.changed("elements numbered from 0, row-major, without dtype and shape", tensor);
     return {};
@@ -50,57 +51,46 @@ class CsvTarget final : public TargetWriter {
 
   Status write_scalar(std::string_view tensor, double value) override {
     add_number(tensor, "value", value);
-    return pass_on_when_large();
+    return out_.pass_on_when_large();
   }
 
   Status write_statistics(std::string_view tensor, const format::StatisticsRow& row) override {
     for (const auto& [count_name, count] : counts_of(row.statistics)) {
-      text_ += fmt::format("{},{},{},,{}\r\n", place_, field(tensor), count_name, count);
+      out_.text += fmt::format("{},{},{},,{}\r\n", place_, field(tensor), count_name, count);
     }
     for (const SavedReduction& saved : reductions_of(row.statistics)) {
       add_number(tensor, field_name(saved.reduction, saved.abs), saved.value);
     }
     if (row.statistics.has_histogram) notes_.lost("histograms", tensor);
     if (row.statistics.has_hash) notes_.lost("hashes", tensor);
-    return pass_on_when_large();
+    return out_.pass_on_when_large();
   }
 
   Status write_reductions(std::string_view tensor, std::span<const SavedReduction> reductions) override {
     for (const SavedReduction& saved : reductions) {
       add_number(tensor, field_name(saved.reduction, saved.abs), saved.value);
     }
-    return pass_on_when_large();
+    return out_.pass_on_when_large();
   }
 
   Status write_shape(std::string_view tensor, DType, const Shape& shape) override {
-    text_ += fmt::format("{},{},shape,,{}\r\n", place_, field(tensor), field(shape.to_string()));
-    return pass_on_when_large();
+    out_.text += fmt::format("{},{},shape,,{}\r\n", place_, field(tensor), field(shape.to_string()));
+    return out_.pass_on_when_large();
   }
 
   Status end_step() override { return {}; }
 
-  Status finish(bool) override {
-    TRAINWARDEN_RETURN_IF_ERROR(pass_on());
-    return file_->commit();
-  }
+  Status finish(bool) override { return out_.commit(); }
 
  private:
   void add_number(std::string_view tensor, std::string_view quantity, double value) {
-    text_ += fmt::format("{},{},{},,", place_, field(tensor), quantity);
-    append_number(text_, value, kCsvNumbers);
-    text_ += "\r\n";
+    out_.text += fmt::format("{},{},{},,", place_, field(tensor), quantity);
+    append_number(out_.text, value, kCsvNumbers);
+    out_.text += "\r\n";
   }
 
-  Status pass_on_when_large() { return text_.size() < kBufferBytes ? Status() : pass_on(); }
-  Status pass_on() {
-    TRAINWARDEN_RETURN_IF_ERROR(file_->append(text_));
-    text_.clear();
-    return {};
-  }
-
-  const std::unique_ptr<OutputFile> file_;
+  TextFile out_;
   ExportNotes& notes_;
-  std::string text_;   // not yet in the file
   std::string place_;  // the first columns of the step
 };
 

@@ -8,6 +8,8 @@
 
 #include "base/text.h"
 #include "storage/local_storage.h"
+#include "storage/system_error.h"
+#include "storage/system_error.h"
 #include "store/no_throw.h"
 #include "trainwarden/transfer.h"
 #include "trainwarden/version.h"
@@ -50,13 +52,13 @@ class NewFolder {
     }
     fs::remove_all(temporary_, error);  // of an import that was killed
     fs::create_directories(temporary_, error);
-    return error ? transfer::system_failure(error.value(), "cannot create the folder", temporary_) : Status();
+    return error ? storage::system_error(error.value(), "create the folder", temporary_.string()) : Status();
   }
 
   Status commit() {
     std::error_code error;
     fs::rename(temporary_, path_, error);
-    if (error) return transfer::system_failure(error.value(), "cannot give its name to", path_);
+    if (error) return storage::system_error(error.value(), "give its name to", path_.string());
     committed_ = true;
     return {};
   }

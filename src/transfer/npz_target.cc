@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "format/json.h"
 #include "format/name_escape.h"
+#include "storage/system_error.h"
 #include "transfer/npy.h"
 #include "transfer/step_file_target.h"
 
@@ -22,7 +23,7 @@ class NpzFile {
   static Result<std::unique_ptr<NpzFile>> create(const fs::path& path) {
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
-    if (error) return system_failure(error.value(), "cannot create the folder", path.parent_path());
+    if (error) return storage::system_error(error.value(), "create the folder", path.parent_path().string());
     int zip_error = 0;
     zip_t* archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &zip_error);
     if (archive != nullptr) return std::unique_ptr<NpzFile>(new NpzFile(path, archive));
@@ -67,7 +68,7 @@ class NpzFile {
   Status failure() const {
     zip_error_t* error = zip_get_error(archive_);
     if (zip_error_system_type(error) == ZIP_ET_SYS) {
-      return system_failure(zip_error_code_system(error), "cannot write", path_);
+      return storage::system_error(zip_error_code_system(error), "write", path_.string());
     }
     return Status(Code::kInternal,
                   fmt::format("cannot write {}: {}", printable(path_.string()), zip_error_strerror(error)));

@@ -1,4 +1,5 @@
 #include "transfer/output_claim.h"
+#include "storage/system_error.h"
 
 #include <fstream>
 #include <optional>
@@ -32,7 +33,7 @@ Result<bool> holds_something(const fs::path& out) {
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     if (entry->path().filename() != kClaimLock) return true;
   }
-  if (error) return system_failure(error.value(), "cannot look into", out);
+  if (error) return storage::system_error(error.value(), "look into", out.string());
   return false;
 }
 

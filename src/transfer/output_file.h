@@ -48,7 +48,4 @@ class OutputFile {
 // The whole file at once.
 Status write_file(const std::filesystem::path& path, std::string_view content, OutputTally& tally);
 
-// The status of a failed system call on `path`: "cannot write out/x.csv: No space left on device".
-Status system_failure(int error, std::string_view what, const std::filesystem::path& path);
-
 }  // namespace trainwarden::transfer

@@ -1,5 +1,7 @@
 #include "trial/run_source.h"
 
+#include <fmt/format.h>
+
 #include "trial/own_source.h"
 #include "trial/smdebug/smdebug_source.h"
 
@@ -8,7 +10,11 @@ namespace trainwarden::trial {
 Result<std::unique_ptr<RunSource>> open_run_source(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
                                                    const TrialOptions& options) {
   if (!storage->exists(store::kRunFile) && holds_smdebug_run(*storage)) return open_smdebug_source(std::move(storage));
-  return open_own_source(std::move(storage), clock, options.verify_payloads);
+  auto source = open_own_source(storage, clock, options.verify_payloads);
+  if (source.status().code() != Code::kNotFound) return source;
+  return Status(Code::kNotFound,
+                fmt::format("no run at {}: there is no {} in it, and neither collections nor index of smdebug's",
+                            storage->describe(""), store::kRunFile));
 }
 
 }  // namespace trainwarden::trial
