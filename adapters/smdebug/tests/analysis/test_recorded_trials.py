@@ -58,7 +58,7 @@ def test_values(recorded: tuple[Trial, dict[str, Any]]) -> None:
             assert (value.dtype.name, list(value.shape)) == (told["dtype"], told["shape"]), (name, step)
             assert list(trial.tensor(name).shape(int(step))) == told["shape"]
             assert hashlib.sha256(value.tobytes()).hexdigest().startswith(told["sha256"]), (name, step)
-            assert value.mean() == pytest.approx(told["mean"], nan_ok=True)
+            assert value.mean() == pytest.approx(told["mean"], abs=1e-6, nan_ok=True)
             checked += 1
     assert checked > 0
 

@@ -78,10 +78,10 @@ def test_it_is_shown_while_the_training_runs(tmp_path: Path) -> None:
     hook.close()
 
 
-def test_training_goes_on_when_nothing_can_be_shown(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_training_goes_on_when_nothing_can_be_shown(tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").touch()
     hook = smd.Hook(tmp_path / "run", tensorboard_dir=tmp_path / "file" / "board", save_all=True)
     model = train(hook, 2)
     assert model.weight.grad is not None
     hook.close()
-    assert "TensorBoard is not shown the run" in caplog.text
+    assert "TensorBoard is not shown the run" in log.text
