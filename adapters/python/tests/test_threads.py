@@ -155,6 +155,7 @@ def test_a_child_that_was_forked_while_another_thread_flushed(run_dir: Path) -> 
 INTERRUPTED = """
 import os, signal, sys, threading
 import trainwarden as tw
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is born with it ignored
 hook = tw.Hook(sys.argv[1])
 hook.step()
 hook.flush()
