@@ -115,7 +115,7 @@ fuzz_program() {
 }
 
 fuzz_tests() {
-  local seconds=${TRAINWARDEN_FUZZ_SECONDS:-30} program programs=()
+  local seconds=${TRAINWARDEN_FUZZ_SECONDS:-20} program programs=()
   try_build fuzz tw_fuzz_programs || return 0
   for program in build/fuzz/fuzz/fuzz_*; do
     if [[ -f $program && -x $program ]]; then programs+=("$program"); fi

@@ -6,6 +6,12 @@
 
 namespace trainwarden::cli {
 
+CLI::App& add_subcommand(CLI::App& app, const char* name, const char* summary, std::function<void()> chosen) {
+  CLI::App* command = app.add_subcommand(name, summary);
+  command->callback(std::move(chosen));
+  return *command;
+}
+
 void set_examples(CLI::App& command, std::initializer_list<const char*> examples) {
   std::string text = "Examples:";
   for (const char* example : examples) text += std::string("\n  ") + example;

@@ -42,14 +42,16 @@ inline constexpr const char* kJudgeGroup = "Judge";
 inline constexpr const char* kTransferGroup = "Hand over";
 inline constexpr const char* kHelpGroup = "Start here";
 
+// What add_command() does with CLI11, so that it is compiled once. `chosen` is called when it is parsed.
+CLI::App& add_subcommand(CLI::App& app, const char* name, const char* summary, std::function<void()> chosen);
+
 // Adds a sub-command whose options live as long as it; `act` gets them when it is chosen.
 template <class Options>
 CLI::App& add_command(CLI::App& app, const char* name, const char* summary, std::shared_ptr<Options> options,
                       Action& action, int (*act)(const Options&)) {
-  CLI::App* command = app.add_subcommand(name, summary);
-  command->callback(
-      [&action, options = std::move(options), act] { action = [options, act] { return act(*options); }; });
-  return *command;
+  return add_subcommand(app, name, summary, [&action, options = std::move(options), act] {
+    action = [options, act] { return act(*options); };
+  });
 }
 
 // Examples at the end of --help.
