@@ -28,7 +28,7 @@ class HookArm(Arm):
         ours_and_theirs = ("TRAINWARDEN", "SMDEBUG")
         environment = {key: value for key, value in os.environ.items() if not key.startswith(ours_and_theirs)}
         environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "GLIBC_TUNABLES": QUIET_MALLOC}
-        environment["SMDEBUG_LOG_LEVEL"] = "off"
+        environment |= {"SMDEBUG_LOG_LEVEL": "off", "TRAINWARDEN_WHEN_FULL": "block"}  # both keep everything
         whose, _, form = self.name.partition(".")
         python = sys.executable
         if whose == "original":
