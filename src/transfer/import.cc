@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "storage/local_storage.h"
 #include "storage/system_error.h"
-#include "storage/system_error.h"
 #include "store/no_throw.h"
 #include "trainwarden/transfer.h"
 #include "trainwarden/version.h"
