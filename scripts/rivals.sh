@@ -2,14 +2,23 @@
 # The Python of the rivals and foreign readers (scripts/rivals.txt). Sourced by dev.
 readonly rivals=build/rivals
 
+install_rivals() {
+  rm -rf $rivals
+  $python -m venv --system-site-packages $rivals &&
+    $rivals/bin/pip install --quiet --disable-pip-version-check -r scripts/rivals.txt >&2 &&
+    cp scripts/rivals.txt $rivals/requirements.txt
+}
+
 # Makes it, or makes it anew when its list has changed, and names its Python to tests and benchmarks.
 rivals_environment() {
   need_packages python
   if ! cmp -s scripts/rivals.txt $rivals/requirements.txt; then
-    rm -rf $rivals
-    $python -m venv --system-site-packages $rivals
-    $rivals/bin/pip install --quiet --disable-pip-version-check -r scripts/rivals.txt >&2
-    cp scripts/rivals.txt $rivals/requirements.txt
+    install_rivals || return
   fi
   export TRAINWARDEN_RIVALS_PYTHON=$PWD/$rivals/bin/python
+}
+
+# Without it the tests that compare with them are skipped; that this is so is one failure.
+rivals_for_tests() {
+  if ! rivals_environment; then fail "the rivals' Python cannot be made: what compares with them is skipped"; fi
 }

@@ -154,7 +154,7 @@ run_test() {
     *) wrong_usage "test takes --quick or nothing, not \"$*\"" ;;
   esac
   need_packages demo test python
-  stage "rivals and foreign readers" rivals_environment
+  stage "rivals and foreign readers" rivals_for_tests
   stage "checks of the sources" source_checks
   stage "release: build and test" release_tests
   stage "Python package" python_tests
