@@ -18,7 +18,7 @@ FLOORS = {
     "storage": ("base",),
     "device": ("base", "tensor"),
     "store": ("base", "tensor", "format", "storage"),
-    "capture": ("base", "tensor", "format", "storage", "device", "store"),
+    "capture": ("base", "tensor", "format", "foreign", "storage", "device", "store"),
     "trial": ("base", "tensor", "format", "foreign", "storage", "store"),
     "transfer": ("base", "tensor", "format", "foreign", "storage", "store", "trial"),
     "rules": ("base", "tensor", "format", "storage", "store", "trial"),

@@ -9,6 +9,7 @@
 #include "capture/json_object.h"
 #include "capture/option_values.h"
 #include "capture/smdebug_values.h"
+#include "foreign/smdebug_layout.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -151,25 +152,15 @@ void read_collections(JsonObject& document, SmdebugConfig& config, Status& statu
   }
 }
 
-// As smdebug's manifests call it.
-const char* key_of(Mode mode) {
-  switch (mode) {
-    case Mode::kTrain: return "TRAIN";
-    case Mode::kEval: return "EVAL";
-    case Mode::kPredict: return "PREDICT";
-    case Mode::kGlobal: return "GLOBAL";
-  }
-  return "GLOBAL";
-}
-
 json json_of(const SavePolicy& policy) {
   json modes = json::object();
   for (const Mode mode : kAllModes) {
     const SaveSchedule schedule = policy[mode].value_or(SaveSchedule());
-    modes[key_of(mode)] = {{"save_interval", schedule.save_interval},
-                           {"start_step", schedule.start_step},
-                           {"end_step", schedule.end_step ? json(*schedule.end_step) : json()},
-                           {"save_steps", schedule.save_steps}};
+    modes[std::string(foreign::smdebug_mode_name(mode))] = {
+        {"save_interval", schedule.save_interval},
+        {"start_step", schedule.start_step},
+        {"end_step", schedule.end_step ? json(*schedule.end_step) : json()},
+        {"save_steps", schedule.save_steps}};
   }
   return modes;
 }

@@ -27,7 +27,7 @@ class ForeignReaders : public TransferTest {
     export_all(trial, {.format = ExportFormat::kJson, .out = in("truth.json"), .choice = options.choice});
     const std::string log = in("log").string();
     const std::string command = fmt::format(
-        "SMDEBUG_TRAINING_END_DELAY_REFRESH=0 SMDEBUG_LOG_LEVEL=error '{}' '{}/src/transfer/agree.py' {} "
+        "SMDEBUG_TRAINING_END_DELAY_REFRESH=0 SMDEBUG_LOG_LEVEL=error '{}' '{}/src/transfer/foreign_readers.py' {} "
         "'{}' '{}' > '{}' 2>&1",
         python_, TW_SOURCE_DIR, name(options.format), options.out.string(), in("truth.json").string(), log);
     EXPECT_EQ(std::system(command.c_str()), 0) << read_text(log);

@@ -1,6 +1,6 @@
 """Reads an export with the readers of its format and compares it with the JSON export of the same run.
 
-usage: agree.py FORMAT OUT TRUTH.json        prints what differs and exits 1 when anything does
+usage: foreign_readers.py FORMAT OUT TRUTH.json        prints what differs and exits 1 when anything does
 """
 import collections
 import csv
