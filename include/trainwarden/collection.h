@@ -21,9 +21,11 @@ struct Collection {
   friend bool operator==(const Collection&, const Collection&) = default;
 };
 
-// weights, biases, gradients, losses, optimizer_state, buffers, inputs, outputs, scalars, default, all: what a user may
-// include by name alone. Only `losses` and `scalars` are saved when nothing is asked for. `losses` and `scalars` are
-// always kept as values, whatever KeepForm says.
+// weights, biases, gradients, losses, optimizer_state, buffers, inputs, outputs, scalars, default, all; by kinds of
+// layers relu_inputs, relu_outputs, tanh_inputs, sigmoid_inputs, softmax_outputs, attention, embedding_inputs,
+// image_inputs; batch_inputs, predictions, labels; signals: what a user may include by name alone. Only `losses` and
+// `scalars` are saved when nothing is asked for. `losses`, `scalars` and `signals` are always kept as values, whatever
+// KeepForm says.
 TRAINWARDEN_API const std::vector<Collection>& builtin_collections();
 
 }  // namespace trainwarden

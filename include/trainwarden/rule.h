@@ -1,7 +1,8 @@
 // Rule: judges a training step by step.
 //
 // A rule is a pure function of a window of steps and of its own bounded state. It answers in one of five ways; silence
-// is never an answer. It runs in one thread and must not keep references to the trial.
+// is never an answer. It says what it needs, so that the hook captures just that. It runs in one thread, beside the
+// training, inside it, or later over a recorded run, and must not keep references to what it is shown.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,13 @@
 #include <string_view>
 #include <vector>
 
+#include "trainwarden/collection.h"
 #include "trainwarden/export.h"
 #include "trainwarden/mode.h"
+#include "trainwarden/reduction.h"
+#include "trainwarden/statistics.h"
 #include "trainwarden/status.h"
+#include "trainwarden/tensor_value.h"
 #include "trainwarden/trial.h"
 
 namespace trainwarden {
@@ -49,6 +54,7 @@ struct Verdict {
   std::string message;             // one sentence: what is wrong, with numbers
   std::string advice;              // one sentence: what to try next
   std::vector<Evidence> evidence;  // at most kMaxEvidence, the worst first
+  double confidence = 1;           // in [0, 1]: of a verdict that fired, how sure it is that this is a fault
 
   static constexpr std::size_t kMaxEvidence = 20;
   static Verdict ok() { return {}; }
@@ -72,18 +78,65 @@ struct RuleDescription {
   std::string name;     // "VanishingGradient"
   std::string summary;  // one sentence
   std::vector<RuleParameter> parameters;
+  std::string topic;        // its chapter in the reference: "gradients"
+  std::string details;      // Markdown: what exactly fires, what it needs, what it cannot see
+  std::string source;       // where the definition comes from: a paper, a specification, "ours"
+  bool by_default = false;  // one of `--rules default`
+  bool in_process = false;  // needs statistics and scalars of one step only, and so may judge inside the training
+  // Rules whose verdicts at this step or later follow from this one's: they are told as its consequences.
+  std::vector<std::string> consequences;
 };
 
-// The step being judged. Valid during evaluate() only.
+// Which tensors a rule looks at: the union of those of the collections and of those that any pattern is found in.
+struct TensorSelection {
+  std::vector<std::string> collections;
+  std::vector<std::string> patterns;  // PCRE2, found anywhere in the name
+  bool all = false;                   // every tensor
+  friend auto operator<=>(const TensorSelection&, const TensorSelection&) = default;
+};
+
+// A tensor that the step holds on one worker.
+struct TensorSpot {
+  std::string tensor;
+  std::string worker;
+  std::string shown_worker;  // for evidence: empty in a run of one worker
+};
+
+// The step that is judged, wherever it lies: in a run's files, or in the memory of the training. Valid during
+// evaluate() only, and so is what it gives.
 class TRAINWARDEN_API StepWindow {
  public:
-  StepWindow(Trial& trial, std::int64_t global_step) : trial_(trial), global_step_(global_step) {}
-  Trial& trial() const { return trial_; }
-  std::int64_t global_step() const { return global_step_; }
+  virtual ~StepWindow();
+  virtual std::int64_t global_step() const = 0;
+  virtual Mode mode() const = 0;  // kGlobal when the program never set one
+  virtual std::int64_t mode_step() const = 0;
+  virtual std::vector<std::string> workers() const = 0;  // of the run, sorted
+  // When the worker ended the step; 0 when that is not known.
+  virtual std::int64_t ended_unix_ns(std::string_view worker) const = 0;
 
- private:
-  Trial& trial_;
-  std::int64_t global_step_;
+  // The selected tensors that the step holds: by name, then by worker. Collections that the run does not have are
+  // empty. kInvalidArgument for a bad pattern, kDataLoss when what tells is damaged.
+  virtual Result<std::vector<TensorSpot>> select(const TensorSelection& selection) const = 0;
+
+  // Reading, of what was kept of the tensor at this step. kOutOfRange: in no form that tells what is asked.
+  // kInvalidArgument: it has no such thing (strings have no statistics). kDataLoss: damaged.
+  virtual Result<const Statistics*> statistics(const TensorSpot& spot) const = 0;  // saved, else computed
+  virtual Result<double> reduction(const TensorSpot& spot, Reduction reduction, bool abs = false) const = 0;
+  virtual Result<std::vector<SavedReduction>> saved_reductions(const TensorSpot& spot) const = 0;
+  virtual Result<SharedTensorValue> value(const TensorSpot& spot) const = 0;
+  virtual Result<double> scalar(const TensorSpot& spot) const = 0;
+  virtual Result<Shape> shape(const TensorSpot& spot) const = 0;
+
+  // The run as far as it is known; null inside the training.
+  virtual Trial* trial() const { return nullptr; }
+};
+
+// Nothing new has come from a run that has not ended.
+struct Silence {
+  Trial& trial;
+  std::int64_t last_step = -1;    // global; -1 before the first
+  std::int64_t last_unix_ns = 0;  // when it was ended; before the first step, when the run was created
+  std::int64_t now_unix_ns = 0;
 };
 
 class TRAINWARDEN_API Rule {
@@ -91,6 +144,16 @@ class TRAINWARDEN_API Rule {
   virtual ~Rule() = default;
   // Judges the step. Called for each complete step in rising order.
   virtual Verdict evaluate(const StepWindow& window) = 0;
+
+  // What must be captured for it: collections with the policy and the form that it needs. A collection that is not
+  // built in says its patterns. Asked once.
+  virtual std::vector<Collection> needs() const { return {}; }
+
+  // Called now and then while a live run says nothing, beside the training only. A verdict that fired, or none.
+  virtual std::optional<Verdict> on_silence(const Silence& silence) {
+    static_cast<void>(silence);
+    return std::nullopt;
+  }
 };
 
 using RuleParameters = std::map<std::string, std::string>;  // values are text, as they come from the command line

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kLosses = "losses";
 constexpr std::string_view kScalars = "scalars";
+constexpr std::string_view kSignals = "signals";
 constexpr std::string_view kDefault = "default";
 constexpr std::string_view kAll = "all";
 constexpr std::string_view kGradients = "gradients";
@@ -127,7 +128,7 @@ std::vector<std::uint32_t> union_of(std::vector<std::uint32_t> a, const std::vec
 }
 
 bool always_values(std::string_view collection) {
-  return collection == kLosses || collection == kScalars;
+  return collection == kLosses || collection == kScalars || collection == kSignals;
 }
 
 }  // namespace

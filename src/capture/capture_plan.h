@@ -83,7 +83,7 @@ class CapturePlan {
     PatternSet patterns;
     bool saved = false;
     bool declared = false;      // by the program, with a tensor; not by the options
-    bool always_whole = false;  // losses and scalars: whatever KeepForm and the budget say
+    bool always_whole = false;  // losses, scalars, signals: whatever KeepForm and the budget say
     SavePolicy save;            // complete: with a schedule for each mode
     FormBits form = 0;
     FormBits form_now = 0;

@@ -43,7 +43,9 @@ constexpr OtherCollection kOtherCollections[] = {
 // Collections that smdebug's hook filled by itself: patterns that are given add to those that there are.
 constexpr std::string_view kFilled[] = {"weights", "biases", "gradients", "losses"};
 // Ours that smdebug's hook did not have: that every collection is saved does not mean them.
-constexpr std::string_view kOnlyHere[] = {"inputs", "outputs", "buffers", "optimizer_state"};
+constexpr std::string_view kOnlyHere[] = {
+    "inputs",         "outputs",         "buffers",   "optimizer_state",  "relu_inputs",  "relu_outputs", "tanh_inputs",
+    "sigmoid_inputs", "softmax_outputs", "attention", "embedding_inputs", "image_inputs", "batch_inputs", "signals"};
 // Numbers: never reduced.
 constexpr std::string_view kAlwaysWhole[] = {"losses", "metrics", "feature_importance", "average_shap", "sm_metrics"};
 

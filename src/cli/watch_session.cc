@@ -97,6 +97,7 @@ void WatchSession::set_up_actions() {
 
 void WatchSession::act_on(const rules::VerdictRecord& verdict, const std::stop_token& stop) {
   view_.on_verdict(verdict);
+  if (!verdict.alarms()) return;
   const actions::FiredVerdict fired{verdict.rule_id, verdict.place.global_step, rules::step_text(verdict.place),
                                     verdict.verdict};
   for (const actions::ActionOutcome& outcome : dispatcher_->dispatch(fired, stop)) {

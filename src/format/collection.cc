@@ -15,7 +15,20 @@ const std::vector<Collection>& builtin_collections() {
       {.name = "inputs", .include = {"_input_\\d+"}},
       {.name = "outputs", .include = {"_output_\\d+"}},
       {.name = "scalars"},  // by save_scalar
-      {.name = "default"},  // filled by the user
+      // By name: the adapter knows the kinds of the layers, and what the training is given.
+      {.name = "relu_inputs"},
+      {.name = "relu_outputs"},
+      {.name = "tanh_inputs"},
+      {.name = "sigmoid_inputs"},
+      {.name = "softmax_outputs"},
+      {.name = "attention"},
+      {.name = "embedding_inputs"},
+      {.name = "image_inputs"},  // of the first convolution
+      {.name = "batch_inputs"},  // of the outermost model
+      {.name = "predictions"},   // what a loss is computed from
+      {.name = "labels"},        // what it compares them with
+      {.name = "signals"},       // what the training does: docs/format/signals.md
+      {.name = "default"},       // filled by the user
       {.name = "all", .include = {".*"}},
   };
   return collections;

@@ -25,8 +25,12 @@ using Names = std::vector<std::string>;
 TEST(CollectionTest, TheBuiltInOnesAreThere) {
   Names names;
   for (const Collection& collection : builtin_collections()) names.push_back(collection.name);
-  EXPECT_EQ(names, (Names{"weights", "biases", "gradients", "losses", "optimizer_state", "buffers", "inputs", "outputs",
-                          "scalars", "default", "all"}));
+  EXPECT_EQ(names, (Names{"weights",         "biases",          "gradients",    "losses",
+                          "optimizer_state", "buffers",         "inputs",       "outputs",
+                          "scalars",         "relu_inputs",     "relu_outputs", "tanh_inputs",
+                          "sigmoid_inputs",  "softmax_outputs", "attention",    "embedding_inputs",
+                          "image_inputs",    "batch_inputs",    "predictions",  "labels",
+                          "signals",         "default",         "all"}));
 }
 
 TEST(CollectionTest, PatternsFindPyTorchNames) {

@@ -8,10 +8,16 @@
 
 #include "base/log.h"
 #include "base/pause.h"
+#include "rules/registry.h"
+#include "rules/trial_window.h"
 #include "trial/trial_access.h"
 
 namespace trainwarden::rules {
 namespace {
+
+constexpr std::int64_t kSilenceIntervalNs = 200'000'000;
+// A verdict explains what follows within so many steps.
+constexpr std::int64_t kCauseReachSteps = 1000;
 
 // The rules' names, with "-2", "-3", ... after those that were there before.
 std::vector<std::string> make_ids(const std::vector<EngineRule>& rules) {
@@ -72,14 +78,58 @@ Status Engine::poll(std::stop_token stop) {
     if (stop.stop_requested() || finished_) break;
     judge(step);
   }
+  if (!stop.stop_requested() && !finished_ && trial_.state() == RunState::kRunning) judge_silence();
   return refreshed;
 }
 
+// All rules judge before any is told, since one may explain what another one saw.
 void Engine::judge(std::int64_t global_step) {
   last_judged_step_ = global_step;
+  const TrialWindow window(trial_, global_step);
+  std::vector<std::pair<RuleRunner*, RuleNews>> all_news;
   for (RuleRunner& runner : runners_) {
-    if (runner.active()) tell(runner.judge(trial_, global_step, options_.clock->unix_ns()));
+    if (runner.active()) all_news.emplace_back(&runner, runner.judge(window, options_.clock->unix_ns()));
   }
+  for (auto& [runner, news] : all_news) take(*runner, std::move(news));
+}
+
+void Engine::judge_silence() {
+  const std::int64_t now_ns = options_.clock->steady_ns();
+  if (now_ns - last_silence_ns_ < kSilenceIntervalNs) return;
+  last_silence_ns_ = now_ns;
+  const std::int64_t last_ns = trial_.last_unix_ns() > 0 ? trial_.last_unix_ns() : trial_.created_unix_ns();
+  const Silence silence{trial_, last_judged_step_, last_ns, options_.clock->unix_ns()};
+  for (RuleRunner& runner : runners_) {
+    if (runner.active()) take(runner, runner.judge_silence(silence));
+  }
+}
+
+void Engine::take(RuleRunner& runner, RuleNews news) {
+  if (news.verdict) {
+    const RuleRunner* const cause = cause_of(runner, news.verdict->place.global_step);
+    if (cause != nullptr) runner.attribute(news, cause->id());
+    news.verdict->muted = is_muted(*news.verdict);
+  }
+  tell(news);
+}
+
+const RuleRunner* Engine::cause_of(const RuleRunner& runner, std::int64_t global_step) const {
+  for (const RuleRunner& other : runners_) {
+    if (&other == &runner || other.last_fired_step() < 0) continue;
+    if (global_step - other.last_fired_step() > kCauseReachSteps) continue;
+    const RuleKind* const kind = find_builtin(other.spec().name);
+    if (kind == nullptr) continue;
+    const auto& consequences = kind->description.consequences;
+    if (std::find(consequences.begin(), consequences.end(), runner.spec().name) != consequences.end()) return &other;
+  }
+  return nullptr;
+}
+
+bool Engine::is_muted(const VerdictRecord& verdict) const {
+  const auto has = [&](const std::string& key) {
+    return std::find(options_.mute.begin(), options_.mute.end(), key) != options_.mute.end();
+  };
+  return has(verdict.mute_key()) || has(verdict.rule_id) || has(verdict.rule);
 }
 
 // A failure to write is kept in journal_status(), and the engine goes on.

@@ -5,7 +5,8 @@
 //   TRAINWARDEN_RETURN_IF_ERROR(engine.run_until_end(stop));
 //   for (const RuleStatusRecord& status : engine.statuses()) ...
 //
-// A rule is judged no more once it has fired (unless keep_going) or failed; the others go on. Steps are judged in
+// A rule is judged no more once it has fired (unless keep_going) or failed; the others go on. A verdict that another
+// rule's explains (RuleDescription::consequences) is told as its consequence. Steps are judged in
 // rising order, each once: a step that becomes known after a later one was judged is not judged. An engine that starts
 // anew on the same run judges from the first step on.
 #pragma once
@@ -45,9 +46,11 @@ struct EngineOptions {
   storage::Storage* journal_storage = nullptr;  // of the run; null: no journal is written
   std::chrono::milliseconds poll_interval{5};
   const Clock* clock = &system_clock();
+  std::vector<std::string> mute;  // keys (VerdictRecord::mute_key) of which the user has heard enough
 };
 
-// Called in the engine's thread for each verdict that fired (repeats are folded) or failed, after it was written down.
+// Called in the engine's thread for each verdict that fired (repeats are folded) or failed, after it was written down;
+// for consequences and muted ones, too.
 using VerdictCallback = std::function<void(const VerdictRecord&)>;
 
 // One thread at a time.
@@ -83,6 +86,10 @@ class Engine {
  private:
   void open_journal(storage::Storage& storage);
   void judge(std::int64_t global_step);
+  void judge_silence();
+  void take(RuleRunner& runner, RuleNews news);
+  const RuleRunner* cause_of(const RuleRunner& runner, std::int64_t global_step) const;
+  bool is_muted(const VerdictRecord& verdict) const;
   void tell(const RuleNews& news);
   Status append(format::FrameKind kind, std::int64_t global_step, std::string_view json);
 
@@ -93,6 +100,7 @@ class Engine {
   WatchJournal journal_;
   Status journal_status_;
   std::int64_t last_judged_step_ = -1;
+  std::int64_t last_silence_ns_ = 0;  // on the steady clock: when the rules were last asked about silence
   bool finished_ = false;
 };
 

@@ -3,6 +3,8 @@
 
 namespace trainwarden {
 
+StepWindow::~StepWindow() = default;
+
 std::string_view name(Outcome outcome) {
   switch (outcome) {
     case Outcome::kOk: return "ok";

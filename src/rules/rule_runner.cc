@@ -6,6 +6,21 @@
 #include <fmt/format.h>
 
 namespace trainwarden::rules {
+namespace {
+
+// What `judge` (→ Verdict) answers; an error verdict when it throws.
+template <class Judge>
+Verdict caught(Judge judge) {
+  try {
+    return judge();
+  } catch (const std::exception& error) {
+    return Verdict::error(fmt::format("the rule threw: {}", error.what()));
+  } catch (...) {
+    return Verdict::error("the rule threw something that is no std::exception");
+  }
+}
+
+}  // namespace
 
 RuleRunner::RuleRunner(std::string id, RuleSpec spec, std::unique_ptr<Rule> rule, bool keep_going)
     : id_(std::move(id)), spec_(std::move(spec)), rule_(std::move(rule)), keep_going_(keep_going) {}
@@ -14,19 +29,34 @@ bool RuleRunner::active() const {
   return status_ == RuleStatus::kInProgress || (status_ == RuleStatus::kIssuesFound && keep_going_);
 }
 
-Verdict RuleRunner::evaluate(Trial& trial, std::int64_t global_step) {
-  try {
-    return rule_->evaluate(StepWindow(trial, global_step));
-  } catch (const std::exception& error) {
-    return Verdict::error(fmt::format("the rule threw: {}", error.what()));
-  } catch (...) {
-    return Verdict::error("the rule threw something that is no std::exception");
-  }
+RuleNews RuleRunner::judge(const StepWindow& window, std::int64_t now_unix_ns) {
+  return take({.rule_id = id_,
+               .rule = spec_.name,
+               .parameters = spec_.parameters,
+               .place = place_of(window),
+               .unix_ns = now_unix_ns,
+               .verdict = caught([&] { return rule_->evaluate(window); })});
 }
 
-RuleNews RuleRunner::judge(Trial& trial, std::int64_t global_step, std::int64_t now_unix_ns) {
-  const StepPlace place = place_of(trial, global_step);
-  VerdictRecord record{id_, spec_.name, spec_.parameters, place, now_unix_ns, evaluate(trial, global_step)};
+RuleNews RuleRunner::judge_silence(const Silence& silence) {
+  std::optional<Verdict> verdict;
+  Verdict failure = caught([&] {
+    verdict = rule_->on_silence(silence);
+    return Verdict::ok();
+  });
+  if (failure.outcome == Outcome::kError) verdict = std::move(failure);
+  if (!verdict) return {};
+  return take({.rule_id = id_,
+               .rule = spec_.name,
+               .parameters = spec_.parameters,
+               .place = place_of(silence.trial, silence.last_step),
+               .unix_ns = silence.now_unix_ns,
+               .verdict = *std::move(verdict)});
+}
+
+RuleNews RuleRunner::take(VerdictRecord record) {
+  const std::int64_t now_unix_ns = record.unix_ns;
+  const StepPlace place = record.place;
   ++outcomes_[static_cast<std::size_t>(record.verdict.outcome)];
   RuleNews news;
   bool changed = false;
@@ -34,11 +64,7 @@ RuleNews RuleRunner::judge(Trial& trial, std::int64_t global_step, std::int64_t 
     case Outcome::kOk: news.repeats = end_streak(now_unix_ns); break;
     case Outcome::kNotApplicable:
     case Outcome::kInsufficientData: last_excuse_ = record.verdict.message; break;
-    case Outcome::kFired:
-      changed = change_status(RuleStatus::kIssuesFound,
-                              fmt::format("fired at {}: {}", step_text(place), record.verdict.message));
-      take_fired(record, news);
-      break;
+    case Outcome::kFired: changed = take_fired(record, news); break;
     case Outcome::kError:
       changed =
           change_status(RuleStatus::kError, fmt::format("failed at {}: {}", step_text(place), record.verdict.message));
@@ -50,15 +76,37 @@ RuleNews RuleRunner::judge(Trial& trial, std::int64_t global_step, std::int64_t 
   return news;
 }
 
-void RuleRunner::take_fired(const VerdictRecord& record, RuleNews& news) {
-  if (!first_fired_) first_fired_ = record;
-  if (streak_) {
-    streak_->last_step = record.place.global_step;
+// True when the status changed.
+bool RuleRunner::take_fired(const VerdictRecord& record, RuleNews& news) {
+  const Severity severity = record.verdict.severity;
+  const std::int64_t step = record.place.global_step;
+  if (streak_ && severity <= streak_->severity) {
+    streak_->last_step = step;
     ++streak_->repeats;
-    return;
+  } else {
+    news.repeats = end_streak(record.unix_ns);
+    streak_ = Streak{step, step, 0, severity};
+    news.verdict = record;
   }
-  streak_ = Streak{record.place.global_step, record.place.global_step, 0};
-  news.verdict = record;
+  if (severity == Severity::kInfo) {
+    ++notes_;
+    return false;
+  }
+  last_fired_step_ = step;
+  if (!first_fired_) first_fired_ = record;
+  return change_status(RuleStatus::kIssuesFound,
+                       fmt::format("fired at {}: {}", step_text(record.place), record.verdict.message));
+}
+
+void RuleRunner::attribute(RuleNews& news, const std::string& cause_id) {
+  if (!news.verdict || news.verdict->verdict.outcome != Outcome::kFired) return;
+  news.verdict->consequence_of = cause_id;
+  const std::int64_t step = news.verdict->place.global_step;
+  if (!first_fired_ || first_fired_->place.global_step != step) return;
+  first_fired_->consequence_of = cause_id;
+  if (!news.status) return;
+  details_ += fmt::format(" (It follows from {}.)", cause_id);
+  news.status->details = details_;
 }
 
 std::optional<RepeatsRecord> RuleRunner::end_streak(std::int64_t now_unix_ns) {
@@ -79,7 +127,7 @@ RuleNews RuleRunner::end(RunnerEnd end, std::int64_t now_unix_ns) {
 void RuleRunner::settle(RunnerEnd end) {
   if (end == RunnerEnd::kEngineStopped) {
     change_status(RuleStatus::kStopped, fmt::format("stopped before the run ended; {}", progress_text()));
-  } else if (steps_with(Outcome::kOk) > 0) {
+  } else if (judged_steps() > 0) {
     change_status(RuleStatus::kNoIssuesFound, progress_text());
   } else {
     change_status(RuleStatus::kNotApplicable, nothing_found_text());
@@ -100,6 +148,7 @@ std::uint64_t RuleRunner::judged_steps() const {
 
 std::string RuleRunner::progress_text() const {
   const std::uint64_t judged = judged_steps();
+  if (judged > 0 && notes_ > 0) return fmt::format("judged {} steps: {} worth a note, no issue", judged, notes_);
   if (judged > 0) return fmt::format("judged {} steps, nothing found", judged);
   return last_excuse_.empty() ? "no step to judge yet" : fmt::format("no step judged yet: {}", last_excuse_);
 }

@@ -25,13 +25,23 @@ enum class RunnerEnd { kRunEnded, kEngineStopped };
 class RuleRunner {
  public:
   // `keep_going`: judge on after it fired. Then verdicts that fire one after the other, without an `ok` between them,
-  // are told once and counted.
+  // are told once and counted; one that is graver than those before is told again. A note (severity info) does not end
+  // the judging and is no issue.
   RuleRunner(std::string id, RuleSpec spec, std::unique_ptr<Rule> rule, bool keep_going);
 
+  const std::string& id() const { return id_; }
+  const RuleSpec& spec() const { return spec_; }
+  const Rule& rule() const { return *rule_; }
   // False when it has fired or failed for good.
   bool active() const;
+  // The last verdict that fired and was more than a note; -1 when there is none.
+  std::int64_t last_fired_step() const { return last_fired_step_; }
+
   // Judges the step. A rule that throws has failed.
-  RuleNews judge(Trial& trial, std::int64_t global_step, std::int64_t now_unix_ns);
+  RuleNews judge(const StepWindow& window, std::int64_t now_unix_ns);
+  RuleNews judge_silence(const Silence& silence);
+  // The verdict of these news follows from another rule's: says so in it and in the status.
+  void attribute(RuleNews& news, const std::string& cause_id);
   RuleNews end(RunnerEnd end, std::int64_t now_unix_ns);
 
   // Where it stands, as of the last call.
@@ -43,10 +53,11 @@ class RuleRunner {
     std::int64_t first_step = 0;
     std::int64_t last_step = 0;
     std::uint64_t repeats = 0;
+    Severity severity = Severity::kInfo;
   };
 
-  Verdict evaluate(Trial& trial, std::int64_t global_step);
-  void take_fired(const VerdictRecord& record, RuleNews& news);
+  RuleNews take(VerdictRecord record);
+  bool take_fired(const VerdictRecord& record, RuleNews& news);
   std::optional<RepeatsRecord> end_streak(std::int64_t now_unix_ns);
   void settle(RunnerEnd end);
   bool change_status(RuleStatus status, std::string details);
@@ -62,9 +73,11 @@ class RuleRunner {
   RuleStatus status_ = RuleStatus::kInProgress;
   std::string details_;
   OutcomeCounts outcomes_{};
+  std::uint64_t notes_ = 0;
   std::string last_excuse_;  // the message of the last not_applicable or insufficient_data
   std::optional<Streak> streak_;
-  std::optional<VerdictRecord> first_fired_;
+  std::optional<VerdictRecord> first_fired_;  // that was more than a note
+  std::int64_t last_fired_step_ = -1;
 };
 
 }  // namespace trainwarden::rules

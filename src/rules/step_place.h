@@ -5,6 +5,7 @@
 #include <string>
 
 #include "trainwarden/mode.h"
+#include "trainwarden/rule.h"
 #include "trainwarden/trial.h"
 
 namespace trainwarden::rules {
@@ -16,6 +17,7 @@ struct StepPlace {
   friend bool operator==(const StepPlace&, const StepPlace&) = default;
 };
 
+StepPlace place_of(const StepWindow& window);
 StepPlace place_of(const Trial& trial, std::int64_t global_step);
 
 std::string step_text(const StepPlace& place);  // "step 120 (train 100)", "step 120" when the program sets no mode

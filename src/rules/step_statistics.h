@@ -11,20 +11,6 @@
 
 namespace trainwarden::rules {
 
-// The union of the tensors of the collections and of those that any pattern is found in.
-struct TensorSelection {
-  std::vector<std::string> collections;
-  std::vector<std::string> patterns;
-  bool all = false;  // every tensor
-};
-
-// A selected tensor that the step holds on one worker.
-struct TensorSpot {
-  std::string tensor;
-  std::string worker;
-  std::string shown_worker;  // for evidence: empty in a run of one worker
-};
-
 // Why some of the selected tensors could not be judged; ok when there are none such.
 struct JudgingGaps {
   Status first_damage;

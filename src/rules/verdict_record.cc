@@ -116,6 +116,9 @@ Result<Verdict> verdict_fields(const Json& object) {
   TRAINWARDEN_ASSIGN_OR_RETURN(verdict.message, format::string_field(object, "message"));
   TRAINWARDEN_ASSIGN_OR_RETURN(verdict.advice, format::string_field(object, "advice"));
   TRAINWARDEN_ASSIGN_OR_RETURN(verdict.evidence, evidence_field(object));
+  if (object.contains("confidence")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(verdict.confidence, number_field(object, "confidence"));
+  }
   return verdict;
 }
 
@@ -127,6 +130,10 @@ Result<VerdictRecord> verdict_from_json(const Json& json) {
   TRAINWARDEN_ASSIGN_OR_RETURN(record.place, place_fields(json));
   TRAINWARDEN_ASSIGN_OR_RETURN(record.unix_ns, format::int_field(json, "unix_ns"));
   TRAINWARDEN_ASSIGN_OR_RETURN(record.verdict, verdict_fields(json));
+  if (json.contains("consequence_of")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(record.consequence_of, format::string_field(json, "consequence_of"));
+  }
+  record.muted = json.value("muted", Json(false)) == Json(true);
   return record;
 }
 
@@ -173,22 +180,36 @@ Result<std::optional<Record>> decode(std::string_view text, std::string_view typ
 
 }  // namespace
 
+std::string VerdictRecord::mute_key() const {
+  if (verdict.evidence.empty() || verdict.evidence.front().tensor.empty()) return rule_id;
+  return rule_id + ":" + verdict.evidence.front().tensor;
+}
+
+bool VerdictRecord::alarms() const {
+  return verdict.outcome == Outcome::kFired && verdict.severity != Severity::kInfo && !muted && consequence_of.empty();
+}
+
 std::string encode_verdict(const VerdictRecord& record) {
   OrderedJson evidence = OrderedJson::array();
   for (const Evidence& piece : record.verdict.evidence) evidence.push_back(evidence_to_json(piece));
-  return format::dump_json({{"type", kVerdictType},
-                            {"id", record.rule_id},
-                            {"rule", record.rule},
-                            {"parameters", OrderedJson(record.parameters)},
-                            {"step", record.place.global_step},
-                            {"mode", name(record.place.mode)},
-                            {"mode_step", record.place.mode_step},
-                            {"outcome", name(record.verdict.outcome)},
-                            {"severity", name(record.verdict.severity)},
-                            {"message", record.verdict.message},
-                            {"advice", record.verdict.advice},
-                            {"evidence", std::move(evidence)},
-                            {"unix_ns", record.unix_ns}});
+  OrderedJson json = {{"type", kVerdictType},
+                      {"id", record.rule_id},
+                      {"rule", record.rule},
+                      {"parameters", OrderedJson(record.parameters)},
+                      {"step", record.place.global_step},
+                      {"mode", name(record.place.mode)},
+                      {"mode_step", record.place.mode_step},
+                      {"outcome", name(record.verdict.outcome)},
+                      {"severity", name(record.verdict.severity)},
+                      {"confidence", number_to_json(record.verdict.confidence)},
+                      {"message", record.verdict.message},
+                      {"advice", record.verdict.advice},
+                      {"evidence", std::move(evidence)},
+                      {"mute_key", format::escape_name(record.mute_key())},
+                      {"unix_ns", record.unix_ns}};
+  if (!record.consequence_of.empty()) json["consequence_of"] = record.consequence_of;
+  if (record.muted) json["muted"] = true;
+  return format::dump_json(json);
 }
 
 std::string encode_repeats(const RepeatsRecord& record) {

@@ -21,6 +21,13 @@ struct VerdictRecord {
   StepPlace place;
   std::int64_t unix_ns = 0;  // when it was judged
   Verdict verdict;
+  std::string consequence_of;  // the id of the rule whose verdict explains this one; empty: none does
+  bool muted = false;          // the user does not want to hear of it
+
+  // What the user names to hear of it no more: "LossSpike:CrossEntropyLoss_output_0", or the rule's id alone.
+  std::string mute_key() const;
+  // It fired, it is more than a note, nobody muted it and nothing else explains it: actions follow.
+  bool alarms() const;
 };
 
 // Verdicts like the last one told of this rule, folded into one.

@@ -54,6 +54,13 @@ bool TrialAccess::stop_accepted(const Trial& trial) {
   });
 }
 
+std::int64_t TrialAccess::step_unix_ns(const Trial& trial, std::string_view worker, std::int64_t global_step) {
+  trial::WorkerJournal* const journal = trial.impl_->run().find_worker(worker);
+  if (journal == nullptr || !journal->readable()) return 0;
+  const auto index = journal->step_index(global_step);
+  return index ? journal->reader().unix_ns(*index) : 0;
+}
+
 std::vector<trial::WorkerJournal*> TrialAccess::journals(Trial& trial) {
   std::vector<trial::WorkerJournal*> journals;
   for (const auto& worker : trial.impl_->run().workers()) journals.push_back(worker.get());

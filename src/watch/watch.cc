@@ -53,7 +53,7 @@ class Watch::Impl {
   // Failures are told, too, and nothing follows them.
   void on_verdict(const rules::VerdictRecord& record) {
     if (options_.on_verdict) options_.on_verdict(verdict_of(record));
-    if (record.verdict.outcome != Outcome::kFired) return;
+    if (!record.alarms()) return;
     const actions::FiredVerdict fired{record.rule_id, record.place.global_step, rules::step_text(record.place),
                                       record.verdict};
     if (!dispatcher_.dispatch(fired, options_.stop).empty()) stop_requested_ = true;

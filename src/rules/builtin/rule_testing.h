@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rules/trial_window.h"
 #include "trainwarden/rule.h"
 #include "trial/run_testing.h"
 
@@ -25,7 +26,7 @@ inline Verdicts judge(const TestRun& run, std::string_view spec_text) {
   }
   const auto trial = run.open();
   Verdicts verdicts;
-  for (const std::int64_t step : trial->steps()) verdicts[step] = (*rule)->evaluate(StepWindow(*trial, step));
+  for (const std::int64_t step : trial->steps()) verdicts[step] = (*rule)->evaluate(TrialWindow(*trial, step));
   return verdicts;
 }
 

@@ -1,4 +1,4 @@
-#include "rules/builtin/non_finite_search.h"
+#include "rules/builtin/tensors/non_finite_search.h"
 
 #include <algorithm>
 #include <cmath>

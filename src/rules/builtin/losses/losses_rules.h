@@ -1,12 +1,14 @@
-// The rules that come with Trainwarden, one file each.
+// Rules about losses over the steps. One file each.
 #pragma once
+
+#include <vector>
 
 #include "trainwarden/rule.h"
 
 namespace trainwarden::rules {
 
-RuleKind vanishing_gradient();
-RuleKind exploding_tensor();
 RuleKind loss_not_decreasing();
+
+std::vector<RuleKind> losses_rules();
 
 }  // namespace trainwarden::rules

@@ -1,4 +1,4 @@
-#include "rules/builtin/loss_series.h"
+#include "rules/builtin/losses/loss_series.h"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // NonFiniteSearch: which reductions tell, and what.
-#include "rules/builtin/non_finite_search.h"
+#include "rules/builtin/tensors/non_finite_search.h"
 
 #include <cmath>
 #include <vector>

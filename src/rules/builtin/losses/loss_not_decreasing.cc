@@ -20,8 +20,9 @@
 
 #include <fmt/format.h>
 
-#include "rules/builtin/builtin_rules.h"
-#include "rules/builtin/loss_series.h"
+#include "rules/builtin/losses/loss_series.h"
+#include "rules/builtin/losses/losses_rules.h"
+#include "rules/needs.h"
 #include "rules/parameters.h"
 #include "rules/step_place.h"
 #include "rules/step_statistics.h"
@@ -53,7 +54,7 @@ class LossNotDecreasing final : public Rule {
       : selection_(std::move(selection)), num_steps_(num_steps), limits_(limits), mode_(mode) {}
 
   Verdict evaluate(const StepWindow& window) override {
-    const Mode step_mode = place_of(window.trial(), window.global_step()).mode;
+    const Mode step_mode = window.mode();
     if (mode_ && *mode_ != Mode::kGlobal && step_mode != *mode_) return not_judged_mode(step_mode, *mode_);
     const StepReductions losses = read_reductions(selection_, Reduction::kMean, false, window);
     if (losses.tensors.empty()) return nothing_to_judge(losses.gaps, "loss", window);
@@ -72,6 +73,10 @@ class LossNotDecreasing final : public Rule {
     std::stable_sort(stuck.begin(), stuck.end(), is_worse);
     std::string text = message(stuck.front(), window);
     return fired(std::move(text), kAdvice, std::move(stuck));
+  }
+
+  std::vector<Collection> needs() const override {
+    return needs_of(selection_, "loss_not_decreasing", KeepForm::whole(), 1);
   }
 
  private:
@@ -93,7 +98,7 @@ class LossNotDecreasing final : public Rule {
   }
 
   std::int64_t counted_step(const StepWindow& window) const {
-    const StepPlace place = place_of(window.trial(), window.global_step());
+    const StepPlace place = place_of(window);
     return mode_ == Mode::kGlobal ? place.global_step : place.mode_step;
   }
 

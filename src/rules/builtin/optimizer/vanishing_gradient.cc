@@ -8,7 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "rules/builtin/builtin_rules.h"
+#include "rules/builtin/optimizer/optimizer_rules.h"
+#include "rules/needs.h"
 #include "rules/parameters.h"
 #include "rules/step_statistics.h"
 
@@ -38,6 +39,10 @@ class VanishingGradient final : public Rule {
                      [](const Evidence& a, const Evidence& b) { return a.value < b.value; });
     std::string text = message(vanished, gradients.tensors.size(), window);
     return fired(std::move(text), kAdvice, std::move(vanished));
+  }
+
+  std::vector<Collection> needs() const override {
+    return needs_of(selection_, "vanishing_gradient", KeepForm::reduced(), 1);
   }
 
  private:

@@ -11,8 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "rules/builtin/builtin_rules.h"
-#include "rules/builtin/non_finite_search.h"
+#include "rules/builtin/tensors/non_finite_search.h"
+#include "rules/builtin/tensors/tensors_rules.h"
+#include "rules/needs.h"
 #include "rules/parameters.h"
 #include "rules/step_statistics.h"
 
@@ -46,6 +47,10 @@ class ExplodingTensor final : public Rule {
     return fired(std::move(text), kAdvice, std::move(exploded), Severity::kError);
   }
 
+  std::vector<Collection> needs() const override {
+    return needs_of(selection_, "exploding_tensor", KeepForm::reduced(), 1);
+  }
+
  private:
   // What tells that the tensor is not finite: none when it is.
   struct Quantity {
@@ -55,11 +60,9 @@ class ExplodingTensor final : public Rule {
   using Finding = std::optional<Quantity>;
 
   Result<Finding> look_at(const TensorSpot& spot, const StepWindow& window) const {
-    Trial& trial = window.trial();
-    const std::int64_t step = window.global_step();
-    const auto statistics = trial.statistics(spot.tensor, step, Mode::kGlobal, spot.worker);
-    if (statistics.ok()) return count(*statistics);
-    const auto saved = trial.saved_reductions(spot.tensor, step, Mode::kGlobal, spot.worker);
+    const auto statistics = window.statistics(spot);
+    if (statistics.ok()) return count(**statistics);
+    const auto saved = window.saved_reductions(spot);
     if (!saved.ok()) return statistics.status();
     const NonFiniteSearch search = search_non_finite(*saved, only_nan_);
     if (!search.decided) return statistics.status();

@@ -1,0 +1,9 @@
+#include "rules/builtin/losses/losses_rules.h"
+
+namespace trainwarden::rules {
+
+std::vector<RuleKind> losses_rules() {
+  return {loss_not_decreasing()};
+}
+
+}  // namespace trainwarden::rules

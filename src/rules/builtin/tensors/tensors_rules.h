@@ -1,0 +1,14 @@
+// Rules about any tensor: values that are not numbers, all zero, unchanged, the same in two runs. One file each.
+#pragma once
+
+#include <vector>
+
+#include "trainwarden/rule.h"
+
+namespace trainwarden::rules {
+
+RuleKind exploding_tensor();
+
+std::vector<RuleKind> tensors_rules();
+
+}  // namespace trainwarden::rules
