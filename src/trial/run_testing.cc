@@ -15,13 +15,14 @@ void must(const Status& status) {
 }
 
 Shape shape_of(const TestTensor& tensor) {
-  return {static_cast<std::int64_t>(tensor.values.size())};
+  if (tensor.shape.empty()) return {static_cast<std::int64_t>(tensor.values.size())};
+  return tensor.shape;
 }
 
 store::StatisticsRow statistics_row(std::uint32_t id, const TestTensor& tensor) {
   store::StatisticsRow row{id, DType::kFloat32, shape_of(tensor), tensor.form == RecordForm::kShape, {}};
   if (row.shape_only) return row;
-  auto statistics = compute_statistics(TensorView::of(tensor.values.data(), row.dtype, row.shape));
+  auto statistics = compute_statistics(TensorView::of(tensor.values.data(), row.dtype, row.shape), tensor.statistics);
   must(statistics.status());
   row.statistics = *std::move(statistics);
   return row;
@@ -58,6 +59,12 @@ TestTensor reduced(std::string name, std::vector<float> values, std::vector<std:
   return {std::move(name), RecordForm::kStatistics, std::move(values), {}, std::move(collections)};
 }
 
+TestTensor summarised(std::string name, std::vector<float> values, std::vector<std::string> collections) {
+  TestTensor tensor = reduced(std::move(name), std::move(values), std::move(collections));
+  tensor.statistics = {.histogram = true, .hash = true};
+  return tensor;
+}
+
 TestTensor scalar(std::string name, float value, std::vector<std::string> collections) {
   return {std::move(name), RecordForm::kScalar, {value}, {}, std::move(collections)};
 }
@@ -73,6 +80,11 @@ TestTensor single_reductions(std::string name, std::vector<SavedReduction> reduc
 
 TestTensor strings(std::string name, std::vector<std::string> strings) {
   return {std::move(name), RecordForm::kValue, {}, std::move(strings), {}};
+}
+
+TestTensor shaped(TestTensor tensor, Shape shape) {
+  tensor.shape = std::move(shape);
+  return tensor;
 }
 
 TestRun::TestRun(int world_size, std::vector<Collection> collections)

@@ -24,15 +24,20 @@ struct TestTensor {
   std::vector<std::string> strings{};  // when not empty: a string tensor, kept whole
   std::vector<std::string> collections{};
   std::vector<SavedReduction> reductions{};  // for kReductions
+  Shape shape{};                             // empty: one dimension
+  StatisticsOptions statistics{};            // for kStatistics
 };
 
 TestTensor kept(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
 TestTensor reduced(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
+// Statistics with a histogram and a hash.
+TestTensor summarised(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
 TestTensor scalar(std::string name, float value, std::vector<std::string> collections = {});
 TestTensor shape_only(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
 TestTensor single_reductions(std::string name, std::vector<SavedReduction> reductions,
                              std::vector<std::string> collections = {});
 TestTensor strings(std::string name, std::vector<std::string> strings);
+TestTensor shaped(TestTensor tensor, Shape shape);  // with these dimensions
 
 struct TestStep {
   std::int64_t step = 0;
