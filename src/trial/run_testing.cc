@@ -15,7 +15,7 @@ void must(const Status& status) {
 }
 
 Shape shape_of(const TestTensor& tensor) {
-  if (tensor.shape.empty()) return {static_cast<std::int64_t>(tensor.values.size())};
+  if (tensor.shape.rank() == 0) return {static_cast<std::int64_t>(tensor.values.size())};
   return tensor.shape;
 }
 
