@@ -14,15 +14,19 @@ void must(const Status& status) {
   if (!status.ok()) throw std::runtime_error(status.to_string());
 }
 
-Shape shape_of(const TestTensor& tensor) {
-  if (tensor.shape.rank() == 0) return {static_cast<std::int64_t>(tensor.values.size())};
-  return tensor.shape;
+TensorView view_of(const TestTensor& tensor) {
+  const bool is_whole = !tensor.integers.empty();
+  const std::size_t count = is_whole ? tensor.integers.size() : tensor.values.size();
+  const Shape shape = tensor.shape.rank() == 0 ? Shape{static_cast<std::int64_t>(count)} : tensor.shape;
+  if (is_whole) return TensorView::of(tensor.integers.data(), DType::kInt64, shape);
+  return TensorView::of(tensor.values.data(), DType::kFloat32, shape);
 }
 
 store::StatisticsRow statistics_row(std::uint32_t id, const TestTensor& tensor) {
-  store::StatisticsRow row{id, DType::kFloat32, shape_of(tensor), tensor.form == RecordForm::kShape, {}};
+  const TensorView view = view_of(tensor);
+  store::StatisticsRow row{id, view.dtype, view.shape, tensor.form == RecordForm::kShape, {}};
   if (row.shape_only) return row;
-  auto statistics = compute_statistics(TensorView::of(tensor.values.data(), row.dtype, row.shape), tensor.statistics);
+  auto statistics = compute_statistics(view, tensor.statistics);
   must(statistics.status());
   row.statistics = *std::move(statistics);
   return row;
@@ -32,7 +36,8 @@ store::KeptTensor kept_tensor(std::uint32_t id, const TestTensor& tensor) {
   if (!tensor.strings.empty()) {
     return {id, DType::kString, {static_cast<std::int64_t>(tensor.strings.size())}, {}, tensor.strings};
   }
-  return {id, DType::kFloat32, shape_of(tensor), std::as_bytes(std::span(tensor.values)), {}};
+  const TensorView view = view_of(tensor);
+  return {id, view.dtype, view.shape, {static_cast<const std::byte*>(view.data), view.packed_bytes()}, {}};
 }
 
 void add_record(store::StepBatch& batch, std::uint32_t id, const TestTensor& tensor) {
@@ -62,6 +67,17 @@ TestTensor reduced(std::string name, std::vector<float> values, std::vector<std:
 TestTensor summarised(std::string name, std::vector<float> values, std::vector<std::string> collections) {
   TestTensor tensor = reduced(std::move(name), std::move(values), std::move(collections));
   tensor.statistics = {.histogram = true, .hash = true};
+  return tensor;
+}
+
+TestTensor kept_integers(std::string name, std::vector<std::int64_t> values, std::vector<std::string> collections) {
+  TestTensor tensor = kept(std::move(name), {}, std::move(collections));
+  tensor.integers = std::move(values);
+  return tensor;
+}
+
+TestTensor shaped(TestTensor tensor, const Shape& shape) {
+  tensor.shape = shape;
   return tensor;
 }
 

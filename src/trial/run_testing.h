@@ -26,12 +26,15 @@ struct TestTensor {
   std::vector<SavedReduction> reductions{};  // for kReductions
   Shape shape{};                             // empty: one dimension
   StatisticsOptions statistics{};            // for kStatistics
+  std::vector<std::int64_t> integers{};      // when not empty: in place of `values`, of dtype int64
 };
 
 TestTensor kept(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
 TestTensor reduced(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
 // Statistics with a histogram and a hash.
 TestTensor summarised(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
+TestTensor kept_integers(std::string name, std::vector<std::int64_t> values, std::vector<std::string> collections = {});
+TestTensor shaped(TestTensor tensor, const Shape& shape);
 TestTensor scalar(std::string name, float value, std::vector<std::string> collections = {});
 TestTensor shape_only(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
 TestTensor single_reductions(std::string name, std::vector<SavedReduction> reductions,
