@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,7 +100,8 @@ struct TensorSelection {
 struct TensorSpot {
   std::string tensor;
   std::string worker;
-  std::string shown_worker;  // for evidence: empty in a run of one worker
+  std::string shown_worker;           // for evidence: empty in a run of one worker
+  std::uint32_t handle = 0xffffffff;  // of the window that gave it, which finds it faster by this; nobody else's
 };
 
 // The step that is judged, wherever it lies: in a run's files, or in the memory of the training. Valid during
@@ -114,9 +116,9 @@ class TRAINWARDEN_API StepWindow {
   // When the worker ended the step; 0 when that is not known.
   virtual std::int64_t ended_unix_ns(std::string_view worker) const = 0;
 
-  // The selected tensors that the step holds: by name, then by worker. Collections that the run does not have are
-  // empty. kInvalidArgument for a bad pattern, kDataLoss when what tells is damaged.
-  virtual Result<std::vector<TensorSpot>> select(const TensorSelection& selection) const = 0;
+  // The selected tensors that the step holds: by name, then by worker. Valid as long as the window. Collections that
+  // the run does not have are empty. kInvalidArgument for a bad pattern, kDataLoss when what tells is damaged.
+  virtual Result<std::span<const TensorSpot>> select(const TensorSelection& selection) const = 0;
 
   // Reading, of what was kept of the tensor at this step. kOutOfRange: in no form that tells what is asked.
   // kInvalidArgument: it has no such thing (strings have no statistics). kDataLoss: damaged.

@@ -42,9 +42,9 @@ std::int64_t TrialWindow::ended_unix_ns(std::string_view worker) const {
   return TrialAccess::step_unix_ns(trial_, worker, place_.global_step);
 }
 
-Result<std::vector<TensorSpot>> TrialWindow::select(const TensorSelection& selection) const {
+Result<std::span<const TensorSpot>> TrialWindow::select(const TensorSelection& selection) const {
   const auto known = selected_.find(selection);
-  if (known != selected_.end()) return known->second;
+  if (known != selected_.end()) return std::span<const TensorSpot>(known->second);
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto names, find_names(trial_, selection, place_.global_step));
   const bool many_workers = trial_.world_size() > 1;
   std::vector<TensorSpot> spots;
@@ -53,7 +53,7 @@ Result<std::vector<TensorSpot>> TrialWindow::select(const TensorSelection& selec
       spots.push_back({tensor, worker, many_workers ? worker : ""});
     }
   }
-  return selected_.emplace(selection, std::move(spots)).first->second;
+  return std::span<const TensorSpot>(selected_.emplace(selection, std::move(spots)).first->second);
 }
 
 Result<const Statistics*> TrialWindow::statistics(const TensorSpot& spot) const {

@@ -25,7 +25,7 @@ class TrialWindow final : public StepWindow {
   std::vector<std::string> workers() const override { return trial_.workers(); }
   std::int64_t ended_unix_ns(std::string_view worker) const override;
 
-  Result<std::vector<TensorSpot>> select(const TensorSelection& selection) const override;
+  Result<std::span<const TensorSpot>> select(const TensorSelection& selection) const override;
   Result<const Statistics*> statistics(const TensorSpot& spot) const override;
   Result<double> reduction(const TensorSpot& spot, Reduction reduction, bool abs) const override;
   Result<std::vector<SavedReduction>> saved_reductions(const TensorSpot& spot) const override;
