@@ -176,10 +176,19 @@ struct HookReport {
   // Time spent inside the hook's calls by training threads, where something was kept.
   std::int64_t training_thread_ns = 0;
   CaptureBill bill;
-  bool on = true;  // false once the hook has switched itself off or was closed
+  std::uint64_t vetoes = 0;  // how often judge_step() said that an optimizer's step is to be left out
+  bool on = true;            // false once the hook has switched itself off or was closed
   std::string off_reason;
   std::vector<CaptureLoss> losses;  // only causes that occurred
 };
+
+// What is to become of an optimizer's step that is about to be made.
+enum class StepAdvice : std::uint8_t {
+  kProceed,   // make it
+  kSkipStep,  // leave it out: the weights and the optimizer's state stay as they are
+  kStop,      // leave it out and end the training
+};
+TRAINWARDEN_API std::string_view name(StepAdvice advice);  // "proceed", "skip_step", "stop"
 
 struct StepEnd {
   std::int64_t global_step = 0;  // of the step that just ended
@@ -217,6 +226,13 @@ class TRAINWARDEN_API Hook {
   std::int64_t global_step() const;  // of the current step, from 0
   std::int64_t mode_step() const;    // of the current step in the current mode, from 0
   StepEnd end_step();
+
+  // Asks the rules that judge inside the training (guard.h), if there are any, about what was saved in this step so
+  // far. To be called when the gradients are saved, right before an optimizer steps; from the thread that drives
+  // training. After kStop, end_step() asks for the stop, too. Waits for tensors that come from a GPU.
+  StepAdvice judge_step();
+  // Why the last advice was not kProceed: "ExplodingTensor fired at step 7: ...". Valid until the next judge_step().
+  std::string_view judge_reason() const;
 
   // Names.
   TensorId declare(std::string_view name);

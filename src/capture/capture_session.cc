@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "capture/device_items.h"
 #include "capture/packed_strings.h"
 
 namespace trainwarden::capture {
@@ -279,9 +280,48 @@ void CaptureSession::end_group() {
   devices_.end_group();
 }
 
+Status CaptureSession::install(const MakeJudge& make, std::string worker, int world_size) {
+  if (judge_ != nullptr) return Status(Code::kAlreadyExists, "this hook has a judge");
+  if (closed_) return Status(Code::kFailedPrecondition, "the hook is closed");
+  TRAINWARDEN_ASSIGN_OR_RETURN(judge_, make({storage_, clock_, std::move(worker), world_size}));
+  writer_.set_judge(judge_.get());
+  return Status();
+}
+
+StepAdvice CaptureSession::judge_step() {
+  return ask_judge([&](const OpenStep& step) { return judge_->judge(step); });
+}
+
+// What a judge does not get to see when it fails, or calls the hook itself, is not vetoed.
+template <class Ask>
+StepAdvice CaptureSession::ask_judge(Ask ask) {
+  if (!is_on() || assembler_.is_looked_into()) return StepAdvice::kProceed;
+  const Bill::Timer timer(bill_);
+  settle_open_step();
+  StepAdvice advice = StepAdvice::kProceed;
+  assembler_.look_into([&](StagedStep& step) { advice = ask(OpenStep(counter_.current(), step, tensors_, *plan_)); });
+  if (advice == StepAdvice::kStop) {
+    const std::int64_t step = counter_.current().global_step;
+    writer_.stop({fmt::format("guard-{}", step), judge_->reason(), "guard", clock_.unix_ns()});
+  }
+  return advice;
+}
+
+// What devices still bring is waited for without a lock, and becomes rows like others.
+void CaptureSession::settle_open_step() {
+  devices_.end_group();
+  bool any = false;
+  assembler_.look_into([&](StagedStep& step) {
+    any = !step.device_items.empty();
+    await_device_items(step.device_items);
+  });
+  if (any) assembler_.with_open_step([&](StagedStep& step) { settle_device_items(step, ledger_); });
+}
+
 StepEnd CaptureSession::end_step() {
   const StepId id = counter_.current();
   end_group();
+  if (has_judge()) ask_judge([&](const OpenStep& step) { return judge_->step_ends(step); });
   devices_.free_discarded();
   if (auto step = assembler_.end(id)) submit(std::move(step));
   ++steps_;
@@ -309,6 +349,9 @@ void CaptureSession::submit(std::unique_ptr<StagedStep> step) {
 Status CaptureSession::close(std::chrono::nanoseconds timeout) {
   if (closed_) return close_status_;
   closed_ = true;
+  if (has_judge() && !assembler_.step_is_empty()) {
+    ask_judge([&](const OpenStep& step) { return judge_->step_ends(step); });
+  }
   switch_off("closed");
   staging_->end_waiting();
   devices_.end_group();
@@ -370,6 +413,7 @@ HookReport CaptureSession::report() const {
   report.reductions = written.reductions;
   report.training_thread_ns = bill_.hook_ns();
   report.bill = bill_.report(counter_.current().mode);
+  report.vetoes = judge_ != nullptr ? judge_->vetoes() : 0;
   report.losses = ledger_.losses();
   std::lock_guard lock(off_mutex_);
   report.on = on_;

@@ -23,6 +23,7 @@
 #include "capture/staging_area.h"
 #include "capture/step_assembler.h"
 #include "capture/step_counter.h"
+#include "capture/step_judge.h"
 #include "capture/step_writer.h"
 #include "capture/stop_requests.h"
 #include "capture/tensor_table.h"
@@ -65,6 +66,12 @@ class CaptureSession {
   void begin_group() { devices_.begin_group(); }
   void end_group();
 
+  // Before the first step ends; once.
+  Status install(const MakeJudge& make, std::string worker, int world_size);
+  bool has_judge() const { return judge_ != nullptr; }
+  StepAdvice judge_step();
+  std::string_view judge_reason() const { return judge_ ? std::string_view(judge_->reason()) : std::string_view(); }
+
   void set_mode(Mode mode);
   StepEnd end_step();
   Status flush(std::chrono::nanoseconds timeout) { return writer_.flush(timeout); }
@@ -106,6 +113,9 @@ class CaptureSession {
   bool take_room(Take take);
   void begin_step();
   void take_changes();
+  template <class Ask>
+  StepAdvice ask_judge(Ask ask);
+  void settle_open_step();
   void submit(std::unique_ptr<StagedStep> step);
   bool is_on() const { return on_.load(std::memory_order_relaxed); }
   template <class Message>
@@ -126,6 +136,7 @@ class CaptureSession {
   LossLedger ledger_;
   TensorTable tensors_;
   StepAssembler assembler_;
+  std::unique_ptr<StepJudge> judge_;  // outlives the writer, which calls it
   StepWriter writer_;
 
   std::atomic<std::int64_t> steps_ = 0;

@@ -46,9 +46,13 @@ Status take(const DeviceItem& item, StagedStep& step) {
 
 }  // namespace
 
+void await_device_items(std::vector<DeviceItem>& items) {
+  for (DeviceItem& item : items) item.outcome = item.reader->wait(item.read.ticket);
+}
+
 void settle_device_items(StagedStep& step, LossLedger& ledger) {
   // For all of them first: while one is under way, nothing may happen that could end in giving up the step's memory.
-  for (DeviceItem& item : step.device_items) item.outcome = item.reader->wait(item.read.ticket);
+  await_device_items(step.device_items);
   for (const DeviceItem& item : step.device_items) {
     const Status status = item.form == 0 ? Status() : take(item, step);
     if (status.ok()) continue;

@@ -1,6 +1,8 @@
 // What the writer thread does with tensors that were read on a device: it waits for them, and makes them like others.
 #pragma once
 
+#include <vector>
+
 #include "capture/loss_tally.h"
 #include "capture/staged_step.h"
 
@@ -8,5 +10,7 @@ namespace trainwarden::capture {
 
 // Afterwards the step has no device items: they are among its tensors and statistics, or counted as lost.
 void settle_device_items(StagedStep& step, LossLedger& ledger);
+// The first half of that: until all of them are on the host, or never will be.
+void await_device_items(std::vector<DeviceItem>& items);
 
 }  // namespace trainwarden::capture

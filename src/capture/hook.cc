@@ -105,6 +105,28 @@ StepEnd Hook::end_step() {
   return end;
 }
 
+StepAdvice Hook::judge_step() {
+  capture::CaptureSession* const session = impl_->live();
+  if (session == nullptr || !session->has_judge()) return StepAdvice::kProceed;
+  StepAdvice advice = StepAdvice::kProceed;
+  impl_->guarded([&](capture::CaptureSession& live) { advice = live.judge_step(); });
+  return advice;
+}
+
+std::string_view Hook::judge_reason() const {
+  const capture::CaptureSession* const session = impl_->live();
+  return session == nullptr ? std::string_view() : session->judge_reason();
+}
+
+std::string_view name(StepAdvice advice) {
+  switch (advice) {
+    case StepAdvice::kProceed: return "proceed";
+    case StepAdvice::kSkipStep: return "skip_step";
+    case StepAdvice::kStop: return "stop";
+  }
+  return "unknown";
+}
+
 TensorId Hook::declare(std::string_view name) {
   return declare(name, {});
 }

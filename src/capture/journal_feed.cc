@@ -42,7 +42,13 @@ Status JournalFeed::write(StagedStep& step) {
   } else {
     lose(step, status);
   }
+  let_judge_write();
   return status;
+}
+
+// What it found of a step is there as soon as the step counts as written.
+void JournalFeed::let_judge_write() {
+  if (StepJudge* const judge = judge_.load(std::memory_order_acquire)) judge->write();
 }
 
 Status JournalFeed::append(StagedStep& step) {
@@ -94,18 +100,22 @@ void JournalFeed::tend(bool idle) {
     last_poll_ns_ = now;
     take_stop_requests();
   }
+  let_judge_write();
   take_capture_requests();
   write_events();
   sync_when_due();
 }
 
 void JournalFeed::take_stop_requests() {
-  for (format::StopRequest& request : stop_requests_.poll()) {
-    unwritten_events_.push_back({encode_stop_accepted(request, training_.current().global_step), {}});
-    if (first_stop_ != nullptr) continue;
-    first_stop_ = std::make_unique<format::StopRequest>(std::move(request));
-    stop_.store(first_stop_.get(), std::memory_order_release);
-  }
+  for (format::StopRequest& request : stop_requests_.poll()) take_stop_request(std::move(request));
+}
+
+void JournalFeed::take_stop_request(format::StopRequest request) {
+  tell(encode_stop_accepted(request, training_.current().global_step));
+  std::lock_guard lock(stop_mutex_);
+  if (first_stop_ != nullptr) return;
+  first_stop_ = std::make_unique<format::StopRequest>(std::move(request));
+  stop_.store(first_stop_.get(), std::memory_order_release);
 }
 
 // What is accepted is told by the training, when it begins.
@@ -163,6 +173,7 @@ void JournalFeed::sync_when_due() {
 }
 
 Status JournalFeed::finish() {
+  if (StepJudge* const judge = judge_.load(std::memory_order_acquire)) judge->finish();
   Status status = write_end();
   for (int attempt = 1; !status.ok() && attempt < kTriesToEnd; ++attempt) {
     std::this_thread::sleep_for(kPauseBetweenTries);
@@ -187,8 +198,9 @@ Status JournalFeed::write_end() {
   }
   write_events();
   format::RunEndEvent end;
-  end.stopped = first_stop_ != nullptr;
-  if (end.stopped) end.reason = first_stop_->reason;
+  const format::StopRequest* const stopped_by = stop();
+  end.stopped = stopped_by != nullptr;
+  if (end.stopped) end.reason = stopped_by->reason;
   return append_event(format::encode_run_end(end));
 }
 

@@ -17,6 +17,7 @@
 #include "capture/loss_tally.h"
 #include "capture/staged_step.h"
 #include "capture/step_counter.h"
+#include "capture/step_judge.h"
 #include "capture/stop_requests.h"
 #include "store/journal_writer.h"
 #include "trainwarden/collection.h"
@@ -50,6 +51,11 @@ class JournalFeed {
   // An event that is written as soon as that can be. With `collections`: they are what is captured from now on.
   void tell(std::string event, std::optional<std::vector<Collection>> collections = {});
 
+  // Who writes what it found, in the thread of this; it must outlive this.
+  void set_judge(StepJudge* judge) { judge_.store(judge, std::memory_order_release); }
+  // A request to stop, wherever it came from. From any thread.
+  void take_stop_request(format::StopRequest request);
+
   // The first request, nullptr while there is none. Valid as long as this.
   const format::StopRequest* stop() const { return stop_.load(std::memory_order_acquire); }
   const WrittenCounts& written() const { return written_; }
@@ -60,6 +66,7 @@ class JournalFeed {
     std::optional<std::vector<Collection>> collections;
   };
 
+  void let_judge_write();
   Status append(StagedStep& step);
   Status append_event(const std::string& json);
   Status append_told(Event& event);
@@ -82,7 +89,9 @@ class JournalFeed {
   LossLedger& ledger_;
 
   WrittenCounts written_;
-  std::unique_ptr<format::StopRequest> first_stop_;
+  std::atomic<StepJudge*> judge_ = nullptr;
+  std::mutex stop_mutex_;
+  std::unique_ptr<format::StopRequest> first_stop_;  // guarded by stop_mutex_; once there it stays as it is
   std::atomic<const format::StopRequest*> stop_ = nullptr;
   std::mutex told_mutex_;
   std::vector<Event> told_events_;  // guarded by told_mutex_; on their way to the following

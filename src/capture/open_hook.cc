@@ -151,4 +151,13 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
   });
 }
 
+Status HookOpener::install_judge(Hook& hook, const MakeJudge& make) {
+  return store::no_throw([&] {
+    CaptureSession* const session = hook.impl_->live();
+    if (session == nullptr) return Status();
+    const HookOptions& options = hook.impl_->options;
+    return session->install(make, store::worker_name(options.rank), options.world_size);
+  });
+}
+
 }  // namespace trainwarden::capture

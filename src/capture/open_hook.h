@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "capture/step_judge.h"
 #include "device/accelerator.h"
 #include "storage/storage.h"
 #include "trainwarden/hook.h"
@@ -20,6 +21,10 @@ class HookOpener {
   static Result<std::unique_ptr<Hook>> open(HookOptions options, std::shared_ptr<storage::Storage> storage,
                                             const Clock& clock,
                                             device::AcceleratorFactory open_accelerator = device::open_accelerator);
+
+  // From now on the hook shows each step to the judge that `make` makes; it fails as `make` does. To be called before
+  // the first step ends. A hook that is switched off takes none: `make` is not called. kAlreadyExists: it has one.
+  static Status install_judge(Hook& hook, const MakeJudge& make);
 };
 
 }  // namespace trainwarden::capture

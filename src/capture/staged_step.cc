@@ -1,6 +1,7 @@
 #include "capture/staged_step.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "capture/packed_strings.h"
@@ -35,6 +36,17 @@ void add_statistics(StagedStep& step, std::uint32_t id, const TensorView& view, 
     return;
   }
   step.statistics.push_back({.id = id, .dtype = view.dtype, .shape = view.shape, .statistics = *std::move(statistics)});
+}
+
+void StagedRows::append(StagedRows later) {
+  const auto add = [](auto& rows, auto& more) {
+    rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  add(new_names, later.new_names);
+  add(tensors, later.tensors);
+  add(statistics, later.statistics);
+  add(scalars, later.scalars);
+  add(reductions, later.reductions);
 }
 
 std::uint64_t StagedStep::item_count() const {

@@ -38,15 +38,21 @@ struct DeviceItem {
   Status outcome;
 };
 
-struct StagedStep {
-  explicit StagedStep(StagingArea& staging) : share(staging) {}
-
-  StepId id;
+// What was saved, in the order of saving.
+struct StagedRows {
   std::vector<store::NameEntry> new_names;
   std::vector<StagedTensor> tensors;
   std::vector<store::StatisticsRow> statistics;
   std::vector<store::ScalarRow> scalars;
   std::vector<store::ReductionRow> reductions;
+
+  void append(StagedRows later);
+};
+
+struct StagedStep : StagedRows {
+  explicit StagedStep(StagingArea& staging) : share(staging) {}
+
+  StepId id;
   LossTally losses;
   StagingArea::Share share;
   std::vector<DeviceItem> device_items;  // goes before the share, which they are copied into

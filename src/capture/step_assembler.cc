@@ -1,8 +1,12 @@
 #include "capture/step_assembler.h"
 
+#include <iterator>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "capture/device_items.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -59,7 +63,7 @@ StepAssembler::Added StepAssembler::add_tensor(Slot slot, TensorEntry& entry, St
   tensor.id = target->id;
   tensor.data = slot.memory();
   tell_name(*target);
-  step_->tensors.push_back(std::move(tensor));
+  rows().tensors.push_back(std::move(tensor));
   return Added::kYes;
 }
 
@@ -70,7 +74,7 @@ StepAssembler::Added StepAssembler::add_statistics(TensorEntry& entry, store::St
   if (target == nullptr) return Added::kNoName;
   row.id = target->id;
   tell_name(*target);
-  step_->statistics.push_back(std::move(row));
+  rows().statistics.push_back(std::move(row));
   return Added::kYes;
 }
 
@@ -80,7 +84,7 @@ StepAssembler::Added StepAssembler::add_scalar(TensorEntry& entry, double value)
   const TensorEntry* target = entry_for_save(entry);
   if (target == nullptr) return Added::kNoName;
   tell_name(*target);
-  step_->scalars.push_back({target->id, value});
+  rows().scalars.push_back({target->id, value});
   return Added::kYes;
 }
 
@@ -91,7 +95,7 @@ StepAssembler::Added StepAssembler::add_reductions(TensorEntry& entry, std::span
   if (target == nullptr) return Added::kNoName;
   tell_name(*target);
   for (const SavedReduction& saved : reductions) {
-    step_->reductions.push_back({target->id, saved.reduction, saved.abs, saved.value});
+    rows().reductions.push_back({target->id, saved.reduction, saved.abs, saved.value});
   }
   return Added::kYes;
 }
@@ -103,13 +107,38 @@ StepAssembler::Added StepAssembler::add_device_item(TensorEntry& entry, DeviceIt
   if (target == nullptr) return Added::kNoName;
   item.id = target->id;
   tell_name(*target);
-  step_->device_items.push_back(std::move(item));
+  device_items().push_back(std::move(item));
   return Added::kYes;
 }
 
 void StepAssembler::await_device_item(DeviceItem item) {
   std::lock_guard lock(mutex_);
-  step_->device_items.push_back(std::move(item));
+  device_items().push_back(std::move(item));
+}
+
+void StepAssembler::begin_look() {
+  std::lock_guard lock(mutex_);
+  aside_.emplace();
+}
+
+// Without memory to put the two together, what was put aside is lost, and counted.
+void StepAssembler::end_look() noexcept {
+  std::lock_guard lock(mutex_);
+  Aside aside = *std::exchange(aside_, std::nullopt);
+  const std::size_t count = aside.rows.tensors.size() + aside.rows.statistics.size() + aside.rows.scalars.size() +
+                            aside.rows.reductions.size() + aside.device_items.size();
+  try {
+    step_->append(std::move(aside.rows));
+    for (DeviceItem& item : aside.device_items) step_->device_items.push_back(std::move(item));
+  } catch (const std::bad_alloc&) {
+    await_device_items(aside.device_items);  // they are copied into the step's memory
+    step_->losses.add(LossCause::kOutOfMemory, count, 0, [] { return std::string("out of memory"); });
+  }
+}
+
+bool StepAssembler::is_looked_into() const {
+  std::lock_guard lock(mutex_);
+  return aside_.has_value();
 }
 
 bool StepAssembler::step_is_empty() const {
@@ -119,6 +148,7 @@ bool StepAssembler::step_is_empty() const {
 
 std::unique_ptr<StagedStep> StepAssembler::end(const StepId& id) {
   std::unique_lock lock(mutex_);
+  if (aside_) return nullptr;
   copied_.wait(lock, [&] { return copies_under_way_ == 0; });
   ++step_number_;
   if (step_->empty()) return nullptr;
@@ -160,7 +190,7 @@ void StepAssembler::tell_name(const TensorEntry& entry) {
   Mark& mark = mark_of(entry.id);
   const Membership* membership = entry.membership.load(std::memory_order_acquire);
   if (mark.told == membership) return;
-  step_->new_names.push_back({entry.id, entry.name, plan_.names_of(*membership)});
+  rows().new_names.push_back({entry.id, entry.name, plan_.names_of(*membership)});
   mark.told = membership;
 }
 

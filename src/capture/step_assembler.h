@@ -66,8 +66,20 @@ class StepAssembler {
     step_->losses.add(cause, count, bytes, message);
   }
 
+  // Shows the rows of the open step to `look` (StagedStep& → void) without holding a lock: what other threads save
+  // meanwhile is put aside, and added afterwards. `look` may change the step's rows. Not within itself.
+  template <class Look>
+  void look_into(Look look);
+  bool is_looked_into() const;
+  // Calls `change` (StagedStep& → void) with the open step, under the lock.
+  template <class Change>
+  void with_open_step(Change change) {
+    std::lock_guard lock(mutex_);
+    change(*step_);
+  }
+
   bool step_is_empty() const;
-  // What was saved since the last end(); nullptr when nothing was.
+  // What was saved since the last end(); nullptr when nothing was, or while it is looked into.
   std::unique_ptr<StagedStep> end(const StepId& id);
   // The step could not be handed on: its content counts as lost with the current step, which also tells its names.
   void lose(StagedStep& step);
@@ -84,6 +96,17 @@ class StepAssembler {
     const Membership* told = nullptr;  // as the journal has been told
   };
 
+  // What is saved while the step is looked into.
+  struct Aside {
+    StagedRows rows;
+    std::vector<DeviceItem> device_items;
+  };
+  class Looking;
+  void begin_look();
+  void end_look() noexcept;
+  StagedRows& rows() { return aside_ ? aside_->rows : *step_; }
+  std::vector<DeviceItem>& device_items() { return aside_ ? aside_->device_items : step_->device_items; }
+
   TensorEntry* entry_for_save(TensorEntry& entry, Saves Mark::*kind = &Mark::itself);
   Mark& mark_of(std::uint32_t id);
   bool mark_saved(const TensorEntry& entry, Saves Mark::*kind);
@@ -96,9 +119,28 @@ class StepAssembler {
   mutable std::mutex mutex_;
   std::condition_variable copied_;
   std::unique_ptr<StagedStep> step_;
+  std::optional<Aside> aside_;     // while step_ is looked into
   std::uint64_t step_number_ = 1;  // counts end(), from 1
   std::size_t copies_under_way_ = 0;
   std::vector<Mark> marks_;
 };
+
+// Puts aside what is saved during its life.
+class StepAssembler::Looking {
+ public:
+  explicit Looking(StepAssembler& assembler) : assembler_(assembler) { assembler_.begin_look(); }
+  ~Looking() { assembler_.end_look(); }
+  Looking(const Looking&) = delete;
+  Looking& operator=(const Looking&) = delete;
+
+ private:
+  StepAssembler& assembler_;
+};
+
+template <class Look>
+void StepAssembler::look_into(Look look) {
+  const Looking looking(*this);
+  look(*step_);
+}
 
 }  // namespace trainwarden::capture

@@ -47,6 +47,10 @@ class StepWriter {
     feed_->tell(std::move(event), std::move(collections));
   }
 
+  // Before the first step; it must outlive this.
+  void set_judge(StepJudge* judge) { feed_->set_judge(judge); }
+  // The training asks itself to stop. From any thread.
+  void stop(format::StopRequest request) { feed_->take_stop_request(std::move(request)); }
   const format::StopRequest* stop() const { return feed_->stop(); }
   const WrittenCounts& written() const { return feed_->written(); }
 
