@@ -3,7 +3,7 @@
 namespace trainwarden::rules {
 
 std::vector<RuleKind> training_rules() {
-  return {};
+  return {call_order(), hang(), missing_zero_grad(), stalled_training_rule()};
 }
 
 }  // namespace trainwarden::rules

@@ -7,6 +7,11 @@
 
 namespace trainwarden::rules {
 
+RuleKind call_order();
+RuleKind hang();
+RuleKind missing_zero_grad();
+RuleKind stalled_training_rule();
+
 std::vector<RuleKind> training_rules();
 
 }  // namespace trainwarden::rules
