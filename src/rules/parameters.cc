@@ -23,6 +23,11 @@ double ParameterReader::number(const std::string& name, double lowest, double hi
   return lowest;
 }
 
+std::optional<double> ParameterReader::optional_number(const std::string& name, double lowest) {
+  if (text(name).empty() || text(name) == "None") return std::nullopt;
+  return number(name, lowest);
+}
+
 std::int64_t ParameterReader::integer(const std::string& name, std::int64_t lowest, std::int64_t highest) {
   const auto value = parse_int(text(name));
   if (value && *value >= lowest && *value <= highest) return *value;

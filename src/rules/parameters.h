@@ -25,6 +25,7 @@ class ParameterReader {
   explicit ParameterReader(const RuleParameters& parameters) : parameters_(parameters) {}
 
   double number(const std::string& name, double lowest, double highest = std::numeric_limits<double>::max());
+  std::optional<double> optional_number(const std::string& name, double lowest);  // none for "" and for "None"
   std::int64_t integer(const std::string& name, std::int64_t lowest, std::int64_t highest);
   bool boolean(const std::string& name);
   std::vector<std::string> list(const std::string& name);      // split at commas

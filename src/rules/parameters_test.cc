@@ -19,6 +19,17 @@ TEST(ParameterReader, ReadsTextsAsWhatTheyMean) {
   EXPECT_TRUE(read.status().ok());
 }
 
+TEST(ParameterReader, ANumberMayBeLeftOut) {
+  const RuleParameters parameters = {{"given", "2"}, {"nothing", ""}, {"none", "None"}, {"bad", "x"}};
+  ParameterReader read(parameters);
+  EXPECT_EQ(read.optional_number("given", 0), 2);
+  EXPECT_EQ(read.optional_number("nothing", 0), std::nullopt);
+  EXPECT_EQ(read.optional_number("none", 0), std::nullopt);
+  EXPECT_TRUE(read.status().ok());
+  read.optional_number("bad", 0);
+  EXPECT_EQ(read.status().message(), "parameter bad: expected a number of at least 0, found \"x\"");
+}
+
 TEST(ParameterReader, KeepsTheFirstFault) {
   const RuleParameters parameters = {{"a", "one"}, {"b", "two"}};
   ParameterReader read(parameters);

@@ -98,11 +98,6 @@ TestTensor strings(std::string name, std::vector<std::string> strings) {
   return {std::move(name), RecordForm::kValue, {}, std::move(strings), {}};
 }
 
-TestTensor shaped(TestTensor tensor, Shape shape) {
-  tensor.shape = std::move(shape);
-  return tensor;
-}
-
 TestRun::TestRun(int world_size, std::vector<Collection> collections)
     : clock_(std::make_unique<FakeClock>()),
       storage_(storage::create_memory_storage()),

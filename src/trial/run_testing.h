@@ -34,13 +34,12 @@ TestTensor reduced(std::string name, std::vector<float> values, std::vector<std:
 // Statistics with a histogram and a hash.
 TestTensor summarised(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
 TestTensor kept_integers(std::string name, std::vector<std::int64_t> values, std::vector<std::string> collections = {});
-TestTensor shaped(TestTensor tensor, const Shape& shape);
+TestTensor shaped(TestTensor tensor, const Shape& shape);  // with these dimensions
 TestTensor scalar(std::string name, float value, std::vector<std::string> collections = {});
 TestTensor shape_only(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
 TestTensor single_reductions(std::string name, std::vector<SavedReduction> reductions,
                              std::vector<std::string> collections = {});
 TestTensor strings(std::string name, std::vector<std::string> strings);
-TestTensor shaped(TestTensor tensor, Shape shape);  // with these dimensions
 
 struct TestStep {
   std::int64_t step = 0;

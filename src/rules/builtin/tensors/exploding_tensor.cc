@@ -3,7 +3,8 @@
 // Source: the documented rule of SageMaker Debugger: NaN and infinities in the inspected tensors, with only_nan only
 // NaN; the inspected set is the union of collections and patterns, and every tensor when neither is given. Ours: it
 // counts from saved statistics as well as from values and scalars, and reports each tensor with its count; where only
-// single reductions were saved, it judges by those that tell (non_finite_search.h).
+// single reductions were saved, it judges by those that tell (non_finite_search.h). Also ours: allow_masks, since
+// attention masks and masked scores hold -infinity in every healthy transformer. No state.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -12,9 +13,9 @@
 #include <fmt/format.h>
 
 #include "rules/builtin/tensors/non_finite_search.h"
+#include "rules/builtin/tensors/selection_parameters.h"
 #include "rules/builtin/tensors/tensors_rules.h"
 #include "rules/needs.h"
-#include "rules/parameters.h"
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
@@ -26,9 +27,19 @@ constexpr const char* kAdvice =
     "Look at the steps before this one for the first tensor that grew; try a lower learning rate, gradient clipping, "
     "or a wider number type where it overflowed.";
 
+// Where -infinity is never meant.
+const TensorSelection& never_masked() {
+  static const TensorSelection kSelection{
+      .collections = {"weights", "biases", "gradients", "losses", "scalars", "optimizer_state", "buffers"},
+      .patterns = {},
+      .all = false};
+  return kSelection;
+}
+
 class ExplodingTensor final : public Rule {
  public:
-  ExplodingTensor(TensorSelection selection, bool only_nan) : selection_(std::move(selection)), only_nan_(only_nan) {}
+  ExplodingTensor(TensorSelection selection, bool only_nan, bool allow_masks)
+      : selection_(std::move(selection)), only_nan_(only_nan), allow_masks_(allow_masks) {}
 
   Verdict evaluate(const StepWindow& window) override {
     std::size_t judged = 0;
@@ -61,13 +72,28 @@ class ExplodingTensor final : public Rule {
 
   Result<Finding> look_at(const TensorSpot& spot, const StepWindow& window) const {
     const auto statistics = window.statistics(spot);
-    if (statistics.ok()) return count(**statistics);
+    if (statistics.ok()) {
+      if (allow_masks_ && looks_masked(**statistics) && may_be_masked(spot, window)) return Finding();
+      return count(**statistics);
+    }
     const auto saved = window.saved_reductions(spot);
     if (!saved.ok()) return statistics.status();
     const NonFiniteSearch search = search_non_finite(*saved, only_nan_);
     if (!search.decided) return statistics.status();
     if (!search.found) return Finding();
     return Finding({identifier(*search.found), search.found->value});
+  }
+
+  // -infinity beside finite values, and nothing else.
+  static bool looks_masked(const Statistics& statistics) {
+    return statistics.nan_count == 0 && statistics.positive_inf_count == 0 && statistics.negative_inf_count > 0 &&
+           statistics.finite_count() > 0;
+  }
+
+  static bool may_be_masked(const TensorSpot& spot, const StepWindow& window) {
+    const auto strict = window.select(never_masked());
+    return strict.ok() && std::none_of(strict->begin(), strict->end(),
+                                       [&](const TensorSpot& one) { return one.tensor == spot.tensor; });
   }
 
   // NaN weighs more than infinities.
@@ -99,28 +125,44 @@ class ExplodingTensor final : public Rule {
 
   const TensorSelection selection_;
   const bool only_nan_;
+  const bool allow_masks_;
 };
 
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
-  TensorSelection selection;
-  selection.collections = read.list("collection_names");
-  selection.patterns = read.patterns("tensor_regex");
+  TensorSelection selection = read_selection(read);
   selection.all = selection.collections.empty() && selection.patterns.empty();
   const bool only_nan = read.boolean("only_nan");
+  const bool allow_masks = read.boolean("allow_masks");
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
-  return std::unique_ptr<Rule>(new ExplodingTensor(std::move(selection), only_nan));
+  return std::unique_ptr<Rule>(new ExplodingTensor(std::move(selection), only_nan, allow_masks));
 }
 
 }  // namespace
 
 RuleKind exploding_tensor() {
-  return {{"ExplodingTensor",
-           "Fires when a tensor holds a NaN or an infinity.",
-           {{"collection_names", "", "collections whose tensors are judged, separated by commas"},
-            {"tensor_regex", "", "patterns of tensors that are judged too; all tensors when neither is given"},
-            {"only_nan", "False", "True: infinities are fine"}}},
-          create};
+  return {
+      {.name = "ExplodingTensor",
+       .summary = "Fires when a tensor holds a NaN or an infinity.",
+       .parameters = with_selection({{"only_nan", "False", "True: infinities are fine"},
+                                     {"allow_masks", "True",
+                                      "True: -infinity is fine in activations and other tensors that are no weight, "
+                                      "gradient, loss or state, beside finite values and without other infinities"}},
+                                    "all tensors when neither is given"),
+       .topic = "tensors",
+       .details =
+           "Judges, by itself, each chosen tensor of each worker by its counts of NaN and infinities, which "
+           "statistics hold: no values are read. Where only single reductions were kept, it judges by those that "
+           "tell. The evidence is `nan_count`, `inf_count` or the reduction that is not finite, NaN first.\n\n"
+           "It sees what was captured, and so not in which operation the first NaN arose: the first tensor of the "
+           "first step that it names is the place to begin. Masks of attention and masked scores hold -infinity on "
+           "purpose "
+           "and are let pass (allow_masks); an activation that became -infinity by a fault shows in what follows it.",
+       .source = "SageMaker Debugger, exploding_tensor",
+       .by_default = true,
+       .in_process = true,
+       .consequences = {"LossNotDecreasing"}},
+      create};
 }
 
 }  // namespace trainwarden::rules

@@ -7,7 +7,11 @@
 
 namespace trainwarden::rules {
 
+RuleKind all_zero();
 RuleKind exploding_tensor();
+RuleKind similar_across_runs();
+RuleKind tensor_variance();
+RuleKind unchanged_tensor();
 
 std::vector<RuleKind> tensors_rules();
 
