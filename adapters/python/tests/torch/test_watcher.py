@@ -102,6 +102,20 @@ def test_only_what_is_wanted(tmp_path: Path) -> None:
     assert not trial.has_tensor("fc_output_0")
 
 
+def test_only_layers_of_a_kind_that_is_wanted_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hook = trainwarden.Hook(tmp_path / "run", include_collections=["relu_inputs"], save=2)
+    model = Net()
+    watcher = twt.watch(hook, model)
+    called = []
+    monkeypatch.setattr(watcher, "call_begins", lambda module, args, kwargs: called.append(module))
+    for _ in range(2):
+        model(torch.randn(4, 2, 5))
+        watcher.step()
+    watcher.detach()
+    assert called == [model, model.relu, model]
+    finished(hook)
+
+
 def test_layouts_and_types(hook: trainwarden.Hook) -> None:
     class Odd(nn.Module):
         def __init__(self) -> None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Callable, Optional
 
 import torch
 
+from . import kinds
 from .bridge import Bridge
 from .naming import model_name
 from .roots import Model
 
 # Deeper nested inputs and outputs are not looked into.
 _MAX_DEPTH = 8
+# Stand for all modules: wanted when the whole collection is, and not only some of its members.
+_ANY_INPUT, _ANY_OUTPUT = "trainwarden/any_module/input", "trainwarden/any_module/output"
+_ANY_FUNCTION = "trainwarden/any_function/"
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:
@@ -47,15 +51,23 @@ class Series:
         self._stem = stem
         self._collections = collections
         self._ids: list[int] = []
+        self._more: dict[int, set[str]] = {}  # further collections of the tensor at an index
         self._step = -1
         self._index = 0
 
-    def id_at(self, step: int) -> int:
-        """The number of the next tensor of the series in this step."""
+    def is_wanted(self) -> bool:
+        """Is any tensor of it that was declared so far wanted at the current step?"""
+        return any(map(self._hook.wants, self._ids))
+
+    def id_at(self, step: int, collection: Optional[str] = None) -> int:
+        """The number of the next tensor of the series in this step. It is made a member of the collection."""
         if step != self._step:
             self._step, self._index = step, 0
         while self._index >= len(self._ids):
             self.declare_next()
+        if collection is not None and collection not in self._more.get(self._index, ()):
+            self._more.setdefault(self._index, set()).add(collection)
+            self._hook.declare(f"{self._stem}{self._index}", [collection])
         self._index += 1
         return self._ids[self._index - 1]
 
@@ -64,14 +76,66 @@ class Series:
 
 
 class _Layer:
-    """One module: the names of what goes in and what comes out."""
+    """One module: the names of what goes in and what comes out, each in the collections of the module's kind."""
 
-    def __init__(self, hook: Any, path: str) -> None:
-        self.inputs = Series(hook, f"{path}_input_", ["inputs"])
-        self.outputs = Series(hook, f"{path}_output_", ["outputs"])
+    def __init__(self, hook: Any, path: str, module: torch.nn.Module, more_of_inputs: list[str]) -> None:
+        self.path = path
+        self.inputs = Series(hook, f"{path}_input_", ["inputs", *kinds.input_kinds(module), *more_of_inputs])
+        self.outputs = Series(hook, f"{path}_output_", ["outputs", *kinds.output_kinds(module)])
+        # The weights of an attention a second time, under a name that means them alone.
+        self.attention = Series(hook, f"{path}_attention_", ["attention"]) if kinds.gives_attention(module) else None
         # Declared before the first call, so that the hook knows whether anything of them is wanted.
         self.inputs.declare_next()
         self.outputs.declare_next()
+        if self.attention is not None:
+            self.attention.declare_next()
+
+    def wants_inputs(self) -> bool:
+        return self.inputs.is_wanted()
+
+    def wants_outputs(self) -> bool:
+        return self.outputs.is_wanted() or (self.attention is not None and self.attention.is_wanted())
+
+
+class Functions:
+    """The activation functions of torch.nn.functional: `conv1_relu_output_0` of F.relu() in the module conv1.
+
+    They are looked at only where their kind is asked for, not for the sake of `inputs` or `outputs`.
+    """
+
+    def __init__(self, hook: Any, bridge: Bridge) -> None:
+        self._hook = hook
+        self._bridge = bridge
+        self._series: dict[str, Series] = {}
+        names = {*kinds.FUNCTION_INPUTS.values(), *kinds.FUNCTION_OUTPUTS.values(), "attention"}
+        self._any = [hook.declare(_ANY_FUNCTION + name, [name]) for name in sorted(names)]
+        self.wanted = False
+
+    def ask(self) -> None:
+        self.wanted = any(map(self._hook.wants, self._any))
+
+    def save_input(self, function: str, path: str, value: Any, step: int) -> None:
+        collection = kinds.FUNCTION_INPUTS.get(function)
+        if collection is not None:
+            self._save(_joined(path, function, "input_"), [collection], value, step)
+
+    def save_output(self, function: str, path: str, value: Any, step: int, attends: bool) -> None:
+        collection = kinds.FUNCTION_OUTPUTS.get(function)
+        if collection is not None:
+            more = ["attention"] if attends and function == "softmax" else []
+            self._save(_joined(path, function, "output_"), [collection, *more], value, step)
+
+    def _save(self, stem: str, collections: list[str], value: Any, step: int) -> None:
+        if not isinstance(value, torch.Tensor):
+            return
+        series = self._series.get(stem)
+        if series is None:
+            series = self._series[stem] = Series(self._hook, stem, collections)
+        self._bridge.save(series.id_at(step), value)
+
+
+def _joined(*parts: str) -> str:
+    return "_".join(filter(None, parts))
 
 
 class Activations:
@@ -81,46 +145,93 @@ class Activations:
         self._hook = hook
         self._bridge = bridge
         self._layers: dict[int, _Layer] = {}
+        self._any_input = hook.declare(_ANY_INPUT, ["inputs"])
+        self._any_output = hook.declare(_ANY_OUTPUT, ["outputs"])
+        self._has_attention = False
+        self.functions = Functions(hook, bridge)
         self.step = 0
-        self.wants_inputs = False
-        self.wants_outputs = False
+        # The modules, by id, whose inputs or outputs are wanted; None: those of all.
+        self._with_inputs: Optional[frozenset[int]] = frozenset()
+        self._with_outputs: Optional[frozenset[int]] = frozenset()
+
+    def ask(self, is_idle: bool) -> None:
+        """Asks the hook what of the current step is wanted. Of a few modules is cheaper than a look at every call."""
+        if is_idle:
+            self._with_inputs = self._with_outputs = frozenset()
+            self.functions.wanted = False
+            return
+        self.functions.ask()
+        wants = self._hook.wants_collection
+        attention = self._has_attention and wants("attention")
+        self._with_inputs = self._modules_for(wants("inputs"), self._any_input, _Layer.wants_inputs)
+        self._with_outputs = self._modules_for(wants("outputs") or attention, self._any_output, _Layer.wants_outputs)
+
+    def _modules_for(
+        self, any_wanted: bool, stands_for_all: int, wants: Callable[[_Layer], bool]
+    ) -> Optional[frozenset[int]]:
+        if not any_wanted:
+            return frozenset()
+        if self._hook.wants(stands_for_all):
+            return None
+        return frozenset(key for key, layer in list(self._layers.items()) if wants(layer))
+
+    @property
+    def wants_every_call(self) -> bool:
+        return self._with_inputs is None or self._with_outputs is None
+
+    @property
+    def wanted_calls(self) -> frozenset[int]:
+        """The ids of the modules whose calls are of interest when not every one is."""
+        return (self._with_inputs or frozenset()) | (self._with_outputs or frozenset())
 
     @property
     def wanted(self) -> bool:
-        return self.wants_inputs or self.wants_outputs
-
-    def ask(self) -> None:
-        """Asks the hook what of the current step is wanted."""
-        self.wants_inputs = self._hook.wants_collection("inputs")
-        self.wants_outputs = self._hook.wants_collection("outputs")
+        return self._with_inputs != frozenset() or self._with_outputs != frozenset()
 
     def add(self, model: Model) -> None:
         """Names all modules that the model has now; those that are known keep their names."""
         root = model.module
+        convolution = kinds.first_convolution(model)
         for path, module in root.named_modules() if root is not None else ():
-            self._name(module, model.prefix + model_name(path + ".")[:-1] if path else model.path)
+            more = ["batch_inputs"] if module is root else []
+            if module is convolution:
+                more.append("image_inputs")
+            self._name(module, model.prefix + model_name(path + ".")[:-1] if path else model.path, more)
 
-    def _name(self, module: torch.nn.Module, path: str) -> None:
-        if id(module) not in self._layers:
-            self._keep(module, _Layer(self._hook, path))
-
-    def _keep(self, module: torch.nn.Module, layer: _Layer) -> None:
-        """As long as the module lives: another one may get its id."""
-        self._layers[id(module)] = layer
+    def _name(self, module: torch.nn.Module, path: str, more_of_inputs: list[str]) -> None:
+        if id(module) in self._layers:
+            return
+        layer = self._layers[id(module)] = _Layer(self._hook, path, module, more_of_inputs)
+        self._has_attention = self._has_attention or layer.attention is not None
+        # As long as the module lives: another one may get its id.
         weakref.finalize(module, self._layers.pop, id(module), None).atexit = False
 
     def knows(self, module: torch.nn.Module) -> bool:
         return id(module) in self._layers
 
     def save_inputs(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        layer = self._layers.get(id(module))
-        if layer is not None and self.wants_inputs:
-            self._save(layer.inputs, (args, kwargs))
+        if self._with_inputs is None or id(module) in self._with_inputs:
+            layer = self._layers.get(id(module))
+            if layer is not None:
+                self._save(layer.inputs, (args, kwargs))
 
     def save_outputs(self, module: torch.nn.Module, output: Any) -> None:
-        layer = self._layers.get(id(module))
-        if layer is not None and self.wants_outputs:
-            self._save(layer.outputs, output)
+        if self._with_outputs is None or id(module) in self._with_outputs:
+            layer = self._layers.get(id(module))
+            if layer is not None:
+                self._save(layer.outputs, output)
+                if layer.attention is not None and isinstance(output, tuple):
+                    self._save(layer.attention, output[1:])
+
+    def save_function_input(self, function: str, caller: Any, value: Any) -> None:
+        layer = self._layers.get(id(caller))
+        self.functions.save_input(function, layer.path if layer is not None else "", value, self.step)
+
+    def save_function_output(self, function: str, caller: Any, value: Any) -> None:
+        layer = self._layers.get(id(caller))
+        path = layer.path if layer is not None else ""
+        attends = isinstance(caller, torch.nn.Module) and kinds.computes_attention(caller)
+        self.functions.save_output(function, path, value, self.step, attends)
 
     def _save(self, series: Series, value: Any) -> None:
         for tensor in tensors_in(value):

@@ -1,11 +1,12 @@
 """Interception: the places of torch at which a training is seen, and who is told.
 
-A listener is told of calls of modules, outputs of loss modules, backward passes and steps of optimizers. What is
-changed in torch, once a process and only by switch_on():
+A listener is told of calls of modules, outputs of losses, backward passes and steps of optimizers. What is changed in
+torch, once a process and only by switch_on():
 
 - `torch.nn.Module.__call__` and that of the loss modules are functions of ours around torch's own. Hooks of torch would
   do the same, but hooks on a module are pickled, copied and compiled together with it, and global ones make
   torch.compile warn. A module that nobody asked for costs a comparison.
+- The code of loss and activation functions of `torch.nn.functional` (functions.py).
 - `torch.autograd.backward`, which Tensor.backward calls, and GradScaler.scale.
 - torch's own hooks around Optimizer.step (before torch 2.0, which has none: Optimizer's own wrapping of step).
 
@@ -17,14 +18,14 @@ from __future__ import annotations
 import functools
 import sys
 import time
-from typing import Any, Callable, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 import torch
 from torch.nn.modules.loss import _Loss
 from torch.optim import Optimizer
 
 from .._imports import when_imported
-from . import faults
+from . import faults, functions
 
 try:
     from torch.compiler import is_compiling
@@ -37,18 +38,27 @@ except ImportError:  # torch < 2.1
 _clock = time.perf_counter_ns
 
 
+class Wants(NamedTuple):
+    """What of the current step a listener is to be told of, beside the steps of optimizers."""
+
+    all_calls: bool = False  # calls of all modules, not only those of modules that were given to watch_calls()
+    calls: frozenset[int] = frozenset()  # those of the modules with these ids, too
+    activation_functions: bool = False  # those of torch.nn.functional
+    is_idle: bool = False  # nothing at all but the calls of watched modules
+
+
 class Listener:
     """Is told what happens, in the thread in which it happens. What it raises is logged and kept from the training."""
 
-    # All calls of modules are of interest, not only those of modules that were given to watch_calls().
-    wants_all_calls = False
-    # Nothing of the current step is wanted: only the steps of optimizers and the calls of watched modules are told.
-    is_idle = False
+    wants = Wants()
 
     def call_begins(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None: ...
     def call_ends(self, module: torch.nn.Module, output: Any) -> None: ...
     def call_fails(self, module: torch.nn.Module) -> None: ...
     def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None: ...
+    def loss_computed(self, function: str, inputs: tuple[Any, ...], output: Any) -> None: ...
+    def activation_begins(self, function: str, caller: Any, value: Any) -> None: ...
+    def activation_ends(self, function: str, caller: Any, value: Any) -> None: ...
     def loss_scaled(self, loss: Any) -> None: ...
     def backward_begins(self, tensors: Any) -> None: ...
     def backward_ends(self) -> None: ...
@@ -62,6 +72,9 @@ _PURPOSES = {
     "call_ends": "capture what a model gave",
     "call_fails": "see the failure of a model",
     "loss_made": "capture a loss",
+    "loss_computed": "capture what a loss was computed from",
+    "activation_begins": "capture what an activation function gets",
+    "activation_ends": "capture what an activation function gives",
     "loss_scaled": "capture a loss that is scaled",
     "backward_begins": "capture the loss of a backward pass",
     "backward_ends": "see the end of a backward pass",
@@ -90,7 +103,9 @@ class _Switchboard:
         self.listeners: tuple[Listener, ...] = ()
         self.all_calls = False
         self.is_idle = True  # all listeners are
+        self.activation_functions = False  # some listener wants those
         self.watched: dict[int, int] = {}  # id of a module: how many watch it
+        self.told: frozenset[int] = frozenset()  # ids of the modules whose calls are told of: of watched and wanted ones
         self.spent_ns = 0  # in listeners, since the process began
         self.is_on = False
         self.tell: Callable[..., None] = _tell
@@ -111,14 +126,18 @@ def remove_listener(listener: Listener) -> None:
 
 
 def update_wants() -> None:
-    """To be called when a listener has changed its wants_all_calls or is_idle."""
-    _board.all_calls = any(listener.wants_all_calls for listener in _board.listeners)
-    _board.is_idle = all(listener.is_idle for listener in _board.listeners)
+    """To be called when a listener has changed its `wants`."""
+    wants = [listener.wants for listener in _board.listeners]
+    _board.all_calls = any(each.all_calls for each in wants)
+    _board.told = frozenset(_board.watched).union(*(each.calls for each in wants))
+    _board.activation_functions = any(each.activation_functions for each in wants)
+    _board.is_idle = all(each.is_idle for each in wants)
 
 
 def watch_calls(module: torch.nn.Module) -> None:
     """Calls of this module are told of, whatever wants_all_calls says, until as many ignore_calls()."""
     _board.watched[id(module)] = _board.watched.get(id(module), 0) + 1
+    _board.told |= {id(module)}
 
 
 def ignore_calls(module_id: int) -> None:
@@ -127,6 +146,7 @@ def ignore_calls(module_id: int) -> None:
         _board.watched[module_id] = left
     else:
         _board.watched.pop(module_id, None)
+        _board.told -= {module_id}  # what is wanted of it is not asked again before the next step
 
 
 def spent_ns() -> int:
@@ -143,6 +163,7 @@ def switch_on() -> None:
         _wrap_module_calls(),
         _wrap_loss_calls(),
         _wrap_backward(),
+        *_wrap_functions(),
         *_wrap_scale(),
         *_hook_optimizers(),
     ]
@@ -171,7 +192,7 @@ def _wrap_module_calls() -> Callable[..., Any]:
 
     @functools.wraps(torch_call)
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_compiling() or not (board.all_calls or id(self) in board.watched):
+        if is_compiling() or not (board.all_calls or id(self) in board.told):
             return torch_call(self, *args, **kwargs)
         _board.tell("call_begins", self, args, kwargs)
         try:
@@ -218,6 +239,25 @@ def _wrap_backward() -> Callable[..., Any]:
     backward._torchdynamo_disable = True  # type: ignore[attr-defined]
     torch.autograd.backward = backward
     return backward
+
+
+def _wrap_functions() -> list[Callable[..., Any]]:
+    def is_idle() -> bool:
+        return is_compiling() or _board.is_idle
+
+    def are_activations_wanted() -> bool:
+        return not is_compiling() and _board.activation_functions
+
+    def tell_of_loss(*args: Any) -> None:
+        _board.tell("loss_computed", *args)
+
+    def tell_of_activation(*args: Any) -> None:
+        _board.tell(*args)
+
+    return [
+        *functions.wrap_losses(is_idle, tell_of_loss),
+        *functions.wrap_activations(are_activations_wanted, tell_of_activation),
+    ]
 
 
 def _wrap_scale() -> list[Callable[..., Any]]:

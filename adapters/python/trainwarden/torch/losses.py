@@ -1,15 +1,19 @@
-"""Losses: what loss modules give, and the tensors that backward() is called on when no loss module made them."""
+"""Losses: what loss modules and loss functions give, what they get, and the tensors that backward() is called on."""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import Any, Optional
 
 import torch
 
+from . import kinds
 from .activations import Series, tensors_in
 from .bridge import Bridge
-from .naming import loss_name
+from .naming import loss_function_name, loss_name
+
+_INPUT_COLLECTIONS = ("inputs", "predictions", "labels")
 
 
 def loss_in(output: Any) -> Optional[torch.Tensor]:
@@ -32,30 +36,51 @@ class Losses:
         self._prefix = prefix
         self._outputs: dict[str, Series] = {}
         self._inputs: dict[str, Series] = {}
+        self._wants_inputs = False
         # A loss was seen since the last backward pass: what that is called on is the same, or a sum of such.
         self._is_seen = False
+        self._function_names: dict[str, str] = {}  # of losses, by the function that gave them
+        self._of_function: Optional[weakref.ref[torch.Tensor]] = None  # the last that a function gave and that was saved
         self._step = 0
 
-    def begin_step(self, step: int) -> None:
+    def begin_step(self, step: int, is_idle: bool) -> None:
         """What follows belongs to the step of this number."""
         self._step = step
         self._is_seen = False
+        self._of_function = None
+        self._wants_inputs = not is_idle and any(map(self._hook.wants_collection, _INPUT_COLLECTIONS))
 
-    def see_module(self, module: torch.nn.Module, inputs: Any, output: Any, wants_inputs: bool) -> None:
+    def see_module(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
         """A loss module was called."""
         name = type(module).__name__
-        if wants_inputs:
-            series = self._series(self._inputs, f"{name}_input_", "inputs")
-            for tensor in tensors_in(inputs):
-                self._bridge.save(series.id_at(self._step), tensor)
+        self._save_inputs(name, inputs, kinds.loss_input_kinds(type(module)))
         for tensor in tensors_in(output):
             self._save(name, tensor)
+            self._is_seen = True
+
+    def see_function(self, function: str, inputs: Any, output: Any, is_backward_expected: bool) -> None:
+        """A function of torch.nn.functional gave this loss.
+
+        Where backward() may follow, it is what that is called on that counts: the function may give only a part of it.
+        """
+        if not isinstance(output, torch.Tensor):
+            return
+        name = self._function_names.get(function)
+        if name is None:
+            name = loss_function_name(function, output)
+            if output.grad_fn is not None:  # so that a loss has the same name in evaluation, which has no gradients
+                self._function_names[function] = name
+        self._save_inputs(name, inputs, kinds.LOSS_INPUTS)
+        if not is_backward_expected and output.numel() == 1:
+            self._save(name, output)
+            self._of_function = weakref.ref(output)
 
     def see_output(self, output: Any) -> None:
         """A model gave this back."""
         loss = loss_in(output)
         if loss is not None and not self._is_seen:
             self._save("loss", loss)
+            self._is_seen = True
 
     def see_root(self, value: Any) -> None:
         """backward() begins here, or a loss is about to be scaled for it."""
@@ -63,13 +88,22 @@ class Losses:
             return
         for tensor in tensors_in(value):
             if tensor.numel() == 1:
-                self._save(loss_name(tensor), tensor)
+                if self._of_function is None or self._of_function() is not tensor:
+                    self._save(loss_name(tensor), tensor)
+                self._is_seen = True
 
     def end_backward(self) -> None:
         self._is_seen = False
 
+    def _save_inputs(self, name: str, inputs: Any, collections: tuple[str, ...]) -> None:
+        if not self._wants_inputs:
+            return
+        series = self._series(self._inputs, f"{name}_input_", "inputs")
+        for index, tensor in enumerate(tensors_in(inputs)):
+            collection = collections[index] if index < len(collections) else None
+            self._bridge.save(series.id_at(self._step, collection), tensor)
+
     def _save(self, name: str, tensor: torch.Tensor) -> None:
-        self._is_seen = True
         series = self._series(self._outputs, f"{name}_output_", "losses")
         self._bridge.save(series.id_at(self._step), tensor)
 

@@ -27,6 +27,15 @@ def loss_name(tensor: torch.Tensor) -> str:
     return name if name.endswith("_loss") else _UNNAMED_LOSS
 
 
+def loss_function_name(function: str, tensor: torch.Tensor) -> str:
+    """The same for what the function of this name gave, also where there are no gradients to tell by."""
+    if tensor.grad_fn is not None:
+        return loss_name(tensor)
+    if function == "cross_entropy":
+        return "nll_loss"
+    return function if function in ("nll_loss", "mse_loss", "smooth_l1_loss", "huber_loss") else _UNNAMED_LOSS
+
+
 def variable_name(objects: list[Any]) -> Optional[str]:
     """The name under which the calling program knows one of these objects, from the innermost frame outwards.
 

@@ -93,10 +93,20 @@ class Recorder:
     def begin_step(self) -> None:
         """A new step begins, perhaps in another mode."""
         self._steps += 1
-        self.losses.begin_step(self._steps)
-        self.activations.step = self._steps
         self.is_idle = not self.hook.wants_anything()
-        self.activations.ask()
+        self.losses.begin_step(self._steps, self.is_idle)
+        self.activations.step = self._steps
+        self.activations.ask(self.is_idle)
+
+    def wants(self) -> interception.Wants:
+        """What is looked at in the current step."""
+        activations = self.activations
+        return interception.Wants(
+            all_calls=activations.wants_every_call,
+            calls=activations.wanted_calls,
+            activation_functions=activations.functions.wanted,
+            is_idle=self.is_idle,
+        )
 
     def _bill(self) -> None:
         """Tells the hook what our own work cost, without what its calls took and have been counted for already.

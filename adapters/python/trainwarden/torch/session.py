@@ -35,7 +35,7 @@ class Session(interception.Listener):
         """`leave` ends the session for good: nothing can be captured, or nothing shall be any more."""
         self.run_dir = run_dir
         self._leave_process = leave
-        self.wants_all_calls = True  # until the first model has been found
+        self.wants = interception.Wants(all_calls=True)  # until the first model has been found
         self._hook: Optional[Hook] = None
         self._recorder: Optional[Recorder] = None
         self._models = Models()
@@ -67,7 +67,7 @@ class Session(interception.Listener):
         recorder = self._recorder
         if recorder is None or not self._is_ours():
             return
-        if recorder.activations.wants_outputs and self._sees_activations():
+        if recorder.activations.wanted and self._sees_activations():
             recorder.activations.save_outputs(module, output)
         if self._models.model_of(module) is not None:
             self._depth = max(0, self._depth - 1)
@@ -81,7 +81,20 @@ class Session(interception.Listener):
     def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
         recorder = self._recorder or self._open_for(None)
         if recorder is not None and self._sees_activations():
-            recorder.losses.see_module(module, inputs, output, recorder.activations.wants_inputs)
+            recorder.losses.see_module(module, inputs, output)
+
+    def loss_computed(self, function: str, inputs: tuple[Any, ...], output: Any) -> None:
+        recorder = self._recorder
+        if recorder is not None and self._sees_activations():
+            recorder.losses.see_function(function, inputs, output, is_backward_expected=self._mode == "train")
+
+    def activation_begins(self, function: str, caller: Any, value: Any) -> None:
+        if self._recorder is not None and self._sees_activations():
+            self._recorder.activations.save_function_input(function, caller, value)
+
+    def activation_ends(self, function: str, caller: Any, value: Any) -> None:
+        if self._recorder is not None and self._sees_activations():
+            self._recorder.activations.save_function_output(function, caller, value)
 
     def loss_scaled(self, loss: Any) -> None:
         recorder = self._recorder or self._open_for(None)
@@ -195,9 +208,9 @@ class Session(interception.Listener):
         """A step begins, perhaps in another mode: what of it is wanted?"""
         recorder.begin_step()
         self._forwards = 0
-        wants = (recorder.activations.wanted, recorder.is_idle)
-        if wants != (self.wants_all_calls, self.is_idle):
-            self.wants_all_calls, self.is_idle = wants
+        wants = recorder.wants()
+        if wants != self.wants:
+            self.wants = wants
             interception.update_wants()
 
     def _expect(self, optimizer: Optimizer) -> None:

@@ -20,8 +20,6 @@ from .roots import Model, unwrapped
 class Watcher(interception.Listener):
     """Captures what a model does. Made by watch(); used by the thread that trains."""
 
-    wants_all_calls = False
-
     def __init__(
         self,
         hook: Any,
@@ -84,7 +82,7 @@ class Watcher(interception.Listener):
 
     def _begin_step(self) -> None:
         self._recorder.begin_step()
-        self.wants_all_calls, self.is_idle = self._recorder.activations.wanted, self._recorder.is_idle
+        self.wants = self._recorder.wants()
         interception.update_wants()
 
     @guarded("capture the model")
@@ -118,7 +116,7 @@ class Watcher(interception.Listener):
             if self._depth == 0:
                 self._recorder.losses.see_output(output)
         elif module is self._loss and not isinstance(module, torch.nn.modules.loss._Loss):
-            self._recorder.losses.see_module(module, (), output, False)
+            self._recorder.losses.see_module(module, (), output)
 
     def call_fails(self, module: torch.nn.Module) -> None:
         if self._is_seen() and id(module) in self._entry_ids:
@@ -131,8 +129,20 @@ class Watcher(interception.Listener):
 
     def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
         if self._is_seen() and (self._loss is None or module is self._loss):
-            wants_inputs = self._recorder.activations.wants_inputs
-            self._recorder.losses.see_module(module, inputs, output, wants_inputs)
+            self._recorder.losses.see_module(module, inputs, output)
+
+    def loss_computed(self, function: str, inputs: tuple[Any, ...], output: Any) -> None:
+        if self._is_seen() and not isinstance(self._loss, torch.nn.Module):
+            is_training = self._hook.current_mode not in ("eval", "predict")
+            self._recorder.losses.see_function(function, inputs, output, is_backward_expected=is_training)
+
+    def activation_begins(self, function: str, caller: Any, value: Any) -> None:
+        if self._is_seen() and self._recorder.activations.knows(caller):
+            self._recorder.activations.save_function_input(function, caller, value)
+
+    def activation_ends(self, function: str, caller: Any, value: Any) -> None:
+        if self._is_seen() and self._recorder.activations.knows(caller):
+            self._recorder.activations.save_function_output(function, caller, value)
 
     def backward_begins(self, tensors: Any) -> None:
         if threading.get_ident() != self._thread:
