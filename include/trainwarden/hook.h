@@ -74,6 +74,9 @@ struct HookOptions {
   std::vector<std::string> include_collections;  // names to save besides `losses` and those in `collections`
   std::vector<std::string> include;              // patterns, added to collection `default`, which is then saved
   bool save_all = false;                         // saves collection `all`
+  // What rules need, beside all that: a tensor is kept at the steps and in the forms that either asks for. A collection
+  // that is not known says its patterns; one may be needed several times.
+  std::vector<Collection> needs;
   SavePolicy save;                               // for collections without one
   KeepForm keep;                                 // for collections without one
 

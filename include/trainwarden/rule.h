@@ -178,12 +178,13 @@ struct RuleSpec {
 TRAINWARDEN_API Result<RuleSpec> parse_rule_spec(std::string_view text);
 TRAINWARDEN_API Result<std::unique_ptr<Rule>> create_rule(const RuleSpec& spec);
 
-// Where a rule stands over the whole run.
+// Where a rule stands over the whole run. Source: the rule evaluation states of SageMaker Debugger, and one of ours.
 enum class RuleStatus : std::uint8_t {
   kInProgress,
   kIssuesFound,
   kNoIssuesFound,  // judged at least one step, and found nothing
-  kStopped,        // the engine was stopped before the run ended
+  kStopping,       // the engine is being stopped before the run has ended
+  kStopped,        // it was
   kError,
   kNotApplicable,  // the run ended, and what the rule judges was never captured, or never enough of it
 };

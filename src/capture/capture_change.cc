@@ -151,6 +151,7 @@ void take_changes(const HookOptions& before, const HookOptions& after, HookOptio
   take(before.save_all, after.save_all, options.save_all);
   take(before.save, after.save, options.save);
   take(before.keep, after.keep, options.keep);
+  take(before.needs, after.needs, options.needs);
   take(before.budget, after.budget, options.budget);
 }
 

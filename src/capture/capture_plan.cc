@@ -146,22 +146,48 @@ Result<std::unique_ptr<CapturePlan>> CapturePlan::resolve(const HookOptions& opt
     const Status status = plan->add(std::move(candidate.collection), candidate.saved);
     if (!status.ok()) return status.with_context(context);
   }
+  for (const Collection& need : options.needs) {
+    const Status status = plan->add_need(need);
+    if (!status.ok()) return status.with_context(fmt::format("need of collection \"{}\"", printable(need.name)));
+  }
   plan->begin_step(Mode::kGlobal, 0);
   return plan;
 }
 
 Status CapturePlan::add(Collection collection, bool saved) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(Demand demand, demand_of(collection));
+  TRAINWARDEN_RETURN_IF_ERROR(define(std::move(collection)));
+  if (saved) planned_.back().demands.push_back(std::move(demand));
+  return Status();
+}
+
+Status CapturePlan::add_need(const Collection& need) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(Demand demand, demand_of(need));
+  auto index = index_of_collection(need.name);
+  if (!index) {
+    TRAINWARDEN_RETURN_IF_ERROR(
+        define({.name = need.name, .include = need.include, .tensor_names = need.tensor_names}));
+    index = static_cast<std::uint32_t>(planned_.size() - 1);
+  }
+  planned_[*index].demands.push_back(std::move(demand));
+  return Status();
+}
+
+Status CapturePlan::define(Collection collection) {
   Planned planned;
-  if (collection.save) TRAINWARDEN_RETURN_IF_ERROR(check_policy(*collection.save));
-  planned.always_whole = always_values(collection.name);
-  planned.form = planned.always_whole ? kValuesBit : bits_of(collection.keep.value_or(keep_));
-  if (planned.form == 0) return Status(Code::kInvalidArgument, "nothing is kept; choose a form in keep");
   TRAINWARDEN_ASSIGN_OR_RETURN(planned.patterns, PatternSet::compile(collection.include));
-  planned.save = collection.save ? collection.save->filled_from(save_) : save_;
-  planned.saved = saved;
+  planned.always_whole = always_values(collection.name);
   planned.collection = std::move(collection);
   planned_.push_back(std::move(planned));
   return Status();
+}
+
+Result<CapturePlan::Demand> CapturePlan::demand_of(const Collection& collection) const {
+  if (collection.save) TRAINWARDEN_RETURN_IF_ERROR(check_policy(*collection.save));
+  Demand demand{collection.save ? collection.save->filled_from(save_) : save_,
+                always_values(collection.name) ? kValuesBit : bits_of(collection.keep.value_or(keep_))};
+  if (demand.form == 0) return Status(Code::kInvalidArgument, "nothing is kept; choose a form in keep");
+  return demand;
 }
 
 const Membership& CapturePlan::membership_of(std::string_view tensor) {
@@ -201,9 +227,8 @@ void CapturePlan::change(const CapturePlan& wanted, bool declared_saved) {
     planned.collection.include.clear();
     planned.collection.tensor_names.clear();
     planned.patterns = PatternSet();
-    planned.saved = planned.declared && declared_saved;
-    planned.save = save_;
-    if (planned.declared) planned.form = bits_of(keep_);
+    planned.demands.clear();
+    if (planned.declared && declared_saved) planned.demands.push_back(own_demand());
   }
   for (const Planned& planned : wanted.planned_) {
     const auto index = index_of_collection(planned.collection.name);
@@ -247,13 +272,16 @@ StepDemand CapturePlan::demand_now() const {
   StepDemand demand{
       .wanted = false, .listed = false, .save_interval = std::numeric_limits<std::int64_t>::max(), .forms = 0};
   for (const Planned& planned : planned_) {
-    const SaveSchedule& schedule = *planned.save[mode_];
-    if (!planned.saved || planned.always_whole || schedule.end_step == 0) continue;
-    const bool listed = schedule.lists(mode_step_);
-    demand.wanted |= planned.form_now != 0 && !listed;
-    demand.listed |= listed;
-    demand.save_interval = std::min(demand.save_interval, schedule.save_interval);
-    demand.forms |= planned.form;
+    if (planned.always_whole) continue;
+    for (const Demand& of_one : planned.demands) {
+      const SaveSchedule& schedule = *of_one.save[mode_];
+      if (schedule.end_step == 0) continue;
+      const bool listed = schedule.lists(mode_step_);
+      demand.wanted |= wanted_now(planned, of_one) != 0 && !listed;
+      demand.listed |= listed;
+      demand.save_interval = std::min(demand.save_interval, schedule.save_interval);
+      demand.forms |= of_one.form;
+    }
   }
   return demand;
 }
@@ -280,9 +308,10 @@ std::optional<std::int64_t> CapturePlan::next_wanted_step(const Membership& memb
   if (off_in_mode(membership)) return next;
   for (const std::uint32_t index : membership.collections_) {
     const Planned& planned = planned_[index];
-    if (!planned.saved) continue;
-    const auto step = planned.save[mode_]->next_wanted(mode_step_, interval_factor(planned));
-    if (step && (!next || *step < *next)) next = step;
+    for (const Demand& demand : planned.demands) {
+      const auto step = demand.save[mode_]->next_wanted(mode_step_, interval_factor(planned));
+      if (step && (!next || *step < *next)) next = step;
+    }
   }
   return next;
 }
@@ -292,9 +321,9 @@ std::vector<Collection> CapturePlan::collections() const {
   std::vector<Collection> collections;
   for (const Planned& planned : planned_) {
     Collection& collection = collections.emplace_back(planned.collection);
-    if (!planned.saved) continue;
-    collection.save = planned.save;
-    if (!collection.keep) collection.keep = keep_;
+    if (planned.demands.empty()) continue;
+    collection.save = planned.demands.front().save;
+    if (!collection.keep) collection.keep = form_of(planned.demands.front().form);
     if (planned.always_whole) collection.keep = KeepForm::whole();
   }
   return collections;
@@ -311,10 +340,8 @@ std::uint32_t CapturePlan::find_or_add(std::string_view collection) {
   if (const auto index = index_of_collection(collection)) return *index;
   Planned planned;
   planned.collection.name = collection;
-  planned.saved = true;
   planned.declared = true;
-  planned.save = save_;
-  planned.form = bits_of(keep_);
+  planned.demands.push_back(own_demand());
   planned.form_now = wanted_now(planned);
   if (planned.form_now != 0) anything_wanted_.store(true, std::memory_order_relaxed);
   planned_.push_back(std::move(planned));
@@ -338,10 +365,16 @@ const Membership& CapturePlan::intern(Indices collections, Indices declared) {
 }
 
 FormBits CapturePlan::wanted_now(const Planned& planned) const {
-  const SaveSchedule& schedule = *planned.save[mode_];
-  if (!planned.saved || !schedule.wants(mode_step_, interval_factor(planned))) return 0;
+  unsigned form = 0;
+  for (const Demand& demand : planned.demands) form |= wanted_now(planned, demand);
+  return static_cast<FormBits>(form);
+}
+
+FormBits CapturePlan::wanted_now(const Planned& planned, const Demand& demand) const {
+  const SaveSchedule& schedule = *demand.save[mode_];
+  if (!schedule.wants(mode_step_, interval_factor(planned))) return 0;
   const bool unrestrained = planned.always_whole || schedule.lists(mode_step_);
-  return unrestrained ? planned.form : restraint_.apply(planned.form);
+  return unrestrained ? demand.form : restraint_.apply(demand.form);
 }
 
 std::int64_t CapturePlan::interval_factor(const Planned& planned) const {

@@ -78,27 +78,35 @@ class CapturePlan {
   std::vector<Collection> collections() const;
 
  private:
+  // Somebody wants these tensors: the user, or a rule.
+  struct Demand {
+    SavePolicy save;  // complete: with a schedule for each mode
+    FormBits form = 0;
+  };
   struct Planned {
     Collection collection;
     PatternSet patterns;
-    bool saved = false;
-    bool declared = false;      // by the program, with a tensor; not by the options
-    bool always_whole = false;  // losses, scalars, signals: whatever KeepForm and the budget say
-    SavePolicy save;            // complete: with a schedule for each mode
-    FormBits form = 0;
+    bool declared = false;        // by the program, with a tensor; not by the options
+    bool always_whole = false;    // losses, scalars, signals: whatever KeepForm and the budget say
+    std::vector<Demand> demands;  // none: it is not saved; that of the user goes first
     FormBits form_now = 0;
   };
 
   explicit CapturePlan(const HookOptions& options);
   Status add(Collection collection, bool saved);
+  Status add_need(const Collection& need);
+  Status define(Collection collection);
   std::optional<std::uint32_t> index_of_collection(std::string_view collection) const;
   std::uint32_t find_or_add(std::string_view collection);
   using Indices = std::vector<std::uint32_t>;
   Indices found_by_name(std::string_view tensor) const;
   const Membership& intern(Indices collections, Indices declared);
   bool off_in_mode(const Membership& membership) const;
+  Result<Demand> demand_of(const Collection& collection) const;
+  Demand own_demand() const { return {save_, bits_of(keep_)}; }
   StepDemand demand_now() const;
   std::int64_t interval_factor(const Planned& planned) const;
+  FormBits wanted_now(const Planned& planned, const Demand& demand) const;
   FormBits wanted_now(const Planned& planned) const;
   FormBits wanted_now(const Membership& membership) const;
 

@@ -174,6 +174,60 @@ TEST(CapturePlan, TheManifestHasThePolicyOfWhatIsSaved) {
   }
 }
 
+Collection need(std::string name, std::int64_t interval, const KeepForm& keep) {
+  return {.name = std::move(name), .save = SavePolicy::every(interval), .keep = keep};
+}
+
+TEST(CapturePlan, NeedsJoinWhatTheUserAskedFor) {
+  HookOptions options;
+  options.collections = {need("gradients", 10, KeepForm::whole())};
+  options.needs = {need("gradients", 2, KeepForm::reduced()),
+                   need("gradients", 3, {.values = false, .statistics = true, .hash = true})};
+  const auto plan = plan_of(options);
+  const Membership& gradient = plan->membership_of("gradient/a");
+  const auto form_at = [&](std::int64_t step) {
+    plan->begin_step(Mode::kTrain, step);
+    return gradient.form_now();
+  };
+  EXPECT_EQ(form_at(1), 0);
+  EXPECT_EQ(form_at(2), kStatisticsBit);
+  EXPECT_EQ(form_at(3), kStatisticsBit | kHashBit);
+  EXPECT_EQ(form_at(10), kValuesBit | kStatisticsBit);
+  EXPECT_EQ(plan->next_wanted_step(gradient), 10);
+  plan->begin_step(Mode::kTrain, 11);
+  EXPECT_EQ(plan->next_wanted_step(gradient), 12);
+  EXPECT_EQ(plan->demand().save_interval, 2);
+  EXPECT_EQ(plan->membership_of("conv0.weight").form_now(), 0) << "what nobody needs is not kept";
+}
+
+TEST(CapturePlan, ANeedDefinesTheCollectionThatNobodyKnows) {
+  HookOptions options;
+  options.needs = {need("mine", 1, KeepForm::reduced())};
+  options.needs[0].include = {"relu"};
+  const auto plan = plan_of(options);
+  EXPECT_EQ(plan->membership_of("relu_output_0").form_now(), kStatisticsBit);
+  EXPECT_TRUE(plan->wants_collection("mine"));
+}
+
+TEST(CapturePlan, ANeedOfAKindIsMetByWhatIsDeclaredOfIt) {
+  HookOptions options;
+  options.needs = {need("relu_outputs", 1, KeepForm::reduced())};
+  const auto plan = plan_of(options);
+  constexpr std::string_view kCollections[] = {"outputs", "relu_outputs"};
+  const Membership& relu = plan->with_collections(plan->membership_of("act_output_0"), kCollections);
+  EXPECT_EQ(relu.form_now(), kStatisticsBit);
+  EXPECT_EQ(plan->membership_of("other_output_0").form_now(), 0);
+}
+
+TEST(CapturePlan, BadNeeds) {
+  HookOptions options;
+  options.needs = {need("mine", 1, KeepForm::reduced())};
+  options.needs[0].include = {"("};
+  EXPECT_NE(error_of(options).find("need of collection \"mine\""), std::string::npos) << error_of(options);
+  options.needs = {need("mine", 0, KeepForm::reduced())};
+  EXPECT_NE(error_of(options).find("save_interval must be at least 1"), std::string::npos);
+}
+
 TEST(CapturePlan, BadCollections) {
   HookOptions options;
   options.include_collections = {"weigths"};

@@ -39,14 +39,18 @@ constexpr const char* kWhatVariables[] = {"TRAINWARDEN_CONFIG",   "SMDEBUG_CONFI
                                           "TRAINWARDEN_INCLUDE",  "TRAINWARDEN_INCLUDE_COLLECTIONS",
                                           "TRAINWARDEN_SAVE_ALL", "TRAINWARDEN_SAVE_INTERVAL"};
 
-// What every training has, at a price that nobody notices.
+// What the rules that judge the run need; `trainwarden run` says it.
+constexpr const char* kNeedsVariable = "TRAINWARDEN_NEEDS";
+
+// What every training has, at a price that nobody notices; nothing of it when rules say what they need.
 constexpr double kAttachBudget = 0.01;
-HookOptions attach_defaults() {
+HookOptions attach_defaults(bool with_needs) {
   HookOptions options;
+  options.budget = kAttachBudget;
+  if (with_needs) return options;
   options.include_collections = {"weights", "biases", "gradients", "outputs"};
   options.save = SavePolicy::every(1);
   options.keep = KeepForm::reduced();
-  options.budget = kAttachBudget;
   return options;
 }
 
@@ -134,6 +138,13 @@ Status overlay_tensorboard(const Environment& environment, HookOptions& options)
   return reader.status();
 }
 
+// What rules need: the value of the key `needs` of a configuration.
+Status overlay_needs(const Environment& environment, HookOptions& options) {
+  const auto needs = EnvironmentReader(environment).text(kNeedsVariable);
+  if (!needs) return {};
+  return overlay_json(fmt::format("{{\"needs\": {}}}", *needs), kNeedsVariable, options);
+}
+
 void set_interval(SavePolicy& policy, std::int64_t save_interval) {
   for (auto& schedule : policy.by_mode) {
     if (!schedule) schedule.emplace();
@@ -191,6 +202,7 @@ Status overlay_variables(const Environment& environment, HookOptions& options) {
   reader.read("TRAINWARDEN_INCLUDE_COLLECTIONS", options.include_collections, parse_list);
   if (const auto pattern = reader.text("TRAINWARDEN_INCLUDE")) options.include = {std::string(*pattern)};
   reader.read("TRAINWARDEN_KEEP", options.keep, parse_keep);
+  TRAINWARDEN_RETURN_IF_ERROR(overlay_needs(environment, options));
 
   reader.read("TRAINWARDEN_BUDGET", options.budget, parse_share);
   reader.read("TRAINWARDEN_INCLUDE_WORKERS", options.include_workers, parse_include_workers);
@@ -207,7 +219,7 @@ Result<HookOptions> options_for_attach(const Environment& environment) {
   const EnvironmentReader reader(environment);
   const bool said = std::any_of(std::begin(kWhatVariables), std::end(kWhatVariables),
                                 [&](const char* variable) { return reader.text(variable).has_value(); });
-  HookOptions options = said ? HookOptions() : attach_defaults();
+  HookOptions options = said ? HookOptions() : attach_defaults(reader.text(kNeedsVariable).has_value());
   TRAINWARDEN_RETURN_IF_ERROR(overlay_environment(environment, options));
   return options;
 }

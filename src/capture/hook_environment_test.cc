@@ -82,6 +82,22 @@ TEST(HookEnvironment, WhatTheEnvironmentSaysIsAllThatIsAttached) {
   }
 }
 
+TEST(HookEnvironment, WhatRulesNeedIsAllThatIsAttached) {
+  const auto options = options_for_attach(environment_of(
+      {{"TRAINWARDEN_NEEDS",
+        R"([{"name": "gradients", "save": {"save_interval": 1}, "keep": {"values": false, "statistics": true}},
+            {"name": "gradients", "save": {"save_interval": 100}}])"}}));
+  ASSERT_TRUE(options.ok()) << options.status().to_string();
+  ASSERT_EQ(options->needs.size(), 2U);
+  EXPECT_EQ(options->needs[0].save->by_mode[index_of(Mode::kTrain)]->save_interval, 1);
+  EXPECT_EQ(options->needs[1].save->by_mode[index_of(Mode::kTrain)]->save_interval, 100);
+  EXPECT_TRUE(options->include_collections.empty());
+  EXPECT_EQ(options->budget, 0.01);
+
+  const auto bad = options_for_attach(environment_of({{"TRAINWARDEN_NEEDS", "[{}]"}}));
+  EXPECT_NE(bad.status().message().find("TRAINWARDEN_NEEDS: needs[0]"), std::string::npos) << bad.status().message();
+}
+
 TEST(HookEnvironment, LaunchersAreAskedInOrder) {
   const Variables torchrun = {{"RANK", "3"}, {"WORLD_SIZE", "8"}, {"SLURM_PROCID", "5"}};
   HookOptions options;

@@ -72,14 +72,16 @@ Collection& collection_named(const std::string& wanted, std::vector<Collection>&
   return collections.emplace_back(Collection{.name = wanted});
 }
 
-void read_collection(const json& value, const std::string& path, HookOptions& options, Status& status) {
+// Into the one of the same name in `collections`, or a new one.
+void read_collection(const json& value, const std::string& path, const HookOptions& options,
+                     std::vector<Collection>& collections, Status& status) {
   JsonObject object(value, path, status);
   std::string collection_name;
   object.read("name", collection_name);
   if (collection_name.empty()) object.fail("name", "expected the collection's name, found nothing");
   if (!status.ok()) return;
 
-  Collection& collection = collection_named(collection_name, options.collections);
+  Collection& collection = collection_named(collection_name, collections);
   object.read("include", collection.include);
   object.read("tensor_names", collection.tensor_names);
   if (const json* save = object.find("save")) {
@@ -97,7 +99,21 @@ void read_collections(JsonObject& document, HookOptions& options, Status& status
   if (!collections->is_array()) return document.fail_type("collections", "an array of objects", *collections);
   std::size_t index = 0;
   for (const json& collection : *collections) {
-    read_collection(collection, fmt::format("collections[{}]", index++), options, status);
+    read_collection(collection, fmt::format("collections[{}]", index++), options, options.collections, status);
+  }
+}
+
+// Each by itself: two rules may need the same collection at different steps.
+void read_needs(JsonObject& document, HookOptions& options, Status& status) {
+  const json* needs = document.find("needs");
+  if (needs == nullptr) return;
+  if (!needs->is_array()) return document.fail_type("needs", "an array of objects", *needs);
+  options.needs.clear();
+  for (const json& need : *needs) {
+    std::vector<Collection> read;
+    read_collection(need, fmt::format("needs[{}]", options.needs.size()), options, read, status);
+    if (!status.ok()) return;
+    options.needs.push_back(std::move(read.front()));
   }
 }
 
@@ -146,6 +162,7 @@ Status read_document(const json& value, HookOptions& options) {
   if (const json* save = document.find("save")) options.save = read_save(*save, "save", options.save, status);
   if (const json* keep = document.find("keep")) options.keep = read_keep(*keep, "keep", options.keep, status);
   read_collections(document, options, status);
+  read_needs(document, options, status);
   document.read("include_collections", options.include_collections);
   document.read("include", options.include);
   document.read("save_all", options.save_all);

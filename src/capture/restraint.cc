@@ -12,6 +12,14 @@ FormBits bits_of(const KeepForm& form) {
   return static_cast<FormBits>(bits);
 }
 
+KeepForm form_of(FormBits bits) {
+  return {.values = (bits & kValuesBit) != 0,
+          .statistics = (bits & kStatisticsBit) != 0,
+          .histogram = (bits & kHistogramBit) != 0,
+          .hash = (bits & kHashBit) != 0,
+          .shape = (bits & kShapeBit) != 0};
+}
+
 FormBits Restraint::apply(FormBits form) const {
   const bool without_values = (form & dropped & kValuesBit) != 0;
   const unsigned kept = form & ~unsigned{dropped};

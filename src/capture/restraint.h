@@ -18,6 +18,7 @@ inline constexpr FormBits kHashBit = 8;
 inline constexpr FormBits kShapeBit = 16;
 inline constexpr FormBits kAnyStatisticsBits = kStatisticsBit | kHistogramBit | kHashBit;
 FormBits bits_of(const KeepForm& form);
+KeepForm form_of(FormBits bits);
 
 struct Restraint {
   std::int64_t interval_factor = 1;  // save intervals are this many times as long: a power of two

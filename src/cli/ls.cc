@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
-#include "cli/rule_history.h"
+#include "rules/rule_history.h"
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
@@ -33,7 +33,7 @@ struct RunRow {
   std::size_t step_count = 0;
   std::int64_t last_step = -1;
   std::optional<LossNow> loss;
-  std::vector<RuleHistory> rules;
+  std::vector<rules::RuleHistory> rules;
 };
 
 RunRow read_run(const std::filesystem::path& path) {
@@ -52,7 +52,7 @@ RunRow read_run(const std::filesystem::path& path) {
   row.step_count = (*trial)->steps().size();
   row.last_step = (*trial)->last_complete_step();
   row.loss = last_loss(**trial);
-  row.rules = read_rule_histories(path).value_or({});
+  row.rules = rules::read_rule_histories(path).value_or({});
   return row;
 }
 
@@ -66,9 +66,9 @@ std::vector<RunRow> read_runs(const std::filesystem::path& folder, const std::ve
 }
 
 // "ok", "2 of 3 fired", or nothing when no rule watched.
-std::string verdicts_text(const std::vector<RuleHistory>& rules) {
+std::string verdicts_text(const std::vector<rules::RuleHistory>& rules) {
   if (rules.empty()) return "";
-  const std::size_t fired = count_fired(rules);
+  const std::size_t fired = rules::count_fired(rules);
   return fired == 0 ? "none fired" : fmt::format("{} of {} fired", fired, rules.size());
 }
 
@@ -105,7 +105,7 @@ Json json_of(const RunRow& row) {
         {"tensor", row.loss->tensor}, {"step", row.loss->step}, {"value", json_number(row.loss->value)}};
   }
   json["rules"] = row.rules.size();
-  json["rules_fired"] = count_fired(row.rules);
+  json["rules_fired"] = rules::count_fired(row.rules);
   return json;
 }
 

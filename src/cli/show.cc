@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
-#include "cli/rule_history.h"
+#include "rules/rule_history.h"
 #include "cli/rule_report.h"
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
@@ -38,9 +38,9 @@ std::vector<CollectionSize> collection_sizes(const Trial& trial) {
   return sizes;
 }
 
-Json rules_as_json(const std::vector<RuleHistory>& rules) {
+Json rules_as_json(const std::vector<rules::RuleHistory>& rules) {
   Json list = Json::array();
-  for (const RuleHistory& rule : rules) {
+  for (const rules::RuleHistory& rule : rules) {
     Json json = json_of(rule.status);
     json["journal"] = rule.journal;
     json["verdicts"] = Json::array();
@@ -50,7 +50,7 @@ Json rules_as_json(const std::vector<RuleHistory>& rules) {
   return list;
 }
 
-void print_as_json(Trial& trial, const std::vector<RuleHistory>& rules) {
+void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules) {
   Json modes = Json::object();
   for (const Mode mode : trial.modes()) {
     const auto steps = trial.steps(mode);
@@ -120,10 +120,10 @@ void print_contents(Trial& trial) {
   }
 }
 
-void print_rules(const std::vector<RuleHistory>& rules) {
+void print_rules(const std::vector<rules::RuleHistory>& rules) {
   if (rules.empty()) return;
   std::vector<rules::RuleStatusRecord> statuses;
-  for (const RuleHistory& rule : rules) statuses.push_back(rule.status);
+  for (const rules::RuleHistory& rule : rules) statuses.push_back(rule.status);
   fmt::print("\n");
   print_statuses(stdout, statuses);
 }
@@ -138,7 +138,7 @@ void print_losses(const Trial& trial) {
   fmt::print("\n{}", table.to_string());
 }
 
-void print_places(const Trial& trial, const std::vector<RuleHistory>& rules) {
+void print_places(const Trial& trial, const std::vector<rules::RuleHistory>& rules) {
   if (is_foreign(trial)) {
     fmt::print("\ntensors in {}\n", (trial.path() / "events").string());
     return;
@@ -147,7 +147,7 @@ void print_places(const Trial& trial, const std::vector<RuleHistory>& rules) {
   fmt::print("\n");
   for (const std::string& worker : trial.workers()) fmt::print("tensors in {}\n", place(worker));
   std::string last;
-  for (const RuleHistory& rule : rules) {
+  for (const rules::RuleHistory& rule : rules) {
     if (rule.journal != last) fmt::print("verdicts in {}\n", place(rule.journal));
     last = rule.journal;
   }
@@ -156,7 +156,7 @@ void print_places(const Trial& trial, const std::vector<RuleHistory>& rules) {
 int act(const ShowOptions& options) {
   const auto trial = options.run.open();
   if (!trial.ok()) return report_error(trial.status());
-  const auto rules = read_rule_histories((*trial)->path());
+  const auto rules = rules::read_rule_histories((*trial)->path());
   if (!rules.ok()) return report_error(rules.status());
   if (options.json) {
     print_as_json(**trial, *rules);

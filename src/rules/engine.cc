@@ -19,8 +19,9 @@ constexpr std::int64_t kSilenceIntervalNs = 200'000'000;
 // A verdict explains what follows within so many steps.
 constexpr std::int64_t kCauseReachSteps = 1000;
 
-// The rules' names, with "-2", "-3", ... after those that were there before.
-std::vector<std::string> make_ids(const std::vector<EngineRule>& rules) {
+}  // namespace
+
+std::vector<std::string> rule_ids(std::span<const EngineRule> rules) {
   std::map<std::string, int> seen;
   std::vector<std::string> ids;
   for (const EngineRule& rule : rules) {
@@ -30,22 +31,23 @@ std::vector<std::string> make_ids(const std::vector<EngineRule>& rules) {
   return ids;
 }
 
-}  // namespace
-
 Result<std::vector<EngineRule>> create_engine_rules(std::span<const RuleSpec> specs) {
   std::vector<EngineRule> rules;
   for (const RuleSpec& spec : specs) {
     TRAINWARDEN_ASSIGN_OR_RETURN(auto rule, create_rule(spec));
+    const RuleKind* const kind = find_builtin(spec.name);
     rules.push_back({spec, std::move(rule)});
+    if (kind != nullptr) rules.back().consequences = kind->description.consequences;
   }
   return rules;
 }
 
 Engine::Engine(Trial& trial, std::vector<EngineRule> rules, const EngineOptions& options, VerdictCallback on_verdict)
     : trial_(trial), options_(options), on_verdict_(std::move(on_verdict)) {
-  const std::vector<std::string> ids = make_ids(rules);
+  const std::vector<std::string> ids = rule_ids(rules);
   for (std::size_t i = 0; i < rules.size(); ++i) {
     runners_.emplace_back(ids[i], std::move(rules[i].spec), std::move(rules[i].rule), options.keep_going);
+    consequences_.emplace(&runners_.back(), std::move(rules[i].consequences));
   }
   if (options.journal_storage != nullptr) open_journal(*options.journal_storage);
 }
@@ -108,7 +110,7 @@ void Engine::take(RuleRunner& runner, RuleNews news) {
   if (news.verdict) {
     const RuleRunner* const cause = cause_of(runner, news.verdict->place.global_step);
     if (cause != nullptr) runner.attribute(news, cause->id());
-    news.verdict->muted = is_muted(*news.verdict);
+    if (is_muted(*news.verdict)) runner.mute(news);
   }
   tell(news);
 }
@@ -117,9 +119,7 @@ const RuleRunner* Engine::cause_of(const RuleRunner& runner, std::int64_t global
   for (const RuleRunner& other : runners_) {
     if (&other == &runner || other.last_fired_step() < 0) continue;
     if (global_step - other.last_fired_step() > kCauseReachSteps) continue;
-    const RuleKind* const kind = find_builtin(other.spec().name);
-    if (kind == nullptr) continue;
-    const auto& consequences = kind->description.consequences;
+    const auto& consequences = consequences_.at(&other);
     if (std::find(consequences.begin(), consequences.end(), runner.spec().name) != consequences.end()) return &other;
   }
   return nullptr;
@@ -177,6 +177,9 @@ bool Engine::all_decided() const {
 void Engine::finish() {
   if (std::exchange(finished_, true)) return;
   const RunnerEnd end = run_ended() ? RunnerEnd::kRunEnded : RunnerEnd::kEngineStopped;
+  if (end == RunnerEnd::kEngineStopped) {
+    for (RuleRunner& runner : runners_) tell(runner.begin_stop(options_.clock->unix_ns()));
+  }
   for (RuleRunner& runner : runners_) tell(runner.end(end, options_.clock->unix_ns()));
   if (journal_.writer == nullptr) return;
   const Status sealed = journal_.writer->seal();

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -36,10 +37,14 @@ namespace trainwarden::rules {
 struct EngineRule {
   RuleSpec spec;
   std::unique_ptr<Rule> rule;
+  std::vector<std::string> consequences{};  // as in RuleDescription
 };
 
 // kInvalidArgument as create_rule().
 Result<std::vector<EngineRule>> create_engine_rules(std::span<const RuleSpec> specs);
+
+// What the rules are called in verdicts: their names, with "-2", "-3", ... after those that were there before.
+std::vector<std::string> rule_ids(std::span<const EngineRule> rules);
 
 struct EngineOptions {
   bool keep_going = false;                      // judge on with a rule that has fired
@@ -97,6 +102,7 @@ class Engine {
   const EngineOptions options_;
   const VerdictCallback on_verdict_;
   std::deque<RuleRunner> runners_;  // they do not move
+  std::map<const RuleRunner*, std::vector<std::string>> consequences_;
   WatchJournal journal_;
   Status journal_status_;
   std::int64_t last_judged_step_ = -1;

@@ -323,5 +323,128 @@ TEST(EngineRules, ABadSpecIsAnError) {
   EXPECT_EQ(create_engine_rules(specs).status().code(), Code::kInvalidArgument);
 }
 
+Verdict note() {
+  return {Outcome::kFired, Severity::kInfo, "worth a look", "", {}};
+}
+
+TEST(Engine, ANoteIsNoIssueAndDoesNotEndTheJudging) {
+  TestRun run;
+  run.add_steps(0, 5);
+  run.end();
+  Watch watch(run, list_of(scripted("Noter", [](std::int64_t step) { return step < 2 ? note() : Verdict::ok(); })));
+  ASSERT_TRUE(watch.engine->poll().ok());
+  watch.engine->finish();
+  ASSERT_EQ(watch.told.size(), 1U) << "the second note repeats the first";
+  EXPECT_FALSE(watch.told[0].alarms());
+  EXPECT_EQ(watch.engine->statuses()[0].status, RuleStatus::kNoIssuesFound);
+  EXPECT_EQ(watch.engine->statuses()[0].details, "judged 6 steps: 2 worth a note, no issue");
+}
+
+TEST(Engine, AGraverVerdictIsToldAfterANote) {
+  TestRun run;
+  run.add_steps(0, 3);
+  run.end();
+  Watch watch(run, list_of(scripted("Noter", [](std::int64_t step) { return step < 2 ? note() : fire(); })));
+  ASSERT_TRUE(watch.engine->poll().ok());
+  watch.engine->finish();
+  ASSERT_EQ(watch.told.size(), 2U);
+  EXPECT_TRUE(watch.told[1].alarms());
+  EXPECT_EQ(watch.told[1].place.global_step, 2);
+}
+
+TEST(Engine, ARootCauseExplainsItsConsequences) {
+  TestRun run;
+  run.add_steps(0, 5);
+  run.end();
+  // The consequence stands first in the list, and fires at the same step.
+  std::vector<EngineRule> rules = list_of(fires_at("Spike", {3}), fires_at("Nan", {3}), fires_at("Other", {3}));
+  rules[1].consequences = {"Spike"};
+  Watch watch(run, std::move(rules));
+  ASSERT_TRUE(watch.engine->poll().ok());
+  watch.engine->finish();
+  ASSERT_EQ(watch.told.size(), 3U);
+  EXPECT_EQ(watch.told[0].consequence_of, "Nan");
+  EXPECT_FALSE(watch.told[0].alarms());
+  EXPECT_TRUE(watch.told[1].alarms());
+  EXPECT_TRUE(watch.told[2].alarms());
+  EXPECT_EQ(watch.engine->statuses()[0].status, RuleStatus::kIssuesFound);
+  EXPECT_NE(watch.engine->statuses()[0].details.find("It follows from Nan"), std::string::npos);
+}
+
+TEST(Engine, WhatFiredBeforeItsCauseIsNoConsequence) {
+  TestRun run;
+  run.add_steps(0, 5);
+  run.end();
+  std::vector<EngineRule> rules = list_of(fires_at("Spike", {1}), fires_at("Nan", {3}));
+  rules[1].consequences = {"Spike"};
+  Watch watch(run, std::move(rules));
+  ASSERT_TRUE(watch.engine->poll().ok());
+  watch.engine->finish();
+  EXPECT_EQ(watch.told.at(0).consequence_of, "");
+}
+
+TEST(Engine, AMutedVerdictIsWrittenDownAndAlarmsNobody) {
+  TestRun run;
+  run.add_steps(0, 1);
+  run.end();
+  const auto trial = run.open();
+  std::vector<VerdictRecord> told;
+  EngineOptions options{.clock = &run.clock(), .mute = {"Spike:a"}};
+  const auto with_evidence = [](std::string tensor) {
+    Verdict verdict = fire();
+    verdict.evidence = {{std::move(tensor), "", "l2", 1, 0, 0}};
+    return verdict;
+  };
+  Engine engine(*trial,
+                list_of(scripted("Spike", [&](std::int64_t) { return with_evidence("a"); }),
+                        scripted("Other", [&](std::int64_t) { return with_evidence("a"); })),
+                options, [&](const VerdictRecord& record) { told.push_back(record); });
+  ASSERT_TRUE(engine.poll().ok());
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_TRUE(told[0].muted);
+  EXPECT_FALSE(told[0].alarms());
+  EXPECT_TRUE(engine.first_fired().at(0).muted);
+  EXPECT_FALSE(told[1].muted);
+}
+
+// Fires when nothing came for ten seconds.
+class SilenceRule final : public Rule {
+ public:
+  Verdict evaluate(const StepWindow&) override { return Verdict::ok(); }
+  std::optional<Verdict> on_silence(const Silence& silence) override {
+    if (silence.now_unix_ns - silence.last_unix_ns < 10'000'000'000) return std::nullopt;
+    return fire();
+  }
+};
+
+TEST(Engine, SilenceIsJudgedWhileTheRunLives) {
+  TestRun run;
+  run.add_steps(0, 1);
+  Watch watch(run, [] {
+    std::vector<EngineRule> rules;
+    rules.push_back({{"Stalled", {}}, std::make_unique<SilenceRule>()});
+    return rules;
+  }());
+  run.clock().advance_ns(1'000'000'000);
+  ASSERT_TRUE(watch.engine->poll().ok());
+  EXPECT_TRUE(watch.told.empty());
+  run.clock().advance_ns(10'000'000'000);
+  ASSERT_TRUE(watch.engine->poll().ok());
+  ASSERT_EQ(watch.told.size(), 1U);
+  EXPECT_EQ(watch.told[0].place.global_step, 1);
+}
+
+TEST(Engine, ARunThatHasEndedIsNotSilent) {
+  TestRun run;
+  run.add_steps(0, 1);
+  run.end();
+  std::vector<EngineRule> rules;
+  rules.push_back({{"Stalled", {}}, std::make_unique<SilenceRule>()});
+  Watch watch(run, std::move(rules));
+  run.clock().advance_ns(100'000'000'000);
+  ASSERT_TRUE(watch.engine->poll().ok());
+  EXPECT_TRUE(watch.told.empty());
+}
+
 }  // namespace
 }  // namespace trainwarden::rules

@@ -30,6 +30,7 @@ std::string_view name(RuleStatus status) {
     case RuleStatus::kInProgress: return "InProgress";
     case RuleStatus::kIssuesFound: return "IssuesFound";
     case RuleStatus::kNoIssuesFound: return "NoIssuesFound";
+    case RuleStatus::kStopping: return "Stopping";
     case RuleStatus::kStopped: return "Stopped";
     case RuleStatus::kError: return "Error";
     case RuleStatus::kNotApplicable: return "NotApplicable";

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "rules/rule_status.h"
+
 namespace trainwarden::rules {
 namespace {
 
@@ -115,10 +117,22 @@ std::optional<RepeatsRecord> RuleRunner::end_streak(std::int64_t now_unix_ns) {
   return RepeatsRecord{id_, Outcome::kFired, streak->first_step, streak->last_step, streak->repeats, now_unix_ns};
 }
 
+void RuleRunner::mute(RuleNews& news) {
+  if (!news.verdict) return;
+  news.verdict->muted = true;
+  if (first_fired_ && first_fired_->place == news.verdict->place) first_fired_->muted = true;
+}
+
+RuleNews RuleRunner::begin_stop(std::int64_t now_unix_ns) {
+  RuleNews news;
+  if (change_status(RuleStatus::kStopping, "stopping before the run has ended")) news.status = status(now_unix_ns);
+  return news;
+}
+
 RuleNews RuleRunner::end(RunnerEnd end, std::int64_t now_unix_ns) {
   RuleNews news;
   news.repeats = end_streak(now_unix_ns);
-  if (status_ != RuleStatus::kInProgress) return news;
+  if (status_ != RuleStatus::kInProgress && status_ != RuleStatus::kStopping) return news;
   settle(end);
   news.status = status(now_unix_ns);
   return news;
@@ -136,7 +150,7 @@ void RuleRunner::settle(RunnerEnd end) {
 
 // A first firing is what the details tell for ever.
 bool RuleRunner::change_status(RuleStatus status, std::string details) {
-  if (status == status_) return false;
+  if (!may_follow(status_, status)) return false;
   status_ = status;
   details_ = std::move(details);
   return true;

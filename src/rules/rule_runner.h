@@ -42,6 +42,10 @@ class RuleRunner {
   RuleNews judge_silence(const Silence& silence);
   // The verdict of these news follows from another rule's: says so in it and in the status.
   void attribute(RuleNews& news, const std::string& cause_id);
+  // The user does not want to hear of the verdict of these news.
+  void mute(RuleNews& news);
+  // The engine is about to stop before the run has ended.
+  RuleNews begin_stop(std::int64_t now_unix_ns);
   RuleNews end(RunnerEnd end, std::int64_t now_unix_ns);
 
   // Where it stands, as of the last call.

@@ -44,8 +44,9 @@ TEST_F(RulesDocument, HasARowForEachParameter) {
 }
 
 TEST_F(RulesDocument, HasEveryStatusAndOutcome) {
-  for (const auto status : {RuleStatus::kInProgress, RuleStatus::kIssuesFound, RuleStatus::kNoIssuesFound,
-                            RuleStatus::kStopped, RuleStatus::kError, RuleStatus::kNotApplicable}) {
+  for (const auto status :
+       {RuleStatus::kInProgress, RuleStatus::kIssuesFound, RuleStatus::kNoIssuesFound, RuleStatus::kStopping,
+        RuleStatus::kStopped, RuleStatus::kError, RuleStatus::kNotApplicable}) {
     EXPECT_TRUE(has("| `" + std::string(name(status)) + "` |")) << name(status);
   }
   for (const auto outcome :

@@ -22,8 +22,9 @@ constexpr const char* kRuleStatusType = "rule_status";
 constexpr std::array kOutcomes = {Outcome::kOk, Outcome::kFired, Outcome::kNotApplicable, Outcome::kInsufficientData,
                                   Outcome::kError};
 constexpr std::array kSeverities = {Severity::kInfo, Severity::kWarning, Severity::kError};
-constexpr std::array kStatuses = {RuleStatus::kInProgress, RuleStatus::kIssuesFound, RuleStatus::kNoIssuesFound,
-                                  RuleStatus::kStopped,    RuleStatus::kError,       RuleStatus::kNotApplicable};
+constexpr std::array kStatuses = {RuleStatus::kInProgress,   RuleStatus::kIssuesFound, RuleStatus::kNoIssuesFound,
+                                  RuleStatus::kStopping,     RuleStatus::kStopped,     RuleStatus::kError,
+                                  RuleStatus::kNotApplicable};
 static_assert(kOutcomes.size() == kOutcomeCount);
 
 Status damaged(const char* field, std::string_view expected) {

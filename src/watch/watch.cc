@@ -5,6 +5,7 @@
 #include "actions/dispatcher.h"
 #include "actions/stop_action.h"
 #include "rules/engine.h"
+#include "rules/registry.h"
 #include "storage/local_storage.h"
 #include "store/no_throw.h"
 #include "trial/trial_access.h"
@@ -21,7 +22,11 @@ WatchVerdict verdict_of(const rules::VerdictRecord& record) {
 
 std::vector<rules::EngineRule> engine_rules(std::vector<WatchRule> watched) {
   std::vector<rules::EngineRule> engine_rules;
-  for (WatchRule& rule : watched) engine_rules.push_back({std::move(rule.spec), std::move(rule.rule)});
+  for (WatchRule& rule : watched) {
+    const RuleKind* const kind = rules::find_builtin(rule.spec.name);
+    engine_rules.push_back({std::move(rule.spec), std::move(rule.rule)});
+    if (kind != nullptr) engine_rules.back().consequences = kind->description.consequences;
+  }
   return engine_rules;
 }
 

@@ -29,6 +29,7 @@ class RuleState(str, Enum):
     IN_PROGRESS = "InProgress"
     ISSUES_FOUND = "IssuesFound"
     NO_ISSUES_FOUND = "NoIssuesFound"
+    STOPPING = "Stopping"
     STOPPED = "Stopped"  # before the run ended
     ERROR = "Error"
     NOT_APPLICABLE = "NotApplicable"

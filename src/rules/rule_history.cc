@@ -1,4 +1,4 @@
-#include "cli/rule_history.h"
+#include "rules/rule_history.h"
 
 #include <algorithm>
 #include <iterator>
@@ -6,7 +6,7 @@
 #include "storage/local_storage.h"
 #include "store/journal_reader.h"
 
-namespace trainwarden::cli {
+namespace trainwarden::rules {
 namespace {
 
 // The rules of one journal.
@@ -15,9 +15,9 @@ class JournalHistory {
   explicit JournalHistory(std::string journal) : journal_(std::move(journal)) {}
 
   Status take(const std::string& json) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const auto status, rules::decode_rule_status(json));
-    if (status) of_rule(status->rule_id).status = *status;
-    TRAINWARDEN_ASSIGN_OR_RETURN(const auto verdict, rules::decode_verdict(json));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto status, decode_rule_status(json));
+    if (status) take_status(of_rule(status->rule_id), *status);
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto verdict, decode_verdict(json));
     if (verdict) take_verdict(*verdict);
     return {};
   }
@@ -25,10 +25,18 @@ class JournalHistory {
   std::vector<RuleHistory>& histories() { return histories_; }
 
  private:
+  // An engine that starts anew says again that its rules are in progress.
+  static void take_status(RuleHistory& history, const RuleStatusRecord& status) {
+    const bool same = !history.transitions.empty() && history.transitions.back().status == status.status;
+    if (same) history.transitions.pop_back();
+    history.transitions.push_back(status);
+    history.status = status;
+  }
+
   // An engine that starts anew judges from the first step on and tells again what was told before.
-  void take_verdict(const rules::VerdictRecord& verdict) {
+  void take_verdict(const VerdictRecord& verdict) {
     auto& verdicts = of_rule(verdict.rule_id).verdicts;
-    const bool known = std::any_of(verdicts.begin(), verdicts.end(), [&](const rules::VerdictRecord& earlier) {
+    const bool known = std::any_of(verdicts.begin(), verdicts.end(), [&](const VerdictRecord& earlier) {
       return earlier.place == verdict.place && earlier.parameters == verdict.parameters;
     });
     if (!known) verdicts.push_back(verdict);
@@ -38,7 +46,7 @@ class JournalHistory {
     for (RuleHistory& history : histories_) {
       if (history.status.rule_id == rule_id) return history;
     }
-    histories_.push_back({.journal = journal_, .status = {}, .verdicts = {}});
+    histories_.push_back({.journal = journal_, .status = {}, .transitions = {}, .verdicts = {}});
     histories_.back().status.rule_id = rule_id;
     return histories_.back();
   }
@@ -61,6 +69,7 @@ Result<std::vector<RuleHistory>> read_journal(const storage::Storage& storage, c
     if (engine_lives || rule.status.status != RuleStatus::kInProgress) continue;
     rule.status.status = RuleStatus::kStopped;
     rule.status.details = "the program that judged it is gone";
+    rule.transitions.push_back(rule.status);
   }
   return std::move(history.histories());
 }
@@ -88,4 +97,4 @@ std::size_t count_fired(const std::vector<RuleHistory>& histories) {
   }));
 }
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::rules
