@@ -94,8 +94,8 @@ TestTensor single_reductions(std::string name, std::vector<SavedReduction> reduc
   return {std::move(name), RecordForm::kReductions, {}, {}, std::move(collections), std::move(reductions)};
 }
 
-TestTensor strings(std::string name, std::vector<std::string> strings) {
-  return {std::move(name), RecordForm::kValue, {}, std::move(strings), {}};
+TestTensor strings(std::string name, std::vector<std::string> strings, std::vector<std::string> collections) {
+  return {std::move(name), RecordForm::kValue, {}, std::move(strings), std::move(collections)};
 }
 
 TestRun::TestRun(int world_size, std::vector<Collection> collections)

@@ -3,7 +3,7 @@
 namespace trainwarden::rules {
 
 std::vector<RuleKind> losses_rules() {
-  return {loss_not_decreasing()};
+  return {loss_not_decreasing(), loss_spike()};
 }
 
 }  // namespace trainwarden::rules

@@ -8,6 +8,7 @@
 namespace trainwarden::rules {
 
 RuleKind loss_not_decreasing();
+RuleKind loss_spike();
 
 std::vector<RuleKind> losses_rules();
 

@@ -3,7 +3,7 @@
 namespace trainwarden::rules {
 
 std::vector<RuleKind> optimizer_rules() {
-  return {vanishing_gradient()};
+  return {gradient_spike(), non_finite_origin(), vanishing_gradient()};
 }
 
 }  // namespace trainwarden::rules

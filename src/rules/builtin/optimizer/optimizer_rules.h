@@ -7,6 +7,8 @@
 
 namespace trainwarden::rules {
 
+RuleKind gradient_spike();
+RuleKind non_finite_origin();
 RuleKind vanishing_gradient();
 
 std::vector<RuleKind> optimizer_rules();
