@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "rules/language/expression_rule.h"
 #include "rules/spec_text.h"
 #include "store/no_throw.h"
 #include "trainwarden/rule.h"
@@ -46,10 +47,26 @@ Status check_parameter(const RuleKind& kind, const std::string& name) {
                             printable(name), did_you_mean(name, known), fmt::join(known, ", ")));
 }
 
+// What begins with the name of a rule that exists means that rule, whatever follows.
+bool begins_with_rule(std::string_view text) {
+  text = trim(text);
+  const std::string name = folded(text.substr(0, text.find_first_of(" \t\r\n:(<>=!")));
+  return std::any_of(builtin_rules().begin(), builtin_rules().end(),
+                     [&](const RuleKind& kind) { return folded(kind.description.name) == name; });
+}
+
+bool is_builtin(const std::string& name) {
+  return std::any_of(builtin_rules().begin(), builtin_rules().end(),
+                     [&](const RuleKind& kind) { return kind.description.name == name; });
+}
+
 }  // namespace
 
 Result<RuleSpec> parse_rule_spec(std::string_view text) {
   return store::no_throw([&]() -> Result<RuleSpec> {
+    if (rules::language::reads_like_expression(text) && !begins_with_rule(text)) {
+      return rules::language::parse_expression_spec(text);
+    }
     TRAINWARDEN_ASSIGN_OR_RETURN(const rules::SpecText words, rules::split_spec(text));
     TRAINWARDEN_ASSIGN_OR_RETURN(const RuleKind* kind, find_kind(words.name));
     RuleSpec spec{kind->description.name, {}};
@@ -64,6 +81,9 @@ Result<RuleSpec> parse_rule_spec(std::string_view text) {
 
 Result<std::unique_ptr<Rule>> create_rule(const RuleSpec& spec) {
   return store::no_throw([&]() -> Result<std::unique_ptr<Rule>> {
+    if (rules::language::is_expression_spec(spec) && !is_builtin(spec.name)) {
+      return rules::language::create_expression_rule(spec.parameters.at(rules::language::kExpressionParameter));
+    }
     TRAINWARDEN_ASSIGN_OR_RETURN(const RuleKind* kind, find_kind(spec.name));
     RuleParameters parameters = spec.parameters;
     for (const auto& [name, value] : parameters) TRAINWARDEN_RETURN_IF_ERROR(check_parameter(*kind, name));
