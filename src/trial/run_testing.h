@@ -39,7 +39,7 @@ TestTensor scalar(std::string name, float value, std::vector<std::string> collec
 TestTensor shape_only(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
 TestTensor single_reductions(std::string name, std::vector<SavedReduction> reductions,
                              std::vector<std::string> collections = {});
-TestTensor strings(std::string name, std::vector<std::string> strings);
+TestTensor strings(std::string name, std::vector<std::string> strings, std::vector<std::string> collections = {});
 
 struct TestStep {
   std::int64_t step = 0;
