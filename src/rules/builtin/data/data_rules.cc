@@ -3,7 +3,7 @@
 namespace trainwarden::rules {
 
 std::vector<RuleKind> data_rules() {
-  return {};
+  return {class_imbalance(), confusion(), duplicate_batch(), softmax_loss_mismatch()};
 }
 
 }  // namespace trainwarden::rules

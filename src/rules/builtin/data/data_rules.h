@@ -7,6 +7,11 @@
 
 namespace trainwarden::rules {
 
+RuleKind class_imbalance();
+RuleKind confusion();
+RuleKind duplicate_batch();
+RuleKind softmax_loss_mismatch();
+
 std::vector<RuleKind> data_rules();
 
 }  // namespace trainwarden::rules
