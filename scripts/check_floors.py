@@ -24,8 +24,9 @@ FLOORS = {
     "rules": ("base", "tensor", "format", "storage", "store", "trial"),
     "actions": ("base", "tensor", "format", "storage"),
     "watch": ("base", "tensor", "format", "storage", "store", "trial", "rules", "actions"),
+    "guard": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial", "rules", "actions"),
     "cli": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial",
-            "transfer", "rules", "actions", "watch"),
+            "transfer", "rules", "actions", "watch", "guard"),
 }
 
 # The floor that each public header belongs to. The umbrella header belongs to the top.
@@ -39,6 +40,7 @@ PUBLIC_HEADERS = {
     "transfer.h": "transfer",
     "rule.h": "rules",
     "watch.h": "watch",
+    "guard.h": "guard",
     "trainwarden.h": "cli",
 }
 

@@ -3,6 +3,7 @@
 
 #include "trainwarden/collection.h"
 #include "trainwarden/dtype.h"
+#include "trainwarden/guard.h"
 #include "trainwarden/hook.h"
 #include "trainwarden/mode.h"
 #include "trainwarden/reduction.h"

@@ -22,6 +22,18 @@ const char* why_unreadable(const TensorView& view) {
   return nullptr;
 }
 
+// Says for its life that a judge is at work.
+class Judging {
+ public:
+  explicit Judging(bool& flag) : flag_(flag) { flag_ = true; }
+  ~Judging() { flag_ = false; }
+  Judging(const Judging&) = delete;
+  Judging& operator=(const Judging&) = delete;
+
+ private:
+  bool& flag_;
+};
+
 std::string about(const TensorEntry& entry, std::string_view problem) {
   return fmt::format("{}: {}", printable(entry.name), problem);
 }
@@ -247,7 +259,7 @@ std::optional<StepAssembler::Slot> CaptureSession::claim(const TensorEntry& entr
 // Steps.
 
 void CaptureSession::set_mode(Mode mode) {
-  if (mode == counter_.current().mode) return;
+  if (mode == counter_.current().mode || judging_) return;
   if (!assembler_.step_is_empty()) end_step();
   counter_.set_mode(mode);
   begin_step();
@@ -292,11 +304,12 @@ StepAdvice CaptureSession::judge_step() {
   return ask_judge([&](const OpenStep& step) { return judge_->judge(step); });
 }
 
-// What a judge does not get to see when it fails, or calls the hook itself, is not vetoed.
+// What a judge does not get to see when it fails is not vetoed.
 template <class Ask>
 StepAdvice CaptureSession::ask_judge(Ask ask) {
-  if (!is_on() || assembler_.is_looked_into()) return StepAdvice::kProceed;
+  if (!is_on() || judging_) return StepAdvice::kProceed;
   const Bill::Timer timer(bill_);
+  const Judging judging(judging_);
   settle_open_step();
   StepAdvice advice = StepAdvice::kProceed;
   assembler_.look_into([&](StagedStep& step) { advice = ask(OpenStep(counter_.current(), step, tensors_, *plan_)); });
@@ -318,8 +331,10 @@ void CaptureSession::settle_open_step() {
   if (any) assembler_.with_open_step([&](StagedStep& step) { settle_device_items(step, ledger_); });
 }
 
+// A rule that ends the step which it judges would take it away from the others: it does not.
 StepEnd CaptureSession::end_step() {
   const StepId id = counter_.current();
+  if (judging_) return {.global_step = id.global_step, .mode = id.mode, .mode_step = id.mode_step};
   end_group();
   if (has_judge()) ask_judge([&](const OpenStep& step) { return judge_->step_ends(step); });
   devices_.free_discarded();

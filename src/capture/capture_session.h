@@ -143,6 +143,7 @@ class CaptureSession {
   std::atomic<bool> on_ = true;
   mutable std::mutex off_mutex_;
   std::string off_reason_;  // guarded by off_mutex_
+  bool judging_ = false;  // for the thread that drives training
   bool closed_ = false;
   Status close_status_;
 };

@@ -136,11 +136,6 @@ void StepAssembler::end_look() noexcept {
   }
 }
 
-bool StepAssembler::is_looked_into() const {
-  std::lock_guard lock(mutex_);
-  return aside_.has_value();
-}
-
 bool StepAssembler::step_is_empty() const {
   std::lock_guard lock(mutex_);
   return step_->empty();

@@ -70,7 +70,6 @@ class StepAssembler {
   // meanwhile is put aside, and added afterwards. `look` may change the step's rows. Not within itself.
   template <class Look>
   void look_into(Look look);
-  bool is_looked_into() const;
   // Calls `change` (StagedStep& → void) with the open step, under the lock.
   template <class Change>
   void with_open_step(Change change) {

@@ -10,14 +10,13 @@
 #include "base/pause.h"
 #include "rules/registry.h"
 #include "rules/trial_window.h"
+#include "rules/verdict_context.h"
 #include "trial/trial_access.h"
 
 namespace trainwarden::rules {
 namespace {
 
 constexpr std::int64_t kSilenceIntervalNs = 200'000'000;
-// A verdict explains what follows within so many steps.
-constexpr std::int64_t kCauseReachSteps = 1000;
 
 }  // namespace
 
@@ -108,28 +107,11 @@ void Engine::judge_silence() {
 
 void Engine::take(RuleRunner& runner, RuleNews news) {
   if (news.verdict) {
-    const RuleRunner* const cause = cause_of(runner, news.verdict->place.global_step);
+    const RuleRunner* const cause = cause_of(runners_, consequences_, runner, news.verdict->place.global_step);
     if (cause != nullptr) runner.attribute(news, cause->id());
-    if (is_muted(*news.verdict)) runner.mute(news);
+    if (is_muted(*news.verdict, options_.mute)) runner.mute(news);
   }
   tell(news);
-}
-
-const RuleRunner* Engine::cause_of(const RuleRunner& runner, std::int64_t global_step) const {
-  for (const RuleRunner& other : runners_) {
-    if (&other == &runner || other.last_fired_step() < 0) continue;
-    if (global_step - other.last_fired_step() > kCauseReachSteps) continue;
-    const auto& consequences = consequences_.at(&other);
-    if (std::find(consequences.begin(), consequences.end(), runner.spec().name) != consequences.end()) return &other;
-  }
-  return nullptr;
-}
-
-bool Engine::is_muted(const VerdictRecord& verdict) const {
-  const auto has = [&](const std::string& key) {
-    return std::find(options_.mute.begin(), options_.mute.end(), key) != options_.mute.end();
-  };
-  return has(verdict.mute_key()) || has(verdict.rule_id) || has(verdict.rule);
 }
 
 // A failure to write is kept in journal_status(), and the engine goes on.

@@ -25,6 +25,7 @@
 
 #include "base/clock.h"
 #include "rules/rule_runner.h"
+#include "rules/verdict_context.h"
 #include "rules/verdict_record.h"
 #include "rules/watch_journal.h"
 #include "storage/storage.h"
@@ -93,8 +94,6 @@ class Engine {
   void judge(std::int64_t global_step);
   void judge_silence();
   void take(RuleRunner& runner, RuleNews news);
-  const RuleRunner* cause_of(const RuleRunner& runner, std::int64_t global_step) const;
-  bool is_muted(const VerdictRecord& verdict) const;
   void tell(const RuleNews& news);
   Status append(format::FrameKind kind, std::int64_t global_step, std::string_view json);
 
@@ -102,7 +101,7 @@ class Engine {
   const EngineOptions options_;
   const VerdictCallback on_verdict_;
   std::deque<RuleRunner> runners_;  // they do not move
-  std::map<const RuleRunner*, std::vector<std::string>> consequences_;
+  Consequences consequences_;
   WatchJournal journal_;
   Status journal_status_;
   std::int64_t last_judged_step_ = -1;
