@@ -1,6 +1,9 @@
 #include "rules/parameters.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/pattern.h"
 #include "base/text.h"
@@ -39,6 +42,12 @@ bool ParameterReader::boolean(const std::string& name) {
   const auto value = parse_bool(text(name));
   if (!value) fail(name, "True or False");
   return value.value_or(false);
+}
+
+std::size_t ParameterReader::choice(const std::string& name, std::initializer_list<std::string_view> choices) {
+  const auto found = std::find(choices.begin(), choices.end(), text(name));
+  if (found == choices.end()) fail(name, fmt::format("one of {}", fmt::join(choices, ", ")));
+  return found == choices.end() ? 0 : static_cast<std::size_t>(found - choices.begin());
 }
 
 std::vector<std::string> ParameterReader::list(const std::string& name) {

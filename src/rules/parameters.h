@@ -1,7 +1,9 @@
 // ParameterReader: the text values of a rule's parameters as what they mean.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -28,6 +30,8 @@ class ParameterReader {
   std::optional<double> optional_number(const std::string& name, double lowest);  // none for "" and for "None"
   std::int64_t integer(const std::string& name, std::int64_t lowest, std::int64_t highest);
   bool boolean(const std::string& name);
+  // The number of the choice, from 0.
+  std::size_t choice(const std::string& name, std::initializer_list<std::string_view> choices);
   std::vector<std::string> list(const std::string& name);      // split at commas
   std::vector<std::string> patterns(const std::string& name);  // a list in which each part compiles
   std::optional<Mode> mode(const std::string& name);           // none for ""

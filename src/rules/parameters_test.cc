@@ -30,6 +30,15 @@ TEST(ParameterReader, ANumberMayBeLeftOut) {
   EXPECT_EQ(read.status().message(), "parameter bad: expected a number of at least 0, found \"x\"");
 }
 
+TEST(ParameterReader, AChoiceIsOneOfItsWords) {
+  const RuleParameters parameters = {{"good", "channel"}, {"bad", "row"}};
+  ParameterReader read(parameters);
+  EXPECT_EQ(read.choice("good", {"auto", "channel"}), 1u);
+  EXPECT_TRUE(read.status().ok());
+  read.choice("bad", {"auto", "channel"});
+  EXPECT_EQ(read.status().message(), "parameter bad: expected one of auto, channel, found \"row\"");
+}
+
 TEST(ParameterReader, KeepsTheFirstFault) {
   const RuleParameters parameters = {{"a", "one"}, {"b", "two"}};
   ParameterReader read(parameters);

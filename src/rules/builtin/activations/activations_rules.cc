@@ -3,7 +3,7 @@
 namespace trainwarden::rules {
 
 std::vector<RuleKind> activations_rules() {
-  return {};
+  return {dead_relu(), saturated_activation()};
 }
 
 }  // namespace trainwarden::rules

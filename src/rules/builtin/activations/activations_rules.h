@@ -7,6 +7,9 @@
 
 namespace trainwarden::rules {
 
+RuleKind dead_relu();
+RuleKind saturated_activation();
+
 std::vector<RuleKind> activations_rules();
 
 }  // namespace trainwarden::rules
