@@ -105,7 +105,8 @@ class CallOrder final : public Rule {
   };
 
   void take_optimizers(const StepWindow& window) {
-    for (const auto& [spot, json] : json_signals(window, signals::kOptimizer).signals) {
+    const auto told = json_signals(window, signals::kOptimizer);
+    for (const auto& [spot, json] : told.signals) {
       const auto listed = format::array_field(json, "optimizers");
       if (listed.ok()) most_optimizers_ = std::max(most_optimizers_, (*listed)->size());
     }

@@ -3,7 +3,8 @@
 namespace trainwarden::rules {
 
 std::vector<RuleKind> training_rules() {
-  return {call_order(), hang(), missing_zero_grad(), stalled_training_rule()};
+  return {amp_overflow(),      call_order(),   checkpoint_integrity(), hang(),      memory_leak(),
+          missing_zero_grad(), mode_mistake(), replica_divergence(),   straggler(), stalled_training_rule()};
 }
 
 }  // namespace trainwarden::rules

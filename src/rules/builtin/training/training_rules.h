@@ -7,10 +7,16 @@
 
 namespace trainwarden::rules {
 
+RuleKind amp_overflow();
 RuleKind call_order();
+RuleKind checkpoint_integrity();
 RuleKind hang();
+RuleKind memory_leak();
 RuleKind missing_zero_grad();
+RuleKind mode_mistake();
+RuleKind replica_divergence();
 RuleKind stalled_training_rule();
+RuleKind straggler();
 
 std::vector<RuleKind> training_rules();
 
