@@ -81,6 +81,14 @@ TEST(CheckpointIntegrity, TheWorstOfSeveralInOneStep) {
   EXPECT_EQ(verdict.evidence[0].tensor, "trainwarden/checkpoint#1");
 }
 
+TEST(CheckpointIntegrity, AFileWithoutChecksumsIsJudgedByTheRest) {
+  TestRun run;
+  run.add({.step = 0,
+           .tensors = {text_signal(signals::kCheckpoint, R"({"path": "a", "bytes": 1, "tensors": 1, "non_finite": 1, )"
+                                                         R"("different": 0, "seconds": 0})")}});
+  EXPECT_EQ(judge(run, "CheckpointIntegrity").at(0).severity, Severity::kError);
+}
+
 TEST(CheckpointIntegrity, WhatCannotBeReadIsInsufficient) {
   TestRun run;
   run.add({.step = 0, .tensors = {text_signal(signals::kCheckpoint, R"({"path": "a"})")}});

@@ -37,15 +37,16 @@ class MissingZeroGrad final : public Rule {
     const auto calls = list_signals(window, signals::kCalls);
     std::vector<Evidence> evidence;
     std::size_t judged = 0;
-    for (const auto& [spot, count] : stale.signals) {
-      const std::vector<double>* const order = signal_of(calls, spot.worker);
+    for (const auto& [worker, most] : most_by_worker(stale)) {
+      const std::vector<double>* const order = signal_of(calls, worker);
       if (order == nullptr) continue;
       ++judged;
-      std::int64_t& in_a_row = in_a_row_[spot.worker];
-      if (!(count > 0) || zeroes(*order)) {
+      std::int64_t& in_a_row = in_a_row_[worker];
+      if (!(most.value > 0) || zeroes(*order)) {
         in_a_row = 0;
       } else if (order->size() < kMostCalls && ++in_a_row >= steps_) {
-        evidence.push_back({spot.tensor, spot.shown_worker, "stale_gradients", count, 0, window.global_step()});
+        evidence.push_back(
+            {most.spot.tensor, most.spot.shown_worker, "stale_gradients", most.value, 0, window.global_step()});
       }
     }
     if (judged == 0) return nothing_to_judge(calls.gaps, "signal trainwarden/calls", window);
@@ -53,8 +54,9 @@ class MissingZeroGrad final : public Rule {
     std::stable_sort(evidence.begin(), evidence.end(),
                      [](const Evidence& a, const Evidence& b) { return a.value > b.value; });
     std::string message = fmt::format(
-        "Gradients are added to those of earlier steps: at {} and the {} steps before, {} parameters still had a "
-        "gradient that the optimizer had used when the backward pass began, and nothing called zero_grad.",
+        "Gradients are added to those of earlier steps: at {} and the {} steps before, parameters (at least {:g}) "
+        "still "
+        "had a gradient that the optimizer had used when the backward pass began, and nothing called zero_grad.",
         describe_step(window), steps_ - 1, evidence.front().value);
     return fired(std::move(message), kAdvice, std::move(evidence), Severity::kError);
   }
@@ -62,6 +64,16 @@ class MissingZeroGrad final : public Rule {
   std::vector<Collection> needs() const override { return {need_signals()}; }
 
  private:
+  // Each optimizer may have said its own.
+  static std::map<std::string, Signal<double>> most_by_worker(const SignalsFound<double>& stale) {
+    std::map<std::string, Signal<double>> most;
+    for (const Signal<double>& signal : stale.signals) {
+      const auto [known, is_new] = most.try_emplace(signal.spot.worker, signal);
+      if (!is_new && signal.value > known->second.value) known->second = signal;
+    }
+    return most;
+  }
+
   static bool zeroes(const std::vector<double>& order) {
     return std::find(order.begin(), order.end(), static_cast<double>(signals::Call::kZeroGrad)) != order.end();
   }
@@ -91,7 +103,8 @@ RuleKind missing_zero_grad() {
            "zeroed in any of these steps (`trainwarden/calls`). Deliberate accumulation over micro-batches zeroes "
            "once for each step of the optimizer and stays silent.\n\n"
            "It cannot see that one of several models is zeroed and another is not, nor steps with 256 calls or "
-           "more. Evidence: `stale_gradients`, the number of parameters; the threshold is 0.",
+           "more. Evidence: `stale_gradients`, the number of such parameters among those "
+           "that were looked at; the threshold is 0.",
        .source = "the PyTorch documentation of zero_grad; the definition is ours",
        .by_default = true,
        .in_process = false,

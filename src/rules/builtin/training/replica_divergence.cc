@@ -3,9 +3,8 @@
 // Source: ours, after reports of large trainings (BLOOM's layer norms were out of sync for days): workers that begin
 // with the same weights and apply the same averaged gradients hold the same bits, so one hash of each weight is enough.
 // Fires when a weight that was the same on all workers differs at two judged steps in a row. Weights that were never
-// seen to be the same may be meant to differ (shards, independent trainings): a note, and a warning where the model is
-// wrapped in DistributedDataParallel. Buffers, as the running statistics of a batch norm, differ on purpose and are not
-// judged.
+// seen to be the same may be meant to differ (shards, independent trainings): a note. Buffers, as the running
+// statistics of a batch norm, differ on purpose and are not judged.
 //
 // State: for each weight, whether it was the same once, and for how many judged steps it has differed.
 #include <algorithm>
@@ -118,15 +117,14 @@ class ReplicaDivergence final : public Rule {
       evidence.push_back({name, worker, "different_copies", static_cast<double>(copies), 1, window.global_step()});
       if (evidence.size() == Verdict::kMaxEvidence) break;
     }
-    const bool wrapped = models_.has_kind("DistributedDataParallel");
     std::string message = fmt::format(
         "{} of {} weights are not the same on all workers at {}, among them \"{}\" on {}{}.", names.size(), judged,
         describe_step(window), names.front(), evidence.front().worker,
         were_same ? ", which were the same before"
                   : "; they never were when this was judged, which is right for shards and independent trainings only");
-    const Severity unsure = wrapped ? Severity::kWarning : Severity::kInfo;
-    Verdict verdict = fired(std::move(message), kAdvice, std::move(evidence), were_same ? Severity::kError : unsure);
-    verdict.confidence = were_same ? 0.95 : (wrapped ? 0.8 : 0.4);
+    Verdict verdict =
+        fired(std::move(message), kAdvice, std::move(evidence), were_same ? Severity::kError : Severity::kInfo);
+    verdict.confidence = were_same ? 0.95 : 0.4;
     return verdict;
   }
 
@@ -152,8 +150,7 @@ RuleKind replica_divergence() {
            .details =
                "Compares a 64-bit hash of each weight and bias between all workers. Fires when one that was the same "
                "on all of them differs in two comparisons in a row. Weights that were never seen to be the same are a "
-               "note, and a warning when `trainwarden/model` names a DistributedDataParallel: shards and independent "
-               "trainings differ on purpose.\n\n"
+               "note: shards and independent trainings differ on purpose.\n\n"
                "Needs the hashes of the collections weights and biases. Weights of different shapes on different "
                "workers (shards), buffers, and workers with different models are not judged. Trainings that average "
                "only now and then (local SGD) differ in between: mute the rule. Evidence: `different_copies` of each "

@@ -10,6 +10,7 @@ namespace trainwarden::rules {
 RuleKind amp_overflow();
 RuleKind call_order();
 RuleKind checkpoint_integrity();
+RuleKind forgotten_parameter();
 RuleKind hang();
 RuleKind memory_leak();
 RuleKind missing_zero_grad();

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "format/json.h"
@@ -23,18 +22,6 @@ class WorkerModels {
   bool differ() const {
     for (const auto& [worker, model] : models_) {
       if (model != models_.begin()->second) return true;
-    }
-    return false;
-  }
-
-  // Some worker's model has a module of this kind.
-  bool has_kind(std::string_view kind) const {
-    for (const auto& [worker, model] : models_) {
-      const auto modules = format::array_field(model, "modules");
-      if (!modules.ok()) continue;
-      for (const format::Json& module : **modules) {
-        if (module.is_object() && module.value("kind", "") == kind) return true;
-      }
     }
     return false;
   }
