@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "rules/builtin/data/numbers.h"
 #include "rules/needs.h"
+#include "rules/tensor_elements.h"
 
 namespace trainwarden::rules {
 namespace {
@@ -48,16 +48,9 @@ Axis axis_of(const Shape& shape, int axis) {
   return split;
 }
 
-std::vector<double> numbers_of(const TensorView& view) {
-  std::vector<double> numbers;
-  numbers.reserve(static_cast<std::size_t>(view.element_count()));
-  visit_numbers(view, [&](double value) { numbers.push_back(value); });
-  return numbers;
-}
-
 // The place of the highest along the axis. NaN is never the highest.
 Classes highest(const TensorView& view, const Axis& axis) {
-  const std::vector<double> numbers = numbers_of(view);
+  const std::vector<double> numbers = components_of(view);
   Classes places;
   places.reserve(static_cast<std::size_t>(axis.outer * axis.inner));
   for (std::int64_t outer = 0; outer < axis.outer; ++outer) {
@@ -93,7 +86,7 @@ bool sums_to_one(const std::vector<double>& numbers, const Axis& axis) {
 // The axis along which labels are distributions over classes.
 std::optional<Axis> distribution_axis(const TensorView& labels) {
   if (labels.shape.rank() < 2 || labels.element_count() == 0 || !is_floating_point(labels.dtype)) return std::nullopt;
-  const std::vector<double> numbers = numbers_of(labels);
+  const std::vector<double> numbers = components_of(labels);
   for (const int dimension : {1, labels.shape.rank() - 1}) {
     const Axis axis = axis_of(labels.shape, dimension);
     if (axis.size > 1 && sums_to_one(numbers, axis)) return axis;
@@ -104,7 +97,7 @@ std::optional<Axis> distribution_axis(const TensorView& labels) {
 Result<Classes> whole_numbers(const TensorView& view) {
   Classes classes;
   bool all_whole = !is_complex(view.dtype) && view.dtype != DType::kString;
-  visit_numbers(view, [&](double value) {
+  visit_components(view, 0, component_count(view), [&](double value) {
     if (!(std::abs(value) < kLargestClass) || value != std::floor(value)) {
       all_whole = false;
     } else {
@@ -118,7 +111,7 @@ Result<Classes> whole_numbers(const TensorView& view) {
 
 // One score for each label that is 0 or 1: probabilities when all lie in [0, 1], else logits.
 Classes binary_classes(const TensorView& scores) {
-  const std::vector<double> numbers = numbers_of(scores);
+  const std::vector<double> numbers = components_of(scores);
   const bool probabilities =
       std::all_of(numbers.begin(), numbers.end(), [](double value) { return value >= 0 && value <= 1; });
   const double limit = probabilities ? kEvenProbability : 0;
@@ -130,7 +123,8 @@ Classes binary_classes(const TensorView& scores) {
 
 bool are_binary(const TensorView& labels) {
   bool binary = true;
-  visit_numbers(labels, [&](double value) { binary = binary && (value == 0 || value == 1); });
+  visit_components(labels, 0, component_count(labels),
+                   [&](double value) { binary = binary && (value == 0 || value == 1); });
   return binary;
 }
 

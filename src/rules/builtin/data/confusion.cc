@@ -153,7 +153,9 @@ class Confusion final : public Rule {
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
   Limits limits;
-  if (!parameters.at("category_no").empty()) limits.categories = read.integer("category_no", 1, kMostCategories);
+  const std::string& category_no = parameters.at("category_no");
+  if (!category_no.empty() && category_no != "None")
+    limits.categories = read.integer("category_no", 1, kMostCategories);
   limits.min_diag = read.number("min_diag", 0, 1);
   limits.max_off_diag = read.number("max_off_diag", 0, 1);
   const std::string& diagonal = parameters.at("diagonal");

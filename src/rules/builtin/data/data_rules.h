@@ -7,10 +7,14 @@
 
 namespace trainwarden::rules {
 
+RuleKind check_input_images();
 RuleKind class_imbalance();
 RuleKind confusion();
+RuleKind degenerate_predictions();
 RuleKind duplicate_batch();
+RuleKind nlp_sequence_ratio();
 RuleKind softmax_loss_mismatch();
+RuleKind unshuffled_labels();
 
 std::vector<RuleKind> data_rules();
 

@@ -3,7 +3,7 @@
 namespace trainwarden::rules {
 
 std::vector<RuleKind> trees_rules() {
-  return {};
+  return {create_xgboost_report(), feature_importance_overweight(), tree_depth()};
 }
 
 }  // namespace trainwarden::rules

@@ -7,6 +7,10 @@
 
 namespace trainwarden::rules {
 
+RuleKind create_xgboost_report();
+RuleKind feature_importance_overweight();
+RuleKind tree_depth();
+
 std::vector<RuleKind> trees_rules();
 
 }  // namespace trainwarden::rules
