@@ -66,6 +66,19 @@ class HookOpener;
 struct ConfigSource;
 }  // namespace capture
 
+// The last steps, whole, in memory of their own: written into the run's folder blackbox/ when a rule fires, when
+// somebody asks, or when the process dies on a signal (docs/guide/black-box.md).
+struct BlackBoxOptions {
+  int steps = 0;                               // complete steps that are held besides the open one, at most 64; 0: off
+  std::size_t bytes = std::size_t{256} << 20;  // of all steps together; only what is needed of it is used
+  // What is held, by name of collection, whatever the save policies say. When it does not fit, outputs and collections
+  // of your own are given up first, then biases, weights and gradients.
+  std::vector<std::string> collections = {"losses",       "gradients", "weights", "biases",
+                                          "batch_inputs", "labels",    "signals", "outputs"};
+};
+// How many steps are held where somebody asks for a black box and does not say.
+inline constexpr int kDefaultBlackBoxSteps = 3;
+
 struct HookOptions {
   // The run's folder, created if missing. A folder that holds a finished run is refused: runs are never overwritten.
   std::filesystem::path run_dir;
@@ -77,8 +90,8 @@ struct HookOptions {
   // What rules need, beside all that: a tensor is kept at the steps and in the forms that either asks for. A collection
   // that is not known says its patterns; one may be needed several times.
   std::vector<Collection> needs;
-  SavePolicy save;                               // for collections without one
-  KeepForm keep;                                 // for collections without one
+  SavePolicy save;  // for collections without one
+  KeepForm keep;    // for collections without one
 
   // The share of the training's time that capture may take, in [0, 1]: 0.01 is 1 %. The hook measures what it costs,
   // and when that is more it leaves out histograms and hashes, then steps, then whole values; losses, scalars and
@@ -99,6 +112,8 @@ struct HookOptions {
   // take the places of those before. Of kGlobal the second means nothing.
   std::int64_t first_global_step = 0;
   std::array<std::int64_t, 4> first_mode_steps = {};  // at index_of(mode)
+
+  BlackBoxOptions black_box;
 
   // The run is also shown to TensorBoard here, by whoever follows it; the hook itself writes nothing there. Empty: not.
   std::filesystem::path tensorboard_dir;
@@ -167,6 +182,17 @@ struct CaptureBill {
   }
 };
 
+// Of the black box.
+struct BlackBoxReport {
+  bool on = false;
+  std::uint64_t bytes = 0;               // of memory, at most
+  std::int64_t spent_ns = 0;             // by training threads on copying into it; in training_thread_ns, too
+  std::uint64_t missing = 0;             // tensors that found no room, over all steps
+  std::uint64_t steps_without_room = 0;  // not held at all, as all of it was being written
+  std::vector<std::string> given_up;     // collections that did not fit or were too dear, in that order
+  std::vector<std::string> dumps;        // that were written, relative to the run's folder
+};
+
 // What the hook did and cost so far.
 struct HookReport {
   std::int64_t steps = 0;  // ended
@@ -179,6 +205,7 @@ struct HookReport {
   // Time spent inside the hook's calls by training threads, where something was kept.
   std::int64_t training_thread_ns = 0;
   CaptureBill bill;
+  BlackBoxReport black_box;
   std::uint64_t vetoes = 0;  // how often judge_step() said that an optimizer's step is to be left out
   bool on = true;            // false once the hook has switched itself off or was closed
   std::string off_reason;
@@ -192,6 +219,15 @@ enum class StepAdvice : std::uint8_t {
   kStop,      // leave it out and end the training
 };
 TRAINWARDEN_API std::string_view name(StepAdvice advice);  // "proceed", "skip_step", "stop"
+
+// Why the black box is written.
+struct BlackBoxReason {
+  std::string kind = "request";    // one word: "rule", "exception", "request"
+  std::string message;             // a sentence for people
+  std::string rule;                // the rule's id, of kind "rule"
+  std::int64_t failing_step = -1;  // global; -1: the newest that is held
+  std::string key;                 // of a request in the control folder
+};
 
 struct StepEnd {
   std::int64_t global_step = 0;  // of the step that just ended
@@ -275,6 +311,15 @@ class TRAINWARDEN_API Hook {
   // Adds to the bill what capture cost the training outside the hook's own calls (an adapter's work in the training
   // thread). From any thread.
   void add_cost(std::chrono::nanoseconds spent);
+
+  // The black box. remember() keeps a copy in the open step for it alone: states of random generators, numbers of
+  // samples; a no-op where remembers() is false, so ask that before computing something.
+  bool remembers() const;
+  void remember(std::string_view name, const TensorView& tensor);
+  // Has the steps that are held, and what there is of the open one, written by the writer thread; training goes on.
+  // False when there is no black box, nothing is held, or it was written as often as it may be (8 times). flush()
+  // waits for it.
+  bool dump_black_box(const BlackBoxReason& reason);
 
   // Waits until everything up to the last ended step is in the run's files. kDeadlineExceeded when it took too long, or
   // the storage's code when a step since the last flush could not be written.

@@ -57,17 +57,19 @@ Status take(const Collection& collection, std::vector<Candidate>& candidates) {
   return Status();
 }
 
-Status include_by_name(const std::string& wanted, std::vector<Candidate>& candidates) {
-  Candidate* candidate = find_candidate(candidates, wanted);
-  if (candidate != nullptr) {
-    candidate->saved = true;
-    return Status();
-  }
+Status check_known(const std::string& wanted, std::vector<Candidate>& candidates) {
+  if (find_candidate(candidates, wanted) != nullptr) return Status();
   std::vector<std::string> known;
   for (const Candidate& other : candidates) known.push_back(other.collection.name);
   return Status(Code::kInvalidArgument,
-                fmt::format("include_collections names \"{}\", which is neither built in nor defined{}; there are: {}",
+                fmt::format("names collection \"{}\", which is neither built in nor defined{}; there are: {}",
                             printable(wanted), did_you_mean(wanted, known), fmt::join(known, ", ")));
+}
+
+Status include_by_name(const std::string& wanted, std::vector<Candidate>& candidates) {
+  TRAINWARDEN_RETURN_IF_ERROR(check_known(wanted, candidates).with_context("include_collections"));
+  find_candidate(candidates, wanted)->saved = true;
+  return Status();
 }
 
 void include_pattern(std::string_view wanted, std::string_view pattern, std::vector<Candidate>& candidates) {
@@ -127,6 +129,10 @@ std::vector<std::uint32_t> union_of(std::vector<std::uint32_t> a, const std::vec
   return a;
 }
 
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 bool always_values(std::string_view collection) {
   return collection == kLosses || collection == kScalars || collection == kSignals;
 }
@@ -141,6 +147,12 @@ Result<std::unique_ptr<CapturePlan>> CapturePlan::resolve(const HookOptions& opt
   if (bits_of(options.keep) == 0) return Status(Code::kInvalidArgument, "keep: nothing is kept; choose a form");
   TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<Candidate> candidates, candidates_of(options));
   std::unique_ptr<CapturePlan> plan(new CapturePlan(options));
+  if (options.black_box.steps > 0) {
+    for (const std::string& wanted : options.black_box.collections) {
+      TRAINWARDEN_RETURN_IF_ERROR(check_known(wanted, candidates).with_context("black_box"));
+    }
+    plan->black_box_ = options.black_box.collections;
+  }
   for (Candidate& candidate : candidates) {
     const std::string context = fmt::format("collection \"{}\"", printable(candidate.collection.name));
     const Status status = plan->add(std::move(candidate.collection), candidate.saved);
@@ -177,6 +189,7 @@ Status CapturePlan::define(Collection collection) {
   Planned planned;
   TRAINWARDEN_ASSIGN_OR_RETURN(planned.patterns, PatternSet::compile(collection.include));
   planned.always_whole = always_values(collection.name);
+  planned.in_black_box = contains(black_box_, collection.name);
   planned.collection = std::move(collection);
   planned_.push_back(std::move(planned));
   return Status();
@@ -237,8 +250,10 @@ void CapturePlan::change(const CapturePlan& wanted, bool declared_saved) {
       continue;
     }
     const bool declared = planned_[*index].declared;
+    const bool in_black_box = planned_[*index].in_black_box;
     planned_[*index] = planned;
     planned_[*index].declared = declared;
+    planned_[*index].in_black_box = in_black_box;
   }
   for (auto& [collections, membership] : memberships_) membership.in_use_ = false;
 }
@@ -308,12 +323,29 @@ std::optional<std::int64_t> CapturePlan::next_wanted_step(const Membership& memb
   if (off_in_mode(membership)) return next;
   for (const std::uint32_t index : membership.collections_) {
     const Planned& planned = planned_[index];
+    if (planned.in_black_box) return mode_step_;
     for (const Demand& demand : planned.demands) {
       const auto step = demand.save[mode_]->next_wanted(mode_step_, interval_factor(planned));
       if (step && (!next || *step < *next)) next = step;
     }
   }
   return next;
+}
+
+std::vector<std::string> CapturePlan::black_box_collections() const {
+  std::lock_guard lock(mutex_);
+  return black_box_;
+}
+
+bool CapturePlan::is_in_black_box(std::string_view collection) const {
+  std::lock_guard lock(mutex_);
+  return contains(black_box_, collection);
+}
+
+void CapturePlan::leave_out_of_black_box(std::string_view collection) {
+  std::lock_guard lock(mutex_);
+  const auto index = index_of_collection(collection);
+  if (index) planned_[*index].in_black_box = false;
 }
 
 std::vector<Collection> CapturePlan::collections() const {
@@ -365,7 +397,7 @@ const Membership& CapturePlan::intern(Indices collections, Indices declared) {
 }
 
 FormBits CapturePlan::wanted_now(const Planned& planned) const {
-  unsigned form = 0;
+  unsigned form = planned.in_black_box ? kBlackBoxBit : 0u;
   for (const Demand& demand : planned.demands) form |= wanted_now(planned, demand);
   return static_cast<FormBits>(form);
 }

@@ -31,6 +31,7 @@ namespace trainwarden::capture {
 class Membership {
  public:
   // What is wanted of these tensors at the current step.
+  // kBlackBoxBit may be there alone, or beside what the journal is to have.
   FormBits form_now() const { return form_now_.load(std::memory_order_relaxed); }
   bool has_scalars() const { return has_scalars_; }
 
@@ -74,6 +75,12 @@ class CapturePlan {
   // The first step of the current mode, from the current one on, at which these tensors are wanted.
   std::optional<std::int64_t> next_wanted_step(const Membership& membership) const;
 
+  // The collections that the black box keeps, whatever the policies say; empty without one. What is left out stays out,
+  // from the next begin_step() on.
+  std::vector<std::string> black_box_collections() const;
+  bool is_in_black_box(std::string_view collection) const;
+  void leave_out_of_black_box(std::string_view collection);
+
   // For the run's manifest. `save` and `keep` are there for those that are saved.
   std::vector<Collection> collections() const;
 
@@ -86,7 +93,8 @@ class CapturePlan {
   struct Planned {
     Collection collection;
     PatternSet patterns;
-    bool declared = false;        // by the program, with a tensor; not by the options
+    bool declared = false;  // by the program, with a tensor; not by the options
+    bool in_black_box = false;
     bool always_whole = false;    // losses, scalars, signals: whatever KeepForm and the budget say
     std::vector<Demand> demands;  // none: it is not saved; that of the user goes first
     FormBits form_now = 0;
@@ -113,6 +121,7 @@ class CapturePlan {
   mutable std::mutex mutex_;  // guards all below but the atomics
   SavePolicy save_;           // of the hook, complete
   KeepForm keep_;
+  std::vector<std::string> black_box_;                             // names
   std::deque<Planned> planned_;                                    // grows only: indices stay
   std::map<std::pair<Indices, Indices>, Membership> memberships_;  // by collections and declared; nodes stay
   Mode mode_ = Mode::kGlobal;

@@ -42,7 +42,9 @@ std::string about(const TensorEntry& entry, std::string_view problem) {
 
 Result<std::unique_ptr<CaptureSession>> CaptureSession::start(const HookOptions& options, Parts parts) {
   TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<StagingArea> staging, StagingArea::create(options.staging_bytes));
+  std::optional<BoxHead> box_head = std::move(parts.box_head);
   std::unique_ptr<CaptureSession> session(new CaptureSession(options, std::move(parts), std::move(staging)));
+  TRAINWARDEN_RETURN_IF_ERROR(session->set_up_black_box(options.black_box, std::move(box_head)));
   session->take_earlier_requests();
   TRAINWARDEN_RETURN_IF_ERROR(session->writer_.start());
   return session;
@@ -50,6 +52,7 @@ Result<std::unique_ptr<CaptureSession>> CaptureSession::start(const HookOptions&
 
 CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::unique_ptr<StagingArea> staging)
     : when_full_(options.when_full),
+      budget_(options.budget),
       clock_(parts.clock),
       counter_(parts.counter),
       storage_(std::move(parts.storage)),
@@ -61,6 +64,14 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
       assembler_(*staging_, tensors_, *plan_),
       writer_(std::make_unique<JournalFeed>(std::move(parts.journal), std::move(parts.stop_requests), *changes_,
                                             options.durability, counter_, clock_, ledger_)) {}
+
+Status CaptureSession::set_up_black_box(const BlackBoxOptions& options, std::optional<BoxHead> head) {
+  if (options.steps == 0) return Status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(box_, BlackBox::create(options, tensors_, *plan_, clock_));
+  dumper_ = std::make_unique<BoxDumper>(storage_, head ? *std::move(head) : BoxHead(), *box_, clock_);
+  writer_.write_dumps_with(*dumper_);
+  return Status();
+}
 
 // Of before this process, or before this worker came: they hold from the first step on.
 void CaptureSession::take_earlier_requests() {
@@ -137,6 +148,8 @@ void CaptureSession::save(TensorEntry& entry, const TensorView& view) {
     return lose_saved(LossCause::kUnsupported, 0, [&] { return about(entry, status.message()); });
   }
   if (!is_on()) return lose_saved(LossCause::kHookOff, view.packed_bytes(), [&] { return printable(entry.name); });
+  if ((form & kBlackBoxBit) != 0) box_->keep(entry, view);
+  if ((form & ~kBlackBoxBit) == 0) return;
   if (!view.device.host_readable()) return save_from_device(entry, form, view);
 
   const bool values_wanted = (form & kValuesBit) != 0;
@@ -198,6 +211,7 @@ void CaptureSession::save_strings(std::string_view name, std::span<const std::st
 void CaptureSession::save_whole_strings(TensorEntry& entry, FormBits form, const Shape& shape,
                                         std::span<const std::string_view> strings) {
   const std::size_t bytes = packed_string_bytes(strings);
+  if ((form & ~kBlackBoxBit) == 0) return;  // which holds no strings
   if (!is_on()) return lose_saved(LossCause::kHookOff, bytes, [&] { return printable(entry.name); });
   if ((form & kValuesBit) == 0) return keep_shape(entry, DType::kString, shape);
   auto slot = claim(entry, bytes);
@@ -215,7 +229,27 @@ void CaptureSession::save_scalar(std::string_view name, double value) {
   if (entry == nullptr) return lose_nameless();
   if (!is_on()) return lose_saved(LossCause::kHookOff, sizeof value, [&] { return printable(entry->name); });
   if (!entry->membership.load(std::memory_order_acquire)->has_scalars()) add_to(*entry, {&kScalarsCollection, 1});
+  if (box_ != nullptr) box_->keep_scalar(*entry, value);
   add(*entry, sizeof value, [&] { return assembler_.add_scalar(*entry, value); });
+}
+
+// The black box.
+
+void CaptureSession::remember(std::string_view name, const TensorView& view) {
+  if (!remembers()) return;
+  const Bill::Timer timer(bill_);
+  TensorEntry* const entry = entry_of(name);
+  if (entry == nullptr) return lose_nameless();
+  if (why_unreadable(view) == nullptr && view.dtype != DType::kString) return box_->remember(*entry, view);
+  lose_saved(LossCause::kUnsupported, 0, [&] { return about(*entry, "the black box holds numbers in memory only"); });
+}
+
+bool CaptureSession::dump_black_box(const BlackBoxReason& reason) {
+  if (!remembers()) return false;
+  const Bill::Timer timer(bill_);
+  auto step = std::make_unique<StagedStep>(*staging_);
+  step->dump = dumper_->begin(reason);
+  return step->dump != nullptr && writer_.submit(step, false);
 }
 
 void CaptureSession::save_reductions(TensorId id, std::span<const SavedReduction> reductions) {
@@ -229,7 +263,7 @@ void CaptureSession::save_reductions(std::string_view name, std::span<const Save
 }
 
 void CaptureSession::keep_reductions(TensorEntry& entry, std::span<const SavedReduction> reductions) {
-  if (entry.form_now() == 0 || reductions.empty()) return;
+  if ((entry.form_now() & ~kBlackBoxBit) == 0 || reductions.empty()) return;
   const Bill::Timer timer(bill_);
   const std::size_t bytes = reductions.size() * sizeof(double);
   if (!is_on()) return lose_saved(LossCause::kHookOff, bytes, [&] { return printable(entry.name); });
@@ -268,6 +302,7 @@ void CaptureSession::set_mode(Mode mode) {
 void CaptureSession::begin_step() {
   if (changes_->any_accepted()) take_changes();
   const StepId step = counter_.current();
+  if (box_ != nullptr) box_->begin_step(step);
   plan_->begin_step(step.mode, step.mode_step, bill_.restraint(step.mode));
 }
 
@@ -313,6 +348,9 @@ StepAdvice CaptureSession::ask_judge(Ask ask) {
   settle_open_step();
   StepAdvice advice = StepAdvice::kProceed;
   assembler_.look_into([&](StagedStep& step) { advice = ask(OpenStep(counter_.current(), step, tensors_, *plan_)); });
+  if (advice != StepAdvice::kProceed) {  // while the step is as it was judged
+    dump_black_box({.kind = "rule", .message = judge_->reason(), .failing_step = counter_.current().global_step});
+  }
   if (advice == StepAdvice::kStop) {
     const std::int64_t step = counter_.current().global_step;
     writer_.stop({fmt::format("guard-{}", step), judge_->reason(), "guard", clock_.unix_ns()});
@@ -339,6 +377,7 @@ StepEnd CaptureSession::end_step() {
   if (has_judge()) ask_judge([&](const OpenStep& step) { return judge_->step_ends(step); });
   devices_.free_discarded();
   if (auto step = assembler_.end(id)) submit(std::move(step));
+  if (box_ != nullptr) end_box_step();
   ++steps_;
   if (const auto event = bill_.end_step(id, plan_->demand())) writer_.tell(format::encode_budget_event(*event));
   counter_.advance();
@@ -352,6 +391,13 @@ StepEnd CaptureSession::end_step() {
   return end;
 }
 
+// Half of the budget is the black box's, so that it does not cost the run its statistics.
+void CaptureSession::end_box_step() {
+  const Bill::Timer timer(bill_);
+  box_->end_step();
+  box_->keep_to(budget_ / 2);
+}
+
 void CaptureSession::submit(std::unique_ptr<StagedStep> step) {
   const Bill::Timer timer(bill_);
   if (writer_.submit(step, when_full_ == WhenFull::kBlock)) return;
@@ -361,9 +407,21 @@ void CaptureSession::submit(std::unique_ptr<StagedStep> step) {
   devices_.discard(std::move(step));
 }
 
+void CaptureSession::catch_signals(const std::filesystem::path& run_dir) {
+  if (box_ == nullptr) return;
+  auto installed = CrashWriter::install(run_dir, dumper_->head(), *box_);
+  if (installed.ok()) {
+    crash_writer_ = *std::move(installed);
+  } else {
+    log(LogLevel::kWarning, "the black box is not written when the process dies on a signal: {}",
+        installed.status().to_string());
+  }
+}
+
 Status CaptureSession::close(std::chrono::nanoseconds timeout) {
   if (closed_) return close_status_;
   closed_ = true;
+  crash_writer_.reset();
   if (has_judge() && !assembler_.step_is_empty()) {
     ask_judge([&](const OpenStep& step) { return judge_->step_ends(step); });
   }
@@ -429,6 +487,10 @@ HookReport CaptureSession::report() const {
   report.training_thread_ns = bill_.hook_ns();
   report.bill = bill_.report(counter_.current().mode);
   report.vetoes = judge_ != nullptr ? judge_->vetoes() : 0;
+  if (box_ != nullptr) {
+    box_->add_to(report.black_box);
+    report.black_box.dumps = dumper_->written();
+  }
   report.losses = ledger_.losses();
   std::lock_guard lock(off_mutex_);
   report.on = on_;

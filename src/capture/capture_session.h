@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,6 +17,9 @@
 
 #include "base/clock.h"
 #include "capture/bill.h"
+#include "capture/black_box/black_box.h"
+#include "capture/black_box/box_dumper.h"
+#include "capture/black_box/crash_writer.h"
 #include "capture/capture_changes.h"
 #include "capture/capture_plan.h"
 #include "capture/device_capture.h"
@@ -42,7 +46,8 @@ class CaptureSession {
     std::unique_ptr<CaptureChanges> changes;
     std::shared_ptr<storage::Storage> storage;  // kept alive for the journal; none in a dry run
     const Clock& clock;
-    StepCounter& counter;  // outlives the session
+    StepCounter& counter;             // outlives the session
+    std::optional<BoxHead> box_head;  // of a run that has a black box
     device::AcceleratorFactory open_accelerator = device::open_accelerator;
   };
   // Starts the writer thread. Takes staging_bytes, when_full and durability from the options. kResourceExhausted.
@@ -62,6 +67,13 @@ class CaptureSession {
   void save_scalar(std::string_view name, double value);
   void save_reductions(TensorId id, std::span<const SavedReduction> reductions);
   void save_reductions(std::string_view name, std::span<const SavedReduction> reductions);
+
+  bool remembers() const { return box_ != nullptr && is_on(); }
+  void remember(std::string_view name, const TensorView& view);
+  bool dump_black_box(const BlackBoxReason& reason);
+  // From now on and until close(), the black box is written when the process dies on a signal, into this folder on this
+  // machine.
+  void catch_signals(const std::filesystem::path& run_dir);
 
   void begin_group() { devices_.begin_group(); }
   void end_group();
@@ -116,6 +128,7 @@ class CaptureSession {
   template <class Ask>
   StepAdvice ask_judge(Ask ask);
   void settle_open_step();
+  void end_box_step();
   void submit(std::unique_ptr<StagedStep> step);
   bool is_on() const { return on_.load(std::memory_order_relaxed); }
   template <class Message>
@@ -124,7 +137,10 @@ class CaptureSession {
   void lose_undeclared(TensorId id);
   void lose_full(const TensorEntry& entry, std::uint64_t bytes);
 
+  Status set_up_black_box(const BlackBoxOptions& options, std::optional<BoxHead> head);
+
   const WhenFull when_full_;
+  const double budget_;
   const Clock& clock_;
   StepCounter& counter_;
   const std::shared_ptr<storage::Storage> storage_;
@@ -135,6 +151,9 @@ class CaptureSession {
   Bill bill_;
   LossLedger ledger_;
   TensorTable tensors_;
+  std::unique_ptr<BlackBox> box_;  // none unless asked for; these two outlive every step
+  std::unique_ptr<BoxDumper> dumper_;
+  std::unique_ptr<CrashWriter> crash_writer_;
   StepAssembler assembler_;
   std::unique_ptr<StepJudge> judge_;  // outlives the writer, which calls it
   StepWriter writer_;
@@ -143,7 +162,7 @@ class CaptureSession {
   std::atomic<bool> on_ = true;
   mutable std::mutex off_mutex_;
   std::string off_reason_;  // guarded by off_mutex_
-  bool judging_ = false;  // for the thread that drives training
+  bool judging_ = false;    // for the thread that drives training
   bool closed_ = false;
   Status close_status_;
 };

@@ -64,7 +64,12 @@ Result<std::unique_ptr<Hook>> Hook::open(HookOptions options) {
       // Absolute: the training program may change its working directory.
       storage = storage::open_local_storage(std::filesystem::absolute(options.run_dir));
     }
-    return capture::HookOpener::open(std::move(options), std::move(storage), system_clock());
+    auto hook = capture::HookOpener::open(std::move(options), std::move(storage), system_clock());
+    if (!hook.ok() || (*hook)->options().dry_run) return hook;
+    (*hook)->impl_->guarded([&](capture::CaptureSession& session) {
+      session.catch_signals(std::filesystem::absolute((*hook)->options().run_dir));
+    });
+    return hook;
   });
 }
 
@@ -212,6 +217,21 @@ void Hook::begin_group() {
 
 void Hook::end_group() {
   impl_->guarded([](capture::CaptureSession& session) { session.end_group(); });
+}
+
+bool Hook::remembers() const {
+  const capture::CaptureSession* const session = impl_->live();
+  return session != nullptr && session->remembers();
+}
+
+void Hook::remember(std::string_view name, const TensorView& tensor) {
+  impl_->guarded([&](capture::CaptureSession& session) { session.remember(name, tensor); });
+}
+
+bool Hook::dump_black_box(const BlackBoxReason& reason) {
+  bool begun = false;
+  impl_->guarded([&](capture::CaptureSession& session) { begun = session.dump_black_box(reason); });
+  return begun;
 }
 
 Status Hook::flush(std::chrono::milliseconds timeout) {

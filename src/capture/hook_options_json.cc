@@ -153,6 +153,26 @@ void read_share(JsonObject& document, const std::string& key, double& value) {
   value = *share;
 }
 
+// True, a number of steps, or an object.
+void read_black_box(JsonObject& document, BlackBoxOptions& black_box, Status& status) {
+  const std::string key = "black_box";
+  const json* member = document.find(key);
+  if (member == nullptr) return;
+  if (member->is_object()) {
+    JsonObject object(*member, document.path_of(key), status);
+    std::int64_t steps = black_box.steps > 0 ? black_box.steps : kDefaultBlackBoxSteps;
+    object.read("steps", steps, 0);
+    read_bytes(object, "bytes", black_box.bytes);
+    object.read("collections", black_box.collections);
+    object.finish();
+    black_box.steps = static_cast<int>(std::min<std::int64_t>(steps, std::numeric_limits<int>::max()));
+    return;
+  }
+  const Result<int> steps = parse_black_box_steps(member->is_string() ? member->get<std::string>() : member->dump());
+  if (!steps.ok()) return document.fail(key, steps.status().message());
+  black_box.steps = *steps;
+}
+
 Status read_document(const json& value, HookOptions& options) {
   Status status;
   JsonObject document(value, "", status);
@@ -175,6 +195,7 @@ Status read_document(const json& value, HookOptions& options) {
   document.read_word("when_full", options.when_full, parse_when_full);
   document.read_word("durability", options.durability, parse_durability);
   document.read("dry_run", options.dry_run);
+  read_black_box(document, options.black_box, status);
   read_first_steps(document, options, status);
   std::string tensorboard_dir = options.tensorboard_dir.string();
   document.read("tensorboard_dir", tensorboard_dir);

@@ -183,13 +183,32 @@ TEST(HookOptionsJson, TheReferenceIsComplete) {
   EXPECT_EQ(options->collections.size(), 2u);
 
   for (const char* place : {R"({"?": 0})", R"({"save": {"?": 0}})", R"({"keep": {"?": 0}})",
-                            R"({"collections": [{"name": "a", "?": 0}]})"}) {
+                            R"({"collections": [{"name": "a", "?": 0}]})", R"({"black_box": {"?": 0}})"}) {
     const std::string error = error_of(place);
     const std::size_t keys = error.find("(known here: ") + 13;
     for (const std::string& key : split_list(error.substr(keys, error.size() - keys - 1))) {
       EXPECT_NE(reference.find("`" + key + "`"), std::string::npos) << key;
     }
   }
+}
+
+TEST(HookOptionsJson, TheBlackBoxIsANumberOfStepsASwitchOrAnObject) {
+  const auto box = [](std::string_view json) {
+    const auto options = parse_hook_options(json, "hook.json");
+    EXPECT_TRUE(options.ok()) << options.status().to_string();
+    return options->black_box;
+  };
+  EXPECT_EQ(box("{}").steps, 0);
+  EXPECT_EQ(box(R"({"black_box": true})").steps, kDefaultBlackBoxSteps);
+  EXPECT_EQ(box(R"({"black_box": false})").steps, 0);
+  EXPECT_EQ(box(R"({"black_box": 5})").steps, 5);
+  EXPECT_EQ(box(R"({"black_box": "on"})").steps, kDefaultBlackBoxSteps);
+  const BlackBoxOptions given = box(R"({"black_box": {"bytes": "1MiB", "collections": ["weights"]}})");
+  EXPECT_EQ(given.steps, kDefaultBlackBoxSteps);
+  EXPECT_EQ(given.bytes, 1u << 20);
+  EXPECT_EQ(given.collections, std::vector<std::string>{"weights"});
+  EXPECT_EQ(error_of(R"({"black_box": "often"})"),
+            "hook.json: black_box: expected a number of steps, \"on\" or \"off\", found \"often\"");
 }
 
 TEST(HookOptionsJson, FilesAreReadAndTheirErrorsNameThem) {

@@ -36,6 +36,7 @@ JournalFeed::JournalFeed(std::unique_ptr<store::JournalWriter> journal, StopRequ
       ledger_(ledger) {}
 
 Status JournalFeed::write(StagedStep& step) {
+  if (step.dump != nullptr) return write_dump(*step.dump);
   const Status status = store::no_throw([&] { return append(step); });
   if (status.ok()) {
     count(step);
@@ -98,12 +99,36 @@ void JournalFeed::tend(bool idle) {
   const std::int64_t now = clock_.steady_ns();
   if (idle || now - last_poll_ns_ >= kPollIntervalNs) {
     last_poll_ns_ = now;
+    take_black_box_requests();  // first: who also asks for a stop wants to know what led to it
     take_stop_requests();
   }
   let_judge_write();
   take_capture_requests();
   write_events();
   sync_when_due();
+}
+
+Status JournalFeed::write_dump(const BoxDump& dump) {
+  const auto path = store::no_throw([&] { return dumper_->write(dump); });
+  if (path.ok()) {
+    log(LogLevel::kInfo, "the black box was written to {}: {}", *path, dump.reason.message);
+  } else {
+    log(LogLevel::kError, "the black box could not be written: {}", path.status().to_string());
+  }
+  unwritten_events_.push_back({encode_black_box_event(dump.reason, path), {}});
+  return path.status();
+}
+
+void JournalFeed::take_black_box_requests() {
+  if (dumper_ == nullptr) return;
+  for (const BlackBoxReason& reason : dumper_->requests()) {
+    if (const auto dump = dumper_->begin(reason)) {
+      static_cast<void>(write_dump(*dump));  // told and logged there
+    } else {
+      const Status refused(Code::kFailedPrecondition, "nothing is held, or it was written as often as it may be");
+      unwritten_events_.push_back({encode_black_box_event(reason, refused), {}});
+    }
+  }
 }
 
 void JournalFeed::take_stop_requests() {

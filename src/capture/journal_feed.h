@@ -41,6 +41,9 @@ class JournalFeed {
   JournalFeed(std::unique_ptr<store::JournalWriter> journal, StopRequests stop_requests, CaptureChanges& changes,
               Durability durability, const StepCounter& training, const Clock& clock, LossLedger& ledger);
 
+  // Before the first step; `dumper` must outlive this.
+  void write_dumps_with(BoxDumper& dumper) { dumper_ = &dumper; }
+
   // Not ok: the step is not in the journal, and has been counted as lost.
   Status write(StagedStep& step);
   // Looks for stop requests (when `idle` or after a few milliseconds), syncs when it is time.
@@ -73,6 +76,8 @@ class JournalFeed {
   Status tried(Status status);
   void lose(const StagedStep& step, const Status& status);
   void count(const StagedStep& step);
+  Status write_dump(const BoxDump& dump);
+  void take_black_box_requests();
   void take_stop_requests();
   void take_capture_requests();
   void take_told_events();
@@ -87,6 +92,7 @@ class JournalFeed {
   const StepCounter& training_;
   const Clock& clock_;
   LossLedger& ledger_;
+  BoxDumper* dumper_ = nullptr;  // none without a black box
 
   WrittenCounts written_;
   std::atomic<StepJudge*> judge_ = nullptr;

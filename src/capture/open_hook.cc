@@ -87,6 +87,7 @@ struct OpenedRun {
   std::unique_ptr<store::JournalWriter> journal;
   StopRequests stop_requests;
   std::unique_ptr<CaptureChanges> changes;
+  std::optional<BoxHead> box_head{};
 };
 
 Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
@@ -115,7 +116,8 @@ Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
                               storage->describe("")));
   }
   return OpenedRun{std::move(journal), StopRequests(storage, accepted_stop_keys(events)),
-                   std::make_unique<CaptureChanges>(storage, options, answered_capture_keys(events))};
+                   std::make_unique<CaptureChanges>(storage, options, answered_capture_keys(events)),
+                   make_box_head(run, options.rank, ::getpid(), plan.collections())};
 }
 
 }  // namespace
@@ -145,6 +147,7 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
                                 .storage = std::move(storage),
                                 .clock = clock,
                                 .counter = impl->counter,
+                                .box_head = std::move(run.box_head),
                                 .open_accelerator = std::move(open_accelerator)};
     TRAINWARDEN_ASSIGN_OR_RETURN(impl->session, CaptureSession::start(impl->options, std::move(parts)));
     return std::unique_ptr<Hook>(new Hook(std::move(impl)));

@@ -72,6 +72,16 @@ Result<double> parse_share(std::string_view text) {
                 fmt::format("expected a share from 0 to 1 such as 0.01 or \"1%\", found \"{}\"", printable(text)));
 }
 
+Result<int> parse_black_box_steps(std::string_view text) {
+  constexpr std::int64_t kMost = 1'000'000;  // what is too many is for who opens it to say
+  if (const auto steps = parse_int(trim(text)); steps && *steps >= 0 && *steps <= kMost) {
+    return static_cast<int>(*steps);
+  }
+  if (const auto on = parse_bool(trim(text))) return *on ? kDefaultBlackBoxSteps : 0;
+  return Status(Code::kInvalidArgument,
+                fmt::format("expected a number of steps, \"on\" or \"off\", found \"{}\"", printable(text)));
+}
+
 Result<KeepForm> parse_keep(std::string_view text) {
   KeepForm keep{.values = false};
   for (const std::string& word : split_list(text)) {

@@ -16,6 +16,8 @@ namespace trainwarden::capture {
 Result<std::uint64_t> parse_byte_size(std::string_view text);
 // "1%", "0.5 %", "0.01", "0": a share, from 0 to 1.
 Result<double> parse_share(std::string_view text);
+// "3": so many steps; "on": kDefaultBlackBoxSteps; "off": 0.
+Result<int> parse_black_box_steps(std::string_view text);
 Result<KeepForm> parse_keep(std::string_view text);  // a list of "values", "statistics", "histogram", "hash", "shape"
 Result<IncludeWorkers> parse_include_workers(std::string_view text);  // "one", "all"
 Result<WhenFull> parse_when_full(std::string_view text);              // "drop", "statistics", "block"

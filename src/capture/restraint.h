@@ -16,6 +16,7 @@ inline constexpr FormBits kStatisticsBit = 2;
 inline constexpr FormBits kHistogramBit = 4;
 inline constexpr FormBits kHashBit = 8;
 inline constexpr FormBits kShapeBit = 16;
+inline constexpr FormBits kBlackBoxBit = 32;  // whole, but only for the black box: nothing of it goes to the journal
 inline constexpr FormBits kAnyStatisticsBits = kStatisticsBit | kHistogramBit | kHashBit;
 FormBits bits_of(const KeepForm& form);
 KeepForm form_of(FormBits bits);

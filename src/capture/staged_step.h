@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "capture/black_box/box_dumper.h"
 #include "capture/capture_plan.h"
 #include "capture/loss_tally.h"
 #include "capture/staging_area.h"
@@ -56,6 +57,9 @@ struct StagedStep : StagedRows {
   LossTally losses;
   StagingArea::Share share;
   std::vector<DeviceItem> device_items;  // goes before the share, which they are copied into
+
+  // Not a step, but what the writer thread is asked to write beside the journal, in its turn.
+  std::unique_ptr<BoxDump> dump;
 
   // Nothing was saved, and nothing lost.
   bool empty() const { return item_count() == 0 && losses.empty(); }

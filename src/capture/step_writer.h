@@ -29,6 +29,9 @@ class StepWriter {
   // Only when the thread is known to end: after finish() was ok or was never called.
   ~StepWriter();
 
+  // Before start().
+  void write_dumps_with(BoxDumper& dumper) { feed_->write_dumps_with(dumper); }
+
   // kResourceExhausted when the system gives no thread.
   Status start();
 

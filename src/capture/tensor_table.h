@@ -20,13 +20,31 @@
 
 namespace trainwarden::capture {
 
+struct BoxLabel;
+
 struct TensorEntry {
   std::uint32_t id = 0;
   std::string name;
   std::atomic<const Membership*> membership = nullptr;
   const TensorEntry* base = nullptr;  // of "name#1": "name", whose membership it shares
 
+  // Of the black box: what it tells of this tensor, and how often it kept it in its last step.
+  std::atomic<const BoxLabel*> box_label = nullptr;
+  std::atomic<std::uint64_t> box_saves = 0;
+
   FormBits form_now() const { return membership.load(std::memory_order_acquire)->form_now(); }
+  // Counts one more in the step of this number, and returns how many came before.
+  std::uint32_t times_in_box_step(std::uint64_t number) {
+    constexpr int kCountBits = 20;
+    constexpr std::uint64_t kCountMask = (std::uint64_t{1} << kCountBits) - 1;
+    std::uint64_t seen = box_saves.load(std::memory_order_relaxed);
+    while (true) {
+      const std::uint64_t times = seen >> kCountBits == number ? seen & kCountMask : 0;
+      if (box_saves.compare_exchange_weak(seen, number << kCountBits | (times + 1), std::memory_order_relaxed)) {
+        return static_cast<std::uint32_t>(times);
+      }
+    }
+  }
 };
 
 // Any number of threads may look up while others add.

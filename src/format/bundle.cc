@@ -22,15 +22,6 @@ bool has_safetensors_dtype(DType dtype) {
   return !is_complex(dtype) && dtype != DType::kString;
 }
 
-DType stored_dtype(DType dtype) {
-  switch (dtype) {
-    case DType::kComplex64: return DType::kFloat32;
-    case DType::kComplex128: return DType::kFloat64;
-    case DType::kString: return DType::kUInt8;
-    default: return dtype;
-  }
-}
-
 std::uint64_t stored_bytes(const KeptTensor& tensor) {
   if (tensor.dtype != DType::kString) return tensor.data.size();
   return std::accumulate(tensor.strings.begin(), tensor.strings.end(), std::uint64_t{0},
@@ -138,6 +129,15 @@ Status restore_type(const SafetensorsHeader& header, const SafetensorsEntry& sto
 }
 
 }  // namespace
+
+DType stored_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::kComplex64: return DType::kFloat32;
+    case DType::kComplex128: return DType::kFloat64;
+    case DType::kString: return DType::kUInt8;
+    default: return dtype;
+  }
+}
 
 Result<BundleLayout> plan_bundle(std::span<const KeptTensor> tensors, std::span<const std::string_view> names,
                                  const std::map<std::string, std::string>& words) {

@@ -20,6 +20,9 @@
 
 namespace trainwarden::format {
 
+// As what the elements of this dtype are stored.
+DType stored_dtype(DType dtype);
+
 // A tensor to be stored whole.
 struct KeptTensor {
   std::uint32_t id = 0;

@@ -8,6 +8,7 @@ namespace trainwarden::format {
 namespace {
 
 constexpr std::string_view kStopPrefix = "stop-";
+constexpr std::string_view kBlackBoxPrefix = "blackbox-";
 constexpr std::string_view kCapturePrefix = "capture-";
 constexpr std::string_view kSuffix = ".json";
 
@@ -22,6 +23,12 @@ bool is_request_file(std::string_view prefix, std::string_view file_name) {
 
 }  // namespace
 
+std::string black_box_request_path(std::string_view key) {
+  return request_path(kBlackBoxPrefix, key);
+}
+bool is_black_box_request_file(std::string_view file_name) {
+  return is_request_file(kBlackBoxPrefix, file_name);
+}
 std::string capture_request_path(std::string_view key) {
   return request_path(kCapturePrefix, key);
 }
@@ -58,6 +65,32 @@ Result<CaptureRequest> decode_capture_request(std::string_view text) {
   TRAINWARDEN_ASSIGN_OR_RETURN(request.exclude_collections, strings_field(json, "exclude_collections"));
   TRAINWARDEN_ASSIGN_OR_RETURN(request.only, bool_field(json, "only"));
   TRAINWARDEN_ASSIGN_OR_RETURN(request.reset, bool_field(json, "reset"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.requested_by, string_field(json, "requested_by"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.unix_ns, int_field(json, "unix_ns"));
+  return request;
+}
+
+std::string encode_black_box_request(const BlackBoxRequest& request) {
+  return dump_json({{"type", "black_box"},
+                    {"key", request.key},
+                    {"reason", request.reason},
+                    {"rule", request.rule},
+                    {"global_step", request.global_step},
+                    {"requested_by", request.requested_by},
+                    {"unix_ns", request.unix_ns}}) +
+         "\n";
+}
+
+Result<BlackBoxRequest> decode_black_box_request(std::string_view text) {
+  constexpr const char* kWhat = "request for the black box";
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, parse_json_object(text, kWhat));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string type, string_field(json, "type"));
+  if (type != "black_box") return Status(Code::kDataLoss, fmt::format("{}: unknown type \"{}\"", kWhat, type));
+  BlackBoxRequest request;
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.key, string_field(json, "key"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.reason, string_field(json, "reason"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.rule, string_field(json, "rule"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.global_step, int_field(json, "global_step", -1));
   TRAINWARDEN_ASSIGN_OR_RETURN(request.requested_by, string_field(json, "requested_by"));
   TRAINWARDEN_ASSIGN_OR_RETURN(request.unix_ns, int_field(json, "unix_ns"));
   return request;

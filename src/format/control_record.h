@@ -32,6 +32,22 @@ struct CaptureRequest {
   friend bool operator==(const CaptureRequest&, const CaptureRequest&) = default;
 };
 
+// Somebody wants to know what led to a failure: the hook's black box is to be written.
+struct BlackBoxRequest {
+  std::string key;                // the file is control/blackbox-<key>.json
+  std::string reason;             // "NaNLoss fired at step 120: ..."
+  std::string rule;               // the rule's id; empty when a person asks
+  std::int64_t global_step = -1;  // of the failure; -1: now
+  std::string requested_by;       // "watch-0", "user"
+  std::int64_t unix_ns = 0;
+  friend bool operator==(const BlackBoxRequest&, const BlackBoxRequest&) = default;
+};
+
+std::string black_box_request_path(std::string_view key);
+bool is_black_box_request_file(std::string_view file_name);
+std::string encode_black_box_request(const BlackBoxRequest& request);
+Result<BlackBoxRequest> decode_black_box_request(std::string_view json);
+
 std::string capture_request_path(std::string_view key);
 bool is_capture_request_file(std::string_view file_name);
 std::string encode_capture_request(const CaptureRequest& request);  // `options` must be a JSON object

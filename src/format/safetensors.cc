@@ -41,12 +41,6 @@ constexpr std::array kDTypeNames = {
     DTypeName{DType::kFloat8E5M2, "F8_E5M2"},
 };
 
-std::string_view written_name(DType dtype) {
-  const auto* found =
-      std::find_if(kDTypeNames.begin(), kDTypeNames.end(), [&](auto& row) { return row.dtype == dtype; });
-  return found == kDTypeNames.end() ? "" : found->name;
-}
-
 std::optional<DType> dtype_of(std::string_view written) {
   const auto* found =
       std::find_if(kDTypeNames.begin(), kDTypeNames.end(), [&](auto& row) { return row.name == written; });
@@ -142,6 +136,12 @@ Result<SafetensorsHeader> decode_json(std::string_view text) {
 
 }  // namespace
 
+std::string_view safetensors_name(DType dtype) {
+  const auto* found =
+      std::find_if(kDTypeNames.begin(), kDTypeNames.end(), [&](auto& row) { return row.dtype == dtype; });
+  return found == kDTypeNames.end() ? "" : found->name;
+}
+
 const SafetensorsEntry* SafetensorsHeader::find(std::string_view name) const {
   const auto found =
       std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
@@ -167,7 +167,7 @@ std::string encode_safetensors_header(const std::vector<SafetensorsEntry>& entri
   for (const SafetensorsEntry& entry : entries) {
     const std::uint64_t end = begin + tensor_bytes(entry.dtype, entry.shape).value_or(0);
     json += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", separate(),
-                        quoted(entry.name), written_name(entry.dtype), fmt::join(entry.shape, ","), begin, end);
+                        quoted(entry.name), safetensors_name(entry.dtype), fmt::join(entry.shape, ","), begin, end);
     begin = end;
   }
   json += '}';

@@ -33,6 +33,9 @@ struct SafetensorsHeader {
   const SafetensorsEntry* find(std::string_view name) const;
 };
 
+// "F32"; empty for dtypes that safetensors does not have.
+std::string_view safetensors_name(DType dtype);
+
 // Bytes of a packed tensor. None when a size is negative or the product, taken from the left, does not fit: so no later
 // multiplication can overflow, even where a size of 0 follows.
 std::optional<std::uint64_t> tensor_bytes(DType dtype, std::span<const std::int64_t> shape);
