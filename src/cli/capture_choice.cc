@@ -45,8 +45,9 @@ Variables variables_of(const CaptureChoice& choice) {
 
 }  // namespace
 
-Result<std::map<std::string, std::string>> CaptureChoice::environment() const {
+Result<std::map<std::string, std::string>> CaptureChoice::environment(Variables others) const {
   Variables variables = variables_of(*this);
+  variables.merge(std::move(others));
   TRAINWARDEN_ASSIGN_OR_RETURN(const HookOptions options, resolve(variables));
   TRAINWARDEN_RETURN_IF_ERROR(capture::CapturePlan::resolve(options).status());
   return variables;

@@ -22,7 +22,8 @@ struct CaptureChoice {
 
   // kInvalidArgument for what the hook would refuse: wrong here is better than wrong in the program, which would go on
   // without a hook.
-  Result<std::map<std::string, std::string>> environment() const;
+  // `others`: variables that are set for the program besides.
+  Result<std::map<std::string, std::string>> environment(std::map<std::string, std::string> others = {}) const;
   // Where the run in `run` is to be shown to TensorBoard, as these options, the configuration and the environment say;
   // empty: nowhere.
   Result<std::filesystem::path> tensorboard_dir(const std::filesystem::path& run) const;

@@ -1,39 +1,96 @@
-// `trainwarden check`: judges what a run holds now, and leaves the run as it is.
+// `trainwarden check`: judges what recorded runs hold now, and leaves the runs as they are.
+#include <thread>
+
 #include <fmt/format.h>
 
+#include "base/text.h"
+#include "cli/check_runs.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/rule_report.h"
 #include "cli/run_locator.h"
+#include "cli/status_line.h"
+#include "cli/table.h"
 
 namespace trainwarden::cli {
 namespace {
 
 struct CheckOptions {
-  RunChoice run;
-  std::vector<std::string> rules;
+  std::vector<std::string> runs;
+  std::string folder;
+  RuleChoice rules;
+  int jobs = 0;
+  std::string results;
   bool json = false;
 };
 
-int act(const CheckOptions& options) {
-  auto rules = create_rules(options.rules);
-  if (!rules.ok()) return report_error(rules.status());
-  const auto trial = options.run.open();
-  if (!trial.ok()) return report_error(trial.status());
-  rules::Engine engine(**trial, std::move(rules).value(), {});
-  const Status judged = engine.poll();
-  engine.finish();
-  if (!judged.ok()) return report_error(judged);
-
-  const RuleReport report = report_of(engine);
-  if (options.json) {
-    Json document = {{"run", run_name((*trial)->path())}, {"last_judged_step", engine.last_judged_step()}};
-    document.update(json_of(report));
-    print_json(document);
-  } else {
-    print_report(stdout, report);
+Result<CheckPlan> make_plan(const CheckOptions& options) {
+  CheckPlan plan;
+  plan.rules = options.rules;
+  plan.results = options.results;
+  plan.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(std::thread::hardware_concurrency());
+  for (const std::string& run : options.runs) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(std::filesystem::path path, locate_run(run, runs_folder(options.folder)));
+    plan.runs.push_back(std::move(path));
   }
-  return exit_code_of(report);
+  return plan;
+}
+
+std::string fired_text(const RuleReport& report) {
+  std::string text;
+  for (const rules::VerdictRecord& verdict : report.fired) {
+    if (!verdict.alarms()) continue;
+    text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", verdict.rule_id, rules::step_text(verdict.place));
+  }
+  return text;
+}
+
+void print_many(const std::vector<CheckedRun>& runs) {
+  Table table({{"RUN"}, {"STEPS UP TO", Align::kRight}, {"FIRED"}});
+  for (const CheckedRun& run : runs) {
+    const std::string found = run.status.ok() ? fired_text(run.report) : "error: " + run.status.message();
+    table.add_row({printable(run_name(run.path)), std::to_string(run.last_judged_step), printable(found)});
+  }
+  fmt::print("{}", table.to_string());
+}
+
+void print_checked(const std::vector<CheckedRun>& runs, bool json) {
+  if (runs.size() == 1 && runs[0].status.ok()) {
+    if (json) return print_json(runs[0].document);
+    return print_report(stdout, runs[0].report);
+  }
+  if (!json) return print_many(runs);
+  Json documents = Json::array();
+  for (const CheckedRun& run : runs) documents.push_back(run.document);
+  print_json({{"runs", std::move(documents)}});
+}
+
+// The gravest: damage, then failures, then rules that fired.
+int exit_code_of(const std::vector<CheckedRun>& runs) {
+  int code = kExitFine;
+  for (const CheckedRun& run : runs) {
+    if (!run.status.ok()) {
+      const int own = report_error(run.status.with_context(run_name(run.path)));
+      code = code == kExitDataLost ? code : own;
+    } else if (code == kExitFine) {
+      code = exit_code_of(run.report);
+    }
+  }
+  return code;
+}
+
+int act(const CheckOptions& options) {
+  const auto plan = make_plan(options);
+  if (!plan.ok()) return report_error(plan.status());
+  StatusLine line(stderr, terminal_of(stderr));
+  std::size_t done = 0;
+  const auto checked = check_runs(*plan, [&](const CheckedRun& run) {
+    line.show(fmt::format("{} of {} runs judged, the last {}", ++done, plan->runs.size(), run_name(run.path)));
+  });
+  line.clear();
+  if (!checked.ok()) return report_error(checked.status());
+  print_checked(*checked, options.json);
+  return exit_code_of(*checked);
 }
 
 }  // namespace
@@ -41,13 +98,23 @@ int act(const CheckOptions& options) {
 void add_check(CLI::App& app, Action& action) {
   auto options = std::make_shared<CheckOptions>();
   CheckOptions& o = *options;
-  CLI::App& command = add_command(app, "check", "Judge a recorded run with rules", options, action, act);
+  CLI::App& command = add_command(app, "check", "Judge recorded runs with rules", options, action, act);
   command.group(kJudgeGroup);
-  add_run_choice(command, o.run);
-  add_rule_option(command, o.rules)->required();
+  command.add_option("RUN", o.runs, "Names of runs, or their paths")->required()->type_name("");
+  add_runs_option(command, o.folder);
+  add_rule_choice(command, o.rules);
+  command.add_option("--jobs", o.jobs, "How many runs are judged at once (default: one for each CPU)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option(
+          "--results", o.results,
+          "Append what was found to this file, a JSON line for each run, and leave out runs that it has already")
+      ->type_name("FILE");
   add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden check first --rule VanishingGradient",
-                         "trainwarden check first --rule VanishingGradient:threshold=1e-6 --rule ExplodingTensor",
+  set_examples(command, {"trainwarden check first --rules default",
+                         "trainwarden check first --rule VanishingGradient:threshold=1e-6",
+                         "trainwarden check runs/* --rules default --results verdicts.jsonl",
                          "trainwarden check first --rule LossNotDecreasing --json | jq '.rules[].status'"});
 }
 

@@ -41,13 +41,6 @@ void add_run_choice(CLI::App& command, RunChoice& choice) {
   add_runs_option(command, choice.runs);
 }
 
-CLI::Option* add_rule_option(CLI::App& command, std::vector<std::string>& rules) {
-  return command.add_option("--rule", rules, "Judge by NAME[:PARAMETER=VALUE,...]; several times for several rules")
-      ->type_name("RULE")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
 void add_on_fire_option(CLI::App& command, std::string& on_fire) {
   command.add_option("--on-fire", on_fire, "What to do when a rule fires (default: report)")
       ->type_name("ACTION")

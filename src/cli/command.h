@@ -70,8 +70,6 @@ struct RunChoice {
 };
 void add_run_choice(CLI::App& command, RunChoice& choice);
 
-// --rule, any number of times. The texts are parsed by create_rules().
-CLI::Option* add_rule_option(CLI::App& command, std::vector<std::string>& rules);
 // --on-fire stop or report.
 void add_on_fire_option(CLI::App& command, std::string& on_fire);
 

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/picture.h"
+#include "cli/rule_choice.h"
 #include "cli/run_locator.h"
 #include "cli/tensor_reading.h"
 #include "cli/watched_program.h"
@@ -84,7 +85,7 @@ Result<ProgramResult> play(const Act& act, const fs::path& folder) {
     return Status(Code::kPermissionDenied,
                   fmt::format("cannot make the folder of runs {}: {}", folder.string(), error.message()));
   }
-  TRAINWARDEN_ASSIGN_OR_RETURN(auto rules, create_rules(act.rules));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto rules, RuleChoice{.rules = act.rules}.create());
   ProgramPlan plan;
   plan.command = act.program;
   plan.run = folder / act.name;

@@ -10,6 +10,10 @@
 
 namespace trainwarden::cli {
 
+bool RuleReport::any_fired() const {
+  return std::any_of(fired.begin(), fired.end(), [](const rules::VerdictRecord& verdict) { return verdict.alarms(); });
+}
+
 bool RuleReport::any_failed() const {
   return std::any_of(statuses.begin(), statuses.end(),
                      [](const rules::RuleStatusRecord& rule) { return rule.status == RuleStatus::kError; });
@@ -32,8 +36,19 @@ void print_statuses(std::FILE* stream, const std::vector<rules::RuleStatusRecord
   fmt::print(stream, "{}", table.to_string());
 }
 
+std::string fired_text(const rules::VerdictRecord& verdict) {
+  const bool note = verdict.verdict.severity == Severity::kInfo;
+  std::string text = fmt::format("{} {} {}", printable(verdict.rule_id), note ? "notes at" : "fired at",
+                                 rules::step_text(verdict.place));
+  if (verdict.verdict.confidence < 1) text += fmt::format(", {:.0f} % sure", 100 * verdict.verdict.confidence);
+  if (!verdict.consequence_of.empty())
+    text += fmt::format(", which follows from {}", printable(verdict.consequence_of));
+  if (verdict.muted) text += ", muted";
+  return text;
+}
+
 void print_verdict(std::FILE* stream, const rules::VerdictRecord& verdict) {
-  fmt::print(stream, "{} fired at {}\n", printable(verdict.rule_id), rules::step_text(verdict.place));
+  fmt::print(stream, "{}\n", fired_text(verdict));
   fmt::print(stream, "  {}\n", printable(verdict.verdict.message));
   if (!verdict.verdict.advice.empty()) fmt::print(stream, "  {}\n", printable(verdict.verdict.advice));
   Table table(
@@ -43,6 +58,7 @@ void print_verdict(std::FILE* stream, const rules::VerdictRecord& verdict) {
                    format_number(evidence.threshold), std::to_string(evidence.global_step)});
   }
   if (!table.empty()) fmt::print(stream, "{}", table.to_string());
+  if (!verdict.muted) fmt::print(stream, "  To hear of it no more: --mute '{}'\n", printable(verdict.mute_key()));
 }
 
 void print_report(std::FILE* stream, const RuleReport& report) {
@@ -66,15 +82,6 @@ Json json_of(const RuleReport& report) {
   Json verdicts = Json::array();
   for (const rules::VerdictRecord& verdict : report.fired) verdicts.push_back(json_of(verdict));
   return {{"rules", std::move(statuses)}, {"verdicts", std::move(verdicts)}};
-}
-
-Result<std::vector<rules::EngineRule>> create_rules(const std::vector<std::string>& specs) {
-  std::vector<RuleSpec> parsed;
-  for (const std::string& text : specs) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(RuleSpec spec, parse_rule_spec(text));
-    parsed.push_back(std::move(spec));
-  }
-  return rules::create_engine_rules(parsed);
 }
 
 }  // namespace trainwarden::cli

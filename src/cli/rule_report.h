@@ -15,7 +15,7 @@ struct RuleReport {
   std::vector<rules::RuleStatusRecord> statuses;  // one a rule
   std::vector<rules::VerdictRecord> fired;        // the first of each rule that fired
 
-  bool any_fired() const { return !fired.empty(); }
+  bool any_fired() const;  // something to be alarmed about: not muted, and no consequence of something else
   bool any_failed() const;
 };
 RuleReport report_of(const rules::Engine& engine);
@@ -26,14 +26,13 @@ int exit_code_of(const RuleReport& report);
 // The table of statuses, and a paragraph for each verdict.
 void print_report(std::FILE* stream, const RuleReport& report);
 void print_statuses(std::FILE* stream, const std::vector<rules::RuleStatusRecord>& statuses);
+// "LossSpike fired at step 12 (train 12), which follows from NonFiniteOrigin"
+std::string fired_text(const rules::VerdictRecord& verdict);
 void print_verdict(std::FILE* stream, const rules::VerdictRecord& verdict);
 
 // {"rules": [...], "verdicts": [...]}, as they are in the run's journal (docs/reference/rules.md).
 Json json_of(const RuleReport& report);
 Json json_of(const rules::RuleStatusRecord& status);
 Json json_of(const rules::VerdictRecord& verdict);
-
-// Parses and creates what --rule asked for. kInvalidArgument names what is wrong.
-Result<std::vector<rules::EngineRule>> create_rules(const std::vector<std::string>& specs);
 
 }  // namespace trainwarden::cli

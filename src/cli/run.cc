@@ -7,13 +7,17 @@
 #include "cli/capture_choice.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/rule_choice.h"
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
 #include "cli/watched_program.h"
+#include "rules/capture_needs.h"
 
 namespace trainwarden::cli {
 namespace {
+
+constexpr const char* kNeedsVariable = "TRAINWARDEN_NEEDS";
 
 struct RunOptions {
   std::vector<std::string> command;
@@ -21,7 +25,7 @@ struct RunOptions {
   std::string runs;
   CaptureChoice capture;
   std::string attach = "auto";
-  std::vector<std::string> rules;
+  RuleChoice rules;
   std::string on_fire = "report";
 };
 
@@ -48,12 +52,15 @@ Result<std::filesystem::path> choose_run(const RunOptions& options) {
                                                   run.string()));
 }
 
-Result<ProgramPlan> make_plan(const RunOptions& options) {
+Result<ProgramPlan> make_plan(const RunOptions& options, const std::vector<rules::EngineRule>& rules) {
   ProgramPlan plan;
   plan.command = options.command;
   plan.stop_on_fire = options.on_fire == "stop";
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, choose_run(options));
-  TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, options.capture.environment());
+  plan.mute = options.rules.mute;
+  const auto needs = rules::union_of_needs(rules);
+  if (!needs.empty()) plan.environment[kNeedsVariable] = rules::encode_needs(needs);
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, options.capture.environment(std::move(plan.environment)));
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.tensorboard_dir, options.capture.tensorboard_dir(plan.run));
   AttachPlan attach = plan_attach(options.command, options.attach);
   if (!attach.warning.empty()) fmt::print(stderr, "trainwarden: warning: {}\n", attach.warning);
@@ -94,9 +101,9 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
 }
 
 int act(const RunOptions& options) {
-  auto rules = create_rules(options.rules);
+  auto rules = options.rules.create();
   if (!rules.ok()) return report_error(rules.status());
-  const auto plan = make_plan(options);
+  const auto plan = make_plan(options, *rules);
   if (!plan.ok()) return report_error(plan.status());
   const auto result = run_watched(*plan, std::move(rules).value());
   if (!result.ok()) {
@@ -123,10 +130,11 @@ void add_run(CLI::App& app, Action& action) {
   command.add_option("--attach", o.attach, "Watch a program that has no hook of its own (default: auto)")
       ->type_name("HOW")
       ->check(CLI::IsMember({"auto", "preload", "off"}));
-  add_rule_option(command, o.rules);
+  add_rule_choice(command, o.rules);
   add_on_fire_option(command, o.on_fire);
   set_examples(command, {"trainwarden run -- python train.py", "trainwarden run -- ./train --epochs 3",
                          "trainwarden run --budget 1% --include-collection gradients --save-interval 10 -- ./train",
+                         "trainwarden run --rules default -- python train.py",
                          "trainwarden run --name first --rule VanishingGradient --on-fire stop -- ./train",
                          "trainwarden run --tensorboard board -- python train.py",
                          "trainwarden run --config capture.json -- python3 train.py"});

@@ -8,11 +8,11 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
-#include "rules/rule_history.h"
 #include "cli/rule_report.h"
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
+#include "rules/rule_history.h"
 #include "store/run_folder.h"
 
 namespace trainwarden::cli {

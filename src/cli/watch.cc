@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/rule_choice.h"
 #include "cli/rule_report.h"
 #include "cli/run_locator.h"
 #include "cli/signal_relay.h"
@@ -15,7 +16,7 @@ constexpr std::chrono::milliseconds kLookInterval{50};
 
 struct WatchOptions {
   RunChoice run;
-  std::vector<std::string> rules;
+  RuleChoice rules;
   std::string on_fire = "report";
   bool wait = false;
   bool json = false;
@@ -44,14 +45,14 @@ void print_result(const std::filesystem::path& run, const WatchResult& result, b
 }
 
 int act(const WatchOptions& options) {
-  auto rules = create_rules(options.rules);
+  auto rules = options.rules.create_some();
   if (!rules.ok()) return report_error(rules.status());
   const auto run = run_to_watch(options);
   if (!run.ok()) return report_error(run.status());
 
   SignalRelay relay;  // before the session's thread
   WatchView view(stderr, Chatter::kProgress);
-  WatchSession session({*run, std::move(rules).value(), options.on_fire == "stop"}, view);
+  WatchSession session({*run, std::move(rules).value(), options.rules.mute, options.on_fire == "stop"}, view);
   while (!session.done() && !relay.wait(kLookInterval)) {
   }
   const WatchResult result = session.result();
@@ -69,11 +70,11 @@ void add_watch(CLI::App& app, Action& action) {
       add_command(app, "watch", "Judge a run while it is written; Ctrl-C leaves it alone", options, action, act);
   command.group(kJudgeGroup);
   add_run_choice(command, o.run);
-  add_rule_option(command, o.rules)->required();
+  add_rule_choice(command, o.rules);
   add_on_fire_option(command, o.on_fire);
   command.add_flag("--wait", o.wait, "Wait for the run to appear");
   add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden watch first --rule VanishingGradient",
+  set_examples(command, {"trainwarden watch first --rules default",
                          "trainwarden watch first --rule ExplodingTensor:only_nan=true --on-fire stop",
                          "trainwarden watch next --wait --rule LossNotDecreasing --json"});
 }

@@ -64,8 +64,10 @@ Status WatchSession::await_run(const std::stop_token& stop) {
 void WatchSession::judge(const std::stop_token& stop) {
   storage_ = storage::open_local_storage(plan_.run);
   const auto on_verdict = [this, stop](const rules::VerdictRecord& verdict) { act_on(verdict, stop); };
-  engine_ = std::make_unique<rules::Engine>(*trial_, std::move(plan_.rules),
-                                            rules::EngineOptions{.journal_storage = storage_.get()}, on_verdict);
+  rules::EngineOptions options;
+  options.journal_storage = storage_.get();
+  options.mute = plan_.mute;
+  engine_ = std::make_unique<rules::Engine>(*trial_, std::move(plan_.rules), options, on_verdict);
   if (!engine_->journal_status().ok()) view_.on_note("verdicts are not kept: " + engine_->journal_status().message());
   set_up_actions();
   while (true) {

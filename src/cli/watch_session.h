@@ -20,6 +20,7 @@ namespace trainwarden::cli {
 struct WatchPlan {
   std::filesystem::path run;
   std::vector<rules::EngineRule> rules;
+  std::vector<std::string> mute;  // keys of verdicts that nobody is to be alarmed about
   bool stop_on_fire = false;
 };
 

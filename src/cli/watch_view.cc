@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/rule_report.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
 
@@ -46,9 +47,11 @@ WatchView::WatchView(std::FILE* stream, Chatter chatter)
       interval_ns_(line_.interactive() ? kTerminalIntervalNs : kPipeIntervalNs) {}
 
 void WatchView::on_verdict(const rules::VerdictRecord& verdict) {
-  const char* what = verdict.verdict.outcome == Outcome::kError ? "failed" : "fired";
-  line_.print(fmt::format("{} {} at {}: {}", printable(verdict.rule_id), what, rules::step_text(verdict.place),
-                          printable(verdict.verdict.message)));
+  const bool failed = verdict.verdict.outcome == Outcome::kError;
+  const std::string what =
+      failed ? fmt::format("{} failed at {}", printable(verdict.rule_id), rules::step_text(verdict.place))
+             : fired_text(verdict);
+  line_.print(fmt::format("{}: {}", what, printable(verdict.verdict.message)));
 }
 
 void WatchView::on_action(const actions::ActionOutcome& outcome) {

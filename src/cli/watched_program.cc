@@ -48,7 +48,7 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   WatchView view(stderr, plan.chatter);
   std::unique_ptr<WatchSession> session;
   if (!rules.empty()) {
-    session = std::make_unique<WatchSession>(WatchPlan{plan.run, std::move(rules), plan.stop_on_fire}, view);
+    session = std::make_unique<WatchSession>(WatchPlan{plan.run, std::move(rules), plan.mute, plan.stop_on_fire}, view);
   }
   std::unique_ptr<LiveExport> board;
   if (!plan.tensorboard_dir.empty()) board = std::make_unique<LiveExport>(plan.run, plan.tensorboard_dir);

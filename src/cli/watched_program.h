@@ -22,6 +22,7 @@ struct ProgramPlan {
   std::filesystem::path output;                    // file for what it prints; empty: our own standard output and error
   std::filesystem::path tensorboard_dir;           // where the run is shown while it trains; empty: nowhere
   bool stop_on_fire = false;
+  std::vector<std::string> mute;  // keys of verdicts that nobody is to be alarmed about
   Chatter chatter = Chatter::kVerdicts;
 };
 
