@@ -13,8 +13,10 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -88,5 +90,18 @@ class TRAINWARDEN_API Watch {
   explicit Watch(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+// Where a rule of a run stands, in the words of SageMaker Debugger's rule_job_summary().
+struct RuleJobSummary {
+  std::string configuration_name;               // RuleConfigurationName: the rule's id
+  std::string job_arn;                          // RuleEvaluationJobArn: names this rule on this run
+  std::string evaluation_status;                // RuleEvaluationStatus; a rule with nothing to judge is an Error there
+  std::optional<std::string> details;           // StatusDetails, at most 1024 bytes; none while in progress
+  std::int64_t last_modified_unix_ns = 0;       // LastModifiedTime, of this rule's own last change
+  RuleStatus status = RuleStatus::kInProgress;  // in our own words
+};
+
+// Of all rules that have judged the run, from what is written in its folder. kNotFound when there is no run.
+TRAINWARDEN_API Result<std::vector<RuleJobSummary>> rule_job_summary(const std::filesystem::path& run_dir);
 
 }  // namespace trainwarden

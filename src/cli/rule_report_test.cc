@@ -1,5 +1,7 @@
 #include "cli/rule_report.h"
 
+#include "cli/exit_code.h"
+
 #include <cstdlib>
 #include <string>
 
@@ -56,9 +58,16 @@ TEST(RuleReport, JsonHasRulesAndVerdicts) {
   EXPECT_EQ(json.at("verdicts").at(0).at("step"), 120);
 }
 
-TEST(RuleReport, CreatesOnlyRulesThatExist) {
-  EXPECT_TRUE(create_rules({"VanishingGradient:threshold=1", "ExplodingTensor"}).ok());
-  EXPECT_EQ(create_rules({"Nonsense"}).status().code(), Code::kInvalidArgument);
+TEST(RuleReport, OnlyWhatAlarmsCounts) {
+  RuleReport report{{status_of(RuleStatus::kIssuesFound)}, {fired_verdict()}};
+  EXPECT_TRUE(report.any_fired());
+  report.fired[0].muted = true;
+  EXPECT_FALSE(report.any_fired());
+  EXPECT_EQ(exit_code_of(report), kExitFine);
+  report.fired[0].muted = false;
+  report.fired[0].consequence_of = "NonFiniteOrigin";
+  EXPECT_FALSE(report.any_fired());
+  EXPECT_NE(fired_text(report.fired[0]).find("which follows from NonFiniteOrigin"), std::string::npos);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "actions/stop_action.h"
 #include "rules/engine.h"
 #include "rules/registry.h"
+#include "rules/rule_summary.h"
 #include "storage/local_storage.h"
 #include "store/no_throw.h"
 #include "trial/trial_access.h"
@@ -131,6 +132,20 @@ std::vector<WatchVerdict> Watch::first_fired() const {
   std::vector<WatchVerdict> fired;
   for (const rules::VerdictRecord& record : impl_->engine().first_fired()) fired.push_back(verdict_of(record));
   return fired;
+}
+
+Result<std::vector<RuleJobSummary>> rule_job_summary(const std::filesystem::path& run_dir) {
+  return store::no_throw([&]() -> Result<std::vector<RuleJobSummary>> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run_dir));  // says well what is wrong with a folder
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto summaries, rules::summarize_rules(trial->path()));
+    std::vector<RuleJobSummary> list;
+    for (rules::RuleSummary& summary : summaries) {
+      list.push_back({std::move(summary.configuration_name), std::move(summary.job_arn),
+                      std::move(summary.evaluation_status), std::move(summary.status_details),
+                      summary.last_modified_unix_ns, summary.history.status.status});
+    }
+    return list;
+  });
 }
 
 }  // namespace trainwarden

@@ -1,6 +1,8 @@
 // The commands that judge: rules, check, watch.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include <signal.h>
@@ -121,6 +123,100 @@ TEST_F(JudgeCommands, CtrlCEndsTheWatchAndLeavesTheTrainingAlone) {
 
 TEST_F(JudgeCommands, WatchOfAnUnknownRunFailsUnlessItMayWait) {
   EXPECT_EQ(cli({"watch", "nothing", "--rule", "ExplodingTensor"}).exit_code, 1);
+}
+
+TEST_F(JudgeCommands, RulesOfARunSpeakAsTheServiceDid) {
+  train("sick", {"--vanish-at", "10"});
+  cli({"watch", "sick", "--rule", "VanishingGradient", "--rule", "ExplodingTensor"});
+  const auto rules = cli({"rules", "sick", "--json"}).json();
+  ASSERT_EQ(rules.size(), 2U);
+  EXPECT_EQ(rules.at(0).at("RuleConfigurationName"), "VanishingGradient");
+  EXPECT_EQ(rules.at(0).at("RuleEvaluationStatus"), "IssuesFound");
+  EXPECT_EQ(rules.at(0)
+                .at("StatusDetails")
+                .get<std::string>()
+                .find("RuleEvaluationConditionMet: Evaluation of the rule VanishingGradient at step 10 resulted in the "
+                      "condition being met\n"),
+            0U);
+  EXPECT_EQ(rules.at(0).at("Hits").at(0).at("step"), 10);
+  EXPECT_EQ(rules.at(0).at("Transitions").at(0).at("Status"), "InProgress");
+  EXPECT_EQ(rules.at(1).at("RuleEvaluationStatus"), "NoIssuesFound");
+  const Outcome text = cli({"rules", "sick"});
+  EXPECT_NE(text.out.find("IssuesFound"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("--mute 'VanishingGradient:gradient/conv0.weight'"), std::string::npos) << text.out;
+}
+
+TEST_F(JudgeCommands, WhatIsNeitherARuleNorARunIsWrongUsage) {
+  train("healthy");
+  const Outcome outcome = cli({"rules", "healty"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("neither a rule nor a run"), std::string::npos) << outcome.err;
+}
+
+TEST_F(JudgeCommands, AMutedVerdictIsWrittenDownAndNoReasonToFail) {
+  train("sick", {"--vanish-at", "10"});
+  const Outcome outcome =
+      cli({"watch", "sick", "--rule", "VanishingGradient", "--mute", "VanishingGradient", "--json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.json().at("verdicts").at(0).at("muted"), true);
+  EXPECT_EQ(cli({"rules", "sick", "--json"}).json().at(0).at("Hits").at(0).at("muted"), true);
+}
+
+TEST_F(JudgeCommands, ThePlanSaysWhatIsCapturedAndWhatItCosts) {
+  train("healthy");
+  const auto plan = cli({"rules", "--plan", "--rule", "VanishingGradient", "--on", "healthy", "--json"}).json();
+  const auto need = plan.at("needs").at(0);
+  EXPECT_EQ(need.at("collection"), "gradients");
+  EXPECT_EQ(need.at("keep"), "statistics");
+  EXPECT_GT(need.at("tensors").get<int>(), 0);
+  EXPECT_GT(need.at("ns_per_step").get<double>(), 0);
+  EXPECT_GT(plan.at("ns_per_element").at("statistics").get<double>(), 0);
+  EXPECT_EQ(cli({"rules", "--plan"}).exit_code, 2) << "of which rules?";
+}
+
+TEST_F(JudgeCommands, CheckJudgesManyRunsAndGoesOnWhereItLeftOff) {
+  train("healthy");
+  train("sick", {"--vanish-at", "10"});
+  const std::string results = (folder_ / "verdicts.jsonl").string();
+  const std::vector<std::string> command = {"check",     "healthy", "sick",  "--rule", "VanishingGradient",
+                                            "--results", results,   "--json"};
+  const Outcome first = cli(command);
+  EXPECT_EQ(first.exit_code, 3) << first.err;
+  ASSERT_EQ(first.json().at("runs").size(), 2U);
+  EXPECT_TRUE(first.json().at("runs").at(0).at("verdicts").empty());
+  EXPECT_EQ(first.json().at("runs").at(1).at("verdicts").at(0).at("step"), 10);
+
+  // Its journals are gone, and still the answer is there: nothing was judged again.
+  std::filesystem::remove_all(run_path("sick") / "journal" / "rank-00000");
+  EXPECT_NE(cli(command).out, first.out) << "a run that holds other steps is judged anew";
+  const std::string torn = "{\"key\": {\"path\"";
+  std::ofstream(results, std::ios::app) << torn;
+  const Outcome again = cli({"check", "healthy", "--rule", "VanishingGradient", "--results", results, "--json"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+}
+
+TEST_F(JudgeCommands, ARunThatIsInTheResultsIsNotJudgedAgain) {
+  train("sick", {"--vanish-at", "10"});
+  const std::string results = (folder_ / "verdicts.jsonl").string();
+  const std::vector<std::string> command = {"check",     "sick",  "--rule", "VanishingGradient",
+                                            "--results", results, "--json"};
+  EXPECT_EQ(cli(command).exit_code, 3);
+  // What the file says is what is told.
+  std::ifstream file(results);
+  std::string line;
+  std::getline(file, line);
+  file.close();
+  const std::size_t place = line.find("have vanished");
+  ASSERT_NE(place, std::string::npos) << line;
+  line.replace(place, 4, "HAVE");
+  std::ofstream(results) << line << "\n";
+  const Outcome again = cli(command);
+  EXPECT_NE(again.out.find("HAVE vanished"), std::string::npos) << again.out;
+  EXPECT_EQ(again.exit_code, 3);
+  std::ofstream(results) << "this is no JSON\n{}\n";
+  const Outcome damaged = cli(command);
+  EXPECT_NE(damaged.exit_code, 3);
+  EXPECT_NE(damaged.err.find("line 1 is not JSON"), std::string::npos) << damaged.err;
 }
 
 }  // namespace

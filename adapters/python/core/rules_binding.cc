@@ -12,6 +12,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -121,8 +122,9 @@ class PythonWatch {
 using EvidenceTuple = std::tuple<std::string, std::string, double, double, std::int64_t, std::string>;
 
 Verdict make_verdict(std::string_view outcome, std::string_view severity, std::string message, std::string advice,
-                     const std::vector<EvidenceTuple>& evidence) {
+                     const std::vector<EvidenceTuple>& evidence, double confidence) {
   Verdict verdict;
+  verdict.confidence = confidence;
   for (const Outcome known :
        {Outcome::kOk, Outcome::kFired, Outcome::kNotApplicable, Outcome::kInsufficientData, Outcome::kError}) {
     if (name(known) == outcome) verdict.outcome = known;
@@ -147,6 +149,18 @@ std::vector<EvidenceTuple> evidence_of(const Verdict& verdict) {
   return evidence;
 }
 
+using SummaryTuple =
+    std::tuple<std::string, std::string, std::string, std::optional<std::string>, std::int64_t, std::string>;
+
+std::vector<SummaryTuple> job_summary(const std::string& run_dir) {
+  std::vector<SummaryTuple> list;
+  for (const RuleJobSummary& rule : value_or_raise(rule_job_summary(run_dir))) {
+    list.emplace_back(rule.configuration_name, rule.job_arn, rule.evaluation_status, rule.details,
+                      rule.last_modified_unix_ns, std::string(name(rule.status)));
+  }
+  return list;
+}
+
 using RuleTuple = std::tuple<std::string, std::string, std::vector<std::tuple<std::string, std::string, std::string>>>;
 
 // Name, summary, and name, default and description of each parameter.
@@ -167,14 +181,17 @@ void bind_records(nb::module_& module) {
       .def(
           "__init__",
           [](Verdict* self, std::string_view outcome, std::string_view severity, std::string message,
-             std::string advice, const std::vector<EvidenceTuple>& evidence) {
-            new (self) Verdict(make_verdict(outcome, severity, std::move(message), std::move(advice), evidence));
+             std::string advice, const std::vector<EvidenceTuple>& evidence, double confidence) {
+            new (self)
+                Verdict(make_verdict(outcome, severity, std::move(message), std::move(advice), evidence, confidence));
           },
-          nb::arg("outcome"), nb::arg("severity"), nb::arg("message"), nb::arg("advice"), nb::arg("evidence"))
+          nb::arg("outcome"), nb::arg("severity"), nb::arg("message"), nb::arg("advice"), nb::arg("evidence"),
+          nb::arg("confidence") = 1.0)
       .def_prop_ro("outcome", [](const Verdict& verdict) { return name(verdict.outcome); })
       .def_prop_ro("severity", [](const Verdict& verdict) { return name(verdict.severity); })
       .def_ro("message", &Verdict::message)
       .def_ro("advice", &Verdict::advice)
+      .def_ro("confidence", &Verdict::confidence)
       .def_prop_ro("evidence", evidence_of);
   nb::class_<WatchVerdict>(module, "WatchVerdict", "A verdict and what it is about.")
       .def_ro("rule_id", &WatchVerdict::rule_id)
@@ -194,6 +211,9 @@ void bind_records(nb::module_& module) {
 
 void bind_rules(nb::module_& module) {
   bind_records(module);
+  module.def("rule_job_summary", job_summary,
+             "Name, arn, status, details, time in ns since 1970 and our own status of each rule of a run.",
+             nb::arg("run_dir"));
   module.def("builtin_rules", builtin_rule_descriptions, "Name, summary and parameters of each built-in rule.");
   nb::class_<PythonWatch>(module, "Watch", "Judges a run with rules; trainwarden.rules.run is the one to use.")
       .def(nb::init<PythonTrial&>(), nb::arg("trial"), nb::keep_alive<1, 2>())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -202,3 +203,33 @@ def test_ctrl_c_in_a_rule_ends_the_judging(finished: Path) -> None:
 def test_what_a_callback_raises_ends_the_judging(finished: Path) -> None:
     with pytest.raises(RuntimeError, match="enough"):
         rules.run(finished, Above(limit=1), on_verdict=lambda verdict: (_ for _ in ()).throw(RuntimeError("enough")))
+
+
+def test_the_summary_speaks_as_the_service_did(finished: Path) -> None:
+    assert rules.rule_job_summary(finished) == []
+    rules.run(finished, [Above(2.5), "ExplodingTensor"])
+    above, exploding = rules.rule_job_summary(finished)
+    assert above["RuleConfigurationName"] == "Above"
+    assert above["RuleEvaluationStatus"] == "IssuesFound"
+    assert above["StatusDetails"].startswith(
+        "RuleEvaluationConditionMet: Evaluation of the rule Above at step 3 resulted in the condition being met\n"
+    )
+    assert abs(above["LastModifiedTime"].timestamp() - time.time()) < 600
+    assert above["RuleEvaluationJobArn"][-8:] != exploding["RuleEvaluationJobArn"][-8:]
+    assert exploding["RuleEvaluationStatus"] == "NoIssuesFound"
+
+
+def test_a_summary_of_nothing_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        rules.rule_job_summary(tmp_path / "nowhere")
+
+
+def test_confidence_and_notes_reach_the_report(finished: Path) -> None:
+    @rules.rule
+    def unsure(window: StepWindow) -> Verdict:
+        return Verdict.fired("perhaps", severity=Severity.INFO, confidence=0.25)
+
+    report = rules.run(finished, unsure())
+    assert report.verdicts[0].verdict.confidence == 0.25
+    assert not report.fired, "a note is no issue"
+    assert report.statuses[0].status is RuleState.NO_ISSUES_FOUND

@@ -28,6 +28,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from typing import Any, Union
 
 import numpy as np
@@ -56,6 +57,7 @@ __all__ = [
     "Verdict",
     "available",
     "rule",
+    "rule_job_summary",
     "run",
 ]
 
@@ -166,6 +168,31 @@ def available() -> list[RuleDescription]:
         RuleDescription(name, summary, tuple(RuleParameter(*parameter) for parameter in parameters))
         for name, summary, parameters in _core.builtin_rules()
     ]
+
+
+def rule_job_summary(run: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Where the rules that have judged a run stand, as SageMaker's rule_job_summary() gave it.
+
+    Each rule is a dict of RuleConfigurationName, RuleEvaluationJobArn, RuleEvaluationStatus, StatusDetails (not there
+    while the rule is in progress) and LastModifiedTime, a datetime in UTC. `Status` is ours: NotApplicable where the
+    six words of the original have only Error.
+
+    Raises:
+        FileNotFoundError: there is no run.
+    """
+    summary = []
+    for name, arn, evaluation_status, details, unix_ns, status in _core.rule_job_summary(os.fspath(run)):
+        rule: dict[str, Any] = {
+            "RuleConfigurationName": name,
+            "RuleEvaluationJobArn": arn,
+            "RuleEvaluationStatus": evaluation_status,
+        }
+        if details is not None:
+            rule["StatusDetails"] = details
+        rule["LastModifiedTime"] = datetime.fromtimestamp(unix_ns // 1000 / 1_000_000, timezone.utc)
+        rule["Status"] = status
+        summary.append(rule)
+    return summary
 
 
 @dataclass(frozen=True)
@@ -282,7 +309,7 @@ def _judge(rule: Rule, trial: Trial, global_step: int) -> _core.Verdict:
     elif not isinstance(answer, Verdict):
         answer = Verdict.error(f"evaluate() gave {answer!r}; expected a Verdict or a bool")
     evidence = [(e.tensor, e.quantity, e.value, e.threshold, e.global_step, e.worker) for e in answer.evidence]
-    return _core.Verdict(answer.outcome, answer.severity, answer.message, answer.advice, evidence)
+    return _core.Verdict(answer.outcome, answer.severity, answer.message, answer.advice, evidence, answer.confidence)
 
 
 def _words_of(error: Exception) -> str:
@@ -300,6 +327,7 @@ def _step_verdict(told: _core.WatchVerdict) -> StepVerdict:
         core.message,
         core.advice,
         tuple(Evidence(*evidence) for evidence in core.evidence),
+        core.confidence,
     )
     return StepVerdict(told.rule_id, told.global_step, Mode(told.mode), told.mode_step, told.unix_ns, verdict)
 

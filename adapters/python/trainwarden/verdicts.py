@@ -57,6 +57,7 @@ class Verdict:
     message: str = ""
     advice: str = ""
     evidence: tuple[Evidence, ...] = ()
+    confidence: float = 1.0  # in [0, 1]: of a verdict that fired, how sure it is that this is a fault
 
     @classmethod
     def ok(cls) -> Verdict:
@@ -70,8 +71,9 @@ class Verdict:
         advice: str = "",
         evidence: Iterable[Evidence] = (),
         severity: Severity = Severity.WARNING,
+        confidence: float = 1.0,
     ) -> Verdict:
-        return cls(Outcome.FIRED, severity, message, advice, tuple(evidence))
+        return cls(Outcome.FIRED, severity, message, advice, tuple(evidence), confidence)
 
     @classmethod
     def not_applicable(cls, message: str) -> Verdict:
