@@ -93,6 +93,16 @@ release_tests() {
   if try_build release; then ctest_stage release; fi
 }
 
+# Trainings with the fault of each rule, and healthy ones.
+rules_table() {
+  OMP_NUM_THREADS=1 $venv/bin/python scripts/rules_table.py --cli build/release/bin/trainwarden \
+    --python "$venv/bin/python" "$@"
+}
+
+rules_table_test() {
+  check "each rule finds its fault, and nothing in healthy trainings (./dev rules-table)" rules_table
+}
+
 asan_tests() {
   if try_build asan; then UBSAN_OPTIONS=print_stacktrace=1 ctest_stage asan; fi
 }
@@ -158,6 +168,7 @@ run_test() {
   stage "checks of the sources" source_checks
   stage "release: build and test" release_tests
   stage "Python package" python_tests
+  stage "rules on faults and healthy trainings" rules_table_test
   if ! $quick; then
     stage "AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests
     stage "ThreadSanitizer" tsan_tests
