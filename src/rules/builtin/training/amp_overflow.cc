@@ -28,7 +28,8 @@ constexpr std::int64_t kMostSteps = 1'000'000;
 constexpr std::size_t kWindow = 1000;  // steps of the scaler
 constexpr double kLowestScale = 1;
 constexpr const char* kAdvice =
-    "Look which gradients are not finite (the rule NonFinite names the first); lower the learning rate, clip after "
+    "Look which gradients are not finite (the rule NonFiniteOrigin names the first); lower the learning rate, clip "
+    "after "
     "unscale_, or keep the layer that overflows in float32 or use bfloat16.";
 
 // What the scaler did at one of its steps.

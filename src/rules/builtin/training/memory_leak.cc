@@ -27,6 +27,7 @@ namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
 constexpr std::int64_t kMostSteps = 1'000'000'000;
+constexpr auto kFewestSteps = static_cast<std::int64_t>(MemorySeries::kFewestPoints);
 constexpr const char* kAdvice =
     "Look for what keeps tensors alive from step to step: losses added up without .item() or .detach(), lists of "
     "outputs, hooks; when the program fills a buffer on purpose, mute the rule.";
@@ -79,15 +80,15 @@ class MemoryLeak final : public Rule {
     State& state = states_.try_emplace({spot.tensor, spot.worker}, State{0, MemorySeries(limits_)}).first->second;
     if (state.steps++ < warm_up_steps_) return false;
     state.series.add(step, bytes);
-    if (!state.series.has_enough()) return false;
+    if (state.steps - warm_up_steps_ < kFewestSteps) return false;
     const auto growth = state.series.growth();
     if (growth) leaks.push_back({spot, *growth});
     return true;
   }
 
   std::string few_points(const StepWindow& window) const {
-    return fmt::format("{} steps with its memory are waited for, after {} of warm-up or a fall; this is {}",
-                       MemorySeries::kFewestPoints, warm_up_steps_, describe_step(window));
+    return fmt::format("{} train steps are waited for, after {} of warm-up; this is {}", kFewestSteps, warm_up_steps_,
+                       describe_step(window));
   }
 
   static bool in_first_epoch(const StepWindow& window) {

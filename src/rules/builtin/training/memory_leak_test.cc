@@ -53,6 +53,18 @@ TEST(MemoryLeak, TheFirstEpochMayFillADataSet) {
   EXPECT_EQ(judge(growing(400, 4, 1), "MemoryLeak").at(399).severity, Severity::kWarning);
 }
 
+TEST(MemoryLeak, MemoryThatFallsAgainAndAgainIsOk) {
+  TestRun run;
+  for (std::int64_t step = 0; step < 140; ++step) {
+    run.add(
+        {.step = step, .tensors = {signal(signals::kHostBytes, kStart + static_cast<double>(step % 5) * 100 * kMiB)}});
+  }
+  const auto verdicts = judge(run, "MemoryLeak");
+  EXPECT_EQ(verdicts.at(130).outcome, Outcome::kInsufficientData);
+  EXPECT_EQ(verdicts.at(131).outcome, Outcome::kOk);
+  EXPECT_TRUE(steps_with(verdicts, Outcome::kFired).empty());
+}
+
 TEST(MemoryLeak, ParametersScaleItDown) {
   const auto verdicts = judge(growing(60, 4), "MemoryLeak:growth_mib=40,growth_percent=1,warm_up_steps=10");
   EXPECT_FALSE(steps_with(verdicts, Outcome::kFired).empty());

@@ -51,7 +51,7 @@ double MemorySeries::slope(const Point* first, const Point* last) {
 }
 
 std::optional<Growth> MemorySeries::growth() const {
-  if (!has_enough()) return std::nullopt;
+  if (points_.size() < kFewestPoints) return std::nullopt;
   const std::size_t eighth = points_.size() / 8;
   const double begin = median_bytes(0, eighth);
   Growth growth;

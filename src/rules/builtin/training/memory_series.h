@@ -31,7 +31,6 @@ class MemorySeries {
   explicit MemorySeries(const GrowthLimits& limits) : limits_(limits) {}
 
   void add(std::int64_t step, double bytes);
-  bool has_enough() const { return points_.size() >= kFewestPoints; }
   // Growth past all limits that goes on: in the second half the slope is at least half of that of the whole.
   std::optional<Growth> growth() const;
 
