@@ -1,19 +1,13 @@
-"""Functions: those of torch.nn.functional that are of interest, with calls of ours around what they do.
-
-A function stays the object that it was, and only its code is another one, which calls ours: references that were taken
-before, default arguments, pickles and comparisons with `is` mean the same function as ever. To those who look closely
-(inspect, torch.jit, torch.fx, torch.compile) it shows torch's own signature, source and globals.
-"""
+"""Functions: those of torch.nn.functional that are of interest, with calls of ours around what they do."""
 
 from __future__ import annotations
 
-import functools
 import sys
-import types
 from typing import Any, Callable
 
 from torch.nn import functional
 
+from .exchange import is_plain, put_around
 from .frames import variables_of
 
 # Losses whose first two arguments are what was predicted and what it is compared with.
@@ -28,34 +22,30 @@ ACTIVATIONS = ("relu", "relu6", "tanh", "sigmoid", "softmax")
 
 def wrap_losses(is_idle: Callable[[], bool], tell: Callable[..., None]) -> list[Callable[..., Any]]:
     """`tell(name, inputs, output)` follows a call of a loss function by the program, unless `is_idle()`."""
-    return [_wrap_loss(name, is_idle, tell) for name in LOSSES if _is_plain(name)]
+    return [_wrap_loss(name, is_idle, tell) for name in LOSSES if is_plain(getattr(functional, name, None))]
 
 
 def _wrap_loss(name: str, is_idle: Callable[[], bool], tell: Callable[..., None]) -> Callable[..., Any]:
-    torch_function, is_torch = _own_code_of(name), _is_torch
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if is_idle() or is_torch():
+    def call(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if is_idle() or _is_torch():
             return torch_function(*args, **kwargs)
         output = torch_function(*args, **kwargs)
         tell(name, _inputs(args, kwargs), output)
         return output
 
-    _replace_code(name, torch_function, call)
+    put_around(getattr(functional, name), call)
     return call
 
 
 def wrap_activations(is_wanted: Callable[[], bool], tell: Callable[..., None]) -> list[Callable[..., Any]]:
     """`tell(method, name, self, tensor)` stands around a call by the program when `is_wanted()`: "activation_begins" with
     what goes in, "activation_ends" with what comes out. `self` is that of the method which calls, if it is one."""
-    return [_wrap_activation(name, is_wanted, tell) for name in ACTIVATIONS if _is_plain(name)]
+    return [_wrap_activation(name, is_wanted, tell) for name in ACTIVATIONS if is_plain(getattr(functional, name, None))]
 
 
 def _wrap_activation(name: str, is_wanted: Callable[[], bool], tell: Callable[..., None]) -> Callable[..., Any]:
-    torch_function, is_torch = _own_code_of(name), _is_torch
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if not is_wanted() or is_torch():
+    def call(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if not is_wanted() or _is_torch():
             return torch_function(*args, **kwargs)
         caller = variables_of(sys._getframe(2)).get("self")
         tell("activation_begins", name, caller, args[0] if args else kwargs.get("input"))
@@ -63,7 +53,7 @@ def _wrap_activation(name: str, is_wanted: Callable[[], bool], tell: Callable[..
         tell("activation_ends", name, caller, output)
         return output
 
-    _replace_code(name, torch_function, call)
+    put_around(getattr(functional, name), call)
     return call
 
 
@@ -76,31 +66,3 @@ def _inputs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
 def _is_torch() -> bool:
     """Was the function called by torch itself, in a loss module perhaps, which is told of as such?"""
     return str(sys._getframe(3).f_globals.get("__name__", "")).startswith("torch.")
-
-
-# The exchange of the code.
-
-
-def _is_plain(name: str) -> bool:
-    function = getattr(functional, name, None)
-    return isinstance(function, types.FunctionType) and function.__closure__ is None
-
-
-def _own_code_of(name: str) -> Callable[..., Any]:
-    """A second function that does what torch's does."""
-    function: Any = getattr(functional, name)
-    copy = types.FunctionType(function.__code__, function.__globals__, name, function.__defaults__)
-    copy.__kwdefaults__ = function.__kwdefaults__
-    return functools.wraps(function)(copy)
-
-
-def _replace_code(name: str, torch_function: Any, call: Callable[..., Any]) -> None:
-    function: Any = getattr(functional, name)
-    ours = f"_trainwarden_{name}"
-    function.__globals__[ours] = call
-    made: dict[str, Any] = {}
-    exec(compile(f"def {name}(*args, **kwargs): return {ours}(*args, **kwargs)", __file__, "exec"), made)
-    del torch_function.__wrapped__
-    function.__defaults__ = function.__kwdefaults__ = None
-    function.__code__ = made[name].__code__
-    function.__wrapped__ = torch_function  # where inspect and torch.jit look for its signature and its text

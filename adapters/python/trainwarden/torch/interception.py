@@ -8,6 +8,7 @@ torch, once a process and only by switch_on():
   torch.compile warn. A module that nobody asked for costs a comparison.
 - The code of loss and activation functions of `torch.nn.functional` (functions.py).
 - `torch.autograd.backward`, which Tensor.backward calls, and GradScaler.scale.
+- What signals are seen by (signal_sources.py): zero_grad, clipping, gradient scalers, data loaders, torch.save.
 - torch's own hooks around Optimizer.step (before torch 2.0, which has none: Optimizer's own wrapping of step).
 
 torch.compile sees none of it: it begins behind our functions, and inside a compiled region they are constant.
@@ -25,7 +26,7 @@ from torch.nn.modules.loss import _Loss
 from torch.optim import Optimizer
 
 from .._imports import when_imported
-from . import faults, functions
+from . import faults, functions, signal_sources
 
 try:
     from torch.compiler import is_compiling
@@ -44,6 +45,8 @@ class Wants(NamedTuple):
     all_calls: bool = False  # calls of all modules, not only those of modules that were given to watch_calls()
     calls: frozenset[int] = frozenset()  # those of the modules with these ids, too
     activation_functions: bool = False  # those of torch.nn.functional
+    signals: bool = False  # what SignalListener hears of
+    modal: frozenset[int] = frozenset()  # ids of modules of which it is of interest in which mode they run
     is_idle: bool = False  # nothing at all but the calls of watched modules
 
 
@@ -59,6 +62,13 @@ class Listener:
     def loss_computed(self, function: str, inputs: tuple[Any, ...], output: Any) -> None: ...
     def activation_begins(self, function: str, caller: Any, value: Any) -> None: ...
     def activation_ends(self, function: str, caller: Any, value: Any) -> None: ...
+    def gradients_zeroed(self, owner: Any) -> None: ...
+    def gradients_clipped(self, norm: Any, limit: Any) -> None: ...
+    def gradients_unscaled(self) -> None: ...
+    def scaler_steps(self, scaler: Any, optimizer: Any) -> None: ...
+    def scaler_stepped(self, optimizer: Any) -> None: ...
+    def batch_taken(self, batch: signal_sources.Batch) -> None: ...
+    def checkpoint_saved(self, what: Any, file: Any, seconds: float) -> None: ...
     def loss_scaled(self, loss: Any) -> None: ...
     def backward_begins(self, tensors: Any) -> None: ...
     def backward_ends(self) -> None: ...
@@ -75,6 +85,13 @@ _PURPOSES = {
     "loss_computed": "capture what a loss was computed from",
     "activation_begins": "capture what an activation function gets",
     "activation_ends": "capture what an activation function gives",
+    "gradients_zeroed": "see that gradients are zeroed",
+    "gradients_clipped": "see that gradients are clipped",
+    "gradients_unscaled": "see that gradients are unscaled",
+    "scaler_steps": "capture the scale of a gradient scaler",
+    "scaler_stepped": "see what a gradient scaler did",
+    "batch_taken": "capture which samples a batch has",
+    "checkpoint_saved": "look at a checkpoint",
     "loss_scaled": "capture a loss that is scaled",
     "backward_begins": "capture the loss of a backward pass",
     "backward_ends": "see the end of a backward pass",
@@ -104,6 +121,9 @@ class _Switchboard:
         self.all_calls = False
         self.is_idle = True  # all listeners are
         self.activation_functions = False  # some listener wants those
+        self.signals = False  # the same
+        self.modal: frozenset[int] = frozenset()
+        self.modes: dict[int, int] = {}  # in which modes the modules of `modal` have run, by id
         self.watched: dict[int, int] = {}  # id of a module: how many watch it
         self.told: frozenset[int] = frozenset()  # ids of the modules whose calls are told of: of watched and wanted ones
         self.spent_ns = 0  # in listeners, since the process began
@@ -131,7 +151,19 @@ def update_wants() -> None:
     _board.all_calls = any(each.all_calls for each in wants)
     _board.told = frozenset(_board.watched).union(*(each.calls for each in wants))
     _board.activation_functions = any(each.activation_functions for each in wants)
+    _board.signals = any(each.signals for each in wants)
+    _board.modal = frozenset[int]().union(*(each.modal for each in wants))
     _board.is_idle = all(each.is_idle for each in wants)
+
+
+# Bits of take_modes().
+IN_TRAIN, IN_EVAL = 1, 2
+
+
+def take_modes(module_ids: frozenset[int]) -> list[int]:
+    """In which modes those of these modules that have run since the last time did run."""
+    modes = _board.modes
+    return [modes.pop(key) for key in list(modes) if key in module_ids]
 
 
 def watch_calls(module: torch.nn.Module) -> None:
@@ -165,6 +197,7 @@ def switch_on() -> None:
         _wrap_backward(),
         *_wrap_functions(),
         *_wrap_scale(),
+        *signal_sources.wrap(_are_signals_wanted, _tell_signal),
         *_hook_optimizers(),
     ]
     if hasattr(torch, "compile"):
@@ -192,7 +225,12 @@ def _wrap_module_calls() -> Callable[..., Any]:
 
     @functools.wraps(torch_call)
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_compiling() or not (board.all_calls or id(self) in board.told):
+        if is_compiling():
+            return torch_call(self, *args, **kwargs)
+        key = id(self)
+        if key in board.modal:
+            board.modes[key] = board.modes.get(key, 0) | (IN_TRAIN if self.training else IN_EVAL)
+        if not (board.all_calls or key in board.told):
             return torch_call(self, *args, **kwargs)
         _board.tell("call_begins", self, args, kwargs)
         try:
@@ -239,6 +277,14 @@ def _wrap_backward() -> Callable[..., Any]:
     backward._torchdynamo_disable = True  # type: ignore[attr-defined]
     torch.autograd.backward = backward
     return backward
+
+
+def _are_signals_wanted() -> bool:
+    return _board.signals and not is_compiling()
+
+
+def _tell_signal(*args: Any) -> None:
+    _board.tell(*args)
 
 
 def _wrap_functions() -> list[Callable[..., Any]]:

@@ -11,10 +11,12 @@ from torch.optim import Optimizer
 from . import interception
 from .activations import Activations
 from .bridge import Bridge
+from .faults import guarded
 from .losses import Losses
 from .parameters import BufferTable, NameBook, ParameterTable, parameters_in
 from .phases import Phases
 from .roots import Model
+from .signals import Signals
 
 # Time outside the hook is reported once in so many steps: asking the hook for its own costs more than a small step.
 _BILL_INTERVAL = 8
@@ -34,6 +36,7 @@ class Recorder:
         self.activations = Activations(hook, self._bridge)
         self.losses = Losses(hook, self._bridge, prefix)
         self.phases = Phases(hook)
+        self.signals = Signals(hook, self._bridge)
         self.is_idle = False  # nothing of the current step is wanted
         self._told: set[str] = set()  # models of which the run says what is not captured
         self._steps = 0
@@ -44,6 +47,7 @@ class Recorder:
         """Takes a model in, or what is new in it."""
         self.names.add(model.parameter_names())
         self.activations.add(model)
+        self.signals.add_model(model)
         buffers = BufferTable(self.hook, self._bridge)
         buffers.declare(model)
         self._buffers.append(buffers)
@@ -55,6 +59,7 @@ class Recorder:
     def forget_models(self) -> None:
         """Before all models are taken in again."""
         self._buffers.clear()
+        self.signals.forget_models()
 
     def table(self) -> ParameterTable:
         return ParameterTable(self.hook, self._bridge, self.names)
@@ -86,9 +91,17 @@ class Recorder:
     def end_step(self) -> Any:
         """Ends the step of the hook; gives its StepEnd."""
         self.phases.save(is_wanted=not self.is_idle)
+        self.signals.end_step()
         end = self.hook.step()
         self._bill()
         return end
+
+    @guarded("write what is known of the last step")
+    def close(self, has_begun: bool) -> None:
+        """Before the hook is closed. `has_begun`: of the step that is open something has happened."""
+        if has_begun:
+            self.phases.save(is_wanted=not self.is_idle)
+        self.signals.close(has_begun)
 
     def begin_step(self) -> None:
         """A new step begins, perhaps in another mode."""
@@ -97,6 +110,7 @@ class Recorder:
         self.losses.begin_step(self._steps, self.is_idle)
         self.activations.step = self._steps
         self.activations.ask(self.is_idle)
+        self.signals.begin_step(self.is_idle)
 
     def wants(self) -> interception.Wants:
         """What is looked at in the current step."""
@@ -105,6 +119,8 @@ class Recorder:
             all_calls=activations.wants_every_call,
             calls=activations.wanted_calls,
             activation_functions=activations.functions.wanted,
+            signals=self.signals.wanted or self.signals.remembers,
+            modal=self.signals.modal if self.signals.wanted else frozenset(),
             is_idle=self.is_idle,
         )
 

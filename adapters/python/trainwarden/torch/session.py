@@ -10,6 +10,7 @@ import atexit
 import sys
 import threading
 import weakref
+from collections import deque
 from typing import Any, Callable, Optional
 
 import torch
@@ -22,20 +23,25 @@ from .frames import frames, variables_of
 from .models import KnownModel, Models
 from .opening import is_data_worker, open_hook
 from .recorder import Recorder
+from .signal_sources import Batch
+from .signals import SignalListener, Signals
 from .steps import Cycle
 
 # Looking at all living objects takes milliseconds; a program that makes models all the time is not followed for ever.
 _MAX_STRANGERS = 64
+# Batches that are remembered of what came before the first call of a model.
+_MAX_EARLY = 4
 
 
-class Session(interception.Listener):
+class Session(SignalListener):
     """Captures what this process trains."""
 
     def __init__(self, run_dir: Optional[str], leave: Callable[[], None]) -> None:
         """`leave` ends the session for good: nothing can be captured, or nothing shall be any more."""
         self.run_dir = run_dir
         self._leave_process = leave
-        self.wants = interception.Wants(all_calls=True)  # until the first model has been found
+        self.wants = interception.Wants(all_calls=True, signals=True)  # until the first model has been found
+        self._early: deque[Batch] = deque(maxlen=_MAX_EARLY)  # taken before that
         self._hook: Optional[Hook] = None
         self._recorder: Optional[Recorder] = None
         self._models = Models()
@@ -108,6 +114,8 @@ class Session(interception.Listener):
         self._backward_depth += 1
         if self._backward_depth == 1:
             recorder.losses.see_root(tensors)
+            if recorder.signals.wanted:
+                recorder.signals.backward_begins()
             recorder.phases.begin("backward")
 
     def backward_ends(self) -> None:
@@ -128,6 +136,8 @@ class Session(interception.Listener):
         if self._cycle.ends_before(id(optimizer)):
             self._end_step(recorder)
         if not recorder.is_idle:
+            if recorder.signals.wanted:
+                recorder.signals.optimizer_begins(optimizer, has_closure)
             recorder.phases.begin("optimizer")
             if not has_closure:
                 recorder.save_gradients(optimizer)
@@ -141,6 +151,8 @@ class Session(interception.Listener):
             if has_closure:
                 recorder.save_gradients(optimizer)
             recorder.save_weights(optimizer)
+            if recorder.signals.wanted:
+                recorder.signals.optimizer_ends(optimizer, has_closure)
         if self._cycle.ends_after(id(optimizer)):
             self._end_step(recorder)
 
@@ -174,13 +186,15 @@ class Session(interception.Listener):
         self._set_mode(recorder, (self._mode_of(model) if model is not None else None) or "train")
         self._take_in(recorder, optimizers)
         self._begin_step(recorder)
+        while self._early:
+            recorder.signals.batch_taken(self._early.popleft())
         return recorder
 
     def close(self) -> None:
         """Ends the step that is open and the run."""
         hook, recorder, self._hook, self._recorder = self._hook, self._recorder, None, None
-        if recorder is not None and self._forwards > 0:
-            recorder.phases.save(is_wanted=not recorder.is_idle)
+        if recorder is not None:
+            recorder.close(has_begun=self._forwards > 0)
         if hook is not None:
             hook.close()
 
@@ -228,6 +242,7 @@ class Session(interception.Listener):
                 self._end_step(recorder)
             self._forwards += 1
         if not recorder.is_idle:
+            recorder.signals.forward_begins()
             recorder.phases.begin("forward")
 
     def _end_forward(self, recorder: Recorder, output: Any) -> None:
@@ -254,6 +269,8 @@ class Session(interception.Listener):
 
     def _set_mode(self, recorder: Recorder, mode: str) -> None:
         recorder.phases.save(is_wanted=not recorder.is_idle and bool(self._mode))
+        if self._forwards > 0:
+            recorder.signals.end_step(is_cut_short=True)
         recorder.hook.set_mode(mode)
         self._mode = mode
         self._cycle.abandon()
@@ -289,6 +306,17 @@ class Session(interception.Listener):
         faults.say(f"the training was asked to stop: {reason}")
         self._leave_process()
         raise StopTraining(reason)
+
+    # Signals.
+
+    def batch_taken(self, batch: Batch) -> None:
+        if self._recorder is None:
+            self._early.append(batch)
+        super().batch_taken(batch)
+
+    def _signals(self) -> Optional[Signals]:
+        recorder = self._recorder
+        return recorder.signals if recorder is not None and self._is_ours() else None
 
     # Nesting.
 

@@ -15,9 +15,10 @@ from . import interception
 from .faults import guarded
 from .recorder import Recorder
 from .roots import Model, unwrapped
+from .signals import SignalListener, Signals
 
 
-class Watcher(interception.Listener):
+class Watcher(SignalListener):
     """Captures what a model does. Made by watch(); used by the thread that trains."""
 
     def __init__(
@@ -62,6 +63,8 @@ class Watcher(interception.Listener):
 
     def detach(self) -> None:
         """Captures no more. The hook stays open."""
+        if self._entry_ids:
+            self._recorder.close(has_begun=False)
         interception.remove_listener(self)
         for entry_id in self._entry_ids:
             interception.ignore_calls(entry_id)
@@ -104,6 +107,7 @@ class Watcher(interception.Listener):
         if id(module) in self._entry_ids:
             self._depth += 1
             if self._depth == 1:
+                self._recorder.signals.forward_begins()
                 self._recorder.phases.begin("forward")
         self._recorder.activations.save_inputs(module, args, kwargs)
 
@@ -150,6 +154,8 @@ class Watcher(interception.Listener):
         self._backward_depth += 1
         if self._backward_depth == 1:
             self._recorder.losses.see_root(tensors)
+            if self._recorder.signals.wanted:
+                self._recorder.signals.backward_begins()
             self._recorder.phases.begin("backward")
 
     def backward_ends(self) -> None:
@@ -163,6 +169,8 @@ class Watcher(interception.Listener):
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
         if optimizer is not self._optimizer:
             return
+        if self._recorder.signals.wanted:
+            self._recorder.signals.optimizer_begins(optimizer, has_closure)
         self._recorder.phases.begin("optimizer")
         if not has_closure:
             self._recorder.save_gradients(optimizer)
@@ -174,6 +182,11 @@ class Watcher(interception.Listener):
         if has_closure:
             self._recorder.save_gradients(optimizer)
         self._recorder.save_weights(optimizer)
+        if self._recorder.signals.wanted:
+            self._recorder.signals.optimizer_ends(optimizer, has_closure)
+
+    def _signals(self) -> Optional[Signals]:
+        return self._recorder.signals if threading.get_ident() == self._thread else None
 
     def _is_seen(self) -> bool:
         """Not what is computed a second time inside a backward pass, nor what a tracer runs."""

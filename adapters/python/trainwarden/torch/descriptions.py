@@ -1,0 +1,78 @@
+"""Descriptions: the models and the optimizers of a program as JSON (docs/format/signals.md), when they have changed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Iterable, Optional
+
+import torch
+from torch.optim import Optimizer
+
+from .naming import model_name
+from .roots import Model, parameters_of
+
+
+class Descriptions:
+    """Remembers what it has told of last. Keeps no model and no optimizer alive."""
+
+    def __init__(self) -> None:
+        self._optimizers_told: Optional[Any] = None
+        self._model_told: Optional[str] = None
+        self._model_changed = True
+
+    def models_changed(self) -> None:
+        """The next call of model() looks again, and not only when the optimizers have changed."""
+        self._model_changed = True
+
+    def optimizers(self, optimizers: list[Optimizer]) -> Optional[str]:
+        """None when nothing but the learning rates has changed since the last time."""
+        now = [(type(each).__name__, [_settings_of(group) for group in each.param_groups]) for each in optimizers]
+        if now == self._optimizers_told:
+            return None
+        self._optimizers_told = now
+        self._model_changed = True
+        return json.dumps({"optimizers": [_describe_optimizer(optimizer) for optimizer in optimizers]})
+
+    def model(self, models: Iterable[Model], optimizers: list[Optimizer]) -> Optional[str]:
+        """None when it is what it was the last time."""
+        if not self._model_changed:
+            return None
+        self._model_changed = False
+        described = _describe_models(list(models), parameters_of(optimizers))
+        if described == self._model_told:
+            return None
+        self._model_told = described
+        return described
+
+
+def _settings_of(group: dict[str, Any]) -> tuple[Any, ...]:
+    return len(group["params"]), group.get("eps"), group.get("momentum")
+
+
+def _describe_optimizer(optimizer: Optimizer) -> dict[str, Any]:
+    return {"kind": type(optimizer).__name__, "groups": [_describe_group(group) for group in optimizer.param_groups]}
+
+
+def _describe_group(group: dict[str, Any]) -> dict[str, Any]:
+    numbers = {key: group[key] for key in ("lr", "eps", "momentum") if key in group}
+    return {"parameters": len(group["params"]), **{key: float(number) for key, number in numbers.items()}}
+
+
+def _describe_models(models: list[Model], optimized: set[int]) -> str:
+    modules, parameters, known = [], [], set()
+    for model in models:
+        root = model.module
+        if root is None:
+            continue
+        for path, module in root.named_modules():
+            name = model.prefix + model_name(path + ".")[:-1] if path else model.path
+            modules.append({"name": name, "kind": type(module).__name__})
+        for name, parameter in model.parameter_names():
+            known.add(id(parameter))
+            parameters.append(_describe_parameter(name, parameter, id(parameter) in optimized))
+    foreign = len(optimized - known)
+    return json.dumps({"modules": modules, "parameters": parameters, "foreign": foreign})
+
+
+def _describe_parameter(name: str, parameter: torch.Tensor, optimized: bool) -> dict[str, Any]:
+    return {"name": name, "trainable": parameter.requires_grad, "optimized": optimized}

@@ -1,0 +1,167 @@
+"""Signal sources: the places of torch at which signals (docs/format/signals.md) are seen, and told of when wanted."""
+
+from __future__ import annotations
+
+import functools
+import time
+import weakref
+from collections import deque
+from typing import Any, Callable, NamedTuple
+
+import torch
+from torch.optim import Optimizer
+
+from .._imports import when_imported
+from .exchange import innermost, is_plain, put_around
+
+Tell = Callable[..., None]
+_clock = time.perf_counter
+
+
+class Batch(NamedTuple):
+    """What a data loader gave."""
+
+    indices: Any  # as its sampler has them; None: not known
+    epoch: int
+    number: int
+
+
+def wrap(is_wanted: Callable[[], bool], tell: Tell) -> list[Callable[..., Any]]:
+    """`tell(method, ...)` calls the method of that name of SignalListener. Gives the functions put into torch."""
+    when_imported("torch.utils.data.dataloader", lambda: _wrap_data_loaders(is_wanted, tell))
+    _wrap_save(is_wanted, tell)
+    return [
+        *_wrap_zero_grad(Optimizer, is_wanted, tell),
+        *_wrap_zero_grad(torch.nn.Module, is_wanted, tell),
+        *_wrap_clipping(is_wanted, tell),
+        *_wrap_scaler(is_wanted, tell),
+    ]
+
+
+def _wrap_zero_grad(owner: Any, is_wanted: Callable[[], bool], tell: Tell) -> list[Callable[..., Any]]:
+    torch_zero_grad = owner.zero_grad
+
+    @functools.wraps(torch_zero_grad)
+    def zero_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = torch_zero_grad(self, *args, **kwargs)
+        if is_wanted():
+            tell("gradients_zeroed", self)
+        return result
+
+    owner.zero_grad = zero_grad
+    return [zero_grad]
+
+
+def _wrap_clipping(is_wanted: Callable[[], bool], tell: Tell) -> list[Callable[..., Any]]:
+    def clip_norm(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        norm = torch_function(*args, **kwargs)
+        if is_wanted():
+            tell("gradients_clipped", norm, args[1] if len(args) > 1 else kwargs.get("max_norm"))
+        return norm
+
+    def clip_value(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        result = torch_function(*args, **kwargs)
+        if is_wanted():
+            tell("gradients_clipped", None, None)
+        return result
+
+    wrapped = []
+    for name, call in (("clip_grad_norm_", clip_norm), ("clip_grad_value_", clip_value)):
+        function = innermost(getattr(torch.nn.utils, name))
+        if is_plain(function):
+            put_around(function, call)
+            wrapped.append(call)
+    return wrapped
+
+
+def _wrap_scaler(is_wanted: Callable[[], bool], tell: Tell) -> list[Callable[..., Any]]:
+    scaler = getattr(getattr(torch, "amp", None), "GradScaler", None) or torch.cuda.amp.GradScaler
+    torch_step, torch_unscale = scaler.step, scaler.unscale_
+
+    @functools.wraps(torch_step)
+    def step(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_wanted() or not self.is_enabled():
+            return torch_step(self, optimizer, *args, **kwargs)
+        tell("scaler_steps", self, optimizer)
+        result = torch_step(self, optimizer, *args, **kwargs)
+        tell("scaler_stepped", optimizer)
+        return result
+
+    @functools.wraps(torch_unscale)
+    def unscale_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = torch_unscale(self, *args, **kwargs)
+        if is_wanted() and self.is_enabled():
+            tell("gradients_unscaled")
+        return result
+
+    scaler.step, scaler.unscale_ = step, unscale_
+    return [step, unscale_]
+
+
+# Data.
+
+
+def _wrap_data_loaders(is_wanted: Callable[[], bool], tell: Tell) -> None:
+    """Which samples a batch has is known when its indices are drawn: with workers some batches earlier, in the same
+    order."""
+    from torch.utils.data import dataloader
+
+    loader_class: Any = dataloader.DataLoader
+    iterator_class: Any = dataloader._BaseDataLoaderIter
+    drawn: weakref.WeakKeyDictionary[Any, deque[Any]] = weakref.WeakKeyDictionary()  # by iterator
+    epochs: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # begun, by loader
+    epoch_of: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # by iterator
+    torch_iter, torch_next = loader_class.__iter__, iterator_class.__next__
+    torch_next_index, torch_reset = iterator_class._next_index, iterator_class._reset
+
+    @functools.wraps(torch_iter)
+    def __iter__(self: Any) -> Any:
+        iterator = torch_iter(self)
+        epoch_of[iterator] = epochs[self] = epochs.get(self, -1) + 1
+        return iterator
+
+    @functools.wraps(torch_reset)
+    def _reset(self: Any, *args: Any, **kwargs: Any) -> Any:
+        drawn[self] = deque()
+        return torch_reset(self, *args, **kwargs)
+
+    @functools.wraps(torch_next_index)
+    def _next_index(self: Any) -> Any:
+        index = torch_next_index(self)
+        queue = drawn.get(self)
+        if queue is None:
+            queue = drawn[self] = deque()
+        queue.append(index)
+        return index
+
+    @functools.wraps(torch_next)
+    def __next__(self: Any) -> Any:
+        batch = torch_next(self)
+        queue = drawn.get(self)
+        index = queue.popleft() if queue else None
+        if is_wanted():
+            in_order = getattr(self, "_in_order", True)
+            tell("batch_taken", Batch(index if in_order else None, epoch_of.get(self, 0), self._num_yielded - 1))
+        return batch
+
+    loader_class.__iter__, iterator_class.__next__ = __iter__, __next__
+    iterator_class._next_index, iterator_class._reset = _next_index, _reset
+
+
+# Checkpoints.
+
+
+def _wrap_save(is_wanted: Callable[[], bool], tell: Tell) -> None:
+    def save(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if not is_wanted():
+            return torch_function(*args, **kwargs)
+        begin = _clock()
+        result = torch_function(*args, **kwargs)
+        what = args[0] if args else kwargs.get("obj")
+        file = args[1] if len(args) > 1 else kwargs.get("f")
+        tell("checkpoint_saved", what, file, _clock() - begin)
+        return result
+
+    function = innermost(torch.save)
+    if is_plain(function):
+        put_around(function, save)
