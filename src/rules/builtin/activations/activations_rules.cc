@@ -3,7 +3,8 @@
 namespace trainwarden::rules {
 
 std::vector<RuleKind> activations_rules() {
-  return {dead_relu(), saturated_activation()};
+  return {activation_kurtosis(),     attention_collapse(),    dead_relu(),           poor_weight_initialization(),
+          representation_collapse(), routing_concentration(), saturated_activation()};
 }
 
 }  // namespace trainwarden::rules

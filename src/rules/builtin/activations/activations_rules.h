@@ -7,7 +7,12 @@
 
 namespace trainwarden::rules {
 
+RuleKind activation_kurtosis();
+RuleKind attention_collapse();
 RuleKind dead_relu();
+RuleKind poor_weight_initialization();
+RuleKind representation_collapse();
+RuleKind routing_concentration();
 RuleKind saturated_activation();
 
 std::vector<RuleKind> activations_rules();
