@@ -27,47 +27,40 @@ std::string_view name_of(Call call) {
   return "unknown";
 }
 
-// What happened to the gradients that a step uses: the calls after the last backward pass, at each optimizer's step.
-struct SinceBackward {
-  bool any = false;  // there was a backward pass
-  bool zeroed = false;
-  bool unscaled = false;
-  bool clipped_scaled = false;
-};
-
-void take(Call call, SinceBackward& since) {
+void take(Call call, CallHistory& history) {
   switch (call) {
-    case Call::kBackward: since = {.any = true}; break;
-    case Call::kZeroGrad: since.zeroed = true; break;
-    case Call::kUnscale: since.unscaled = true; break;
-    case Call::kClip: since.clipped_scaled |= !since.unscaled; break;
-    case Call::kForward:
-    case Call::kStep: break;
+    case Call::kBackward: history = {.backward_seen = true, .known = true}; break;
+    case Call::kStep: ++history.steps_since_backward; break;
+    case Call::kZeroGrad: history.zeroed = true; break;
+    case Call::kUnscale: history.unscaled = true; break;
+    case Call::kClip: history.clipped_scaled |= !history.unscaled; break;
+    case Call::kForward: break;
   }
 }
 
 }  // namespace
 
-std::array<bool, kCallMistakes> find_call_mistakes(std::span<const Call> calls, const CallContext& context) {
+std::array<bool, kCallMistakes> find_call_mistakes(std::span<const Call> calls, const CallContext& context,
+                                                   CallHistory& history) {
   std::array<bool, kCallMistakes> found{};
   const auto set = [&](CallMistake mistake) { found[static_cast<std::size_t>(mistake)] = true; };
-  if (!has(calls, Call::kStep)) return found;
-  if (!has(calls, Call::kBackward)) {
-    if (context.backward_seen) set(CallMistake::kStepWithoutBackward);
-    const bool none = context.gradients == Gradients::kNone;  // else the program computes them in its own way
-    if (!context.backward_seen && none && has(calls, Call::kForward)) set(CallMistake::kNeverBackward);
-    return found;
-  }
-  if (context.forward_always && !has(calls, Call::kForward)) set(CallMistake::kBackwardTwice);
-  SinceBackward since;
+  const bool own_gradients = context.gradients == Gradients::kSome;  // the program may have put others in their place
   for (const Call call : calls) {
-    take(call, since);
-    if (call != Call::kStep || !since.any) continue;
-    const bool own = context.gradients == Gradients::kSome;  // the program puts others in their place
-    if (context.one_optimizer && since.zeroed && !own) set(CallMistake::kZeroedBeforeStep);
-    if (context.scaled && since.clipped_scaled) set(CallMistake::kClippedBeforeUnscale);
-    since = {};
+    if (call == Call::kStep && history.known) {
+      const bool first = history.steps_since_backward == 0;
+      const bool one_too_many = context.optimizers > 0 && history.steps_since_backward >= context.optimizers;
+      if (one_too_many) set(CallMistake::kStepWithoutBackward);
+      if (first && context.optimizers == 1 && history.zeroed && !own_gradients) set(CallMistake::kZeroedBeforeStep);
+      if (first && context.scaled && history.clipped_scaled) set(CallMistake::kClippedBeforeUnscale);
+    }
+    take(call, history);
   }
+  const bool steps = has(calls, Call::kStep);
+  const bool forward = has(calls, Call::kForward);
+  // With gradients the program computes them in its own way.
+  const bool none = context.gradients == Gradients::kNone;
+  if (steps && forward && none && !history.backward_seen) set(CallMistake::kNeverBackward);
+  if (steps && !forward && has(calls, Call::kBackward) && context.forward_always) set(CallMistake::kBackwardTwice);
   return found;
 }
 

@@ -45,7 +45,7 @@ constexpr MistakeText kTexts[kCallMistakes] = {
     {"steps_without_any_backward", "The optimizer steps, but there has been no backward pass yet and no gradient",
      "Call loss.backward() before the optimizer's step; afterwards the collection gradients holds the gradients.",
      Severity::kError},
-    {"steps_without_backward", "The optimizer stepped without a backward pass since its last step",
+    {"steps_without_backward", "An optimizer stepped without a backward pass since its last step",
      "Call loss.backward() before each step of the optimizer, and step once for each backward pass or accumulation; "
      "the calls are in the tensor trainwarden/calls.",
      Severity::kWarning},
@@ -65,6 +65,11 @@ class CallOrder final : public Rule {
   explicit CallOrder(std::int64_t min_steps) : min_steps_(static_cast<std::size_t>(min_steps)) {}
 
   Verdict evaluate(const StepWindow& window) override {
+    // Calls of steps that were not captured are missed.
+    if (window.global_step() != last_step_ + 1) {
+      for (auto& [worker, state] : workers_) state.history.forget();
+    }
+    last_step_ = window.global_step();
     const auto found = list_signals(window, signals::kCalls);
     take_optimizers(window);
     if (found.signals.empty()) return nothing_to_judge(found.gaps, "signal trainwarden/calls", window);
@@ -72,11 +77,12 @@ class CallOrder final : public Rule {
     std::size_t judged = 0;
     std::vector<Finding> findings;
     for (const auto& [spot, codes] : found.signals) {
-      const auto calls = known_calls(codes);
-      if (codes.size() >= kMostCalls || std::count(calls.begin(), calls.end(), Call::kStep) == 0) continue;
-      ++judged;
+      if (codes.size() >= kMostCalls) {
+        workers_[spot.worker].history.forget();
+        continue;
+      }
       const double* const scale = signal_of(scales, spot.worker);
-      judge_worker(window, spot, calls, scale != nullptr && *scale != 1, findings);
+      if (judge_worker(window, spot, known_calls(codes), scale != nullptr && *scale != 1, findings)) ++judged;
     }
     if (judged == 0) {
       return Verdict::not_applicable(
@@ -95,7 +101,7 @@ class CallOrder final : public Rule {
  private:
   struct WorkerState {
     std::array<std::bitset<kRemembered>, kCallMistakes> made;  // the newest in bit 0
-    bool backward_seen = false;
+    CallHistory history;
     std::int64_t forward_steps = 0;  // in a row, with a forward pass
   };
   struct Finding {
@@ -120,15 +126,16 @@ class CallOrder final : public Rule {
     return calls;
   }
 
-  void judge_worker(const StepWindow& window, const TensorSpot& spot, const std::vector<Call>& calls, bool scaled,
+  // False when no optimizer stepped.
+  bool judge_worker(const StepWindow& window, const TensorSpot& spot, const std::vector<Call>& calls, bool scaled,
                     std::vector<Finding>& findings) {
     WorkerState& state = workers_[spot.worker];
-    const CallContext context{.one_optimizer = most_optimizers_ == 1,
+    const CallContext context{.optimizers = most_optimizers_,
                               .scaled = scaled,
-                              .backward_seen = state.backward_seen,
                               .forward_always = state.forward_steps >= kForwardHabit,
                               .gradients = gradients_at(window, spot.worker)};
-    const auto mistakes = find_call_mistakes(calls, context);
+    const auto mistakes = find_call_mistakes(calls, context, state.history);
+    if (std::count(calls.begin(), calls.end(), Call::kStep) == 0) return false;
     for (std::size_t i = 0; i < kCallMistakes; ++i) {
       state.made[i] = state.made[i] << 1;
       state.made[i][0] = mistakes[i];
@@ -142,7 +149,7 @@ class CallOrder final : public Rule {
     const bool forward = std::count(calls.begin(), calls.end(), Call::kForward) > 0;
     // A habit, once made, is kept while it is broken: else only the first steps without would be told.
     if (forward || !context.forward_always) state.forward_steps = forward ? state.forward_steps + 1 : 0;
-    state.backward_seen |= std::count(calls.begin(), calls.end(), Call::kBackward) > 0;
+    return true;
   }
 
   // Statistics, where they were captured; that there are none is known only where they were asked for.
@@ -186,6 +193,7 @@ class CallOrder final : public Rule {
 
   const std::size_t min_steps_;
   std::size_t most_optimizers_ = 0;  // 0: not known
+  std::int64_t last_step_ = -1;      // that was judged
   std::map<std::string, WorkerState> workers_;
 };
 
@@ -211,7 +219,9 @@ RuleKind call_order() {
                "note. Several backward passes before a step are accumulation, and fine.\n\n"
                "Needs the signals, and the gradients of the first 20 steps: a program that puts gradients of its own "
                "in their place is not at fault. Zeroing is judged only where `trainwarden/optimizer` tells of a single "
-               "optimizer, since the calls do not say whose gradients they are. It cannot see steps with 256 calls or "
+               "optimizer, since the calls do not say whose they are; of several optimizers each may step once after a "
+               "backward "
+               "pass. It cannot see steps with 256 calls or "
                "more, an optimizer that never steps, and passes that go by torch.autograd.grad alone.\n\n"
                "Evidence: `steps_without_any_backward`, `steps_without_backward`, `steps_after_zero_grad`, "
                "`clips_before_unscale`, `backwards_without_forward`, each the number of steps with the mistake among "

@@ -98,6 +98,20 @@ TEST(CallOrder, ABackwardPassWithoutForwardIsANote) {
   EXPECT_EQ(verdicts.at(22).severity, Severity::kInfo);
 }
 
+TEST(CallOrder, CriticsThatStepMoreOftenThanTheGenerator) {
+  const std::vector<std::string> rounds{"zfb", "szfb", "szfb", "szfbszffbs"};
+  std::vector<std::string> letters;
+  for (int i = 0; i < 8; ++i) letters.insert(letters.end(), rounds.begin(), rounds.end());
+  EXPECT_TRUE(steps_with(judge(steps_of(letters, 2), "CallOrder"), Outcome::kFired).empty());
+}
+
+TEST(CallOrder, StepsThatWereNotCapturedAreNoMistake) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {optimizers(1), calls("zfbs")}});
+  for (std::int64_t step = 2; step < 20; step += 2) run.add({.step = step, .tensors = {calls("zfs")}});
+  EXPECT_TRUE(steps_with(judge(run, "CallOrder"), Outcome::kFired).empty());
+}
+
 TEST(CallOrder, EachWorkerByItself) {
   TestRun run(2);
   for (std::int64_t step = 0; step < 3; ++step) {
