@@ -38,7 +38,7 @@ PUBLIC_HEADERS = {
     "hook.h": "capture",
     "trial.h": "trial",
     "transfer.h": "transfer",
-    "rule.h": "rules",
+    "rule.h": "rules", "rule_abi.h": "rules",
     "watch.h": "watch",
     "guard.h": "guard",
     "trainwarden.h": "cli",

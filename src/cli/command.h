@@ -34,6 +34,7 @@ void add_import(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
+void add_rule_host(CLI::App& app, Action& action);
 
 // Headings under which --help lists the sub-commands.
 inline constexpr const char* kTrainGroup = "Train under watch";

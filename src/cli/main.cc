@@ -42,6 +42,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_import(app, action);
   add_doctor(app, action);
   add_completion(app, action);
+  add_rule_host(app, action);
 }
 
 // The sub-command that was being parsed, as the user would type it.

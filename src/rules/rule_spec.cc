@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "rules/hosting/hosted_rule.h"
 #include "rules/language/expression_rule.h"
 #include "rules/spec_text.h"
 #include "store/no_throw.h"
@@ -64,6 +65,7 @@ bool is_builtin(const std::string& name) {
 
 Result<RuleSpec> parse_rule_spec(std::string_view text) {
   return store::no_throw([&]() -> Result<RuleSpec> {
+    if (rules::names_rule_file(text)) return rules::parse_hosted_spec(text);
     if (rules::language::reads_like_expression(text) && !begins_with_rule(text)) {
       return rules::language::parse_expression_spec(text);
     }
@@ -81,6 +83,7 @@ Result<RuleSpec> parse_rule_spec(std::string_view text) {
 
 Result<std::unique_ptr<Rule>> create_rule(const RuleSpec& spec) {
   return store::no_throw([&]() -> Result<std::unique_ptr<Rule>> {
+    if (rules::is_hosted_spec(spec)) return rules::create_hosted_rule(spec);
     if (rules::language::is_expression_spec(spec) && !is_builtin(spec.name)) {
       return rules::language::create_expression_rule(spec.parameters.at(rules::language::kExpressionParameter));
     }

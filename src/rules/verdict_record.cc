@@ -250,4 +250,25 @@ Result<std::optional<RuleStatusRecord>> decode_rule_status(std::string_view json
   return decode<RuleStatusRecord>(json, kRuleStatusType, rule_status_from_json);
 }
 
+std::string encode_answer(const Verdict& verdict) {
+  OrderedJson evidence = OrderedJson::array();
+  for (const Evidence& piece : verdict.evidence) evidence.push_back(evidence_to_json(piece));
+  return format::dump_json({{"outcome", name(verdict.outcome)},
+                            {"severity", name(verdict.severity)},
+                            {"confidence", number_to_json(verdict.confidence)},
+                            {"message", verdict.message},
+                            {"advice", verdict.advice},
+                            {"evidence", std::move(evidence)}});
+}
+
+Result<Verdict> decode_answer(std::string_view json) {
+  return store::no_throw([&]() -> Result<Verdict> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const Json object, format::parse_json_object(json, "the rule's answer"));
+    auto verdict = verdict_fields(object);
+    if (!verdict.ok()) return verdict.status().with_context("the rule's answer");
+    if (verdict->evidence.size() > Verdict::kMaxEvidence) verdict->evidence.resize(Verdict::kMaxEvidence);
+    return verdict;
+  });
+}
+
 }  // namespace trainwarden::rules

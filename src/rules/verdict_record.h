@@ -63,4 +63,8 @@ Result<std::optional<VerdictRecord>> decode_verdict(std::string_view json);
 Result<std::optional<RepeatsRecord>> decode_repeats(std::string_view json);
 Result<std::optional<RuleStatusRecord>> decode_rule_status(std::string_view json);
 
+// A rule's answer alone, as the process that a rule of the user's runs in gives it. kDataLoss when it is damaged.
+std::string encode_answer(const Verdict& verdict);
+Result<Verdict> decode_answer(std::string_view json);
+
 }  // namespace trainwarden::rules

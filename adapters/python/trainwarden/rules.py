@@ -24,12 +24,13 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any, Union
+from typing import Any, Union, overload
 
 import numpy as np
 
@@ -37,7 +38,7 @@ from . import _core
 from ._core import Statistics
 from .arrays import Array
 from .errors import NotFound, OutOfRange
-from .options import Mode
+from .options import Collection, Mode
 from .trial import Trial, open as open_trial
 from .verdicts import Evidence, Outcome, RuleState, Severity, Verdict
 
@@ -95,6 +96,7 @@ class StepWindow:
 
 
 Answer = Union[Verdict, bool, np.bool_]
+Needs = Iterable[Union[str, Collection]]
 
 
 class Rule:
@@ -110,6 +112,11 @@ class Rule:
     def parameters(self) -> dict[str, str]:
         return {}
 
+    def needs(self) -> Needs:
+        """What `trainwarden run` is to capture for it: collections by name, of which it needs statistics at every
+        step, or Collection objects with the interval (`save`, a number) and the form (`keep`) that it needs."""
+        return ()
+
     def evaluate(self, window: StepWindow) -> Answer:
         """Judges one step; called for each complete step, rising. True is short for Verdict.ok(), False for a verdict
         that fired.
@@ -121,30 +128,49 @@ class Rule:
 
 
 class _FunctionRule(Rule):
-    def __init__(self, function: Callable[..., Answer], arguments: dict[str, Any]):
+    def __init__(self, function: Callable[..., Answer], arguments: dict[str, Any], needs: Needs):
         self.name = function.__name__
         self._function = function
         self._arguments = arguments
+        self._needs = tuple(needs)
 
     @property
     def parameters(self) -> dict[str, str]:
         return {name: str(value) for name, value in self._arguments.items()}
 
+    def needs(self) -> Needs:
+        return self._needs
+
     def evaluate(self, window: StepWindow) -> Answer:
         return self._function(window, **self._arguments)
 
 
-def rule(function: Callable[..., Answer]) -> Callable[..., Rule]:
-    """Makes a rule of a function `f(window, ...)`: calling the result with its other arguments gives the rule."""
-    signature = inspect.signature(function)
+@overload
+def rule(function: Callable[..., Answer], *, needs: Needs = ()) -> Callable[..., Rule]: ...
 
-    @functools.wraps(function)
+
+@overload
+def rule(*, needs: Needs = ()) -> Callable[[Callable[..., Answer]], Callable[..., Rule]]: ...
+
+
+def rule(function: Callable[..., Answer] | None = None, *, needs: Needs = ()) -> Any:
+    """Makes a rule of a function `f(window, ...)`: calling the result with its other arguments gives the rule.
+
+    As `@rule` or, with what must be captured for it (see Rule.needs), as `@rule(needs=["gradients"])`.
+    """
+    if function is None:
+        return functools.partial(rule, needs=needs)
+    judge = function
+    signature = inspect.signature(judge)
+
+    @functools.wraps(judge)
     def make(**arguments: Any) -> Rule:
         bound = signature.bind(None, **arguments)
         bound.apply_defaults()
         named = dict(list(bound.arguments.items())[1:])
-        return _FunctionRule(function, named)
+        return _FunctionRule(judge, named, needs)
 
+    make.makes_rule = True  # type: ignore[attr-defined]  # by this rule_host finds it in a file
     return make
 
 
@@ -249,7 +275,7 @@ def run(
 
     Arguments:
         run: a trial, or the run's folder.
-        rules: a rule or several: objects, functions decorated with `rule`, or texts that ask for built-in ones.
+        rules: a rule or several: objects, functions decorated with `rule`, or texts as on the command line.
         follow: wait for what a live run still brings; False: judge what is there.
         keep_going: judge on with a rule that has fired.
         on_fire: "stop" also asks the training to stop, and waits up to 30 s for its answer.
@@ -284,6 +310,7 @@ def run(
 
 def _add(watch: _core.Watch, trial: Trial, wanted: Rule | Callable[..., Rule] | str) -> None:
     if isinstance(wanted, str):
+        os.environ.setdefault("TRAINWARDEN_PYTHON", sys.executable)  # what runs a rule in a file of its own
         watch.add_builtin(wanted)
         return
     found = wanted if isinstance(wanted, Rule) else wanted() if callable(wanted) else None
@@ -297,7 +324,8 @@ def _name_of(rule: Rule) -> str:
     return rule.name or type(rule).__name__
 
 
-def _judge(rule: Rule, trial: Trial, global_step: int) -> _core.Verdict:
+def judge_step(rule: Rule, trial: Trial, global_step: int) -> Verdict:
+    """What the rule answers; an error verdict when it raises, or answers something else."""
     try:
         answer = rule.evaluate(StepWindow(trial, global_step))
     except (NotFound, OutOfRange) as missing:
@@ -305,9 +333,14 @@ def _judge(rule: Rule, trial: Trial, global_step: int) -> _core.Verdict:
     except Exception as error:
         answer = Verdict.error(_words_of(error))
     if isinstance(answer, (bool, np.bool_)):
-        answer = Verdict.ok() if answer else Verdict.fired(f"{_name_of(rule)} does not hold")
-    elif not isinstance(answer, Verdict):
-        answer = Verdict.error(f"evaluate() gave {answer!r}; expected a Verdict or a bool")
+        return Verdict.ok() if answer else Verdict.fired(f"{_name_of(rule)} does not hold")
+    if not isinstance(answer, Verdict):
+        return Verdict.error(f"evaluate() gave {answer!r}; expected a Verdict or a bool")
+    return answer
+
+
+def _judge(rule: Rule, trial: Trial, global_step: int) -> _core.Verdict:
+    answer = judge_step(rule, trial, global_step)
     evidence = [(e.tensor, e.quantity, e.value, e.threshold, e.global_step, e.worker) for e in answer.evidence]
     return _core.Verdict(answer.outcome, answer.severity, answer.message, answer.advice, evidence, answer.confidence)
 
