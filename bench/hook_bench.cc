@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -157,10 +158,82 @@ Result<std::vector<Figure>> keep_vs_memcpy() {
   return figures;
 }
 
+// What a step of a small convolutional network for Fashion-MNIST has: two convolutions, two linear layers, 1.2 million
+// parameters, their gradients, and what 64 images make of it.
+std::vector<std::pair<std::string, std::size_t>> cnn_tensors() {
+  std::vector<std::pair<std::string, std::size_t>> tensors;
+  const std::pair<const char*, std::size_t> parameters[] = {
+      {"conv1.weight", 32 * 9},   {"conv1.bias", 32}, {"conv2.weight", 64 * 32 * 9}, {"conv2.bias", 64},
+      {"fc1.weight", 128 * 9216}, {"fc1.bias", 128},  {"fc2.weight", 10 * 128},      {"fc2.bias", 10}};
+  for (const auto& [parameter, elements] : parameters) {
+    tensors.emplace_back(parameter, elements);
+    tensors.emplace_back(fmt::format("gradient/{}", parameter), elements);
+  }
+  const std::pair<const char*, std::size_t> outputs[] = {{"conv1_output_0", std::size_t{64} * 32 * 26 * 26},
+                                                         {"conv2_output_0", std::size_t{64} * 64 * 24 * 24},
+                                                         {"fc1_output_0", std::size_t{64} * 128},
+                                                         {"fc2_output_0", std::size_t{64} * 10},
+                                                         {"CrossEntropyLoss_output_0", 1}};
+  for (const auto& [output, elements] : outputs) tensors.emplace_back(output, elements);
+  return tensors;
+}
+
+// The same tensors into the black box and, by memcpy, into a ring of buffers that are as many and as warm.
+Result<std::vector<Figure>> black_box_vs_memcpy() {
+  constexpr int kSteps = 3;
+  HookOptions options;
+  options.dry_run = true;
+  options.save = SavePolicy::of(SaveSchedule{.end_step = 0});
+  options.black_box.steps = kSteps;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto hook, Hook::open(std::move(options)));
+  const auto tensors = cnn_tensors();
+  std::vector<std::vector<float>> sources;
+  std::vector<TensorView> views;
+  std::size_t bytes = 0;
+  for (const auto& [name, elements] : tensors) {
+    sources.emplace_back(elements, 1.0f);
+    views.push_back(
+        TensorView::of(sources.back().data(), DType::kFloat32, Shape({static_cast<std::int64_t>(elements)})));
+    bytes += elements * sizeof(float);
+  }
+  std::vector<std::vector<std::byte>> ring(kSteps + 1, std::vector<std::byte>(bytes, std::byte{1}));
+  std::size_t turn = 0;
+  const std::function<double()> arms[] = {[&] {
+                                            return thread_ns([&] {
+                                              for (std::size_t i = 0; i < views.size(); ++i) {
+                                                hook->save_tensor(tensors[i].first, views[i]);
+                                              }
+                                              hook->end_step();
+                                            });
+                                          },
+                                          [&] {
+                                            return thread_ns([&] {
+                                              std::byte* to = ring[++turn % ring.size()].data();
+                                              for (const TensorView& view : views) {
+                                                std::memcpy(to, view.data, view.packed_bytes());
+                                                to += view.packed_bytes();
+                                              }
+                                              keep(ring);
+                                            });
+                                          }};
+  for (int i = 0; i <= kSteps; ++i) arms[0]();  // the first time around the memory is new
+  const PairedRuns runs = measure_interleaved(kRounds, arms);
+  const BlackBoxReport report = hook->report().black_box;
+  if (report.missing > 0 || !report.given_up.empty()) return Status(Code::kInternal, "the black box was not whole");
+  const std::string limit =
+      fmt::format("memory bandwidth: {} tensors, {:.1f} MB a step", tensors.size(), static_cast<double>(bytes) / 1e6);
+  return std::vector<Figure>{
+      {"hook.black_box_vs_memcpy", runs.ratio(0, 1), "ratio", at_most(1.3), limit},
+      {"hook.black_box_vs_memcpy.step_us", divided(runs.ns(0), 1e3), "us", {}, limit},
+  };
+}
+
 }  // namespace
 
 std::vector<Benchmark> benchmarks() {
-  return {{"hook.skip_ns", skip_ns}, {"hook.keep_vs_memcpy", keep_vs_memcpy}};
+  return {{"hook.skip_ns", skip_ns},
+          {"hook.keep_vs_memcpy", keep_vs_memcpy},
+          {"hook.black_box_vs_memcpy", black_box_vs_memcpy}};
 }
 
 }  // namespace trainwarden::bench

@@ -222,7 +222,7 @@ TRAINWARDEN_API std::string_view name(StepAdvice advice);  // "proceed", "skip_s
 
 // Why the black box is written.
 struct BlackBoxReason {
-  std::string kind = "request";    // one word: "rule", "exception", "request"
+  std::string kind = "request";    // one word: "rule", "loss" (not finite), "exception", "request"
   std::string message;             // a sentence for people
   std::string rule;                // the rule's id, of kind "rule"
   std::int64_t failing_step = -1;  // global; -1: the newest that is held
@@ -317,8 +317,8 @@ class TRAINWARDEN_API Hook {
   bool remembers() const;
   void remember(std::string_view name, const TensorView& tensor);
   // Has the steps that are held, and what there is of the open one, written by the writer thread; training goes on.
-  // False when there is no black box, nothing is held, or it was written as often as it may be (8 times). flush()
-  // waits for it.
+  // True, without a second dump, when the failing step is in one already. False when there is no black box, nothing is
+  // held, or it was written 8 times. flush() waits for it. A loss that is not finite does it by itself, once.
   bool dump_black_box(const BlackBoxReason& reason);
 
   // Waits until everything up to the last ended step is in the run's files. kDeadlineExceeded when it took too long, or

@@ -247,6 +247,7 @@ void CaptureSession::remember(std::string_view name, const TensorView& view) {
 bool CaptureSession::dump_black_box(const BlackBoxReason& reason) {
   if (!remembers()) return false;
   const Bill::Timer timer(bill_);
+  if (dumper_->has_begun_with(reason.failing_step)) return true;
   auto step = std::make_unique<StagedStep>(*staging_);
   step->dump = dumper_->begin(reason);
   return step->dump != nullptr && writer_.submit(step, false);
@@ -393,9 +394,16 @@ StepEnd CaptureSession::end_step() {
 
 // Half of the budget is the black box's, so that it does not cost the run its statistics.
 void CaptureSession::end_box_step() {
-  const Bill::Timer timer(bill_);
-  box_->end_step();
-  box_->keep_to(budget_ / 2);
+  {
+    const Bill::Timer timer(bill_);
+    box_->end_step();
+    box_->keep_to(budget_ / 2);
+  }
+  if (const BoxLabel* const loss = box_->take_broken_loss()) {
+    dump_black_box({.kind = "loss",
+                    .message = fmt::format("{} is not a finite number", printable(loss->name)),
+                    .failing_step = counter_.current().global_step});
+  }
 }
 
 void CaptureSession::submit(std::unique_ptr<StagedStep> step) {

@@ -122,7 +122,9 @@ Status JournalFeed::write_dump(const BoxDump& dump) {
 void JournalFeed::take_black_box_requests() {
   if (dumper_ == nullptr) return;
   for (const BlackBoxReason& reason : dumper_->requests()) {
-    if (const auto dump = dumper_->begin(reason)) {
+    if (std::string path = dumper_->written_with(reason.failing_step); !path.empty()) {
+      unwritten_events_.push_back({encode_black_box_event(reason, std::move(path)), {}});
+    } else if (const auto dump = dumper_->begin(reason)) {
       static_cast<void>(write_dump(*dump));  // told and logged there
     } else {
       const Status refused(Code::kFailedPrecondition, "nothing is held, or it was written as often as it may be");

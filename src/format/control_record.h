@@ -11,6 +11,8 @@
 namespace trainwarden::format {
 
 inline constexpr const char* kControlFolder = "control";
+// Made by a worker that has a black box, before its first step; each dump is a folder in it.
+inline constexpr const char* kBlackBoxFolder = "blackbox";
 
 struct StopRequest {
   std::string key;           // idempotency key; the file is control/stop-<key>.json

@@ -183,6 +183,11 @@ void BlackBox::give_up(std::size_t rank, std::string_view why) {
   log(LogLevel::kWarning, "the black box gives up collection {}: {}", ranks_[rank], why);
 }
 
+const BoxLabel* BlackBox::take_broken_loss() {
+  const BoxLabel* const loss = broken_loss_.load();
+  return loss == nullptr || std::exchange(broken_loss_taken_, true) ? nullptr : loss;
+}
+
 // Keeping.
 
 // The open slot, which then stays open until end_filling().
@@ -207,7 +212,9 @@ void BlackBox::keep(TensorEntry& entry, const TensorView& view, bool always) {
   if (target == nullptr) {
     slot->count_missing(view.packed_bytes());
   } else {
-    slot->add(label_of(*target, always), view);
+    const BoxLabel& label = label_of(*target, always);
+    const BoxItem* const item = slot->add(label, view);
+    if (label.loss && item != nullptr && has_non_finite(item->dtype, item->data)) broken_loss_.store(&label);
   }
   spent_ns_.fetch_add(clock_.steady_ns() - begin_ns, std::memory_order_relaxed);
 }
@@ -245,6 +252,7 @@ const BoxLabel& BlackBox::label_of(TensorEntry& entry, bool always) {
   label.names_row = names_row({entry.id, entry.name, collections});
   label.key = format::dump_json(format::OrderedJson(format::escape_name(entry.name)));
   label.membership = membership;
+  label.loss = std::find(collections.begin(), collections.end(), "losses") != collections.end();
   label.rank = always ? ranks_.size() : rank;
   entry.box_label.store(&label, std::memory_order_release);
   return label;

@@ -44,6 +44,9 @@ class BlackBox {
   // passed; 0: never. Looks every few steps only.
   void keep_to(double share);
 
+  // The first loss that was not finite, once; nullptr otherwise.
+  const BoxLabel* take_broken_loss();
+
   // From any thread. Keeps a copy in the open step; a name that is there already gets the suffix that is free.
   void keep(TensorEntry& entry, const TensorView& view) { keep(entry, view, false); }
   // The same, under the rank that is never given up.
@@ -87,6 +90,8 @@ class BlackBox {
   std::atomic<std::uint64_t> steps_without_room_ = 0;
   std::atomic<std::uint64_t> missing_ = 0;  // tensors, over all steps
   std::atomic<std::int64_t> spent_ns_ = 0;
+  std::atomic<const BoxLabel*> broken_loss_ = nullptr;
+  bool broken_loss_taken_ = false;
   std::array<std::uint64_t, BoxSlot::kMaxRanks> last_asked_{};
 
   // Of keep_to().

@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
+#include <span>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "capture/black_box/box_slot.h"
 #include "capture/capture_test_kit.h"
 #include "capture/open_hook.h"
 #include "format/control_record.h"
@@ -186,6 +190,7 @@ TEST_F(BlackBoxTest, SaysWhyWhichBatchesToSkipAndWhichStatesToReplayFrom) {
     const std::vector<std::uint8_t> state = {7, 7};
     hook->save_scalar("trainwarden/batch/epoch", 1);
     hook->save_scalar("trainwarden/batch/number", static_cast<double>(step));
+    hook->remember("trainwarden/batch/indices", TensorView::of(indices.data(), DType::kInt64, Shape({1})));
     hook->remember("trainwarden/batch/indices", TensorView::of(indices.data(), DType::kInt64, Shape({2})));
     hook->remember("trainwarden/rng/torch", TensorView::of(state.data(), DType::kUInt8, Shape({2})));
     hook->end_step();
@@ -328,6 +333,48 @@ TEST_F(BlackBoxTest, ARequestInTheControlFolderIsAnsweredAndTold) {
     return event.find(R"("type":"black_box","path":"blackbox/step-000001-rank-00000")") != std::string::npos &&
            event.find(R"("key":"nan-1")") != std::string::npos;
   }));
+}
+
+TEST_F(BlackBoxTest, RulesThatFireForOneFailureGetOneDump) {
+  const auto hook = open(options_with_box(3));
+  for (int i = 0; i < 5; ++i) train_step(*hook);
+  EXPECT_TRUE(hook->dump_black_box({.kind = "rule", .message = "a", .rule = "A", .failing_step = 3}));
+  EXPECT_TRUE(hook->dump_black_box({.kind = "rule", .message = "b", .rule = "B", .failing_step = 4}));
+  EXPECT_EQ(replay_of(only_dump(*hook))["why"]["rule"], "A");
+  train_step(*hook);
+  EXPECT_TRUE(hook->dump_black_box({.kind = "rule", .message = "c", .rule = "C", .failing_step = 5}));
+  ASSERT_TRUE(hook->flush().ok());
+  EXPECT_EQ(hook->report().black_box.dumps.size(), 2u);
+}
+
+TEST_F(BlackBoxTest, TheFirstLossThatIsNotFiniteIsWrittenByItself) {
+  const auto hook = open(options_with_box(2));
+  for (int i = 0; i < 6; ++i) {
+    fill_step(*hook);
+    const std::vector<float> loss = {i >= 3 ? std::nanf("") : 1.0f};
+    hook->save_tensor("CrossEntropyLoss_output_0", view_of(loss));
+    hook->end_step();
+  }
+  const std::string dump = only_dump(*hook);
+  EXPECT_EQ(dump, "blackbox/step-000003-rank-00000");
+  const format::Json replay = replay_of(dump);
+  EXPECT_EQ(replay["why"]["kind"], "loss");
+  EXPECT_EQ(replay["why"]["message"], "CrossEntropyLoss_output_0 is not a finite number");
+  EXPECT_EQ(replay["failing_step"], 3);
+  EXPECT_EQ(read_dump(dump).steps.back().values.size(), 3u);
+}
+
+TEST(BoxSlot, KnowsWhichElementsAreNotFinite) {
+  const auto found = [](DType dtype, auto value) { return has_non_finite(dtype, std::as_bytes(std::span(&value, 1))); };
+  EXPECT_TRUE(found(DType::kFloat64, std::nan("")));
+  EXPECT_TRUE(found(DType::kFloat64, -std::numeric_limits<double>::infinity()));
+  EXPECT_FALSE(found(DType::kFloat64, std::numeric_limits<double>::max()));
+  EXPECT_FALSE(found(DType::kFloat32, std::numeric_limits<float>::max()));
+  EXPECT_TRUE(found(DType::kFloat32, std::numeric_limits<float>::infinity()));
+  EXPECT_TRUE(found(DType::kFloat16, std::uint16_t{0x7e00}));
+  EXPECT_FALSE(found(DType::kFloat16, std::uint16_t{0x7bff}));
+  EXPECT_TRUE(found(DType::kBFloat16, std::uint16_t{0x7f80}));
+  EXPECT_FALSE(found(DType::kInt32, std::int32_t{-1}));
 }
 
 TEST_F(BlackBoxTest, IsWrittenEightTimesAtMostEachInAFolderOfItsOwn) {

@@ -1,5 +1,6 @@
 #include "capture/black_box/box_dumper.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -69,14 +70,37 @@ BoxDumper::BoxDumper(std::shared_ptr<storage::Storage> storage, BoxHead head, co
       box_(box),
       clock_(clock),
       control_(storage_, format::is_black_box_request_file) {
+  if (storage_ != nullptr) {  // tells those who watch that it is of use to ask
+    const Status made = storage_->create_folder(format::kBlackBoxFolder);
+    if (!made.ok()) log(LogLevel::kWarning, "rules beside the job cannot ask for the black box: {}", made.to_string());
+  }
   requests();  // what was asked of an earlier process is over: nothing is held yet
 }
 
 std::unique_ptr<BoxDump> BoxDumper::begin(const BlackBoxReason& reason) {
   if (begun_.load() >= kMaxDumps) return nullptr;
   auto dump = std::make_unique<BoxDump>(box_, reason);
-  if (dump->snapshot.count == 0) return nullptr;
-  return begun_.fetch_add(1) < kMaxDumps ? std::move(dump) : nullptr;
+  if (dump->snapshot.count == 0 || begun_.fetch_add(1) >= kMaxDumps) return nullptr;
+  std::lock_guard lock(mutex_);
+  begun_ranges_.push_back(range_of(dump->snapshot));
+  return dump;
+}
+
+BoxDumper::Range BoxDumper::range_of(const BoxSnapshot& snapshot) {
+  return {snapshot.begin()->id.global_step, (snapshot.end() - 1)->id.global_step};
+}
+
+bool BoxDumper::has_begun_with(std::int64_t global_step) const {
+  std::lock_guard lock(mutex_);
+  return std::any_of(begun_ranges_.begin(), begun_ranges_.end(),
+                     [&](const Range& range) { return range.holds(global_step); });
+}
+
+std::string BoxDumper::written_with(std::int64_t global_step) const {
+  std::lock_guard lock(mutex_);
+  const auto found =
+      std::find_if(written_.begin(), written_.end(), [&](const Range& range) { return range.holds(global_step); });
+  return found == written_.end() ? "" : found->path;
 }
 
 Result<std::string> BoxDumper::write(const BoxDump& dump) {
@@ -105,25 +129,30 @@ Result<std::string> BoxDumper::write(const BoxDump& dump) {
       storage_->put_if_absent(fmt::format("{}/{}", folder, kReplayFile), as_bytes(replay.text())));
   TRAINWARDEN_RETURN_IF_ERROR(
       storage_->put_if_absent(fmt::format("{}/{}", folder, store::kRunFile), as_bytes(head_.run_json)));
+  Range range = range_of(dump.snapshot);
+  range.path = folder;
   std::lock_guard lock(mutex_);
-  return written_.emplace_back(folder);
+  written_.push_back(std::move(range));
+  return folder;
 }
 
 // One that nobody has begun: a folder without run.json may be somebody's who is still at it.
 Result<std::string> BoxDumper::make_folder(std::int64_t step) {
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
-    std::string folder = fmt::format("{}/{}", kBlackBoxFolder, dump_name(step, head_.rank, attempt));
+    std::string folder = fmt::format("{}/{}", format::kBlackBoxFolder, dump_name(step, head_.rank, attempt));
     if (storage_->exists(folder)) continue;
     TRAINWARDEN_RETURN_IF_ERROR(storage_->create_folder(folder));
     return folder;
   }
   return Status(Code::kAlreadyExists, fmt::format("{} is full of dumps of step {}; move some away",
-                                                  storage_->describe(kBlackBoxFolder), step));
+                                                  storage_->describe(format::kBlackBoxFolder), step));
 }
 
 std::vector<std::string> BoxDumper::written() const {
   std::lock_guard lock(mutex_);
-  return written_;
+  std::vector<std::string> paths;
+  for (const Range& range : written_) paths.push_back(range.path);
+  return paths;
 }
 
 std::vector<BlackBoxReason> BoxDumper::requests() {

@@ -38,6 +38,10 @@ class BoxDumper {
 
   const BoxHead& head() const { return head_; }
 
+  // Is this step in a dump that was begun? Rules that fire for one failure want one dump.
+  bool has_begun_with(std::int64_t global_step) const;
+  // Where it is then; empty when writing it failed.
+  std::string written_with(std::int64_t global_step) const;
   // The steps as they are now; nullptr when none is held, or when it was done too often. From any thread.
   std::unique_ptr<BoxDump> begin(const BlackBoxReason& reason);
   // A folder of its own, complete when run.json is there. Its path in the run.
@@ -48,6 +52,13 @@ class BoxDumper {
   std::vector<BlackBoxReason> requests();
 
  private:
+  struct Range {
+    std::int64_t oldest = 0;
+    std::int64_t newest = 0;
+    std::string path{};
+    bool holds(std::int64_t step) const { return oldest <= step && step <= newest; }
+  };
+  static Range range_of(const BoxSnapshot& snapshot);
   Result<std::string> make_folder(std::int64_t step);
 
   const std::shared_ptr<storage::Storage> storage_;
@@ -57,7 +68,8 @@ class BoxDumper {
   ControlFolder control_;
   std::atomic<int> begun_ = 0;
   mutable std::mutex mutex_;
-  std::vector<std::string> written_;  // guarded by mutex_
+  std::vector<Range> begun_ranges_;  // these two guarded by mutex_
+  std::vector<Range> written_;
 };
 
 // The event that tells the run: {"type": "black_box", "path", "error", "kind", "message", "rule", "key",

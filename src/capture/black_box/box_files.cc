@@ -1,5 +1,6 @@
 #include "capture/black_box/box_files.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -22,7 +23,7 @@ constexpr std::string_view kEpoch = "trainwarden/batch/epoch";
 constexpr std::string_view kBatchNumber = "trainwarden/batch/number";
 constexpr std::string_view kBatchIndices = "trainwarden/batch/indices";
 constexpr std::string_view kGenerators = "trainwarden/rng/";
-constexpr std::int64_t kMaxIndices = 1 << 20;  // of one step, in replay.json; all are in the journal
+constexpr std::size_t kMaxIndices = 1 << 20;  // of one step, in replay.json; all are in the journal
 
 constexpr std::array<std::byte, format::kFrameAlignment> kZeros{};
 constexpr std::string_view kBlanks = "                                                                ";
@@ -194,17 +195,20 @@ void put_scalar(const BoxStep& step, std::string_view wanted, std::string_view f
   }
 }
 
+// Those of the step so far may be told with each of its batches: the longest has them all.
 void put_indices(const BoxStep& step, ByteSink& out) {
-  out.text(R"(,"indices":[)");
-  Commas commas(out);
-  std::int64_t left = kMaxIndices;
+  const BoxItem* longest = nullptr;
   for (std::uint32_t i = 0; i < step.item_count; ++i) {
     const BoxItem& item = *step.slot->item(i);
     if (item.dtype != DType::kInt64 || !is_saved_as(item, kBatchIndices)) continue;
-    for (std::size_t at = 0; at < item.data.size() && left > 0; at += sizeof(std::int64_t), --left) {
-      commas.next();
-      out.number(load_le<std::int64_t>(item.data, at));
-    }
+    if (longest == nullptr || item.data.size() > longest->data.size()) longest = &item;
+  }
+  out.text(R"(,"indices":[)");
+  Commas commas(out);
+  const std::size_t bytes = longest == nullptr ? 0 : std::min(longest->data.size(), kMaxIndices * sizeof(std::int64_t));
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::int64_t)) {
+    commas.next();
+    out.number(load_le<std::int64_t>(longest->data, at));
   }
   out.text("]");
 }

@@ -16,7 +16,6 @@
 
 namespace trainwarden::capture {
 
-inline constexpr const char* kBlackBoxFolder = "blackbox";
 inline constexpr const char* kReplayFile = "replay.json";
 
 // What all dumps of a hook have in common, made when the hook opens.

@@ -9,7 +9,26 @@ namespace {
 constexpr std::uint64_t kAlignment = 64;
 constexpr std::uint64_t kItemBytes = align_up(sizeof(BoxItem), kAlignment);
 
+// All bits of the exponent are set.
+template <class Word>
+bool any_non_finite(ByteSpan elements, Word exponent) {
+  for (std::size_t at = 0; at + sizeof(Word) <= elements.size(); at += sizeof(Word)) {
+    if ((load_le<Word>(elements, at) & exponent) == exponent) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool has_non_finite(DType dtype, ByteSpan elements) {
+  switch (dtype) {
+    case DType::kFloat64: return any_non_finite<std::uint64_t>(elements, 0x7ff0000000000000);
+    case DType::kFloat32: return any_non_finite<std::uint32_t>(elements, 0x7f800000);
+    case DType::kFloat16: return any_non_finite<std::uint16_t>(elements, 0x7c00);
+    case DType::kBFloat16: return any_non_finite<std::uint16_t>(elements, 0x7f80);
+    default: return false;
+  }
+}
 
 BoxSlot::BoxSlot(MutableByteSpan memory) : memory_(memory), items_(new std::atomic<const BoxItem*>[kMaxItems]()) {}
 
@@ -58,7 +77,7 @@ bool BoxSlot::pin() const {
   return false;
 }
 
-bool BoxSlot::add(const BoxLabel& label, const TensorView& view) {
+const BoxItem* BoxSlot::add(const BoxLabel& label, const TensorView& view) {
   const std::uint64_t bytes = view.packed_bytes();
   const std::uint64_t needed = kItemBytes + align_up(bytes, kAlignment);
   asked_[label.rank].fetch_add(needed, std::memory_order_relaxed);
@@ -66,22 +85,22 @@ bool BoxSlot::add(const BoxLabel& label, const TensorView& view) {
   if (at + needed > memory_.size()) {
     used_bytes_.fetch_sub(needed);
     count_missing(bytes);
-    return false;
+    return nullptr;
   }
   std::byte* const place = memory_.data() + at;
   std::byte* const data = place + kItemBytes;
   if (bytes > 0 && !copy_packed(view, data).ok()) {
     count_missing(bytes);
-    return false;
+    return nullptr;
   }
   const std::uint32_t index = claimed_items_.fetch_add(1);
   if (index >= kMaxItems) {
     count_missing(bytes);
-    return false;
+    return nullptr;
   }
   const auto* item = new (place) BoxItem{&label, view.dtype, view.shape, {data, bytes}};
   items_[index].store(item, std::memory_order_release);
-  return true;
+  return item;
 }
 
 void BoxSlot::count_missing(std::uint64_t bytes) {

@@ -28,8 +28,12 @@ struct BoxLabel {
   std::string names_row;  // {"id": ..., "name": ..., "collections": [...]}: its row in a names frame
   std::string key;        // its key in a bundle's header, with the quotes
   const Membership* membership = nullptr;
+  bool loss = false;     // it belongs to `losses`
   std::size_t rank = 0;  // of the collection that it is kept for (BlackBox::ranks())
 };
+
+// Has it an element that is not finite? False for what has no such elements.
+bool has_non_finite(DType dtype, ByteSpan elements);
 
 struct BoxItem {
   const BoxLabel* label = nullptr;
@@ -61,9 +65,9 @@ class BoxSlot {
 
   void begin_filling() { fillers_.fetch_add(1); }
   void end_filling() { fillers_.fetch_sub(1); }
-  // A copy of the tensor; false, and counted as missing, when there is no room or its elements cannot be read. Counts
+  // A copy of the tensor; nullptr, and counted as missing, when there is no room or its elements cannot be read. Counts
   // it as asked for under its label's rank in any case. For who is filling.
-  bool add(const BoxLabel& label, const TensorView& view);
+  const BoxItem* add(const BoxLabel& label, const TensorView& view);
   void count_missing(std::uint64_t bytes);
 
   std::size_t capacity_bytes() const { return memory_.size(); }

@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "format/control_record.h"
 #include "store/run_folder.h"
 
 namespace trainwarden::capture {
@@ -118,7 +119,7 @@ class DescriptorSink final : public ByteSink {
 
 struct CrashWriter::Prepared {
   Prepared(const std::filesystem::path& run_dir, const BoxHead& box_head, const BlackBox& black_box)
-      : folder(run_dir / kBlackBoxFolder), head(box_head), box(black_box) {}
+      : folder(run_dir / format::kBlackBoxFolder), head(box_head), box(black_box) {}
 
   void write(int signal) noexcept;
 
