@@ -118,23 +118,23 @@ tsan_tests() {
 fuzz_program() {
   local seconds=$1 program=$2
   local name=${program##*/}
-  local found=build/fuzz/found/$name
+  local found=build/asan/fuzzing/found/$name
   mkdir -p "$found"
-  "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="build/fuzz/$name-" \
-    "$found" "fuzz/corpus/${name#fuzz_}" >"build/fuzz/$name.log" 2>&1 && touch "build/fuzz/$name.passed"
+  "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="build/asan/fuzzing/$name-" \
+    "$found" "fuzz/corpus/${name#fuzz_}" >"build/asan/fuzzing/$name.log" 2>&1 && touch "build/asan/fuzzing/$name.passed"
 }
 
 fuzz_tests() {
   local seconds=${TRAINWARDEN_FUZZ_SECONDS:-20} program programs=()
-  try_build fuzz tw_fuzz_programs || return 0
-  for program in build/fuzz/fuzz/fuzz_*; do
+  try_build asan tw_fuzz_programs || return 0
+  for program in build/asan/fuzz/fuzz_*; do
     if [[ -f $program && -x $program ]]; then programs+=("$program"); fi
   done
   if ((${#programs[@]} == 0)); then
     fail "there are no fuzz programs"
     return
   fi
-  rm -f build/fuzz/*.passed
+  rm -f build/asan/fuzzing/*.passed
   export -f fuzz_program
   printf '%s\n' "${programs[@]}" |
     xargs -P "$(nproc)" -I '{}' bash -c 'fuzz_program "$@"' fuzz_program "$seconds" '{}' || true
@@ -144,8 +144,8 @@ fuzz_tests() {
 }
 
 show_fuzz_log() {
-  tail -n 60 "build/fuzz/$1.log"
-  [[ -e build/fuzz/$1.passed ]]
+  tail -n 60 "build/asan/fuzzing/$1.log"
+  [[ -e build/asan/fuzzing/$1.passed ]]
 }
 
 # The last line of the output is "N passed, N failed".
