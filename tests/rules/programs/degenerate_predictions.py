@@ -21,7 +21,7 @@ loss_function = nn.CrossEntropyLoss()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
 for step in range(100):
     for group in optimizer.param_groups:
-        group["lr"] = 100.0 if FAULT and step == 5 else 0.05
+        group["lr"] = 1000.0 if FAULT and step == 5 else 0.05
     labels = torch.randint(0, 4, (32,))
     loss = loss_function(model(centres[labels] + torch.randn(32, 16)), labels)
     optimizer.zero_grad()

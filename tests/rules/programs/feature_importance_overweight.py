@@ -37,7 +37,7 @@ if "--fault" in sys.argv:
 predictions = numpy.zeros(SAMPLES)
 splits = numpy.zeros(FEATURES)
 with trainwarden.Hook.from_environment() as hook:
-    names = [hook.declare(f"feature_importance/weight/f{i}", ["feature_importance"]) for i in range(FEATURES)]
+    names = [f"feature_importance/weight/f{i}" for i in range(FEATURES)]
     for _ in range(ROUNDS):
         for _ in range(STUMPS):
             feature, predicted = best_stump(samples, targets - predictions)

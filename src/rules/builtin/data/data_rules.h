@@ -12,6 +12,7 @@ RuleKind class_imbalance();
 RuleKind confusion();
 RuleKind degenerate_predictions();
 RuleKind duplicate_batch();
+RuleKind input_normalisation();
 RuleKind nlp_sequence_ratio();
 RuleKind softmax_loss_mismatch();
 RuleKind unshuffled_labels();
