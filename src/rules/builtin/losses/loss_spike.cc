@@ -15,6 +15,7 @@
 
 #include "rules/builtin/losses/losses_rules.h"
 #include "rules/builtin/losses/spike_detector.h"
+#include "rules/builtin/losses/train_losses.h"
 #include "rules/needs.h"
 #include "rules/parameters.h"
 #include "rules/step_statistics.h"
@@ -24,8 +25,7 @@ namespace trainwarden::rules {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
-constexpr double kSmall = 0.05;       // of the loss of the first steps
-constexpr double kRestartFactor = 2;  // a learning rate that grew by this much, to a level known before
+constexpr double kSmall = 0.05;  // of the loss of the first steps
 constexpr const char* kAdvice =
     "Look at the batch of the step at which it began, and at the gradients there; go back to a checkpoint before it "
     "and "
@@ -34,39 +34,15 @@ constexpr const char* kNoteAdvice =
     "Nothing to do if it stays the only one; when spikes come again and again, clip gradients or lower the learning "
     "rate.";
 
-// Tells a learning rate that goes up again to where it was from one that is higher than ever.
-class RestartWatch {
- public:
-  void add(double rate) {
-    if (std::isnan(rate)) return;
-    if (last_ > 0 && rate >= kRestartFactor * last_ && rate <= 1.05 * highest_) steps_since_ = 0;
-    last_ = rate;
-    highest_ = std::max(highest_, rate);
-  }
-  void next_step() { steps_since_ = std::min(steps_since_ + 1, kMostSteps); }
-  bool was_within(std::int64_t steps) const { return steps_since_ <= steps; }
-
- private:
-  double last_ = 0;
-  double highest_ = 0;
-  std::int64_t steps_since_ = kMostSteps;
-};
-
 class LossSpike final : public Rule {
  public:
   LossSpike(TensorSelection selection, const SpikeLimits& limits) : selection_(std::move(selection)), limits_(limits) {}
 
   Verdict evaluate(const StepWindow& window) override {
-    if (window.mode() == Mode::kEval || window.mode() == Mode::kPredict) {
-      return Verdict::not_applicable("losses of training steps are judged");
-    }
-    const Status facts = facts_.update(window);
-    if (!facts.ok()) return Verdict::insufficient_data(facts.message());
-    restarts_.next_step();
-    if (const auto rate = facts_.largest_learning_rate()) restarts_.add(*rate);
-    const StepReductions losses = read_reductions(selection_, Reduction::kMean, false, window);
-    if (losses.tensors.empty()) return nothing_to_judge(losses.gaps, "loss", window);
-    return judge(losses, window);
+    return judge_train_losses(selection_, facts_, window, [&](const StepReductions& losses) {
+      restarts_.next_step(facts_);
+      return judge(losses, window);
+    });
   }
 
   std::vector<Collection> needs() const override {
@@ -87,8 +63,7 @@ class LossSpike final : public Rule {
     std::size_t calm = 0;
     std::string waiting;
     for (const TensorReduction& loss : losses.tensors) {
-      SpikeDetector& detector =
-          detectors_.try_emplace({loss.spot.tensor, loss.spot.worker}, SpikeDetector(limits_)).first->second;
+      SpikeDetector& detector = detectors_.try_emplace(key_of(loss), SpikeDetector(limits_)).first->second;
       const SpikeReading reading = detector.add(window.global_step(), loss.value);
       switch (reading.state) {
         case SpikeState::kCalm: ++calm; break;
@@ -155,7 +130,7 @@ class LossSpike final : public Rule {
   const SpikeLimits limits_;
   TrainingFacts facts_;
   RestartWatch restarts_;
-  std::map<std::pair<std::string, std::string>, SpikeDetector> detectors_;  // by tensor and worker
+  std::map<LossKey, SpikeDetector> detectors_;
 };
 
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {

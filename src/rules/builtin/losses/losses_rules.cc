@@ -3,7 +3,7 @@
 namespace trainwarden::rules {
 
 std::vector<RuleKind> losses_rules() {
-  return {loss_not_decreasing(), loss_spike()};
+  return {divergence(), initial_loss(), loss_drift(), loss_not_decreasing(), loss_spike(), overfit(), overtraining()};
 }
 
 }  // namespace trainwarden::rules

@@ -7,8 +7,13 @@
 
 namespace trainwarden::rules {
 
+RuleKind divergence();
+RuleKind initial_loss();
+RuleKind loss_drift();
 RuleKind loss_not_decreasing();
 RuleKind loss_spike();
+RuleKind overfit();
+RuleKind overtraining();
 
 std::vector<RuleKind> losses_rules();
 

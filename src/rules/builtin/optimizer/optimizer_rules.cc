@@ -3,7 +3,8 @@
 namespace trainwarden::rules {
 
 std::vector<RuleKind> optimizer_rules() {
-  return {gradient_spike(), non_finite_origin(), vanishing_gradient()};
+  return {adam_epsilon(), clipping_always(),   gradient_by_depth(),  gradient_spike(),     learning_rate_jump(),
+          no_op_update(), non_finite_origin(), vanishing_gradient(), weight_update_ratio()};
 }
 
 }  // namespace trainwarden::rules
