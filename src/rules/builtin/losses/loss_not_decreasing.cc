@@ -178,19 +178,39 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }  // namespace
 
 RuleKind loss_not_decreasing() {
-  return {
-      {"LossNotDecreasing",
-       "Fires when a loss does not fall, or rises, over a number of steps.",
-       {{"collection_names", "", "collections whose tensors are judged, separated by commas"},
-        {"tensor_regex", "", "patterns of tensors that are judged too"},
-        {"use_losses_collection", "True", "True: the tensors of the collection losses are judged too"},
-        {"num_steps", "10", "steps between a loss and the earlier one that it is compared with, at least"},
-        {"diff_percent", "0.1", "the least decrease, in percent of the earlier loss; 0: any decrease will do"},
-        {"increase_threshold_percent", "5", "an increase up to this many percent of the earlier loss is put up with"},
-        {"mode", "",
-         "train, eval or predict: only their steps, by their own numbers; global: all steps by global "
-         "number; nothing: eval when there are eval losses, else train, else steps without a mode"}}},
-      create};
+  RuleDescription description;
+  description.name = "LossNotDecreasing";
+  description.summary = "Fires when a loss does not fall, or rises, over a number of steps.";
+  description.parameters = {
+      {"collection_names", "", "collections whose tensors are judged, separated by commas"},
+      {"tensor_regex", "", "patterns of tensors that are judged too"},
+      {"use_losses_collection", "True", "True: the tensors of the collection losses are judged too"},
+      {"num_steps", "10", "steps between a loss and the earlier one that it is compared with, at least"},
+      {"diff_percent", "0.1", "the least decrease, in percent of the earlier loss; 0: any decrease will do"},
+      {"increase_threshold_percent", "5", "an increase up to this many percent of the earlier loss is put up with"},
+      {"mode", "",
+       "train, eval or predict: only their steps, by their own numbers; global: all steps by global "
+       "number; nothing: eval when there are eval losses, else train, else steps without a mode"}};
+  description.topic = "losses";
+  description.details =
+      R"(**When.** A loss is compared with the latest saved one that is at least `num_steps` before it; the next comparison is
+at the first saved step at least `num_steps` later. With `num_steps=10` and a loss that is saved every 3 steps, step 21 is
+compared with step 9, and the next comparison is at step 33. Steps between comparisons are `insufficient_data`.
+
+**What.** d = (earlier - now) / |earlier| · 100. It fires when 0 ≤ d < `diff_percent`, or d = 0 (the loss did not fall
+enough), when d < 0 and -d > `increase_threshold_percent` (it rose too much), and when the loss is NaN now. With an earlier
+loss of 0 or infinity any lower loss counts as an infinite decrease, any higher one as an infinite increase. A loss of
+several elements is taken by its mean. Evidence: `decrease_percent`, `increase_percent` or `loss`.
+
+The word `diff_percent` once had another meaning: the tests of 2019 of SageMaker Debugger's rule took it for the increase
+that is allowed; its later documentation, which we follow, calls it the decrease that is asked for.
+
+Not one of the default rules: two single losses ten steps apart are compared, and the noise of batches alone makes that
+fire in nearly every training. LossSpike, LossDrift and Divergence know the noise.)";
+  description.source = "the documented rule of SageMaker Debugger";
+  description.in_process = true;
+  description.consequences = {"Overtraining"};
+  return {std::move(description), create};
 }
 
 }  // namespace trainwarden::rules

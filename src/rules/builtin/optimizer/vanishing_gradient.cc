@@ -5,6 +5,7 @@
 // mean and does not fire; min_fraction asks for more than one bad gradient.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -73,12 +74,26 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }  // namespace
 
 RuleKind vanishing_gradient() {
-  return {{"VanishingGradient",
-           "Fires when the mean of a gradient's absolute values falls below a threshold.",
-           {{"threshold", "0.0000001", "the lowest mean of |g| that is still fine, in the gradient's own unit"},
-            {"collection_names", "gradients", "collections whose tensors are judged, separated by commas"},
-            {"min_fraction", "0", "part of the gradients that must be below at the same step, from 0 (any one) to 1"}}},
-          create};
+  RuleDescription description;
+  description.name = "VanishingGradient";
+  description.summary = "Fires when the mean of a gradient's absolute values falls below a threshold.";
+  description.parameters = {
+      {"threshold", "0.0000001", "the lowest mean of |g| that is still fine, in the gradient's own unit"},
+      {"collection_names", "gradients", "collections whose tensors are judged, separated by commas"},
+      {"min_fraction", "0", "part of the gradients that must be below at the same step, from 0 (any one) to 1"}};
+  description.topic = "gradients";
+  description.details =
+      R"(Fires at a step at which mean(|g|) of at least one gradient (`min_fraction`: of that part of them) is below
+`threshold`. Each worker's gradients are judged by themselves. A gradient that holds a NaN has no mean and does not fire:
+that is NonFiniteOrigin's. Evidence: `abs_mean` of each vanished gradient, the smallest first.
+
+Not one of the default rules: by its documented definition one gradient at one step is enough, and healthy networks have
+such gradients: a bias before a batch normalisation, a layer that is not used, everything near the end of a training.
+GradientByDepth and NoOpUpdate are the ones that look at more than that.)";
+  description.source = "the documented rule of SageMaker Debugger";
+  description.in_process = true;
+  description.consequences = {"LossNotDecreasing", "UnchangedTensor"};
+  return {std::move(description), create};
 }
 
 }  // namespace trainwarden::rules
