@@ -7,7 +7,8 @@ Every file of tests/rules/programs is a training that is healthy, and has a faul
 at the end of its docstring (`rule:`, `within:`, `names:`). Every file of tests/rules/healthy is a training without a
 fault. Each is run under `trainwarden run --rules default`, with the rule that it is about besides, at every step (no
 budget). A fault is caught when its rule fires within so many steps and names the place; a false alarm is any verdict
-above a note in a healthy training, from any of the rules.
+above a note in a healthy training, from any of the rules. A rule that compares with an earlier run has `{before}` in
+`rule:`; the program is then run before, with the arguments that `before:` gives, and its weights are kept.
 
 Prints a table in Markdown and the figures rules.caught_pct and rules.false_alarms. Exits 1 when a fault was missed, a
 healthy training gave an alarm, a program failed, or a built-in rule has no program.
@@ -43,6 +44,7 @@ class Program:
     rule: str = ""  # spec; "": default rules only
     within: int = 0
     names: str = ""
+    before: str = ""  # arguments for the run that stands for {before}; "": none
 
     @property
     def rule_name(self) -> str:
@@ -92,7 +94,7 @@ def _texts_of(hit: dict) -> list[str]:
 def expectations(file: pathlib.Path) -> dict[str, str]:
     """The `key: value` lines at the end of a program's docstring."""
     docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-    return dict(re.findall(r"^(rule|within|names): *(.+?) *$", docstring, re.MULTILINE))
+    return dict(re.findall(r"^(rule|within|names|before): *(.+?) *$", docstring, re.MULTILINE))
 
 
 def all_programs() -> list[Program]:
@@ -102,8 +104,9 @@ def all_programs() -> list[Program]:
         if not {"rule", "within", "names"} <= expected.keys():
             continue  # a module that programs share
         rule, within, names = expected["rule"], int(expected["within"].split()[0]), expected["names"]
-        programs.append(Program(file, True, rule, within, names))
-        programs.append(Program(file, False, rule))
+        before = expected.get("before", "")
+        programs.append(Program(file, True, rule, within, names, before))
+        programs.append(Program(file, False, rule, before=before))
     programs += [Program(file) for file in sorted(HEALTHY.glob("*.py")) if file.stem != "toy"]
     return programs
 
@@ -115,11 +118,14 @@ class Judge:
         self._cli, self._python, self._runs = cli, python, runs
 
     def run(self, program: Program) -> Outcome:
-        rules = ["--rules", "default"] + (["--rule", program.rule] if program.rule else [])
+        rule = program.rule.replace("{before}", str(self._runs / f"{program.run_name}-before"))
+        rules = ["--rules", "default"] + (["--rule", rule] if rule else [])
         command = [self._cli, "run", "--runs", self._runs, "--name", program.run_name, "--budget", "0", *rules, "--"]
         command += [self._python, program.file] + (["--fault"] if program.fault else [])
         outcome = Outcome(program)
         try:
+            if program.before:
+                self._start_before(program)
             done = self._start(command)
         except subprocess.TimeoutExpired:
             outcome.error = f"did not end within {LONGEST_S} s"
@@ -129,6 +135,13 @@ class Judge:
             return outcome
         self._read(outcome)
         return outcome
+
+    def _start_before(self, program: Program) -> None:
+        """The run that a rule compares with. When it fails the rule finds no run there, and says so."""
+        name = program.run_name + "-before"
+        command = [self._cli, "run", "--runs", self._runs, "--name", name, "--budget", "0"]
+        command += ["--include-collection", "weights", "--save-interval", "1", "--"]
+        self._start(command + [self._python, program.file, *program.before.split()])
 
     def _start(self, command: list) -> subprocess.CompletedProcess:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}

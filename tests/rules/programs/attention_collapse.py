@@ -20,11 +20,10 @@ class SelfAttention(nn.Module):
         super().__init__()
         self.scale = scale
         self.projections = nn.Linear(WIDTH, 3 * WIDTH)
-        self.softmax = nn.Softmax(dim=-1)
 
     def forward(self, inputs):
         queries, keys, values = self.projections(inputs).chunk(3, dim=-1)
-        return self.softmax(queries @ keys.transpose(1, 2) * self.scale) @ values
+        return F.softmax(queries @ keys.transpose(1, 2) * self.scale, dim=-1) @ values
 
 
 class Net(nn.Module):

@@ -4,8 +4,9 @@
 // dead, and it fires when more than threshold_layer percent of a layer's are. Ours where the documentation is silent:
 // active is an output above 0; what a unit and its samples are, and how statistics decide without values
 // (unit_activity.h); samples are gathered over captured steps until there are min_samples of each unit, since a ReLU
-// that is silent over a small batch is not dead. With num_steps it is the dead units over a window of TheDeepChecker
-// (which takes 5 % in place of 1 %).
+// that is silent over a small batch is not dead; and a layer must be found so `patience` times in a row, since the deep
+// layers of healthy networks begin with half of their ReLUs silent and recover. With num_steps it is the dead units
+// over a window of TheDeepChecker (which takes 5 % in place of 1 %).
 //
 // State: a count for each unit of each layer.
 #include <limits>
@@ -56,8 +57,12 @@ RuleKind dead_relu() {
            .details =
                "A ReLU is dead when its output is above 0 in less than `threshold_inactivity` percent of its samples. "
                "Samples are gathered over captured steps, at least `num_steps` of them, until each unit has "
-               "`min_samples`; then every layer is judged and a new window begins. The evidence is `dead_percent` of "
-               "each layer that fires, the highest first.\n\n"
+               "`min_samples`; then every layer is judged and a new window begins. It fires for a "
+               "layer that is found so `patience` times in a row: the last layers of an eight-layer perceptron that "
+               "learned "
+               "well began with 53 to 56 % of their ReLUs dead, by PyTorch's initialisation, and had 28 % after 100 "
+               "steps. The "
+               "evidence is `dead_percent` of each layer that fires, the highest first.\n\n"
                "Statistics of the outputs decide at every step where they can: when the share of zeros is low enough "
                "there cannot be too many dead units, and when nearly everything is zero there must be (the evidence is "
                "then a lower bound). Between the two, values decide, which are asked for every 100 steps.\n\n"

@@ -3,8 +3,8 @@
 // A histogram has four bins an octave; within a bin the density is taken to rise or fall evenly from that of one
 // neighbour to that of the other, and the two extremes, which are known exactly, stand by themselves.
 // That puts a quantile of a smooth distribution off by at most an eighth of itself (half a bin), and the kurtosis by a
-// few percent at most. Where all elements lie within few bins (far from 0, close together) there is no kurtosis to be had: that
-// shows in the variance that the same bins give, which may be off by a tenth.
+// few percent at most. Where all elements lie within few bins (far from 0, close together) there is no kurtosis to be
+// had: that shows in the variance that the same bins give, which may be off by a tenth.
 #pragma once
 
 #include <vector>

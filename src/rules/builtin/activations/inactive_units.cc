@@ -32,6 +32,11 @@ class InactiveUnits final : public Rule {
     }
     if (!tally.inactive.empty()) return too_many(std::move(tally), window);
     if (tally.fine > 0) return Verdict::ok();
+    if (tally.unconfirmed > 0) {
+      return Verdict::insufficient_data(
+          fmt::format("more than {:g} % {} in a layer at {}; it must be so in {} windows in a row",
+                      limits_.layer_percent, words_.units, describe_step(window), limits_.patience));
+    }
     if (tally.undecided > 0) {
       return Verdict::insufficient_data(
           fmt::format("statistics do not tell for any {} at {}; values will, when they are captured", words_.tensor,
@@ -67,6 +72,7 @@ class InactiveUnits final : public Rule {
     std::vector<Evidence> inactive;
     std::map<Key, LayerActivity> activities;  // of those
     std::size_t fine = 0;
+    std::size_t unconfirmed = 0;
     std::size_t undecided = 0;
     std::size_t collecting = 0;
     JudgingGaps gaps;
@@ -82,6 +88,7 @@ class InactiveUnits final : public Rule {
     switch (activity.state) {
       case LayerActivity::State::kCollecting: ++tally.collecting; break;
       case LayerActivity::State::kUndecided: ++tally.undecided; break;
+      case LayerActivity::State::kUnconfirmed: ++tally.unconfirmed; break;
       case LayerActivity::State::kFine: ++tally.fine; break;
       case LayerActivity::State::kTooManyInactive:
         tally.activities[{spot.tensor, spot.shown_worker}] = activity;
@@ -98,9 +105,9 @@ class InactiveUnits final : public Rule {
     const LayerActivity& activity = tally.activities.at({worst.tensor, worst.worker});
     std::string text = fmt::format(
         "In {} of {} layers more than {:g} % {} at {}: in \"{}\" {}{:.4g} %, {} in less than {:g} % of {} samples.",
-        tally.inactive.size(), tally.inactive.size() + tally.fine + tally.undecided, limits_.layer_percent,
-        words_.units, describe_step(window), worst.tensor, activity.at_least ? "at least " : "", worst.value,
-        words_.unit_is, limits_.inactivity_percent, activity.samples);
+        tally.inactive.size(), tally.inactive.size() + tally.fine + tally.unconfirmed + tally.undecided,
+        limits_.layer_percent, words_.units, describe_step(window), worst.tensor, activity.at_least ? "at least " : "",
+        worst.value, words_.unit_is, limits_.inactivity_percent, activity.samples);
     return fired(std::move(text), words_.advice, std::move(tally.inactive));
   }
 
@@ -125,7 +132,8 @@ std::vector<RuleParameter> with_activity_limits(std::vector<RuleParameter> own) 
        "what a unit is: element (of all axes but the first, the batch), channel (axis 1), or auto: channel where there "
        "are four dimensions or more, else element"},
       {"num_steps", "1", "captured steps over which samples are gathered, at least"},
-      {"min_samples", "64", "samples of each unit that are gathered before a layer is judged, at least"}};
+      {"min_samples", "64", "samples of each unit that are gathered before a layer is judged, at least"},
+      {"patience", "2", "times in a row that a layer must be found so before it fires"}};
   own.insert(own.end(), limits.begin(), limits.end());
   return own;
 }
@@ -137,6 +145,7 @@ ActivityLimits read_activity_limits(ParameterReader& read) {
   limits.unit = static_cast<UnitKind>(read.choice("unit", {"auto", "element", "channel"}));
   limits.num_steps = read.integer("num_steps", 1, kMost);
   limits.min_samples = read.integer("min_samples", 1, kMost);
+  limits.patience = read.integer("patience", 1, kMost);
   return limits;
 }
 

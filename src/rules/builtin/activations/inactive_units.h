@@ -31,7 +31,7 @@ struct InactiveWords {
 std::unique_ptr<Rule> inactive_units_rule(std::vector<WatchedKind> kinds, const ActivityLimits& limits,
                                           InactiveWords words);
 
-// threshold_inactivity, threshold_layer, unit, num_steps, min_samples, to put behind a rule's own.
+// threshold_inactivity, threshold_layer, unit, num_steps, min_samples and patience, to put behind a rule's own.
 std::vector<RuleParameter> with_activity_limits(std::vector<RuleParameter> own);
 ActivityLimits read_activity_limits(ParameterReader& read);
 

@@ -5,7 +5,7 @@
 // and it fires when more than threshold_layer percent of a layer's are. Ours where the documentation is silent: what a
 // unit and its samples are, and how statistics decide without values (unit_activity.h); which of the two functions a
 // tensor belongs to is told by the kind of the layer, else by its name; samples are gathered over captured steps until
-// there are min_samples of each unit.
+// there are min_samples of each unit; a layer must be found so `patience` times in a row.
 //
 // State: a count for each unit of each layer.
 #include <limits>

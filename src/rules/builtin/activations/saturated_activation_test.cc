@@ -17,7 +17,7 @@ TestTensor inputs(const TestTensor& like, int units, int saturated, float far) {
   return shaped(std::move(tensor), {64, units});
 }
 
-Verdict judged(const TestTensor& tensor, std::string_view spec = "SaturatedActivation") {
+Verdict judged(const TestTensor& tensor, std::string_view spec = "SaturatedActivation:patience=1") {
   TestRun run;
   run.add({.step = 0, .tensors = {tensor}});
   return judge(run, spec).at(0);
@@ -61,7 +61,7 @@ TEST(SaturatedActivation, EachFormAsFarAsItTells) {
 TEST(SaturatedActivation, NamesTellTheFunctionWhereKindsDoNot) {
   EXPECT_EQ(judged(inputs(kept("Sigmoid_sigmoid_input_0", {}), 10, 10, 10)).outcome, Outcome::kOk);
   EXPECT_EQ(judged(inputs(kept("Tanh_tanh_input_0", {}), 10, 10, 10)).outcome, Outcome::kFired);
-  const std::string mine = "SaturatedActivation:collection_names=mine,tensor_regex=";
+  const std::string mine = "SaturatedActivation:patience=1,collection_names=mine,tensor_regex=";
   EXPECT_EQ(judged(inputs(kept("my_TANH", {}, {"mine"}), 10, 10, 10), mine).outcome, Outcome::kFired);
   const Verdict neither = judged(inputs(kept("act", {}, {"mine"}), 10, 10, 10), mine);
   EXPECT_EQ(neither.outcome, Outcome::kNotApplicable);

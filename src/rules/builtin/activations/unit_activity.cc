@@ -118,7 +118,16 @@ Result<LayerActivity> LayerWatch::add(const TensorSpot& spot, const StepWindow& 
               bounded_.samples + layout.samples,
               bounded_.steps + 1};
   const LayerActivity rough = judge_bounded(limits);
-  return exact.value_or(rough);
+  return confirm(exact.value_or(rough), limits);
+}
+
+// A window that is not full or does not tell changes nothing.
+LayerActivity LayerWatch::confirm(LayerActivity activity, const ActivityLimits& limits) {
+  if (activity.state == LayerActivity::State::kFine) windows_inactive_ = 0;
+  if (activity.state == LayerActivity::State::kTooManyInactive && ++windows_inactive_ < limits.patience) {
+    activity.state = LayerActivity::State::kUnconfirmed;
+  }
+  return activity;
 }
 
 std::optional<LayerActivity> LayerWatch::judge_counted(const ActivityLimits& limits) {

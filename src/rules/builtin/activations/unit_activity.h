@@ -36,12 +36,14 @@ struct ActivityLimits {
   UnitKind unit = UnitKind::kAuto;
   std::int64_t num_steps = 1;     // a window has at least so many captured steps
   std::int64_t min_samples = 64;  // and so many samples of each unit
+  std::int64_t patience = 2;      // windows in a row with too many inactive units
 };
 
 struct LayerActivity {
   enum class State : std::uint8_t {
     kCollecting,  // the window is not full
     kFine,
+    kUnconfirmed,  // too many are inactive, but not for enough windows
     kTooManyInactive,
     kUndecided,  // statistics do not tell
   };
@@ -78,9 +80,11 @@ class LayerWatch {
 
   std::optional<LayerActivity> judge_counted(const ActivityLimits& limits);
   LayerActivity judge_bounded(const ActivityLimits& limits);
+  LayerActivity confirm(LayerActivity activity, const ActivityLimits& limits);
 
   Counted counted_;
   Bounded bounded_;
+  std::int64_t windows_inactive_ = 0;  // in a row
 };
 
 }  // namespace trainwarden::rules
