@@ -118,6 +118,25 @@ void save_memory(PythonHook& self, std::uint32_t id, std::uintptr_t data_ptr, in
   self.offer(view.packed_bytes(), [&](Hook& hook) { hook.save_tensor(TensorId{id}, view); });
 }
 
+// For the black box alone.
+void remember(PythonHook& self, std::string_view name, nb::handle value) {
+  if (!self.hook().remembers()) return;
+  TensorArgument argument = tensor_argument(value);
+  const auto* tensor = std::get_if<BorrowedTensor>(&argument);
+  const TensorView view = tensor != nullptr ? tensor->view : unreadable_view();
+  self.offer(tensor != nullptr ? view.packed_bytes() : 0, [&](Hook& hook) { hook.remember(name, view); });
+}
+
+bool dump_black_box(PythonHook& self, std::string message, std::string kind, std::string rule,
+                    std::int64_t failing_step) {
+  const BlackBoxReason reason{.kind = std::move(kind),
+                              .message = std::move(message),
+                              .rule = std::move(rule),
+                              .failing_step = failing_step,
+                              .key = {}};
+  return self.call([&](Hook& hook) { return hook.dump_black_box(reason); });
+}
+
 void open_hook(PythonHook* self, std::optional<HookOptions> options) {
   new (self) PythonHook(options ? value_or_raise(Hook::open(*std::move(options))) : Hook::disabled());
 }
@@ -173,6 +192,18 @@ void bind_saving(nb::class_<PythonHook>& type) {
           "They are read together: one launch in place of many.");
 }
 
+void bind_black_box(nb::class_<PythonHook>& type) {
+  type.def_prop_ro(
+          "remembers", [](PythonHook& self) { return self.hook().remembers(); },
+          "Is there a black box? Ask before computing what only it is to have.")
+      .def("remember", remember, nb::arg("name"), nb::arg("value").none(),
+           "Keeps numbers of the open step for the black box alone: states of random generators, sample numbers.")
+      .def("dump_black_box", dump_black_box, nb::arg("message"), nb::arg("kind") = "request", nb::arg("rule") = "",
+           nb::arg("failing_step") = -1,
+           "Has the steps that are held written into the run's folder blackbox/; flush() waits for it. False: there is "
+           "nothing to write.");
+}
+
 // Steps, and what the hook says of itself.
 void bind_steps(nb::class_<PythonHook>& type) {
   type.def("step", end_step, "Ends the step: it is handed to the writer, and readers see it soon.")
@@ -195,6 +226,7 @@ void bind_hook(nb::module_& module) {
   type.def("__init__", open_hook, nb::arg("options").none(), "Without options the hook is switched off.");
   bind_wants(type);
   bind_saving(type);
+  bind_black_box(type);
   bind_steps(type);
 }
 

@@ -39,6 +39,14 @@ void bind_report(nb::module_& module) {
       .def_ro("interval_factor", &CaptureBill::interval_factor, "Save intervals are this many times as long.")
       .def_ro("dropped", &CaptureBill::dropped, "Forms that are left out: \"histogram\", \"hash\", \"values\".")
       .def_prop_ro("share", &CaptureBill::share, "capture_ns / training_ns.");
+  nb::class_<BlackBoxReport>(module, "BlackBoxReport", "Of the black box.")
+      .def_ro("on", &BlackBoxReport::on)
+      .def_ro("bytes", &BlackBoxReport::bytes, "Of memory, at most.")
+      .def_ro("spent_ns", &BlackBoxReport::spent_ns, "By training threads on copying into it.")
+      .def_ro("missing", &BlackBoxReport::missing, "Tensors that found no room, over all steps.")
+      .def_ro("steps_without_room", &BlackBoxReport::steps_without_room, "Not held, as all of it was being written.")
+      .def_ro("given_up", &BlackBoxReport::given_up, "Collections that did not fit or were too dear.")
+      .def_ro("dumps", &BlackBoxReport::dumps, "That were written, relative to the run's folder.");
   nb::class_<HookReport>(module, "HookReport", "What the hook did and cost so far.")
       .def_ro("steps", &HookReport::steps, "Steps that have ended.")
       .def_ro("kept_tensors", &HookReport::kept_tensors, "Tensors in the run's files, whole.")
@@ -48,6 +56,7 @@ void bind_report(nb::module_& module) {
       .def_ro("reductions", &HookReport::reductions, "Single ones in the run's files.")
       .def_ro("training_thread_ns", &HookReport::training_thread_ns, "Time spent inside the hook by training threads.")
       .def_ro("bill", &HookReport::bill)
+      .def_ro("black_box", &HookReport::black_box)
       .def_ro("on", &HookReport::on, "False once the hook was closed or has switched itself off.")
       .def_ro("off_reason", &HookReport::off_reason)
       .def_ro("losses", &HookReport::losses, "One for each cause that occurred.");

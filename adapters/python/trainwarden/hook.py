@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import sys
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -66,6 +67,8 @@ class Hook(_core.Hook):
         durability: against power loss: "none", "interval" or "step".
         segment_bytes: a file of the run is closed when it grows past this.
         dry_run: decide and count, write nothing.
+        black_box: how many of the last steps are held whole in memory, to be written when something goes wrong:
+            a number of steps, True (3), or what the configuration file would say, ``{"steps": 5, "bytes": "1GiB"}``.
         first_global_step, first_mode_steps: where counting begins, for a program that goes on from a checkpoint:
             ``first_global_step=400, first_mode_steps={"train": 300, "eval": 100}``.
         tensorboard_dir: the run is also shown to TensorBoard there, by whoever follows it.
@@ -96,6 +99,7 @@ class Hook(_core.Hook):
         durability: str = "none",
         segment_bytes: int | str = 1 << 30,
         dry_run: bool = False,
+        black_box: int | bool | Mapping[str, Any] = 0,
         first_global_step: int = 0,
         first_mode_steps: Mapping[str, int] | None = None,
         tensorboard_dir: PathLike | None = None,
@@ -165,6 +169,7 @@ class Hook(_core.Hook):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._write_black_box(error)
         self.close()
 
     def close(self) -> None:
@@ -172,7 +177,14 @@ class Hook(_core.Hook):
 
         Never raises for what could not be written: that is logged and in report().losses.
         """
+        if not hasattr(sys, "ps1"):  # of a program that it ends; a session goes on
+            self._write_black_box(getattr(sys, "last_value", None))
         try:
             super().close()
         except Error as problem:
             _logger.warning("the run could not be closed: %s", problem)
+
+    def _write_black_box(self, error: BaseException | None) -> None:
+        """What led to an error that nobody handled. Ctrl-C and sys.exit() are no errors."""
+        if self.remembers and isinstance(error, Exception):
+            self.dump_black_box(f"{type(error).__name__}: {error}", kind="exception")
