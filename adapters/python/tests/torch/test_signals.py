@@ -109,6 +109,13 @@ def test_used_gradients_of_another_optimizer_are_its_own_affair(runner: Runner, 
     assert len(numbers) >= 5 and set(numbers) == {0}
 
 
+def test_an_accumulation_that_is_never_zeroed_has_stale_gradients(runner: Runner, tmp_path: Path) -> None:
+    trial = run_with(runner, tmp_path / "run", ONLY_SIGNALS, "accumulation.py", "never")
+    stale, calls = signal(trial, "stale_gradients"), signal(trial, "calls")
+    assert sorted(stale) == [1, 2, 3] and all(number > 0 for number in stale.values())
+    assert all(ZERO not in order for order in calls.values())
+
+
 @pytest.mark.parametrize("program", ["accumulation.py", "lbfgs.py", "hf_style.py", "checkpointed.py", "resnet_like.py"])
 def test_healthy_programs_have_no_stale_gradients(runner: Runner, tmp_path: Path, program: str) -> None:
     trial = run_with(runner, tmp_path / "run", ONLY_SIGNALS, program)

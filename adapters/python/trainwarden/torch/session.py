@@ -124,6 +124,8 @@ class Session(SignalListener):
             return
         self._backward_depth -= 1
         if self._backward_depth == 0:
+            if recorder.signals.wanted:
+                recorder.signals.backward_ends()
             recorder.phases.end("backward")
             recorder.phases.end_iteration()
             recorder.losses.end_backward()

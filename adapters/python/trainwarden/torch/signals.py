@@ -135,6 +135,9 @@ class Signals:
             self.saw(Call.ZERO_GRAD)
         self.saw(Call.BACKWARD)
 
+    def backward_ends(self) -> None:
+        self._stale.see_backward_end()
+
     def gradients_zeroed(self, owner: object) -> None:
         self._stale.see_zeroed(owner)
         self.saw(Call.ZERO_GRAD)

@@ -19,6 +19,13 @@ class _Used:
         self._parameter = weakref.ref(parameter)
         self._place = (gradient.data_ptr(), gradient._version)
 
+    def follow(self) -> None:
+        """A backward pass has added to it."""
+        parameter = self._parameter()
+        gradient = parameter.grad if parameter is not None else None
+        if gradient is not None:
+            self._place = (gradient.data_ptr(), gradient._version)
+
     def is_unchanged(self) -> bool:
         parameter = self._parameter()
         gradient = parameter.grad if parameter is not None else None
@@ -62,6 +69,13 @@ class StaleGradients:
             sample.is_renewed = sample.stale == 0
             found = found or sample.is_renewed
         return found
+
+    def see_backward_end(self) -> None:
+        """What it has added to is no less stale at the next one of an accumulation."""
+        for sample in self._samples.values():
+            if sample.stale > 0 and not sample.is_renewed:
+                for used in sample.used:
+                    used.follow()
 
     def see_step(self, optimizer: Optimizer) -> Optional[int]:
         """The optimizer steps: how many of its parameters that were looked at still had a used gradient? None: it has

@@ -163,6 +163,8 @@ class Watcher(SignalListener):
             return
         self._backward_depth -= 1
         if self._backward_depth == 0:
+            if self._recorder.signals.wanted:
+                self._recorder.signals.backward_ends()
             self._recorder.phases.end("backward")
             self._recorder.losses.end_backward()
 
