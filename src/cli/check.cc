@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/check_runs.h"
 #include "cli/command.h"
+#include "cli/dry_run.h"
 #include "cli/exit_code.h"
 #include "cli/rule_report.h"
 #include "cli/run_locator.h"
@@ -21,6 +22,7 @@ struct CheckOptions {
   RuleChoice rules;
   int jobs = 0;
   std::string results;
+  bool dry_run = false;
   bool json = false;
 };
 
@@ -79,7 +81,23 @@ int exit_code_of(const std::vector<CheckedRun>& runs) {
   return code;
 }
 
+// What the rules would look at in the run, when one is named.
+int act_dry(const CheckOptions& options) {
+  const auto rules = options.rules.create_some();
+  if (!rules.ok()) return report_error(rules.status());
+  if (options.runs.empty()) return print_dry_run(nullptr, *rules, options.json);
+  if (options.runs.size() > 1) {
+    return report_error(
+        Status(Code::kInvalidArgument, fmt::format("--dry-run looks at one run, {} were named", options.runs.size())));
+  }
+  const auto trial = RunChoice{options.runs[0], options.folder}.open();
+  if (!trial.ok()) return report_error(trial.status());
+  return print_dry_run(trial->get(), *rules, options.json);
+}
+
 int act(const CheckOptions& options) {
+  if (options.dry_run) return act_dry(options);
+  if (options.runs.empty()) return report_error(Status(Code::kInvalidArgument, "RUN is required: which runs?"));
   const auto plan = make_plan(options);
   if (!plan.ok()) return report_error(plan.status());
   StatusLine line(stderr, terminal_of(stderr));
@@ -100,7 +118,7 @@ void add_check(CLI::App& app, Action& action) {
   CheckOptions& o = *options;
   CLI::App& command = add_command(app, "check", "Judge recorded runs with rules", options, action, act);
   command.group(kJudgeGroup);
-  command.add_option("RUN", o.runs, "Names of runs, or their paths")->required()->type_name("");
+  command.add_option("RUN", o.runs, "Names of runs, or their paths")->type_name("");
   add_runs_option(command, o.folder);
   add_rule_choice(command, o.rules);
   command.add_option("--jobs", o.jobs, "How many runs are judged at once (default: one for each CPU)")
@@ -111,8 +129,11 @@ void add_check(CLI::App& app, Action& action) {
           "--results", o.results,
           "Append what was found to this file, a JSON line for each run, and leave out runs that it has already")
       ->type_name("FILE");
+  command.add_flag("--dry-run", o.dry_run,
+                   "Judge nothing: say what each rule would look at, in RUN when it is named, and what is missing");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden check first --rules default",
+                         "trainwarden check first --dry-run --rule 'l2(gradient/*) > 100'",
                          "trainwarden check first --rule VanishingGradient:threshold=1e-6",
                          "trainwarden check runs/* --rules default --results verdicts.jsonl",
                          "trainwarden check first --rule LossNotDecreasing --json | jq '.rules[].status'"});

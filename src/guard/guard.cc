@@ -10,6 +10,7 @@
 #include "capture/open_hook.h"
 #include "guard/step_guard.h"
 #include "rules/engine.h"
+#include "rules/hosting/hosted_rule.h"
 #include "rules/registry.h"
 #include "store/no_throw.h"
 
@@ -22,6 +23,13 @@ constexpr std::string_view kDefaultRules = "default";
 
 // Rules of one's own are taken at their word.
 Status check_place(const RuleSpec& spec) {
+  if (rules::is_hosted_spec(spec)) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("rule {} is of a file and judges in a process of its own, which sees steps when they are "
+                              "on disk; let it judge beside the training, without --inside, or write it as a line of "
+                              "text",
+                              spec.name));
+  }
   const RuleKind* const kind = rules::find_builtin(spec.name);
   if (kind == nullptr || kind->description.in_process) return Status();
   return Status(Code::kInvalidArgument,

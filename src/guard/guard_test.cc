@@ -321,6 +321,13 @@ TEST(GuardRules, ThoseThatNeedMoreThanOneStepAreRefused) {
   EXPECT_EQ(Guard::install(*hook, std::move(null)).code(), Code::kInvalidArgument);
 }
 
+TEST(GuardRules, ALineOfTextMayJudgeInsideAndARuleOfAFileMayNot) {
+  EXPECT_TRUE(Guard::parse_rules({"l2(gradient/*) > 100"}).ok());
+  const Status status = Guard::parse_rules({"my_rules.py:Mine"}).status();
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_NE(status.message().find("--inside"), std::string::npos) << status.message();
+}
+
 TEST(GuardRules, DefaultMeansThoseThatCanJudgeInHere) {
   const auto specs = Guard::parse_rules({"default"});
   ASSERT_TRUE(specs.ok());

@@ -75,6 +75,27 @@ TEST_F(OwnRules, OneThatCrashesIsParkedAndTheOthersGoOn) {
   EXPECT_EQ(rules.at(1).at("status"), "IssuesFound");
 }
 
+TEST_F(OwnRules, ADryRunSaysWhatWouldBeLookedAt) {
+  train("healthy");
+  const std::vector<std::string> rules = {"--rule",          "l2(gradient/*) > 3 every 5 steps", "--rule", kC, "--rule",
+                                          "l2(@no_such) > 1"};
+  std::vector<std::string> command = {"check", "healthy", "--dry-run", "--json"};
+  command.insert(command.end(), rules.begin(), rules.end());
+  const Outcome outcome = cli(command);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto views = outcome.json().at("rules");
+  const auto need = views.at(0).at("needs").at(0);
+  EXPECT_EQ(need.at("needs"), "statistics every 5 steps");
+  EXPECT_EQ(need.at("tensors").at(0), "gradient/conv0.weight");
+  EXPECT_GT(need.at("steps"), 0);
+  EXPECT_EQ(views.at(1).at("needs").at(0).at("collection"), "losses");
+  EXPECT_EQ(views.at(2).at("needs").at(0).at("missing"), "nothing of it was captured");
+  const Outcome without_run = cli({"check", "--dry-run", "--rule", "l2(gradient/*) > 3"});
+  EXPECT_EQ(without_run.exit_code, 0) << without_run.err;
+  EXPECT_NE(without_run.out.find("statistics at every step"), std::string::npos) << without_run.out;
+  EXPECT_EQ(cli({"check", "--rule", "l2(gradient/*) > 3"}).exit_code, 2);
+}
+
 TEST_F(OwnRules, TheHostIsNotForPeople) {
   const Outcome outcome = shell("exec 3<&-; $TW rule-host");
   EXPECT_EQ(outcome.exit_code, 2);

@@ -129,7 +129,7 @@ Judgement Evaluator::judge(const StepWindow& window) {
   }
   for (std::size_t subject = 0; subject < scopes_[0].subjects.size(); ++subject) {
     evaluate_for(0, subject, window);
-    judge_subject(subject);
+    judge_subject(subject, window.global_step());
   }
   return std::move(judgement_);
 }
@@ -251,7 +251,7 @@ Answer Evaluator::answer(const Node& node, int index, std::size_t subject, const
   if (node.op == Op::kNumber) return known(node.number);
   if (node.op == Op::kStep) return known(static_cast<double>(window.mode_step()));
   if (node.op == Op::kRead) return read(node, subject, window);
-  if (is_window(node.op)) return window_answer(index, id);
+  if (is_window(node.op)) return window_answer(index, id, window.global_step());
   if (is_over_tensors(node.op)) return scopes_[static_cast<std::size_t>(node.inner)].answer;
   if (node.op >= Op::kAnd) return logic_answer(node);
   const Answer& left = child(node, 0);
@@ -287,22 +287,24 @@ Answer Evaluator::read(const Node& node, std::size_t subject, const StepWindow& 
 }
 
 // Over the numbers before this one, which goes in afterwards.
-Answer Evaluator::window_answer(int index, std::uint32_t subject) {
+Answer Evaluator::window_answer(int index, std::uint32_t subject, std::int64_t step) {
   const Node& node = node_at(index);
   const Answer& now = child(node, 0);
-  auto& series = windows_[static_cast<std::size_t>(index)];
-  while (series.size() <= subject) series.emplace_back(node.op, static_cast<std::size_t>(node.steps));
+  auto& windows = windows_[static_cast<std::size_t>(index)];
+  while (windows.size() <= subject) windows.push_back({StepSeries(node.op, static_cast<std::size_t>(node.steps))});
   if (now.knowledge != Knowledge::kKnown) return now;
-  StepSeries& mine = series[subject];
-  const Answer answer = mine.full() ? known(mine.answer(now.number)) : Answer{Knowledge::kWaiting, 0};
-  if (mine.push(now.number)) ++window_values_;
+  Window& mine = windows[subject];
+  if (mine.step == step) return mine.answer;
+  mine.step = step;
+  mine.answer = mine.series.full() ? known(mine.series.answer(now.number)) : Answer{Knowledge::kWaiting, 0};
+  if (mine.series.push(now.number)) ++window_values_;
   if (window_values_ > kMostWindowValues) {
     judgement_.overflow =
         Status(Code::kResourceExhausted,
                fmt::format("its windows hold more than {} numbers; make them shorter or choose fewer tensors",
                            kMostWindowValues));
   }
-  return answer;
+  return mine.answer;
 }
 
 // What is known of one side may settle it: true or x is true.
@@ -318,17 +320,18 @@ Answer Evaluator::logic_answer(const Node& node) const {
   return {knowledge, 1 - settling};
 }
 
-void Evaluator::judge_subject(std::size_t index) {
+void Evaluator::judge_subject(std::size_t index, std::int64_t step) {
   if (!judgement_.overflow.ok()) return;
   const Subject& subject = scopes_[0].subjects[index];
-  if (held_.size() <= subject.id) held_.resize(subject.id + 1, 0);
+  if (held_.size() <= subject.id) held_.resize(subject.id + 1);
   const Answer& answer = answers_.back();
   if (answer.knowledge == Knowledge::kWaiting) ++judgement_.waiting;
   if (answer.knowledge != Knowledge::kKnown) return;
   ++judgement_.judged;
-  std::int64_t& held = held_[subject.id];
-  held = answer.number != 0 ? held + 1 : 0;
-  if (held >= expression_.for_steps && held > 0) judgement_.findings.push_back(finding(subject, held));
+  Streak& held = held_[subject.id];
+  if (held.last != step) held = {answer.number != 0 ? held.steps + 1 : 0, step};
+  if (answer.number == 0 || held.steps < expression_.for_steps) return;
+  judgement_.findings.push_back(finding(subject, held.steps));
 }
 
 // The comparison, or what else stands in its place, that speaks for the condition.

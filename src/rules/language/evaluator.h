@@ -66,6 +66,17 @@ class Evaluator {
     double held = 0;                          // for how many of them the condition holds
     TensorSpot witness;                       // the tensor that decided it
   };
+  // A window of one subject. A step may be looked at twice, with the same answer: a guard does so before the optimizer
+  // steps and when the step ends.
+  struct Window {
+    StepSeries series;
+    std::int64_t step = -1;  // the last one that went in
+    Answer answer = {};      // at that step
+  };
+  struct Streak {
+    std::int64_t steps = 0;  // in a row at which the condition held
+    std::int64_t last = -1;  // the last step that was judged
+  };
   using Partners = std::unordered_map<std::string, const TensorSpot*>;
 
   void collect(std::size_t scope, const StepWindow& window);
@@ -78,21 +89,21 @@ class Evaluator {
   void aggregate(const Node& node, const StepWindow& window);
   Answer answer(const Node& node, int index, std::size_t subject, const StepWindow& window);
   Answer read(const Node& node, std::size_t subject, const StepWindow& window);
-  Answer window_answer(int index, std::uint32_t subject);
+  Answer window_answer(int index, std::uint32_t subject, std::int64_t step);
   Answer logic_answer(const Node& node) const;
   const Answer& child(const Node& node, int number) const;
   const Node& node_at(int index) const { return expression_.nodes[static_cast<std::size_t>(index)]; }
 
-  void judge_subject(std::size_t subject);
+  void judge_subject(std::size_t subject, std::int64_t step);
   Finding finding(const Subject& subject, std::int64_t steps_held) const;
   const Node& deciding(const Node& node) const;
   const TensorSpot* witness(const Node& node) const;
 
   const Expression expression_;
   std::vector<ScopeState> scopes_;
-  std::vector<Answer> answers_;                   // of each node, for the last subject
-  std::vector<std::vector<StepSeries>> windows_;  // of each node that is one, by the subject's id
-  std::vector<std::int64_t> held_;                // steps in a row, by the id of the whole rule's subject
+  std::vector<Answer> answers_;               // of each node, for the last subject
+  std::vector<std::vector<Window>> windows_;  // of each node that is one, by the subject's id
+  std::vector<Streak> held_;                  // by the id of the whole rule's subject
   std::size_t window_values_ = 0;
   Judgement judgement_;
 };

@@ -33,15 +33,7 @@ class ExpressionRule final : public Rule {
     if (window.mode_step() % rule().every != 0) {
       return Verdict::not_applicable(fmt::format("only every {} steps are judged", rule().every));
     }
-    Judgement judgement = evaluator_.judge(window);
-    if (!judgement.overflow.ok()) return Verdict::error(judgement.overflow.message());
-    if (!judgement.findings.empty()) return fired_verdict(std::move(judgement.findings), window);
-    if (judgement.judged > 0) return Verdict::ok();
-    if (judgement.waiting > 0) {
-      return Verdict::insufficient_data(
-          fmt::format("a window over steps is not full yet at {}", describe_step(window)));
-    }
-    return nothing_to_judge(judgement.gaps, "tensor that the rule reads", window);
+    return verdict_of(evaluator_.judge(window), window);
   }
 
   std::vector<Collection> needs() const override {
@@ -57,6 +49,17 @@ class ExpressionRule final : public Rule {
 
  private:
   const Expression& rule() const { return evaluator_.expression(); }
+
+  Verdict verdict_of(Judgement judgement, const StepWindow& window) const {
+    if (!judgement.overflow.ok()) return Verdict::error(judgement.overflow.message());
+    if (!judgement.findings.empty()) return fired_verdict(std::move(judgement.findings), window);
+    if (judgement.judged > 0) return Verdict::ok();
+    if (judgement.waiting > 0) {
+      return Verdict::insufficient_data(
+          fmt::format("a window over steps is not full yet at {}", describe_step(window)));
+    }
+    return nothing_to_judge(judgement.gaps, "tensor that the rule reads", window);
+  }
 
   // Of other modes than the one that is judged nothing is needed.
   SavePolicy policy() const {

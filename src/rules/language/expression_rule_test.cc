@@ -128,6 +128,41 @@ TEST(ExpressionRule, ForStepsStartsAnewWhenTheConditionEnds) {
   EXPECT_EQ(fires(run, "value(loss) > 2 for 3 steps"), (Steps{5, 6}));
 }
 
+// As a guard asks: before the optimizer steps, and again when the step ends.
+TEST(ExpressionRule, AStepThatIsLookedAtTwiceCountsOnce) {
+  const TestRun run = losses({1, 2, 4, 8, 16, 32});
+  const auto spec = parse_rule_spec("value(loss) > 1.5 * lag(value(loss), 1 step) for 3 steps");
+  const auto rule = create_rule(*spec);
+  ASSERT_TRUE(rule.ok());
+  const auto trial = run.open();
+  Steps fired;
+  for (const std::int64_t step : trial->steps()) {
+    const Outcome first = (*rule)->evaluate(TrialWindow(*trial, step)).outcome;
+    EXPECT_EQ((*rule)->evaluate(TrialWindow(*trial, step)).outcome, first) << step;
+    if (first == Outcome::kFired) fired.push_back(step);
+  }
+  EXPECT_EQ(fired, (Steps{3, 4, 5}));
+}
+
+// The loss is there before the weights are.
+TEST(ExpressionRule, AWindowTakesEachStepOnce) {
+  TestRun early = losses({1, 2, 4});
+  TestRun late;
+  for (std::int64_t step = 0; step < 3; ++step) {
+    const auto loss = static_cast<float>(1 << step);
+    late.add({.step = step, .tensors = {scalar("loss", loss), scalar("limit", 0)}});
+  }
+  const auto rule = create_expression_rule("previous(value(loss)) == 2 and value(limit) == 0");
+  ASSERT_TRUE(rule.ok());
+  const auto early_trial = early.open();
+  const auto late_trial = late.open();
+  for (std::int64_t step = 0; step < 3; ++step) {
+    (void)(*rule)->evaluate(TrialWindow(*early_trial, step));
+    const Outcome outcome = (*rule)->evaluate(TrialWindow(*late_trial, step)).outcome;
+    EXPECT_EQ(outcome == Outcome::kFired, step == 2) << step;
+  }
+}
+
 TEST(ExpressionRule, EveryAndModes) {
   TestRun run;
   for (std::int64_t step = 0; step < 8; ++step) {
