@@ -44,13 +44,14 @@ std::array<bool, kCallMistakes> find_call_mistakes(std::span<const Call> calls, 
                                                    CallHistory& history) {
   std::array<bool, kCallMistakes> found{};
   const auto set = [&](CallMistake mistake) { found[static_cast<std::size_t>(mistake)] = true; };
-  const bool own_gradients = context.gradients == Gradients::kSome;  // the program may have put others in their place
+  // Else the program has put others in their place, or may have.
+  const bool no_gradients = context.gradients == Gradients::kNone || context.gradients == Gradients::kZero;
   for (const Call call : calls) {
     if (call == Call::kStep && history.known) {
       const bool first = history.steps_since_backward == 0;
       const bool one_too_many = context.optimizers > 0 && history.steps_since_backward >= context.optimizers;
       if (one_too_many) set(CallMistake::kStepWithoutBackward);
-      if (first && context.optimizers == 1 && history.zeroed && !own_gradients) set(CallMistake::kZeroedBeforeStep);
+      if (first && context.optimizers == 1 && history.zeroed && no_gradients) set(CallMistake::kZeroedBeforeStep);
       if (first && context.scaled && history.clipped_scaled) set(CallMistake::kClippedBeforeUnscale);
     }
     take(call, history);

@@ -84,11 +84,17 @@ TEST(CallMistakes, ABackwardPassThatNeverCameIsToldByMissingGradients) {
 }
 
 TEST(CallMistakes, ZeroingBetweenBackwardAndStep) {
-  EXPECT_TRUE(finds(CallMistake::kZeroedBeforeStep, "fbzs", kPlain));
-  EXPECT_TRUE(finds(CallMistake::kZeroedBeforeStep, "fbfbzs", kPlain));
-  EXPECT_FALSE(finds_any("fbzs", kTwo));  // the other optimizer's
-  EXPECT_FALSE(finds_any("fbzs", kUnknown));
-  EXPECT_FALSE(finds_any("fbzs", {.optimizers = 1, .gradients = Gradients::kSome}));
+  CallContext context{.optimizers = 1, .gradients = Gradients::kZero};
+  EXPECT_TRUE(finds(CallMistake::kZeroedBeforeStep, "fbzs", context));
+  EXPECT_TRUE(finds(CallMistake::kZeroedBeforeStep, "fbfbzs", context));
+  context.gradients = Gradients::kNone;
+  EXPECT_TRUE(finds(CallMistake::kZeroedBeforeStep, "fbzs", context));
+  for (const std::size_t other : {0, 2}) {  // not known; it may be the other's that were zeroed
+    EXPECT_FALSE(finds_any("fbzs", {.optimizers = other, .gradients = Gradients::kZero}));
+  }
+  for (const Gradients other : {Gradients::kUnknown, Gradients::kSome}) {
+    EXPECT_FALSE(finds_any("fbzs", {.optimizers = 1, .gradients = other}));
+  }
 }
 
 TEST(CallMistakes, ClippingBeforeUnscaling) {

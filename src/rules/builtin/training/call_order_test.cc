@@ -61,6 +61,12 @@ TEST(CallOrder, GradientsThatTheProgramPutThereItselfAreFine) {
   EXPECT_EQ(steps_with(judge(always("fbzs", 3, 1, {zero}), "CallOrder"), Outcome::kFired), (Steps{2}));
 }
 
+TEST(CallOrder, ZeroingIsNotJudgedWhereGradientsAreNotCaptured) {
+  TestRun run;
+  for (std::int64_t step = 20; step < 26; ++step) run.add({.step = step, .tensors = {optimizers(1), calls("fbzs")}});
+  EXPECT_TRUE(steps_with(judge(run, "CallOrder"), Outcome::kFired).empty());
+}
+
 TEST(CallOrder, StepWithoutBackward) {
   const auto verdicts = judge(steps_of({"zfbs", "zfs", "zfs", "zfs"}), "CallOrder");
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{3}));
