@@ -83,9 +83,10 @@ class ExpressionRule final : public Rule {
 
   std::string message(const std::vector<Finding>& findings, const StepWindow& window) const {
     const Finding& worst = findings.front();
-    std::string text = "At " + describe_step(window);
-    if (!worst.spot.tensor.empty()) text += fmt::format(" \"{}\"", printable(worst.spot.tensor));
-    text += fmt::format(" meets {}", rule().text_of(rule().nodes.back()));
+    const std::string who =
+        worst.spot.tensor.empty() ? "The step" : fmt::format("\"{}\"", printable(worst.spot.tensor));
+    std::string text =
+        fmt::format("{} meets {} at {}", who, rule().text_of(rule().nodes.back()), describe_step(window));
     text += fmt::format(": {} is {:.6g}, against {:.6g}", worst.quantity, worst.value, worst.threshold);
     if (rule().for_steps > 1) text += fmt::format("; for {} steps in a row", worst.steps_held);
     if (findings.size() > 1) text += fmt::format("; so do {} others", findings.size() - 1);

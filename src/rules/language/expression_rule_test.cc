@@ -43,7 +43,7 @@ TEST(ExpressionRule, TheExampleOfTheGuide) {
   EXPECT_NEAR(verdict.evidence[0].threshold, 101, 1e-4);
   EXPECT_EQ(
       verdict.message,
-      "At step 57 \"gradient/b\" meets l2(gradient/*) > 100 * median(l2(gradient/*), 50 steps): l2(gradient/*) is "
+      "\"gradient/b\" meets l2(gradient/*) > 100 * median(l2(gradient/*), 50 steps) at step 57: l2(gradient/*) is "
       "1000, against 101; for 3 steps in a row.");
 }
 
