@@ -193,7 +193,7 @@ RuleKind activation_kurtosis() {
        .source = "the README of a training monitor for the signal; the condition is ours",
        .by_default = false,
        .in_process = true,
-       .consequences = {"LossNotDecreasing"}},
+       .consequences = {"LossNotDecreasing", "LossSpike", "Divergence", "GradientSpike"}},
       create};
 }
 

@@ -116,7 +116,7 @@ RuleKind attention_collapse() {
        .source = "Zhai et al. 2023, Stabilizing Transformer Training by Preventing Attention Entropy Collapse",
        .by_default = false,
        .in_process = false,
-       .consequences = {"LossNotDecreasing"}},
+       .consequences = {"LossNotDecreasing", "LossSpike", "Divergence"}},
       create};
 }
 

@@ -72,7 +72,8 @@ RuleKind dead_relu() {
            .source = "SageMaker Debugger, dead_relu; window: TheDeepChecker (TOSEM 2023)",
            .by_default = true,
            .in_process = true,
-           .consequences = {"LossNotDecreasing", "VanishingGradient"}},
+           .consequences = {"LossNotDecreasing", "VanishingGradient", "GradientByDepth", "NoOpUpdate",
+                            "UnchangedTensor", "AllZero", "DegeneratePredictions", "RepresentationCollapse"}},
           create};
 }
 

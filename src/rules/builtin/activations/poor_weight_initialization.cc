@@ -197,7 +197,8 @@ RuleKind poor_weight_initialization() {
        .source = "SageMaker Debugger, poor_weight_initialization",
        .by_default = false,
        .in_process = true,
-       .consequences = {"LossNotDecreasing", "VanishingGradient"}},
+       .consequences = {"LossNotDecreasing", "VanishingGradient", "GradientByDepth", "DeadRelu",
+                        "SaturatedActivation"}},
       create};
 }
 

@@ -125,7 +125,7 @@ RuleKind representation_collapse() {
        .source = "rank collapse literature; formula of the project's notes",
        .by_default = false,
        .in_process = false,
-       .consequences = {"LossNotDecreasing"}},
+       .consequences = {"LossNotDecreasing", "DegeneratePredictions"}},
       create};
 }
 

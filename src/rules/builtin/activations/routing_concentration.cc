@@ -112,7 +112,7 @@ RuleKind routing_concentration() {
        .source = "the README of a training monitor for the signal; the condition is ours",
        .by_default = false,
        .in_process = false,
-       .consequences = {"LossNotDecreasing"}},
+       .consequences = {"LossNotDecreasing", "LossSpike", "Divergence"}},
       create};
 }
 

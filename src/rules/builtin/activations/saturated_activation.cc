@@ -102,7 +102,8 @@ RuleKind saturated_activation() {
        .source = "SageMaker Debugger, saturated_activation",
        .by_default = true,
        .in_process = true,
-       .consequences = {"LossNotDecreasing", "VanishingGradient"}},
+       .consequences = {"LossNotDecreasing", "VanishingGradient", "GradientByDepth", "NoOpUpdate", "UnchangedTensor",
+                        "DegeneratePredictions"}},
       create};
 }
 

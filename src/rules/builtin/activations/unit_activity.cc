@@ -150,7 +150,7 @@ LayerActivity LayerWatch::judge_bounded(const ActivityLimits& limits) {
   const double share = limits.inactivity_percent / 100;
   const double least = share > 0 ? 100 * (1 - (1 - bounded_.least / bounded_.elements) / share) : 0;
   const double most = share < 1 ? 100 * bounded_.most / bounded_.elements / (1 - share) : 100;
-  LayerActivity activity{LayerActivity::State::kUndecided, std::max(least, 0.0), true, bounded_.samples};
+  LayerActivity activity{LayerActivity::State::kUndecided, std::max(least, 0.0), least < 100, bounded_.samples};
   if (least > limits.layer_percent) activity.state = LayerActivity::State::kTooManyInactive;
   if (most <= limits.layer_percent) activity.state = LayerActivity::State::kFine;
   bounded_ = {};

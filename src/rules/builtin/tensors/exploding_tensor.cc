@@ -161,7 +161,7 @@ RuleKind exploding_tensor() {
        .source = "SageMaker Debugger, exploding_tensor",
        .by_default = true,
        .in_process = true,
-       .consequences = {"LossNotDecreasing"}},
+       .consequences = {"LossNotDecreasing", "LossSpike", "Divergence", "LossDrift", "GradientSpike"}},
       create};
 }
 
