@@ -111,11 +111,14 @@ class PoorWeightInitialization final : public Rule {
                     least.spot.tensor, least.value, most.spot.tensor, most.value, ratio, limits_.variance_ratio));
   }
 
-  // Of the two ends of the sorted list, the one that is farther from the middle, in orders of magnitude.
+  // Of the two ends of the sorted list, the one that is farther from the middle in orders of magnitude; of two layers
+  // the higher.
   static const TensorReduction& farther_out(const std::vector<TensorReduction>& sorted) {
-    const double middle = sorted[sorted.size() / 2].value;
-    const double down = middle / sorted.front().value;  // infinite when the least is 0
-    return sorted.back().value / middle > down ? sorted.back() : sorted.front();
+    const TensorReduction& least = sorted.front();
+    const TensorReduction& most = sorted.back();
+    if (least.value == 0) return least;
+    const double middle_squared = sorted[(sorted.size() - 1) / 2].value * sorted[sorted.size() / 2].value;
+    return most.value * least.value >= middle_squared ? most : least;
   }
 
   void judge_gradients(const StepWindow& window, Findings& findings) const {

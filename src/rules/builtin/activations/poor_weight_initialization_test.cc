@@ -43,6 +43,20 @@ TEST(PoorWeightInitialization, VariancesThatDifferTooMuchFire) {
   EXPECT_EQ(judged(layers(6.4F), "PoorWeightInitialization:threshold=41").outcome, Outcome::kOk);
 }
 
+TEST(PoorWeightInitialization, TheLayerThatIsFartherOutIsNamed) {
+  const auto named = [](std::vector<float> halves) {
+    std::vector<TestTensor> layers;
+    for (const float half : halves) {
+      layers.push_back(reduced(std::string(1, static_cast<char>('a' + layers.size())), {-half, half}, kInputs));
+    }
+    return judged(layers).evidence.at(0).tensor;
+  };
+  EXPECT_EQ(named({1, 100}), "b");
+  EXPECT_EQ(named({100, 1}), "a");
+  EXPECT_EQ(named({1, 2, 3, 100}), "d");
+  EXPECT_EQ(named({100, 90, 80, 1}), "d");
+}
+
 TEST(PoorWeightInitialization, AVarianceOfZeroIsInfinitelyLess) {
   const Verdict verdict = judged({reduced("a", {1, 1}, kInputs), reduced("b", {-1, 1}, kInputs)});
   ASSERT_EQ(verdict.outcome, Outcome::kFired);
