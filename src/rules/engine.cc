@@ -86,7 +86,7 @@ Status Engine::poll(std::stop_token stop) {
 // All rules judge before any is told, since one may explain what another one saw.
 void Engine::judge(std::int64_t global_step) {
   last_judged_step_ = global_step;
-  const TrialWindow window(trial_, global_step);
+  const TrialWindow window(trial_, global_step, &memory_);
   std::vector<std::pair<RuleRunner*, RuleNews>> all_news;
   for (RuleRunner& runner : runners_) {
     if (runner.active()) all_news.emplace_back(&runner, runner.judge(window, options_.clock->unix_ns()));

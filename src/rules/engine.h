@@ -25,6 +25,7 @@
 
 #include "base/clock.h"
 #include "rules/rule_runner.h"
+#include "rules/trial_memory.h"
 #include "rules/verdict_context.h"
 #include "rules/verdict_record.h"
 #include "rules/watch_journal.h"
@@ -102,6 +103,7 @@ class Engine {
   const VerdictCallback on_verdict_;
   std::deque<RuleRunner> runners_;  // they do not move
   Consequences consequences_;
+  TrialMemory memory_;
   WatchJournal journal_;
   Status journal_status_;
   std::int64_t last_judged_step_ = -1;

@@ -1,71 +1,125 @@
 #include "rules/trial_window.h"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 #include "trial/trial_access.h"
 
 namespace trainwarden::rules {
 namespace {
 
-// Adds the names that answer the query. An unknown collection has none.
-Status add_names(const Trial& trial, const TensorQuery& query, std::vector<std::string>& names) {
-  auto found = trial.tensor_names(query);
-  if (found.ok()) {
-    names.insert(names.end(), std::make_move_iterator(found->begin()), std::make_move_iterator(found->end()));
-  } else if (found.status().code() != Code::kNotFound) {
-    return found.status();
-  }
-  return {};
-}
+using store::RecordForm;
 
-Result<std::vector<std::string>> find_names(const Trial& trial, const TensorSelection& selection, std::int64_t step) {
-  std::vector<std::string> names;
-  if (selection.all) TRAINWARDEN_RETURN_IF_ERROR(add_names(trial, {.step = step}, names));
-  for (const std::string& collection : selection.collections) {
-    TRAINWARDEN_RETURN_IF_ERROR(add_names(trial, {.collection = collection, .step = step}, names));
-  }
-  if (!selection.patterns.empty()) {
-    TRAINWARDEN_RETURN_IF_ERROR(add_names(trial, {.include = selection.patterns, .step = step}, names));
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
+constexpr std::size_t kReductionsOfOne = std::size_t{2} * kReductionCount;
 
 }  // namespace
 
-TrialWindow::TrialWindow(Trial& trial, std::int64_t global_step)
-    : trial_(trial), place_(place_of(trial, global_step)) {}
+TrialWindow::TrialWindow(Trial& trial, std::int64_t global_step, TrialMemory* memory)
+    : trial_(trial),
+      place_(place_of(trial, global_step)),
+      own_memory_(memory == nullptr ? std::make_unique<TrialMemory>() : nullptr),
+      memory_(memory == nullptr ? *own_memory_ : *memory) {
+  read_records();
+  layout_ = &memory_.layout_of(workers_, TrialAccess::catalog(trial_));
+  const std::size_t places = layout_->tensors().size();
+  statistics_.resize(places);
+  if (memory_.reductions.size() < places * kReductionsOfOne) memory_.reductions.resize(places * kReductionsOfOne);
+  memory_.has_reduction.assign(places * kReductionsOfOne, 0);
+}
+
+// Workers whose step is damaged are left out, unless nothing else is there.
+void TrialWindow::read_records() {
+  for (trial::WorkerJournal* worker : TrialAccess::journals(trial_)) {
+    if (!worker->readable()) continue;
+    const auto records = worker->records_at(place_.global_step);
+    if (!records.ok()) damage_ = records.status().with_context(worker->name());
+    if (records.ok() && !records->empty()) workers_.push_back({worker, {records->begin(), records->end()}});
+  }
+  const auto by_name = [](const WorkerRecords& a, const WorkerRecords& b) {
+    return a.worker->name() < b.worker->name();
+  };
+  std::sort(workers_.begin(), workers_.end(), by_name);
+}
 
 std::int64_t TrialWindow::ended_unix_ns(std::string_view worker) const {
   return TrialAccess::step_unix_ns(trial_, worker, place_.global_step);
 }
 
 Result<std::span<const TensorSpot>> TrialWindow::select(const TensorSelection& selection) const {
-  const auto known = selected_.find(selection);
-  if (known != selected_.end()) return std::span<const TensorSpot>(known->second);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto names, find_names(trial_, selection, place_.global_step));
-  const bool many_workers = trial_.world_size() > 1;
-  std::vector<TensorSpot> spots;
-  for (const std::string& tensor : names) {
-    for (const std::string& worker : trial_.workers_of(tensor, place_.global_step)) {
-      spots.push_back({tensor, worker, many_workers ? worker : ""});
-    }
+  if (workers_.empty() && !damage_.ok()) return damage_;
+  return layout_->select(selection, TrialAccess::catalog(trial_), trial_.world_size() > 1);
+}
+
+// By its handle when the spot is ours, else by its name and worker.
+std::optional<std::uint32_t> TrialWindow::find(const TensorSpot& spot) const {
+  const auto tensors = layout_->tensors();
+  const auto is_it = [&](const PlacedTensor& placed) {
+    return placed.tensor->name == spot.tensor && workers_[placed.worker].worker->name() == spot.worker;
+  };
+  if (spot.handle < tensors.size() && is_it(tensors[spot.handle])) return spot.handle;
+  auto place =
+      std::lower_bound(tensors.begin(), tensors.end(), spot.tensor,
+                       [](const PlacedTensor& placed, const std::string& name) { return placed.tensor->name < name; });
+  for (; place != tensors.end() && place->tensor->name == spot.tensor; ++place) {
+    if (is_it(*place)) return static_cast<std::uint32_t>(place - tensors.begin());
   }
-  return std::span<const TensorSpot>(selected_.emplace(selection, std::move(spots)).first->second);
+  return std::nullopt;
+}
+
+const store::Record* TrialWindow::record(std::uint32_t place, RecordForm form) const {
+  const std::uint32_t index = tensor(place).record[static_cast<std::size_t>(form)];
+  return index == kNoRecord ? nullptr : &workers_[tensor(place).worker].records[index];
 }
 
 Result<const Statistics*> TrialWindow::statistics(const TensorSpot& spot) const {
-  const auto [place, is_new] = statistics_.try_emplace({spot.tensor, spot.worker}, Status(Code::kInternal, "unread"));
-  Result<Statistics>& statistics = place->second;
-  if (is_new) statistics = trial_.statistics(spot.tensor, place_.global_step, Mode::kGlobal, spot.worker);
-  if (!statistics.ok()) return statistics.status();
-  return &*statistics;
+  const auto place = find(spot);
+  if (place) return statistics_at(spot, *place);
+  const auto missing = trial_.statistics(spot.tensor, place_.global_step, Mode::kGlobal, spot.worker);
+  return missing.ok() ? Status(Code::kOutOfRange, "the tensor is not of this step") : missing.status();
+}
+
+Result<const Statistics*> TrialWindow::statistics_at(const TensorSpot& spot, std::uint32_t place) const {
+  auto& statistics = statistics_[place];
+  if (!statistics) statistics = read_statistics(spot, place);
+  if (!statistics->ok()) return statistics->status();
+  return &**statistics;
+}
+
+// The same as Trial::statistics(), without looking for the tensor, and without a copy of its value where the file lies
+// in memory.
+Result<Statistics> TrialWindow::read_statistics(const TensorSpot& spot, std::uint32_t place) const {
+  if (const store::Record* saved = record(place, RecordForm::kStatistics)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(store::StatisticsRow row, reader(place).read_statistics(*saved));
+    return std::move(row.statistics);
+  }
+  if (const store::Record* saved = record(place, RecordForm::kValue)) {
+    const Result<SharedTensorValue> value = reader(place).map_value(*saved);
+    if (value.ok() && value->view.dtype != DType::kString) return compute_statistics(value->view);
+  }
+  return trial_.statistics(spot.tensor, place_.global_step, Mode::kGlobal, spot.worker);
 }
 
 Result<double> TrialWindow::reduction(const TensorSpot& spot, Reduction reduction, bool abs) const {
-  return trial_.reduction(spot.tensor, place_.global_step, reduction, abs, Mode::kGlobal, spot.worker);
+  const auto place = find(spot);
+  if (!place) return trial_.reduction(spot.tensor, place_.global_step, reduction, abs, Mode::kGlobal, spot.worker);
+  const std::size_t slot = *place * kReductionsOfOne + static_cast<std::size_t>(reduction) * 2 + (abs ? 1 : 0);
+  if (memory_.has_reduction[slot] != 0) return memory_.reductions[slot];
+  TRAINWARDEN_ASSIGN_OR_RETURN(const double value, work_out(spot, *place, reduction, abs));
+  memory_.has_reduction[slot] = 1;
+  memory_.reductions[slot] = value;
+  return value;
+}
+
+// What is rare is the trial's affair.
+Result<double> TrialWindow::work_out(const TensorSpot& spot, std::uint32_t place, Reduction reduction, bool abs) const {
+  const bool single = record(place, RecordForm::kReductions) != nullptr;
+  const bool counted =
+      record(place, RecordForm::kStatistics) != nullptr || record(place, RecordForm::kValue) != nullptr;
+  if (single || !counted || !in_statistics(reduction)) {
+    return trial_.reduction(spot.tensor, place_.global_step, reduction, abs, Mode::kGlobal, spot.worker);
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Statistics* statistics, statistics_at(spot, place));
+  return statistics->reduction(reduction, abs);
 }
 
 Result<std::vector<SavedReduction>> TrialWindow::saved_reductions(const TensorSpot& spot) const {
@@ -77,6 +131,9 @@ Result<SharedTensorValue> TrialWindow::value(const TensorSpot& spot) const {
 }
 
 Result<double> TrialWindow::scalar(const TensorSpot& spot) const {
+  if (const auto place = find(spot)) {
+    if (const store::Record* saved = record(*place, RecordForm::kScalar)) return reader(*place).read_scalar(*saved);
+  }
   return trial_.scalar(spot.tensor, place_.global_step, Mode::kGlobal, spot.worker);
 }
 

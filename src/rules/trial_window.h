@@ -2,22 +2,26 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "rules/step_place.h"
+#include "rules/trial_memory.h"
 #include "trainwarden/rule.h"
 #include "trainwarden/trial.h"
 
 namespace trainwarden::rules {
 
-// One thread at a time. `trial` must outlive it.
+// One thread at a time. Valid until the trial's next refresh.
 class TrialWindow final : public StepWindow {
  public:
-  TrialWindow(Trial& trial, std::int64_t global_step);
+  // `trial` and `memory` must outlive it; one window at a time for each memory. Without one what is common to steps is
+  // found anew.
+  TrialWindow(Trial& trial, std::int64_t global_step, TrialMemory* memory = nullptr);
 
   std::int64_t global_step() const override { return place_.global_step; }
   Mode mode() const override { return place_.mode; }
@@ -36,12 +40,23 @@ class TrialWindow final : public StepWindow {
   Trial* trial() const override { return &trial_; }
 
  private:
-  using SpotKey = std::pair<std::string, std::string>;  // tensor, worker
+  void read_records();
+  std::optional<std::uint32_t> find(const TensorSpot& spot) const;
+  const store::Record* record(std::uint32_t place, store::RecordForm form) const;
+  store::JournalReader& reader(std::uint32_t place) const { return workers_[tensor(place).worker].worker->reader(); }
+  const PlacedTensor& tensor(std::uint32_t place) const { return layout_->tensors()[place]; }
+  Result<Statistics> read_statistics(const TensorSpot& spot, std::uint32_t place) const;
+  Result<const Statistics*> statistics_at(const TensorSpot& spot, std::uint32_t place) const;
+  Result<double> work_out(const TensorSpot& spot, std::uint32_t place, Reduction reduction, bool abs) const;
 
   Trial& trial_;
   const StepPlace place_;
-  mutable std::map<TensorSelection, std::vector<TensorSpot>> selected_;
-  mutable std::map<SpotKey, Result<Statistics>> statistics_;
+  const std::unique_ptr<TrialMemory> own_memory_;
+  TrialMemory& memory_;
+  std::vector<WorkerRecords> workers_;  // that hold something of the step
+  Status damage_;                       // of a worker, when none holds anything
+  StepLayout* layout_ = nullptr;
+  mutable std::vector<std::optional<Result<Statistics>>> statistics_;  // by place
 };
 
 }  // namespace trainwarden::rules

@@ -61,6 +61,10 @@ std::int64_t TrialAccess::step_unix_ns(const Trial& trial, std::string_view work
   return index ? journal->reader().unix_ns(*index) : 0;
 }
 
+trial::TensorCatalog& TrialAccess::catalog(Trial& trial) {
+  return trial.impl_->run().catalog();
+}
+
 std::vector<trial::WorkerJournal*> TrialAccess::journals(Trial& trial) {
   std::vector<trial::WorkerJournal*> journals;
   for (const auto& worker : trial.impl_->run().workers()) journals.push_back(worker.get());

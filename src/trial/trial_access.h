@@ -41,6 +41,8 @@ class TrialAccess {
   static bool stop_accepted(const Trial& trial);
   // When the worker ended the step; 0 when that is not known.
   static std::int64_t step_unix_ns(const Trial& trial, std::string_view worker, std::int64_t global_step);
+  // The tensors of all workers, and their collections.
+  static trial::TensorCatalog& catalog(Trial& trial);
   // The workers' journals, by rank, for who walks all records of a run. As of the last refresh; valid until the next.
   static std::vector<trial::WorkerJournal*> journals(Trial& trial);
 };
