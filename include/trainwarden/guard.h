@@ -21,7 +21,7 @@
 // worker's tensors are seen: in a job of several workers veto by what all of them see alike, such as gradients after
 // they were averaged; else replicas part.
 //
-// What a rule needs must be captured at every step (HookOptions::needs): between two captures nothing is judged.
+// What the rules need is captured besides what the hook was opened for; when they may veto, no budget leaves that out.
 //
 // Promises. No call throws. A rule that throws, or takes longer than the time limit three times in a row, is parked
 // with a verdict, and the others go on; one that never returns cannot be parked. What judging costs is on the hook's

@@ -173,8 +173,22 @@ Status CapturePlan::add(Collection collection, bool saved) {
   return Status();
 }
 
-Status CapturePlan::add_need(const Collection& need) {
+Status CapturePlan::require(const std::vector<Collection>& needs, bool restrained) {
+  std::lock_guard lock(mutex_);
+  for (const Collection& need : needs) {
+    TRAINWARDEN_RETURN_IF_ERROR(demand_of(need).status());
+    TRAINWARDEN_RETURN_IF_ERROR(PatternSet::compile(need.include).status());
+  }
+  required_ = needs;
+  required_restrained_ = restrained;
+  for (const Collection& need : needs) TRAINWARDEN_RETURN_IF_ERROR(add_need(need, restrained));
+  for (auto& [collections, membership] : memberships_) membership.in_use_ = false;
+  return Status();
+}
+
+Status CapturePlan::add_need(const Collection& need, bool restrained) {
   TRAINWARDEN_ASSIGN_OR_RETURN(Demand demand, demand_of(need));
+  demand.restrained = restrained;
   auto index = index_of_collection(need.name);
   if (!index) {
     TRAINWARDEN_RETURN_IF_ERROR(
@@ -255,6 +269,7 @@ void CapturePlan::change(const CapturePlan& wanted, bool declared_saved) {
     planned_[*index].declared = declared;
     planned_[*index].in_black_box = in_black_box;
   }
+  for (const Collection& need : required_) (void)add_need(need, required_restrained_);  // it has been checked
   for (auto& [collections, membership] : memberships_) membership.in_use_ = false;
 }
 
@@ -290,7 +305,7 @@ StepDemand CapturePlan::demand_now() const {
     if (planned.always_whole) continue;
     for (const Demand& of_one : planned.demands) {
       const SaveSchedule& schedule = *of_one.save[mode_];
-      if (schedule.end_step == 0) continue;
+      if (schedule.end_step == 0 || !of_one.restrained) continue;
       const bool listed = schedule.lists(mode_step_);
       demand.wanted |= wanted_now(planned, of_one) != 0 && !listed;
       demand.listed |= listed;
@@ -325,7 +340,7 @@ std::optional<std::int64_t> CapturePlan::next_wanted_step(const Membership& memb
     const Planned& planned = planned_[index];
     if (planned.in_black_box) return mode_step_;
     for (const Demand& demand : planned.demands) {
-      const auto step = demand.save[mode_]->next_wanted(mode_step_, interval_factor(planned));
+      const auto step = demand.save[mode_]->next_wanted(mode_step_, interval_factor(planned, demand));
       if (step && (!next || *step < *next)) next = step;
     }
   }
@@ -404,13 +419,13 @@ FormBits CapturePlan::wanted_now(const Planned& planned) const {
 
 FormBits CapturePlan::wanted_now(const Planned& planned, const Demand& demand) const {
   const SaveSchedule& schedule = *demand.save[mode_];
-  if (!schedule.wants(mode_step_, interval_factor(planned))) return 0;
-  const bool unrestrained = planned.always_whole || schedule.lists(mode_step_);
+  if (!schedule.wants(mode_step_, interval_factor(planned, demand))) return 0;
+  const bool unrestrained = planned.always_whole || !demand.restrained || schedule.lists(mode_step_);
   return unrestrained ? demand.form : restraint_.apply(demand.form);
 }
 
-std::int64_t CapturePlan::interval_factor(const Planned& planned) const {
-  return planned.always_whole ? 1 : restraint_.interval_factor;
+std::int64_t CapturePlan::interval_factor(const Planned& planned, const Demand& demand) const {
+  return planned.always_whole || !demand.restrained ? 1 : restraint_.interval_factor;
 }
 
 bool CapturePlan::off_in_mode(const Membership& membership) const {

@@ -64,6 +64,10 @@ class CapturePlan {
   void change(const CapturePlan& wanted, bool declared_saved);
   const Membership& membership_after_change(const Membership& membership, std::string_view tensor);
 
+  // What is needed besides, from the next begin_step() on and also after change(); restrained by the budget, or not.
+  // Memberships: as of change(). Errors as of resolve(), and then nothing has changed.
+  Status require(const std::vector<Collection>& needs, bool restrained);
+
   // `restraint`: what the budget leaves out; of losses, scalars and save_steps it leaves out nothing.
   void begin_step(Mode mode, std::int64_t mode_step, const Restraint& restraint = {});
   // What the current step asks for that may be left out. For the thread that drives training.
@@ -89,6 +93,7 @@ class CapturePlan {
   struct Demand {
     SavePolicy save;  // complete: with a schedule for each mode
     FormBits form = 0;
+    bool restrained = true;  // the budget may leave it out
   };
   struct Planned {
     Collection collection;
@@ -102,7 +107,7 @@ class CapturePlan {
 
   explicit CapturePlan(const HookOptions& options);
   Status add(Collection collection, bool saved);
-  Status add_need(const Collection& need);
+  Status add_need(const Collection& need, bool restrained = true);
   Status define(Collection collection);
   std::optional<std::uint32_t> index_of_collection(std::string_view collection) const;
   std::uint32_t find_or_add(std::string_view collection);
@@ -113,7 +118,7 @@ class CapturePlan {
   Result<Demand> demand_of(const Collection& collection) const;
   Demand own_demand() const { return {save_, bits_of(keep_)}; }
   StepDemand demand_now() const;
-  std::int64_t interval_factor(const Planned& planned) const;
+  std::int64_t interval_factor(const Planned& planned, const Demand& demand) const;
   FormBits wanted_now(const Planned& planned, const Demand& demand) const;
   FormBits wanted_now(const Planned& planned) const;
   FormBits wanted_now(const Membership& membership) const;
@@ -124,6 +129,8 @@ class CapturePlan {
   std::vector<std::string> black_box_;                             // names
   std::deque<Planned> planned_;                                    // grows only: indices stay
   std::map<std::pair<Indices, Indices>, Membership> memberships_;  // by collections and declared; nodes stay
+  std::vector<Collection> required_;                               // by require()
+  bool required_restrained_ = true;
   Mode mode_ = Mode::kGlobal;
   std::int64_t mode_step_ = 0;
   Restraint restraint_;

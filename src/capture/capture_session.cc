@@ -312,15 +312,19 @@ void CaptureSession::take_changes() {
   const Bill::Timer timer(bill_);
   std::vector<AcceptedChange> changes = changes_->take_accepted();
   for (const AcceptedChange& change : changes) plan_->change(*change.plan, change.state.declared_saved);
-  tensors_.update_memberships([&](const TensorEntry& entry) -> const Membership& {
-    return plan_->membership_after_change(*entry.membership.load(std::memory_order_acquire), entry.name);
-  });
+  update_memberships();
   bill_.start_anew(changes.back().state.options.budget);
   for (AcceptedChange& change : changes) {
     if (change.answered) continue;
     change.answer.global_step = counter_.current().global_step;
     writer_.tell(format::encode_capture_answer(change.answer), plan_->collections());
   }
+}
+
+void CaptureSession::update_memberships() {
+  tensors_.update_memberships([&](const TensorEntry& entry) -> const Membership& {
+    return plan_->membership_after_change(*entry.membership.load(std::memory_order_acquire), entry.name);
+  });
 }
 
 void CaptureSession::end_group() {
@@ -331,7 +335,12 @@ void CaptureSession::end_group() {
 Status CaptureSession::install(const MakeJudge& make, std::string worker, int world_size) {
   if (judge_ != nullptr) return Status(Code::kAlreadyExists, "this hook has a judge");
   if (closed_) return Status(Code::kFailedPrecondition, "the hook is closed");
-  TRAINWARDEN_ASSIGN_OR_RETURN(judge_, make({storage_, clock_, std::move(worker), world_size}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto judge, make({storage_, clock_, std::move(worker), world_size}));
+  TRAINWARDEN_RETURN_IF_ERROR(plan_->require(judge->needs(), !judge->may_veto()));
+  judge_ = std::move(judge);
+  update_memberships();
+  begin_step();
+  writer_.tell(judge_->announcement(), plan_->collections());
   writer_.set_judge(judge_.get());
   return Status();
 }

@@ -125,6 +125,7 @@ class CaptureSession {
   bool take_room(Take take);
   void begin_step();
   void take_changes();
+  void update_memberships();
   template <class Ask>
   StepAdvice ask_judge(Ask ask);
   void settle_open_step();

@@ -300,6 +300,58 @@ TEST_F(GuardTest, ARuleThatEndsTheStepItselfBreaksNothing) {
   EXPECT_TRUE(hook_->close().ok());
 }
 
+// 1 ms of capture in each step of 1 ms: a budget of 1 % leaves out nearly all steps.
+TEST_F(GuardTest, NoBudgetLeavesOutWhatMayVeto) {
+  for (const OnFire on_fire : {OnFire::kReport, OnFire::kSkipStep}) {
+    storage_ = storage::create_memory_storage();
+    HookOptions options = whole();
+    options.include_collections = {"losses"};
+    options.budget = 0.01;
+    int judged = 0;
+    std::vector<GuardRule> rules;
+    rules.push_back(rule_of("Counter",
+                            [&](const StepWindow& window) {
+                              judged += selected(window, {.collections = {"gradients"}}).empty() ? 0 : 1;
+                              clock_.advance_ns(1'000'000);
+                              return Verdict::ok();
+                            },
+                            {rules::need_statistics("gradients")}));
+    open(std::move(rules), {.on_fire = on_fire}, options);
+    for (int step = 0; step < 2000; ++step) {
+      clock_.advance_ns(1'000'000);
+      train(kGood);
+    }
+    const bool may_veto = on_fire == OnFire::kSkipStep;
+    EXPECT_EQ(judged == 2000, may_veto) << judged;
+    hook_.reset();
+  }
+}
+
+TEST_F(GuardTest, WhatTheRulesNeedIsCapturedThoughNobodyAskedForIt) {
+  HookOptions options;
+  options.include_collections = {"losses"};
+  std::vector<GuardRule> rules;
+  rules.push_back(nan_gradients());
+  Collection own{.name = "own", .include = {"^special"}, .save = SavePolicy::every(1), .keep = KeepForm::reduced()};
+  std::size_t special = 0;
+  rules.push_back(rule_of("Special",
+                          [&](const StepWindow& window) {
+                            special += selected(window, {.collections = {"own"}}).size();
+                            return Verdict::ok();
+                          },
+                          {own}));
+  hook_ = required(capture::HookOpener::open(options, storage_, clock_));
+  hook_->declare("special.early");  // before there is a guard
+  ASSERT_TRUE(Guard::install(*hook_, std::move(rules), {.on_fire = OnFire::kSkipStep}).ok());
+  const std::vector<float> values = {1, 2};
+  hook_->save_tensor("special.early", TensorView::of(values.data(), DType::kFloat32, Shape({2})));
+  train(kPoison);
+  EXPECT_EQ(advice_, StepAdvice::kSkipStep);
+  EXPECT_EQ(special, 1u);
+  ASSERT_TRUE(hook_->close().ok());
+  EXPECT_EQ(required(trial()->tensor_names({.collection = "own"})), std::vector<std::string>{"special.early"});
+}
+
 TEST_F(GuardTest, ASecondGuardIsRefused) {
   std::vector<GuardRule> rules;
   rules.push_back(nan_gradients());

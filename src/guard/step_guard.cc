@@ -9,6 +9,7 @@
 
 #include "actions/dispatcher.h"
 #include "base/log.h"
+#include "format/json.h"
 #include "rules/step_place.h"
 #include "rules/verdict_context.h"
 
@@ -60,11 +61,19 @@ StepGuard::StepGuard(std::vector<rules::EngineRule> rules, GuardOptions options,
   for (std::size_t i = 0; i < rules.size(); ++i) {
     auto timed = std::make_unique<TimedRule>(std::move(rules[i].rule), limit_ns, clock_);
     TimedRule* const rule = timed.get();
+    const std::vector<Collection> needs = rule->needs();
+    needs_.insert(needs_.end(), needs.begin(), needs.end());
     auto& runner = runners_.emplace_back(ids[i], std::move(rules[i].spec), std::move(timed), keep_going);
     consequences_.emplace(&runner, std::move(rules[i].consequences));
-    judges_.push_back({.runner = &runner, .rule = rule, .time = judging_time(rule->needs())});
+    judges_.push_back({.runner = &runner, .rule = rule, .time = judging_time(needs)});
     journal_.add(format::FrameKind::kVerdict, -1, encode_rule_status(runner.status(clock_.unix_ns())));
   }
+}
+
+std::string StepGuard::announcement() const {
+  std::vector<std::string> ids;
+  for (const rules::RuleRunner& runner : runners_) ids.push_back(runner.id());
+  return format::dump_json({{"type", "guard"}, {"rules", ids}, {"on_fire", name(options_.on_fire)}});
 }
 
 void StepGuard::begin_step(const capture::OpenStep& step) {

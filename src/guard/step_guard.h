@@ -32,6 +32,9 @@ class StepGuard final : public capture::StepJudge {
  public:
   StepGuard(std::vector<rules::EngineRule> rules, GuardOptions options, const capture::JudgeSite& site);
 
+  std::vector<Collection> needs() const override { return needs_; }
+  bool may_veto() const override { return options_.on_fire != OnFire::kReport; }
+  std::string announcement() const override;
   StepAdvice judge(const capture::OpenStep& step) override;
   StepAdvice step_ends(const capture::OpenStep& step) override;
   const std::string& reason() const override { return reason_; }
@@ -61,6 +64,7 @@ class StepGuard final : public capture::StepJudge {
 
   const GuardOptions options_;
   const Clock& clock_;
+  std::vector<Collection> needs_;  // of all rules
   LiveMemory memory_;
   std::deque<rules::RuleRunner> runners_;
   rules::Consequences consequences_;
