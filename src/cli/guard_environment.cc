@@ -1,0 +1,50 @@
+#include "cli/guard_environment.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "rules/registry.h"
+
+namespace trainwarden::cli {
+namespace {
+
+constexpr const char* kDefaultRules = "default";
+
+void divide_defaults(RulePlaces& places) {
+  for (const RuleKind& kind : builtin_rules()) {
+    if (!kind.description.by_default) continue;
+    (kind.description.in_process ? places.inside : places.beside).push_back(kind.description.name);
+  }
+}
+
+}  // namespace
+
+Result<RulePlaces> divide_rules(const std::vector<std::string>& words) {
+  RulePlaces places;
+  for (const std::string& word : words) {
+    if (word == kDefaultRules) {
+      divide_defaults(places);
+      continue;
+    }
+    TRAINWARDEN_ASSIGN_OR_RETURN(const RuleSpec spec, parse_rule_spec(word));
+    const RuleKind* const kind = rules::find_builtin(spec.name);
+    (kind == nullptr || kind->description.in_process ? places.inside : places.beside).push_back(word);
+  }
+  return places;
+}
+
+Result<std::map<std::string, std::string>> guard_environment(const std::vector<std::string>& inside, OnFire on_fire) {
+  std::map<std::string, std::string> environment;
+  if (inside.empty()) return environment;
+  TRAINWARDEN_RETURN_IF_ERROR(Guard::parse_rules(inside).status());
+  for (const std::string& word : inside) {
+    if (word.find('\n') == std::string::npos) continue;
+    return Status(Code::kInvalidArgument, fmt::format("rule {} has more than one line", printable(word)));
+  }
+  environment["TRAINWARDEN_GUARD_RULES"] = fmt::format("{}", fmt::join(inside, "\n"));
+  environment["TRAINWARDEN_ON_FIRE"] = name(on_fire);
+  return environment;
+}
+
+}  // namespace trainwarden::cli
