@@ -44,8 +44,16 @@ class Watcher::Impl {
     settle();
     if (model_.refresh()) refresh_names();
     model_.save_parameters_and_buffers();
-    model_.save_gradients();
+    if (!std::exchange(gradients_saved_, false)) model_.save_gradients();
     for (OptimizerState& optimizer : optimizers_) optimizer.save();
+  }
+
+  // Of several optimizers in a step the first one decides when.
+  void save_gradients() {
+    settle();
+    if (std::exchange(gradients_saved_, true)) return;
+    if (model_.refresh()) refresh_names();
+    model_.save_gradients();
   }
 
   void begin_step() {
@@ -69,6 +77,7 @@ class Watcher::Impl {
   LayerCalls calls_;
   std::optional<ActivationTap> tap_;
   std::vector<OptimizerState> optimizers_;
+  bool gradients_saved_ = false;  // in this step
 };
 
 Watcher::Watcher(Hook& hook) : hook_(&hook) {}
@@ -105,6 +114,11 @@ void Watcher::set_mode(Mode mode) {
   if (impl_) without_throwing("capture the last layer of a mode", [&] { impl_->settle(); });
   hook_->set_mode(mode);
   if (impl_) without_throwing("begin a step", [&] { impl_->begin_step(); });
+}
+
+StepAdvice Watcher::judge_step() {
+  if (impl_) without_throwing("capture gradients", [&] { impl_->save_gradients(); });
+  return hook_->judge_step();
 }
 
 StepEnd Watcher::end_step() {

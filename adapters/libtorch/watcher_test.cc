@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "captured_run.h"
+#include "trainwarden/guard.h"
 
 namespace trainwarden::torch {
 namespace {
@@ -219,6 +221,29 @@ TEST(Watcher, WhatAnObservedLayerThrowsIsTheCallers) {
   auto watcher = watch(run.hook(), *layer);
   const auto refuse = [](const at::Tensor&) -> at::Tensor { throw std::out_of_range("refused"); };
   EXPECT_THROW(watcher.observe("refusing", refuse, ::torch::ones({1})), std::out_of_range);
+}
+
+TEST(Watcher, AStepThatWouldPoisonTheWeightsIsVetoed) {
+  CapturedRun run;
+  const auto spec = parse_rule_spec("ExplodingTensor:collection_names=gradients");
+  ASSERT_TRUE(spec.ok());
+  ASSERT_TRUE(Guard::install(run.hook(), std::vector{*spec}, {.on_fire = OnFire::kSkipStep}).ok());
+  nn::Linear layer(2, 1);
+  auto watcher = watch(run.hook(), *layer);
+  optim::SGD optimizer(layer->parameters(), 0.1);
+  std::vector<StepAdvice> advice;
+  for (const double factor : {1.0, std::nan(""), 1.0}) {
+    optimizer.zero_grad();
+    (layer(::torch::ones({3, 2})).square().sum() * factor).backward();
+    advice.push_back(watcher.judge_step());
+    if (advice.back() == StepAdvice::kProceed) optimizer.step();
+    watcher.end_step();
+  }
+  EXPECT_EQ(advice, (std::vector{StepAdvice::kProceed, StepAdvice::kSkipStep, StepAdvice::kProceed}));
+  EXPECT_TRUE(are_equal(run.value("weight", 1), run.value("weight", 0))) << "untouched";
+  EXPECT_TRUE(run.value("gradient/weight", 1).isnan().all().item<bool>()) << "as they were judged";
+  EXPECT_FALSE(run.value("weight", 2).equal(run.value("weight", 1)));
+  EXPECT_FALSE(run.has("gradient/weight#1")) << "saved once";
 }
 
 }  // namespace

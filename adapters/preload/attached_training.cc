@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "faults.h"
+#include "trainwarden/guard.h"
 
 namespace trainwarden::torch {
 namespace {
@@ -36,7 +37,12 @@ bool is_held_by_this_process(const Status& status) {
 
 Result<std::unique_ptr<Hook>> open_hook() {
   TRAINWARDEN_ASSIGN_OR_RETURN(HookOptions options, hook_options_for_attach());
-  return Hook::open(std::move(options));
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<Hook> hook, Hook::open(std::move(options)));
+  const Status guarded = Guard::install_from_environment(*hook);
+  if (!guarded.ok()) {
+    std::fprintf(stderr, "trainwarden: error: no rule judges inside this training: %s\n", guarded.to_string().c_str());
+  }
+  return hook;
 }
 
 bool ends_by_default(int signal_number) {

@@ -3,6 +3,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "veto.h"
+
 namespace trainwarden::torch {
 namespace {
 
@@ -36,7 +38,17 @@ void TrainingCapture::step_begins(const ::torch::optim::Optimizer& optimizer, bo
   if (optimizers_.cycle().ends_before_step_of(&optimizer)) end_step();
   if (hook_->mode() != Mode::kTrain) set_mode(Mode::kTrain);
   gradients_wait_ = computes_gradients;
-  if (!gradients_wait_) save_gradients_of(optimizer);
+  if (gradients_wait_) return;
+  save_gradients_of(optimizer);
+  judge(optimizer);
+}
+
+// A step that rules inside the training veto finds no gradients. One that computes them itself is judged at its end.
+void TrainingCapture::judge(const ::torch::optim::Optimizer& optimizer) {
+  const StepAdvice advice = hook_->judge_step();
+  if (advice == StepAdvice::kProceed) return;
+  take_gradients_from(optimizer);
+  if (advice == StepAdvice::kStop) end_step();
 }
 
 void TrainingCapture::step_has_ended(const ::torch::optim::Optimizer& optimizer) {

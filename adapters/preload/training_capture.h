@@ -58,6 +58,7 @@ class TrainingCapture {
   void take_note(const StepEnd& end);
   bool is_captured(const WatchedRoot& root, std::size_t layer);
   void save_gradients_of(const ::torch::optim::Optimizer& optimizer);
+  void judge(const ::torch::optim::Optimizer& optimizer);
   void bill(std::chrono::steady_clock::time_point begin);
 
   const std::unique_ptr<Hook> hook_;

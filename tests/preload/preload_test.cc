@@ -2,6 +2,7 @@
 // themselves is what was captured.
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <memory>
@@ -164,6 +165,44 @@ TEST_F(Untouched, WithoutOptionsLossesAndStatisticsAreCaptured) {
   EXPECT_TRUE(run->value("nll_loss_output_0", 0).ok());
   EXPECT_TRUE(run->statistics("gradient/head.weight", 0).ok());
   EXPECT_FALSE(run->value("gradient/head.weight", 0).ok());
+}
+
+// The last line of truth about the name at each step, but for the hash.
+std::vector<std::string> hashes_of(const std::string& output, const std::string& name) {
+  std::vector<std::string> hashes;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" " + name + " ") != std::string::npos) hashes.push_back(line.substr(line.rfind(' ')));
+  }
+  return hashes;
+}
+
+TEST_F(Untouched, ARuleInsideKeepsANanFromTheWeights) {
+  const std::string rules = "TRAINWARDEN_GUARD_RULES=ExplodingTensor TRAINWARDEN_ON_FIRE=";
+  const Outcome skips = watched("poisoned", kEverything, rules + "skip_step");
+  EXPECT_EQ(skips.exit_code, 0) << skips.err;
+  const auto weights = hashes_of(skips.out, "weight");
+  ASSERT_EQ(weights.size(), 5u) << skips.out;
+  EXPECT_EQ(weights[2], weights[1]) << "the step was left out";
+  EXPECT_NE(weights[3], weights[2]) << "the next one was not";
+  EXPECT_NE(skips.err.find("The optimizer's step is left out"), std::string::npos) << skips.err;
+  const auto run = trial("poisoned");
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(check_truth(skips.out, *run), 10);
+  EXPECT_GT(run->statistics("gradient/weight", 2)->nan_count, 0u);
+  EXPECT_EQ(run->statistics("weight", 4)->nan_count, 0u);
+
+  std::filesystem::remove_all(run_path("poisoned"));
+  const Outcome stops = watched("poisoned", kEverything, rules + "stop");
+  EXPECT_EQ(stops.exit_code, 128 + SIGTERM) << stops.err;
+  EXPECT_EQ(hashes_of(stops.out, "weight").size(), 2u) << "it ends before the step";
+  EXPECT_EQ(trial("poisoned")->state(), RunState::kStopped);
+}
+
+TEST_F(Untouched, AWordThatIsNoRuleIsSaidAndTheTrainingGoesOn) {
+  const Outcome outcome = watched("poisoned", kEverything, "TRAINWARDEN_GUARD_RULES=Nonsense");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.err.find("no rule judges inside this training"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Untouched, ARuleStopsIt) {

@@ -8,6 +8,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -126,6 +127,22 @@ int conv() {
   net.train();
   train_step(net, optimizer, 3);
   tell_digest(net);
+  return 0;
+}
+
+// Adam, whose third batch has a NaN.
+int poisoned() {
+  nn::Linear net(3, 2);
+  optim::Adam optimizer(net->parameters(), optim::AdamOptions(0.1).weight_decay(0.01));
+  for (int step = 0; step < 5; ++step) {
+    optimizer.zero_grad();
+    Tensor inputs = torch::ones({4, 3});
+    if (step == 2) inputs[0][0] = std::nan("");
+    nn::functional::mse_loss(net->forward(inputs), torch::zeros({4, 2})).backward();
+    optimizer.step();
+    tell_parameters(step, *net);
+  }
+  tell_digest(*net);
   return 0;
 }
 
@@ -431,6 +448,7 @@ int main(int argc, char** argv) {
                                                       {"folds", folds},
                                                       {"forks", forks},
                                                       {"gan", gan},
+                                                      {"poisoned", poisoned},
                                                       {"recovers", recovers},
                                                       {"speed", speed},
                                                       {"threads", threads},

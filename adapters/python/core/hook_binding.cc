@@ -18,6 +18,7 @@
 #include "python_hook.h"
 #include "reductions.h"
 #include "tensor_argument.h"
+#include "trainwarden/guard.h"
 #include "waiting.h"
 
 namespace trainwarden::python {
@@ -54,6 +55,32 @@ void close(PythonHook& self) {
 StepEnd end_step(PythonHook& self) {
   const Turn turn(self.turn());
   return self.call([](Hook& hook) { return hook.end_step(); });
+}
+
+void install_guard(PythonHook& self, const std::vector<std::string>& rules, std::string_view on_fire, bool keep_going,
+                   double time_limit_s, std::vector<std::string> mute) {
+  GuardOptions options;
+  options.on_fire = value_or_raise(parse_on_fire(on_fire));
+  options.keep_going = keep_going;
+  options.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(time_limit_s * 1e3));
+  options.mute = std::move(mute);
+  const Turn turn(self.turn());
+  raise_if_error(Guard::install(self.hook(), value_or_raise(Guard::parse_rules(rules)), options));
+  self.set_guarded();
+}
+
+void install_guard_from_environment(PythonHook& self) {
+  const Turn turn(self.turn());
+  raise_if_error(Guard::install_from_environment(self.hook()));
+  self.set_guarded();
+}
+
+// Without the GIL: rules take their time, and tensors of a GPU are waited for.
+std::string_view judge(PythonHook& self) {
+  if (!self.guarded()) return name(StepAdvice::kProceed);
+  const Turn turn(self.turn());
+  const nb::gil_scoped_release no_gil;
+  return name(self.hook().judge_step());
 }
 
 void set_mode(PythonHook& self, std::string_view mode) {
@@ -208,6 +235,12 @@ void bind_black_box(nb::class_<PythonHook>& type) {
 void bind_steps(nb::class_<PythonHook>& type) {
   type.def("step", end_step, "Ends the step: it is handed to the writer, and readers see it soon.")
       .def("set_mode", set_mode, nb::arg("mode"))
+      .def("install_guard", install_guard, nb::arg("rules"), nb::arg("on_fire"), nb::arg("keep_going"),
+           nb::arg("time_limit_s"), nb::arg("mute"), "From now on these rules judge inside the training.")
+      .def("install_guard_from_environment", install_guard_from_environment,
+           "Those of TRAINWARDEN_GUARD_RULES, if it is set.")
+      .def("judge_step", judge, "\"proceed\", \"skip_step\" or \"stop\": what is to become of an optimizer's step.")
+      .def_prop_ro("judge_reason", [](PythonHook& self) { return std::string(self.hook().judge_reason()); })
       .def("flush", flush, nb::arg("timeout_s") = 30.0, "Waits until every ended step is in the run's files.")
       .def("close", close, "Ends an open step, writes everything out and seals the run. Again: nothing.")
       .def("report", [](PythonHook& self) { return self.hook().report(); })

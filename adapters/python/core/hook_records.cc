@@ -57,6 +57,7 @@ void bind_report(nb::module_& module) {
       .def_ro("training_thread_ns", &HookReport::training_thread_ns, "Time spent inside the hook by training threads.")
       .def_ro("bill", &HookReport::bill)
       .def_ro("black_box", &HookReport::black_box)
+      .def_ro("vetoes", &HookReport::vetoes, "How often a step of an optimizer was to be left out.")
       .def_ro("on", &HookReport::on, "False once the hook was closed or has switched itself off.")
       .def_ro("off_reason", &HookReport::off_reason)
       .def_ro("losses", &HookReport::losses, "One for each cause that occurred.");

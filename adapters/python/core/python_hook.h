@@ -32,6 +32,9 @@ class PythonHook {
   // Of those calls that belong to the one thread that drives training: others wait for their turn.
   TurnMutex& turn() { return turn_; }
 
+  bool guarded() const { return guarded_; }
+  void set_guarded() { guarded_ = true; }
+
   // Calls `save` for tensors of this many bytes, without the GIL where it may take long.
   template <class Save>
   void offer(std::size_t bytes, Save save) {
@@ -50,6 +53,7 @@ class PythonHook {
  private:
   std::unique_ptr<Hook> hook_;
   const bool may_wait_;
+  bool guarded_ = false;  // rules may judge inside the training
   TurnMutex turn_;
 };
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from ._core import Histogram, HookReport, Statistics, StepEnd, compute_statistics, version
 from .errors import DataLoss, Error
+from .guard import StepAdvice
 from .hook import Hook
 from .options import Collection, KeepForm, Mode, Reduction, SavePolicy, SaveSchedule
 from .stopping import StopTraining
@@ -54,6 +55,7 @@ __all__ = [
     "SavePolicy",
     "SaveSchedule",
     "Statistics",
+    "StepAdvice",
     "StepEnd",
     "StepState",
     "StopTraining",

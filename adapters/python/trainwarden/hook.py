@@ -14,11 +14,13 @@ from typing import Any, Union
 
 from . import _core
 from .errors import Error, opening
+from .guard import StepAdvice
 from .options import Collection, KeepLike, Mode, SaveLike, options_json
 
 PathLike = Union[str, "os.PathLike[str]"]
 
 _logger = logging.getLogger("trainwarden")
+_ADVICE = {advice.value: advice for advice in StepAdvice}
 _open_hooks: weakref.WeakSet[Hook] = weakref.WeakSet()
 
 
@@ -114,7 +116,7 @@ class Hook(_core.Hook):
         """A hook with these options, overlaid by TRAINWARDEN_CONFIG and the TRAINWARDEN_* variables."""
         base = _core.parse_options(options_json({"run_dir": run_dir, **options}), "Hook.from_environment")
         with opening():
-            return cls._of(_core.options_from_environment(base))
+            return cls._of(_core.options_from_environment(base))._guarded()
 
     @classmethod
     def from_config(cls, file: PathLike) -> Hook:
@@ -136,7 +138,7 @@ class Hook(_core.Hook):
             options.rank = rank
         if world_size is not None:
             options.world_size = world_size
-        return cls._of(options)
+        return cls._of(options)._guarded()
 
     @classmethod
     def disabled(cls) -> Hook:
@@ -152,6 +154,42 @@ class Hook(_core.Hook):
     def _open(self, options: _core.HookOptions | None) -> None:
         super().__init__(options)
         _open_hooks.add(self)
+
+    def guard(
+        self,
+        *rules: str,
+        on_fire: str = "report",
+        keep_going: bool = False,
+        time_limit_s: float = 0.05,
+        mute: Iterable[str] = (),
+    ) -> None:
+        """From now on these rules judge inside the training: each time that judge() asks, and when a step ends.
+
+        Arguments:
+            rules: as of `trainwarden run --rule`: "ExplodingTensor", "VanishingGradient:threshold=1e-6", "default".
+            on_fire: "report"; "skip_step": judge() vetoes the optimizer's step; "stop": and the training ends.
+            keep_going: judge on with a rule that has fired ("skip_step" always does).
+            time_limit_s: a rule that takes longer three times in a row is parked.
+            mute: keys of verdicts that veto nothing.
+
+        Raises:
+            ValueError: a rule that does not exist, or that cannot judge inside the training.
+            FileExistsError: the hook has a guard.
+        """
+        self.install_guard(list(rules), on_fire, keep_going, time_limit_s, list(mute))
+
+    def judge(self) -> StepAdvice:
+        """Asks the guard, if there is one, about what was saved in this step so far. To be called right before an
+        optimizer steps, from the thread that drives training; judge_reason says why it was not "proceed"."""
+        return _ADVICE[self.judge_step()]
+
+    def _guarded(self) -> Hook:
+        """With the rules of TRAINWARDEN_GUARD_RULES. Without them the training goes on unguarded, and that is said."""
+        try:
+            self.install_guard_from_environment()
+        except Error as problem:
+            _logger.error("no rule judges inside this training: %s", problem)
+        return self
 
     @contextmanager
     def mode(self, mode: Mode | str) -> Iterator[Hook]:

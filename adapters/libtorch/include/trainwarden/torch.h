@@ -85,6 +85,9 @@ class TRAINWARDEN_API Watcher {
 
   // In place of the hook's own, so that activations are looked for exactly when the new mode wants any.
   void set_mode(Mode mode);
+  // Right before an optimizer steps: captures the gradients as they stand (end_step() then does not) and asks the rules
+  // inside the training, if there are any (guard.h). Unless they say kProceed, leave the optimizer's step out.
+  StepAdvice judge_step();
   // Captures parameters, buffers, gradients and optimizer state, then ends the hook's step.
   StepEnd end_step();
 

@@ -8,6 +8,7 @@ from typing import Any, Optional
 import torch
 from torch.optim import Optimizer
 
+from ..guard import StepAdvice
 from . import interception
 from .activations import Activations
 from .bridge import Bridge
@@ -67,6 +68,18 @@ class Recorder:
     def save_gradients(self, optimizer: Optimizer) -> None:
         if self.hook.wants_collection("gradients"):
             self._table_of(optimizer).save_gradients(parameters_in(optimizer))
+
+    def judge(self, optimizer: Optimizer) -> StepAdvice:
+        """Asks the rules inside the training about a step of the optimizer; its gradients have been saved.
+
+        A step that is vetoed finds no gradients: every optimizer of torch leaves parameters without one alone, and what
+        it remembers of them.
+        """
+        advice: StepAdvice = self.hook.judge()
+        if advice is not StepAdvice.PROCEED:
+            for parameter in parameters_in(optimizer):
+                parameter.grad = None
+        return advice
 
     def save_weights(self, optimizer: Optimizer) -> None:
         """The parameters of the optimizer and what it remembers of them."""

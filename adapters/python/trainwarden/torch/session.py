@@ -16,6 +16,7 @@ from typing import Any, Callable, Optional
 import torch
 from torch.optim import Optimizer
 
+from ..guard import StepAdvice
 from ..hook import Hook
 from ..stopping import StopTraining
 from . import faults, interception
@@ -143,6 +144,9 @@ class Session(SignalListener):
             recorder.phases.begin("optimizer")
             if not has_closure:
                 recorder.save_gradients(optimizer)
+        # A closure computes the gradients within the step: those are judged when the step has ended.
+        if not has_closure and recorder.judge(optimizer) is StepAdvice.STOP:
+            self._end_step(recorder)
 
     def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None:
         recorder = self._recorder

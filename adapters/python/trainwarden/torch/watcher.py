@@ -176,6 +176,7 @@ class Watcher(SignalListener):
         self._recorder.phases.begin("optimizer")
         if not has_closure:
             self._recorder.save_gradients(optimizer)
+            self._recorder.judge(optimizer)
 
     def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None:
         if optimizer is not self._optimizer:
@@ -215,7 +216,8 @@ def watch(
         hook: where to; what is kept, when and in which form is for it to say.
         model: may be wrapped in DataParallel, DistributedDataParallel or torch.compile; names are the model's own.
         optimizer: gradients are captured when its step() begins, weights when it ends. Without one both are captured by
-            Watcher.step().
+            Watcher.step(). A guard of the hook (Hook.guard) judges before this optimizer's step, unless it is given a
+            closure, and may take the gradients away, so that nothing changes.
         loss: the module that computes the loss; without one every loss module counts.
         prefix: before every name, for several models in one run: "generator."
     """
