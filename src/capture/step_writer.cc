@@ -19,6 +19,9 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr nanoseconds kIdleInterval = std::chrono::milliseconds(20);
+// Between steps that follow each other, so that a request to stop is seen before the next of them ends.
+constexpr nanoseconds kBusyInterval = std::chrono::milliseconds(4);
+constexpr int kBusyLooks = 250;  // then nothing comes any more
 constexpr nanoseconds kLongestWait = std::chrono::hours(24 * 365);
 
 // The training program's signals are for its own threads: one started in here has none delivered to it.
@@ -94,8 +97,10 @@ Status StepWriter::finish(std::unique_ptr<StagedStep> last_step, nanoseconds tim
 
 void StepWriter::run() {
   ::pthread_setname_np(::pthread_self(), "tw-writer");
+  int looks = 0;  // since the last step
   while (true) {
-    std::optional<std::unique_ptr<StagedStep>> step = queue_.pop(kIdleInterval);
+    std::optional<std::unique_ptr<StagedStep>> step = queue_.pop(looks < kBusyLooks ? kBusyInterval : kIdleInterval);
+    looks = step ? 0 : std::min(looks + 1, kBusyLooks);
     if (step) write(*std::move(step));
     if (!step && queue_.closed() && queue_.size() == 0) break;
     tend(!step.has_value());
