@@ -1,6 +1,6 @@
 """A training of short steps. With --fault it waits for a lock that nobody gives back, until it gives up.
 
-rule: Hang:floor_seconds=0.5,hang_seconds=1
+rule: Hang:floor_seconds=1,hang_seconds=1
 within: 31
 names: is a hang
 """
