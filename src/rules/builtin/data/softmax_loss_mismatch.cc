@@ -16,6 +16,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ constexpr std::int64_t kMostSteps = 1'000'000;
 constexpr double kSumTolerance = 0.0025;    // relative, of a row's sum
 constexpr double kLogTolerance = 1e-3;      // how far rounding may lift a logarithm of a probability above 0
 constexpr double kLeastSpread = 0.5;        // of sigmoid outputs: scores near 0 lie closer together
-constexpr std::int64_t kSigmoidSteps = 20;  // at least: scores may happen to lie in [0, 1] for a while
+constexpr std::int64_t kSigmoidSteps = 30;  // at least: scores may happen to lie in [0, 1] for a while
 constexpr std::uint64_t kSigmoidSamples = 200;
 constexpr double kNegativeLoss = -1e-3;
 constexpr double kSigmoidConfidence = 0.8;
@@ -184,6 +185,10 @@ class SoftmaxLossMismatch final : public Rule {
 
   void judge_logits(const TensorSpot& spot, const Statistics& numbers, const StepWindow& window,
                     std::vector<Finding>& found) {
+    // A sigmoid never leaves [0, 1]. Scores may lie in it for long, as a discriminator's do, but not from the first on.
+    const bool is_outside = numbers.min < 0 || numbers.max > 1 + kLogTolerance;  // false when nothing is finite
+    if (is_outside) left_unit_range_.insert({spot.tensor, spot.worker});
+    if (left_unit_range_.contains({spot.tensor, spot.worker})) return;
     const Streak& streak = continue_streak(spot, numbers, all_in_unit_range(numbers));
     if (streak.steps < std::max(patience_, kSigmoidSteps) || streak.samples < kSigmoidSamples) return;
     if (!(streak.highest - streak.lowest >= kLeastSpread)) return;
@@ -260,6 +265,7 @@ class SoftmaxLossMismatch final : public Rule {
   const Kinds kinds_;
   const std::int64_t patience_;
   std::map<Key, Streak> streaks_;
+  std::set<Key> left_unit_range_;  // inputs of losses with logits that cannot come from a sigmoid
 };
 
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
@@ -276,7 +282,7 @@ and tells the loss by their names. Fires when for `patience` steps in a row
 - the input of a cross entropy has been through a softmax already: all of it lies in [0, 1] and its rows sum to 1
   (evidence `row_sum`);
 - the input of `NLLLoss` is above 0, and so is no logarithm of a probability (evidence `max`);
-- the input of `BCEWithLogitsLoss` stays within [0, 1], over at least 20 steps and 200 numbers that spread over half of
+- the input of `BCEWithLogitsLoss` has never left [0, 1], over at least 30 steps and 200 numbers that spread over half of
   that range, as if it came from a sigmoid (evidence `min`, `max`; confidence 0.8, since scores may do that by chance);
 - a cross entropy is negative (evidence `loss`).
 

@@ -80,12 +80,17 @@ TEST(SoftmaxLossMismatch, ScoresOrProbabilitiesInNLLLoss) {
 
 TEST(SoftmaxLossMismatch, SigmoidOutputsInALossWithLogits) {
   const TestRun run = predictions_of("BCEWithLogitsLoss_input_0", probabilities);
-  EXPECT_EQ(first_fired(run), 24);  // 200 numbers
-  EXPECT_LT(judge(run, "SoftmaxLossMismatch").at(30).confidence, 1);
+  EXPECT_EQ(first_fired(run), 29);  // the 30th step
+  EXPECT_LT(judge(run, "SoftmaxLossMismatch").at(29).confidence, 1);
   EXPECT_EQ(first_fired(predictions_of("BCEWithLogitsLoss_input_0", scores)), -1);
   const auto narrow = [](std::int64_t) { return std::vector<float>{.3F, .4F, .5F, .6F, .7F, .5F, .5F, .5F}; };
   EXPECT_EQ(first_fired(predictions_of("BCEWithLogitsLoss_input_0", narrow)), -1);
   EXPECT_EQ(first_fired(predictions_of("BCELoss_input_0", probabilities)), -1);  // which takes probabilities
+}
+
+TEST(SoftmaxLossMismatch, ScoresThatWereOnceOutsideAreNoSigmoids) {
+  const auto settles = [](std::int64_t step) { return step == 0 ? scores(1) : probabilities(step); };
+  EXPECT_EQ(first_fired(predictions_of("BCEWithLogitsLoss_input_0", settles)), -1);
 }
 
 TEST(SoftmaxLossMismatch, ANegativeCrossEntropy) {
