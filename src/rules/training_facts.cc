@@ -26,8 +26,7 @@ Result<std::vector<TensorSpot>> find_signals(const StepWindow& window, std::stri
   const bool is_family = !name.empty() && name.back() == '/';
   std::vector<TensorSpot> found;
   for (const TensorSpot& spot : spots) {
-    const bool fits =
-        is_family ? spot.tensor.compare(0, name.size(), name) == 0 : without_repeat(spot.tensor) == name;
+    const bool fits = is_family ? spot.tensor.compare(0, name.size(), name) == 0 : without_repeat(spot.tensor) == name;
     if (fits) found.push_back(spot);
   }
   return found;
@@ -103,7 +102,12 @@ Status TrainingFacts::take_model(const std::string& text) {
     listed.push_back(std::move(name));
   }
   module_order_.clear();
-  for (std::size_t at = 0; at < listed.size();) add_in_order(listed, at, module_order_);
+  // The outermost model comes first, under a name that those of its parts need not begin with.
+  const bool has_whole =
+      listed.size() > 1 && std::none_of(listed.begin(), listed.end(),
+                                        [&](const std::string& module) { return is_part_of(module, listed.front()); });
+  for (std::size_t at = has_whole ? 1 : 0; at < listed.size();) add_in_order(listed, at, module_order_);
+  if (has_whole) module_order_.try_emplace(listed.front(), module_order_.size());
   trained_.clear();
   for (const Json& parameter : *parameters) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::string name, format::string_field(parameter, "name"));

@@ -52,6 +52,15 @@ TEST_F(Facts, TheModel) {
   EXPECT_EQ(facts.module_order("body.1"), std::nullopt);
 }
 
+TEST_F(Facts, TheOutermostModelComesLastWhateverItIsCalled) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {text("model", R"({"modules": [{"name": "Net", "kind": "Net"},
+      {"name": "stem", "kind": "Linear"}, {"name": "head", "kind": "Linear"}], "parameters": [], "foreign": 0})")}});
+  ASSERT_TRUE(take(run).ok());
+  EXPECT_LT(facts.module_order("stem"), facts.module_order("head"));
+  EXPECT_LT(facts.module_order("head"), facts.module_order("Net"));
+}
+
 TEST_F(Facts, TheOptimizersAndTheirLearningRates) {
   TestRun run;
   run.add({.step = 0,

@@ -1,5 +1,5 @@
-"""A classifier. With --fault a few batches whose inputs were scaled wrongly and whose labels were mixed up at step 120
-throw the weights far off, and the loss does not come back.
+"""A classifier. With --fault inputs and labels no longer belong together from step 120 on (a shuffle of one of them), and
+the loss jumps and does not come back.
 
 rule: LossSpike
 within: 200
@@ -22,8 +22,8 @@ def main(fault):
     for step in range(220):
         inputs = torch.randn(64, 16)
         labels = (inputs @ teacher).argmax(dim=1)
-        if fault and 120 <= step < 124:
-            inputs, labels = inputs * 300, labels[torch.randperm(64)]
+        if fault and step >= 120:
+            labels = labels[torch.randperm(64)]
         optimizer.zero_grad()
         loss = criterion(net(inputs), labels)
         loss.backward()

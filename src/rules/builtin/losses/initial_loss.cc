@@ -7,6 +7,7 @@
 // C little. Judged once, at the first training step that holds a loss. State: whether that was.
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ class InitialLoss final : public Rule {
   explicit InitialLoss(double tolerance) : tolerance_(tolerance) {}
 
   Verdict evaluate(const StepWindow& window) override {
-    if (is_judged_) return Verdict::not_applicable("only the first loss is judged");
+    if (is_judged_) return Verdict::not_applicable(why_not_);
     if (window.mode() == Mode::kEval || window.mode() == Mode::kPredict) {
       return Verdict::not_applicable("losses of train steps are judged");
     }
@@ -47,13 +48,14 @@ class InitialLoss final : public Rule {
     if (losses.tensors.empty()) return nothing_to_judge(losses.gaps, "loss", window);
     is_judged_ = true;
     const auto task = classification(window);
-    if (!task)
-      return Verdict::not_applicable("predictions of shape [N, C] with N labels that are classes were not found");
-    const TensorReduction& loss = losses.tensors.front();
-    if (losses.tensors.size() > window.workers().size()) {
-      return Verdict::not_applicable("there are several losses, and which one goes with the predictions is not known");
+    if (!task) {
+      why_not_ = "predictions of shape [N, C] with N labels that are classes were not found at the first loss";
+    } else if (losses.tensors.size() > window.workers().size()) {
+      why_not_ = "there are several losses, and which one goes with the predictions is not known";
+    } else {
+      return judge(losses.tensors.front(), *task, window);
     }
-    return judge(loss, *task, window);
+    return Verdict::not_applicable(why_not_);
   }
 
   std::vector<Collection> needs() const override {
@@ -114,6 +116,7 @@ class InitialLoss final : public Rule {
 
   const double tolerance_;
   bool is_judged_ = false;
+  std::string why_not_ = "only the first loss is judged";
 };
 
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {

@@ -91,19 +91,24 @@ class NonFiniteOrigin final : public Rule {
     std::erase_if(survey.found, [](const NonFiniteTensor& tensor) { return tensor.phase == StepPhase::kGradients; });
   }
 
-  // Something that training depends on is not finite.
+  // Something that training depends on is not finite. A buffer of -infinity is a mask.
   static bool matters(const FiniteSurvey& survey) {
-    return std::any_of(survey.found.begin(), survey.found.end(),
-                       [](const NonFiniteTensor& tensor) { return tensor.phase >= StepPhase::kLosses; });
+    return std::any_of(survey.found.begin(), survey.found.end(), [](const NonFiniteTensor& tensor) {
+      return tensor.phase >= StepPhase::kLosses && !is_mask(tensor);
+    });
+  }
+
+  static bool is_mask(const NonFiniteTensor& tensor) {
+    return tensor.negative_only && (tensor.phase == StepPhase::kBatch || tensor.phase == StepPhase::kState);
   }
 
   void remember_usual(const FiniteSurvey& survey) {
     for (const NonFiniteTensor& tensor : survey.found) usual_.emplace(tensor.spot.tensor, tensor.spot.worker);
   }
 
-  // A mask of -infinity is given to a model on purpose.
+  // Neither a mask, which is there on purpose, nor what healthy steps had.
   bool is_suspect(const NonFiniteTensor& tensor) const {
-    if (tensor.phase == StepPhase::kBatch && tensor.negative_only) return false;
+    if (is_mask(tensor)) return false;
     return usual_.count(Key(tensor.spot.tensor, tensor.spot.worker)) == 0;
   }
 
@@ -187,7 +192,8 @@ cannot be the origin: the message says what was looked at before it. Within a mo
 output) it cannot see. Without the signal `trainwarden/model` the order of the outputs is that of their names, and
 confidence is 0.7 where several are affected.
 
-Infinities that a healthy step had in the same tensor, such as masks, are not suspected. Gradients of a step that a
+Infinities that a healthy step had in the same tensor, and inputs, buffers and weights that hold -infinity and nothing
+else that is not finite (masks), are not suspected. Gradients of a step that a
 gradient scaler left out are not judged; a loss that is not finite in such a step is a note, and an issue when it
 happens three times in a row.)";
   description.source =

@@ -99,6 +99,16 @@ TEST(NonFiniteOrigin, WhatReachesNothingDoesNotFire) {
   EXPECT_EQ(judge_step({.bad = {"net_input_0"}, .with = -INFINITY}).outcome, Outcome::kOk);
 }
 
+TEST(NonFiniteOrigin, ABufferOfMinusInfinityIsAMask) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {reduced("mask", {0, -INFINITY}, {"buffers"}), reduced("w", {1}, {"weights"})}});
+  run.add({.step = 1, .tensors = {reduced("running_var", {0, INFINITY}, {"buffers"})}});
+  run.add({.step = 2, .tensors = {reduced("running_var", {0, NAN}, {"buffers"})}});
+  const auto verdicts = judge(run, "NonFiniteOrigin");
+  EXPECT_EQ(steps_with(verdicts, Outcome::kOk), (Steps{0}));
+  EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{1, 2}));
+}
+
 TEST(NonFiniteOrigin, AMaskIsNoSuspect) {
   TestRun run;
   run.add(training_step({.step = 0, .bad = {"stem_output_0"}, .with = -INFINITY}));
