@@ -27,10 +27,10 @@ constexpr const char* kAdvice =
     "Look at the steps before this one for the first tensor that grew; try a lower learning rate, gradient clipping, "
     "or a wider number type where it overflowed.";
 
-// Where -infinity is never meant.
+// Where -infinity is never meant. Buffers are not among them: models register their masks as such.
 const TensorSelection& never_masked() {
   static const TensorSelection kSelection{
-      .collections = {"weights", "biases", "gradients", "losses", "scalars", "optimizer_state", "buffers"},
+      .collections = {"weights", "biases", "gradients", "losses", "scalars", "optimizer_state"},
       .patterns = {},
       .all = false};
   return kSelection;
@@ -144,11 +144,12 @@ RuleKind exploding_tensor() {
   return {
       {.name = "ExplodingTensor",
        .summary = "Fires when a tensor holds a NaN or an infinity.",
-       .parameters = with_selection({{"only_nan", "False", "True: infinities are fine"},
-                                     {"allow_masks", "True",
-                                      "True: -infinity is fine in activations and other tensors that are no weight, "
-                                      "gradient, loss or state, beside finite values and without other infinities"}},
-                                    "all tensors when neither is given"),
+       .parameters =
+           with_selection({{"only_nan", "False", "True: infinities are fine"},
+                           {"allow_masks", "True",
+                            "True: -infinity is fine in activations, buffers and other tensors that are no weight, "
+                            "gradient, loss or state, beside finite values and without other infinities"}},
+                          "all tensors when neither is given"),
        .topic = "tensors",
        .details =
            "Judges, by itself, each chosen tensor of each worker by its counts of NaN and infinities, which "

@@ -65,13 +65,14 @@ TEST(ExplodingTensor, TheUnionOfCollectionsAndPatternsIsJudged) {
   EXPECT_EQ(judge(run, "ExplodingTensor:collection_names=mine,tensor_regex=^c").at(0).outcome, Outcome::kFired);
 }
 
-TEST(ExplodingTensor, MasksArePassedInActivationsOnly) {
+TEST(ExplodingTensor, MasksArePassedInActivationsAndBuffersOnly) {
   TestRun run;
   run.add({.step = 0, .tensors = {kept("attn_input_2", {0, -INFINITY, 0}, {"inputs"})}});
   run.add({.step = 1, .tensors = {kept("attn_input_2", {0, -INFINITY, INFINITY}, {"inputs"})}});
   run.add({.step = 2, .tensors = {kept("attn_input_2", {-INFINITY, -INFINITY}, {"inputs"})}});
   run.add({.step = 3, .tensors = {kept("gradient/a", {0, -INFINITY}, {"gradients"})}});
   run.add({.step = 4, .tensors = {kept("attn_input_2", {0, -INFINITY, NAN}, {"inputs"})}});
+  run.add({.step = 5, .tensors = {kept("mask", {0, -INFINITY}, {"buffers"})}});
   EXPECT_EQ(steps_with(judge(run, "ExplodingTensor"), Outcome::kFired), (std::vector<std::int64_t>{1, 2, 3, 4}));
   EXPECT_EQ(judge(run, "ExplodingTensor:allow_masks=False").at(0).outcome, Outcome::kFired);
 }
