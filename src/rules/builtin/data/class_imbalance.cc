@@ -199,10 +199,11 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 constexpr const char* kDetails =
-    R"(Counts labels over the steps, those of each mode by themselves. Once `samples` labels
-were counted, it fires when the class with the most labels has more than `threshold_imbalance` times as many as the class
-with the fewest, or when more than the part `threshold_misprediction` of a class was predicted wrongly; then it counts
-anew. A class without any label is not seen, and not counted as empty. Labels of -100 are left out.
+    R"(Counts labels over the steps, those of each mode by themselves. Once
+`samples` labels were counted, it fires when the class with the most labels has more than `threshold_imbalance`
+times as many as the class with the fewest, or when more than the part `threshold_misprediction` of a class was
+predicted wrongly; then it counts anew. A class without any label is not seen, and not counted as empty. Labels of
+-100 are left out.
 
 Needs labels and predictions as values: class numbers, scores of which the highest is taken, or one score for each label
 that is 0 or 1. When no tensor matches the patterns, those of the collections `labels` and `predictions` are taken.

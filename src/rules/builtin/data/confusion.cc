@@ -172,11 +172,11 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   return std::unique_ptr<Rule>(new Confusion(std::move(labels), std::move(predictions), limits));
 }
 
-constexpr const char* kDetails = R"(Counts at each step how often a sample of class i was predicted as class j, over all
-labels of the step on all workers. Fires when the recall of a class that occurs, conf[i][i] / sum of row i, is below
-`min_diag`, or when of what was predicted as one class more than the part `max_off_diag` belongs to another single class,
-conf[j][i] / sum of column i. SageMaker's documentation divides the diagonal by its own sum, which a perfect model with
-ten classes would fail; `diagonal=share` asks for that.
+constexpr const char* kDetails = R"(Counts at each step how often a sample of class i was predicted as class j, over
+all labels of the step on all workers. Fires when the recall of a class that occurs, conf[i][i] / sum of row i, is
+below `min_diag`, or when of what was predicted as one class more than the part `max_off_diag` belongs to another
+single class, conf[j][i] / sum of column i. SageMaker's documentation divides the diagonal by its own sum, which a
+perfect model with ten classes would fail; `diagonal=share` asks for that.
 
 Needs labels and predictions as values: class numbers, scores of which the highest is taken, or one score for each label
 that is 0 or 1. Labels of -100 are left out. A class that does not occur at the step is not judged. `category_no` makes

@@ -189,17 +189,18 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 
 constexpr const char* kDetails = R"(Fires in two cases, at training steps that hold predictions whole.
 
-The same output: for `patience` such steps in a row all samples of the batch have the same predictions, to one millionth,
-while their labels differ (evidence `spread_over_samples`). That is a model through which nothing comes any more. It also
-judges regressions.
+The same output: for `patience` such steps in a row all samples of the batch have the same predictions, to one
+millionth, while their labels differ (evidence `spread_over_samples`). That is a model through which nothing comes
+any more. It also judges regressions.
 
-A collapse: a classifier that predicted several classes at three judged steps or more predicts one class for 99 % of the
-samples, for `collapse_patience` judged steps in a row in which the loss fell by less than 1 %, while no class has 60 % of
-the labels (evidence `share_of_predicted_class`, `loss_decrease`; confidence 0.8). A model that predicts one class from the
-start does not fire: it may just not have learned yet.
+A collapse: a classifier that predicted several classes at three judged steps or more predicts one class for 99 % of
+the samples, for `collapse_patience` judged steps in a row in which the loss fell by less than 1 %, while no class
+has 60 % of the labels (evidence `share_of_predicted_class`, `loss_decrease`; confidence 0.8). A model that predicts
+one class from the start does not fire: it may just not have learned yet.
 
-Needs values of the collections `predictions` and `labels`, every tenth step, and statistics of `losses`. Batches of fewer
-than 8 samples are not judged, and classes only where there is one label for each sample, not for tokens and pixels.)";
+Needs values of the collections `predictions` and `labels`, every tenth step, and statistics of `losses`. Batches of
+fewer than 8 samples are not judged, and classes only where there is one label for each sample, not for tokens and
+pixels.)";
 
 }  // namespace
 

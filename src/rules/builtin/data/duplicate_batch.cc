@@ -197,10 +197,11 @@ when
 - after at least 8 different batches one stays for `stuck_steps` steps, and ten times as long as any before it (evidence
   `same_batch_steps`, confidence 0.7).
 
-It stays silent where repetition is meant: the whole data set as one batch, epochs that are not shuffled, short data sets
-that are gone through again and again, several steps on one batch. Batches of fewer than 32 numbers may be equal by chance
-and are not judged. Needs the hash of `batch_inputs` and, for the first, the signals of the data loader. Workers that
-share one model by tensor or pipeline parallelism rightly get the same batch: leave the rule out there.)";
+It stays silent where repetition is meant: the whole data set as one
+batch, epochs that are not shuffled, short data sets that are gone through again and again, several steps on one
+batch. Batches of fewer than 32 numbers may be equal by chance and are not judged. Needs the hash of `batch_inputs`
+and, for the first, the signals of the data loader. Workers that share one model by tensor or pipeline parallelism
+rightly get the same batch: leave the rule out there.)";
 
 }  // namespace
 

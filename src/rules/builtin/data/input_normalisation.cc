@@ -183,9 +183,10 @@ model, of training and evaluation by themselves. After `steps` steps of a kind i
 - with a note, when in training the mean is further than `most_mean` from 0 or the standard deviation above
   `most_deviation`, as with pixels from 0 to 255 (evidence `mean`, `deviation`).
 
-Needs statistics of `batch_inputs`. Whole numbers in tensors of one or two dimensions are taken for tokens and left out.
-It sees tensors as a whole: a single feature on another scale, or a constant one, goes unseen. Steps without a mode count
-as training. Not among the default rules: generators and autoencoders may rightly be evaluated on other inputs.)";
+Needs statistics of `batch_inputs`. Whole numbers in tensors of one or two dimensions are taken for tokens and left
+out. It sees tensors as a whole: a single feature on another scale, or a constant one, goes unseen. Steps without a
+mode count as training. Not among the default rules: generators and autoencoders may rightly be evaluated on other
+inputs.)";
 
 }  // namespace
 

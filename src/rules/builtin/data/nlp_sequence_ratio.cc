@@ -113,12 +113,12 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 constexpr const char* kDetails = R"(Looks at what goes into embeddings (collection `embedding_inputs`, and what
-`tensor_regex` matches) and fires when a token of `token_values` makes up more than its part of `token_thresholds_percent`
-of all tokens of the tensor at the step. The two lists belong together, the first to the first. With the defaults: when
-more than half of the tokens are 0, which many vocabularies use as padding.
+`tensor_regex` matches) and fires when a token of `token_values` makes up more than its part of
+`token_thresholds_percent` of all tokens of the tensor at the step. The two lists belong together, the first to the
+first. With the defaults: when more than half of the tokens are 0, which many vocabularies use as padding.
 
-Needs whole values of `embedding_inputs`. Not among the default rules: what 0 means, and how much padding is too much, is
-the program's own. Evidence: `percent_of_token_T`.)";
+Needs whole values of `embedding_inputs`. Not among the default rules: what 0 means, and how much padding is too
+much, is the program's own. Evidence: `percent_of_token_T`.)";
 
 }  // namespace
 

@@ -282,14 +282,15 @@ and tells the loss by their names. Fires when for `patience` steps in a row
 - the input of a cross entropy has been through a softmax already: all of it lies in [0, 1] and its rows sum to 1
   (evidence `row_sum`);
 - the input of `NLLLoss` is above 0, and so is no logarithm of a probability (evidence `max`);
-- the input of `BCEWithLogitsLoss` has never left [0, 1], over at least 30 steps and 200 numbers that spread over half of
-  that range, as if it came from a sigmoid (evidence `min`, `max`; confidence 0.8, since scores may do that by chance);
+- the input of `BCEWithLogitsLoss` has never left [0, 1], over at least 30 steps and 200 numbers that spread over
+  half of that range, as if it came from a sigmoid (evidence `min`, `max`; confidence 0.8, since scores may do that
+  by chance);
 - a cross entropy is negative (evidence `loss`).
 
 Needs statistics of the collections `predictions` and `losses`. It knows the losses of PyTorch by name, as modules
-(`CrossEntropyLoss_input_0`) and as functions (`nll_loss_input_0`, which is `F.cross_entropy` or `F.nll_loss`, and is
-asked only whether it sums to 1). It cannot see a softmax or sigmoid too few before losses that take anything, as MSELoss
-does. `log_softmax` before a cross entropy is superfluous but harmless, and does not fire.)";
+(`CrossEntropyLoss_input_0`) and as functions (`nll_loss_input_0`, which is `F.cross_entropy` or `F.nll_loss`, and
+is asked only whether it sums to 1). It cannot see a softmax or sigmoid too few before losses that take anything, as
+MSELoss does. `log_softmax` before a cross entropy is superfluous but harmless, and does not fire.)";
 
 }  // namespace
 

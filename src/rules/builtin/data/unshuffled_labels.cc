@@ -142,17 +142,17 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   return std::unique_ptr<Rule>(new UnshuffledLabels(threshold, batches));
 }
 
-constexpr const char* kDetails = R"(Counts over all training steps how often a label is the same as the one before it,
-within batches and from the last of a batch to the first of the next. In random order both happen with the chance
-s = sum of the squared shares of the classes. Fires when, after `batches` batches, both are above
-s + `threshold` (1 - s), and by more than six standard deviations. The first class alone tells nothing: with long classes
-it fires soon after the second has begun.
+constexpr const char* kDetails = R"(Counts over all training steps how often a label is the same as the one before
+it, within batches and from the last of a batch to the first of the next. In random order both happen with the
+chance s = sum of the squared shares of the classes. Fires when, after `batches` batches, both are above s +
+`threshold` (1 - s), and by more than six standard deviations. The first class alone tells nothing: with long
+classes it fires soon after the second has begun.
 
-Needs whole labels of the collection `labels` at every step: integers, or zeros and ones. It takes no labels of eval steps,
-no other numbers (regression), and no labels of which there are more than samples in the batch, such as tokens and pixels.
-The whole data set as one batch, several samples of a class in each batch, and the two losses of a GAN do not fire. Time
-series that are rightly in order may: leave the rule out there. Evidence: `alike_across_batches`, `alike_within_batch`,
-`alike_by_chance`.)";
+Needs whole labels of the collection `labels` at every step: integers, or zeros and ones. It takes no labels of eval
+steps, no other numbers (regression), and no labels of which there are more than samples in the batch, such as
+tokens and pixels. The whole data set as one batch, several samples of a class in each batch, and the two losses of
+a GAN do not fire. Time series that are rightly in order may: leave the rule out there. Evidence:
+`alike_across_batches`, `alike_within_batch`, `alike_by_chance`.)";
 
 }  // namespace
 

@@ -40,8 +40,8 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters&) {
 
 constexpr const char* kDetails = R"(Does nothing yet: it answers "not applicable" at every step, and is here so that
 configurations that name it are understood. It asks for the collections that the report is made of (`metrics`,
-`feature_importance`, `predictions`, `labels` at every fifth step, `hyperparameters` at the first), so that one can be made
-of the run later.)";
+`feature_importance`, `predictions`, `labels` at every fifth step, `hyperparameters` at the first), so that one can
+be made of the run later.)";
 
 }  // namespace
 

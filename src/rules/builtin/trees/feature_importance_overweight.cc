@@ -102,8 +102,8 @@ constexpr const char* kDetails = R"(Adds up the `nfeatures` largest importances 
 all, and fires when they make up more than `threshold`. A model with no more than `nfeatures` features is not judged.
 
 Needs one number for each feature, as smdebug's hook for XGBoost writes them: `feature_importance/weight/<feature>`.
-Another kind of importance is chosen by `tensor_regex`: `.*feature_importance/gain`. Not among the default rules: a model
-may rightly rest on a few features. Evidence: `importance_part` of each of them.)";
+Another kind of importance is chosen by `tensor_regex`: `.*feature_importance/gain`. Not among the default rules: a
+model may rightly rest on a few features. Evidence: `importance_part` of each of them.)";
 
 }  // namespace
 
