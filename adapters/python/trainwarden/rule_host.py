@@ -8,6 +8,7 @@ What the rule itself prints goes to the engine, which shows the last of it when 
 from __future__ import annotations
 
 import abc
+import importlib
 import importlib.util
 import inspect
 import json
@@ -130,10 +131,11 @@ def _is_rule(thing: Any, module: ModuleType) -> bool:
 
 
 def _smdebug_rule(kind: Any, run: str, arguments: Mapping[str, Any]) -> Rule:
-    from smdebug.rules.engine import EngineRule
-    from smdebug.trials import create_trial
-
-    return typing.cast(Rule, EngineRule(kind(base_trial=create_trial(run), **arguments)))
+    # A package above this one, which need not be there.
+    engine = importlib.import_module("smdebug.rules.engine")
+    trials = importlib.import_module("smdebug.trials")
+    rule = engine.EngineRule(kind(base_trial=trials.create_trial(run), **arguments))
+    return typing.cast(Rule, rule)
 
 
 def _arguments_of(found: Any, parameters: Mapping[str, str], skip: int) -> dict[str, Any]:
