@@ -67,11 +67,11 @@ def faulty(window: StepWindow, how: str, at: int = 2) -> bool:
 
 
 class LikeSmdebug:
-    """As classes of smdebug are, without importing it here."""
+    """As classes of the package smdebug are: made with the run in their hands."""
 
     def __init__(self, base_trial: object, threshold: str = "3"):
-        self.base_trial = base_trial
         self.threshold = float(threshold)
 
-    def invoke_at_step(self, step: int) -> bool:
-        raise NotImplementedError
+    @classmethod
+    def for_engine(cls, run: str, **arguments: str) -> rules.Rule:
+        return holds(limit=cls(run, **arguments).threshold)

@@ -141,6 +141,8 @@ def test_a_run_that_is_not_there(host: Any, tmp_path: Path) -> None:
     assert "error" in host(ask="open", run=str(tmp_path / "none"))
 
 
-def test_a_class_like_those_of_smdebug_is_made_with_the_run(host: Any) -> None:
+def test_a_class_like_those_of_smdebug_is_made_with_the_run(host: Any, finished: Path) -> None:
     answer = host(ask="start", file=str(_FILE), rule="LikeSmdebug", parameters={"threshold": "1"})
     assert answer == {"needs": []}
+    assert host(ask="open", run=str(finished)) == {}
+    assert [host(ask="judge", step=step)["outcome"] for step in (0, 1)] == ["ok", "fired"]

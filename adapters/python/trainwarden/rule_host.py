@@ -8,7 +8,6 @@ What the rule itself prints goes to the engine, which shows the last of it when 
 from __future__ import annotations
 
 import abc
-import importlib
 import importlib.util
 import inspect
 import json
@@ -74,9 +73,9 @@ class Host:
 
     def _start(self, file: str, name: str, parameters: Mapping[str, str]) -> dict[str, Any]:
         found = find_rule(load(file), name)
-        if hasattr(found, "invoke_at_step"):
+        if hasattr(found, "for_engine"):
             arguments = _arguments_of(found, parameters, skip=2)
-            self._make = lambda trial: _smdebug_rule(found, trial.path, arguments)
+            self._make = lambda trial: found.for_engine(trial.path, **arguments)
             return {"needs": []}
         rule = found(**_arguments_of(found, parameters, skip=1))
         if not isinstance(rule, Rule):
@@ -110,7 +109,10 @@ def load(file: str) -> ModuleType:
 
 
 def find_rule(module: ModuleType, name: str) -> Any:
-    """The class or function of this name, or the only one when the name is empty."""
+    """The class or function of this name, or the only one when the name is empty.
+
+    A class that is made with the run in its hands, as those of smdebug are, gives a Rule by for_engine(run, **arguments).
+    """
     candidates = {key: thing for key, thing in vars(module).items() if _is_rule(thing, module)}
     if name in candidates:
         return candidates[name]
@@ -124,18 +126,10 @@ def find_rule(module: ModuleType, name: str) -> Any:
 
 def _is_rule(thing: Any, module: ModuleType) -> bool:
     if inspect.isclass(thing):
-        is_kind = issubclass(thing, Rule) or callable(getattr(thing, "invoke_at_step", None))
+        is_kind = issubclass(thing, Rule) or callable(getattr(thing, "for_engine", None))
         is_abstract = inspect.isabstract(thing) or abc.ABC in thing.__bases__
         return is_kind and not is_abstract and thing.__module__ == module.__name__
     return bool(getattr(thing, "makes_rule", False)) and thing.__module__ == module.__name__
-
-
-def _smdebug_rule(kind: Any, run: str, arguments: Mapping[str, Any]) -> Rule:
-    # A package above this one, which need not be there.
-    engine = importlib.import_module("smdebug.rules.engine")
-    trials = importlib.import_module("smdebug.trials")
-    rule = engine.EngineRule(kind(base_trial=trials.create_trial(run), **arguments))
-    return typing.cast(Rule, rule)
 
 
 def _arguments_of(found: Any, parameters: Mapping[str, str], skip: int) -> dict[str, Any]:

@@ -43,6 +43,14 @@ class Rule(ABC):
         logger: where it may speak.
     """
 
+    @classmethod
+    def for_engine(cls, run: str, **arguments: Any) -> rules.Rule:
+        """The rule for a run's folder as the engine of Trainwarden judges with it: `--rule my_rules.py:MyRule`."""
+        from ..trials import create_trial
+        from .engine import EngineRule
+
+        return EngineRule(cls(base_trial=create_trial(run), **arguments))
+
     def __init__(self, base_trial: Trial, action_str: str | None = None, other_trials: Iterable[Trial] | None = None):
         if action_str is not None and not isinstance(action_str, str):
             raise SMDebugTypeError(f"expected text as action_str, found {action_str!r}; name it: other_trials=...")
