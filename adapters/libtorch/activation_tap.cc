@@ -2,9 +2,20 @@
 #include "activation_tap.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace trainwarden::torch {
+namespace {
+
+bool is_embedding(std::string_view type) {
+  return type.starts_with("Embedding");
+}
+bool is_convolution(std::string_view type) {
+  return type.starts_with("Conv") && !type.starts_with("ConvTranspose");
+}
+
+}  // namespace
 
 // The call that an operator is.
 class ActivationTap::Call : public OperatorCall {
@@ -28,8 +39,13 @@ ActivationTap::ActivationTap(LayerCalls& calls, const ::torch::nn::Module& modul
 
 void ActivationTap::refresh() {
   layers_.clear();
-  owners_.emplace(module_,
-                  [this](const std::string& path) { return layers_.emplace_back(calls_.layer(prefix_ + path)); });
+  bool convolution_seen = false;
+  owners_.emplace(module_, [&](const std::string& path, const std::string& type) {
+    LayerCalls::Collections input_kinds;
+    if (is_embedding(type)) input_kinds.push_back("embedding_inputs");
+    if (is_convolution(type) && !std::exchange(convolution_seen, true)) input_kinds.push_back("image_inputs");
+    return layers_.emplace_back(calls_.layer(prefix_ + path, input_kinds));
+  });
 }
 
 bool ActivationTap::is_wanted() {

@@ -2,50 +2,62 @@
 #include "layer_calls.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "tensor_bridge.h"
 
 namespace trainwarden::torch {
 
-std::size_t LayerCalls::layer(std::string_view name) {
+std::size_t LayerCalls::layer(std::string_view name, const Collections& input_kinds) {
   const auto known = layer_by_name_.find(name);
   if (known != layer_by_name_.end()) return known->second;
-  const std::size_t index = add(name, "outputs");
+  Collections of_inputs = {"inputs"};
+  of_inputs.insert(of_inputs.end(), input_kinds.begin(), input_kinds.end());
+  const std::size_t index = add(name, std::move(of_inputs), {"outputs"});
+  declare_next(layers_[index].outputs);
   declare_next(layers_[index].inputs);
   return index;
 }
 
 std::size_t LayerCalls::loss(std::string_view name) {
   const auto known = layer_by_name_.find(name);
-  return known != layer_by_name_.end() ? known->second : add(name, "losses");
+  if (known != layer_by_name_.end()) return known->second;
+  const std::size_t index = add(name, {"inputs"}, {"losses"});
+  declare_next(layers_[index].outputs);
+  return index;
 }
 
-std::size_t LayerCalls::add(std::string_view name, std::string_view output_collection) {
+std::size_t LayerCalls::function(std::string_view name, const Collections& input_kinds,
+                                 const Collections& output_kinds) {
+  const auto known = layer_by_name_.find(name);
+  return known != layer_by_name_.end() ? known->second : add(name, input_kinds, output_kinds);
+}
+
+std::size_t LayerCalls::add(std::string_view name, Collections of_inputs, Collections of_outputs) {
   const std::string stem(name);
-  layers_.push_back({.inputs = {.stem = stem + "_input_", .collection = "inputs"},
-                     .outputs = {.stem = stem + "_output_", .collection = output_collection}});
+  layers_.push_back({.inputs = {.stem = stem + "_input_", .collections = std::move(of_inputs)},
+                     .outputs = {.stem = stem + "_output_", .collections = std::move(of_outputs)}});
   layer_by_name_.emplace(stem, layers_.size() - 1);
-  declare_next(layers_.back().outputs);
   return layers_.size() - 1;
 }
 
-void LayerCalls::declare_next(Series& series) {
-  const std::array collections = {series.collection};
+void LayerCalls::declare_next(Series& series, std::string_view kind) {
+  Collections collections = series.collections;
+  if (!kind.empty()) collections.push_back(kind);
   series.ids.push_back(hook_.declare(series.stem + std::to_string(series.ids.size()), collections));
 }
 
-void LayerCalls::save_input(std::size_t layer, const at::Tensor& tensor) {
-  save(layers_[layer].inputs, tensor);
+void LayerCalls::save_input(std::size_t layer, const at::Tensor& tensor, std::string_view kind) {
+  save(layers_[layer].inputs, tensor, kind);
 }
 
 void LayerCalls::save_output(std::size_t layer, const at::Tensor& tensor) {
   save(layers_[layer].outputs, tensor);
 }
 
-void LayerCalls::save(Series& series, const at::Tensor& tensor) {
+void LayerCalls::save(Series& series, const at::Tensor& tensor, std::string_view kind) {
   if (!tensor.defined()) return;
-  if (series.next == series.ids.size()) declare_next(series);
+  if (series.next == series.ids.size()) declare_next(series, kind);
   save_if_wanted(hook_, series.ids[series.next++], tensor);
 }
 

@@ -18,13 +18,18 @@ class LayerCalls {
  public:
   explicit LayerCalls(Hook& hook) : hook_(hook) {}
 
-  // The number of the layer of this name. A new one is declared: `<name>_input_0` in collection `inputs`,
-  // `<name>_output_0` in `outputs`.
-  std::size_t layer(std::string_view name);
-  // The same for a loss, which has no inputs; its outputs are in collection `losses`.
-  std::size_t loss(std::string_view name);
+  using Collections = std::vector<std::string_view>;  // names that live as long as the program
 
-  void save_input(std::size_t layer, const at::Tensor& tensor);
+  // The number of the layer of this name. A new one is declared: `<name>_input_0` in collection `inputs` and those of
+  // `input_kinds`, `<name>_output_0` in `outputs`.
+  std::size_t layer(std::string_view name, const Collections& input_kinds = {});
+  // The same for a loss, whose outputs are in collection `losses`; its inputs are declared when they are saved.
+  std::size_t loss(std::string_view name);
+  // The same for an activation function: nothing is declared before it is saved.
+  std::size_t function(std::string_view name, const Collections& input_kinds, const Collections& output_kinds);
+
+  // `kind`: a further collection of the tensor; one tensor is always of the same.
+  void save_input(std::size_t layer, const at::Tensor& tensor, std::string_view kind = {});
   void save_output(std::size_t layer, const at::Tensor& tensor);
 
   // Is any input or output of the layer, as far as they are known, wanted at the current step?
@@ -36,7 +41,7 @@ class LayerCalls {
   // One side of a layer.
   struct Series {
     std::string stem;  // "conv0_output_"
-    std::string_view collection;
+    Collections collections;
     std::vector<TensorId> ids;  // by index
     std::size_t next = 0;       // index within the step
   };
@@ -45,9 +50,9 @@ class LayerCalls {
     Series outputs;
   };
 
-  std::size_t add(std::string_view name, std::string_view output_collection);
-  void declare_next(Series& series);
-  void save(Series& series, const at::Tensor& tensor);
+  std::size_t add(std::string_view name, Collections of_inputs, Collections of_outputs);
+  void declare_next(Series& series, std::string_view kind = {});
+  void save(Series& series, const at::Tensor& tensor, std::string_view kind = {});
   bool any_wanted(const Series& series);
 
   Hook& hook_;

@@ -19,14 +19,16 @@ std::string class_of(const ::torch::nn::Module& module) {
   return name;
 }
 
-ParameterOwners::ParameterOwners(const ::torch::nn::Module& module,
-                                 const std::function<std::size_t(const std::string& path)>& number_of) {
+ParameterOwners::ParameterOwners(
+    const ::torch::nn::Module& module,
+    const std::function<std::size_t(const std::string& path, const std::string& type)>& number_of) {
   const auto visit = [&](const std::string& path, const ::torch::nn::Module& submodule) {
     const auto parameters = submodule.parameters(/*recurse=*/false);
     const auto buffers = submodule.buffers(/*recurse=*/false);
     if (parameters.empty() && buffers.empty()) return;
     const std::string type = class_of(submodule);
-    owners_.push_back({.layer = number_of(path.empty() ? type : path), .is_embedding = type.starts_with("Embedding")});
+    owners_.push_back(
+        {.layer = number_of(path.empty() ? type : path, type), .is_embedding = type.starts_with("Embedding")});
     for (const at::Tensor& parameter : parameters) add(parameter, owners_.size() - 1);
     for (const at::Tensor& buffer : buffers) add(buffer, owners_.size() - 1);
   };

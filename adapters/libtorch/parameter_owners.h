@@ -21,9 +21,10 @@ std::string class_of(const ::torch::nn::Module& module);
 // Submodules that hold parameters or buffers of their own are called layers here; they are told apart by a number.
 class ParameterOwners {
  public:
-  // `number_of` gives the number for the layer of a path: "conv0", or the class for the watched module itself.
+  // `number_of` gives the number for the layer of a path ("conv0", or the class for the watched module itself), which
+  // is of this class ("Conv2d").
   ParameterOwners(const ::torch::nn::Module& module,
-                  const std::function<std::size_t(const std::string& path)>& number_of);
+                  const std::function<std::size_t(const std::string& path, const std::string& type)>& number_of);
 
   // The layer that an operator on these tensors is a call of: the one with most of its tensors among them. None when
   // none of them is a layer's. A weight that several layers share goes by the kind of operator, then to the first.

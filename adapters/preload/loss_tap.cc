@@ -36,6 +36,11 @@ const std::unordered_map<std::string_view, std::string_view>& loss_operators() {
   return *table;
 }
 
+// Does the loss compare its first input, what was predicted, with its second, the labels?
+bool compares(std::string_view name) {
+  return name != "cosine_embedding_loss" && name != "margin_ranking_loss" && name != "triplet_margin_loss";
+}
+
 constexpr std::string_view kOtherLoss = "loss";  // of a program that computes its loss by hand
 
 }  // namespace
@@ -60,7 +65,8 @@ LossTap::LossTap(Hook& hook, Filter filter) : hook_(hook), filter_(std::move(fil
 void LossTap::begin_step() {
   any_in_step_ = false;
   losses_.begin_step();
-  if (hook_.wants_collection("losses")) {
+  wants_inputs_ = hook_.wants_collection("predictions") || hook_.wants_collection("labels");
+  if (wants_inputs_ || hook_.wants_collection("losses")) {
     listen();
   } else {
     stop();
@@ -70,7 +76,16 @@ void LossTap::begin_step() {
 std::unique_ptr<OperatorCall> LossTap::begin_call(const at::RecordFunction& function) {
   const auto loss = loss_operators().find(function.name());
   if (loss == loss_operators().end() || !filter_()) return nullptr;
+  if (wants_inputs_ && compares(loss->second)) save_inputs(function, loss->second);
   return std::make_unique<Call>(*this, loss->second);
+}
+
+void LossTap::save_inputs(const at::RecordFunction& function, std::string_view name) {
+  const auto inputs = tensors_in(function.inputs());
+  if (inputs.size() < 2) return;
+  const std::size_t loss = losses_.loss(name);
+  losses_.save_input(loss, inputs[0], "predictions");
+  losses_.save_input(loss, inputs[1], "labels");
 }
 
 void LossTap::backward_begins(const std::vector<at::Tensor>& losses) {

@@ -1,9 +1,10 @@
-// LossTap: sees losses while they are computed: what an operator of a loss function gives, and what backward() is
-// called on where there was none of those.
+// LossTap: sees losses while they are computed: what an operator of a loss function gets and gives, and what backward()
+// is called on where there was none of those.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "layer_calls.h"
@@ -28,9 +29,12 @@ class LossTap : public OperatorListener {
  private:
   class Call;
 
+  void save_inputs(const at::RecordFunction& function, std::string_view name);
+
   Hook& hook_;
   const Filter filter_;
   LayerCalls losses_;
+  bool wants_inputs_ = false;
   bool any_in_step_ = false;
 };
 

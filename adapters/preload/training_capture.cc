@@ -17,17 +17,30 @@ TrainingCapture::TrainingCapture(std::unique_ptr<Hook> hook, KnownOptimizers& op
     : hook_(std::move(hook)),
       optimizers_(optimizers),
       models_(*hook_, [this](const WatchedRoot& root, std::size_t layer) { return is_captured(root, layer); }),
-      losses_(*hook_, [this] { return hook_->mode() != Mode::kTrain || at::GradMode::is_enabled(); }) {
+      losses_(*hook_, [this] { return computes_what_counts(); }),
+      functions_(*hook_, [this] { return computes_what_counts(); }),
+      signals_(*hook_) {
   hook_->set_mode(Mode::kTrain);
   look_for_models();
   if (models_.all_training()) {
     losses_.begin_step();
+    functions_.begin_step();
   } else {
     set_mode(Mode::kEval);
   }
 }
 
+bool TrainingCapture::computes_what_counts() const {
+  return hook_->mode() != Mode::kTrain || at::GradMode::is_enabled();
+}
+
+void TrainingCapture::backward_begins(const std::vector<at::Tensor>& losses) {
+  signals_.backward_begins();
+  losses_.backward_begins(losses);
+}
+
 void TrainingCapture::gradients_cleared(const ::torch::optim::Optimizer& optimizer) {
+  signals_.gradients_cleared();
   optimizers_.parameters_of(optimizer);
   look_for_models();
 }
@@ -37,6 +50,7 @@ void TrainingCapture::step_begins(const ::torch::optim::Optimizer& optimizer, bo
   look_for_models();
   if (optimizers_.cycle().ends_before_step_of(&optimizer)) end_step();
   if (hook_->mode() != Mode::kTrain) set_mode(Mode::kTrain);
+  signals_.step_begins(optimizer);
   gradients_wait_ = computes_gradients;
   if (gradients_wait_) return;
   save_gradients_of(optimizer);
@@ -95,6 +109,7 @@ void TrainingCapture::begin_step() {
   eval_start_.reset();
   models_.for_each([this](WatchedRoot& root) { begin_step(root); });
   losses_.begin_step();
+  functions_.begin_step();
 }
 
 void TrainingCapture::settle() {
@@ -112,6 +127,7 @@ void TrainingCapture::end_step() {
   const std::uint64_t heard = count_operators_heard();
   hook_->add_cost((heard - std::exchange(billed_operators_, heard)) * kOperatorCost);
   optimizers_.cycle().begin_step();
+  signals_.end_step();
   take_note(hook_->end_step());
   begin_step();
 }
@@ -121,6 +137,7 @@ void TrainingCapture::end_eval_step() {
   take_note(hook_->end_step());
   models_.for_each([](WatchedRoot& root) { root.begin_next_step(); });
   losses_.begin_step();
+  functions_.begin_step();
 }
 
 void TrainingCapture::take_note(const StepEnd& end) {

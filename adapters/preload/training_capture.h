@@ -18,8 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "activation_functions.h"
 #include "known_optimizers.h"
 #include "loss_tap.h"
+#include "training_signals.h"
 #include "trainwarden/hook.h"
 #include "watched_models.h"
 
@@ -29,7 +31,7 @@ class TrainingCapture {
  public:
   TrainingCapture(std::unique_ptr<Hook> hook, KnownOptimizers& optimizers);
 
-  void backward_begins(const std::vector<at::Tensor>& losses) { losses_.backward_begins(losses); }
+  void backward_begins(const std::vector<at::Tensor>& losses);
   void gradients_cleared(const ::torch::optim::Optimizer& optimizer);
   // `computes_gradients`: step() calls a closure that does.
   void step_begins(const ::torch::optim::Optimizer& optimizer, bool computes_gradients);
@@ -48,6 +50,7 @@ class TrainingCapture {
     friend bool operator==(const EvalStart&, const EvalStart&) = default;
   };
 
+  bool computes_what_counts() const;
   void look_for_models();
   void set_mode(Mode mode);
   void begin_step(WatchedRoot& root);
@@ -65,6 +68,8 @@ class TrainingCapture {
   KnownOptimizers& optimizers_;
   WatchedModels models_;
   LossTap losses_;
+  ActivationFunctions functions_;
+  TrainingSignals signals_;
   std::uint64_t seen_version_ = 0;  // of the registry of modules
   std::optional<EvalStart> eval_start_;
   bool gradients_wait_ = false;  // for the end of the optimizer's step, which computes them

@@ -150,10 +150,49 @@ TEST_F(Untouched, NamesAndCollections) {
   EXPECT_EQ(run->tensor_names({.collection = "losses"}).value_or({}),
             (Names{"cross_entropy_loss_output_0", "nll_loss_output_0"}));
   EXPECT_EQ(run->tensor_names({.collection = "inputs"}).value_or({}),
-            (Names{"conv_input_0", "fc_input_0", "norm_input_0"}));
+            (Names{"conv_input_0", "fc_input_0", "norm_input_0", "relu_input_0"}));
   EXPECT_EQ(run->tensor_names({.collection = "optimizer_state"}).value_or({}).size(), 6u);
   EXPECT_EQ(run->tensor_names({.include = {"_output_[1-9]"}}).value_or({}), Names{});
   EXPECT_EQ(run->steps_of("nll_loss_output_0", Mode::kEval), (std::vector<std::int64_t>{0, 1}));
+}
+
+TEST_F(Untouched, KindsOfLayersCanBeAskedForAlone) {
+  const Outcome by_itself = alone("conv");
+  const std::string kinds =
+      "--include-collection relu_outputs --include-collection image_inputs --include-collection labels "
+      "--include-collection predictions --save-interval 1 --keep values --budget 0";
+  expect_same(watched("conv", kinds), by_itself);
+  const auto run = trial("conv");
+  ASSERT_NE(run, nullptr);
+  const auto members = [&](const char* collection) {
+    return run->tensor_names({.collection = collection}).value_or({});
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(members("relu_outputs"), Names{"relu_output_0"});
+  EXPECT_EQ(members("image_inputs"), Names{"conv_input_0"});
+  EXPECT_EQ(members("predictions"), (Names{"cross_entropy_loss_input_0", "nll_loss_input_0"}));
+  EXPECT_EQ(members("labels"), (Names{"cross_entropy_loss_input_1", "nll_loss_input_1"}));
+  EXPECT_EQ(run->value("cross_entropy_loss_input_1", 0, Mode::kTrain)->shape, (Shape{5}));
+  EXPECT_EQ(run->value("nll_loss_input_0", 1, Mode::kEval)->shape, (Shape{5, 4}));
+  EXPECT_FALSE(run->has_tensor("fc_output_0"));
+}
+
+TEST_F(Untouched, SignalsAreWrittenWhenTheyAreWanted) {
+  const Outcome by_itself = alone("conv");
+  expect_same(watched("conv", "--include-collection signals --save-interval 1 --budget 0"), by_itself);
+  const auto run = trial("conv");
+  ASSERT_NE(run, nullptr);
+  for (std::int64_t step = 0; step < 4; ++step) {
+    const auto calls = run->value("trainwarden/calls", step, Mode::kTrain);
+    ASSERT_TRUE(calls.ok()) << calls.status().to_string();
+    const std::vector<double> zero_backward_step = {4, 2, 3};
+    const std::vector<double> known = calls->to_doubles();
+    // The hook is opened by what comes first of all this.
+    EXPECT_TRUE(known == zero_backward_step || (step == 0 && known.size() >= 2 && known.back() == 3)) << step;
+    EXPECT_EQ(run->scalar("trainwarden/learning_rate/0", step, Mode::kTrain).value_or(0), 0.1);
+    EXPECT_GT(run->scalar("trainwarden/memory/host_bytes", step, Mode::kTrain).value_or(0), 1e6);
+    EXPECT_EQ(run->scalar("trainwarden/step_seconds", step, Mode::kTrain).ok(), step > 0);
+  }
 }
 
 TEST_F(Untouched, WithoutOptionsLossesAndStatisticsAreCaptured) {
