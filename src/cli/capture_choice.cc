@@ -40,6 +40,7 @@ Variables variables_of(const CaptureChoice& choice) {
   set("TRAINWARDEN_INCLUDE", choice.include.empty() ? "" : any_of(choice.include));
   set("TRAINWARDEN_SAVE_INTERVAL", choice.save_interval);
   set("TRAINWARDEN_KEEP", choice.keep);
+  set("TRAINWARDEN_BLACK_BOX", choice.black_box);
   return variables;
 }
 
@@ -82,6 +83,11 @@ void add_capture_options(CLI::App& command, CaptureChoice& choice) {
   command
       .add_option("--tensorboard", choice.tensorboard, "Show the run to TensorBoard in this folder, while it trains")
       ->type_name("DIR");
+  // "=" is needed, since the program's name may follow.
+  command
+      .add_flag("--black-box{on}", choice.black_box,
+                "Hold the last 3 steps (or --black-box=STEPS) whole in memory, for when something goes wrong")
+      ->type_name("STEPS");
 }
 
 }  // namespace trainwarden::cli

@@ -19,6 +19,7 @@ struct CaptureChoice {
   std::string save_interval;
   std::string keep;
   std::string tensorboard;
+  std::string black_box;  // a number of steps, or "on"
 
   // kInvalidArgument for what the hook would refuse: wrong here is better than wrong in the program, which would go on
   // without a hook.

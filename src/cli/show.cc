@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/bill_view.h"
+#include "cli/black_box_view.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
@@ -62,6 +63,8 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules) {
   for (const WorkerBill& bill : read_bills(trial)) bills.push_back(json_of(bill));
   Json losses = Json::array();
   for (const RunLoss& loss : trial.losses()) losses.push_back(json_of(loss));
+  Json black_boxes = Json::array();
+  for (const BlackBoxDump& dump : read_black_boxes(trial.path())) black_boxes.push_back(json_of(dump));
   print_json({{"name", run_name(trial.path())},
               {"path", trial.path().string()},
               {"recorder", trial.recorder()},
@@ -77,6 +80,7 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules) {
               {"collections", collections},
               {"bills", bills},
               {"losses", losses},
+              {"black_boxes", black_boxes},
               {"rules", rules_as_json(rules)}});
 }
 
@@ -166,6 +170,7 @@ int act(const ShowOptions& options) {
   print_contents(**trial);
   print_rules(*rules);
   print_losses(**trial);
+  print_black_boxes(stdout, read_black_boxes((*trial)->path()));
   print_places(**trial, *rules);
   return kExitFine;
 }

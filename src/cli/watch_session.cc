@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "actions/black_box_action.h"
 #include "actions/stop_action.h"
 #include "base/pause.h"
 #include "storage/local_storage.h"
@@ -69,7 +70,6 @@ void WatchSession::judge(const std::stop_token& stop) {
   options.mute = plan_.mute;
   engine_ = std::make_unique<rules::Engine>(*trial_, std::move(plan_.rules), options, on_verdict);
   if (!engine_->journal_status().ok()) view_.on_note("verdicts are not kept: " + engine_->journal_status().message());
-  set_up_actions();
   while (true) {
     result_.status = engine_->poll(stop);
     caught_up_ = trial_->last_complete_step() <= engine_->last_judged_step();
@@ -89,6 +89,9 @@ void WatchSession::set_up_actions() {
     return engine_->record_action(step, json);
   };
   dispatcher_ = std::make_unique<actions::Dispatcher>(engine_->journal_name(), write_down);
+  if (trial_->state() == RunState::kRunning && actions::BlackBoxAction::is_of_use(*storage_)) {
+    dispatcher_->add(std::make_unique<actions::BlackBoxAction>(*storage_));
+  }
   if (!plan_.stop_on_fire) return;
   const auto answered = [this](std::string_view) -> Result<bool> {
     TRAINWARDEN_RETURN_IF_ERROR(trial_->refresh());
@@ -100,11 +103,12 @@ void WatchSession::set_up_actions() {
 void WatchSession::act_on(const rules::VerdictRecord& verdict, const std::stop_token& stop) {
   view_.on_verdict(verdict);
   if (!verdict.alarms()) return;
+  if (dispatcher_ == nullptr) set_up_actions();  // now it is known what the training can do
   const actions::FiredVerdict fired{verdict.rule_id, verdict.place.global_step, rules::step_text(verdict.place),
                                     verdict.verdict};
   for (const actions::ActionOutcome& outcome : dispatcher_->dispatch(fired, stop)) {
     view_.on_action(outcome);
-    result_.stop_requested = true;
+    if (outcome.action == "stop") result_.stop_requested = true;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actions/black_box_action.h"
 #include "actions/dispatcher.h"
 #include "actions/stop_action.h"
 #include "rules/engine.h"
@@ -44,12 +45,7 @@ class Watch::Impl {
             {.keep_going = options_.keep_going, .journal_storage = options_.write_journal ? storage_.get() : nullptr},
             [this](const rules::VerdictRecord& verdict) { on_verdict(verdict); }),
         dispatcher_(engine_.journal_name(),
-                    [this](std::int64_t step, std::string_view json) { return engine_.record_action(step, json); }) {
-    if (options_.stop_on_fire) {
-      const auto answered = [this](std::string_view) { return training_answered(); };
-      dispatcher_.add(std::make_unique<actions::StopAction>(*storage_, answered));
-    }
-  }
+                    [this](std::int64_t step, std::string_view json) { return engine_.record_action(step, json); }) {}
 
   rules::Engine& engine() { return engine_; }
   Status poll() { return engine_.poll(options_.stop); }
@@ -62,7 +58,21 @@ class Watch::Impl {
     if (!record.alarms()) return;
     const actions::FiredVerdict fired{record.rule_id, record.place.global_step, rules::step_text(record.place),
                                       record.verdict};
-    if (!dispatcher_.dispatch(fired, options_.stop).empty()) stop_requested_ = true;
+    if (!std::exchange(actions_set_up_, true)) set_up_actions();  // now it is known what the training can do
+    for (const actions::ActionOutcome& outcome : dispatcher_.dispatch(fired, options_.stop)) {
+      if (outcome.action == "stop") stop_requested_ = true;
+    }
+  }
+
+  // The training answers requests in the order in which they were made: what led to the verdict first.
+  void set_up_actions() {
+    if (options_.write_journal && trial_.state() == RunState::kRunning &&
+        actions::BlackBoxAction::is_of_use(*storage_)) {
+      dispatcher_.add(std::make_unique<actions::BlackBoxAction>(*storage_));
+    }
+    if (!options_.stop_on_fire) return;
+    const auto answered = [this](std::string_view) { return training_answered(); };
+    dispatcher_.add(std::make_unique<actions::StopAction>(*storage_, answered));
   }
 
   Result<bool> training_answered() {
@@ -76,6 +86,7 @@ class Watch::Impl {
   const std::unique_ptr<storage::Storage> storage_;
   rules::Engine engine_;
   actions::Dispatcher dispatcher_;
+  bool actions_set_up_ = false;
   bool stop_requested_ = false;
 };
 
