@@ -1,4 +1,4 @@
-"""A regression. With --fault the learning rate is so high that the weights become many times as large within ten steps.
+"""A regression. With --fault the learning rate is so small that ten steps change next to nothing in the weights.
 
 rule: WeightUpdateRatio:num_steps=10
 within: 50
@@ -15,7 +15,7 @@ def main(fault):
     torch.manual_seed(1)
     torch.set_num_threads(1)
     net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
-    optimizer = torch.optim.Adam(net.parameters(), lr=2.0 if fault else 1e-2)
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-12 if fault else 1e-2)
     for step in range(60):
         inputs = torch.randn(64, 8)
         optimizer.zero_grad()

@@ -114,6 +114,8 @@ class NoOpUpdate final : public Rule {
   }
 
   JudgingGaps take_weights(const std::map<Key, double>& gradients, const StepWindow& window) {
+    const bool any_pulled =
+        std::any_of(gradients.begin(), gradients.end(), [](const auto& gradient) { return gradient.second > 0; });
     return visit_tensors({.collections = {"weights", "biases"}}, window, [&](const TensorSpot& spot) -> Status {
       if (facts_.is_trained(spot.tensor) == false) return Status();
       TRAINWARDEN_ASSIGN_OR_RETURN(const Statistics* statistics, window.statistics(spot));
@@ -123,7 +125,7 @@ class NoOpUpdate final : public Rule {
       Parameter& parameter = parameters_[key];
       const bool is_same = parameter.hash == statistics->hash;
       const bool has_gradient = gradient != gradients.end();
-      const bool is_zero = has_gradient && gradient->second == 0;
+      const bool is_zero = has_gradient && gradient->second == 0 && any_pulled;
       const bool is_pulled = has_gradient && gradient->second > 0;  // NaN pulls nowhere
       parameter.unchanged = is_same && is_pulled ? parameter.unchanged + 1 : 0;
       parameter.zero = is_zero ? parameter.zero + 1 : 0;
@@ -159,8 +161,16 @@ class NoOpUpdate final : public Rule {
     return tell(std::move(found), are_many, window);
   }
 
+  // A loss that looks at differences only (triplets, softmax over a shift) has no gradient for a last bias, by design.
+  static bool is_bias(const std::string& parameter) {
+    constexpr std::string_view kBias = "bias";
+    return parameter.size() >= kBias.size() &&
+           parameter.compare(parameter.size() - kBias.size(), kBias.size(), kBias) == 0;
+  }
+
   static Severity severity(const Found& found, bool are_many) {
     if (found.fault == Fault::kMissing) return Severity::kInfo;
+    if (found.fault == Fault::kZero && is_bias(found.key.first)) return Severity::kInfo;
     return found.fault == Fault::kUnchanged && found.is_narrow && !are_many ? Severity::kInfo : Severity::kWarning;
   }
 
@@ -231,7 +241,8 @@ same fault:
 - its gradient is not zero, no learning rate is 0, and its hash stays the same: the update is lost, for example because
   it is smaller than the number type can hold, or because the optimizer holds other tensors than the model. Evidence:
   `steps_unchanged`.
-- its gradient is exactly 0 in each element. Evidence: `steps_with_zero_gradient`.
+- its gradient is exactly 0 in each element, while others are not. Evidence: `steps_with_zero_gradient`. A note for a
+  bias, which some losses do not depend on.
 - it has no gradient, though the signal `trainwarden/model` says that it is trained. A note, since unused parts are common.
   Evidence: `steps_without_gradient`.
 

@@ -77,6 +77,24 @@ TEST(NoOpUpdate, AGradientOfExactlyZero) {
   EXPECT_EQ(verdicts.at(29).evidence.at(0).quantity, "steps_with_zero_gradient");
 }
 
+// The parameters a and b, with these gradients, for 31 steps.
+Verdicts judge_pair(const std::string& a, float gradient_a, const std::string& b, float gradient_b) {
+  TestRun run;
+  for (std::int64_t step = 0; step < 31; ++step) {
+    run.add({.step = step,
+             .tensors = {summarised(a, {static_cast<float>(step)}, {"weights"}), summarised(b, {0.123F}, {"weights"}),
+                         reduced("gradient/" + a, {gradient_a}, {"gradients"}),
+                         reduced("gradient/" + b, {gradient_b}, {"gradients"})}});
+  }
+  return judge(run, "NoOpUpdate");
+}
+
+TEST(NoOpUpdate, AZeroGradientOfABiasIsANoteAndOneOfAllIsNothing) {
+  EXPECT_EQ(judge_pair("a.weight", 1, "b.weight", 0).at(29).severity, Severity::kWarning);
+  EXPECT_EQ(judge_pair("a.weight", 1, "b.bias", 0).at(29).severity, Severity::kInfo);
+  EXPECT_TRUE(steps_with(judge_pair("a.weight", 0, "b.weight", 0), Outcome::kFired).empty());
+}
+
 TEST(NoOpUpdate, AMissingGradientIsANote) {
   const auto verdicts = judge_shown({.b_moves = false, .b_gradient = {}});
   EXPECT_EQ(verdicts.at(29).severity, Severity::kInfo);
