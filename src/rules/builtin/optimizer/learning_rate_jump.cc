@@ -165,8 +165,7 @@ fall by more than `jump` times. A jump that lies within one step of a schedule b
   description.in_process = true;
   description.consequences = {"LossSpike",         "Divergence",      "LossDrift",       "GradientSpike",
                               "LossNotDecreasing", "NonFiniteOrigin", "ExplodingTensor", "WeightUpdateRatio",
-                              "NoOpUpdate",        "UpdateRatioBand", "OverflowRisk",    "DeadRelu",
-                              "UnchangedTensor"};
+                              "NoOpUpdate",        "DeadRelu",        "UnchangedTensor"};
   return {std::move(description), create};
 }
 

@@ -201,9 +201,9 @@ happens three times in a row.)";
   description.by_default = true;
   description.in_process = true;
   description.consequences = {"ExplodingTensor",   "LossSpike",     "Divergence",        "LossDrift",
-                              "LossNotDecreasing", "GradientSpike", "VanishingGradient", "OverflowRisk",
-                              "GradientByDepth",   "Overfit",       "Overtraining",      "NoOpUpdate",
-                              "WeightUpdateRatio", "LogitDrift",    "UnchangedTensor",   "DeadRelu"};
+                              "LossNotDecreasing", "GradientSpike", "VanishingGradient", "GradientByDepth",
+                              "Overfit",           "Overtraining",  "NoOpUpdate",        "WeightUpdateRatio",
+                              "UnchangedTensor",   "DeadRelu"};
   return {std::move(description), create};
 }
 
