@@ -12,10 +12,10 @@ namespace {
 using Words = std::vector<std::string>;
 
 TEST(DivideRules, EachGoesWhereItCanJudge) {
-  const auto places = divide_rules({"ExplodingTensor:only_nan=True", "LossNotDecreasing"});
+  const auto places = divide_rules({"ExplodingTensor:only_nan=True", "Hang"});
   ASSERT_TRUE(places.ok()) << places.status().to_string();
   EXPECT_EQ(places->inside, Words{"ExplodingTensor:only_nan=True"});
-  EXPECT_EQ(places->beside, Words{"LossNotDecreasing"});
+  EXPECT_EQ(places->beside, Words{"Hang"});
   EXPECT_EQ(divide_rules({"Nonsense"}).status().code(), Code::kInvalidArgument);
 }
 
@@ -38,7 +38,7 @@ TEST(GuardEnvironment, SaysWhatTheAdaptersTake) {
   EXPECT_EQ(environment->at("TRAINWARDEN_GUARD_RULES"), "ExplodingTensor\nExplodingTensor:only_nan=True");
   EXPECT_EQ(environment->at("TRAINWARDEN_ON_FIRE"), "skip_step");
   EXPECT_TRUE(guard_environment({}, OnFire::kStop)->empty());
-  EXPECT_EQ(guard_environment({"LossNotDecreasing"}, OnFire::kStop).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(guard_environment({"Hang"}, OnFire::kStop).status().code(), Code::kInvalidArgument);
 }
 
 }  // namespace
