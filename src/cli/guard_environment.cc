@@ -29,12 +29,15 @@ Result<RulePlaces> divide_rules(const std::vector<std::string>& words) {
     }
     TRAINWARDEN_ASSIGN_OR_RETURN(const RuleSpec spec, parse_rule_spec(word));
     const RuleKind* const kind = rules::find_builtin(spec.name);
-    (kind == nullptr || kind->description.in_process ? places.inside : places.beside).push_back(word);
+    // A line of text can judge inside, a rule of a file has a process of its own.
+    const bool inside = kind != nullptr ? kind->description.in_process : Guard::parse_rules({word}).ok();
+    (inside ? places.inside : places.beside).push_back(word);
   }
   return places;
 }
 
-Result<std::map<std::string, std::string>> guard_environment(const std::vector<std::string>& inside, OnFire on_fire) {
+Result<std::map<std::string, std::string>> guard_environment(const std::vector<std::string>& inside, OnFire on_fire,
+                                                             const std::vector<std::string>& mute) {
   std::map<std::string, std::string> environment;
   if (inside.empty()) return environment;
   TRAINWARDEN_RETURN_IF_ERROR(Guard::parse_rules(inside).status());
@@ -44,6 +47,7 @@ Result<std::map<std::string, std::string>> guard_environment(const std::vector<s
   }
   environment["TRAINWARDEN_GUARD_RULES"] = fmt::format("{}", fmt::join(inside, "\n"));
   environment["TRAINWARDEN_ON_FIRE"] = name(on_fire);
+  if (!mute.empty()) environment["TRAINWARDEN_MUTE"] = fmt::format("{}", fmt::join(mute, "\n"));
   return environment;
 }
 

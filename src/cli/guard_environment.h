@@ -22,6 +22,7 @@ Result<RulePlaces> divide_rules(const std::vector<std::string>& words);
 
 // The variables with which the adapters install these rules when they open the hook (docs/reference/config.md). Empty
 // without rules. kInvalidArgument: one that does not exist, or that cannot judge inside.
-Result<std::map<std::string, std::string>> guard_environment(const std::vector<std::string>& inside, OnFire on_fire);
+Result<std::map<std::string, std::string>> guard_environment(const std::vector<std::string>& inside, OnFire on_fire,
+                                                             const std::vector<std::string>& mute = {});
 
 }  // namespace trainwarden::cli

@@ -57,6 +57,15 @@ std::string rule_name(const std::string& text) {
 
 }  // namespace
 
+Result<std::vector<rules::EngineRule>> create_rules(const std::vector<std::string>& specs) {
+  std::vector<RuleSpec> parsed;
+  for (const std::string& text : specs) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(RuleSpec spec, parse_rule_spec(text));
+    parsed.push_back(std::move(spec));
+  }
+  return rules::create_engine_rules(parsed);
+}
+
 Result<std::vector<std::string>> RuleChoice::specs() const {
   std::vector<std::string> named;
   for (const std::string& text : rules) named.push_back(rule_name(text));
@@ -84,12 +93,7 @@ Result<std::vector<rules::EngineRule>> RuleChoice::create_some() const {
 
 Result<std::vector<rules::EngineRule>> RuleChoice::create() const {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> texts, specs());
-  std::vector<RuleSpec> parsed;
-  for (const std::string& text : texts) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(RuleSpec spec, parse_rule_spec(text));
-    parsed.push_back(std::move(spec));
-  }
-  return rules::create_engine_rules(parsed);
+  return create_rules(texts);
 }
 
 void add_rule_choice(CLI::App& command, RuleChoice& choice) {

@@ -11,6 +11,9 @@
 
 namespace trainwarden::cli {
 
+// Parses and creates what --rule takes. kInvalidArgument names what is wrong.
+Result<std::vector<rules::EngineRule>> create_rules(const std::vector<std::string>& specs);
+
 struct RuleChoice {
   std::vector<std::string> rules;  // --rule: specs
   std::vector<std::string> sets;   // --rules: "default", "all", or files with a spec a line

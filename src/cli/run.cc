@@ -1,4 +1,7 @@
 // `trainwarden run`: starts a training program under watch and hands its exit code on.
+#include <algorithm>
+#include <cstdlib>
+
 #include <fmt/format.h>
 
 #include "base/clock.h"
@@ -7,17 +10,22 @@
 #include "cli/capture_choice.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/guard_environment.h"
 #include "cli/rule_choice.h"
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
 #include "cli/watched_program.h"
 #include "rules/capture_needs.h"
+#include "rules/rule_history.h"
 
 namespace trainwarden::cli {
 namespace {
 
 constexpr const char* kNeedsVariable = "TRAINWARDEN_NEEDS";
+constexpr const char* kBlackBoxVariable = "TRAINWARDEN_BLACK_BOX";
+// When rules judge beside the program, it is some steps further when they ask for what led to a verdict.
+constexpr const char* kBlackBoxSteps = "8";
 
 struct RunOptions {
   std::vector<std::string> command;
@@ -27,7 +35,17 @@ struct RunOptions {
   std::string attach = "auto";
   RuleChoice rules;
   std::string on_fire = "report";
+  bool inside = false;
+
+  bool judges_inside() const { return inside || on_fire == "skip-step"; }
 };
+
+// Which rules judge where, as texts of --rule.
+Result<RulePlaces> choose_rules(const RunOptions& options) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<std::string> specs, options.rules.specs());
+  if (options.judges_inside()) return divide_rules(specs);
+  return RulePlaces{.inside = {}, .beside = std::move(specs)};
+}
 
 // A name is one folder inside the folder of runs; a finished run is never written again.
 Result<std::filesystem::path> choose_run(const RunOptions& options) {
@@ -52,14 +70,28 @@ Result<std::filesystem::path> choose_run(const RunOptions& options) {
                                                   run.string()));
 }
 
-Result<ProgramPlan> make_plan(const RunOptions& options, const std::vector<rules::EngineRule>& rules) {
+// What the rules beside the program need to be captured, and which judge inside it.
+Result<std::map<std::string, std::string>> rule_environment(const RunOptions& options, const RulePlaces& places,
+                                                            const std::vector<rules::EngineRule>& beside) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const OnFire on_fire, parse_on_fire(options.on_fire));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto environment, guard_environment(places.inside, on_fire, options.rules.mute));
+  const auto needs = rules::union_of_needs(beside);
+  if (!needs.empty()) environment[kNeedsVariable] = rules::encode_needs(needs);
+  const bool judged = !places.inside.empty() || !places.beside.empty();
+  if (judged && options.capture.black_box.empty() && std::getenv(kBlackBoxVariable) == nullptr) {
+    environment[kBlackBoxVariable] = kBlackBoxSteps;
+  }
+  return environment;
+}
+
+Result<ProgramPlan> make_plan(const RunOptions& options, const RulePlaces& places,
+                              const std::vector<rules::EngineRule>& beside) {
   ProgramPlan plan;
   plan.command = options.command;
   plan.stop_on_fire = options.on_fire == "stop";
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, choose_run(options));
   plan.mute = options.rules.mute;
-  const auto needs = rules::union_of_needs(rules);
-  if (!needs.empty()) plan.environment[kNeedsVariable] = rules::encode_needs(needs);
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, rule_environment(options, places, beside));
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, options.capture.environment(std::move(plan.environment)));
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.tensorboard_dir, options.capture.tensorboard_dir(plan.run));
   AttachPlan attach = plan_attach(options.command, options.attach);
@@ -83,7 +115,30 @@ void print_board(const ProgramPlan& plan, const Result<ExportReport>& board) {
   }
 }
 
-void print_summary(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result) {
+// What the rules inside the program wrote into its run: all journals of verdicts but the one of the rules beside it.
+RuleReport report_of_inside(const ProgramPlan& plan, const ProgramResult& result) {
+  RuleReport report;
+  const auto histories = rules::read_rule_histories(plan.run);
+  if (!histories.ok()) return report;
+  for (const rules::RuleHistory& history : *histories) {
+    if (result.watch && history.journal == result.watch->journal) continue;
+    report.statuses.push_back(history.status);
+    const auto fired = std::find_if(history.verdicts.begin(), history.verdicts.end(), [](const auto& verdict) {
+      return verdict.verdict.outcome == Outcome::kFired && verdict.verdict.severity != Severity::kInfo;
+    });
+    if (fired != history.verdicts.end()) report.fired.push_back(*fired);
+  }
+  return report;
+}
+
+// 3 as well when a rule inside fired and the program succeeded, or was stopped by it.
+int exit_code_of(const ProgramResult& result, const RuleReport& inside) {
+  const bool stopped = result.exit_code == 0 || result.exit_code == kExitRuleFired;
+  return inside.any_fired() && stopped ? kExitRuleFired : result.combined_exit_code();
+}
+
+void print_summary(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result,
+                   const RuleReport& inside) {
   fmt::print(stderr, "trainwarden: the program ended with code {} after {}\n", result.exit_code,
              format_duration_ns(result.duration_ns));
   if (!result.run_appeared) return print_missing_run(options, plan);
@@ -96,22 +151,30 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
     if (!result.watch->status.ok()) report_error(result.watch->status);
     print_report(stderr, result.watch->report);
   }
+  if (!inside.statuses.empty()) {
+    fmt::print(stderr, "trainwarden: the rules inside the program:\n");
+    print_report(stderr, inside);
+  }
   if (result.board) print_board(plan, *result.board);
   fmt::print(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan.run));
 }
 
 int act(const RunOptions& options) {
-  auto rules = options.rules.create();
-  if (!rules.ok()) return report_error(rules.status());
-  const auto plan = make_plan(options, *rules);
+  const auto places = choose_rules(options);
+  if (!places.ok()) return report_error(places.status());
+  auto beside = create_rules(places->beside);
+  if (!beside.ok()) return report_error(beside.status());
+  const auto plan = make_plan(options, *places, *beside);
   if (!plan.ok()) return report_error(plan.status());
-  const auto result = run_watched(*plan, std::move(rules).value());
+  const auto result = run_watched(*plan, std::move(beside).value());
   if (!result.ok()) {
     report_error(result.status());
     return result.status().code() == Code::kNotFound ? kExitNotFound : kExitNotExecutable;
   }
-  print_summary(options, *plan, *result);
-  return result->combined_exit_code();
+  RuleReport inside;
+  if (!places->inside.empty()) inside = report_of_inside(*plan, *result);
+  print_summary(options, *plan, *result, inside);
+  return exit_code_of(*result, inside);
 }
 
 }  // namespace
@@ -131,10 +194,17 @@ void add_run(CLI::App& app, Action& action) {
       ->type_name("HOW")
       ->check(CLI::IsMember({"auto", "preload", "off"}));
   add_rule_choice(command, o.rules);
-  add_on_fire_option(command, o.on_fire);
+  command
+      .add_option("--on-fire", o.on_fire,
+                  "What to do when a rule fires (default: report); skip-step leaves the optimizer's step out")
+      ->type_name("ACTION")
+      ->check(CLI::IsMember({"report", "stop", "skip-step"}));
+  command.add_flag("--inside", o.inside,
+                   "Rules that can judge inside the program do, before the optimizer steps; skip-step implies it");
   set_examples(command, {"trainwarden run -- python train.py", "trainwarden run -- ./train --epochs 3",
                          "trainwarden run --budget 1% --include-collection gradients --save-interval 10 -- ./train",
                          "trainwarden run --rules default -- python train.py",
+                         "trainwarden run --rules default --on-fire skip-step -- python train.py",
                          "trainwarden run --name first --rule VanishingGradient --on-fire stop -- ./train",
                          "trainwarden run --tensorboard board -- python train.py",
                          "trainwarden run --config capture.json -- python3 train.py"});

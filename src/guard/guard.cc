@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kRulesVariable = "TRAINWARDEN_GUARD_RULES";
 constexpr const char* kOnFireVariable = "TRAINWARDEN_ON_FIRE";
+constexpr const char* kMuteVariable = "TRAINWARDEN_MUTE";
 constexpr std::string_view kDefaultRules = "default";
 
 // Rules of one's own are taken at their word.
@@ -128,6 +129,7 @@ Status Guard::install_from_environment(Hook& hook) {
       if (!on_fire.ok()) return on_fire.status().with_context(kOnFireVariable);
       options.on_fire = *on_fire;
     }
+    if (const char* const keys = environment(kMuteVariable)) options.mute = lines_of(keys);
     return install(hook, *specs, options);
   });
 }
