@@ -45,11 +45,6 @@ Result<std::unique_ptr<Hook>> open_hook() {
   return hook;
 }
 
-bool ends_by_default(int signal_number) {
-  struct sigaction action {};
-  return ::sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_DFL;
-}
-
 // Whatever was made before a handler is registered is still there when it runs.
 void close_at_exit() {
   std::atexit([] { AttachedTraining::instance().process_exits(); });
@@ -147,7 +142,7 @@ void AttachedTraining::step_has_ended(const ::torch::optim::Optimizer& optimizer
 
 // A program that handles the signal goes on for a while, and may want to save its work; else this is its end.
 void AttachedTraining::stop_program() {
-  if (ends_by_default(SIGTERM)) {
+  if (signal_ends_process(SIGTERM)) {
     process_exits();
   } else {
     const std::lock_guard lock(mutex_);

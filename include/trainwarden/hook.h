@@ -337,4 +337,8 @@ class TRAINWARDEN_API Hook {
   std::unique_ptr<Impl> impl_;
 };
 
+// Would this signal end the process now? A handler of the hook's own, which writes the black box and hands the signal
+// on, counts as none.
+TRAINWARDEN_API bool signal_ends_process(int signal_number);
+
 }  // namespace trainwarden

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "capture/black_box/crash_writer.h"
 #include "capture/hook_environment.h"
 #include "capture/hook_impl.h"
 #include "capture/open_hook.h"
@@ -261,6 +262,10 @@ HookReport Hook::report() const {
 
 const HookOptions& Hook::options() const {
   return impl_->options;
+}
+
+bool signal_ends_process(int signal_number) {
+  return capture::CrashWriter::signal_ends_process(signal_number);
 }
 
 }  // namespace trainwarden

@@ -34,7 +34,9 @@ TEST_F(BlackBoxCommands, ARuleThatFiresHasTheStepsBeforeItWritten) {
 }
 
 TEST_F(BlackBoxCommands, WithoutItNothingIsAskedForOrShown) {
+  setenv("TRAINWARDEN_BLACK_BOX", "off", 1);
   cli({"run", "--name", "sick", "--rule", "VanishingGradient", "--", tiny_training().string(), "--vanish-at", "7"});
+  unsetenv("TRAINWARDEN_BLACK_BOX");
   EXPECT_TRUE(cli({"show", "sick", "--json"}).json().at("black_boxes").empty());
   EXPECT_EQ(cli({"show", "sick"}).out.find("BLACK BOX"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(run_path("sick") / "blackbox"));

@@ -458,5 +458,6 @@ int main(int argc, char** argv) {
   if (scenario == scenarios.end()) return 2;
   torch::manual_seed(1);
   torch::set_num_threads(1);
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // a program that a signal ends has told what it did
   return scenario->second();
 }

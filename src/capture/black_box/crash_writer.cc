@@ -282,6 +282,14 @@ Result<std::unique_ptr<CrashWriter>> CrashWriter::install(const std::filesystem:
   return writer;
 }
 
+bool CrashWriter::signal_ends_process(int signal_number) {
+  struct sigaction now {};
+  if (::sigaction(signal_number, nullptr, &now) != 0) return false;
+  if (now.sa_sigaction != on_signal) return now.sa_handler == SIG_DFL;
+  const auto* const place = std::find(std::begin(kSignals), std::end(kSignals), signal_number);
+  return place != std::end(kSignals) && before[place - std::begin(kSignals)].sa_handler == SIG_DFL;
+}
+
 CrashWriter::~CrashWriter() {
   std::lock_guard lock(install_mutex);
   for (auto& writer : writers) {

@@ -26,6 +26,9 @@ class CrashWriter {
   CrashWriter(const CrashWriter&) = delete;
   CrashWriter& operator=(const CrashWriter&) = delete;
 
+  // As signal_ends_process() in trainwarden/hook.h.
+  static bool signal_ends_process(int signal_number);
+
   static constexpr int kMaxWriters = 4;  // hooks of one process
 
   struct Prepared;  // what the handler works with

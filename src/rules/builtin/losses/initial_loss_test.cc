@@ -31,15 +31,15 @@ TEST(InitialLoss, ABlindGuessIsOk) {
 }
 
 TEST(InitialLoss, TooHigh) {
-  const Verdict verdict = judge_first(classifying(1.5F * kBlind));
+  const Verdict verdict = judge_first(classifying(2.5F * kBlind));
   ASSERT_EQ(verdict.outcome, Outcome::kFired);
   EXPECT_EQ(verdict.severity, Severity::kWarning);
   EXPECT_EQ(verdict.confidence, 0.8);
   EXPECT_EQ(verdict.evidence.at(0).tensor, "loss");
   EXPECT_EQ(verdict.evidence.at(0).quantity, "initial_loss");
   EXPECT_NEAR(verdict.evidence.at(0).threshold, std::log(10), 1e-6);
-  EXPECT_NE(verdict.message.find("50 % higher"), std::string::npos) << verdict.message;
-  EXPECT_EQ(judge_first(classifying(1.5F * kBlind), "InitialLoss:tolerance=0.6").outcome, Outcome::kOk);
+  EXPECT_NE(verdict.message.find("150 % higher"), std::string::npos) << verdict.message;
+  EXPECT_EQ(judge_first(classifying(2.5F * kBlind), "InitialLoss:tolerance=1.6").outcome, Outcome::kOk);
 }
 
 TEST(InitialLoss, WhatIsANoteOnly) {
@@ -48,7 +48,8 @@ TEST(InitialLoss, WhatIsANoteOnly) {
   const Verdict sum = judge_first(classifying(4 * kBlind));
   EXPECT_EQ(sum.severity, Severity::kInfo);
   EXPECT_NE(sum.message.find("a sum over 4 samples"), std::string::npos) << sum.message;
-  EXPECT_EQ(judge_first(classifying(1.3F * kBlind + 0.002F)).severity, Severity::kInfo);  // less than 0.7 above
+  EXPECT_EQ(judge_first(classifying(kBlind + 2.9F)).severity, Severity::kInfo);
+  EXPECT_EQ(judge_first(classifying(kBlind + 3.1F)).severity, Severity::kWarning);
 }
 
 TEST(InitialLoss, ANaNLossIsNotJudgedFine) {
