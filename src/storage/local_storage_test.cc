@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 
 #include "storage/system_error.h"
@@ -103,6 +104,22 @@ TEST_F(LocalStorageTest, AForkedChildNeitherKeepsNorFreesTheLock) {
   EXPECT_TRUE(storage_->locked("lock"));
   lock.reset();
   EXPECT_FALSE(storage_->locked("lock")) << "the child still holds it";
+}
+
+TEST_F(LocalStorageTest, TellsWhetherMappedBytesMayBeTouched) {
+  constexpr std::size_t kBytes = 20'000;
+  ASSERT_TRUE(storage_->put_if_absent("file", as_bytes(std::string(kBytes, 'x'))).ok());
+  const auto file = storage_->open("file");
+  ASSERT_TRUE(file.ok());
+  const auto mapping = (*file)->map();
+  ASSERT_TRUE(mapping.ok());
+  EXPECT_EQ((*mapping)->bytes().size(), kBytes);
+  EXPECT_TRUE((*mapping)->resident(0, kBytes));
+  EXPECT_TRUE((*mapping)->resident(5000, 1));
+  EXPECT_FALSE((*mapping)->resident(5000, kBytes));
+  EXPECT_FALSE((*mapping)->resident(kBytes + 1, 0));
+  std::filesystem::resize_file(folder_.path() / "file", 0);
+  EXPECT_FALSE((*mapping)->resident(0, kBytes)) << "to touch what is gone would kill the process";
 }
 
 TEST_F(LocalStorageTest, TheOldHoldersIdIsReplaced) {

@@ -67,8 +67,12 @@ Result<ByteSpan> DecodedFrames::entry_bytes(JournalSegment& segment, const Bundl
 
 Result<SharedTensorValue> DecodedFrames::map_entry(JournalSegment& segment, const Bundle& bundle,
                                                    const format::BundleEntry& entry) {
-  if (verify_payloads_) TRAINWARDEN_RETURN_IF_ERROR(verify(segment, bundle.header));
   TRAINWARDEN_ASSIGN_OR_RETURN(auto mapping, segment.file.map());
+  if (verify_payloads_) {
+    const FrameHeader& header = bundle.header;
+    TRAINWARDEN_RETURN_IF_ERROR(noted(segment, header.file_offset, kDamagedPayload, header.frame_bytes(),
+                                      segment.file.verify_mapped_payload(header)));
+  }
   const std::uint64_t begin = bundle.header.file_offset + format::kFrameHeaderBytes + entry.begin;
   const std::uint64_t bytes = entry.end - entry.begin;
   const TensorView view = TensorView::of(mapping->bytes().data() + begin, entry.dtype, entry.shape);

@@ -38,6 +38,9 @@ class SegmentFile {
   // The whole file in memory; for segments that are over. The errors of ReadableFile::map().
   Result<std::shared_ptr<const storage::FileMapping>> map();
 
+  // The same on the bytes of map() as far as they are in memory.
+  Status verify_mapped_payload(const format::FrameHeader& header);
+
   // Forgets what was read ahead: the end of a growing file may have been half of a write.
   void forget() { buffered_bytes_ = 0; }
   // Closes the file until it is needed again: a journal may have more segments than a process may have open files.
