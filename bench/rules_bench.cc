@@ -2,15 +2,11 @@
 // and 1,000 tensors in each step.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <random>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -19,7 +15,8 @@
 #include <fmt/format.h>
 
 #include "bench.h"
-#include "rules/engine.h"
+#include "check_bandwidth.h"
+#include "healthy_training.h"
 #include "temporary_folder.h"
 #include "trainwarden/guard.h"
 #include "trainwarden/hook.h"
@@ -33,18 +30,6 @@ namespace {
 using WallClock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-constexpr int kLayers = 100;  // of ten tensors each
-
-// A benchmark that cannot do its work has no figure.
-template <class T>
-T required(Result<T> result) {
-  if (!result.ok()) throw std::runtime_error(result.status().to_string());
-  return std::move(result).value();
-}
-void must(const Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.to_string());
-}
-
 double thread_ms() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -54,74 +39,6 @@ double thread_ms() {
 double percentile_99(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   return samples.at(samples.size() * 99 / 100);
-}
-
-// A healthy training of 1,000 tensors: what it computes is noise that changes from step to step.
-class Training {
- public:
-  explicit Training(Hook& hook, std::size_t elements = 64) : hook_(hook), noise_(elements + 1024) {
-    std::mt19937 random(1);
-    std::normal_distribution<float> normal(0.0f, 1.0f);
-    for (float& value : noise_) value = normal(random);
-    for (int layer = 0; layer < kLayers; ++layer) {
-      for (const char* part : {"weight", "bias", "norm.weight"}) {
-        const std::string name = fmt::format("encoder.layer.{}.attention.{}", layer, part);
-        declare(name, "weights");
-        declare("gradient/" + name, "gradients");
-      }
-      for (int call = 0; call < 4; ++call) declare(fmt::format("encoder.layer.{}_output_{}", layer, call), "outputs");
-    }
-    elements_ = elements;
-    hook_.set_mode(Mode::kTrain);
-  }
-
-  // Everything but the weights, which come when the optimizer has stepped.
-  void forward_and_backward() {
-    ++step_;
-    const float loss = 2.0f / (1.0f + 0.01f * static_cast<float>(step_)) + 0.01f * noise_[step_ % 64];
-    constexpr std::string_view kLosses[] = {"losses"};
-    hook_.save_tensor(hook_.declare("CrossEntropyLoss_output_0", kLosses),
-                      TensorView::of(&loss, DType::kFloat32, Shape({1})));
-    save("outputs");
-    save("gradients");
-  }
-  void optimizer_steps() { save("weights"); }
-
- private:
-  void declare(const std::string& name, const char* collection) {
-    const std::string_view collections[] = {collection};
-    ids_[collection].push_back(hook_.declare(name, collections));
-  }
-  void save(const char* collection) {
-    std::size_t place = step_;
-    for (const TensorId id : ids_[collection]) {
-      hook_.save_tensor(id, TensorView::of(noise_.data() + (place++ * 7 + step_ * 13) % 1024, DType::kFloat32,
-                                           Shape({static_cast<std::int64_t>(elements_)})));
-    }
-  }
-
-  Hook& hook_;
-  std::vector<float> noise_;
-  std::size_t elements_ = 0;
-  std::size_t step_ = 0;
-  std::map<std::string, std::vector<TensorId>> ids_;
-};
-
-HookOptions statistics_of_everything() {
-  HookOptions options;
-  options.include_collections = {"losses", "weights", "gradients", "outputs"};
-  options.save = SavePolicy::every(1);
-  options.keep = KeepForm::reduced();
-  options.when_full = WhenFull::kBlock;
-  return options;
-}
-
-std::vector<RuleSpec> default_rules() {
-  std::vector<RuleSpec> specs;
-  for (const RuleKind& kind : builtin_rules()) {
-    if (kind.description.by_default) specs.push_back({kind.description.name, {}});
-  }
-  return specs;
 }
 
 // --- rules.in_process_p99_ms ----------------------------------------------------------------------------------------
@@ -321,76 +238,13 @@ Result<std::vector<Figure>> stop_steps() {
       {"rules.stop_steps.median", spread_of(steps), "steps", {}, "the same, the run in the middle"}};
 }
 
-// --- rules.check_vs_read --------------------------------------------------------------------------------------------
-
-void record(const std::filesystem::path& run, HookOptions options, std::size_t elements, int steps) {
-  options.run_dir = run;
-  const auto hook = required(Hook::open(options));
-  Training training(*hook, elements);
-  for (int step = 0; step < steps; ++step) {
-    training.forward_and_backward();
-    training.optimizer_steps();
-    hook->end_step();
-  }
-  must(hook->close());
-}
-
-std::size_t read_all(const std::filesystem::path& run) {
-  std::size_t sum = 0;
-  std::vector<char> buffer(std::size_t{1} << 20);
-  for (const auto& file : std::filesystem::recursive_directory_iterator(run)) {
-    if (!file.is_regular_file()) continue;
-    std::ifstream stream(file.path(), std::ios::binary);
-    stream.rdbuf()->pubsetbuf(nullptr, 0);
-    while (stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || stream.gcount() > 0) {
-      sum += static_cast<std::size_t>(stream.gcount());
-    }
-  }
-  return sum;
-}
-
-void check(const std::filesystem::path& run, const std::vector<RuleSpec>& specs) {
-  const auto trial = required(Trial::open(run));
-  rules::Engine engine(*trial, required(rules::create_engine_rules(specs)), {.keep_going = true});
-  must(engine.run_until_end({}));
-}
-
-Result<Figure> check_vs_read_of(std::string name, const HookOptions& options, std::size_t elements, int steps,
-                                std::string limit) {
-  const TemporaryFolder folder;
-  const std::filesystem::path run = folder.path() / "run";
-  record(run, options, elements, steps);
-  const std::size_t bytes = read_all(run);
-  const std::vector<RuleSpec> rules = default_rules();
-  const std::function<void()> arms[] = {[&] { keep(read_all(run)); }, [&] { check(run, rules); }};
-  const PairedRuns runs = run_interleaved(5, arms);
-  const double seconds = runs.ns(1).median / 1e9;
-  return Figure{std::move(name), runs.ratio(0, 1), "ratio", at_least(0.7),
-                fmt::format("{}; {:.0f} MB at {:.0f} MB/s", limit, static_cast<double>(bytes) / 1e6,
-                            static_cast<double>(bytes) / 1e6 / seconds)};
-}
-
-Result<std::vector<Figure>> check_vs_read() {
-  HookOptions whole = statistics_of_everything();
-  whole.keep = KeepForm::whole();
-  std::vector<Figure> figures;
-  TRAINWARDEN_ASSIGN_OR_RETURN(Figure values,
-                               check_vs_read_of("rules.check_vs_read", whole, std::size_t{64} << 10, 3,
-                                                "values: checking each payload and one pass over it, on one core"));
-  figures.push_back(std::move(values));
-  TRAINWARDEN_ASSIGN_OR_RETURN(Figure statistics,
-                               check_vs_read_of("rules.check_vs_read.statistics", statistics_of_everything(), 64, 100,
-                                                "statistics: some hundred bytes a tensor, which each rule looks at"));
-  figures.push_back(std::move(statistics));
-  return figures;
-}
-
 }  // namespace
 
 std::vector<Benchmark> benchmarks() {
   return {{"rules.in_process_p99_ms", in_process},
           {"rules.beside_p99_ms", beside},
           {"rules.stop_steps", stop_steps},
+          {"rules.check_vs_disk", check_vs_disk},
           {"rules.check_vs_read", check_vs_read}};
 }
 
