@@ -46,6 +46,7 @@ class FuzzWindow final : public StepWindow {
     return step_ == 4 ? std::numeric_limits<double>::infinity() : 1.5;
   }
   Result<Shape> shape(const TensorSpot&) const override { return Shape(); }
+  Result<DType> dtype(const TensorSpot&) const override { return DType::kFloat32; }
 
  private:
   std::int64_t step_;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "trainwarden/collection.h"
+#include "trainwarden/dtype.h"
 #include "trainwarden/export.h"
 #include "trainwarden/mode.h"
 #include "trainwarden/reduction.h"
@@ -128,6 +129,8 @@ class TRAINWARDEN_API StepWindow {
   virtual Result<SharedTensorValue> value(const TensorSpot& spot) const = 0;
   virtual Result<double> scalar(const TensorSpot& spot) const = 0;
   virtual Result<Shape> shape(const TensorSpot& spot) const = 0;
+  // Of the tensor in the program, in whatever form it was kept; float64 for a scalar.
+  virtual Result<DType> dtype(const TensorSpot& spot) const = 0;
 
   // The run as far as it is known; null inside the training.
   virtual Trial* trial() const { return nullptr; }

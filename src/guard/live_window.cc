@@ -222,4 +222,13 @@ Result<Shape> LiveWindow::shape(const TensorSpot& spot) const {
   return not_kept(tensor, "its shape");
 }
 
+Result<DType> LiveWindow::dtype(const TensorSpot& spot) const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint32_t place, find(spot));
+  const LiveTensor& tensor = layout_.tensors()[place];
+  if (const store::StatisticsRow* const row = row_of(tensor)) return row->dtype;
+  if (const capture::StagedTensor* const value = value_of(tensor)) return value->dtype;
+  if (tensor.scalar != kNoRow) return DType::kFloat64;
+  return not_kept(tensor, "its dtype");
+}
+
 }  // namespace trainwarden::guard

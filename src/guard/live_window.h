@@ -56,6 +56,7 @@ class LiveWindow final : public StepWindow {
   Result<SharedTensorValue> value(const TensorSpot& spot) const override;  // a copy
   Result<double> scalar(const TensorSpot& spot) const override;
   Result<Shape> shape(const TensorSpot& spot) const override;
+  Result<DType> dtype(const TensorSpot& spot) const override;
 
  private:
   Result<std::uint32_t> find(const TensorSpot& spot) const;

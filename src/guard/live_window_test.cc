@@ -39,6 +39,8 @@ std::map<std::string, std::string> read_everything(const StepWindow& window) {
     read[at + "scalar"] = text_of(window.scalar(spot));
     const auto shape = window.shape(spot);
     read[at + "shape"] = shape.ok() ? shape->to_string() : std::string(name(shape.status().code()));
+    const auto dtype = window.dtype(spot);
+    read[at + "dtype"] = std::string(dtype.ok() ? name(*dtype) : name(dtype.status().code()));
     const auto value = window.value(spot);
     read[at + "value"] = value.ok() ? value->view.shape.to_string() : std::string(name(value.status().code()));
   }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "trial/trial_access.h"
 
 namespace trainwarden::rules {
@@ -139,6 +142,22 @@ Result<double> TrialWindow::scalar(const TensorSpot& spot) const {
 
 Result<Shape> TrialWindow::shape(const TensorSpot& spot) const {
   return trial_.shape(spot.tensor, place_.global_step, Mode::kGlobal, spot.worker);
+}
+
+Result<DType> TrialWindow::dtype(const TensorSpot& spot) const {
+  const auto place = find(spot);
+  if (!place) return Status(Code::kOutOfRange, "the tensor is not of this step");
+  for (const RecordForm form : {RecordForm::kStatistics, RecordForm::kValue, RecordForm::kShape}) {
+    const store::Record* const saved = record(*place, form);
+    if (saved == nullptr) continue;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto dtype_and_shape, reader(*place).read_shape(*saved));
+    return dtype_and_shape.first;
+  }
+  if (record(*place, RecordForm::kScalar) != nullptr) return DType::kFloat64;
+  return Status(Code::kOutOfRange,
+                fmt::format("only single reductions of \"{}\" were kept, which do not tell its dtype; keep its "
+                            "statistics",
+                            printable(spot.tensor)));
 }
 
 }  // namespace trainwarden::rules

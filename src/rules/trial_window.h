@@ -36,6 +36,7 @@ class TrialWindow final : public StepWindow {
   Result<SharedTensorValue> value(const TensorSpot& spot) const override;
   Result<double> scalar(const TensorSpot& spot) const override;
   Result<Shape> shape(const TensorSpot& spot) const override;
+  Result<DType> dtype(const TensorSpot& spot) const override;
 
   Trial* trial() const override { return &trial_; }
 

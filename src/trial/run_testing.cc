@@ -1,5 +1,6 @@
 #include "trial/run_testing.h"
 
+#include <cstring>
 #include <stdexcept>
 
 #include "base/bytes.h"
@@ -14,7 +15,24 @@ void must(const Status& status) {
   if (!status.ok()) throw std::runtime_error(status.to_string());
 }
 
+std::uint16_t half_bits(float value, DType dtype) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  if (dtype == DType::kBFloat16) return static_cast<std::uint16_t>(bits >> 16);
+  const std::uint32_t sign = bits >> 16 & 0x8000;
+  const std::uint32_t magnitude = (bits & 0x7fffffff) >> 13;  // 8 bits of exponent, 10 of mantissa
+  constexpr std::uint32_t kLessBias = (127 - 15) * 1024;      // of the exponents' biases
+  if (value == 0) return static_cast<std::uint16_t>(sign);
+  if (magnitude < kLessBias + 1024 || magnitude >= kLessBias + 31 * 1024) {
+    throw std::invalid_argument("no normal number of float16");
+  }
+  return static_cast<std::uint16_t>(sign | (magnitude - kLessBias));
+}
+
 TensorView view_of(const TestTensor& tensor) {
+  if (!tensor.halves.empty()) {
+    return TensorView::of(tensor.halves.data(), tensor.half_dtype, {static_cast<std::int64_t>(tensor.halves.size())});
+  }
   const bool is_whole = !tensor.integers.empty();
   const std::size_t count = is_whole ? tensor.integers.size() : tensor.values.size();
   const Shape shape = tensor.shape.rank() == 0 ? Shape{static_cast<std::int64_t>(count)} : tensor.shape;
@@ -73,6 +91,12 @@ TestTensor summarised(std::string name, std::vector<float> values, std::vector<s
 TestTensor kept_integers(std::string name, std::vector<std::int64_t> values, std::vector<std::string> collections) {
   TestTensor tensor = kept(std::move(name), {}, std::move(collections));
   tensor.integers = std::move(values);
+  return tensor;
+}
+
+TestTensor in_half(TestTensor tensor, DType dtype) {
+  for (const float value : tensor.values) tensor.halves.push_back(half_bits(value, dtype));
+  tensor.half_dtype = dtype;
   return tensor;
 }
 

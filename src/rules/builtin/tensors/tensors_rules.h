@@ -1,4 +1,4 @@
-// Rules about any tensor: values that are not numbers, all zero, unchanged, the same in two runs. One file each.
+// Rules about any tensor: values that are not numbers, or soon will not be, all zero, unchanged, the same in two runs. One file each.
 #pragma once
 
 #include <vector>
@@ -9,6 +9,7 @@ namespace trainwarden::rules {
 
 RuleKind all_zero();
 RuleKind exploding_tensor();
+RuleKind overflow_risk();
 RuleKind similar_across_runs();
 RuleKind tensor_variance();
 RuleKind unchanged_tensor();
