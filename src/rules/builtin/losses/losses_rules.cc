@@ -3,7 +3,8 @@
 namespace trainwarden::rules {
 
 std::vector<RuleKind> losses_rules() {
-  return {divergence(), initial_loss(), loss_drift(), loss_not_decreasing(), loss_spike(), overfit(), overtraining()};
+  return {divergence(),          initial_loss(), logit_drift(), loss_drift(),
+          loss_not_decreasing(), loss_spike(),   overfit(),     overtraining()};
 }
 
 }  // namespace trainwarden::rules

@@ -9,6 +9,7 @@ namespace trainwarden::rules {
 
 RuleKind divergence();
 RuleKind initial_loss();
+RuleKind logit_drift();
 RuleKind loss_drift();
 RuleKind loss_not_decreasing();
 RuleKind loss_spike();
