@@ -207,7 +207,7 @@ def rule_job_summary(run: str | os.PathLike[str]) -> list[dict[str, Any]]:
         FileNotFoundError: there is no run.
     """
     summary = []
-    for name, arn, evaluation_status, details, unix_ns, status in _core.rule_job_summary(os.fspath(run)):
+    for name, arn, evaluation_status, details, unix_ns, status in _core.rule_job_summary(os.fspath(open_trial(run).path)):
         rule: dict[str, Any] = {
             "RuleConfigurationName": name,
             "RuleEvaluationJobArn": arn,
