@@ -206,8 +206,9 @@ def rule_job_summary(run: str | os.PathLike[str]) -> list[dict[str, Any]]:
     Raises:
         FileNotFoundError: there is no run.
     """
+    run_dir = os.fspath(open_trial(run).path)
     summary = []
-    for name, arn, evaluation_status, details, unix_ns, status in _core.rule_job_summary(os.fspath(open_trial(run).path)):
+    for name, arn, evaluation_status, details, unix_ns, status in _core.rule_job_summary(run_dir):
         rule: dict[str, Any] = {
             "RuleConfigurationName": name,
             "RuleEvaluationJobArn": arn,

@@ -1,4 +1,5 @@
-// Rules about any tensor: values that are not numbers, or soon will not be, all zero, unchanged, the same in two runs. One file each.
+// Rules about any tensor: values that are not numbers, or soon will not be, all zero, unchanged, the same in two runs.
+// One file each.
 #pragma once
 
 #include <vector>
