@@ -1,5 +1,7 @@
 #include "cli/rule_choice.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -24,7 +26,8 @@ class RuleFile {
   std::string path() const { return path_.string(); }
 
  private:
-  const std::filesystem::path path_ = std::filesystem::temp_directory_path() / "trainwarden_rule_choice_test.rules";
+  const std::filesystem::path path_ =  // tests run side by side, each in a process of its own
+      std::filesystem::temp_directory_path() / ("trainwarden_rule_choice_test_" + std::to_string(::getpid()));
 };
 
 TEST(RuleChoiceTest, TheDefaultSetIsWhatTheRulesSay) {

@@ -1,6 +1,9 @@
 #include "rules/rule_summary.h"
 
+#include <unistd.h>
+
 #include <filesystem>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -36,7 +39,8 @@ class RuleSummaryTest : public ::testing::Test {
     return encode_rule_status({id, id, {}, status, std::move(details), {}, unix_ns});
   }
 
-  const std::filesystem::path run_ = std::filesystem::temp_directory_path() / "trainwarden_rule_summary_test";
+  const std::filesystem::path run_ =  // tests run side by side, each in a process of its own
+      std::filesystem::temp_directory_path() / ("trainwarden_rule_summary_test_" + std::to_string(::getpid()));
 };
 
 TEST_F(RuleSummaryTest, SpeaksAsTheServiceDid) {
