@@ -1,6 +1,7 @@
 // `trainwarden rules`: the rules that exist; what they need to be captured; where those of a run stand.
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
@@ -104,12 +105,13 @@ int print_plan(const RulesOptions& options) {
 int print_named(const RulesOptions& options) {
   const auto spec = parse_rule_spec(options.name);
   const bool is_rule = spec.ok() && !descriptions(spec->name).empty();
-  const auto run = is_rule ? Result<std::filesystem::path>(Status()) : RunChoice{options.name, options.folder}.locate();
-  if (!is_rule && run.ok()) return print_rules_of_run(*run, options.json);
   if (!is_rule) {
+    const auto run = RunChoice{options.name, options.folder}.locate();
+    if (run.ok()) return print_rules_of_run(*run, options.json);
     return report_error(
-        Status(Code::kInvalidArgument, fmt::format("\"{}\" is neither a rule nor a run: {}; {}", options.name,
-                                                   spec.status().message(), run.status().message())));
+        Status(Code::kInvalidArgument,
+               fmt::format("\"{}\" is neither a rule nor a run: {}; {}", printable(options.name),
+                           spec.ok() ? "it is no built-in rule" : spec.status().message(), run.status().message())));
   }
   const auto chosen = descriptions(spec->name);
   if (options.json) {
