@@ -54,6 +54,15 @@ std::vector<std::string> ParameterReader::list(const std::string& name) {
   return split_value_list(text(name));
 }
 
+std::vector<std::string> ParameterReader::collections(const std::string& name) {
+  std::vector<std::string> collections = list(name);
+  if (collections.empty() && status_.ok()) {
+    status_ =
+        Status(Code::kInvalidArgument, fmt::format("parameter {}: expected at least one collection, found none", name));
+  }
+  return collections;
+}
+
 std::vector<std::string> ParameterReader::patterns(const std::string& name) {
   std::vector<std::string> patterns = list(name);
   for (const std::string& pattern : patterns) {

@@ -32,9 +32,10 @@ class ParameterReader {
   bool boolean(const std::string& name);
   // The number of the choice, from 0.
   std::size_t choice(const std::string& name, std::initializer_list<std::string_view> choices);
-  std::vector<std::string> list(const std::string& name);      // split at commas
-  std::vector<std::string> patterns(const std::string& name);  // a list in which each part compiles
-  std::optional<Mode> mode(const std::string& name);           // none for ""
+  std::vector<std::string> list(const std::string& name);         // split at commas
+  std::vector<std::string> collections(const std::string& name);  // a list of at least one
+  std::vector<std::string> patterns(const std::string& name);     // a list in which each part compiles
+  std::optional<Mode> mode(const std::string& name);              // none for ""
 
   const Status& status() const { return status_; }
 

@@ -39,6 +39,15 @@ TEST(ParameterReader, AChoiceIsOneOfItsWords) {
   EXPECT_EQ(read.status().message(), "parameter bad: expected one of auto, channel, found \"row\"");
 }
 
+TEST(ParameterReader, CollectionsAreAtLeastOne) {
+  const RuleParameters parameters = {{"good", "losses, gradients"}, {"none", ""}};
+  ParameterReader read(parameters);
+  EXPECT_EQ(read.collections("good"), (std::vector<std::string>{"losses", "gradients"}));
+  EXPECT_TRUE(read.status().ok());
+  read.collections("none");
+  EXPECT_EQ(read.status().message(), "parameter none: expected at least one collection, found none");
+}
+
 TEST(ParameterReader, KeepsTheFirstFault) {
   const RuleParameters parameters = {{"a", "one"}, {"b", "two"}};
   ParameterReader read(parameters);

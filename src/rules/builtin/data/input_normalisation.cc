@@ -160,7 +160,7 @@ class InputNormalisation final : public Rule {
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
   TensorSelection selection;
-  selection.collections = read.list("collection_names");
+  selection.collections = read.collections("collection_names");
   Limits limits;
   limits.mean = read.number("most_mean", 0);
   limits.deviation = read.number("most_deviation", 0);
@@ -168,9 +168,6 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   limits.ratio = read.number("most_ratio", 1);
   limits.steps = read.integer("steps", 1, kMostSteps);
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
-  if (selection.collections.empty()) {
-    return Status(Code::kInvalidArgument, "parameter collection_names: expected at least one collection, found none");
-  }
   return std::unique_ptr<Rule>(new InputNormalisation(std::move(selection), limits));
 }
 

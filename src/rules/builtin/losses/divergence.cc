@@ -159,14 +159,11 @@ class Divergence final : public Rule {
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
   TensorSelection selection;
-  selection.collections = read.list("collection_names");
+  selection.collections = read.collections("collection_names");
   const double factor = read.number("factor", 1);
   const std::int64_t checks = read.integer("checks", 1, kMostSteps);
   const std::int64_t check_steps = read.integer("check_steps", 1, kMostSteps);
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
-  if (selection.collections.empty()) {
-    return Status(Code::kInvalidArgument, "parameter collection_names: expected at least one collection, found none");
-  }
   return std::unique_ptr<Rule>(new Divergence(std::move(selection), factor, checks, check_steps));
 }
 

@@ -152,13 +152,10 @@ class LogitDrift final : public Rule {
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
   TensorSelection selection;
-  selection.collections = read.list("collection_names");
+  selection.collections = read.collections("collection_names");
   const double limit = read.number("limit", 0);
   const std::int64_t checks = read.integer("checks", kRisingChecks, kMostChecks);
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
-  if (selection.collections.empty()) {
-    return Status(Code::kInvalidArgument, "parameter collection_names: expected at least one collection, found none");
-  }
   return std::unique_ptr<Rule>(new LogitDrift(std::move(selection), limit, checks));
 }
 

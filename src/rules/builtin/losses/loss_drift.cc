@@ -89,15 +89,12 @@ class LossDrift final : public Rule {
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
   TensorSelection selection;
-  selection.collections = read.list("collection_names");
+  selection.collections = read.collections("collection_names");
   DriftLimits limits;
   limits.slack = read.number("slack", 0);
   limits.limit = read.number("limit", 0);
   limits.lost = read.number("lost", 0);
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
-  if (selection.collections.empty()) {
-    return Status(Code::kInvalidArgument, "parameter collection_names: expected at least one collection, found none");
-  }
   return std::unique_ptr<Rule>(new LossDrift(std::move(selection), limits));
 }
 

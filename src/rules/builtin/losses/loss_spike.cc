@@ -24,7 +24,6 @@
 namespace trainwarden::rules {
 namespace {
 
-constexpr std::int64_t kMostSteps = 1'000'000;
 constexpr double kSmall = 0.05;  // of the loss of the first steps
 constexpr const char* kAdvice =
     "Look at the batch of the step at which it began, and at the gradients there; go back to a checkpoint before it "
@@ -136,15 +135,9 @@ class LossSpike final : public Rule {
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
   TensorSelection selection;
-  selection.collections = read.list("collection_names");
-  SpikeLimits limits;
-  limits.z = read.number("z_threshold", 1);
-  limits.ratio = read.number("ratio_threshold", 1);
-  limits.recovery = read.integer("recovery_steps", 1, kMostSteps);
+  selection.collections = read.collections("collection_names");
+  const SpikeLimits limits = read_spike_limits(read);
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
-  if (selection.collections.empty()) {
-    return Status(Code::kInvalidArgument, "parameter collection_names: expected at least one collection, found none");
-  }
   return std::unique_ptr<Rule>(new LossSpike(std::move(selection), limits));
 }
 

@@ -4,6 +4,19 @@
 #include <cmath>
 
 namespace trainwarden::rules {
+namespace {
+
+constexpr std::int64_t kMostSteps = 1'000'000;
+
+}  // namespace
+
+SpikeLimits read_spike_limits(ParameterReader& read) {
+  SpikeLimits limits;
+  limits.z = read.number("z_threshold", 1);
+  limits.ratio = read.number("ratio_threshold", 1);
+  limits.recovery = read.integer("recovery_steps", 1, kMostSteps);
+  return limits;
+}
 
 double SpikeDetector::start_level() const {
   if (count_ == 0) return 0;

@@ -14,6 +14,8 @@
 
 #include <cstdint>
 
+#include "rules/parameters.h"
+
 namespace trainwarden::rules {
 
 struct SpikeLimits {
@@ -21,6 +23,9 @@ struct SpikeLimits {
   double ratio = 1.3;
   std::int64_t recovery = 50;  // points
 };
+
+// From the parameters z_threshold, ratio_threshold and recovery_steps.
+SpikeLimits read_spike_limits(ParameterReader& read);
 
 enum class SpikeState : std::uint8_t {
   kUnfit,     // not a positive finite number: left out

@@ -61,13 +61,10 @@ class VanishingGradient final : public Rule {
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
   TensorSelection selection;
-  selection.collections = read.list("collection_names");
+  selection.collections = read.collections("collection_names");
   const double threshold = read.number("threshold", 0);
   const double min_fraction = read.number("min_fraction", 0, 1);
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
-  if (selection.collections.empty()) {
-    return Status(Code::kInvalidArgument, "parameter collection_names: expected at least one collection, found none");
-  }
   return std::unique_ptr<Rule>(new VanishingGradient(std::move(selection), threshold, min_fraction));
 }
 
