@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "actions/black_box_action.h"
-#include "actions/stop_action.h"
+#include "actions/by_verdict/black_box_action.h"
+#include "actions/by_verdict/stop_action.h"
 #include "base/pause.h"
 #include "storage/local_storage.h"
 #include "trial/trial_access.h"
@@ -88,25 +88,25 @@ void WatchSession::set_up_actions() {
   const auto write_down = [this](std::int64_t step, std::string_view json) {
     return engine_->record_action(step, json);
   };
-  dispatcher_ = std::make_unique<actions::Dispatcher>(engine_->journal_name(), write_down);
-  if (trial_->state() == RunState::kRunning && actions::BlackBoxAction::is_of_use(*storage_)) {
-    dispatcher_->add(std::make_unique<actions::BlackBoxAction>(*storage_));
+  dispatcher_ = std::make_unique<actions::by_verdict::Dispatcher>(engine_->journal_name(), write_down);
+  if (trial_->state() == RunState::kRunning && actions::by_verdict::BlackBoxAction::is_of_use(*storage_)) {
+    dispatcher_->add(std::make_unique<actions::by_verdict::BlackBoxAction>(*storage_));
   }
   if (!plan_.stop_on_fire) return;
   const auto answered = [this](std::string_view) -> Result<bool> {
     TRAINWARDEN_RETURN_IF_ERROR(trial_->refresh());
     return TrialAccess::stop_accepted(*trial_) || trial_->state() != RunState::kRunning;
   };
-  dispatcher_->add(std::make_unique<actions::StopAction>(*storage_, answered));
+  dispatcher_->add(std::make_unique<actions::by_verdict::StopAction>(*storage_, answered));
 }
 
 void WatchSession::act_on(const rules::VerdictRecord& verdict, const std::stop_token& stop) {
   view_.on_verdict(verdict);
   if (!verdict.alarms()) return;
   if (dispatcher_ == nullptr) set_up_actions();  // now it is known what the training can do
-  const actions::FiredVerdict fired{verdict.rule_id, verdict.place.global_step, rules::step_text(verdict.place),
-                                    verdict.verdict};
-  for (const actions::ActionOutcome& outcome : dispatcher_->dispatch(fired, stop)) {
+  const actions::by_verdict::FiredVerdict fired{verdict.rule_id, verdict.place.global_step,
+                                                rules::step_text(verdict.place), verdict.verdict};
+  for (const actions::by_verdict::ActionOutcome& outcome : dispatcher_->dispatch(fired, stop)) {
     view_.on_action(outcome);
     if (outcome.action == "stop") result_.stop_requested = true;
   }

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "actions/dispatcher.h"
+#include "actions/by_verdict/dispatcher.h"
 #include "cli/rule_report.h"
 #include "cli/watch_view.h"
 #include "storage/storage.h"
@@ -66,7 +66,7 @@ class WatchSession {
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<Trial> trial_;
   std::unique_ptr<rules::Engine> engine_;
-  std::unique_ptr<actions::Dispatcher> dispatcher_;
+  std::unique_ptr<actions::by_verdict::Dispatcher> dispatcher_;
   WatchResult result_;
 
   std::promise<void> ended_;

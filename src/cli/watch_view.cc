@@ -54,7 +54,7 @@ void WatchView::on_verdict(const rules::VerdictRecord& verdict) {
   line_.print(fmt::format("{}: {}", what, printable(verdict.verdict.message)));
 }
 
-void WatchView::on_action(const actions::ActionOutcome& outcome) {
+void WatchView::on_action(const actions::by_verdict::ActionOutcome& outcome) {
   if (outcome.status.ok()) {
     line_.print(fmt::format("action {}: accepted after {}", outcome.action, format_duration_ns(outcome.duration_ns)));
   } else {

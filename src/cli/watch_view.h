@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "actions/dispatcher.h"
+#include "actions/by_verdict/dispatcher.h"
 #include "cli/status_line.h"
 #include "rules/engine.h"
 #include "trainwarden/trial.h"
@@ -26,7 +26,7 @@ class WatchView {
   WatchView(std::FILE* stream, Chatter chatter);
 
   void on_verdict(const rules::VerdictRecord& verdict);
-  void on_action(const actions::ActionOutcome& outcome);
+  void on_action(const actions::by_verdict::ActionOutcome& outcome);
   void on_note(const std::string& text) { line_.print(text); }
   // Cheap when it is too early for another look.
   void on_progress(Trial& trial, const rules::Engine& engine);

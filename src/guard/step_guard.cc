@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "actions/dispatcher.h"
+#include "actions/by_verdict/dispatcher.h"
 #include "base/log.h"
 #include "format/json.h"
 #include "rules/step_place.h"
@@ -174,10 +174,12 @@ void StepGuard::tell(const rules::RuleNews& news, StepAdvice answer) {
 
 // Once for the first of several verdicts in a row, as they are told.
 void StepGuard::tell_action(const rules::VerdictRecord& verdict, StepAdvice answer) {
-  const actions::FiredVerdict fired{verdict.rule_id, verdict.place.global_step, rules::step_text(verdict.place),
-                                    verdict.verdict};
-  const actions::ActionOutcome outcome{std::string(name(answer)), actions::idempotency_key(fired), Status(), 0};
-  journal_.add(format::FrameKind::kAction, fired.global_step, actions::encode_action_outcome(outcome, fired));
+  const actions::by_verdict::FiredVerdict fired{verdict.rule_id, verdict.place.global_step,
+                                                rules::step_text(verdict.place), verdict.verdict};
+  const actions::by_verdict::ActionOutcome outcome{std::string(name(answer)),
+                                                   actions::by_verdict::idempotency_key(fired), Status(), 0};
+  journal_.add(format::FrameKind::kAction, fired.global_step,
+               actions::by_verdict::encode_action_outcome(outcome, fired));
 }
 
 void StepGuard::finish() {

@@ -15,6 +15,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kJournalFolder = "journal";
 constexpr std::uint32_t kFirstWatchId = 0x10000;
+constexpr std::uint32_t kLedgerId = 0x20000;
 
 // The decimal number that follows `prefix`, when that is all there is.
 std::optional<std::uint32_t> number_after(std::string_view text, std::string_view prefix) {
@@ -125,6 +126,7 @@ std::string writer_lock(std::string_view writer) {
 
 std::optional<std::uint32_t> writer_id_of(std::string_view writer) {
   if (const auto rank = number_after(writer, "rank-")) return rank;
+  if (writer == "ledger") return kLedgerId;
   if (const auto watch = number_after(writer, "watch-")) return kFirstWatchId + *watch;
   return std::nullopt;
 }

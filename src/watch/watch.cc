@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "actions/black_box_action.h"
-#include "actions/dispatcher.h"
-#include "actions/stop_action.h"
+#include "actions/by_verdict/black_box_action.h"
+#include "actions/by_verdict/dispatcher.h"
+#include "actions/by_verdict/stop_action.h"
 #include "rules/engine.h"
 #include "rules/registry.h"
 #include "rules/rule_summary.h"
@@ -56,10 +56,10 @@ class Watch::Impl {
   void on_verdict(const rules::VerdictRecord& record) {
     if (options_.on_verdict) options_.on_verdict(verdict_of(record));
     if (!record.alarms()) return;
-    const actions::FiredVerdict fired{record.rule_id, record.place.global_step, rules::step_text(record.place),
+    const actions::by_verdict::FiredVerdict fired{record.rule_id, record.place.global_step, rules::step_text(record.place),
                                       record.verdict};
     if (!std::exchange(actions_set_up_, true)) set_up_actions();  // now it is known what the training can do
-    for (const actions::ActionOutcome& outcome : dispatcher_.dispatch(fired, options_.stop)) {
+    for (const actions::by_verdict::ActionOutcome& outcome : dispatcher_.dispatch(fired, options_.stop)) {
       if (outcome.action == "stop") stop_requested_ = true;
     }
   }
@@ -67,12 +67,12 @@ class Watch::Impl {
   // The training answers requests in the order in which they were made: what led to the verdict first.
   void set_up_actions() {
     if (options_.write_journal && trial_.state() == RunState::kRunning &&
-        actions::BlackBoxAction::is_of_use(*storage_)) {
-      dispatcher_.add(std::make_unique<actions::BlackBoxAction>(*storage_));
+        actions::by_verdict::BlackBoxAction::is_of_use(*storage_)) {
+      dispatcher_.add(std::make_unique<actions::by_verdict::BlackBoxAction>(*storage_));
     }
     if (!options_.stop_on_fire) return;
     const auto answered = [this](std::string_view) { return training_answered(); };
-    dispatcher_.add(std::make_unique<actions::StopAction>(*storage_, answered));
+    dispatcher_.add(std::make_unique<actions::by_verdict::StopAction>(*storage_, answered));
   }
 
   Result<bool> training_answered() {
@@ -85,7 +85,7 @@ class Watch::Impl {
   const WatchOptions options_;
   const std::unique_ptr<storage::Storage> storage_;
   rules::Engine engine_;
-  actions::Dispatcher dispatcher_;
+  actions::by_verdict::Dispatcher dispatcher_;
   bool actions_set_up_ = false;
   bool stop_requested_ = false;
 };

@@ -4,11 +4,11 @@
 #include <chrono>
 #include <functional>
 
-#include "actions/action.h"
+#include "actions/by_verdict/action.h"
 #include "base/clock.h"
 #include "storage/storage.h"
 
-namespace trainwarden::actions {
+namespace trainwarden::actions::by_verdict {
 
 // Has the training answered? True when it has accepted this request or another one, or has ended meanwhile. Called
 // again and again until it is true or fails.
@@ -41,4 +41,4 @@ class StopAction final : public Action {
   const StopOptions options_;
 };
 
-}  // namespace trainwarden::actions
+}  // namespace trainwarden::actions::by_verdict

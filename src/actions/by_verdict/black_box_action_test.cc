@@ -1,4 +1,4 @@
-#include "actions/black_box_action.h"
+#include "actions/by_verdict/black_box_action.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
 
-namespace trainwarden::actions {
+namespace trainwarden::actions::by_verdict {
 namespace {
 
 class BlackBoxActionTest : public ::testing::Test {
@@ -56,4 +56,4 @@ TEST_F(BlackBoxActionTest, IsOfUseWhereAWorkerHasABlackBox) {
 }
 
 }  // namespace
-}  // namespace trainwarden::actions
+}  // namespace trainwarden::actions::by_verdict

@@ -1,8 +1,8 @@
-#include "actions/action.h"
+#include "actions/by_verdict/action.h"
 
 #include <gtest/gtest.h>
 
-namespace trainwarden::actions {
+namespace trainwarden::actions::by_verdict {
 namespace {
 
 TEST(IdempotencyKey, IsTheSameForTheSameRuleAndStep) {
@@ -16,4 +16,4 @@ TEST(IdempotencyKey, IsFitForAFileName) {
 }
 
 }  // namespace
-}  // namespace trainwarden::actions
+}  // namespace trainwarden::actions::by_verdict

@@ -1,8 +1,8 @@
-#include "actions/action.h"
+#include "actions/by_verdict/action.h"
 
 #include <fmt/format.h>
 
-namespace trainwarden::actions {
+namespace trainwarden::actions::by_verdict {
 
 std::string idempotency_key(const FiredVerdict& fired) {
   std::string key;
@@ -14,4 +14,4 @@ std::string idempotency_key(const FiredVerdict& fired) {
   return fmt::format("{}-{}", key, fired.global_step);
 }
 
-}  // namespace trainwarden::actions
+}  // namespace trainwarden::actions::by_verdict

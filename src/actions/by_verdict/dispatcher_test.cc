@@ -1,4 +1,4 @@
-#include "actions/dispatcher.h"
+#include "actions/by_verdict/dispatcher.h"
 
 #include <stdexcept>
 
@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 
-namespace trainwarden::actions {
+namespace trainwarden::actions::by_verdict {
 namespace {
 
 using nlohmann::json;
@@ -122,4 +122,4 @@ TEST(Dispatcher, ASinkThatFailsDoesNotKeepTheActionFromRunning) {
 }
 
 }  // namespace
-}  // namespace trainwarden::actions
+}  // namespace trainwarden::actions::by_verdict

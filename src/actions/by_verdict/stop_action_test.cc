@@ -1,4 +1,4 @@
-#include "actions/stop_action.h"
+#include "actions/by_verdict/stop_action.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
 
-namespace trainwarden::actions {
+namespace trainwarden::actions::by_verdict {
 namespace {
 
 using std::chrono::milliseconds;
@@ -103,4 +103,4 @@ TEST_F(StopActionTest, WithoutAPauseOfItsOwnItSleeps) {
 }
 
 }  // namespace
-}  // namespace trainwarden::actions
+}  // namespace trainwarden::actions::by_verdict

@@ -1,10 +1,10 @@
-#include "actions/black_box_action.h"
+#include "actions/by_verdict/black_box_action.h"
 
 #include <fmt/format.h>
 
 #include "format/control_record.h"
 
-namespace trainwarden::actions {
+namespace trainwarden::actions::by_verdict {
 
 bool BlackBoxAction::is_of_use(const storage::Storage& run_storage) {
   return run_storage.exists(format::kBlackBoxFolder);
@@ -24,4 +24,4 @@ Status BlackBoxAction::run(const ActionContext& context) {
   return put.code() == Code::kAlreadyExists ? Status() : put;
 }
 
-}  // namespace trainwarden::actions
+}  // namespace trainwarden::actions::by_verdict

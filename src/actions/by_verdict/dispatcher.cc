@@ -1,4 +1,4 @@
-#include "actions/dispatcher.h"
+#include "actions/by_verdict/dispatcher.h"
 
 #include <exception>
 
@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "format/json.h"
 
-namespace trainwarden::actions {
+namespace trainwarden::actions::by_verdict {
 namespace {
 
 Status run_guarded(Action& action, const ActionContext& context) {
@@ -76,4 +76,4 @@ std::string encode_action_outcome(const ActionOutcome& outcome, const FiredVerdi
                             {"duration_ns", outcome.duration_ns}});
 }
 
-}  // namespace trainwarden::actions
+}  // namespace trainwarden::actions::by_verdict

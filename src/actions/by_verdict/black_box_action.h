@@ -1,11 +1,11 @@
 // BlackBoxAction: asks the training process for the steps that led to a verdict.
 #pragma once
 
-#include "actions/action.h"
+#include "actions/by_verdict/action.h"
 #include "base/clock.h"
 #include "storage/storage.h"
 
-namespace trainwarden::actions {
+namespace trainwarden::actions::by_verdict {
 
 // Puts control/blackbox-<key>.json, once, and does not wait: what comes of it is an event in the worker's journal, and
 // a folder in blackbox/ (docs/format/black_box.md). Before the action that stops the training, which answers both in
@@ -27,4 +27,4 @@ class BlackBoxAction final : public Action {
   const Clock& clock_;
 };
 
-}  // namespace trainwarden::actions
+}  // namespace trainwarden::actions::by_verdict

@@ -1,4 +1,4 @@
-#include "actions/stop_action.h"
+#include "actions/by_verdict/stop_action.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "base/pause.h"
 #include "format/control_record.h"
 
-namespace trainwarden::actions {
+namespace trainwarden::actions::by_verdict {
 namespace {
 
 using std::chrono::milliseconds;
@@ -63,4 +63,4 @@ void StopAction::pause(milliseconds interval, const std::stop_token& stop) const
   pause_for(interval, stop);
 }
 
-}  // namespace trainwarden::actions
+}  // namespace trainwarden::actions::by_verdict

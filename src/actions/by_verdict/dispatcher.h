@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "actions/action.h"
+#include "actions/by_verdict/action.h"
 #include "base/clock.h"
 
-namespace trainwarden::actions {
+namespace trainwarden::actions::by_verdict {
 
 // Takes one JSON text about an action on a verdict of this global step; the engine writes it into its journal.
 using ActionSink = std::function<Status(std::int64_t global_step, std::string_view json)>;
@@ -58,4 +58,4 @@ class Dispatcher {
 std::string encode_action_start(std::string_view action, std::string_view key, const FiredVerdict& fired);
 std::string encode_action_outcome(const ActionOutcome& outcome, const FiredVerdict& fired);
 
-}  // namespace trainwarden::actions
+}  // namespace trainwarden::actions::by_verdict

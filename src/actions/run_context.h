@@ -1,0 +1,33 @@
+// RunContext: the run that an action acts on.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "storage/storage.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::actions {
+
+// What the training has answered to a request in the run's control folder.
+struct RunAnswer {
+  bool ended = false;     // the training is over, answered or not
+  bool accepted = false;  // this request, or for a stop any other one
+  bool done = false;      // what was asked for is there: the checkpoint, the dump
+  std::string refused;    // why it will not
+  std::string detail;     // where the checkpoint or the dump is, relative to the run's folder
+};
+
+struct RunContext {
+  std::string name;
+  std::filesystem::path path;
+  storage::Storage* storage = nullptr;  // the run's; outlives every action
+  const Clock* clock = &system_clock();
+  // To the request with this key; from any thread, cheap. Null: nobody listens, and actions do not wait.
+  std::function<Result<RunAnswer>(std::string_view key)> answer_to;
+};
+
+}  // namespace trainwarden::actions

@@ -1,0 +1,3 @@
+#include "delivery/wiring.h"
+
+#include "delivery/courier.h"

@@ -1,0 +1,59 @@
+// RunWatch: a run, judged while it is written or after, with everything that follows: the engine judges, the recorder
+// writes each change into the ledger, the courier delivers it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "delivery/courier.h"
+#include "events/recorder.h"
+#include "rules/engine.h"
+#include "trainwarden/status.h"
+#include "trainwarden/trial.h"
+
+namespace trainwarden::watch {
+
+// Makes the subscriptions once it is known which run they are for.
+using Subscribe = std::function<Result<std::vector<delivery::Subscription>>(const actions::RunContext& run)>;
+
+struct RunWatchOptions {
+  bool keep_going = false;        // judge on with a rule that has fired
+  bool write_journal = true;      // else nothing is written into the run, and nothing follows a verdict
+  std::vector<std::string> mute;  // as EngineOptions
+  Subscribe subscribe;            // null: nobody
+  // For each verdict that fired or failed, in poll().
+  rules::VerdictCallback on_verdict;
+  // From the courier's threads, one at a time.
+  std::function<void(const events::DeliveryRecord&, const events::Event&)> on_delivery;
+};
+
+// One thread at a time.
+class RunWatch {
+ public:
+  // `trial` must outlive it. kInvalidArgument from `subscribe`.
+  static Result<std::unique_ptr<RunWatch>> start(Trial& trial, std::vector<rules::EngineRule> rules,
+                                                 RunWatchOptions options);
+  ~RunWatch();
+  RunWatch(const RunWatch&) = delete;
+  RunWatch& operator=(const RunWatch&) = delete;
+
+  // Refreshes the trial, judges, records. The status is the refresh's.
+  Status poll(std::stop_token stop = {});
+  void program_ended(const events::ProgramEnd& end);
+  // Settles every rule's status and records it.
+  void finish();
+
+  rules::Engine& engine();
+  delivery::Courier* courier();     // null when another process keeps the ledger, or none is kept
+  const std::string& note() const;  // for people: why nothing is recorded or delivered here; empty when it is
+
+ private:
+  class Impl;
+  explicit RunWatch(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trainwarden::watch
