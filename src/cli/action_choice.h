@@ -1,0 +1,51 @@
+// ActionChoice: the options that say what follows an event, and which actions there are.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "actions/action_kind.h"
+#include "delivery/wiring.h"
+#include "trainwarden/status.h"
+#include "watch/run_watch.h"
+
+namespace trainwarden::cli {
+
+// Those that need no network, and then those that do.
+const std::vector<actions::ActionKind>& all_action_kinds();
+
+// What an action file and the command line say together.
+struct ActionWiring {
+  std::vector<delivery::Wiring> parts;  // the file's first; a part that says nothing is left out
+
+  bool empty() const { return parts.empty(); }
+  bool leads_to(std::string_view action) const;      // "stop": there is a wire with this action
+  std::vector<std::string> skip_step_rules() const;  // delivery::skip_step_rules() of all parts
+  // The subscriptions of all parts. kInvalidArgument as delivery::subscribe(), and when two parts have the same name.
+  Result<std::vector<delivery::Subscription>> subscribe(const actions::RunContext& run) const;
+  watch::Subscribe subscriber() const;  // the same as a function that lives on its own; null when there is nothing
+};
+
+// Whether the action "skip-step" may be asked for: only who starts a training can let rules judge inside it.
+enum class SkipStep { kAllowed, kRefused };
+
+struct ActionChoice {
+  std::vector<std::string> on_fire;  // --on-fire: ACTION[:PARAMETER=VALUE,...], "report" for nothing
+  std::string file;                  // --actions
+
+  // Reads them and makes every action once, so that a mistake is told before a training begins. kInvalidArgument with
+  // the place of the mistake, kNotFound for a file, or a secret that cannot be read now.
+  Result<ActionWiring> wiring(SkipStep skip_step) const;
+};
+
+void add_action_choice(CLI::App& command, ActionChoice& choice);
+
+// Makes every action once for a run that is none, and throws it away.
+Status check_wiring(const ActionWiring& wiring);
+// kNotFound names the first secret that cannot be read now, where it is asked for, and where it should be.
+Status check_secrets(const ActionWiring& wiring);
+
+}  // namespace trainwarden::cli
