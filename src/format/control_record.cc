@@ -10,6 +10,7 @@ namespace {
 constexpr std::string_view kStopPrefix = "stop-";
 constexpr std::string_view kBlackBoxPrefix = "blackbox-";
 constexpr std::string_view kCapturePrefix = "capture-";
+constexpr std::string_view kCheckpointPrefix = "checkpoint-";
 constexpr std::string_view kSuffix = ".json";
 
 std::string request_path(std::string_view prefix, std::string_view key) {
@@ -21,8 +22,42 @@ bool is_request_file(std::string_view prefix, std::string_view file_name) {
          file_name.size() > prefix.size() + kSuffix.size();
 }
 
+// Requests for the black box and for a checkpoint say the same things under different types.
+template <class Request>
+std::string encode_about_step(const char* type, const Request& request) {
+  return dump_json({{"type", type},
+                    {"key", request.key},
+                    {"reason", request.reason},
+                    {"rule", request.rule},
+                    {"global_step", request.global_step},
+                    {"requested_by", request.requested_by},
+                    {"unix_ns", request.unix_ns}}) +
+         "\n";
+}
+
+template <class Request>
+Result<Request> decode_about_step(const char* wanted_type, const char* what, std::string_view text) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, parse_json_object(text, what));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string type, string_field(json, "type"));
+  if (type != wanted_type) return Status(Code::kDataLoss, fmt::format("{}: unknown type \"{}\"", what, type));
+  Request request;
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.key, string_field(json, "key"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.reason, string_field(json, "reason"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.rule, string_field(json, "rule"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.global_step, int_field(json, "global_step", -1));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.requested_by, string_field(json, "requested_by"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.unix_ns, int_field(json, "unix_ns"));
+  return request;
+}
+
 }  // namespace
 
+std::string checkpoint_request_path(std::string_view key) {
+  return request_path(kCheckpointPrefix, key);
+}
+bool is_checkpoint_request_file(std::string_view file_name) {
+  return is_request_file(kCheckpointPrefix, file_name);
+}
 std::string black_box_request_path(std::string_view key) {
   return request_path(kBlackBoxPrefix, key);
 }
@@ -71,29 +106,17 @@ Result<CaptureRequest> decode_capture_request(std::string_view text) {
 }
 
 std::string encode_black_box_request(const BlackBoxRequest& request) {
-  return dump_json({{"type", "black_box"},
-                    {"key", request.key},
-                    {"reason", request.reason},
-                    {"rule", request.rule},
-                    {"global_step", request.global_step},
-                    {"requested_by", request.requested_by},
-                    {"unix_ns", request.unix_ns}}) +
-         "\n";
+  return encode_about_step("black_box", request);
+}
+Result<BlackBoxRequest> decode_black_box_request(std::string_view text) {
+  return decode_about_step<BlackBoxRequest>("black_box", "request for the black box", text);
 }
 
-Result<BlackBoxRequest> decode_black_box_request(std::string_view text) {
-  constexpr const char* kWhat = "request for the black box";
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, parse_json_object(text, kWhat));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string type, string_field(json, "type"));
-  if (type != "black_box") return Status(Code::kDataLoss, fmt::format("{}: unknown type \"{}\"", kWhat, type));
-  BlackBoxRequest request;
-  TRAINWARDEN_ASSIGN_OR_RETURN(request.key, string_field(json, "key"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(request.reason, string_field(json, "reason"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(request.rule, string_field(json, "rule"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(request.global_step, int_field(json, "global_step", -1));
-  TRAINWARDEN_ASSIGN_OR_RETURN(request.requested_by, string_field(json, "requested_by"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(request.unix_ns, int_field(json, "unix_ns"));
-  return request;
+std::string encode_checkpoint_request(const CheckpointRequest& request) {
+  return encode_about_step("checkpoint", request);
+}
+Result<CheckpointRequest> decode_checkpoint_request(std::string_view text) {
+  return decode_about_step<CheckpointRequest>("checkpoint", "request for a checkpoint", text);
 }
 
 std::string encode_stop_request(const StopRequest& request) {

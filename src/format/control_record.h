@@ -13,6 +13,8 @@ namespace trainwarden::format {
 inline constexpr const char* kControlFolder = "control";
 // Made by a worker that has a black box, before its first step; each dump is a folder in it.
 inline constexpr const char* kBlackBoxFolder = "blackbox";
+// What workers save on request lies here, unless the program has a place of its own.
+inline constexpr const char* kCheckpointFolder = "checkpoints";
 
 struct StopRequest {
   std::string key;           // idempotency key; the file is control/stop-<key>.json
@@ -44,6 +46,22 @@ struct BlackBoxRequest {
   std::int64_t unix_ns = 0;
   friend bool operator==(const BlackBoxRequest&, const BlackBoxRequest&) = default;
 };
+
+// Somebody wants the training's state saved now, so that it can go on from there.
+struct CheckpointRequest {
+  std::string key;                // the file is control/checkpoint-<key>.json
+  std::string reason;             // "LossNotDecreasing fired at step 120: ..."
+  std::string rule;               // the rule's id; empty when a person asks
+  std::int64_t global_step = -1;  // that the reason speaks of; -1: none
+  std::string requested_by;       // "watch-0", "user"
+  std::int64_t unix_ns = 0;
+  friend bool operator==(const CheckpointRequest&, const CheckpointRequest&) = default;
+};
+
+std::string checkpoint_request_path(std::string_view key);
+bool is_checkpoint_request_file(std::string_view file_name);
+std::string encode_checkpoint_request(const CheckpointRequest& request);
+Result<CheckpointRequest> decode_checkpoint_request(std::string_view json);
 
 std::string black_box_request_path(std::string_view key);
 bool is_black_box_request_file(std::string_view file_name);
