@@ -35,6 +35,8 @@ struct DeliveryRecord {
   std::int64_t unix_ns = 0;       // of this record
   std::int64_t next_unix_ns = 0;  // of kWaiting
   std::int64_t duration_ns = 0;   // of the attempt
+  bool target_gone = false;       // of kDead: no event is sent there any more, until one is redriven
+  std::string request;            // of kRedriven and kDropped: key of the request (format/delivery_request.h), if any
 };
 
 std::string encode_delivery(const DeliveryRecord& record);                     // {"type": "delivery", ...}

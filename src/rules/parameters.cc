@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "base/pattern.h"
+#include "base/spec_text.h"
 #include "base/text.h"
-#include "rules/spec_text.h"
 
 namespace trainwarden::rules {
 

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/spec_text.h"
 #include "base/text.h"
 #include "rules/hosting/hosted_rule.h"
 #include "rules/language/expression_rule.h"
-#include "rules/spec_text.h"
 #include "store/no_throw.h"
 #include "trainwarden/rule.h"
 
@@ -69,7 +69,7 @@ Result<RuleSpec> parse_rule_spec(std::string_view text) {
     if (rules::language::reads_like_expression(text) && !begins_with_rule(text)) {
       return rules::language::parse_expression_spec(text);
     }
-    TRAINWARDEN_ASSIGN_OR_RETURN(const rules::SpecText words, rules::split_spec(text));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const SpecText words, split_spec(text, "rule"));
     TRAINWARDEN_ASSIGN_OR_RETURN(const RuleKind* kind, find_kind(words.name));
     RuleSpec spec{kind->description.name, {}};
     for (const auto& [name, value] : words.parameters) {

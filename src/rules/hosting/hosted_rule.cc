@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "base/spec_text.h"
 #include "base/text.h"
 #include "format/json.h"
 #include "rules/parameters.h"
-#include "rules/spec_text.h"
 #include "rules/verdict_record.h"
 
 namespace trainwarden::rules {
@@ -165,7 +165,7 @@ Result<RuleSpec> parse_hosted_spec(std::string_view text) {
   const bool named = !head.empty() && head.find('=') == std::string_view::npos;
   const std::string normal =
       named ? std::string(rest) : fmt::format("{}:{}", stem, head.empty() ? rest.substr(colon + 1) : rest);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const SpecText words, split_spec(normal));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const SpecText words, split_spec(normal, "rule"));
   if (named) {
     spec.name = words.name;
     spec.parameters.emplace("rule_name", words.name);

@@ -1,4 +1,4 @@
-// The text of a rule spec taken apart, before anybody looks at what the words mean.
+// The text of a spec, of a rule or of an action, taken apart, before anybody looks at what the words mean.
 //
 //   spec      = name [":" parameter *("," parameter)]
 //   parameter = key "=" value
@@ -14,17 +14,17 @@
 
 #include "trainwarden/status.h"
 
-namespace trainwarden::rules {
+namespace trainwarden {
 
 struct SpecText {
   std::string name;
   std::vector<std::pair<std::string, std::string>> parameters;  // in the order of writing
 };
 
-// kInvalidArgument with the place of the fault.
-Result<SpecText> split_spec(std::string_view text);
+// kInvalidArgument with the fault; `what` names in it what the spec is of: "rule".
+Result<SpecText> split_spec(std::string_view text, std::string_view what);
 
 // "a, b\,c ,d" → {"a", "b,c", "d"}: split at commas, trimmed, empty parts dropped; \, is a comma within a part.
 std::vector<std::string> split_value_list(std::string_view value);
 
-}  // namespace trainwarden::rules
+}  // namespace trainwarden

@@ -1,15 +1,15 @@
-#include "rules/spec_text.h"
+#include "base/spec_text.h"
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 
-namespace trainwarden::rules {
+namespace trainwarden {
 namespace {
 
-Status bad_spec(std::string_view spec, std::string_view what) {
+Status bad_spec(std::string_view what, std::string_view spec, std::string_view fault) {
   return Status(Code::kInvalidArgument,
-                fmt::format("rule \"{}\": {}; write NAME:param=value,param=value", printable(spec), what));
+                fmt::format("{} \"{}\": {}; write NAME:param=value,param=value", what, printable(spec), fault));
 }
 
 // Splits at the commas that separate parameters, and takes quotes and escapes away.
@@ -35,22 +35,23 @@ Result<std::vector<std::string>> split_parameters(std::string_view text) {
 
 }  // namespace
 
-Result<SpecText> split_spec(std::string_view text) {
+Result<SpecText> split_spec(std::string_view text, std::string_view what) {
   const std::size_t colon = text.find(':');
   SpecText spec;
   spec.name = trim(text.substr(0, colon));
-  if (spec.name.empty()) return bad_spec(text, "it has no name");
+  if (spec.name.empty()) return bad_spec(what, text, "it has no name");
   if (colon == std::string_view::npos) return spec;
   const auto parts = split_parameters(text.substr(colon + 1));
-  if (!parts.ok()) return bad_spec(text, parts.status().message());
+  if (!parts.ok()) return bad_spec(what, text, parts.status().message());
   for (const std::string& part : *parts) {
     const std::size_t equals = part.find('=');
     const std::string key(trim(std::string_view(part).substr(0, equals)));
     if (equals == std::string::npos) {
-      return bad_spec(text, fmt::format("\"{}\" has no value (a comma within a value is written \\, or in quotes)",
-                                        printable(key)));
+      return bad_spec(
+          what, text,
+          fmt::format("\"{}\" has no value (a comma within a value is written \\, or in quotes)", printable(key)));
     }
-    if (key.empty()) return bad_spec(text, "a value has no parameter before its \"=\"");
+    if (key.empty()) return bad_spec(what, text, "a value has no parameter before its \"=\"");
     spec.parameters.emplace_back(key, trim(std::string_view(part).substr(equals + 1)));
   }
   return spec;
@@ -72,4 +73,4 @@ std::vector<std::string> split_value_list(std::string_view value) {
   return parts;
 }
 
-}  // namespace trainwarden::rules
+}  // namespace trainwarden

@@ -1,0 +1,54 @@
+#include "format/delivery_request.h"
+
+#include <fmt/format.h>
+
+#include "format/control_record.h"
+#include "format/json.h"
+
+namespace trainwarden::format {
+namespace {
+
+constexpr std::string_view kPrefix = "delivery-";
+constexpr std::string_view kSuffix = ".json";
+constexpr const char* kRedrive = "redrive";
+constexpr const char* kDrop = "drop";
+
+}  // namespace
+
+std::string delivery_request_path(std::string_view key) {
+  return fmt::format("{}/{}{}{}", kControlFolder, kPrefix, key, kSuffix);
+}
+
+bool is_delivery_request_file(std::string_view file_name) {
+  return file_name.starts_with(kPrefix) && file_name.ends_with(kSuffix) &&
+         file_name.size() > kPrefix.size() + kSuffix.size();
+}
+
+std::string encode_delivery_request(const DeliveryRequest& request) {
+  return dump_json({{"type", request.kind == DeliveryRequest::Kind::kRedrive ? kRedrive : kDrop},
+                    {"key", request.key},
+                    {"subscription", request.subscription},
+                    {"seq", request.seq},
+                    {"requested_by", request.requested_by},
+                    {"unix_ns", request.unix_ns}}) +
+         "\n";
+}
+
+Result<DeliveryRequest> decode_delivery_request(std::string_view text) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, parse_json_object(text, "delivery request"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string type, string_field(json, "type"));
+  if (type != kRedrive && type != kDrop) {
+    return Status(Code::kDataLoss, fmt::format("delivery request: expected the type \"{}\" or \"{}\", found \"{}\"",
+                                               kRedrive, kDrop, type));
+  }
+  DeliveryRequest request;
+  request.kind = type == kRedrive ? DeliveryRequest::Kind::kRedrive : DeliveryRequest::Kind::kDrop;
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.key, string_field(json, "key"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.subscription, string_field(json, "subscription"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.seq, uint_field(json, "seq"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.requested_by, string_field(json, "requested_by"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.unix_ns, int_field(json, "unix_ns"));
+  return request;
+}
+
+}  // namespace trainwarden::format
