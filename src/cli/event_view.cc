@@ -1,0 +1,129 @@
+#include "cli/event_view.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/table.h"
+#include "cli/time_text.h"
+
+namespace trainwarden::cli {
+namespace {
+
+std::string subject_of(const EventLog& log, std::uint64_t seq) {
+  const auto& events = log.contents().events;
+  return seq >= 1 && seq <= events.size() ? events[seq - 1].subject : "";
+}
+
+// What the target said, or why there is no word of it.
+std::string answer_text(const DeliveryStanding& standing) {
+  if (standing.message.empty()) return printable(standing.answer);
+  if (standing.answer.empty()) return printable(standing.message);
+  return fmt::format("{}: {}", printable(standing.answer), printable(standing.message));
+}
+
+}  // namespace
+
+StandingsOfEvents by_event(const std::vector<DeliveryStanding>& standings) {
+  StandingsOfEvents of_events;
+  for (const DeliveryStanding& standing : standings) of_events[standing.last.seq].push_back(standing);
+  return of_events;
+}
+
+std::string change_text(const events::Change& change) {
+  if (change.kind == events::ChangeKind::kAlert) return std::string(name(change.kind));
+  if (change.from.empty()) return fmt::format("-> {}", printable(change.to));
+  return fmt::format("{} -> {}", printable(change.from), printable(change.to));
+}
+
+std::string deliveries_text(const std::vector<DeliveryStanding>& standings, bool kept) {
+  std::string text;
+  for (const DeliveryStanding& standing : standings) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", printable(standing.last.subscription), state_text(standing, kept));
+  }
+  return text;
+}
+
+std::string event_table(const std::vector<events::Event>& events, const StandingsOfEvents& standings, bool kept) {
+  Table table({{"SEQ", Align::kRight}, {"TIME"}, {"SUBJECT"}, {"CHANGE"}, {"DELIVERIES"}, {"HEADLINE"}});
+  for (const events::Event& event : events) {
+    const auto of_event = standings.find(event.seq);
+    table.add_row({std::to_string(event.seq), local_time_text(event.unix_ns), printable(event.subject),
+                   change_text(event.change),
+                   of_event == standings.end() ? "-" : deliveries_text(of_event->second, kept),
+                   printable(event.headline)});
+  }
+  return table.to_string();
+}
+
+std::string event_line(const events::Event& event) {
+  return fmt::format("{:>4}  {}  {}: {}", event.seq, local_time_text(event.unix_ns), change_text(event.change),
+                     printable(event.headline));
+}
+
+Json json_of(const DeliveryStanding& standing) {
+  const events::DeliveryRecord& last = standing.last;
+  return {{"seq", last.seq},
+          {"event_id", last.event_id},
+          {"key", last.key},
+          {"subscription", last.subscription},
+          {"action", last.action},
+          {"place", last.place},
+          {"state", name(last.state)},
+          {"attempts", standing.attempts},
+          {"answer", standing.answer},
+          {"message", standing.message},
+          {"unix_ns", last.unix_ns},
+          {"next_unix_ns", last.next_unix_ns},
+          {"duration_ns", last.duration_ns}};
+}
+
+Json json_of(const events::SubscribedRecord& subscribed) {
+  return {{"name", subscribed.subscription}, {"action", subscribed.action},     {"place", subscribed.place},
+          {"config", subscribed.config},     {"from_seq", subscribed.from_seq}, {"unix_ns", subscribed.unix_ns}};
+}
+
+Json json_of(const events::Event& event, const std::vector<DeliveryStanding>& standings) {
+  Json deliveries = Json::array();
+  for (const DeliveryStanding& standing : standings) deliveries.push_back(json_of(standing));
+  return {{"seq", event.seq},
+          {"id", event.id},
+          {"key", event.key},
+          {"type", event.type},
+          {"subject", event.subject},
+          {"unix_ns", event.unix_ns},
+          {"change",
+           {{"kind", name(event.change.kind)},
+            {"rule", event.change.rule},
+            {"from", event.change.from},
+            {"to", event.change.to}}},
+          {"step", event.global_step},
+          {"headline", event.headline},
+          {"text", event.text},
+          {"deliveries", deliveries}};
+}
+
+std::string delivery_table(const std::vector<DeliveryStanding>& standings, const EventLog& log) {
+  const bool kept = log.kept();
+  Table table({{"EVENT", Align::kRight},
+               {"SUBJECT"},
+               {"SUBSCRIPTION"},
+               {"ACTION"},
+               {"PLACE"},
+               {"STATE"},
+               {"ATTEMPTS", Align::kRight},
+               {"LAST"},
+               {"NEXT"},
+               {"ANSWER"}});
+  for (const DeliveryStanding& standing : standings) {
+    const events::DeliveryRecord& last = standing.last;
+    table.add_row({std::to_string(last.seq), printable(subject_of(log, last.seq)), printable(last.subscription),
+                   printable(last.action), printable(last.place), state_text(standing, kept),
+                   std::to_string(standing.attempts), local_time_text(last.unix_ns),
+                   last.state == events::DeliveryState::kWaiting ? local_time_text(last.next_unix_ns) : "-",
+                   answer_text(standing)});
+  }
+  return table.to_string();
+}
+
+}  // namespace trainwarden::cli
