@@ -59,7 +59,8 @@ TEST_F(OwnRules, WhatCannotBeMadeSaysWhy) {
     EXPECT_EQ(outcome.exit_code, 2) << rule;
     EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
   }
-  const Outcome no_object = shell("echo nothing > x.so; $TW check healthy --rule ./x.so:Rule");
+  const Outcome no_object =
+      shell("cd " + folder_.string() + "; echo nothing > x.so; $TW check healthy --rule ./x.so:Rule");
   EXPECT_EQ(no_object.exit_code, 2);
   EXPECT_NE(no_object.err.find("cannot be loaded"), std::string::npos) << no_object.err;
 }
