@@ -19,6 +19,8 @@ std::string_view name(ChangeKind kind);  // "run", "rule", "alert"
 
 inline constexpr const char* kStateChangeType = "io.trainwarden.training_job.state_change.v1";
 inline constexpr const char* kAlertType = "io.trainwarden.training_job.alert.v1";
+// Stands where an event was that cannot be read any more. It changes nothing.
+inline constexpr const char* kLostType = "io.trainwarden.training_job.event_lost.v1";
 
 struct Change {
   ChangeKind kind = ChangeKind::kRun;
@@ -31,7 +33,7 @@ struct Event {
   std::uint64_t seq = 0;     // 1, 2, 3, ... within the run's ledger, without a gap
   std::string id;            // "<run id>-<seq>"
   std::string key;           // Notice::key
-  std::string type;          // kStateChangeType or kAlertType
+  std::string type;          // kStateChangeType, kAlertType or kLostType
   std::string subject;       // the rule's id, or "run"
   std::string source;        // "/trainwarden/<host>/runs/<name>"
   std::int64_t unix_ns = 0;  // when it happened
@@ -45,7 +47,10 @@ struct Event {
   format::OrderedJson data;
 };
 
-// One CloudEvents 1.0 document in structured mode. What decode reads back is the same event.
+// Puts `seq`, `change`, `headline` and `text` of the event into its data, where they take the place of older ones.
+void complete_data(Event& event);
+
+// One CloudEvents 1.0 document in structured mode, its data completed. What decode reads back is the same event.
 std::string encode_event(const Event& event);
 Result<Event> decode_event(std::string_view json);  // kDataLoss
 

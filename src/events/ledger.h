@@ -30,7 +30,8 @@ struct LedgerContents {
   std::vector<DeliveryRecord> deliveries;    // in the order of writing
   std::vector<SubscribedRecord> subscribed;  // the newest of each name
   Intake intake;
-  std::uint64_t unreadable = 0;  // entries that were damaged
+  std::uint64_t unreadable = 0;   // entries that were damaged
+  std::uint64_t lost_events = 0;  // those of `events` that are stand-ins (kLostType) for events that were damaged
 };
 
 // The ledger of a run as far as it is written; empty when there is none.
@@ -60,6 +61,7 @@ class Ledger {
   std::vector<DeliveryRecord> deliveries(const std::string& subscription) const;  // in the order of writing
   std::vector<SubscribedRecord> subscribed() const;
   Intake intake() const;
+  std::uint64_t lost_events() const;  // as LedgerContents
   // Returns when there is an event after `seq` or a delivery was recorded by somebody else (redrive), when `stop` is
   // asked for, or after `timeout`.
   void wait_after(std::uint64_t seq, std::chrono::milliseconds timeout, const std::stop_token& stop) const;

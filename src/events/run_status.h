@@ -1,7 +1,9 @@
 // RunStatus: where a run stands, in the words of SageMaker's training jobs, and the one function by which it changes.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +21,15 @@ enum class SecondaryStatus : std::uint8_t {
   kFailed,
   kStopped,
 };
-std::string_view name(PrimaryStatus status);    // "InProgress"
-std::string_view name(SecondaryStatus status);  // "Training"
+inline constexpr std::array kSecondaryStatuses = {SecondaryStatus::kStarting,    SecondaryStatus::kTraining,
+                                                  SecondaryStatus::kInterrupted, SecondaryStatus::kRestarting,
+                                                  SecondaryStatus::kStopping,    SecondaryStatus::kCompleted,
+                                                  SecondaryStatus::kFailed,      SecondaryStatus::kStopped};
+std::string_view name(PrimaryStatus status);                             // "InProgress"
+std::string_view name(SecondaryStatus status);                           // "Training"
+std::optional<SecondaryStatus> secondary_status(std::string_view name);  // none: no such word
 PrimaryStatus primary_of(SecondaryStatus status);
+bool is_terminal(SecondaryStatus status);  // Completed, Failed, Stopped
 
 // One line of the table.
 struct RunTransition {
@@ -38,7 +46,8 @@ bool may_follow(SecondaryStatus from, SecondaryStatus to);
 // The table of a run, which only ever grows at its end.
 class RunTable {
  public:
-  // False, and nothing happens, when it is there already or may not follow.
+  // False, and nothing happens, when it is there already or may not follow. The first is Starting. A time before that
+  // of the last line becomes that one.
   bool advance(SecondaryStatus to, std::int64_t unix_ns, std::string message);
   const std::vector<RunTransition>& transitions() const { return transitions_; }
   bool empty() const { return transitions_.empty(); }

@@ -1,0 +1,17 @@
+// The ledger's frames: what its journal holds, read back.
+#pragma once
+
+#include "events/ledger.h"
+#include "store/journal_reader.h"
+
+namespace trainwarden::events {
+
+// {"type": "intake", "journals": {...}}
+std::string encode_intake(const Intake& intake);
+Result<std::optional<Intake>> decode_intake(std::string_view json);
+
+// Everything that the reader has. An event that is missing between others has a stand-in, so that no later event
+// changes its number.
+LedgerContents contents_of(const store::JournalReader& reader, const store::RunInfo& run);
+
+}  // namespace trainwarden::events
