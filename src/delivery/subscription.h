@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,6 +13,8 @@
 #include "match/pattern.h"
 
 namespace trainwarden::delivery {
+
+inline constexpr std::size_t kMaxSubscriptions = 64;  // of one run: each has a thread
 
 // What a subscriber gets, and what its pattern is matched against.
 enum class EventFormat : std::uint8_t { kCloudEvents, kEventBridge };

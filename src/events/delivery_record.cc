@@ -46,6 +46,8 @@ Result<DeliveryRecord> delivery_from_json(const Json& json) {
   TRAINWARDEN_ASSIGN_OR_RETURN(record.unix_ns, format::int_field(json, "unix_ns"));
   TRAINWARDEN_ASSIGN_OR_RETURN(record.next_unix_ns, format::int_field(json, "next_unix_ns"));
   TRAINWARDEN_ASSIGN_OR_RETURN(record.duration_ns, format::int_field(json, "duration_ns"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.target_gone, format::bool_field(json, "target_gone"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.request, format::string_field(json, "request"));
   return record;
 }
 
@@ -103,7 +105,9 @@ std::string encode_delivery(const DeliveryRecord& record) {
                             {"message", record.message},
                             {"unix_ns", record.unix_ns},
                             {"next_unix_ns", record.next_unix_ns},
-                            {"duration_ns", record.duration_ns}});
+                            {"duration_ns", record.duration_ns},
+                            {"target_gone", record.target_gone},
+                            {"request", record.request}});
 }
 
 Result<std::optional<DeliveryRecord>> decode_delivery(std::string_view json) {

@@ -20,6 +20,8 @@ DeliveryRecord sample_delivery() {
   record.unix_ns = 10;
   record.next_unix_ns = 20;
   record.duration_ns = 30;
+  record.target_gone = true;
+  record.request = "r-1";
   return record;
 }
 
@@ -37,10 +39,11 @@ TEST(DeliveryRecord, ComesBackAsItWas) {
 }
 
 TEST(DeliveryRecord, HasTheFieldsOfTheDocument) {
-  EXPECT_EQ(encode_delivery(sample_delivery()),
-            R"({"type":"delivery","subscription":"ops","action":"webhook","place":"https://hooks.example.com","seq":7,)"
-            R"("event_id":"abc-7","key":"vanishinggradient-120","state":"waiting","attempt":3,"answer":"503",)"
-            R"("message":"unavailable","unix_ns":10,"next_unix_ns":20,"duration_ns":30})");
+  EXPECT_EQ(
+      encode_delivery(sample_delivery()),
+      R"({"type":"delivery","subscription":"ops","action":"webhook","place":"https://hooks.example.com","seq":7,)"
+      R"("event_id":"abc-7","key":"vanishinggradient-120","state":"waiting","attempt":3,"answer":"503",)"
+      R"("message":"unavailable","unix_ns":10,"next_unix_ns":20,"duration_ns":30,"target_gone":true,"request":"r-1"})");
 }
 
 TEST(DeliveryRecord, LeavesOtherTypesToOthers) {

@@ -126,16 +126,15 @@ std::string encode_as_eventbridge(const Event& event) {
   const auto arn = whole.data.find("TrainingJobArn");
   OrderedJson resources = OrderedJson::array();
   if (arn != whole.data.end()) resources.push_back(*arn);
-  return format::dump_json(
-      {{"version", "0"},
-       {"id", event.id},
-       {"detail-type", alert ? "Trainwarden Training Job Alert" : "SageMaker Training Job State Change"},
-       {"source", alert ? "trainwarden" : "aws.sagemaker"},
-       {"account", "000000000000"},
-       {"time", format_rfc3339(event.unix_ns, 0)},
-       {"region", "local"},
-       {"resources", std::move(resources)},
-       {"detail", std::move(whole.data)}});
+  return format::dump_json({{"version", "0"},
+                            {"id", event.id},
+                            {"detail-type", alert ? kEventBridgeAlertType : "SageMaker Training Job State Change"},
+                            {"source", alert ? "trainwarden" : "aws.sagemaker"},
+                            {"account", "000000000000"},
+                            {"time", format_rfc3339(event.unix_ns, 0)},
+                            {"region", "local"},
+                            {"resources", std::move(resources)},
+                            {"detail", std::move(whole.data)}});
 }
 
 }  // namespace trainwarden::events

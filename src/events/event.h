@@ -19,6 +19,8 @@ std::string_view name(ChangeKind kind);  // "run", "rule", "alert"
 
 inline constexpr const char* kStateChangeType = "io.trainwarden.training_job.state_change.v1";
 inline constexpr const char* kAlertType = "io.trainwarden.training_job.alert.v1";
+// The "detail-type" of an alert in EventBridge's envelope.
+inline constexpr const char* kEventBridgeAlertType = "Trainwarden Training Job Alert";
 // Stands where an event was that cannot be read any more. It changes nothing.
 inline constexpr const char* kLostType = "io.trainwarden.training_job.event_lost.v1";
 
