@@ -15,7 +15,7 @@ namespace trainwarden::actions {
 // What the training has answered to a request in the run's control folder.
 struct RunAnswer {
   bool ended = false;     // the training is over, answered or not
-  bool accepted = false;  // this request, or for a stop any other one
+  bool accepted = false;  // this request, or for a stop any other one of this attempt
   bool done = false;      // what was asked for is there: the checkpoint, the dump
   std::string refused;    // why it will not
   std::string detail;     // where the checkpoint or the dump is, relative to the run's folder
@@ -26,8 +26,9 @@ struct RunContext {
   std::filesystem::path path;
   storage::Storage* storage = nullptr;  // the run's; outlives every action
   const Clock* clock = &system_clock();
-  // To the request with this key; from any thread, cheap. Null: nobody listens, and actions do not wait.
-  std::function<Result<RunAnswer>(std::string_view key)> answer_to;
+  // To the request in this file (format::stop_request_path(key) and the like: a stop, a checkpoint and a dump may be
+  // asked for under the same key). From any thread, cheap. Null: nobody listens, and actions do not wait.
+  std::function<Result<RunAnswer>(std::string_view request_path)> answer_to;
 };
 
 }  // namespace trainwarden::actions

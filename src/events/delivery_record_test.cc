@@ -46,6 +46,16 @@ TEST(DeliveryRecord, HasTheFieldsOfTheDocument) {
       R"("message":"unavailable","unix_ns":10,"next_unix_ns":20,"duration_ns":30,"target_gone":true,"request":"r-1"})");
 }
 
+TEST(DeliveryRecord, KeepsWhatIsThereNowAndThen) {
+  DeliveryRecord record = sample_delivery();
+  record.target_gone = true;
+  record.request = "redrive-1";
+  const auto decoded = decode_delivery(encode_delivery(record));
+  ASSERT_TRUE(decoded.ok() && *decoded);
+  EXPECT_TRUE((**decoded).target_gone);
+  EXPECT_EQ((**decoded).request, "redrive-1");
+}
+
 TEST(DeliveryRecord, LeavesOtherTypesToOthers) {
   const auto other = decode_delivery(R"({"type":"intake","journals":{}})");
   ASSERT_TRUE(other.ok());

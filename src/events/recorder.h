@@ -32,13 +32,16 @@ class Recorder {
 
   // Takes in what has changed since; the trial was refreshed right before. Cheap when nothing has.
   Status poll();
+  // The caller will say how the program ended: until then its run is not over, whatever its files say. Before the
+  // first poll().
+  void await_program_end();
   // A record of an engine of this process that could not be written into its journal.
   void take_unwritten(const std::string& json);
   // Once, before the last poll().
   void program_ended(const ProgramEnd& end);
 
-  // What the training has answered, as of the last poll().
-  Result<actions::RunAnswer> answer_to(std::string_view key) const;
+  // What the training has answered to the request in this file ("control/stop-<key>.json"), as of the last poll().
+  Result<actions::RunAnswer> answer_to(std::string_view request_path) const;
 
  private:
   class Impl;
