@@ -147,6 +147,7 @@ class FaultyStorageImpl final : public FaultyStorage {
 
   bool exists(const std::string& path) const override { return base_.exists(path); }
   bool locked(const std::string& path) const override { return base_.locked(path); }
+  std::optional<std::int64_t> lock_holder(const std::string& path) const override { return base_.lock_holder(path); }
   std::string describe(const std::string& path) const override { return base_.describe(path); }
 
  private:

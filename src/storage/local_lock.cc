@@ -5,16 +5,20 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "storage/file_descriptor.h"
 #include "storage/system_error.h"
 
@@ -74,12 +78,46 @@ struct flock whole_file() {
   return range;
 }
 
-std::string holder(int file) {
+// What the file says, or said once; empty when it says nothing.
+std::string written_holder(int file) {
   std::array<char, 32> text{};
   const ssize_t bytes = ::pread(file, text.data(), text.size(), 0);
   const std::string_view written(text.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
-  const std::string_view pid = written.substr(0, written.find_first_not_of("0123456789"));
+  return std::string(written.substr(0, written.find_first_not_of("0123456789")));
+}
+
+std::string holder(int file) {
+  const std::string pid = written_holder(file);
   return pid.empty() ? "another process" : fmt::format("process {}", pid);
+}
+
+bool is_locked(int file) {
+  struct flock range = whole_file();
+  return ::fcntl(file, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}
+
+// The kernel tells of each descriptor of a process which locks are held through it ("lock:\t1: OFDLCK  ADVISORY
+// WRITE").
+bool holds_lock(const std::filesystem::path& process, const std::string& descriptor) {
+  std::ifstream info(process / "fdinfo" / descriptor);
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("lock:") && line.find(" WRITE ") != std::string::npos) return true;
+  }
+  return false;
+}
+
+// Has it the file open, and the lock with it? False as well when we may not look.
+bool process_holds(const std::string& pid, const struct stat& file) {
+  const std::filesystem::path process = std::filesystem::path("/proc") / pid;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(process / "fd", error), end; !error && entry != end;
+       entry.increment(error)) {
+    struct stat open_file {};
+    const bool is_it = ::stat(entry->path().c_str(), &open_file) == 0 && open_file.st_ino == file.st_ino &&
+                       open_file.st_dev == file.st_dev;
+    if (is_it && holds_lock(process, entry->path().filename().string())) return true;
+  }
+  return false;
 }
 
 // For people and messages only: what counts is the lock.
@@ -106,9 +144,17 @@ Result<std::unique_ptr<Lock>> lock_local_file(const std::string& path) {
 
 bool local_file_locked(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open()) return false;
-  struct flock range = whole_file();
-  return ::fcntl(file.get(), F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+  return file.is_open() && is_locked(file.get());
+}
+
+std::optional<std::int64_t> local_lock_holder(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!file.is_open() || !is_locked(file.get()) || ::fstat(file.get(), &info) != 0) return std::nullopt;
+  const std::string pid = written_holder(file.get());
+  const auto number = parse_int(pid);
+  if (!number || *number <= 0 || !process_holds(pid, info)) return std::nullopt;
+  return number;
 }
 
 }  // namespace trainwarden::storage

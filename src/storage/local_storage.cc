@@ -49,6 +49,9 @@ class LocalStorage final : public Storage {
   bool locked(const std::string& path) const override {
     return check_file_path(path).ok() && local_file_locked(describe(path));
   }
+  std::optional<std::int64_t> lock_holder(const std::string& path) const override {
+    return check_file_path(path).ok() ? local_lock_holder(describe(path)) : std::nullopt;
+  }
 
   std::string describe(const std::string& path) const override {
     return path.empty() ? root_.string() : (root_ / path).string();

@@ -106,6 +106,49 @@ TEST_F(LocalStorageTest, AForkedChildNeitherKeepsNorFreesTheLock) {
   EXPECT_FALSE(storage_->locked("lock")) << "the child still holds it";
 }
 
+TEST_F(LocalStorageTest, TellsWhichProcessHoldsALock) {
+  EXPECT_FALSE(storage_->lock_holder("lock"));
+  std::unique_ptr<Lock> held_by_child;
+  Child child([&] {
+    auto lock = storage_->lock("lock");
+    if (lock.ok()) held_by_child = *std::move(lock);
+    return held_by_child != nullptr;
+  });
+  ASSERT_TRUE(child.succeeded());
+  EXPECT_EQ(storage_->lock_holder("lock"), child.pid());
+  child.end(SIGKILL);
+  EXPECT_FALSE(storage_->lock_holder("lock"));
+  EXPECT_FALSE(storage_->lock_holder("../lock"));
+}
+
+// The file is left over from a process that is gone, and its id has been given to another one.
+TEST_F(LocalStorageTest, AProcessWhoseIdIsInTheFileHoldsNothingByThat) {
+  Child innocent([] { return true; });
+  ASSERT_TRUE(innocent.succeeded());
+  std::ofstream(folder_.path() / "stale") << innocent.pid() << "\n";
+  EXPECT_FALSE(storage_->lock_holder("stale"));
+}
+
+// As it is when the holder is on another machine, or in a container: the file names an id that is here somebody else's.
+TEST_F(LocalStorageTest, AProcessThatDoesNotHoldTheLockItselfIsNotTheHolder) {
+  std::ofstream(folder_.path() / "lock").close();
+  Child innocent([&] {
+    static std::ifstream file(folder_.path() / "lock");  // stays open, as a reader may have it
+    return file.is_open();
+  });
+  ASSERT_TRUE(innocent.succeeded());
+  const auto lock = storage_->lock("lock");
+  ASSERT_TRUE(lock.ok());
+  EXPECT_EQ(storage_->lock_holder("lock"), ::getpid());
+  std::ofstream(folder_.path() / "lock", std::ios::in | std::ios::trunc) << innocent.pid() << "\n";
+  EXPECT_TRUE(storage_->locked("lock"));
+  EXPECT_FALSE(storage_->lock_holder("lock"));
+  for (const char* text : {"", "none", "-1", "0", "99999999999999999999999"}) {
+    std::ofstream(folder_.path() / "lock", std::ios::in | std::ios::trunc) << text;
+    EXPECT_FALSE(storage_->lock_holder("lock")) << text;
+  }
+}
+
 TEST_F(LocalStorageTest, TellsWhetherMappedBytesMayBeTouched) {
   constexpr std::size_t kBytes = 20'000;
   ASSERT_TRUE(storage_->put_if_absent("file", as_bytes(std::string(kBytes, 'x'))).ok());

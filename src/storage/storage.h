@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,6 +84,10 @@ class Storage {
   // kAlreadyExists when another process (or this one) holds it; the message names the holder's process id.
   virtual Result<std::unique_ptr<Lock>> lock(const std::string& path) = 0;
   virtual bool locked(const std::string& path) const = 0;  // by anybody; does not take it
+  // The id of the process of this machine that holds it right now, as far as that can be proved: never one that had it
+  // once, or that has the same id on another machine. Nothing when it is free, when who holds it cannot be seen from
+  // here, and for storages without processes.
+  virtual std::optional<std::int64_t> lock_holder(const std::string&) const { return std::nullopt; }
 
   virtual std::string describe(const std::string& path) const = 0;  // the full path, for messages
 };

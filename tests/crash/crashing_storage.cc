@@ -120,6 +120,7 @@ class CrashingStorage final : public storage::Storage {
   bool exists(const std::string& path) const override { return base_->exists(path); }
   Result<std::unique_ptr<storage::Lock>> lock(const std::string& path) override { return base_->lock(path); }
   bool locked(const std::string& path) const override { return base_->locked(path); }
+  std::optional<std::int64_t> lock_holder(const std::string& path) const override { return base_->lock_holder(path); }
   std::string describe(const std::string& path) const override { return base_->describe(path); }
 
  private:

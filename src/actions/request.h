@@ -1,0 +1,31 @@
+// Requests: what actions ask of the training through files in the run's control folder, and the wait for its answer.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "actions/action.h"
+#include "actions/run_context.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::actions {
+
+// The reason that a request gives: the headline, and what is wrong.
+std::string reason_of(const Notice& notice);
+
+// Puts a file into the control folder, once; fine when it is there.
+Status put_request(const RunContext& run, const std::string& path, std::string_view content);
+
+// Of a call to the storage or of a look at the answers: passing faults are tried again.
+ActionOutcome outcome_of_failure(Status status);
+
+enum class Waited : std::uint8_t { kHappened, kTooLong, kLeft };
+
+// Looks until `happened`, for at most `time`, or until the caller is to leave. Its errors end the wait.
+Result<Waited> wait_until(const std::function<Result<bool>()>& happened, std::chrono::milliseconds time,
+                          const std::stop_token& stop, const Clock& clock);
+
+}  // namespace trainwarden::actions

@@ -1,0 +1,168 @@
+#include "actions/save_action.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "actions/request.h"
+#include "base/text.h"
+#include "format/control_record.h"
+
+namespace trainwarden::actions {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kDumpWait{60'000};
+constexpr const char* kNoBlackBox = "the run has no black box (start it with --black-box)";
+constexpr const char* kHowToSave = "a program says how it saves with hook.on_checkpoint (docs/guide/save-now.md)";
+
+// One of the two things that are asked for.
+struct Wish {
+  std::string what;   // "checkpoint", "black box"
+  std::string path;   // of the request
+  bool made = false;  // it is asked for
+  RunAnswer answer{};
+
+  bool settled() const { return !made || answer.done || !answer.refused.empty() || answer.ended; }
+  std::string text() const {
+    if (!made) return fmt::format("{}: {}", what, kNoBlackBox);
+    if (answer.done) return fmt::format("{} at {}", what, answer.detail.empty() ? "a place of its own" : answer.detail);
+    if (!answer.refused.empty()) return fmt::format("no {}: {}", what, answer.refused);
+    if (answer.ended) return fmt::format("no {}: the training has ended", what);
+    return fmt::format("no {} yet{}", what, answer.accepted ? ", though it has begun" : "");
+  }
+};
+
+class SaveCourse {
+ public:
+  SaveCourse(const SaveOptions& options, const RunContext& run, const Notice& notice, const std::stop_token& stop)
+      : options_(options), run_(run), notice_(notice), stop_(stop) {}
+
+  ActionOutcome go() {
+    const auto outcome = ask();
+    if (!outcome.ok()) return outcome_of_failure(outcome.status());
+    return *outcome;
+  }
+
+ private:
+  Result<ActionOutcome> ask() {
+    dump_.made = run_.storage->exists(format::kBlackBoxFolder);
+    checkpoint_.made = options_.checkpoint;
+    if (!dump_.made && !checkpoint_.made) {
+      return ActionOutcome::give_up(Status(Code::kFailedPrecondition, kNoBlackBox));
+    }
+    TRAINWARDEN_ASSIGN_OR_RETURN(const bool there, look());
+    if (there) return outcome();
+    TRAINWARDEN_RETURN_IF_ERROR(put_requests());
+    if (!run_.answer_to) return ActionOutcome::done("asked; nobody waits for an answer here");
+    TRAINWARDEN_ASSIGN_OR_RETURN(const Waited waited,
+                                 wait_until([this] { return look(); }, options_.wait, stop_, *run_.clock));
+    if (waited == Waited::kHappened) return outcome();
+    if (waited == Waited::kLeft) return unfinished(Code::kCancelled, "left before the training had written all");
+    return unfinished(Code::kDeadlineExceeded,
+                      fmt::format("the training did not write all within {}",
+                                  format_duration_ns(std::chrono::nanoseconds(options_.wait).count())));
+  }
+
+  // The black box first: a checkpoint may take long, and the steps before the event would be gone from it.
+  Status put_requests() {
+    const std::string reason = reason_of(notice_);
+    const std::int64_t now = run_.clock->unix_ns();
+    if (dump_.made) {
+      TRAINWARDEN_RETURN_IF_ERROR(
+          put_request(run_, dump_.path,
+                      format::encode_black_box_request(
+                          {notice_.key, reason, notice_.rule, notice_.global_step, notice_.requested_by, now})));
+    }
+    if (!checkpoint_.made) return {};
+    return put_request(run_, checkpoint_.path,
+                       format::encode_checkpoint_request(
+                           {notice_.key, reason, notice_.rule, notice_.global_step, notice_.requested_by, now}));
+  }
+
+  // Is everything there, or refused?
+  Result<bool> look() {
+    if (!run_.answer_to) return false;
+    for (Wish* wish : {&dump_, &checkpoint_}) {
+      if (!wish->made) continue;
+      TRAINWARDEN_ASSIGN_OR_RETURN(wish->answer, run_.answer_to(wish->path));
+    }
+    return dump_.settled() && checkpoint_.settled();
+  }
+
+  ActionOutcome outcome() const {
+    const Wish& wanted = checkpoint_.made ? checkpoint_ : dump_;
+    if (wanted.answer.done) return ActionOutcome::done(story());
+    std::string why = story();
+    const bool cannot_save = checkpoint_.made && !wanted.answer.refused.empty();
+    if (cannot_save && why.find("on_checkpoint") == std::string::npos) why += fmt::format("; {}", kHowToSave);
+    return ActionOutcome::give_up(Status(Code::kFailedPrecondition, std::move(why)));
+  }
+
+  ActionOutcome unfinished(Code code, const std::string& what) const {
+    return ActionOutcome::try_again(
+        Status(code, fmt::format("{} ({}); it does so at the end of a step, and the request stays", what, story())));
+  }
+
+  std::string story() const {
+    if (!checkpoint_.made) return dump_.text();
+    return fmt::format("{}; {}", checkpoint_.text(), dump_.text());
+  }
+
+  const SaveOptions& options_;
+  const RunContext& run_;
+  const Notice& notice_;
+  const std::stop_token& stop_;
+  Wish checkpoint_{"checkpoint", format::checkpoint_request_path(notice_.key)};
+  Wish dump_{"black box", format::black_box_request_path(notice_.key)};
+};
+
+class SaveAction final : public Action {
+ public:
+  SaveAction(SaveOptions options, RunContext run) : options_(options), run_(std::move(run)) {}
+
+  std::string_view name() const override { return options_.checkpoint ? "save" : "black-box"; }
+  std::string place() const override { return run_.name; }
+  ActionOutcome run(const Notice& notice, std::stop_token stop) override {
+    return SaveCourse(options_, run_, notice, stop).go();
+  }
+
+ private:
+  const SaveOptions options_;
+  const RunContext run_;
+};
+
+Result<std::unique_ptr<Action>> create(ActionParameters& parameters, const RunContext& run, SaveOptions options) {
+  options.wait = parameters.duration("wait", options.wait);
+  TRAINWARDEN_RETURN_IF_ERROR(parameters.status());
+  return make_save_action(options, run);
+}
+
+}  // namespace
+
+std::unique_ptr<Action> make_save_action(SaveOptions options, RunContext run) {
+  return std::make_unique<SaveAction>(options, std::move(run));
+}
+
+const ActionKind& save_kind() {
+  static const ActionKind kind{
+      .name = "save",
+      .summary = "Asks the training for a checkpoint, and for the steps that its black box holds.",
+      .parameters = {{"wait", "5m", "How long the training has until both are written; then it is asked again later."}},
+      .create = [](ActionParameters& parameters, const RunContext& run) { return create(parameters, run, {}); }};
+  return kind;
+}
+
+const ActionKind& black_box_kind() {
+  static const ActionKind kind{
+      .name = "black-box",
+      .summary = "Asks the training for the steps that its black box holds.",
+      .parameters = {{"wait", "1m", "How long the training has until they are written; then it is asked again later."}},
+      .create = [](ActionParameters& parameters, const RunContext& run) {
+        return create(parameters, run, {.wait = kDumpWait, .checkpoint = false});
+      }};
+  return kind;
+}
+
+}  // namespace trainwarden::actions
