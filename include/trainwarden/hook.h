@@ -115,6 +115,9 @@ struct HookOptions {
 
   BlackBoxOptions black_box;
 
+  // Somebody may ask for the training's state to be saved (Hook::offer_checkpoints). False: that is refused.
+  bool checkpoint_on_request = true;
+
   // The run is also shown to TensorBoard here, by whoever follows it; the hook itself writes nothing there. Empty: not.
   std::filesystem::path tensorboard_dir;
 
@@ -229,12 +232,25 @@ struct BlackBoxReason {
   std::string key;                 // of a request in the control folder
 };
 
+// Somebody, or a rule's action, wants the training's state saved now, so that it can go on from there
+// (docs/guide/save-now.md).
+struct CheckpointRequest {
+  std::string key;
+  std::string reason;             // a sentence for people
+  std::string rule;               // the rule's id; empty when a person asks
+  std::int64_t global_step = -1;  // that the reason speaks of; -1: none
+  std::string requested_by;       // "watch-0", "user"
+};
+
 struct StepEnd {
   std::int64_t global_step = 0;  // of the step that just ended
   Mode mode = Mode::kGlobal;
   std::int64_t mode_step = 0;
   bool stop_requested = false;   // somebody asked the training to stop; it stays true
   std::string_view stop_reason;  // valid as long as the hook
+  // Somebody wants a checkpoint: take_checkpoint_request(). To be looked at before stop_requested; who asked for both
+  // wants both.
+  bool checkpoint_requested = false;
 };
 
 // A tensor that the hook knows by number; cheaper than a name.
@@ -320,6 +336,20 @@ class TRAINWARDEN_API Hook {
   // True, without a second dump, when the failing step is in one already. False when there is no black box, nothing is
   // held, or it was written 8 times. flush() waits for it. A loss that is not finite does it by itself, once.
   bool dump_black_box(const BlackBoxReason& reason);
+
+  // Checkpoints on request, all from the thread that drives training.
+  // Says that this program looks for requests. They wait until the first step has ended; a program that has not said so
+  // by then has them refused.
+  void offer_checkpoints();
+  // One checkpoint answers all requests that wait: this is the first of them. None when nobody asks.
+  std::optional<CheckpointRequest> take_checkpoint_request();
+  // What became of it: the file or folder where the state is, a URL, an empty path (saved, at a place that is not
+  // told), or why nothing was saved. A path at which there is nothing counts as not saved.
+  void answer_checkpoint(const CheckpointRequest& request, const Result<std::filesystem::path>& saved);
+  // Has `write` write a new file, and puts it into the run's folder, whole or not at all, as
+  // checkpoints/step-000123-rank-00000<ending>. Nothing is overwritten. What `write` throws becomes a Status.
+  Result<std::filesystem::path> write_checkpoint(std::string_view ending,
+                                                 const std::function<Status(const std::filesystem::path& file)>& write);
 
   // Waits until everything up to the last ended step is in the run's files. kDeadlineExceeded when it took too long, or
   // the storage's code when a step since the last flush could not be written.

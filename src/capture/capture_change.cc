@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kChangeable = {
     "include_collections", "include", "collections", "save_all", "save", "keep", "budget"};
-constexpr std::array<std::string_view, 12> kUnchangeable = {
-    "run_dir",   "rank",       "world_size", "include_workers", "staging_bytes", "segment_bytes",
-    "when_full", "durability", "dry_run",    "code_version",    "labels",        "black_box"};
+constexpr std::array<std::string_view, 13> kUnchangeable = {
+    "run_dir",    "rank",    "world_size",   "include_workers", "staging_bytes", "segment_bytes",        "when_full",
+    "durability", "dry_run", "code_version", "labels",          "black_box",     "checkpoint_on_request"};
 
 Status cannot_change(std::string_view key) {
   return Status(Code::kInvalidArgument, fmt::format("{} cannot be changed while the training goes on; what can: {}",

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "capture/checkpoint_file.h"
 #include "capture/device_items.h"
 #include "capture/packed_strings.h"
 
@@ -51,7 +52,8 @@ Result<std::unique_ptr<CaptureSession>> CaptureSession::start(const HookOptions&
 }
 
 CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::unique_ptr<StagingArea> staging)
-    : when_full_(options.when_full),
+    : rank_(options.rank),
+      when_full_(options.when_full),
       budget_(options.budget),
       clock_(parts.clock),
       counter_(parts.counter),
@@ -60,10 +62,13 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
       staging_(std::move(staging)),
       devices_(std::move(parts.open_accelerator), *staging_),
       changes_(std::move(parts.changes)),
+      checkpoints_(std::move(parts.checkpoints)),
       bill_(options.budget, parts.clock),
       assembler_(*staging_, tensors_, *plan_),
       writer_(std::make_unique<JournalFeed>(std::move(parts.journal), std::move(parts.stop_requests), *changes_,
-                                            options.durability, counter_, clock_, ledger_)) {}
+                                            options.durability, counter_, clock_, ledger_)) {
+  writer_.look_for(*checkpoints_);
+}
 
 Status CaptureSession::set_up_black_box(const BlackBoxOptions& options, std::optional<BoxHead> head) {
   if (options.steps == 0) return Status();
@@ -398,6 +403,7 @@ StepEnd CaptureSession::end_step() {
     end.stop_requested = true;
     end.stop_reason = stop->reason;
   }
+  end.checkpoint_requested = checkpoints_->any();  // after the stop: who asked for it first is heard no later
   return end;
 }
 
@@ -422,6 +428,31 @@ void CaptureSession::submit(std::unique_ptr<StagedStep> step) {
   ledger_.add(LossCause::kStagingFull, step->item_count(), step->tensor_bytes(),
               [&] { return fmt::format("step {}: too many steps wait for the writer", step->id.global_step); });
   devices_.discard(std::move(step));
+}
+
+std::optional<CheckpointRequest> CaptureSession::take_checkpoint_request() {
+  CheckpointRequests::Events accepted;
+  auto request = checkpoints_->take(counter_.current().global_step - 1, accepted);
+  writer_.tell(accepted);
+  return request;
+}
+
+void CaptureSession::answer_checkpoint(const CheckpointRequest& request, const Result<std::filesystem::path>& saved) {
+  const CheckpointRequests::Events answers = checkpoints_->answer(request.key, saved);
+  for (const format::CheckpointEvent& answer : answers) {
+    if (answer.state == format::CheckpointState::kSaved) {
+      log(LogLevel::kInfo, "a checkpoint was saved on request ({}): {}", answer.reason, answer.path);
+    } else {
+      log(LogLevel::kWarning, "a checkpoint was asked for and could not be saved: {}", answer.error);
+    }
+  }
+  writer_.tell(answers);
+}
+
+Result<std::filesystem::path> CaptureSession::write_checkpoint(
+    std::string_view ending, const std::function<Status(const std::filesystem::path&)>& write) const {
+  const std::int64_t last_step = std::max<std::int64_t>(0, counter_.current().global_step - 1);
+  return write_checkpoint_file({checkpoints_->run_dir(), last_step, rank_, ending}, write);
 }
 
 void CaptureSession::catch_signals(const std::filesystem::path& run_dir) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,6 +23,7 @@
 #include "capture/black_box/crash_writer.h"
 #include "capture/capture_changes.h"
 #include "capture/capture_plan.h"
+#include "capture/checkpoint_requests.h"
 #include "capture/device_capture.h"
 #include "capture/loss_tally.h"
 #include "capture/staging_area.h"
@@ -44,6 +46,7 @@ class CaptureSession {
     std::unique_ptr<store::JournalWriter> journal;
     StopRequests stop_requests;
     std::unique_ptr<CaptureChanges> changes;
+    std::unique_ptr<CheckpointRequests> checkpoints;
     std::shared_ptr<storage::Storage> storage;  // kept alive for the journal; none in a dry run
     const Clock& clock;
     StepCounter& counter;             // outlives the session
@@ -71,6 +74,12 @@ class CaptureSession {
   bool remembers() const { return box_ != nullptr && is_on(); }
   void remember(std::string_view name, const TensorView& view);
   bool dump_black_box(const BlackBoxReason& reason);
+  void offer_checkpoints() { checkpoints_->offer(); }
+  std::optional<CheckpointRequest> take_checkpoint_request();
+  void answer_checkpoint(const CheckpointRequest& request, const Result<std::filesystem::path>& saved);
+  Result<std::filesystem::path> write_checkpoint(
+      std::string_view ending, const std::function<Status(const std::filesystem::path&)>& write) const;
+
   // From now on and until close(), the black box is written when the process dies on a signal, into this folder on this
   // machine.
   void catch_signals(const std::filesystem::path& run_dir);
@@ -140,6 +149,7 @@ class CaptureSession {
 
   Status set_up_black_box(const BlackBoxOptions& options, std::optional<BoxHead> head);
 
+  const int rank_;
   const WhenFull when_full_;
   const double budget_;
   const Clock& clock_;
@@ -149,6 +159,7 @@ class CaptureSession {
   const std::unique_ptr<StagingArea> staging_;
   DeviceCapture devices_;  // outlives every step
   const std::unique_ptr<CaptureChanges> changes_;
+  const std::unique_ptr<CheckpointRequests> checkpoints_;
   Bill bill_;
   LossLedger ledger_;
   TensorTable tensors_;

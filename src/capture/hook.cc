@@ -235,6 +235,28 @@ bool Hook::dump_black_box(const BlackBoxReason& reason) {
   return begun;
 }
 
+void Hook::offer_checkpoints() {
+  impl_->guarded([](capture::CaptureSession& session) { session.offer_checkpoints(); });
+}
+
+std::optional<CheckpointRequest> Hook::take_checkpoint_request() {
+  std::optional<CheckpointRequest> request;
+  impl_->guarded([&](capture::CaptureSession& session) { request = session.take_checkpoint_request(); });
+  return request;
+}
+
+void Hook::answer_checkpoint(const CheckpointRequest& request, const Result<std::filesystem::path>& saved) {
+  impl_->guarded([&](capture::CaptureSession& session) { session.answer_checkpoint(request, saved); });
+}
+
+Result<std::filesystem::path> Hook::write_checkpoint(std::string_view ending,
+                                                     const std::function<Status(const std::filesystem::path&)>& write) {
+  Result<std::filesystem::path> written = Status(Code::kFailedPrecondition, "the hook is switched off");
+  const bool done =
+      impl_->guarded([&](capture::CaptureSession& session) { written = session.write_checkpoint(ending, write); });
+  return done ? written : fault();
+}
+
 Status Hook::flush(std::chrono::milliseconds timeout) {
   const auto wait = std::clamp(timeout, std::chrono::milliseconds(0), kLongestTimeout);
   Status status;

@@ -212,6 +212,7 @@ Status overlay_variables(const Environment& environment, HookOptions& options) {
   reader.read("TRAINWARDEN_DURABILITY", options.durability, parse_durability);
   reader.read("TRAINWARDEN_BLACK_BOX", options.black_box.steps, parse_black_box_steps);
   reader.read("TRAINWARDEN_BLACK_BOX_BYTES", options.black_box.bytes, parse_byte_size);
+  reader.read("TRAINWARDEN_CHECKPOINT_ON_REQUEST", options.checkpoint_on_request, parse_switch);
   reader.read("TRAINWARDEN_DRY_RUN", options.dry_run, parse_switch);
   reader.read("TRAINWARDEN_CODE_VERSION", options.code_version, parse_text);
   return reader.status();

@@ -31,7 +31,7 @@ const Variables& every_variable() {
       {"TRAINWARDEN_SEGMENT_BYTES", "2MiB"},  {"TRAINWARDEN_WHEN_FULL", "statistics"},
       {"TRAINWARDEN_DURABILITY", "interval"}, {"TRAINWARDEN_DRY_RUN", "true"},
       {"TRAINWARDEN_CODE_VERSION", "v1"},     {"TRAINWARDEN_BUDGET", "2.5%"},
-      {"TRAINWARDEN_INCLUDE_WORKERS", "one"},
+      {"TRAINWARDEN_INCLUDE_WORKERS", "one"}, {"TRAINWARDEN_CHECKPOINT_ON_REQUEST", "off"},
   };
   return variables;
 }
@@ -52,6 +52,7 @@ TEST(HookEnvironment, EveryVariable) {
   EXPECT_EQ(options.when_full, WhenFull::kStatistics);
   EXPECT_EQ(options.durability, Durability::kInterval);
   EXPECT_TRUE(options.dry_run);
+  EXPECT_FALSE(options.checkpoint_on_request);
   EXPECT_EQ(options.code_version, "v1");
   EXPECT_EQ(options.budget, 0.025);
   EXPECT_EQ(options.include_workers, IncludeWorkers::kOne);

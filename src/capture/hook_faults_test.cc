@@ -45,13 +45,15 @@ class FullStagingTest : public QuietTest {
     options.when_full = when_full;
     options.keep = keep;
     options.staging_bytes = kStagingBytes;
-    CaptureSession::Parts parts{.plan = *CapturePlan::resolve(options),
-                                .journal = journal_.create(),
-                                .stop_requests = StopRequests(nullptr, {}),
-                                .changes = std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>()),
-                                .storage = nullptr,
-                                .clock = system_clock(),
-                                .counter = counter_};
+    CaptureSession::Parts parts{
+        .plan = *CapturePlan::resolve(options),
+        .journal = journal_.create(),
+        .stop_requests = StopRequests(nullptr, {}),
+        .changes = std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>()),
+        .checkpoints = std::make_unique<CheckpointRequests>(nullptr, options, EarlierCheckpoints(), system_clock()),
+        .storage = nullptr,
+        .clock = system_clock(),
+        .counter = counter_};
     return *CaptureSession::start(options, std::move(parts));
   }
   // A step that takes the whole area and is stuck with the writer.

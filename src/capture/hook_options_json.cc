@@ -196,6 +196,7 @@ Status read_document(const json& value, HookOptions& options) {
   document.read_word("durability", options.durability, parse_durability);
   document.read("dry_run", options.dry_run);
   read_black_box(document, options.black_box, status);
+  document.read("checkpoint_on_request", options.checkpoint_on_request);
   read_first_steps(document, options, status);
   std::string tensorboard_dir = options.tensorboard_dir.string();
   document.read("tensorboard_dir", tensorboard_dir);

@@ -32,6 +32,7 @@ TEST(HookOptionsJson, EveryKey) {
                      "save": {"save_interval": 7}, "keep": {"values": true}}],
     "rank": 2, "world_size": 4, "staging_bytes": "64MiB", "segment_bytes": 1048576, "when_full": "block",
     "durability": "step", "dry_run": true, "code_version": "abc", "labels": {"lr": "0.1"},
+    "checkpoint_on_request": false,
     "budget": "2%", "include_workers": "one", "tensorboard_dir": "tb", "first_global_step": 9,
     "first_mode_steps": {"train": 5, "eval": 4}})",
                                           "hook.json");
@@ -61,6 +62,7 @@ TEST(HookOptionsJson, EveryKey) {
   EXPECT_EQ(options->when_full, WhenFull::kBlock);
   EXPECT_EQ(options->durability, Durability::kStep);
   EXPECT_TRUE(options->dry_run);
+  EXPECT_FALSE(options->checkpoint_on_request);
   EXPECT_EQ(options->code_version, "abc");
   EXPECT_EQ(options->labels.at("lr"), "0.1");
   EXPECT_EQ(options->tensorboard_dir, "tb");

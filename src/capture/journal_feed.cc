@@ -33,7 +33,8 @@ JournalFeed::JournalFeed(std::unique_ptr<store::JournalWriter> journal, StopRequ
       durability_(durability),
       training_(training),
       clock_(clock),
-      ledger_(ledger) {}
+      ledger_(ledger),
+      first_step_(training.current().global_step) {}
 
 Status JournalFeed::write(StagedStep& step) {
   if (step.dump != nullptr) return write_dump(*step.dump);
@@ -99,8 +100,7 @@ void JournalFeed::tend(bool idle) {
   const std::int64_t now = clock_.steady_ns();
   if (idle || now - last_poll_ns_ >= kPollIntervalNs) {
     last_poll_ns_ = now;
-    take_black_box_requests();  // first: who also asks for a stop wants to know what led to it
-    take_stop_requests();
+    look_at_requests();
   }
   let_judge_write();
   take_capture_requests();
@@ -133,8 +133,23 @@ void JournalFeed::take_black_box_requests() {
   }
 }
 
-void JournalFeed::take_stop_requests() {
-  for (format::StopRequest& request : stop_requests_.poll()) take_stop_request(std::move(request));
+void JournalFeed::take_checkpoint_requests() {
+  if (checkpoints_ == nullptr) return;
+  const bool begun = training_.current().global_step != first_step_;
+  tell(checkpoints_->look(begun, last_step()));
+}
+
+void JournalFeed::tell(const CheckpointRequests::Events& events) {
+  for (const format::CheckpointEvent& event : events) tell(format::encode_checkpoint_event(event));
+}
+
+// Who asks for something and then for a stop gets both. So stops are read first and obeyed last: what was asked for
+// before one of them is there when the others are looked for, and the training hears of it no later than of the stop.
+void JournalFeed::look_at_requests() {
+  std::vector<format::StopRequest> stops = stop_requests_.poll();
+  take_black_box_requests();
+  take_checkpoint_requests();
+  for (format::StopRequest& stop : stops) take_stop_request(std::move(stop));
 }
 
 void JournalFeed::take_stop_request(format::StopRequest request) {
@@ -200,6 +215,10 @@ void JournalFeed::sync_when_due() {
 }
 
 Status JournalFeed::finish() {
+  if (checkpoints_ != nullptr) {
+    take_checkpoint_requests();
+    tell(checkpoints_->refuse_rest(last_step()));
+  }
   if (StepJudge* const judge = judge_.load(std::memory_order_acquire)) judge->finish();
   Status status = write_end();
   for (int attempt = 1; !status.ok() && attempt < kTriesToEnd; ++attempt) {

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "capture/capture_changes.h"
+#include "capture/checkpoint_requests.h"
 #include "capture/loss_tally.h"
 #include "capture/staged_step.h"
 #include "capture/step_counter.h"
@@ -43,16 +44,19 @@ class JournalFeed {
 
   // Before the first step; `dumper` must outlive this.
   void write_dumps_with(BoxDumper& dumper) { dumper_ = &dumper; }
+  // The same for who wants checkpoints.
+  void look_for(CheckpointRequests& requests) { checkpoints_ = &requests; }
 
   // Not ok: the step is not in the journal, and has been counted as lost.
   Status write(StagedStep& step);
-  // Looks for stop requests (when `idle` or after a few milliseconds), syncs when it is time.
+  // Looks for requests (when `idle` or after a few milliseconds), syncs when it is time.
   void tend(bool idle);
   // Tells what was lost last, writes the end of the run, seals, and frees the journal's lock.
   Status finish();
 
   // An event that is written as soon as that can be. With `collections`: they are what is captured from now on.
   void tell(std::string event, std::optional<std::vector<Collection>> collections = {});
+  void tell(const CheckpointRequests::Events& events);
 
   // Who writes what it found, in the thread of this; it must outlive this.
   void set_judge(StepJudge* judge) { judge_.store(judge, std::memory_order_release); }
@@ -78,7 +82,9 @@ class JournalFeed {
   void count(const StagedStep& step);
   Status write_dump(const BoxDump& dump);
   void take_black_box_requests();
-  void take_stop_requests();
+  void take_checkpoint_requests();
+  void look_at_requests();
+  std::int64_t last_step() const { return training_.current().global_step - 1; }
   void take_capture_requests();
   void take_told_events();
   void write_events();
@@ -93,6 +99,8 @@ class JournalFeed {
   const Clock& clock_;
   LossLedger& ledger_;
   BoxDumper* dumper_ = nullptr;  // none without a black box
+  CheckpointRequests* checkpoints_ = nullptr;
+  const std::int64_t first_step_;
 
   WrittenCounts written_;
   std::atomic<StepJudge*> judge_ = nullptr;

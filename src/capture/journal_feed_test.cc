@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "base/log.h"
 #include "capture/capture_test_kit.h"
+#include "format/control_record.h"
 #include "format/run_event.h"
 #include "storage/memory_storage.h"
 
@@ -183,6 +186,59 @@ TEST_F(JournalFeedStopTest, WhileBusyTheFolderIsNotReadAtEveryStep) {
   clock_.advance_ns(3'000'000);
   feed->tend(false);
   EXPECT_NE(feed->stop(), nullptr);
+}
+
+// A storage in memory that calls `before_list` before each look at a folder.
+class WatchedStorage final : public storage::Storage {
+ public:
+  using Path = std::string;
+  std::function<void()> before_list = [] {};
+
+  Result<std::unique_ptr<storage::WritableFile>> create(const Path& path) override { return base_->create(path); }
+  Result<std::unique_ptr<storage::ReadableFile>> open(const Path& path) const override { return base_->open(path); }
+  Status put_if_absent(const Path& path, ByteSpan content) override { return base_->put_if_absent(path, content); }
+  Result<std::string> read(const Path& path, std::uint64_t limit) const override { return base_->read(path, limit); }
+  Status create_folder(const Path& path) override { return base_->create_folder(path); }
+  Result<std::vector<std::string>> list(const Path& path) const override {
+    before_list();
+    return base_->list(path);
+  }
+  bool exists(const Path& path) const override { return base_->exists(path); }
+  Result<std::unique_ptr<storage::Lock>> lock(const Path& path) override { return base_->lock(path); }
+  bool locked(const Path& path) const override { return base_->locked(path); }
+  std::string describe(const Path& path) const override { return base_->describe(path); }
+
+ private:
+  const std::unique_ptr<storage::Storage> base_ = storage::create_memory_storage();
+};
+
+// The two files appear between any two looks at the folder.
+TEST_F(JournalFeedTest, WhoAsksForACheckpointAndThenForAStopIsHeardInThatOrder) {
+  for (int moment = 0; moment < 6; ++moment) {
+    const auto storage = std::make_shared<WatchedStorage>();
+    ASSERT_TRUE(storage->create_folder(format::kControlFolder).ok());
+    int looks = 0;
+    storage->before_list = [&] {
+      if (looks++ != moment) return;
+      ASSERT_TRUE(storage
+                      ->put_if_absent(format::checkpoint_request_path("c"),
+                                      as_bytes(format::encode_checkpoint_request({.key = "c", .unix_ns = 1})))
+                      .ok());
+      ASSERT_TRUE(storage
+                      ->put_if_absent(format::stop_request_path("s"),
+                                      as_bytes(format::encode_stop_request({.key = "s", .unix_ns = 1})))
+                      .ok());
+    };
+    CheckpointRequests checkpoints(storage, HookOptions(), EarlierCheckpoints(), clock_);
+    checkpoints.offer();
+    const auto feed = this->feed(Durability::kNone, storage);
+    feed->look_for(checkpoints);
+    for (int look = 0; look < 6 && feed->stop() == nullptr; ++look) {
+      feed->tend(true);
+      EXPECT_TRUE(feed->stop() == nullptr || checkpoints.any()) << "at look " << moment;
+    }
+    EXPECT_NE(feed->stop(), nullptr);
+  }
 }
 
 }  // namespace

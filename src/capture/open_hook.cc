@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "capture/capture_changes.h"
 #include "capture/capture_plan.h"
+#include "capture/checkpoint_requests.h"
 #include "capture/dry_journal.h"
 #include "capture/fork_guard.h"
 #include "capture/hook_impl.h"
@@ -82,11 +83,12 @@ bool says_run_end(const store::EventEntry& event) {
   return end.ok() && end->has_value();
 }
 
-// The journal of this worker, and the stop requests that concern it.
+// The journal of this worker, and the requests that concern it.
 struct OpenedRun {
   std::unique_ptr<store::JournalWriter> journal;
   StopRequests stop_requests;
   std::unique_ptr<CaptureChanges> changes;
+  std::unique_ptr<CheckpointRequests> checkpoints;
   std::optional<BoxHead> box_head{};
 };
 
@@ -117,6 +119,7 @@ Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
   }
   return OpenedRun{std::move(journal), StopRequests(storage, accepted_stop_keys(events)),
                    std::make_unique<CaptureChanges>(storage, options, answered_capture_keys(events)),
+                   std::make_unique<CheckpointRequests>(storage, options, earlier_checkpoints(events), clock),
                    make_box_head(run, options.rank, ::getpid(), plan.collections())};
 }
 
@@ -134,7 +137,8 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
     if (options.include_workers == IncludeWorkers::kOne) options.world_size = 1;
     TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<CapturePlan> plan, CapturePlan::resolve(options));
     OpenedRun run{std::make_unique<DryJournal>(), StopRequests(nullptr, {}),
-                  std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>())};
+                  std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>()),
+                  std::make_unique<CheckpointRequests>(nullptr, options, EarlierCheckpoints(), clock)};
     if (!options.dry_run) {
       TRAINWARDEN_ASSIGN_OR_RETURN(run, open_run(options, *plan, storage, clock));
     }
@@ -144,6 +148,7 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
                                 .journal = std::move(run.journal),
                                 .stop_requests = std::move(run.stop_requests),
                                 .changes = std::move(run.changes),
+                                .checkpoints = std::move(run.checkpoints),
                                 .storage = std::move(storage),
                                 .clock = clock,
                                 .counter = impl->counter,

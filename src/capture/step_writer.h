@@ -31,6 +31,7 @@ class StepWriter {
 
   // Before start().
   void write_dumps_with(BoxDumper& dumper) { feed_->write_dumps_with(dumper); }
+  void look_for(CheckpointRequests& requests) { feed_->look_for(requests); }
 
   // kResourceExhausted when the system gives no thread.
   Status start();
@@ -49,6 +50,7 @@ class StepWriter {
   void tell(std::string event, std::optional<std::vector<Collection>> collections = {}) {
     feed_->tell(std::move(event), std::move(collections));
   }
+  void tell(const CheckpointRequests::Events& events) { feed_->tell(events); }
 
   // Before the first step; it must outlive this.
   void set_judge(StepJudge* judge) { feed_->set_judge(judge); }
