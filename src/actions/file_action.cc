@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -62,14 +63,6 @@ std::string line_of(std::string document) {
   return document + "\n";
 }
 
-// A line that a full disk has cut short must not swallow the next.
-bool ends_within_a_line(const std::string& path, std::int64_t bytes) {
-  if (bytes == 0) return false;
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  char last = '\n';
-  return file.is_open() && ::pread(file.get(), &last, 1, bytes - 1) == 1 && last != '\n';
-}
-
 bool is_for_good(int error) {
   return error == ENOENT || error == ENOTDIR || error == EISDIR || error == EACCES || error == EPERM ||
          error == EROFS || error == ENAMETOOLONG || error == ELOOP;
@@ -109,16 +102,21 @@ class FileAction final : public Action {
  private:
   // With one write, so that lines of several writers stay whole.
   ActionOutcome append(const FileDescriptor& file, const std::string& path, const struct stat& info,
-                       std::string line) const {
-    if (S_ISREG(info.st_mode) && ends_within_a_line(path, info.st_size)) line.insert(0, 1, '\n');
+                       const std::string& document_line) {
+    const std::string line = cut_paths_.contains(path) ? "\n" + document_line : document_line;
     const ssize_t written = ::write(file.get(), line.data(), line.size());
     if (written < 0) return failed(errno, path);
-    if (static_cast<std::size_t>(written) != line.size()) return failed(ENOSPC, path);
+    if (static_cast<std::size_t>(written) != line.size()) {
+      cut_paths_.insert(path);
+      return failed(ENOSPC, path);
+    }
+    cut_paths_.erase(path);
     if (options_.sync && S_ISREG(info.st_mode) && ::fdatasync(file.get()) != 0) return failed(errno, path);
     return ActionOutcome::done(fmt::format("{} bytes", line.size()));
   }
 
   const FileOptions options_;
+  std::set<std::string> cut_paths_;  // that end with a line which a full disk cut short; it must not swallow the next
 };
 
 Result<std::unique_ptr<Action>> create(ActionParameters& parameters, const RunContext&) {

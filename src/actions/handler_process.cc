@@ -275,7 +275,9 @@ class Handler {
 
   // "a / b"
   std::string last_lines() const {
-    std::vector<std::string> lines = split_list(words_, '\n');
+    std::string text = words_;
+    std::replace(text.begin(), text.end(), '\t', ' ');
+    std::vector<std::string> lines = split_list(text, '\n');
     if (lines.size() > kOutputLines) lines.erase(lines.begin(), lines.end() - kOutputLines);
     return printable(fmt::format("{}", fmt::join(lines, " / ")));
   }
