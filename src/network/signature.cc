@@ -58,7 +58,8 @@ Result<std::string> signing_key(std::string_view secret) {
   std::string key(text.size() / 4 * 3, '\0');
   const int size =
       EVP_DecodeBlock(reinterpret_cast<unsigned char*>(key.data()), bytes_of(text), static_cast<int>(text.size()));
-  if (size < 0 || static_cast<std::size_t>(size) <= padding) {
+  const bool padded_within = text.find('=') < text.size() - padding;  // libcrypto reads it as a zero
+  if (size < 0 || padded_within || static_cast<std::size_t>(size) <= padding) {
     return Status(Code::kInvalidArgument, "the secret begins with whsec_, and what follows is no base64");
   }
   key.resize(static_cast<std::size_t>(size) - padding);

@@ -19,19 +19,28 @@ struct Dialogue {
   std::string recipient;
   SmtpRefusal last;  // of the last command; code 0: it was not refused
   std::vector<SmtpRefusal> recipients;
+  bool over = false;  // QUIT was sent
 
   void sent(std::string_view line) {
+    if (line.starts_with("QUIT")) over = true;
+    const std::string_view next = command_of(line);
+    if (over || (next.empty() && command == "AUTH")) return;  // what follows AUTH belongs to it
     last = {};
     recipient.clear();
-    command = {};
-    for (const std::string_view known : {"EHLO", "HELO", "STARTTLS", "AUTH", "MAIL", "RCPT", "DATA"}) {
-      if (line.starts_with(known)) command = known;
-    }
+    command = next;
     if (command == "RCPT") recipient = line.substr(0, line.find('>')).substr(std::min(line.find('<') + 1, line.size()));
+  }
+
+  static std::string_view command_of(std::string_view line) {
+    for (const std::string_view known : {"EHLO", "HELO", "STARTTLS", "AUTH", "MAIL", "RCPT", "DATA"}) {
+      if (line.starts_with(known)) return known;
+    }
+    return {};
   }
 
   // "550 5.1.1 nobody of that name"
   void heard(std::string_view line) {
+    if (over) return;
     const auto code = parse_int(line.substr(0, 3));
     if (!code || *code < 400 || *code > 599 || (line.size() > 3 && line[3] == '-')) return;
     last = {recipient, static_cast<int>(*code), enhanced_code(trim(line.substr(3)))};

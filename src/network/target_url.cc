@@ -51,6 +51,7 @@ bool is_loopback_host(std::string_view host) {
 
 Result<TargetUrl> parse_target_url(std::string_view text, bool allow_http) {
   if (holds_blanks(text)) return bad_url("found blanks or control characters in it");
+  if (text.find(":///") != std::string_view::npos) return bad_url("found one without a host");
   const UrlHandle url(curl_url(), &curl_url_cleanup);
   const std::string whole(text);
   const CURLUcode parsed = curl_url_set(url.get(), CURLUPART_URL, whole.c_str(), CURLU_NON_SUPPORT_SCHEME);

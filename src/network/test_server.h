@@ -27,6 +27,8 @@ class TestServer {
     arguments.insert(arguments.begin(), {TW_PYTHON, TW_SOURCE_DIR "/tests/servers/" + program, "--record", record});
     start(arguments);
   }
+  // Any program that prints "port N" once it listens, by its path.
+  explicit TestServer(const std::vector<std::string>& command) { start(command); }
   ~TestServer() {
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <mutex>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -128,7 +129,10 @@ Status Transfer::perform(std::string_view place, const std::stop_token& stop) {
 // What libcurl says beyond its code. It names hosts, certificates and addresses, no paths, headers or passwords.
 std::string Transfer::reason() const {
   const std::string_view said = reason_[0] != '\0' ? std::string_view(reason_) : curl_easy_strerror(code_);
-  return printable(said.substr(0, 200));
+  const long error = info(CURLINFO_OS_ERRNO);
+  const bool tells_more = code_ == CURLE_COULDNT_CONNECT && error != 0;
+  return printable(said.substr(0, 200)) +
+         (tells_more ? " (" + std::generic_category().message(static_cast<int>(error)) + ")" : "");
 }
 
 Status Transfer::describe(std::string_view place) const {

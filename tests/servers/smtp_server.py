@@ -16,7 +16,9 @@ Recipients that it refuses, by what stands before the @:
 import argparse
 import asyncio
 import json
+import logging
 import ssl
+import warnings
 
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
@@ -74,7 +76,7 @@ def make_session(arguments, context):
                     tls_context=context if arguments.security == "starttls" else None,
                     require_starttls=arguments.security == "starttls",
                     authenticator=authenticator(arguments.user, arguments.password) if asked else None,
-                    auth_required=asked, auth_require_tls=arguments.security == "starttls")
+                    auth_required=asked, auth_require_tls=not asked or arguments.security == "starttls")
     server.implicit_tls = arguments.security == "tls"
     return server
 
@@ -92,6 +94,8 @@ async def serve(arguments):
 
 
 def main():
+    warnings.simplefilter("ignore")  # aiosmtpd warns of what tests do on purpose
+    logging.disable()
     parser = argparse.ArgumentParser()
     parser.add_argument("--record", required=True)
     parser.add_argument("--security", choices=["none", "starttls", "tls"], default="none")
