@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trainwarden/status.h"
 
@@ -17,8 +18,8 @@ struct PatternTree;
 // Immutable; may be shared by threads. Cheap to copy.
 class Pattern {
  public:
-  // kInvalidArgument: the message has the place in the pattern ("detail.state[1].prefix"), what was expected and what
-  // was found.
+  // kInvalidArgument: the message has the place in the pattern ("detail.state[1].prefix (line 2, column 9)"), what was
+  // expected and what was found.
   static Result<Pattern> parse(std::string_view json);
 
   const std::string& text() const { return text_; }  // as it was given
