@@ -165,6 +165,7 @@ run_test() {
   esac
   need_packages demo test python
   stage "rivals and foreign readers" rivals_for_tests
+  stage "a mail server" mail_server_for_tests
   stage "checks of the sources" source_checks
   stage "release: build and test" release_tests
   stage "Python package" python_tests

@@ -1,7 +1,9 @@
 #include "network/mail_action.h"
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -196,6 +198,40 @@ TEST_F(Mail, LeavesAtOnceWhenAskedTo) {
   EXPECT_EQ(outcome.kind, Kind::kTryAgain);
   EXPECT_EQ(outcome.status.code(), Code::kCancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(900));
+}
+
+// Debian's own mail server, which `./dev test` unpacks.
+TEST_F(Mail, IsTakenByExim) {
+  const std::string root = TW_SOURCE_DIR "/build/mail_server";
+  if (!std::filesystem::exists(root + "/usr/sbin/exim4")) {
+    GTEST_SKIP() << "exim4 is not in build/mail_server; ./dev test puts it there";
+  }
+  const std::filesystem::path work = folder_.path() / "exim";
+  std::filesystem::create_directory(work);
+  const TestServer exim({TW_PYTHON, TW_SOURCE_DIR "/tests/servers/exim_server.py", "--root", root, "--work", work,
+                         "--cert", file("server.pem"), "--key", file("server.key"), "--user", "bob", "--password",
+                         "hidden-password"});
+  const std::vector<std::string> recipients{"ops@host.example", "gone@host.example", "me@host.example"};
+  const ActionOutcome outcome = send(with(to(exim, recipients), bob()));
+  EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.status.to_string();
+  EXPECT_EQ(outcome.answer, "250, but refused for gone@host.example (550)");
+  EXPECT_EQ(send(with(to(exim, {"busy@host.example"}), bob())).kind, Kind::kTryAgain);
+  EXPECT_EQ(send(to(exim)).kind, Kind::kGiveUp);  // without a login
+  ::setenv("TW_TEST_PASSWORD", "hidden-wrong", 1);
+  EXPECT_EQ(send(with(to(exim), bob())).kind, Kind::kGiveUp);
+  EXPECT_EQ(shown_.find("hidden"), std::string::npos) << shown_;
+
+  std::string spool;
+  int messages = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(work / "spool" / "input")) {
+    std::ifstream in(entry.path());
+    spool.append(std::istreambuf_iterator<char>(in), {});
+    messages += entry.path().string().ends_with("-D") ? 1 : 0;
+  }
+  EXPECT_EQ(messages, 1);
+  EXPECT_NE(spool.find("Subject: [trainwarden] first: VanishingGradient fired at step 120\n"), std::string::npos);
+  EXPECT_NE(spool.find("l2 of <fc.weight> is 1e-9 & falling\n"), std::string::npos) << spool;
+  EXPECT_NE(spool.find("\nops@host.example\nme@host.example\n"), std::string::npos);
 }
 
 TEST_F(Mail, TakesItsDefaultsFromTheEnvironment) {
