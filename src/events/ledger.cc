@@ -157,8 +157,11 @@ Result<std::unique_ptr<Ledger>> Ledger::open(storage::Storage& storage, const Cl
   });
 }
 
-std::unique_ptr<Ledger> Ledger::in_memory(const Clock& /*clock*/, const store::RunInfo& run) {
-  return std::unique_ptr<Ledger>(new Ledger(std::make_unique<Impl>(run, nullptr, nullptr, LedgerContents{})));
+std::unique_ptr<Ledger> Ledger::in_memory(const Clock& clock, const store::RunInfo& run) {
+  return in_memory(clock, run, {});
+}
+std::unique_ptr<Ledger> Ledger::in_memory(const Clock& /*clock*/, const store::RunInfo& run, LedgerContents contents) {
+  return std::unique_ptr<Ledger>(new Ledger(std::make_unique<Impl>(run, nullptr, nullptr, std::move(contents))));
 }
 
 Ledger::Ledger(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

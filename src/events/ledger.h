@@ -45,6 +45,8 @@ class Ledger {
   static Result<std::unique_ptr<Ledger>> open(storage::Storage& storage, const Clock& clock, const store::RunInfo& run);
   // A ledger in memory alone, for runs that cannot be written: events are still delivered.
   static std::unique_ptr<Ledger> in_memory(const Clock& clock, const store::RunInfo& run);
+  // The same, with what another one holds in it: for who wants to know what follows from it.
+  static std::unique_ptr<Ledger> in_memory(const Clock& clock, const store::RunInfo& run, LedgerContents contents);
   ~Ledger();  // seals
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;

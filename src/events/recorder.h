@@ -12,6 +12,7 @@
 
 #include "actions/run_context.h"
 #include "events/ledger.h"
+#include "events/run_view.h"
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
 
@@ -39,6 +40,9 @@ class Recorder {
   void take_unwritten(const std::string& json);
   // Once, before the last poll().
   void program_ended(const ProgramEnd& end);
+
+  // Where the run stands, as of the last poll().
+  const RunView& view() const;
 
   // What the training has answered to the request in this file ("control/stop-<key>.json"), as of the last poll().
   Result<actions::RunAnswer> answer_to(std::string_view request_path) const;

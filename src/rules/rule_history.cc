@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "rules/rule_standing.h"
 #include "storage/local_storage.h"
 #include "store/journal_reader.h"
 
@@ -16,62 +17,68 @@ class JournalHistory {
 
   Status take(const std::string& json) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto status, decode_rule_status(json));
-    if (status) take_status(of_rule(status->rule_id), *status);
-    TRAINWARDEN_ASSIGN_OR_RETURN(const auto verdict, decode_verdict(json));
-    if (verdict) take_verdict(*verdict);
+    if (status) standings_.take(journal_, *status);
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto verdict, decode_verdict(json));
+    if (verdict) take_verdict(*std::move(verdict));
     return {};
   }
 
-  std::vector<RuleHistory>& histories() { return histories_; }
+  void engine_gone() {
+    for (const RuleStanding& standing : standings_.standings()) {
+      last_unix_ns_ = std::max(last_unix_ns_, standing.status.unix_ns);
+    }
+    standings_.engine_gone(journal_, last_unix_ns_);
+  }
+
+  std::vector<RuleHistory> histories() && {
+    std::vector<RuleHistory> histories;
+    for (const RuleStanding& standing : standings_.standings()) {
+      histories.push_back({journal_, standing.status, standing.transitions, {}});
+    }
+    for (VerdictRecord& verdict : verdicts_) history_of(histories, verdict).verdicts.push_back(std::move(verdict));
+    return histories;
+  }
 
  private:
-  // An engine that starts anew says again that its rules are in progress.
-  static void take_status(RuleHistory& history, const RuleStatusRecord& status) {
-    const bool same = !history.transitions.empty() && history.transitions.back().status == status.status;
-    if (same) history.transitions.pop_back();
-    history.transitions.push_back(status);
-    history.status = status;
-  }
-
   // An engine that starts anew judges from the first step on and tells again what was told before.
-  void take_verdict(const VerdictRecord& verdict) {
-    auto& verdicts = of_rule(verdict.rule_id).verdicts;
-    const bool known = std::any_of(verdicts.begin(), verdicts.end(), [&](const VerdictRecord& earlier) {
-      return earlier.place == verdict.place && earlier.parameters == verdict.parameters;
+  void take_verdict(VerdictRecord verdict) {
+    const bool known = std::any_of(verdicts_.begin(), verdicts_.end(), [&](const VerdictRecord& earlier) {
+      return earlier.place == verdict.place && earlier.rule_id == verdict.rule_id &&
+             earlier.parameters == verdict.parameters;
     });
-    if (!known) verdicts.push_back(verdict);
+    if (!known) verdicts_.push_back(std::move(verdict));
   }
 
-  RuleHistory& of_rule(const std::string& rule_id) {
-    for (RuleHistory& history : histories_) {
-      if (history.status.rule_id == rule_id) return history;
+  RuleHistory& history_of(std::vector<RuleHistory>& histories, const VerdictRecord& verdict) const {
+    for (RuleHistory& history : histories) {
+      const RuleStatusRecord& status = history.status;
+      if (status.rule_id == verdict.rule_id && status.parameters == verdict.parameters) return history;
     }
-    histories_.push_back({.journal = journal_, .status = {}, .transitions = {}, .verdicts = {}});
-    histories_.back().status.rule_id = rule_id;
-    return histories_.back();
+    histories.push_back({journal_, {}, {}, {}});  // what was said of its status is lost
+    histories.back().status.rule_id = verdict.rule_id;
+    histories.back().status.rule = verdict.rule;
+    histories.back().status.parameters = verdict.parameters;
+    return histories.back();
   }
 
-  std::string journal_;
-  std::vector<RuleHistory> histories_;
+  const std::string journal_;
+  RuleStandings standings_;
+  std::vector<VerdictRecord> verdicts_;
+  std::int64_t last_unix_ns_ = 0;
 };
 
 Result<std::vector<RuleHistory>> read_journal(const storage::Storage& storage, const store::RunInfo& info,
                                               const std::string& journal) {
+  // Looked at first: what an engine wrote before it let go of its lock is then read before it is taken for gone.
+  const bool engine_lives = storage.locked(store::writer_lock(journal));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto reader, store::JournalReader::open(storage, info, journal, {}));
-  TRAINWARDEN_RETURN_IF_ERROR(reader->refresh());
   JournalHistory history(journal);
   for (const store::EventEntry& event : reader->events()) {
     if (event.kind != format::FrameKind::kVerdict) continue;
     TRAINWARDEN_RETURN_IF_ERROR(history.take(event.json));
   }
-  const bool engine_lives = storage.locked(store::writer_lock(journal));
-  for (RuleHistory& rule : history.histories()) {
-    if (engine_lives || rule.status.status != RuleStatus::kInProgress) continue;
-    rule.status.status = RuleStatus::kStopped;
-    rule.status.details = "the program that judged it is gone";
-    rule.transitions.push_back(rule.status);
-  }
-  return std::move(history.histories());
+  if (!engine_lives) history.engine_gone();
+  return std::move(history).histories();
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace trainwarden::rules {
 
 struct RuleHistory {
   std::string journal;                        // "watch-0"
-  RuleStatusRecord status;                    // the newest
-  std::vector<RuleStatusRecord> transitions;  // every status, in the order of writing; the last is `status`
+  RuleStatusRecord status;                    // where the rule stands, by this journal
+  std::vector<RuleStatusRecord> transitions;  // how it got there (rules/rule_standing.h); the last is `status`
   std::vector<VerdictRecord> verdicts;        // that fired or failed, each once, in the order of writing
 };
 

@@ -23,11 +23,8 @@ struct RuleSummary {
   RuleHistory history;
 };
 
-// Of several engines that judged the run with the same rule, the one that changed last. In the order of the journals,
-// then of the rules. kNotFound when there is no run.
+// Of a rule that several engines judged the run with, what they say together (rules/rule_standing.h). In the order of
+// the journals, then of the rules. kNotFound when there is no run.
 Result<std::vector<RuleSummary>> summarize_rules(const std::filesystem::path& run);
-
-// The source has no word for "nothing to judge": that is its Error, with details that say so.
-std::string evaluation_status_of(RuleStatus status);
 
 }  // namespace trainwarden::rules
