@@ -106,7 +106,7 @@ class Recorder::Impl {
   }
 
  private:
-  using AlertId = std::tuple<std::string, rules::RuleParameters, std::int64_t>;
+  using AlertId = std::tuple<std::string, RuleParameters, std::int64_t>;
 
   void restore();
   void take_words();

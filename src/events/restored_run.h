@@ -14,7 +14,7 @@ namespace trainwarden::events {
 
 struct RestoredAlert {
   std::string rule_id;
-  rules::RuleParameters parameters;
+  RuleParameters parameters;
   std::int64_t global_step = -1;
   std::string key;
 };

@@ -19,7 +19,7 @@ namespace trainwarden::events {
 struct RuleRow {
   std::string rule_id;
   std::string rule;  // its class
-  rules::RuleParameters parameters;
+  RuleParameters parameters;
   std::string arn;
   RuleStatus status = RuleStatus::kInProgress;
   std::optional<std::string> details;  // none while in progress
