@@ -39,6 +39,7 @@ def test_the_core_stands_alone() -> None:
     assert _core.__file__ is not None
     needed = output_of("readelf", "--dynamic", _core.__file__)
     assert "libtorch" not in needed and "libtrainwarden" not in needed
+    assert "libcurl" not in needed and "libssl" not in needed and "libcrypto" not in needed
     symbols = output_of("nm", "--dynamic", "--defined-only", _core.__file__).split()[2::3]
     assert symbols == ["PyInit__core"]
 
