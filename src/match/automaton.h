@@ -37,7 +37,8 @@ struct Field {
   std::vector<Absence> absences;           // of the fields in its objects
 };
 
-// A group, without the fact that it is looked for by: the least likely of those that it needs.
+// A group, without the fact that it is looked for by: the least likely of those that it needs. A presence that follows
+// from another fact is looked for in the same way, as a group that needs nothing else.
 struct Group {
   std::uint32_t fact;         // that holds when the group is met
   std::uint32_t first_other;  // the other facts that it needs, in Automaton::others, the least likely first
@@ -51,7 +52,6 @@ struct Automaton {
   std::vector<Field> fields;               // 0: the event itself
   std::vector<std::uint32_t> fact_fields;  // by fact: the field that it belongs to
   NumberLists waiting;                     // by fact: groups that are looked for by it
-  NumberLists implied;                     // by fact: presences that it makes hold
   std::vector<Group> groups;
   std::vector<std::uint32_t> others;
   NumberLists patterns;  // by fact: patterns that match when it holds

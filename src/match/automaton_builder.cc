@@ -141,14 +141,11 @@ Automaton AutomatonBuilder::build() {
   automaton.pattern_count = pattern_count_;
   build_fields(automaton);
   build_groups(automaton);
-  std::vector<std::vector<std::uint32_t>> implied;
   std::vector<std::vector<std::uint32_t>> patterns;
   for (FactDraft& fact : facts_) {
     automaton.fact_fields.push_back(fact.field);
-    implied.push_back(std::move(fact.implied));
     patterns.push_back(std::move(fact.patterns));
   }
-  automaton.implied = NumberLists(implied);
   automaton.patterns = NumberLists(patterns);
   return automaton;
 }
@@ -167,15 +164,19 @@ void AutomatonBuilder::build_fields(Automaton& automaton) {
 
 void AutomatonBuilder::build_groups(Automaton& automaton) {
   std::vector<std::vector<std::uint32_t>> waiting(facts_.size());
+  const auto add = [&](std::uint32_t by, std::span<const std::uint32_t> others, std::uint32_t fact, bool presence) {
+    waiting[by].push_back(static_cast<std::uint32_t>(automaton.groups.size()));
+    automaton.groups.push_back({fact, static_cast<std::uint32_t>(automaton.others.size()),
+                                static_cast<std::uint32_t>(others.size()), presence});
+    automaton.others.insert(automaton.others.end(), others.begin(), others.end());
+  };
   for (std::uint32_t number = 0; number < facts_.size(); ++number) {
     FactDraft& fact = facts_[number];
+    for (const std::uint32_t presence : fact.implied) add(number, {}, presence, false);
     if (!fact.is_group) continue;
     std::sort(fact.needs.begin(), fact.needs.end(),
               [this](std::uint32_t a, std::uint32_t b) { return facts_[a].likelihood < facts_[b].likelihood; });
-    waiting[fact.needs.front()].push_back(static_cast<std::uint32_t>(automaton.groups.size()));
-    automaton.groups.push_back({number, static_cast<std::uint32_t>(automaton.others.size()),
-                                static_cast<std::uint32_t>(fact.needs.size() - 1), fact.presence != kNoFact});
-    automaton.others.insert(automaton.others.end(), fact.needs.begin() + 1, fact.needs.end());
+    add(fact.needs.front(), std::span(fact.needs).subspan(1), number, fact.presence != kNoFact);
   }
   automaton.waiting = NumberLists(waiting);
 }

@@ -154,10 +154,12 @@ void EventRun::forget(std::uint32_t field, std::size_t mark) {
   memory_.holding.erase(kept, memory_.holding.end());
 }
 
-bool EventRun::meets(const Group& group, std::uint32_t by) const {
-  bool present = memory_.facts[by] == kByPresence;
+inline bool EventRun::meets(const Group& group, std::uint32_t by) const {
+  const std::uint8_t* const facts = memory_.facts.data();
+  const std::uint32_t* const others = automaton_.others.data() + group.first_other;
+  bool present = facts[by] == kByPresence;
   for (std::uint32_t i = 0; i < group.other_count; ++i) {
-    const std::uint8_t how = memory_.facts[automaton_.others[group.first_other + i]];
+    const std::uint8_t how = facts[others[i]];
     if (how == 0) return false;
     present = present || how == kByPresence;
   }
@@ -172,7 +174,6 @@ void EventRun::end_object(const Field& field, std::size_t mark) {
   }
   for (std::size_t i = mark; i < memory_.holding.size(); ++i) {
     const std::uint32_t fact = memory_.holding[i];
-    for (const std::uint32_t presence : automaton_.implied[fact]) memory_.found.push_back(presence);
     for (const std::uint32_t number : automaton_.waiting[fact]) {
       const Group& group = automaton_.groups[number];
       if (meets(group, fact)) memory_.found.push_back(group.fact);

@@ -6,11 +6,12 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
+#include "match/number_lists.h"
 #include "match/pattern_tree.h"
 
 namespace trainwarden::match {
@@ -26,61 +27,69 @@ struct GlobMemory {
 
 class GlobAutomaton {
  public:
-  void add(const Glob& glob, std::uint32_t number);
-  bool empty() const { return empty_; }
+  bool empty() const { return states_.empty(); }
 
   // Calls found(number) once for each glob that `text` matches.
   template <class Found>
   void find(std::string_view text, GlobMemory& memory, Found&& found) const;
 
  private:
+  friend class GlobAutomatonBuilder;
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
+  enum class Way : std::uint8_t { kNowhere, kOneByte, kManyBytes };
   struct State {
-    std::array<std::uint64_t, 4> bytes{};  // a bit for each byte that leads on
-    std::vector<std::uint32_t> next;       // where to, in the order of the bytes
-    std::uint32_t star = kNone;            // the state behind the star that comes next
-    std::vector<std::uint32_t> ends;       // globs that the text matches when it ends here
-    std::vector<std::uint32_t> done;       // globs that it matches whatever follows
+    Way way = Way::kNowhere;  // which bytes lead on
+    unsigned char byte = 0;   // kOneByte
+    bool has_ends = false;
+    std::uint32_t next = kNone;  // kOneByte: the next state; kManyBytes: which of tables_
+    std::uint32_t star = kNone;  // the state behind the star that comes next
   };
+  using Table = std::array<std::uint32_t, 256>;  // by byte: the next state, or kNone
 
-  static std::size_t rank(const State& state, unsigned char byte);
-  static std::uint32_t next_on(const State& state, unsigned char byte);
-  std::uint32_t step_from(std::uint32_t state, unsigned char byte);
-  std::uint32_t star_behind(std::uint32_t state);
-  std::uint32_t new_state();
-
+  std::uint32_t next_on(std::uint32_t state, unsigned char byte) const;
   template <class Found>
   void enter(std::uint32_t state, std::vector<std::uint32_t>& states, GlobMemory& memory, Found& found) const;
 
-  std::vector<State> states_ = std::vector<State>(1);
-  bool empty_ = true;
+  std::vector<State> states_;
+  std::vector<Table> tables_;
+  NumberLists ends_;  // by state: globs that the text matches when it ends there
+  NumberLists done_;  // by state: globs that it matches whatever follows
 };
 
-// How many lower bytes lead on.
-inline std::size_t GlobAutomaton::rank(const State& state, unsigned char byte) {
-  const std::size_t word = byte / 64;
-  int count = std::popcount(state.bytes[word] & ((std::uint64_t{1} << byte % 64) - 1));
-  for (std::size_t i = 0; i < word; ++i) count += std::popcount(state.bytes[i]);
-  return static_cast<std::size_t>(count);
-}
+class GlobAutomatonBuilder {
+ public:
+  void add(const Glob& glob, std::uint32_t number);
+  GlobAutomaton build() const;
 
-inline std::uint32_t GlobAutomaton::next_on(const State& state, unsigned char byte) {
-  const bool leads_on = (state.bytes[byte / 64] >> byte % 64 & 1) != 0;
-  return leads_on ? state.next[rank(state, byte)] : kNone;
+ private:
+  struct Draft {
+    std::map<unsigned char, std::uint32_t> next;
+    std::uint32_t star = GlobAutomaton::kNone;
+    std::vector<std::uint32_t> ends;
+    std::vector<std::uint32_t> done;
+  };
+  std::uint32_t new_state();
+
+  std::vector<Draft> states_;
+};
+
+inline std::uint32_t GlobAutomaton::next_on(std::uint32_t number, unsigned char byte) const {
+  const State& state = states_[number];
+  if (state.way == Way::kManyBytes) return tables_[state.next][byte];
+  return state.way == Way::kOneByte && state.byte == byte ? state.next : kNone;
 }
 
 template <class Found>
-void GlobAutomaton::enter(std::uint32_t state, std::vector<std::uint32_t>& states, GlobMemory& memory,
+void GlobAutomaton::enter(std::uint32_t number, std::vector<std::uint32_t>& states, GlobMemory& memory,
                           Found& found) const {
-  const State& entered = states_[state];
-  if (!entered.next.empty() || !entered.ends.empty()) states.push_back(state);
-  if (entered.star == kNone || memory.has_passed[entered.star] != 0) return;
-  memory.has_passed[entered.star] = 1;
-  memory.passed.push_back(entered.star);
-  const State& behind = states_[entered.star];
-  if (!behind.next.empty()) memory.stars.push_back(entered.star);
-  for (const std::uint32_t number : behind.done) found(number);
+  const State& state = states_[number];
+  if (state.way != Way::kNowhere || state.has_ends) states.push_back(number);
+  if (state.star == kNone || memory.has_passed[state.star] != 0) return;
+  memory.has_passed[state.star] = 1;
+  memory.passed.push_back(state.star);
+  if (states_[state.star].way != Way::kNowhere) memory.stars.push_back(state.star);
+  for (const std::uint32_t glob : done_[state.star]) found(glob);
 }
 
 template <class Found>
@@ -94,17 +103,17 @@ void GlobAutomaton::find(std::string_view text, GlobMemory& memory, Found&& foun
     memory.next.clear();
     const std::size_t stars = memory.stars.size();  // those that this byte leads to do not read it
     for (std::size_t i = 0; i < stars; ++i) {
-      const std::uint32_t next = next_on(states_[memory.stars[i]], byte);
+      const std::uint32_t next = next_on(memory.stars[i], byte);
       if (next != kNone) enter(next, memory.next, memory, found);
     }
     for (const std::uint32_t state : memory.now) {
-      const std::uint32_t next = next_on(states_[state], byte);
+      const std::uint32_t next = next_on(state, byte);
       if (next != kNone) enter(next, memory.next, memory, found);
     }
     memory.now.swap(memory.next);
   }
   for (const std::uint32_t state : memory.now) {
-    for (const std::uint32_t number : states_[state].ends) found(number);
+    for (const std::uint32_t glob : ends_[state]) found(glob);
   }
   for (const std::uint32_t star : memory.passed) memory.has_passed[star] = 0;
   memory.passed.clear();

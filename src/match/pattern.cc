@@ -105,20 +105,18 @@ class PatternParser {
   }
 
   // Whether the array that comes next, the value of a field "$or", lists alternatives: two objects or more, and none
-  // with a field that is named as an operator. Otherwise "$or" is a field as any other.
+  // with a field that is named as an operator. Otherwise "$or" is a field as any other. Also when it is broken further
+  // on: that is met again, and reported, where it is read.
   static bool is_choice(JsonScanner ahead) {
     std::size_t objects = 0;
     RawString key;
     std::string storage;
-    if (!ahead.open('[')) return false;
-    while (ahead.next_item(']')) {
-      if (ahead.peek() != '{' || !ahead.open('{')) return false;
-      while (ahead.next_item('}')) {
-        if (!ahead.read_key(key) || is_reserved_name(decoded(key, storage)) || !ahead.skip_value()) return false;
+    for (ahead.open('['); ahead.next_item(']'); ++objects) {
+      if (ahead.peek() != '{') return false;
+      for (ahead.open('{'); ahead.next_item('}'); ahead.skip_value()) {
+        if (ahead.read_key(key) && is_reserved_name(decoded(key, storage))) return false;
       }
-      ++objects;
     }
-    // What is broken further on is met again, and reported, where it is read.
     return objects >= 2 || ahead.failed();
   }
 

@@ -1,9 +1,10 @@
 // A second matcher, for tests and as the rival of a figure: one pattern after the other, straight from the rules in
 // docs/reference/patterns.md, with none of the code of the first.
 //
-// An event is flattened to its values: each with its path, and with the arrays that it lies in and the element of each.
-// A pattern matches when each of its leaves can be given a value that passes it, no two of them from different elements
-// of one array, or may lack one and does: there is no value at its path in the elements that the others lie in.
+// An event is flattened to its values: each with its path, and with the arrays that the object it lies in lies in, and
+// the element of each. A pattern matches when each of its leaves can be given a value that passes it, no two of them
+// from objects in different elements of one array, or may lack one and does: there is no value at its path in the
+// elements that the others lie in.
 #pragma once
 
 #include <arpa/inet.h>
@@ -32,20 +33,21 @@ struct Value {
   Elements elements;
 };
 
-inline void flatten(const Json& json, const Path& path, const Elements& elements, int& arrays,
+// `around` are elements of arrays that count once there is an object in them.
+inline void flatten(const Json& json, const Path& path, const Elements& elements, const Elements& around, int& arrays,
                     std::vector<Value>& values) {
   if (json.is_object()) {
     for (const auto& [name, inner] : json.items()) {
       Path longer = path;
       longer.push_back(name);
-      flatten(inner, longer, elements, arrays, values);
+      flatten(inner, longer, around, around, arrays, values);
     }
   } else if (json.is_array()) {
     const int array = arrays++;
     for (std::size_t i = 0; i < json.size(); ++i) {
-      Elements deeper = elements;
-      if (json[i].is_structured()) deeper[array] = static_cast<int>(i);
-      flatten(json[i], path, deeper, arrays, values);
+      Elements deeper = around;
+      deeper[array] = static_cast<int>(i);
+      flatten(json[i], path, elements, deeper, arrays, values);
     }
   } else {
     values.push_back({path, json, elements});
@@ -55,7 +57,7 @@ inline void flatten(const Json& json, const Path& path, const Elements& elements
 inline std::vector<Value> flatten(const Json& event) {
   std::vector<Value> values;
   int arrays = 0;
-  flatten(event, {}, {}, arrays, values);
+  flatten(event, {}, {}, {}, arrays, values);
   return values;
 }
 

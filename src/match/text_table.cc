@@ -8,24 +8,34 @@ namespace {
 
 constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;
 
-std::uint64_t read_word(const char* at, std::size_t bytes) {
+template <std::size_t kBytes>
+std::uint64_t read_word(const char* at) {
   std::uint64_t word = 0;
-  std::memcpy(&word, at, bytes);
+  std::memcpy(&word, at, kBytes);
   return word;
+}
+
+// At most eight bytes, each of them at least once.
+std::uint64_t read_short(const char* at, std::size_t bytes) {
+  if (bytes >= 4) return read_word<4>(at) << 32 | read_word<4>(at + bytes - 4);
+  if (bytes >= 2) return read_word<2>(at) << 32 | read_word<2>(at + bytes - 2);
+  return bytes == 1 ? read_word<1>(at) : 0;
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * kMultiplier;
+  return hash ^ hash >> 32;
 }
 
 // Quick rather than safe against texts that are chosen to collide: those in the table come from patterns, and a lookup
 // compares with those only.
 std::uint32_t hash_of(std::string_view text) {
   std::uint64_t hash = text.size() * kMultiplier;
-  const char* at = text.data();
-  std::size_t left = text.size();
-  for (; left >= 8; left -= 8, at += 8) {
-    hash = (hash ^ read_word(at, 8)) * kMultiplier;
-    hash ^= hash >> 32;
-  }
-  if (left > 0) hash = (hash ^ read_word(at, left)) * kMultiplier;
-  return static_cast<std::uint32_t>(hash >> 32);
+  const char* const at = text.data();
+  const std::size_t size = text.size();
+  if (size < 8) return static_cast<std::uint32_t>(mixed(hash, read_short(at, size)) >> 16);
+  for (std::size_t i = 0; i + 8 < size; i += 8) hash = mixed(hash, read_word<8>(at + i));
+  return static_cast<std::uint32_t>(mixed(hash, read_word<8>(at + size - 8)) >> 16);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ void ValueMatcherBuilder::index(const Test& test, std::uint32_t number) {
       if (test.glob.parts.size() == 1) {
         (test.glob.fold_case ? matcher_.folded_texts_ : matcher_.texts_).add(test.glob.parts.front(), number);
       } else {
-        (test.glob.fold_case ? matcher_.folded_globs_ : matcher_.globs_).add(test.glob, number);
+        (test.glob.fold_case ? folded_globs_ : globs_).add(test.glob, number);
       }
       break;
     case TestKind::kNumber:
@@ -118,6 +118,8 @@ ValueMatcher ValueMatcherBuilder::build() {
   if (!numbers_.empty()) matcher_.numbers_ = RangeIndex<double>(numbers_);
   if (!addresses_[0].empty()) matcher_.addresses4_ = RangeIndex<AddressBits>(addresses_[0]);
   if (!addresses_[1].empty()) matcher_.addresses6_ = RangeIndex<AddressBits>(addresses_[1]);
+  matcher_.globs_ = globs_.build();
+  matcher_.folded_globs_ = folded_globs_.build();
   matcher_.met_by_test_ = NumberLists(met_by_test_);
   matcher_.spoilt_by_test_ = NumberLists(spoilt_by_test_);
   matcher_.met_unless_spoilt_ = NumberLists(met_unless_spoilt_);

@@ -74,6 +74,8 @@ class ValueMatcherBuilder {
   void index(const Test& test, std::uint32_t number);
 
   ValueMatcher matcher_;
+  GlobAutomatonBuilder globs_;
+  GlobAutomatonBuilder folded_globs_;
   std::map<std::string, std::uint32_t> tests_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> exclusions_;
   std::vector<std::vector<std::uint32_t>> met_by_test_;
