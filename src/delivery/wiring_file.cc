@@ -1,19 +1,16 @@
-// A wiring as a TOML file has it. The only file that includes toml++, which is compiled in here.
+// A wiring as a TOML file has it.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
-
-#include "base/spec_text.h"
 #include "base/text.h"
+#include "delivery/toml.h"
 #include "delivery/wiring.h"
 #include "format/json.h"
 
@@ -208,13 +205,25 @@ class WiringReader {
   std::filesystem::path file_;
 };
 
+// What no TOML has anywhere.
+Status check_characters(std::string_view text, const std::filesystem::path& file) {
+  if (!is_utf8(text)) {
+    return Status(Code::kInvalidArgument, fmt::format("{}: expected UTF-8", printable(file.string())));
+  }
+  const auto* const found = std::find_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f;
+  });
+  if (found == text.end()) return {};
+  return Status(Code::kInvalidArgument,
+                fmt::format("{}, line {}: no TOML: found the control character {}", printable(file.string()),
+                            std::count(text.begin(), found, '\n') + 1, printable(std::string(1, *found))));
+}
+
 }  // namespace
 
 Result<Wiring> parse_wiring(std::string_view text, const std::filesystem::path& file) {
   WiringReader reader(file);
-  if (!is_utf8(text)) {
-    return Status(Code::kInvalidArgument, fmt::format("{}: expected UTF-8", printable(file.string())));
-  }
+  TRAINWARDEN_RETURN_IF_ERROR(check_characters(text, file));
   const toml::parse_result parsed = toml::parse(text, file.string());
   if (!parsed) {
     return Status(Code::kInvalidArgument, fmt::format("{}: no TOML: {}", reader.where(parsed.error().source()),

@@ -223,6 +223,8 @@ TEST(WiringFile, SkipStepIsForTheGuard) {
 TEST(WiringFile, ErrorsNameTheLineAndWhatIsMeant) {
   const std::pair<const char*, const char*> cases[] = {
       {"[[on]\n", "actions.toml, line 1: no TOML"},
+      {"[\n]", "actions.toml, line 1: no TOML"},
+      {"\u00fc = 1", "actions.toml, line 1: no TOML"},
       {"\n[[on]]\ndo = \"stopp\"\n", "actions.toml, line 2: unknown action \"stopp\"; did you mean \"stop\"?"},
       {"[[on]]\ndo = \"stop\"\ngrase = \"1s\"\n", "line 1: stop: unknown parameter \"grase\"; did you mean \"grace\"?"},
       {"[[on]]\ndo = \"stop\"\ncooldown = \"1s\"\n", "did you mean \"cool_down\"?"},
@@ -256,6 +258,8 @@ TEST(WiringFile, ErrorsNameTheLineAndWhatIsMeant) {
     EXPECT_EQ(error.find("hunter2"), std::string::npos) << error;
   }
   EXPECT_EQ(parse_wiring("a = \"\xff\"", "f").status().code(), Code::kInvalidArgument);
+  EXPECT_NE(error_of(std::string_view("[[on]]\n[\0]\n", 11)).find("line 2: no TOML: found the control character"),
+            std::string::npos);
 }
 
 TEST(WiringFile, AsManyAsThereMayBe) {
