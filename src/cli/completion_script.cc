@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "cli/action_choice.h"
 #include "trainwarden/rule.h"
 
 namespace trainwarden::cli {
@@ -17,12 +18,26 @@ std::vector<std::string> rule_names() {
   return names;
 }
 
+// What --on-fire takes.
+std::vector<std::string> action_names() {
+  std::vector<std::string> names{"report", "skip-step"};
+  for (const actions::ActionKind& kind : all_action_kinds()) names.push_back(kind.name);
+  return names;
+}
+
+std::vector<std::string> names_of(const std::vector<CompletionCommand>& commands) {
+  std::vector<std::string> names;
+  for (const CompletionCommand& command : commands) names.push_back(command.name);
+  return names;
+}
+
 // What --help shows after the option's name decides what is offered: "MODE:{train,eval}", "FILE", "RULE".
 CompletionOption source_of(const std::string& type_name) {
   CompletionOption option;
   const std::size_t list = type_name.find('{');
   if (list != std::string::npos) option.words = split_list(type_name.substr(list + 1, type_name.rfind('}') - list - 1));
   if (type_name == "RULE") option.words = rule_names();
+  if (type_name == "ACTION") option.words = action_names();
   option.source = option.words.empty() ? CompletionSource::kAny : CompletionSource::kWords;
   if (type_name == "FILE") option.source = CompletionSource::kFiles;
   if (type_name == "DIR") option.source = CompletionSource::kFolders;
@@ -47,7 +62,7 @@ std::string brief(const std::string& description) {
 }
 
 CompletionCommand describe(const CLI::App& app) {
-  CompletionCommand command{app.get_name(), brief(app.get_description()), {}, {}};
+  CompletionCommand command{app.get_name(), brief(app.get_description()), {}, {}, describe_commands(app)};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional() && option->get_lnames().empty()) {
       if (command.argument.source == CompletionSource::kNone) command.argument = source_of_argument(*option);
@@ -75,7 +90,8 @@ std::string bash_source(const CompletionOption& option) {
   return ":";
 }
 
-std::string bash_case(const CompletionCommand& command) {
+// What is offered once it is known which command it is.
+std::string bash_body(const CompletionCommand& command) {
   std::vector<std::string> names;
   std::string values;
   for (const CompletionOption& option : command.options) {
@@ -83,16 +99,30 @@ std::string bash_case(const CompletionCommand& command) {
     if (option.source == CompletionSource::kNone) continue;
     values += fmt::format("        {}) COMPREPLY=($({})); return ;;\n", option.name, bash_source(option));
   }
+  const std::string argument = command.commands.empty()
+                                   ? bash_source(command.argument)
+                                   : fmt::format("compgen -W \"{} $({})\" -- \"$current\"",
+                                                 fmt::join(names_of(command.commands), " "), kRunNames);
   return fmt::format(
-      "    {0})\n"
-      "      case \"$previous\" in\n{1}"
+      "      case \"$previous\" in\n{0}"
       "      esac\n"
       "      case \"$current\" in\n"
-      "        -*) COMPREPLY=($(compgen -W '{2}' -- \"$current\")) ;;\n"
-      "        *) COMPREPLY=($({3})) ;;\n"
-      "      esac\n"
-      "      ;;\n",
-      command.name, values, fmt::join(names, " "), bash_source(command.argument));
+      "        -*) COMPREPLY=($(compgen -W '{1}' -- \"$current\")) ;;\n"
+      "        *) COMPREPLY=($({2})) ;;\n"
+      "      esac\n",
+      values, fmt::join(names, " "), argument);
+}
+
+std::string bash_case(const CompletionCommand& command) {
+  std::string text = fmt::format("    {})\n", command.name);
+  if (!command.commands.empty()) {
+    text += "      [ \"$COMP_CWORD\" -gt 2 ] && case \"${COMP_WORDS[2]}\" in\n";
+    for (const CompletionCommand& own : command.commands) {
+      text += fmt::format("      {})\n{}      return ;;\n", own.name, bash_body(own));
+    }
+    text += "      esac\n";
+  }
+  return text + bash_body(command) + "      ;;\n";
 }
 
 std::string zsh_source(const CompletionOption& option) {
@@ -107,14 +137,33 @@ std::string zsh_source(const CompletionOption& option) {
   return " ";
 }
 
-std::string zsh_case(const CompletionCommand& command) {
-  std::string text = fmt::format("    {})\n      _arguments \\\n", command.name);
+std::string zsh_arguments(const CompletionCommand& command) {
+  std::string text = "      _arguments \\\n";
   for (const CompletionOption& option : command.options) {
     text += fmt::format("        '*{}[{}]", option.name, option.description);
     if (option.source != CompletionSource::kNone) text += fmt::format(":value:{}", zsh_source(option));
     text += "' \\\n";
   }
-  return text + fmt::format("        '*:argument:{}' ;;\n", zsh_source(command.argument));
+  const std::string argument =
+      command.commands.empty()
+          ? zsh_source(command.argument)
+          : fmt::format("{{compadd -- {} $({})}}", fmt::join(names_of(command.commands), " "), kRunNames);
+  return text + fmt::format("        '*:argument:{}' ;;\n", argument);
+}
+
+std::string zsh_case(const CompletionCommand& command) {
+  std::string text = fmt::format("    {})\n", command.name);
+  if (!command.commands.empty()) {
+    text += "      (( CURRENT > 2 )) && case $words[2] in\n";
+    for (const CompletionCommand& own : command.commands) {
+      std::string arguments = zsh_arguments(own);
+      arguments.erase(arguments.rfind(" ;;"));
+      text += fmt::format("      {})\n      shift words\n      (( CURRENT-- ))\n{}\n      return ;;\n", own.name,
+                          arguments);
+    }
+    text += "      esac\n";
+  }
+  return text + zsh_arguments(command);
 }
 
 std::string fish_source(const CompletionOption& option) {
@@ -129,10 +178,8 @@ std::string fish_source(const CompletionOption& option) {
   return "";
 }
 
-std::string fish_lines(const CompletionCommand& command) {
-  const std::string when = fmt::format("complete -c trainwarden -n '__fish_seen_subcommand_from {}'", command.name);
-  std::string text = fmt::format("complete -c trainwarden -n __fish_use_subcommand -a {} -d '{}'\n", command.name,
-                                 command.description);
+std::string fish_options(const CompletionCommand& command, const std::string& when) {
+  std::string text;
   for (const CompletionOption& option : command.options) {
     const bool takes_value = option.source != CompletionSource::kNone;
     text += fmt::format("{} -l {} -d '{}'{}{}\n", when, option.name.substr(2), option.description,
@@ -142,10 +189,19 @@ std::string fish_lines(const CompletionCommand& command) {
   return argument.empty() ? text : text + when + argument + '\n';
 }
 
-std::vector<std::string> names_of(const std::vector<CompletionCommand>& commands) {
-  std::vector<std::string> names;
-  for (const CompletionCommand& command : commands) names.push_back(command.name);
-  return names;
+std::string fish_lines(const CompletionCommand& command) {
+  const auto condition = [](const std::string& seen) { return fmt::format("complete -c trainwarden -n '{}'", seen); };
+  const std::string seen = fmt::format("__fish_seen_subcommand_from {}", command.name);
+  std::string text = fmt::format("complete -c trainwarden -n __fish_use_subcommand -a {} -d '{}'\n", command.name,
+                                 command.description);
+  if (command.commands.empty()) return text + fish_options(command, condition(seen));
+  const std::string none =
+      fmt::format("{}; and not __fish_seen_subcommand_from {}", seen, fmt::join(names_of(command.commands), " "));
+  for (const CompletionCommand& own : command.commands) {
+    text += fmt::format("{} -a {} -d '{}'\n", condition(none), own.name, own.description);
+    text += fish_options(own, condition(fmt::format("{}; and __fish_seen_subcommand_from {}", seen, own.name)));
+  }
+  return text + fish_options(command, condition(none));
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ struct CompletionCommand {
   std::string name;
   std::string description;
   std::vector<CompletionOption> options;
-  CompletionOption argument;  // its first one; the name is not used
+  CompletionOption argument;                // its first one; the name is not used
+  std::vector<CompletionCommand> commands;  // sub-commands of its own, which stand before the argument
 };
 
 std::vector<CompletionCommand> describe_commands(const CLI::App& app);

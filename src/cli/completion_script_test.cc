@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -21,6 +22,13 @@ class CompletionScript : public testing::Test {
     look->add_option("--npy", text_, "File")->type_name("FILE");
     look->add_flag("--json", flag_, "As JSON");
     app_.add_subcommand("start", "Start it");
+    CLI::App* events = app_.add_subcommand("events", "What changed");
+    events->add_option("RUN", text_, "A run");
+    events->add_flag("--follow", flag_, "Go on");
+    CLI::App* drop = events->add_subcommand("drop", "Give up");
+    drop->add_option("RUN", text_, "A run");
+    drop->add_option("--as", text_, "How")->check(CLI::IsMember({"quietly", "loudly"}));
+    events->add_subcommand("deliver", "Hand over");
   }
 
   // Bash's answers for what was typed; the last word is the one at the cursor.
@@ -43,11 +51,13 @@ class CompletionScript : public testing::Test {
 
 TEST_F(CompletionScript, DescribesTheTree) {
   const auto commands = describe_commands(app_);
-  ASSERT_EQ(commands.size(), 2u);
+  ASSERT_EQ(commands.size(), 3u);
   EXPECT_EQ(commands[0].name, "look");
   EXPECT_EQ(commands[0].description, "Look at it  don t touch");
   EXPECT_EQ(commands[0].argument.source, CompletionSource::kRuns);
   EXPECT_EQ(commands[1].argument.source, CompletionSource::kNone);
+  ASSERT_EQ(commands[2].commands.size(), 2u);
+  EXPECT_EQ(commands[2].commands[0].name, "drop");
 }
 
 TEST_F(CompletionScript, BashCompletesCommands) {
@@ -62,6 +72,38 @@ TEST_F(CompletionScript, BashCompletesOptionsAndTheirValues) {
 
 TEST_F(CompletionScript, BashAsksForTheNamesOfRuns) {
   EXPECT_EQ(complete_in_bash("trainwarden look f"), "first");
+}
+
+TEST_F(CompletionScript, BashCompletesSubCommandsBesideTheArgument) {
+  EXPECT_EQ(complete_in_bash("trainwarden events d"), "drop deliver");
+  EXPECT_EQ(complete_in_bash("trainwarden events f"), "first");
+  EXPECT_EQ(complete_in_bash("trainwarden events --f"), "--follow");
+  EXPECT_EQ(complete_in_bash("trainwarden events first --f"), "--follow");
+  EXPECT_EQ(complete_in_bash("trainwarden events drop --"), "--help --as");
+  EXPECT_EQ(complete_in_bash("trainwarden events drop --as q"), "quietly");
+  EXPECT_EQ(complete_in_bash("trainwarden events drop se"), "second");
+}
+
+TEST_F(CompletionScript, ZshAndFishKnowSubCommands) {
+  const auto commands = describe_commands(app_);
+  const std::string zsh = zsh_completion(commands);
+  EXPECT_NE(zsh.find("'*--as[How]:value:(quietly loudly)'"), std::string::npos) << zsh;
+  EXPECT_NE(zsh.find("compadd -- drop deliver $("), std::string::npos) << zsh;
+  const std::string fish = fish_completion(commands);
+  EXPECT_NE(fish.find("'__fish_seen_subcommand_from events; and __fish_seen_subcommand_from drop' -l as"),
+            std::string::npos)
+      << fish;
+}
+
+TEST_F(CompletionScript, KnowsActions) {
+  std::vector<std::string> several;
+  CLI::App outer("outer", "outer");
+  outer.add_subcommand("watch", "Watch")->add_option("--on-fire", several, "What to do")->type_name("ACTION");
+  const auto commands = describe_commands(outer);
+  const auto& words = commands[0].options.back().words;
+  for (const char* word : {"report", "stop", "webhook", "mail"}) {
+    EXPECT_NE(std::find(words.begin(), words.end(), word), words.end()) << word;
+  }
 }
 
 TEST_F(CompletionScript, ZshAndFishNameEveryOption) {
