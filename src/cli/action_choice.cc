@@ -99,16 +99,26 @@ Status check_wiring(const ActionWiring& wiring) {
   return wiring.subscribe(nowhere).status();
 }
 
-Status check_secrets(const ActionWiring& wiring) {
-  for (const delivery::Wiring& part : wiring.parts) {
-    for (const delivery::Wire& wire : part.wires) {
-      for (const auto& [name, value] : wire.parameters) {
-        const auto* secret = std::get_if<actions::Secret>(&value);
-        if (secret == nullptr) continue;
-        const Status status = secret->read().status();
-        if (!status.ok()) return status.with_context(fmt::format("{}: {}", wire.where, name));
-      }
+std::vector<NamedSecret> secrets_of(const ActionWiring& wiring) {
+  std::vector<NamedSecret> secrets;
+  const auto take = [&secrets](const std::string& where, const std::string& action,
+                               const delivery::Parameters& parameters) {
+    for (const auto& [name, value] : parameters) {
+      const auto* secret = std::get_if<actions::Secret>(&value);
+      if (secret != nullptr) secrets.push_back({where, action, name, secret->describe(), secret->read().status()});
     }
+  };
+  for (const delivery::Wiring& part : wiring.parts) {
+    for (const delivery::Wire& wire : part.wires) take(wire.where, wire.action, wire.parameters);
+    for (const delivery::CommonParameters& common : part.common) take(common.where, common.name, common.parameters);
+  }
+  return secrets;
+}
+
+Status check_secrets(const ActionWiring& wiring) {
+  for (const NamedSecret& secret : secrets_of(wiring)) {
+    if (secret.status.ok()) continue;
+    return secret.status.with_context(fmt::format("{}: {}: {}", secret.where, secret.action, secret.parameter));
   }
   return {};
 }

@@ -45,7 +45,17 @@ void add_action_choice(CLI::App& command, ActionChoice& choice);
 
 // Makes every action once for a run that is none, and throws it away.
 Status check_wiring(const ActionWiring& wiring);
-// kNotFound names the first secret that cannot be read now, where it is asked for, and where it should be.
+
+// The place of a secret that a wiring names, and whether it can be read now.
+struct NamedSecret {
+  std::string where;      // "actions.toml, line 12"
+  std::string action;     // whose parameter it is, or that of the table that all of them have in common
+  std::string parameter;  // "url"
+  std::string place;      // "$OPS_URL"
+  Status status;
+};
+std::vector<NamedSecret> secrets_of(const ActionWiring& wiring);
+// kNotFound names the first that cannot be read now.
 Status check_secrets(const ActionWiring& wiring);
 
 }  // namespace trainwarden::cli

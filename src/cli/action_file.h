@@ -1,0 +1,15 @@
+// An action file, looked at without a run: what it would do, and whether its actions arrive.
+#pragma once
+
+#include <string>
+
+namespace trainwarden::cli {
+
+// Prints what leads to which action, and where secrets are. Returns the exit code: 1 when a secret cannot be read now.
+int check_action_file(const std::string& file, bool as_json);
+
+// Sends an alert that says it is a test to each subscription, or to the one with this name, and prints what came of it.
+// Actions that act on a training are left out. Returns the exit code: 1 when one of them has not arrived.
+int test_action_file(const std::string& file, const std::string& name, bool as_json);
+
+}  // namespace trainwarden::cli
