@@ -29,6 +29,8 @@ void add_value(CLI::App& app, Action& action);
 void add_rules(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_watch(CLI::App& app, Action& action);
+void add_events(CLI::App& app, Action& action);
+void add_actions(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);

@@ -48,10 +48,9 @@ std::string event_table(const std::vector<events::Event>& events, const Standing
   Table table({{"SEQ", Align::kRight}, {"TIME"}, {"SUBJECT"}, {"CHANGE"}, {"DELIVERIES"}, {"HEADLINE"}});
   for (const events::Event& event : events) {
     const auto of_event = standings.find(event.seq);
-    table.add_row({std::to_string(event.seq), local_time_text(event.unix_ns), printable(event.subject),
-                   change_text(event.change),
-                   of_event == standings.end() ? "-" : deliveries_text(of_event->second, kept),
-                   printable(event.headline)});
+    table.add_row(
+        {std::to_string(event.seq), local_time_text(event.unix_ns), printable(event.subject), change_text(event.change),
+         of_event == standings.end() ? "-" : deliveries_text(of_event->second, kept), printable(event.headline)});
   }
   return table.to_string();
 }

@@ -12,6 +12,5 @@ void add_events_deliveries(CLI::App& events, Action& action);
 void add_events_deliver(CLI::App& events, Action& action);
 void add_events_redrive(CLI::App& events, Action& action);
 void add_events_drop(CLI::App& events, Action& action);
-void add_events_test_pattern(CLI::App& events, Action& action);
 
 }  // namespace trainwarden::cli

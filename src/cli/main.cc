@@ -38,6 +38,8 @@ void add_commands(CLI::App& app, Action& action) {
   add_rules(app, action);
   add_check(app, action);
   add_watch(app, action);
+  add_events(app, action);
+  add_actions(app, action);
   add_export(app, action);
   add_import(app, action);
   add_doctor(app, action);
@@ -47,8 +49,11 @@ void add_commands(CLI::App& app, Action& action) {
 
 // The sub-command that was being parsed, as the user would type it.
 std::string typed_command(const CLI::App& app) {
-  const auto parsed = app.get_subcommands();
-  return parsed.empty() ? "trainwarden" : "trainwarden " + parsed.front()->get_name();
+  std::string typed = app.get_name();
+  for (auto parsed = app.get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands()) {
+    typed += " " + parsed.front()->get_name();
+  }
+  return typed;
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {

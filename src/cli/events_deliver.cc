@@ -1,0 +1,223 @@
+// `trainwarden events deliver`: records what was missed and delivers what waits, outside of any watch.
+#include <chrono>
+#include <mutex>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "actions/action_kind.h"
+#include "base/text.h"
+#include "cli/action_choice.h"
+#include "cli/command.h"
+#include "cli/events_command.h"
+#include "cli/exit_code.h"
+#include "cli/json_out.h"
+#include "cli/run_delivery.h"
+#include "cli/run_locator.h"
+#include "cli/signal_relay.h"
+#include "cli/time_text.h"
+
+namespace trainwarden::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kLookInterval{50};
+
+struct DeliverOptions {
+  std::vector<std::string> runs;
+  std::string folder;
+  ActionChoice actions;
+  std::string limit;  // a duration; empty: until nothing waits
+  bool json = false;
+};
+
+// One of the runs, and what came of it.
+struct RunWork {
+  std::string typed;
+  std::unique_ptr<RunDelivery> delivery;  // null when it could not begin
+  Status status;
+  std::mutex mutex;  // over the counts
+  std::uint64_t delivered = 0;
+  std::uint64_t died = 0;  // dead letters that are new
+  bool done = false;
+};
+using Works = std::vector<std::unique_ptr<RunWork>>;
+
+std::string outcome_text(const events::DeliveryRecord& record, const events::Event& event) {
+  std::string text =
+      fmt::format("event {} ({}) to {}, {} {}: {}", event.seq, printable(event.subject), printable(record.subscription),
+                  printable(record.action), printable(record.place), name(record.state));
+  if (!record.answer.empty()) text += fmt::format(", {}", printable(record.answer));
+  if (!record.message.empty()) text += fmt::format(": {}", printable(record.message));
+  if (record.state == events::DeliveryState::kWaiting) {
+    text += fmt::format("; next try at {}", local_time_text(record.next_unix_ns));
+  }
+  return text;
+}
+
+// Called from the couriers' threads.
+void take_outcome(RunWork& work, bool quiet, const events::DeliveryRecord& record, const events::Event& event) {
+  const std::lock_guard lock(work.mutex);
+  if (record.state == events::DeliveryState::kDelivered) ++work.delivered;
+  if (record.state == events::DeliveryState::kDead) ++work.died;
+  if (!quiet) fmt::print("{}: {}\n", printable(work.typed), outcome_text(record, event));
+}
+
+// --on-fire alone is beside what the ledger names, so the wiring is there only when a file or an action was named.
+Result<std::optional<ActionWiring>> wiring_of(const DeliverOptions& options) {
+  if (options.actions.file.empty() && options.actions.on_fire.empty()) return std::optional<ActionWiring>();
+  TRAINWARDEN_ASSIGN_OR_RETURN(ActionWiring wiring, options.actions.wiring(SkipStep::kAllowed));
+  return std::optional<ActionWiring>(std::move(wiring));
+}
+
+void start(RunWork& work, const DeliverOptions& options, const ActionWiring* wiring) {
+  const auto path = locate_run(work.typed, runs_folder(options.folder));
+  if (!path.ok()) {
+    work.status = path.status();
+    return;
+  }
+  const bool quiet = options.json;
+  auto delivery = RunDelivery::start(*path, wiring,
+                                     [&work, quiet](const events::DeliveryRecord& record, const events::Event& event) {
+                                       take_outcome(work, quiet, record, event);
+                                     });
+  work.status = delivery.status();
+  if (delivery.ok()) {
+    work.delivery = std::move(delivery).value();
+  } else if (work.status.code() == Code::kAlreadyExists) {
+    work.status = Status(Code::kAlreadyExists, fmt::format("another process keeps the ledger of {} and delivers ({})",
+                                                           printable(work.typed), work.status.message()));
+  }
+}
+
+// Returns when nothing waits any more, the time is over, or a signal came.
+void deliver(Works& works, std::optional<std::chrono::milliseconds> limit, SignalRelay& signals) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (true) {
+    bool left = false;
+    for (const auto& work : works) {
+      if (work->delivery == nullptr || work->done) continue;
+      const Status status = work->delivery->poll();
+      if (!status.ok()) work->status = status;
+      work->done = !status.ok() || work->delivery->backlog().pending == 0;
+      left = left || !work->done;
+    }
+    const bool late = limit && std::chrono::steady_clock::now() - begin >= *limit;
+    if (!left || late || signals.wait(kLookInterval)) return;
+  }
+}
+
+// One after the other would wait for each in turn.
+void stop_all(Works& works) {
+  for (const auto& work : works) {
+    if (work->delivery != nullptr) work->delivery->stop();
+  }
+}
+
+bool is_fine(const RunWork& work) {
+  return work.status.ok() && work.delivery->backlog().pending == 0 && work.died == 0 &&
+         work.delivery->unconfigured().empty();
+}
+
+Json json_of(const RunWork& work) {
+  Json json = {{"run", work.typed}};
+  if (!work.status.ok()) json["error"] = work.status.message();
+  if (work.delivery == nullptr) return json;
+  Json unconfigured = Json::array();
+  for (const Unconfigured& entry : work.delivery->unconfigured()) {
+    unconfigured.push_back({{"name", entry.subscribed.subscription},
+                            {"action", entry.subscribed.action},
+                            {"place", entry.subscribed.place},
+                            {"config", entry.subscribed.config},
+                            {"waiting", entry.waiting}});
+  }
+  Json notes = Json::array();
+  for (const Status& note : work.delivery->notes()) notes.push_back(note.message());
+  const delivery::Backlog backlog = work.delivery->backlog();
+  json.update({{"events", work.delivery->events()},
+               {"recorded", work.delivery->recorded()},
+               {"subscriptions", work.delivery->subscriptions()},
+               {"delivered", work.delivered},
+               {"waiting", backlog.pending},
+               {"dead", backlog.dead},
+               {"unconfigured", unconfigured},
+               {"notes", notes}});
+  return json;
+}
+
+void print_as_text(const RunWork& work) {
+  if (!work.status.ok()) report_error(work.status);
+  if (work.delivery == nullptr) return;
+  const RunDelivery& delivery = *work.delivery;
+  for (const Status& note : delivery.notes()) {
+    fmt::print(stderr, "trainwarden: warning: {}\n", note.message());
+  }
+  const delivery::Backlog backlog = delivery.backlog();
+  fmt::print("{}: {} events, {} of them new; {} delivered, {} waiting, {} dead letters\n", printable(work.typed),
+             delivery.events(), delivery.recorded(), work.delivered, backlog.pending, backlog.dead);
+  for (const Unconfigured& entry : delivery.unconfigured()) {
+    fmt::print("{}: {} waiting for {} ({} {}), which was configured {}: name it with --actions or --on-fire\n",
+               printable(work.typed), entry.waiting, printable(entry.subscribed.subscription),
+               printable(entry.subscribed.action), printable(entry.subscribed.place),
+               entry.subscribed.config.empty() ? "on a command line" : "in " + printable(entry.subscribed.config));
+  }
+  if (delivery.subscriptions() == 0 && delivery.unconfigured().empty()) {
+    fmt::print("{}: nobody is subscribed; --actions FILE or --on-fire ACTION says who is\n", printable(work.typed));
+  }
+}
+
+int report(const DeliverOptions& options, const Works& works) {
+  Json runs = Json::array();
+  int exit_code = kExitFine;
+  for (const auto& work : works) {
+    if (options.json) {
+      runs.push_back(json_of(*work));
+    } else {
+      print_as_text(*work);
+    }
+    if (!is_fine(*work) && exit_code == kExitFine) exit_code = kExitFailed;
+    if (!work->status.ok()) exit_code = std::max(exit_code, exit_code_of(work->status));
+  }
+  if (options.json) print_json({{"runs", runs}});
+  return exit_code;
+}
+
+int act(const DeliverOptions& options) {
+  std::optional<std::chrono::milliseconds> limit;
+  if (!options.limit.empty()) {
+    const auto parsed = actions::parse_duration(options.limit);
+    if (!parsed.ok()) return report_error(parsed.status().with_context("--for"));
+    limit = *parsed;
+  }
+  const auto wiring = wiring_of(options);
+  if (!wiring.ok()) return report_error(wiring.status());
+  SignalRelay signals;  // before the couriers' threads
+  Works works;
+  for (const std::string& run : options.runs) {
+    works.push_back(std::make_unique<RunWork>());
+    works.back()->typed = run;
+    start(*works.back(), options, wiring->has_value() ? &**wiring : nullptr);
+  }
+  deliver(works, limit, signals);
+  stop_all(works);
+  return report(options, works);
+}
+
+}  // namespace
+
+void add_events_deliver(CLI::App& events, Action& action) {
+  auto options = std::make_shared<DeliverOptions>();
+  DeliverOptions& o = *options;
+  CLI::App& command =
+      add_command(events, "deliver", "Record what was missed, and deliver until nothing waits", options, action, act);
+  command.add_option("RUN", o.runs, "Names of runs, or their paths")->required()->type_name("");
+  add_runs_option(command, o.folder);
+  add_action_choice(command, o.actions);
+  command.add_option("--for", o.limit, "Leave off after so long, as 30s or 10m (default: when nothing waits any more)")
+      ->type_name("DURATION");
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden events deliver first", "trainwarden events deliver first second --for 10m",
+                         "trainwarden events deliver first --actions actions.toml",
+                         "trainwarden events deliver first --on-fire file:path=alerts.jsonl"});
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,193 @@
+// `trainwarden events redrive` and `events drop`: what is to become of dead letters.
+#include <chrono>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/event_log.h"
+#include "cli/event_view.h"
+#include "cli/events_command.h"
+#include "cli/exit_code.h"
+#include "cli/run_locator.h"
+#include "delivery/dead_letters.h"
+#include "format/delivery_request.h"
+#include "storage/local_storage.h"
+
+namespace trainwarden::cli {
+namespace {
+
+using delivery::LetterDecision;
+using Letters = std::vector<events::DeliveryRecord>;
+
+constexpr std::chrono::milliseconds kLookInterval{50};
+
+struct LetterOptions {
+  LetterDecision decision = LetterDecision::kRedrive;
+  RunChoice run;
+  delivery::LetterChoice letters;
+  double timeout_s = 10;
+  bool json = false;
+
+  bool redrive() const { return decision == LetterDecision::kRedrive; }
+  bool all() const { return letters.subscription.empty() && letters.seq == 0; }
+};
+
+// What came of it.
+struct Decided {
+  Letters letters;
+  std::string request;  // its key, when another process keeps the ledger
+};
+
+Status no_such_letter(const LetterOptions& options) {
+  const std::string of_event = options.letters.seq == 0 ? "" : fmt::format(" of event {}", options.letters.seq);
+  const std::string at = options.letters.subscription.empty()
+                             ? ""
+                             : fmt::format(" at subscription \"{}\"", printable(options.letters.subscription));
+  return Status(Code::kNotFound,
+                fmt::format("there is no dead letter{}{}; `{} events deliveries {} --dead` lists those "
+                            "that there are",
+                            of_event, at, typed_program(), printable(options.run.run)));
+}
+
+Result<std::string> ask_the_keeper(storage::Storage& storage, const LetterOptions& options) {
+  format::DeliveryRequest request;
+  request.kind = options.redrive() ? format::DeliveryRequest::Kind::kRedrive : format::DeliveryRequest::Kind::kDrop;
+  request.subscription = options.letters.subscription;
+  request.seq = options.letters.seq;
+  request.requested_by = "user";
+  request.unix_ns = system_clock().unix_ns();
+  request.key = fmt::format("{}-{}", request.unix_ns, ::getpid());
+  TRAINWARDEN_RETURN_IF_ERROR(storage.create_folder("control"));
+  const std::string text = format::encode_delivery_request(request);
+  TRAINWARDEN_RETURN_IF_ERROR(storage.put_if_absent(format::delivery_request_path(request.key), as_bytes(text)));
+  return request.key;
+}
+
+// Until none of the letters is the one that it was.
+Status await_the_keeper(EventLog& log, const LetterOptions& options, const Letters& letters) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.timeout_s);
+  std::set<std::int64_t> wanted;
+  for (const events::DeliveryRecord& letter : letters) wanted.insert(letter.unix_ns);
+  while (true) {
+    TRAINWARDEN_RETURN_IF_ERROR(log.refresh().status());
+    bool left = false;
+    for (const auto& letter : delivery::dead_letters(log.contents().deliveries, options.letters)) {
+      left = left || wanted.count(letter.unix_ns) != 0;
+    }
+    if (!left) return {};
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Status(Code::kDeadlineExceeded,
+                    fmt::format("the process that keeps the ledger of this run has not answered within {:g} s; the "
+                                "request stays, and who keeps the ledger next takes it up",
+                                options.timeout_s));
+    }
+    std::this_thread::sleep_for(kLookInterval);
+  }
+}
+
+Result<Decided> decide(const std::filesystem::path& run, const LetterOptions& options) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto log, EventLog::open(run));
+  Decided decided{delivery::dead_letters(log->contents().deliveries, options.letters), ""};
+  if (decided.letters.empty()) {
+    if (options.all()) return decided;
+    return no_such_letter(options);
+  }
+  const auto storage = storage::open_local_storage(run);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const store::RunInfo info, store::read_run(*storage));
+  const auto ledger = events::Ledger::open(*storage, system_clock(), info);
+  if (ledger.ok()) {
+    delivery::decide(**ledger, decided.letters, options.decision);
+    TRAINWARDEN_RETURN_IF_ERROR((*ledger)->status());
+    return decided;
+  }
+  if (ledger.status().code() != Code::kAlreadyExists) return ledger.status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(decided.request, ask_the_keeper(*storage, options));
+  TRAINWARDEN_RETURN_IF_ERROR(await_the_keeper(*log, options, decided.letters));
+  return decided;
+}
+
+void print_as_json(const std::filesystem::path& run, const LetterOptions& options, const Decided& decided) {
+  Json letters = Json::array();
+  for (const events::DeliveryRecord& letter : decided.letters) {
+    letters.push_back({{"subscription", letter.subscription}, {"seq", letter.seq}, {"key", letter.key}});
+  }
+  print_json({{"run", run_name(run)},
+              {"decision", options.redrive() ? "redrive" : "drop"},
+              {"request", decided.request.empty() ? Json() : Json(decided.request)},
+              {"letters", letters}});
+}
+
+void print_as_text(const LetterOptions& options, const Decided& decided) {
+  const std::size_t count = decided.letters.size();
+  if (count == 0) {
+    fmt::print("there are no dead letters in {}\n", printable(options.run.run));
+    return;
+  }
+  const char* noun = count == 1 ? "dead letter" : "dead letters";
+  if (!options.redrive()) {
+    fmt::print("{} {} dropped\n", count, noun);
+  } else if (decided.request.empty()) {
+    fmt::print("{} {} to be tried anew: `{} events deliver {}`, or the next that watches this run, delivers\n", count,
+               noun, typed_program(), printable(options.run.run));
+  } else {
+    fmt::print("{} {} being tried anew by the process that keeps the ledger\n", count, noun);
+  }
+}
+
+int act(const LetterOptions& options) {
+  const auto run = options.run.locate();
+  if (!run.ok()) return report_error(run.status());
+  const auto decided = decide(*run, options);
+  if (!decided.ok()) return report_error(decided.status());
+  if (options.json) {
+    print_as_json(*run, options, *decided);
+  } else {
+    print_as_text(options, *decided);
+  }
+  return kExitFine;
+}
+
+CLI::App& add_letter_command(CLI::App& events, const char* name, const char* summary, LetterDecision decision,
+                             Action& action) {
+  auto options = std::make_shared<LetterOptions>();
+  options->decision = decision;
+  LetterOptions& o = *options;
+  CLI::App& command = add_command(events, name, summary, options, action, act);
+  add_run_choice(command, o.run);
+  command.add_option("--subscription", o.letters.subscription, "Only dead letters of this subscription")
+      ->type_name("NAME");
+  command.add_option("--event", o.letters.seq, "Only the dead letter of the event with this number")
+      ->type_name("SEQ")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--timeout", o.timeout_s,
+                  "How many seconds to wait for the process that keeps the ledger, if there is one (default: 10)")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
+  add_json_flag(command, o.json);
+  return command;
+}
+
+}  // namespace
+
+void add_events_redrive(CLI::App& events, Action& action) {
+  CLI::App& command =
+      add_letter_command(events, "redrive", "Have dead letters tried anew", LetterDecision::kRedrive, action);
+  set_examples(command,
+               {"trainwarden events redrive first", "trainwarden events redrive first --subscription ops --event 12"});
+}
+
+void add_events_drop(CLI::App& events, Action& action) {
+  CLI::App& command =
+      add_letter_command(events, "drop", "Give dead letters up for good", LetterDecision::kDrop, action);
+  set_examples(command,
+               {"trainwarden events drop first --subscription ops", "trainwarden events drop first --event 12"});
+}
+
+}  // namespace trainwarden::cli

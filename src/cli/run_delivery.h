@@ -1,0 +1,69 @@
+// RunDelivery: takes the ledger of one run, records what was missed, and delivers, outside of any watch.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/action_choice.h"
+#include "delivery/courier.h"
+#include "events/ledger.h"
+#include "events/recorder.h"
+#include "storage/storage.h"
+#include "trainwarden/trial.h"
+
+namespace trainwarden::cli {
+
+// A subscription of which events wait, and which nobody here configures.
+struct Unconfigured {
+  events::SubscribedRecord subscribed;
+  std::size_t waiting = 0;
+};
+
+// One thread at a time.
+class RunDelivery {
+ public:
+  using OnDelivery = std::function<void(const events::DeliveryRecord&, const events::Event&)>;
+
+  // Begins at once. `wiring`: what to deliver to; null: what the configuration files say that the ledger names.
+  // kAlreadyExists when another process keeps the ledger, kFailedPrecondition for a run of smdebug's, and errors of
+  // the wiring. `on_delivery` is called from other threads, one at a time.
+  static Result<std::unique_ptr<RunDelivery>> start(const std::filesystem::path& run, const ActionWiring* wiring,
+                                                    OnDelivery on_delivery);
+  ~RunDelivery();
+  RunDelivery(const RunDelivery&) = delete;
+  RunDelivery& operator=(const RunDelivery&) = delete;
+
+  // Takes in what has changed in the run. The status is the trial's or the ledger's.
+  Status poll();
+  delivery::Backlog backlog() const { return courier_->backlog(); }
+  void stop() { courier_->stop(); }
+
+  std::uint64_t events() const { return ledger_->last_seq(); }
+  std::uint64_t recorded() const { return ledger_->last_seq() - events_before_; }  // by this object
+  std::size_t subscriptions() const { return subscriptions_; }
+  std::vector<Unconfigured> unconfigured() const;
+  // Why a configuration file that the ledger names says nothing.
+  const std::vector<Status>& notes() const { return notes_; }
+
+ private:
+  RunDelivery(std::unique_ptr<storage::Storage> storage, std::unique_ptr<Trial> trial,
+              std::unique_ptr<events::Ledger> ledger);
+  Status subscribe(const ActionWiring* wiring, OnDelivery on_delivery);
+  ActionWiring wiring_of_ledger();
+
+  std::unique_ptr<storage::Storage> storage_;
+  std::unique_ptr<Trial> trial_;
+  std::unique_ptr<events::Ledger> ledger_;
+  events::Recorder recorder_;
+  std::uint64_t events_before_ = 0;
+  std::vector<Status> notes_;
+  std::vector<std::string> configured_;  // names
+  std::size_t subscriptions_ = 0;
+  std::unique_ptr<delivery::Courier> courier_;  // last: it uses all of the above
+};
+
+}  // namespace trainwarden::cli
