@@ -1,6 +1,9 @@
 // Watcher: one model, captured at the end of each step and while it runs.
 #include <ATen/core/Tensor.h>
+#include <c10/util/Exception.h>
 
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -65,6 +68,26 @@ class Watcher::Impl {
     if (tap_) tap_->settle();
   }
 
+  void on_checkpoint(std::function<void(const std::filesystem::path&)> save) {
+    save_checkpoint_ = std::move(save);
+    hook_.offer_checkpoints();
+  }
+
+  // Of a program that looks for requests itself nothing is taken.
+  void answer_checkpoint() {
+    if (!save_checkpoint_) return;
+    const auto request = hook_.take_checkpoint_request();
+    if (!request) return;
+    hook_.answer_checkpoint(*request, hook_.write_checkpoint(".pt", [&](const std::filesystem::path& file) {
+      try {
+        save_checkpoint_(file);
+        return Status();
+      } catch (const c10::Error& error) {
+        return Status(Code::kAborted, error.what_without_backtrace());
+      }
+    }));
+  }
+
  private:
   void refresh_names() {
     if (tap_) tap_->refresh();
@@ -77,6 +100,7 @@ class Watcher::Impl {
   LayerCalls calls_;
   std::optional<ActivationTap> tap_;
   std::vector<OptimizerState> optimizers_;
+  std::function<void(const std::filesystem::path&)> save_checkpoint_;
   bool gradients_saved_ = false;  // in this step
 };
 
@@ -121,9 +145,14 @@ StepAdvice Watcher::judge_step() {
   return hook_->judge_step();
 }
 
+void Watcher::on_checkpoint(std::function<void(const std::filesystem::path&)> save) {
+  if (impl_) without_throwing("offer checkpoints", [&] { impl_->on_checkpoint(std::move(save)); });
+}
+
 StepEnd Watcher::end_step() {
   if (impl_) without_throwing("capture the model", [&] { impl_->save_step(); });
   const StepEnd end = hook_->end_step();
+  if (impl_ && end.checkpoint_requested) without_throwing("save a checkpoint", [&] { impl_->answer_checkpoint(); });
   if (impl_) without_throwing("begin a step", [&] { impl_->begin_step(); });
   return end;
 }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,19 @@ TEST_F(FashionMnistTest, CapturesWhatItSays) {
   EXPECT_TRUE((*trial)->value("conv0.weight", 0).ok());
   EXPECT_GT(*(*trial)->reduction("gradient/fc1.weight", 2, trainwarden::Reduction::kMean, true), 0);
   EXPECT_EQ((*trial)->labels().at("learning_rate"), "0.1");
+}
+
+// What was asked for before the first step is there when it has ended.
+TEST_F(FashionMnistTest, SavesItsStateOnRequest) {
+  std::filesystem::create_directories(run_dir() / "control");
+  std::ofstream(run_dir() / "control/checkpoint-k.json")
+      << R"({"type":"checkpoint","key":"k","reason":"r","rule":"","global_step":-1,"requested_by":"user","unix_ns":1})";
+  ASSERT_EQ(run_example("--steps 3" + data_option()), 0) << output();
+  std::ifstream file(run_dir() / "checkpoints/step-000000-rank-00000.pt", std::ios::binary);
+  std::string magic(2, ' ');
+  file.read(magic.data(), 2);
+  EXPECT_EQ(magic, "PK") << "an archive of LibTorch's";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(run_dir() / "checkpoints"), {}), 1);
 }
 
 TEST_F(FashionMnistTest, EvaluatesAfterAnEpoch) {

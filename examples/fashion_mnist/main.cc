@@ -3,10 +3,12 @@
 // The lines with `hook`, `watcher` and `step` are all that Trainwarden needs; the rest is an ordinary LibTorch program.
 #include <torch/nn/modules/loss.h>
 #include <torch/optim/sgd.h>
+#include <torch/serialize/archive.h>
 #include <torch/utils.h>
 
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -52,6 +54,18 @@ Score evaluate(Net& net, const LabelledImages& set) {
           .accuracy = all_scores.argmax(1).eq(set.labels).to(torch::kFloat64).mean().item<double>()};
 }
 
+// All that is needed to go on from here.
+void save_state(const Net& net, const torch::optim::Optimizer& optimizer, std::int64_t steps,
+                const std::filesystem::path& file) {
+  torch::serialize::OutputArchive archive, model, optimizer_state;
+  net->save(model);
+  optimizer.save(optimizer_state);
+  archive.write("model", model);
+  archive.write("optimizer", optimizer_state);
+  archive.write("steps", torch::tensor(steps), /*is_buffer=*/true);
+  archive.save_to(file.string());
+}
+
 // Without a folder to write to the training goes on unseen.
 std::unique_ptr<Hook> open_hook(const Options& options) {
   if (!options.use_hook) return Hook::disabled();
@@ -79,6 +93,7 @@ void train(const Options& options) {
   auto watcher = trainwarden::torch::watch(*hook, *net);
 
   std::int64_t steps = 0;
+  watcher.on_checkpoint([&](const std::filesystem::path& file) { save_state(net, optimizer, steps + 1, file); });
   for (int epoch = 1; epoch <= options.epochs; ++epoch) {
     watcher.set_mode(Mode::kTrain);
     for (const torch::Tensor& indices : shuffled_batches(train_set, options.batch_size)) {

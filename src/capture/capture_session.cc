@@ -83,6 +83,7 @@ void CaptureSession::take_earlier_requests() {
   for (const format::CaptureAnswer& refused : changes_->look(false)) {
     writer_.tell(format::encode_capture_answer(refused));
   }
+  writer_.tell(checkpoints_->look(false, counter_.current().global_step - 1));
   begin_step();
 }
 

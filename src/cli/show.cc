@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/bill_view.h"
 #include "cli/black_box_view.h"
+#include "cli/checkpoint_view.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
@@ -65,6 +66,8 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules) {
   for (const RunLoss& loss : trial.losses()) losses.push_back(json_of(loss));
   Json black_boxes = Json::array();
   for (const BlackBoxDump& dump : read_black_boxes(trial.path())) black_boxes.push_back(json_of(dump));
+  Json checkpoints = Json::array();
+  for (const WorkerCheckpoint& checkpoint : read_checkpoints(trial)) checkpoints.push_back(json_of(checkpoint));
   print_json({{"name", run_name(trial.path())},
               {"path", trial.path().string()},
               {"recorder", trial.recorder()},
@@ -81,6 +84,7 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules) {
               {"bills", bills},
               {"losses", losses},
               {"black_boxes", black_boxes},
+              {"checkpoints", checkpoints},
               {"rules", rules_as_json(rules)}});
 }
 
@@ -171,6 +175,7 @@ int act(const ShowOptions& options) {
   print_rules(*rules);
   print_losses(**trial);
   print_black_boxes(stdout, read_black_boxes((*trial)->path()));
+  print_checkpoints(stdout, read_checkpoints(**trial));
   print_places(**trial, *rules);
   return kExitFine;
 }

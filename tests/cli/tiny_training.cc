@@ -5,6 +5,7 @@
 //   --vanish-at N     from this step on gradients are zero
 //   --reduce-gradient save the mean of |gradient| in place of the gradient
 //   --until-stopped   go on after N steps, until somebody asks to stop
+//   --offer           save its state when somebody asks
 //   --exit N          exit code at the end
 //   --await-signal    write "ready" when trained, wait for SIGINT or SIGTERM, write how many came, and exit
 //   --crash           end by SIGKILL without closing the run
@@ -13,6 +14,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <thread>
@@ -41,6 +44,7 @@ struct Settings {
   bool until_stopped = false;
   bool await_signal = false;
   bool crash = false;
+  bool offer = false;
   int exit_code = 0;
 };
 
@@ -55,6 +59,7 @@ Settings parse(int argc, char** argv) {
     if (option == "--until-stopped") settings.until_stopped = true;
     if (option == "--await-signal") settings.await_signal = true;
     if (option == "--crash") settings.crash = true;
+    if (option == "--offer") settings.offer = true;
     if (option == "--learning-rate" && i + 1 < argc && std::stod(argv[++i]) >= 10) {
       settings.vanish_at = 5;
       settings.until_stopped = true;
@@ -99,12 +104,24 @@ void save_step(Hook& hook, std::int64_t step, const Settings& settings) {
   hook.save_scalar("accuracy", 1.0 - 1.0 / static_cast<double>(step + 2));
 }
 
+void save_state(Hook& hook, std::int64_t step) {
+  const auto request = hook.take_checkpoint_request();
+  if (!request) return;
+  hook.answer_checkpoint(*request, hook.write_checkpoint(".txt", [&](const std::filesystem::path& file) {
+    std::ofstream(file) << "step " << step;
+    return trainwarden::Status();
+  }));
+}
+
 void train(Hook& hook, const Settings& settings) {
+  if (settings.offer) hook.offer_checkpoints();
   hook.set_mode(trainwarden::Mode::kTrain);
   for (std::int64_t step = 0; step < kMostSteps; ++step) {
     if (step >= settings.steps && !settings.until_stopped) return;
     save_step(hook, step, settings);
-    if (hook.end_step().stop_requested) return;
+    const trainwarden::StepEnd end = hook.end_step();
+    if (end.checkpoint_requested) save_state(hook, step);
+    if (end.stop_requested) return;
     if (settings.until_stopped) std::this_thread::sleep_for(kStepTime);
   }
 }

@@ -1,5 +1,8 @@
 // Hook in Python. trainwarden/hook.py has the class that users see.
 #include <chrono>
+#include <exception>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,9 +55,53 @@ void close(PythonHook& self) {
   raise_if_error(flushed);
 }
 
+// Who wants a checkpoint is answered here, by the method in Python: on all other steps this costs a comparison.
 StepEnd end_step(PythonHook& self) {
+  StepEnd end;
+  {
+    const Turn turn(self.turn());
+    end = self.call([](Hook& hook) { return hook.end_step(); });
+  }
+  if (end.checkpoint_requested) nb::find(self).attr("_answer_checkpoint")(end.global_step);
+  return end;
+}
+
+void offer_checkpoints(PythonHook& self) {
   const Turn turn(self.turn());
-  return self.call([](Hook& hook) { return hook.end_step(); });
+  self.hook().offer_checkpoints();
+}
+
+std::optional<CheckpointRequest> take_checkpoint_request(PythonHook& self) {
+  const Turn turn(self.turn());
+  return self.hook().take_checkpoint_request();
+}
+
+void answer_checkpoint(PythonHook& self, const CheckpointRequest& request, std::string_view path,
+                       std::string_view error) {
+  const Turn turn(self.turn());
+  if (error.empty()) return self.hook().answer_checkpoint(request, std::filesystem::path(path));
+  self.hook().answer_checkpoint(request, Status(Code::kAborted, std::string(error)));
+}
+
+// Syncing a large file takes its time: other threads of Python run meanwhile.
+std::string write_checkpoint(PythonHook& self, std::string_view ending, const nb::callable& write) {
+  std::exception_ptr raised;
+  Result<std::filesystem::path> written = Status(Code::kAborted, "not written");
+  {
+    const nb::gil_scoped_release no_gil;
+    written = self.hook().write_checkpoint(ending, [&](const std::filesystem::path& file) {
+      const nb::gil_scoped_acquire gil;
+      try {
+        write(file.string());
+        return Status();
+      } catch (...) {
+        raised = std::current_exception();
+        return Status(Code::kAborted, "raised");
+      }
+    });
+  }
+  if (raised) std::rethrow_exception(raised);
+  return value_or_raise(std::move(written)).string();
 }
 
 void install_guard(PythonHook& self, const std::vector<std::string>& rules, std::string_view on_fire, bool keep_going,
@@ -231,6 +278,19 @@ void bind_black_box(nb::class_<PythonHook>& type) {
            "nothing to write.");
 }
 
+void bind_checkpoints(nb::class_<PythonHook>& type) {
+  type.def("offer_checkpoints", offer_checkpoints,
+           "Says that this program looks for requests itself, by StepEnd.checkpoint_requested; on_checkpoint() does.")
+      .def("take_checkpoint_request", take_checkpoint_request,
+           "The request that wants a checkpoint now; one answer is for all that wait. None: nobody asks.")
+      .def("answer_checkpoint", answer_checkpoint, nb::arg("request"), nb::arg("path"), nb::arg("error") = "",
+           "What became of it: where it is (empty: that is not told), or why nothing was saved.")
+      .def("write_checkpoint", write_checkpoint, nb::arg("ending"), nb::arg("write"),
+           nb::sig("def write_checkpoint(self, ending: str, write: collections.abc.Callable[[str], object]) -> str"),
+           "Has write(file) write a new file, and puts it into the run's folder, whole or not at all, as "
+           "checkpoints/step-000123-rank-00000<ending>. Gives its path; raises what write raises.");
+}
+
 // Steps, and what the hook says of itself.
 void bind_steps(nb::class_<PythonHook>& type) {
   type.def("step", end_step, "Ends the step: it is handed to the writer, and readers see it soon.")
@@ -260,6 +320,7 @@ void bind_hook(nb::module_& module) {
   bind_wants(type);
   bind_saving(type);
   bind_black_box(type);
+  bind_checkpoints(type);
   bind_steps(type);
 }
 

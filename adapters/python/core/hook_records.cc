@@ -23,7 +23,15 @@ void bind_step_end(nb::module_& module) {
       .def_ro("mode_step", &StepEnd::mode_step, "Its number within its mode, from 0.")
       .def_ro("stop_requested", &StepEnd::stop_requested, "Somebody asked the training to stop; stays true.")
       .def_prop_ro(
-          "stop_reason", [](const StepEnd& end) { return std::string(end.stop_reason); }, "Why.");
+          "stop_reason", [](const StepEnd& end) { return std::string(end.stop_reason); }, "Why.")
+      .def_ro("checkpoint_requested", &StepEnd::checkpoint_requested,
+              "Somebody wants a checkpoint. With Hook.on_checkpoint() it has been made when step() returns.");
+  nb::class_<CheckpointRequest>(module, "CheckpointRequest", "Somebody wants the training's state saved now.")
+      .def_ro("key", &CheckpointRequest::key)
+      .def_ro("reason", &CheckpointRequest::reason, "A sentence for people.")
+      .def_ro("rule", &CheckpointRequest::rule, "The rule's id; empty when a person asks.")
+      .def_ro("global_step", &CheckpointRequest::global_step, "That the reason speaks of; -1: none.")
+      .def_ro("requested_by", &CheckpointRequest::requested_by, "\"watch-0\", \"user\"");
 }
 
 void bind_report(nb::module_& module) {

@@ -25,7 +25,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from ._core import Histogram, HookReport, Statistics, StepEnd, compute_statistics, version
+from ._core import CheckpointRequest, Histogram, HookReport, Statistics, StepEnd, compute_statistics, version
 from .errors import DataLoss, Error
 from .guard import StepAdvice
 from .hook import Hook
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .trial import RunState, StepState, TensorHandle, Trial, open
 
 __all__ = [
+    "CheckpointRequest",
     "Collection",
     "DataLoss",
     "Error",

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Union
+from typing import Any, Callable, Optional, Union
 
 from . import _core
 from .errors import Error, opening
@@ -18,6 +18,8 @@ from .guard import StepAdvice
 from .options import Collection, KeepLike, Mode, SaveLike, options_json
 
 PathLike = Union[str, "os.PathLike[str]"]
+# (step that ended last, request) -> where the state was saved.
+SaveCheckpoint = Callable[[int, _core.CheckpointRequest], Optional[PathLike]]
 
 _logger = logging.getLogger("trainwarden")
 _ADVICE = {advice.value: advice for advice in StepAdvice}
@@ -71,6 +73,7 @@ class Hook(_core.Hook):
         dry_run: decide and count, write nothing.
         black_box: how many of the last steps are held whole in memory, to be written when something goes wrong:
             a number of steps, True (3), or what the configuration file would say, ``{"steps": 5, "bytes": "1GiB"}``.
+        checkpoint_on_request: False: who asks for the training's state to be saved is refused (on_checkpoint()).
         first_global_step, first_mode_steps: where counting begins, for a program that goes on from a checkpoint:
             ``first_global_step=400, first_mode_steps={"train": 300, "eval": 100}``.
         tensorboard_dir: the run is also shown to TensorBoard there, by whoever follows it.
@@ -81,6 +84,9 @@ class Hook(_core.Hook):
         FileExistsError: the folder holds a finished run, or another process writes this rank.
         PermissionError, OSError: the folder cannot be written.
     """
+
+    _save_checkpoint: SaveCheckpoint | None = None
+    _save_checkpoint_by_default: SaveCheckpoint | None = None
 
     def __init__(
         self,
@@ -102,6 +108,7 @@ class Hook(_core.Hook):
         segment_bytes: int | str = 1 << 30,
         dry_run: bool = False,
         black_box: int | bool | Mapping[str, Any] = 0,
+        checkpoint_on_request: bool = True,
         first_global_step: int = 0,
         first_mode_steps: Mapping[str, int] | None = None,
         tensorboard_dir: PathLike | None = None,
@@ -154,6 +161,45 @@ class Hook(_core.Hook):
     def _open(self, options: _core.HookOptions | None) -> None:
         super().__init__(options)
         _open_hooks.add(self)
+
+    def on_checkpoint(self, save: SaveCheckpoint) -> None:
+        """From now on `save(step, request)` is called when somebody wants the training's state saved.
+
+            def save(step, request):
+                path = f"checkpoints/{step}.pt"
+                torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, path)
+                return path
+
+            hook.on_checkpoint(save)
+
+        It is called by step(), at its end and in the thread that drives training, with the number of the step that has
+        just ended, and returns where the state is: a file, a folder or a URL; None: that is not told. What it raises is
+        told to who asked, and training goes on. write_checkpoint() gives it a file in the run's folder. To be called
+        before the first step ends: until then requests wait, and after that they are refused.
+        """
+        self._save_checkpoint = save
+        self.offer_checkpoints()
+
+    def _save_by_default(self, save: SaveCheckpoint) -> None:
+        """For adapters that know the training's state: as on_checkpoint(), which has precedence."""
+        self._save_checkpoint_by_default = save
+        self.offer_checkpoints()
+
+    def _answer_checkpoint(self, step: int) -> None:
+        """step() calls this when a checkpoint is wanted. A program that only offers looks for requests itself."""
+        save = self._save_checkpoint or self._save_checkpoint_by_default
+        request = self.take_checkpoint_request() if save is not None else None
+        if save is None or request is None:
+            return
+        try:
+            path = save(step, request)
+            where = "" if path is None else os.fspath(path)
+        except BaseException as error:
+            self.answer_checkpoint(request, "", f"{type(error).__name__}: {error}")
+            if not isinstance(error, Exception):  # Ctrl-C and sys.exit() are the program's
+                raise
+            return
+        self.answer_checkpoint(request, where)
 
     def guard(
         self,

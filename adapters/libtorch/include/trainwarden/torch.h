@@ -38,6 +38,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -88,6 +90,10 @@ class TRAINWARDEN_API Watcher {
   // Right before an optimizer steps: captures the gradients as they stand (end_step() then does not) and asks the rules
   // inside the training, if there are any (guard.h). Unless they say kProceed, leave the optimizer's step out.
   StepAdvice judge_step();
+  // From now on end_step() calls `save` when somebody wants the training's state saved (Hook::offer_checkpoints): it
+  // writes the file, which is put into the run's folder as checkpoints/step-000123-rank-00000.pt once it is whole. What
+  // it throws is told to who asked, and training goes on.
+  void on_checkpoint(std::function<void(const std::filesystem::path& file)> save);
   // Captures parameters, buffers, gradients and optimizer state, then ends the hook's step.
   StepEnd end_step();
 

@@ -2,6 +2,7 @@
 
 from .attach import attach, detach
 from .faults import failures
+from .saving import restore
 from .watcher import Watcher, watch
 
-__all__ = ["Watcher", "attach", "detach", "failures", "watch"]
+__all__ = ["Watcher", "attach", "detach", "failures", "restore", "watch"]

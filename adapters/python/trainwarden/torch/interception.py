@@ -19,6 +19,8 @@ from __future__ import annotations
 import functools
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Callable, NamedTuple, Optional
 
 import torch
@@ -184,6 +186,21 @@ def ignore_calls(module_id: int) -> None:
 def spent_ns() -> int:
     """Nanoseconds that listeners have taken in this process."""
     return _board.spent_ns
+
+
+def leave_out(nanoseconds: int) -> None:
+    """What a listener did for the program, not for itself, is not on its bill."""
+    _board.spent_ns -= nanoseconds
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """What happens inside is our own doing: nobody is told of signals."""
+    before, _board.signals = _board.signals, False
+    try:
+        yield
+    finally:
+        _board.signals = before
 
 
 def switch_on() -> None:

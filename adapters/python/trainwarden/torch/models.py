@@ -84,6 +84,9 @@ class Models:
             # Also those that are gone: a model that was trained once is one that is evaluated now.
             model.trained_by |= {id(each) for each in optimizers if own & parameters_of([each])}
 
+    def optimizers(self) -> list[Optimizer]:
+        return list(self._optimizers)
+
     def knows(self, optimizer: Optimizer) -> bool:
         return optimizer in self._optimizers
 

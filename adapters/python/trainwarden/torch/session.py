@@ -24,6 +24,8 @@ from .frames import frames, variables_of
 from .models import KnownModel, Models
 from .opening import is_data_worker, open_hook
 from .recorder import Recorder
+from .roots import Model
+from .saving import StateSaver, Training, save_on_request
 from .signal_sources import Batch
 from .signals import SignalListener, Signals
 from .steps import Cycle
@@ -34,7 +36,7 @@ _MAX_STRANGERS = 64
 _MAX_EARLY = 4
 
 
-class Session(SignalListener):
+class Session(SignalListener, Training):
     """Captures what this process trains."""
 
     def __init__(self, run_dir: Optional[str], leave: Callable[[], None]) -> None:
@@ -45,6 +47,7 @@ class Session(SignalListener):
         self._early: deque[Batch] = deque(maxlen=_MAX_EARLY)  # taken before that
         self._hook: Optional[Hook] = None
         self._recorder: Optional[Recorder] = None
+        self._saver: Optional[StateSaver] = None
         self._models = Models()
         self._cycle = Cycle()
         self._mode = ""
@@ -187,6 +190,7 @@ class Session(SignalListener):
 
     def _begin(self, recorder: Recorder, module: Optional[torch.nn.Module], optimizers: list[Optimizer]) -> Recorder:
         self._recorder = recorder
+        self._saver = save_on_request(recorder.hook, self)
         recorder.names.look_again = self._look_again
         model = self._models.model_of(module) if module is not None else None
         self._set_mode(recorder, (self._mode_of(model) if model is not None else None) or "train")
@@ -298,10 +302,25 @@ class Session(SignalListener):
                 recorder.save_buffers()
             recorder.phases.end_iteration()
         end = recorder.end_step()
+        self._forgive_saving(recorder)
         self._cycle.end()
         self._begin_step(recorder)
         if end.stop_requested and self._mode == "train":
             self._stop(str(end.stop_reason))
+
+    def _forgive_saving(self, recorder: Recorder) -> None:
+        """A checkpoint that somebody asked for is neither capture nor the program's work on data."""
+        if self._saver is not None and self._saver.spent_ns > 0:
+            interception.leave_out(self._saver.spent_ns)
+            self._saver.spent_ns = 0
+            recorder.phases.end_iteration()
+
+    def models_to_save(self) -> list[Model]:
+        return list(self._models)
+
+    def optimizers_to_save(self) -> list[Optimizer]:
+        """Those that step: others may be left over from what the program tried before."""
+        return [optimizer for optimizer in self._models.optimizers() if self._cycle.is_in_use(id(optimizer))]
 
     def _stop(self, reason: str) -> None:
         if self._hook is not None:

@@ -10,15 +10,17 @@ import torch
 from torch.optim import Optimizer
 
 from .._core import StepEnd
+from ..hook import Hook
 from ..options import Mode
 from . import interception
 from .faults import guarded
 from .recorder import Recorder
 from .roots import Model, unwrapped
+from .saving import StateSaver, Training, save_on_request
 from .signals import SignalListener, Signals
 
 
-class Watcher(SignalListener):
+class Watcher(SignalListener, Training):
     """Captures what a model does. Made by watch(); used by the thread that trains."""
 
     def __init__(
@@ -45,6 +47,7 @@ class Watcher(SignalListener):
         for entry in self._model.entries:
             interception.watch_calls(entry)
         interception.switch_on()
+        self._saver = self._offer()
         self._begin_step()
         interception.add_listener(self)
 
@@ -66,6 +69,8 @@ class Watcher(SignalListener):
         if self._entry_ids:
             self._recorder.close(has_begun=False)
         interception.remove_listener(self)
+        if self._saver is not None:
+            self._saver.remove(self)
         for entry_id in self._entry_ids:
             interception.ignore_calls(entry_id)
         self._entry_ids = []
@@ -77,6 +82,18 @@ class Watcher(SignalListener):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.detach()
+
+    def _offer(self) -> Optional[StateSaver]:
+        """A model without its optimizer is no state to go on from."""
+        if self._optimizer is None or not isinstance(self._hook, Hook):
+            return None
+        return save_on_request(self._hook, self)
+
+    def models_to_save(self) -> list[Model]:
+        return [self._model]
+
+    def optimizers_to_save(self) -> list[Optimizer]:
+        return [] if self._optimizer is None else [self._optimizer]
 
     def _take_in(self) -> None:
         """Takes the model in, as it is now."""
@@ -216,7 +233,8 @@ def watch(
         hook: where to; what is kept, when and in which form is for it to say.
         model: may be wrapped in DataParallel, DistributedDataParallel or torch.compile; names are the model's own.
         optimizer: gradients are captured when its step() begins, weights when it ends. Without one both are captured by
-            Watcher.step(). A guard of the hook (Hook.guard) judges before this optimizer's step, unless it is given a
+            Watcher.step(). With one the state of both is saved when somebody asks (docs/guide/save-now.md), unless
+            Hook.on_checkpoint() has a function for that. A guard of the hook (Hook.guard) judges before this optimizer's step, unless it is given a
             closure, and may take the gradients away, so that nothing changes.
         loss: the module that computes the loss; without one every loss module counts.
         prefix: before every name, for several models in one run: "generator."
