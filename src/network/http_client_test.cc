@@ -202,6 +202,14 @@ TEST_F(HttpClient, RefusesTheAddressesOfMetadataServices) {
   }
 }
 
+TEST_F(HttpClient, SurvivesAServerThatClosesWhileItIsSentTo) {
+  const TestServer server("http_server.py", record(), certificate("server"));
+  HttpRequest large = request(server, "/slam", "https");
+  large.body.assign(32'000'000, 'x');
+  ::signal(SIGPIPE, SIG_DFL);  // as in a program that was started from a shell
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(post(large, trusting_ca(), {}).status().code(), Code::kUnavailable);
+}
+
 // The environment names a proxy, and what is for this machine does not go there.
 TEST_F(HttpClient, SendsToThisMachineWithoutAProxy) {
   const TestServer server("http_server.py", record());

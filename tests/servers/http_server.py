@@ -22,6 +22,7 @@ Paths (what follows a "?" is only recorded):
   /headers                200 and headers without end
   /close                  closes without an answer
   /half                   closes in the middle of a body whose length it told
+  /slam                   closes before it has read the body; not recorded
   /echo                   400, with all that it received as the body
 """
 import argparse
@@ -60,6 +61,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def do_POST(self):
+        if self.path == "/slam":
+            self.close_connection = True
+            return
         self.body = self.rfile.read(int(self.headers.get("content-length", 0)))
         parts = self.path.split("?")[0].strip("/").split("/")
         behaviour = getattr(self, "behave_" + parts[0].replace("-", "_"), self.behave_unknown)
