@@ -15,6 +15,9 @@
 namespace trainwarden::network {
 namespace {
 
+// libcurl wakes up for its own limits, and the stop token wakes it; so it need not look up by itself.
+constexpr int kLongestWaitMs = 60'000;
+
 void start_curl() {
   static std::once_flag once;
   std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
@@ -101,7 +104,7 @@ void Transfer::drive(const std::stop_token& stop) {
     CURLMcode state = CURLM_OK;
     for (int running = 1; state == CURLM_OK && running > 0 && !cancelled_;) {
       state = curl_multi_perform(multi.get(), &running);
-      if (state == CURLM_OK && running > 0) state = curl_multi_poll(multi.get(), nullptr, 0, 1000, nullptr);
+      if (state == CURLM_OK && running > 0) state = curl_multi_poll(multi.get(), nullptr, 0, kLongestWaitMs, nullptr);
       cancelled_ = stop.stop_requested();
     }
   }
