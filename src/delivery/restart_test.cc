@@ -5,7 +5,6 @@
 
 #include "delivery/delivery_testing.h"
 #include "storage/memory_storage.h"
-#include "store/run_folder.h"
 
 namespace trainwarden::delivery {
 namespace {
