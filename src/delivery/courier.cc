@@ -12,6 +12,7 @@
 #include "base/crc32c.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "delivery/absent_subscription.h"
 #include "delivery/lane.h"
 #include "delivery/notice.h"
 #include "delivery/request_folder.h"
@@ -143,6 +144,10 @@ class Courier::Impl {
   std::size_t request(const format::DeliveryRequest& request, std::int64_t cutoff_unix_ns) {
     std::size_t moved = 0;
     for (const auto& lane : lanes_) moved += lane->take(request, cutoff_unix_ns);
+    const std::scoped_lock lock(absent_mutex_);  // one request after the other
+    for (AbsentSubscription& absent : absent_subscriptions()) {
+      moved += absent.take(request, cutoff_unix_ns, circle_->clock.unix_ns());
+    }
     return moved;
   }
 
@@ -200,12 +205,23 @@ class Courier::Impl {
 
   // What has died since an old request was made, or was first carried out, is not meant by it.
   std::int64_t cutoff_of(const format::DeliveryRequest& request) const {
-    std::int64_t heard = 0;
-    for (const auto& lane : lanes_) {
-      const std::int64_t by_lane = lane->heard_unix_ns(request.key);
-      if (by_lane != 0 && (heard == 0 || by_lane < heard)) heard = by_lane;
+    std::vector<std::int64_t> heard;
+    for (const auto& lane : lanes_) heard.push_back(lane->heard_unix_ns(request.key));
+    for (const AbsentSubscription& absent : absent_subscriptions()) heard.push_back(absent.heard_unix_ns(request.key));
+    std::erase(heard, 0);
+    const auto first = std::min_element(heard.begin(), heard.end());
+    return first == heard.end() ? request.unix_ns : std::max(*first, request.unix_ns);
+  }
+
+  std::vector<AbsentSubscription> absent_subscriptions() const {
+    std::vector<AbsentSubscription> absent;
+    for (const SubscribedRecord& known : ledger_.subscribed()) {
+      const bool here = std::any_of(lanes_.begin(), lanes_.end(), [&](const std::shared_ptr<Lane>& lane) {
+        return lane->subscription().name == known.subscription;
+      });
+      if (!here) absent.emplace_back(ledger_, known.subscription);
     }
-    return std::max(heard, request.unix_ns);
+    return absent;
   }
 
   events::Ledger& ledger_;
@@ -215,6 +231,7 @@ class Courier::Impl {
   std::vector<FormatRouter> routers_;
   std::mutex route_mutex_;
   std::uint64_t routed_ = 0;
+  std::mutex absent_mutex_;
   std::mutex requests_mutex_;
   RequestFolder requests_;
   std::mutex stop_mutex_;

@@ -470,6 +470,25 @@ TEST_F(CourierTest, CarriesARequestOutOnce) {
   EXPECT_EQ(courier->request(request("r-2", Kind::kRedrive)), 1);
 }
 
+TEST_F(CourierTest, CarriesRequestsOutForSubscribersThatAreNotThereNow) {
+  append("A", 1);
+  append("A", 2);
+  const Script refuse = [](const Notice&, const std::stop_token&) { return refused(); };
+  auto courier = start(list_of(scripted("old", calls_, refuse)));
+  ASSERT_TRUE(courier->drain(kLong));
+  courier = nullptr;
+  const auto others = std::make_shared<Calls>();
+  courier = start(list_of(scripted("new", others)));
+  EXPECT_EQ(courier->request(request("r-1", Kind::kDrop, 1, "old")), 1);
+  EXPECT_EQ(courier->request(request("r-1", Kind::kDrop, 1, "old")), 0);
+  EXPECT_EQ(courier->request(request("r-2", Kind::kRedrive)), 1);
+  courier = nullptr;
+  courier = start(list_of(scripted("old", calls_, refuse)));
+  ASSERT_TRUE(courier->drain(kLong));
+  EXPECT_EQ(calls_->keys(), (Keys{"A-1", "A-2", "A-2"}));
+  EXPECT_EQ(states("old", 1).back(), DeliveryState::kDropped);
+}
+
 TEST_F(CourierTest, GivesEachOfManySubscribersEachEventOnce) {
   std::vector<Subscription> subscriptions;
   std::vector<std::shared_ptr<Calls>> calls;

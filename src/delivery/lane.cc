@@ -40,6 +40,10 @@ std::string because(const ActionOutcome& outcome) {
 
 }  // namespace
 
+std::string asked_for_by(const format::DeliveryRequest& request) {
+  return fmt::format("asked for by {}", printable(request.requested_by));
+}
+
 void LaneCircle::tell(const DeliveryRecord& record, const Event& event) {
   if (!on_delivery_) return;
   const std::scoped_lock lock(tell_mutex_);
@@ -108,18 +112,11 @@ std::size_t Lane::take(const format::DeliveryRequest& request, std::int64_t cuto
   std::vector<std::pair<DeliveryRecord, Event>> moved;
   {
     const std::scoped_lock lock(mutex_);
-    std::vector<std::uint64_t> meant;
-    for (const auto& [seq, letter] : history_.dead) {
-      const bool named = request.seq == 0 || request.seq == seq;
-      const auto requests = history_.requests.find(seq);
-      const bool before = requests != history_.requests.end() && requests->second.contains(request.key);
-      if (named && !before && letter.dead_unix_ns <= cutoff_unix_ns) meant.push_back(seq);
-    }
-    for (const std::uint64_t seq : meant) {
+    for (const std::uint64_t seq : letters_meant(history_, request, cutoff_unix_ns)) {
       Event event = ledger_.event(seq);
       DeliveryRecord record = record_of(event, redrive ? DeliveryState::kRedriven : DeliveryState::kDropped,
                                         history_.dead.at(seq).attempts);
-      record.message = fmt::format("asked for by {}", printable(request.requested_by));
+      record.message = asked_for_by(request);
       record.request = request.key;
       write(record, event);
       moved.emplace_back(std::move(record), std::move(event));

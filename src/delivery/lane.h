@@ -22,6 +22,9 @@
 
 namespace trainwarden::delivery {
 
+// The message of a record of a letter that was moved.
+std::string asked_for_by(const format::DeliveryRequest& request);
+
 // What the lanes of a courier share. An action that would not leave keeps it alive.
 class LaneCircle {
  public:

@@ -59,6 +59,18 @@ void take_record(LaneHistory& history, const DeliveryRecord& record, const std::
   }
 }
 
+std::vector<std::uint64_t> letters_meant(const LaneHistory& history, const format::DeliveryRequest& request,
+                                         std::int64_t cutoff_unix_ns) {
+  std::vector<std::uint64_t> meant;
+  for (const auto& [seq, letter] : history.dead) {
+    const auto requests = history.requests.find(seq);
+    const bool before = requests != history.requests.end() && requests->second.contains(request.key);
+    const bool named = request.seq == 0 || request.seq == seq;
+    if (named && !before && letter.dead_unix_ns <= cutoff_unix_ns) meant.push_back(seq);
+  }
+  return meant;
+}
+
 LaneHistory fold_history(std::span<const DeliveryRecord> records, std::uint64_t last_seq,
                          const std::function<std::string(std::uint64_t)>& subject) {
   LaneHistory history;

@@ -8,8 +8,10 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "events/delivery_record.h"
+#include "format/delivery_request.h"
 
 namespace trainwarden::delivery {
 
@@ -41,6 +43,11 @@ struct LaneHistory {
 
 // Adds a record; `subject` is that of its event.
 void take_record(LaneHistory& history, const events::DeliveryRecord& record, const std::string& subject);
+
+// The dead letters that a request moves: those that it names, that have died no later than `cutoff_unix_ns`, and that
+// it has not moved before. It names a subscription, too; that is not looked at here.
+std::vector<std::uint64_t> letters_meant(const LaneHistory& history, const format::DeliveryRequest& request,
+                                         std::int64_t cutoff_unix_ns);
 
 // `records`: of one subscription, in the order of writing; those of events beyond `last_seq` are passed over. `subject`
 // gives the subject of an event.
