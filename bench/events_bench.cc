@@ -2,9 +2,8 @@
 // pattern after the other. In processor time of the thread, so that what else the machine does counts little.
 #include <fmt/format.h>
 
-#include <time.h>
-
 #include <array>
+#include <ctime>
 #include <random>
 #include <set>
 #include <string>

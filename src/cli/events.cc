@@ -8,6 +8,7 @@
 #include "cli/event_view.h"
 #include "cli/events_command.h"
 #include "cli/events_follow.h"
+#include "cli/events_test_pattern.h"
 #include "cli/exit_code.h"
 #include "cli/run_locator.h"
 
@@ -144,6 +145,7 @@ void add_events(CLI::App& app, Action& action) {
   add_events_redrive(command, action);
   add_events_drop(command, action);
   for (CLI::App* own : command.get_subcommands([](const CLI::App*) { return true; })) own->group("What became of them");
+  add_events_test_pattern(command, action);
   set_examples(command, {"trainwarden events first", "trainwarden events first --follow --json",
                          R"(trainwarden events first --pattern '{"type": [{"suffix": ".alert.v1"}]}')",
                          "trainwarden events deliveries first --dead", "trainwarden events redrive first"});
