@@ -314,6 +314,20 @@ TEST_F(CourierTest, AFailureBeginsNoCoolDown) {
   EXPECT_EQ(calls_->keys(), (Keys{"A-1", "A-2"}));
 }
 
+TEST_F(CourierTest, ACoolDownHoldsUpNoRedrivenLetter) {
+  append("A", 1);
+  append("A", 2);
+  auto ops = scripted("ops", calls_, [](const Notice& notice, const std::stop_token&) {
+    return notice.key == "A-1" && notice.attempt == 1 ? refused() : ActionOutcome::done();
+  });
+  ops.cool_down = seconds(10);
+  const auto courier = start(list_of(std::move(ops)));
+  ASSERT_TRUE(courier->drain(kLong));
+  ASSERT_EQ(courier->request(request("r-1", Kind::kRedrive)), 1);
+  ASSERT_TRUE(courier->drain(kLong));
+  EXPECT_EQ(calls_->keys(), (Keys{"A-1", "A-2", "A-1"}));
+}
+
 TEST_F(CourierTest, AnActionThatThrowsHasFailed) {
   append("A", 1);
   const auto courier = start(list_of(scripted("ops", calls_, [](const Notice& notice, const std::stop_token&) {
