@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "format/capture_events.h"
+#include "format/checkpoint_events.h"
 #include "format/control_record.h"
 #include "format/records.h"
 
@@ -111,9 +112,22 @@ void capture_answer(ByteSpan payload) {
   require(format::decode_capture_answer(format::encode_capture_answer(**answer)).value_or({}) == *answer);
 }
 
+void checkpoint_request(ByteSpan payload) {
+  const auto request = format::decode_checkpoint_request(as_text(payload));
+  if (!request.ok()) return;
+  require(format::decode_checkpoint_request(format::encode_checkpoint_request(*request)).value_or({}) == *request);
+}
+
+void checkpoint_event(ByteSpan payload) {
+  const auto event = format::decode_checkpoint_event(as_text(payload));
+  if (!event.ok() || !*event) return;
+  require(format::decode_checkpoint_event(format::encode_checkpoint_event(**event)).value_or({}) == *event);
+}
+
 constexpr std::array kRecords = {segment_start,   names,        bundle,         statistics, scalars,
                                  step_end,        run_end,      index,          trailer,    stop_request,
-                                 capture_request, budget_event, capture_answer, reductions};
+                                 capture_request, budget_event, capture_answer, reductions, checkpoint_request,
+                                 checkpoint_event};
 
 }  // namespace
 

@@ -5,6 +5,9 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -221,6 +224,40 @@ TEST(Watcher, WhatAnObservedLayerThrowsIsTheCallers) {
   auto watcher = watch(run.hook(), *layer);
   const auto refuse = [](const at::Tensor&) -> at::Tensor { throw std::out_of_range("refused"); };
   EXPECT_THROW(watcher.observe("refusing", refuse, ::torch::ones({1})), std::out_of_range);
+}
+
+void ask_for_checkpoint(Hook& hook, const std::string& key) {
+  const std::filesystem::path control = hook.options().run_dir / "control";
+  std::ofstream(control / "beside.tmp")
+      << R"({"type":"checkpoint","reason":"r","rule":"","global_step":-1,"requested_by":"user","unix_ns":1,"key":")"
+      << key << R"("})";
+  std::filesystem::rename(control / "beside.tmp", control / ("checkpoint-" + key + ".json"));
+}
+
+// What fails while it is saved stays out of the training, and the next one is saved.
+TEST(Watcher, SavesWhenSomebodyAsks) {
+  CapturedRun run;
+  nn::Linear layer(2, 1);
+  auto watcher = watch(run.hook(), *layer);
+  int calls = 0;
+  watcher.on_checkpoint([&](const std::filesystem::path& file) {
+    if (++calls == 1) TORCH_CHECK(false, "no room");
+    ::torch::save(layer, file.string());
+  });
+  const std::uint64_t before = failures();
+  for (int wanted = 1; wanted <= 2; ++wanted) {
+    ask_for_checkpoint(run.hook(), std::to_string(wanted));
+    while (calls < wanted) {
+      watcher.end_step();
+      ASSERT_TRUE(run.hook().flush().ok());
+    }
+  }
+  EXPECT_EQ(failures(), before);
+  const std::filesystem::path folder = run.hook().options().run_dir / "checkpoints";
+  ASSERT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+  nn::Linear loaded(2, 1);
+  ::torch::load(loaded, std::filesystem::directory_iterator(folder)->path().string());
+  EXPECT_TRUE(are_equal(loaded->weight, layer->weight));
 }
 
 TEST(Watcher, AStepThatWouldPoisonTheWeightsIsVetoed) {
