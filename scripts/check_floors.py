@@ -44,6 +44,7 @@ PUBLIC_HEADERS = {
     "trial.h": "trial",
     "transfer.h": "transfer",
     "rule.h": "rules", "rule_abi.h": "rules",
+    "describe.h": "events",
     "watch.h": "watch",
     "guard.h": "guard",
     "trainwarden.h": "cli",

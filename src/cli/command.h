@@ -23,6 +23,7 @@ void add_run(CLI::App& app, Action& action);
 void add_capture(CLI::App& app, Action& action);
 void add_ls(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
+void add_describe(CLI::App& app, Action& action);
 void add_tensors(CLI::App& app, Action& action);
 void add_steps(CLI::App& app, Action& action);
 void add_value(CLI::App& app, Action& action);

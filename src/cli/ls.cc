@@ -11,6 +11,7 @@
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
+#include "events/description.h"
 #include "rules/rule_history.h"
 
 namespace trainwarden::cli {
@@ -34,6 +35,7 @@ struct RunRow {
   std::int64_t last_step = -1;
   std::optional<LossNow> loss;
   std::vector<rules::RuleHistory> rules;
+  std::optional<events::RunView> view;  // where it stands; none when its journals cannot be read
 };
 
 RunRow read_run(const std::filesystem::path& path) {
@@ -53,6 +55,8 @@ RunRow read_run(const std::filesystem::path& path) {
   row.last_step = (*trial)->last_complete_step();
   row.loss = last_loss(**trial);
   row.rules = rules::read_rule_histories(path).value_or({});
+  auto view = events::view_run(**trial);
+  if (view.ok()) row.view = *std::move(view);
   return row;
 }
 
@@ -81,7 +85,8 @@ void print_as_table(const std::vector<RunRow>& rows) {
       continue;
     }
     const std::string mark = row.foreign ? fmt::format(" ({})", row.recorder) : "";
-    table.add_row({printable(row.name), fmt::format("{}{}", name(row.state), mark),
+    table.add_row({printable(row.name),
+                   fmt::format("{}{}", row.view ? status_text(row.state, *row.view) : name(row.state), mark),
                    row.created_unix_ns == 0 ? "" : age_text(row.created_unix_ns, now), std::to_string(row.step_count),
                    row.loss ? format_number(row.loss->value) : "", verdicts_text(row.rules)});
   }
@@ -96,6 +101,10 @@ Json json_of(const RunRow& row) {
   }
   json["recorder"] = row.recorder;
   json["state"] = name(row.state);
+  if (row.view && !row.view->table.empty()) {
+    json["status"] = name(primary_of(row.view->table.status()));
+    json["secondary_status"] = name(row.view->table.status());
+  }
   json["created_unix_ns"] = row.created_unix_ns;
   json["steps"] = row.step_count;
   json["last_step"] = row.last_step;

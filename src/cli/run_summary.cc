@@ -17,6 +17,18 @@ std::optional<LossNow> last_loss(Trial& trial) {
   return newest;
 }
 
+std::string status_text(RunState state, const events::RunView& view) {
+  std::string text(name(state));
+  if (view.table.empty()) return text;
+  const events::SecondaryStatus status = view.table.status();
+  const bool says_the_same = (state == RunState::kRunning && primary_of(status) == events::PrimaryStatus::kInProgress &&
+                              status != events::SecondaryStatus::kInterrupted) ||
+                             (state == RunState::kCompleted && status == events::SecondaryStatus::kCompleted) ||
+                             (state == RunState::kStopped && status == events::SecondaryStatus::kStopped) ||
+                             (state == RunState::kDied && status == events::SecondaryStatus::kFailed);
+  return says_the_same ? text : text + " (" + std::string(name(status)) + ")";
+}
+
 bool is_foreign(const Trial& trial) {
   return trial.recorder() != "trainwarden";
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "events/run_view.h"
 #include "trainwarden/trial.h"
 
 namespace trainwarden::cli {
@@ -17,6 +18,10 @@ struct LossNow {
 
 // The newest number of collection `losses`; of several at that step the first by name.
 std::optional<LossNow> last_loss(Trial& trial);
+
+// How a run's state and its status are told together: "completed", or "completed (Failed)" when its exit code says
+// more.
+std::string status_text(RunState state, const events::RunView& view);
 
 // Written by another recorder than ours; its folder is only read.
 bool is_foreign(const Trial& trial);

@@ -14,6 +14,7 @@
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
+#include "events/description.h"
 #include "rules/rule_history.h"
 #include "store/run_folder.h"
 
@@ -52,7 +53,7 @@ Json rules_as_json(const std::vector<rules::RuleHistory>& rules) {
   return list;
 }
 
-void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules) {
+void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, const events::RunView& view) {
   Json modes = Json::object();
   for (const Mode mode : trial.modes()) {
     const auto steps = trial.steps(mode);
@@ -73,6 +74,8 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules) {
               {"recorder", trial.recorder()},
               {"id", trial.run_id()},
               {"state", name(trial.state())},
+              {"status", name(primary_of(view.table.status()))},
+              {"secondary_status", name(view.table.status())},
               {"created_unix_ns", trial.created_unix_ns()},
               {"last_unix_ns", trial.last_unix_ns()},
               {"labels", trial.labels()},
@@ -99,9 +102,9 @@ void print_recorder(const Trial& trial, std::int64_t now) {
   fmt::print("\n");
 }
 
-void print_head(Trial& trial) {
+void print_head(Trial& trial, const events::RunView& view) {
   const std::int64_t now = system_clock().unix_ns();
-  fmt::print("{}  {}", run_name(trial.path()), name(trial.state()));
+  fmt::print("{}  {}", run_name(trial.path()), status_text(trial.state(), view));
   if (trial.created_unix_ns() != 0) fmt::print("  started {}", age_text(trial.created_unix_ns(), now));
   if (trial.last_unix_ns() != 0) fmt::print(", last step {}", age_text(trial.last_unix_ns(), now));
   fmt::print("\n");
@@ -166,11 +169,13 @@ int act(const ShowOptions& options) {
   if (!trial.ok()) return report_error(trial.status());
   const auto rules = rules::read_rule_histories((*trial)->path());
   if (!rules.ok()) return report_error(rules.status());
+  const auto view = events::view_run(**trial);
+  if (!view.ok()) return report_error(view.status());
   if (options.json) {
-    print_as_json(**trial, *rules);
+    print_as_json(**trial, *rules, *view);
     return kExitFine;
   }
-  print_head(**trial);
+  print_head(**trial, *view);
   print_contents(**trial);
   print_rules(*rules);
   print_losses(**trial);

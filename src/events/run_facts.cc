@@ -1,9 +1,9 @@
 #include "events/run_facts.h"
 
 #include <signal.h>
-#include <string.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 

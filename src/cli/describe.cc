@@ -1,0 +1,142 @@
+// `trainwarden describe`: a run and its rules in the words of SageMaker's describe_training_job().
+#include <fmt/format.h>
+
+#include "base/rfc3339.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/json_out.h"
+#include "cli/table.h"
+#include "events/description.h"
+
+namespace trainwarden::cli {
+namespace {
+
+struct DescribeOptions {
+  RunChoice run;
+  bool json = false;
+};
+
+// Of the document, which is ours: what is not there is shown as nothing.
+std::string text_of(const Json& json, const char* field) {
+  const auto found = json.find(field);
+  if (found == json.end()) return "";
+  return printable(found->is_string() ? found->get<std::string>() : found->dump());
+}
+
+// "2026-11-20 15:31:43 UTC"
+std::string time_text(const Json& json, const char* field) {
+  const auto unix_ns = parse_rfc3339(text_of(json, field));
+  if (!unix_ns) return "";
+  std::string text = format_rfc3339(*unix_ns, 0);
+  text[10] = ' ';
+  text.pop_back();
+  return text + " UTC";
+}
+
+std::string lasted_text(const Json& transition) {
+  const auto start = parse_rfc3339(text_of(transition, "StartTime"));
+  const auto end = parse_rfc3339(text_of(transition, "EndTime"));
+  return start && end ? format_duration_ns(*end - *start) : "";
+}
+
+void print_head(const Json& job) {
+  const std::string status = text_of(job, "TrainingJobStatus");
+  const std::string secondary = text_of(job, "SecondaryStatus");
+  fmt::print("{}  {}", text_of(job, "TrainingJobName"), status);
+  if (secondary != status) fmt::print(" ({})", secondary);
+  if (job.contains("FailureReason")) fmt::print(": {}", text_of(job, "FailureReason"));
+  fmt::print("\n");
+  if (job.contains("StopReason")) {
+    const Json& stop = job["StopReason"];
+    fmt::print("asked to stop by {}: {}\n", text_of(stop, "RequestedBy"), text_of(stop, "Reason"));
+  }
+  fmt::print("{} steps, the last complete one is {}; attempt {}", text_of(job, "Steps"), text_of(job, "LastStep"),
+             text_of(job, "Attempts"));
+  if (job.contains("TrainingTimeInSeconds")) fmt::print("; trained for {} s", text_of(job, "TrainingTimeInSeconds"));
+  fmt::print("\n");
+  for (const auto& [name, value] : job["HyperParameters"].items()) {
+    fmt::print("  {} = {}\n", printable(name), printable(value.is_string() ? value.get<std::string>() : value.dump()));
+  }
+}
+
+void print_transitions(const Json& job) {
+  Table table({{"STATUS"}, {"FROM"}, {"FOR", Align::kRight}, {"WHY"}});
+  for (const Json& row : job["SecondaryStatusTransitions"]) {
+    table.add_row(
+        {text_of(row, "Status"), time_text(row, "StartTime"), lasted_text(row), text_of(row, "StatusMessage")});
+  }
+  fmt::print("\n{}", table.to_string());
+}
+
+void print_rules(const Json& job) {
+  Table table({{"RULE"}, {"STATUS"}, {"SINCE"}, {"DETAILS"}});
+  for (const Json& rule : job["DebugRuleEvaluationStatuses"]) {
+    const std::string details(trim(rule.value("StatusDetails", std::string())));
+    table.add_row({text_of(rule, "RuleConfigurationName"), text_of(rule, "Status"), time_text(rule, "LastModifiedTime"),
+                   printable(details.substr(details.rfind('\n') + 1))});
+  }
+  if (!table.empty()) fmt::print("\n{}", table.to_string());
+}
+
+void print_metrics(const Json& job) {
+  Table table({{"METRIC"}, {"LAST VALUE", Align::kRight}, {"STEP", Align::kRight}});
+  for (const Json& metric : job["FinalMetricDataList"]) {
+    const Json& value = metric["Value"];
+    table.add_row({text_of(metric, "MetricName"),
+                   value.is_number() ? format_number(value.get<double>()) : text_of(metric, "Value"),
+                   text_of(metric, "Step")});
+  }
+  if (!table.empty()) fmt::print("\n{}", table.to_string());
+}
+
+void print_events(const Json& job) {
+  const Json& events = job["Events"];
+  Table table({{"SUBSCRIPTION"},
+               {"ACTION"},
+               {"PLACE"},
+               {"DELIVERED", Align::kRight},
+               {"UNDER WAY", Align::kRight},
+               {"DEAD LETTERS", Align::kRight}});
+  for (const Json& subscription : events["Subscriptions"]) {
+    table.add_row({text_of(subscription, "Name"), text_of(subscription, "Action"), text_of(subscription, "Place"),
+                   text_of(subscription, "Delivered"), text_of(subscription, "UnderWay"),
+                   text_of(subscription, "DeadLetters")});
+  }
+  if (!table.empty()) fmt::print("\n{}", table.to_string());
+  fmt::print("\n{} events, {} of them alerts{}\n", text_of(events, "Count"), text_of(events, "Alerts"),
+             events.value("Recording", false) ? "; a program records them now" : "");
+}
+
+int act(const DescribeOptions& options) {
+  const auto path = options.run.locate();
+  if (!path.ok()) return report_error(path.status());
+  const auto job = events::describe_run(*path);
+  if (!job.ok()) return report_error(job.status());
+  if (options.json) {
+    print_json(*job);
+    return kExitFine;
+  }
+  print_head(*job);
+  print_transitions(*job);
+  print_rules(*job);
+  print_metrics(*job);
+  print_events(*job);
+  return kExitFine;
+}
+
+}  // namespace
+
+void add_describe(CLI::App& app, Action& action) {
+  auto options = std::make_shared<DescribeOptions>();
+  DescribeOptions& o = *options;
+  CLI::App& command = add_command(app, "describe", "Say where a run and its rules stand, as SageMaker describes a job",
+                                  options, action, act);
+  command.group(kLookGroup);
+  add_run_choice(command, o.run);
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden describe first", "trainwarden describe first --json | jq -r .TrainingJobStatus",
+                         "trainwarden describe first --json | jq '.DebugRuleEvaluationStatuses[]'"});
+}
+
+}  // namespace trainwarden::cli
