@@ -30,5 +30,6 @@ NB_MODULE(_core, module) {
   python::bind_statistics(module);
   python::bind_trial(module);
   python::bind_rules(module);
+  python::bind_describe(module);
   python::bind_transfer(module);
 }

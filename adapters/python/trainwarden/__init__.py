@@ -34,6 +34,7 @@ from .stopping import StopTraining
 
 if TYPE_CHECKING:
     from . import rules
+    from .describing import describe
     from .transfer import Exporter, ExportNote, ExportReport, ImportReport, export, import_run
     from .trial import RunState, StepState, TensorHandle, Trial, open
 
@@ -64,6 +65,7 @@ __all__ = [
     "Trial",
     "__version__",
     "compute_statistics",
+    "describe",
     "export",
     "import_run",
     "open",
@@ -84,6 +86,8 @@ def __getattr__(name: str) -> object:
         return getattr(importlib.import_module(".trial", __name__), name)
     if name in _TRANSFER:
         return getattr(importlib.import_module(".transfer", __name__), name)
+    if name == "describe":
+        return importlib.import_module(".describing", __name__).describe
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,0 +1,51 @@
+"""Where a run and its rules stand."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from datetime import datetime, timezone
+from typing import Any
+
+from . import _core
+
+__all__ = ["describe"]
+
+_TIMES = frozenset(
+    (
+        "CreationTime",
+        "EndTime",
+        "LastModifiedTime",
+        "StartTime",
+        "Time",
+        "Timestamp",
+        "TrainingEndTime",
+        "TrainingStartTime",
+    )
+)
+# As it is written: nanoseconds, of which a datetime holds microseconds.
+_TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{6})\d*Z")
+
+
+def describe(run: str | os.PathLike[str]) -> dict[str, Any]:
+    """Where a run and its rules stand, as SageMaker's describe_training_job() tells it of a job.
+
+    The dict has TrainingJobName, TrainingJobStatus ("InProgress", "Completed", "Failed", "Stopping", "Stopped"),
+    SecondaryStatus, SecondaryStatusTransitions, FailureReason (of a run that failed), HyperParameters (its labels),
+    FinalMetricDataList, DebugRuleEvaluationStatuses and more; docs/reference/describe.md has them all. Times are
+    datetimes in UTC. What is not known is not there. Nothing is written.
+
+    Raises:
+        FileNotFoundError: there is no run.
+    """
+    return json.loads(_core.describe_json(os.fspath(run)), object_hook=_with_datetimes)
+
+
+def _with_datetimes(fields: dict[str, Any]) -> dict[str, Any]:
+    for name in _TIMES & fields.keys():
+        found = _TIME.fullmatch(fields[name]) if isinstance(fields[name], str) else None
+        if found is not None:
+            moment = datetime.strptime(f"{found[1]}.{found[2]}", "%Y-%m-%dT%H:%M:%S.%f")
+            fields[name] = moment.replace(tzinfo=timezone.utc)
+    return fields
