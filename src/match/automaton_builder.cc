@@ -34,12 +34,13 @@ void AutomatonBuilder::add(const PatternTree& tree, std::uint32_t pattern) {
     std::vector<const Leaf*> leaves;
     for (const std::uint32_t leaf : alternative) leaves.push_back(&tree.leaves[leaf]);
     std::sort(leaves.begin(), leaves.end(), [](const Leaf* a, const Leaf* b) { return a->path < b->path; });
-    std::vector<std::uint32_t>& patterns = facts_[add_group(0, leaves, 0)].patterns;
+    std::vector<std::uint32_t>& patterns = facts_[add_sub_pattern(0, leaves, 0)].patterns;
     if (patterns.empty() || patterns.back() != pattern) patterns.push_back(pattern);
   }
 }
 
-std::uint32_t AutomatonBuilder::add_group(std::uint32_t field, std::span<const Leaf* const> leaves, std::size_t depth) {
+std::uint32_t AutomatonBuilder::add_sub_pattern(std::uint32_t field, std::span<const Leaf* const> leaves,
+                                                std::size_t depth) {
   std::vector<std::uint32_t> needs;
   while (!leaves.empty()) {
     const std::string& name = leaves.front()->path[depth];
@@ -50,16 +51,16 @@ std::uint32_t AutomatonBuilder::add_group(std::uint32_t field, std::span<const L
     for (; ending < here && leaves[ending]->path.size() == depth + 1; ++ending) {
       needs.push_back(add_condition(inner, leaves[ending]->condition));
     }
-    if (ending < here) needs.push_back(add_group(inner, leaves.subspan(ending, here - ending), depth + 1));
+    if (ending < here) needs.push_back(add_sub_pattern(inner, leaves.subspan(ending, here - ending), depth + 1));
     leaves = leaves.subspan(here);
   }
   std::sort(needs.begin(), needs.end());
   needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
-  const auto known = fields_[field].groups.find(needs);
-  if (known != fields_[field].groups.end()) return known->second;
+  const auto known = fields_[field].sub_patterns.find(needs);
+  if (known != fields_[field].sub_patterns.end()) return known->second;
 
   const std::uint32_t fact = new_fact(field);
-  facts_[fact].is_group = true;
+  facts_[fact].is_sub_pattern = true;
   const bool absentable =
       std::all_of(needs.begin(), needs.end(), [this](std::uint32_t need) { return facts_[need].presence != kNoFact; });
   if (absentable && field != 0) {
@@ -68,7 +69,7 @@ std::uint32_t AutomatonBuilder::add_group(std::uint32_t field, std::span<const L
     may_be_absent(fact, presence);
   }
   facts_[fact].needs = needs;
-  fields_[field].groups.emplace(std::move(needs), fact);
+  fields_[field].sub_patterns.emplace(std::move(needs), fact);
   return fact;
 }
 
@@ -111,9 +112,10 @@ void AutomatonBuilder::may_be_absent(std::uint32_t fact, std::uint32_t presence)
   fields_[fields_[facts_[fact].field].parent].absences.push_back({fact, presence});
 }
 
-// How often a fact will hold, roughly: what matters is only that groups wait for facts that are rarer than others.
+// How often a fact will hold, roughly: what matters is only that sub-patterns wait for facts that are rarer than
+// others.
 double AutomatonBuilder::likelihood_of(const FactDraft& fact) const {
-  if (fact.is_group) {
+  if (fact.is_sub_pattern) {
     double all = 1;
     for (const std::uint32_t need : fact.needs) all *= facts_[need].likelihood;
     return all;
@@ -136,11 +138,11 @@ double AutomatonBuilder::likelihood_of(const FactDraft& fact) const {
 }
 
 Automaton AutomatonBuilder::build() {
-  for (FactDraft& fact : facts_) fact.likelihood = likelihood_of(fact);  // what a group needs is older than it
+  for (FactDraft& fact : facts_) fact.likelihood = likelihood_of(fact);  // what a sub-pattern needs is older than it
   Automaton automaton;
   automaton.pattern_count = pattern_count_;
   build_fields(automaton);
-  build_groups(automaton);
+  build_sub_patterns(automaton);
   std::vector<std::vector<std::uint32_t>> patterns;
   for (FactDraft& fact : facts_) {
     automaton.fact_fields.push_back(fact.field);
@@ -162,18 +164,18 @@ void AutomatonBuilder::build_fields(Automaton& automaton) {
   }
 }
 
-void AutomatonBuilder::build_groups(Automaton& automaton) {
+void AutomatonBuilder::build_sub_patterns(Automaton& automaton) {
   std::vector<std::vector<std::uint32_t>> waiting(facts_.size());
   const auto add = [&](std::uint32_t by, std::span<const std::uint32_t> others, std::uint32_t fact, bool presence) {
-    waiting[by].push_back(static_cast<std::uint32_t>(automaton.groups.size()));
-    automaton.groups.push_back({fact, static_cast<std::uint32_t>(automaton.others.size()),
-                                static_cast<std::uint32_t>(others.size()), presence});
+    waiting[by].push_back(static_cast<std::uint32_t>(automaton.sub_patterns.size()));
+    automaton.sub_patterns.push_back({fact, static_cast<std::uint32_t>(automaton.others.size()),
+                                      static_cast<std::uint32_t>(others.size()), presence});
     automaton.others.insert(automaton.others.end(), others.begin(), others.end());
   };
   for (std::uint32_t number = 0; number < facts_.size(); ++number) {
     FactDraft& fact = facts_[number];
     for (const std::uint32_t presence : fact.implied) add(number, {}, presence, false);
-    if (!fact.is_group) continue;
+    if (!fact.is_sub_pattern) continue;
     std::sort(fact.needs.begin(), fact.needs.end(),
               [this](std::uint32_t a, std::uint32_t b) { return facts_[a].likelihood < facts_[b].likelihood; });
     add(fact.needs.front(), std::span(fact.needs).subspan(1), number, fact.presence != kNoFact);

@@ -154,16 +154,16 @@ void EventRun::forget(std::uint32_t field, std::size_t mark) {
   memory_.holding.erase(kept, memory_.holding.end());
 }
 
-inline bool EventRun::meets(const Group& group, std::uint32_t by) const {
+inline bool EventRun::meets(const SubPattern& sub_pattern, std::uint32_t by) const {
   const std::uint8_t* const facts = memory_.facts.data();
-  const std::uint32_t* const others = automaton_.others.data() + group.first_other;
+  const std::uint32_t* const others = automaton_.others.data() + sub_pattern.first_other;
   bool present = facts[by] == kByPresence;
-  for (std::uint32_t i = 0; i < group.other_count; ++i) {
+  for (std::uint32_t i = 0; i < sub_pattern.other_count; ++i) {
     const std::uint8_t how = facts[others[i]];
     if (how == 0) return false;
     present = present || how == kByPresence;
   }
-  return present || !group.needs_presence;
+  return present || !sub_pattern.needs_presence;
 }
 
 // The facts since `mark` are those of the fields in an object of `field`, which has ended. They become the facts of
@@ -175,8 +175,8 @@ void EventRun::end_object(const Field& field, std::size_t mark) {
   for (std::size_t i = mark; i < memory_.holding.size(); ++i) {
     const std::uint32_t fact = memory_.holding[i];
     for (const std::uint32_t number : automaton_.waiting[fact]) {
-      const Group& group = automaton_.groups[number];
-      if (meets(group, fact)) memory_.found.push_back(group.fact);
+      const SubPattern& sub_pattern = automaton_.sub_patterns[number];
+      if (meets(sub_pattern, fact)) memory_.found.push_back(sub_pattern.fact);
     }
   }
   for (std::size_t i = mark; i < memory_.holding.size(); ++i) memory_.facts[memory_.holding[i]] = 0;

@@ -45,7 +45,7 @@ class EventRun {
 
   void hold(std::uint32_t fact, std::uint8_t how);
   void end_object(const Field& field, std::size_t mark);
-  bool meets(const Group& group, std::uint32_t by) const;
+  bool meets(const SubPattern& sub_pattern, std::uint32_t by) const;
   void forget(std::uint32_t field, std::size_t mark);
   std::vector<std::uint32_t> matched_patterns();
 
