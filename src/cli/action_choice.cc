@@ -75,10 +75,11 @@ Result<std::vector<delivery::Subscription>> ActionWiring::subscribe(const action
     TRAINWARDEN_ASSIGN_OR_RETURN(auto of_part, delivery::subscribe(part, all_action_kinds(), run));
     for (const delivery::Subscription& subscription : of_part) {
       if (names.insert(subscription.name).second) continue;
-      return Status(Code::kInvalidArgument,
-                    fmt::format("two subscriptions have the name \"{}\", one of them on the command line; give that "
-                                "one a name of its own: name=NAME",
-                                printable(subscription.name)));
+      return Status(
+          Code::kInvalidArgument,
+          fmt::format("two subscriptions have the name \"{}\"; give one of them a name of its own: name=NAME on the "
+                      "command line, name = \"NAME\" in a file",
+                      printable(subscription.name)));
     }
     std::move(of_part.begin(), of_part.end(), std::back_inserter(all));
   }

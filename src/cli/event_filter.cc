@@ -53,7 +53,8 @@ Result<EventFilter> EventFilter::make(const EventChoice& choice) {
 Result<bool> EventFilter::takes(const events::Event& event) const {
   if (event.seq <= choice_.after) return false;
   if (!choice_.subject.empty() && event.subject != choice_.subject) return false;
-  return !pattern_ || match::matches(*pattern_, choice_.document(event));
+  if (!pattern_) return true;
+  return match::matches(*pattern_, choice_.document(event));
 }
 
 }  // namespace trainwarden::cli

@@ -14,6 +14,11 @@ std::string subject_of(const EventLog& log, std::uint64_t seq) {
   return seq >= 1 && seq <= events.size() ? events[seq - 1].subject : "";
 }
 
+// "lost" for an event that only stands where one was that cannot be read any more.
+std::string what_of(const events::Event& event) {
+  return event.type == events::kLostType ? "lost" : change_text(event.change);
+}
+
 // What the target said, or why there is no word of it.
 std::string answer_text(const DeliveryStanding& standing) {
   if (standing.message.empty()) return printable(standing.answer);
@@ -56,7 +61,7 @@ std::string event_table(const std::vector<events::Event>& events, const Standing
 }
 
 std::string event_line(const events::Event& event) {
-  return fmt::format("{:>4}  {}  {}: {}", event.seq, local_time_text(event.unix_ns), change_text(event.change),
+  return fmt::format("{:>4}  {}  {}: {}", event.seq, local_time_text(event.unix_ns), what_of(event),
                      printable(event.headline));
 }
 

@@ -83,6 +83,13 @@ TEST(EventView, SaysWhatChanged) {
   EXPECT_EQ(change_text({ChangeKind::kAlert, "A", "", ""}), "alert");
 }
 
+TEST(EventView, WhatCannotBeReadAnyMoreSaysSo) {
+  events::Event lost;
+  lost.seq = 4;
+  lost.type = events::kLostType;
+  EXPECT_NE(event_line(lost).find("  lost: "), std::string::npos) << event_line(lost);
+}
+
 TEST(EventView, ATableHasALineForEachEventWithItsDeliveries) {
   const auto standings =
       standings_of({record_of("ops", 2, DeliveryState::kWaiting), record_of("stop", 2, DeliveryState::kDelivered)});

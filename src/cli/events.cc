@@ -55,6 +55,7 @@ void print_as_json(const std::filesystem::path& run, const EventLog& log, const 
               {"kept", log.kept()},
               {"last_seq", log.contents().events.size()},
               {"unreadable", log.contents().unreadable},
+              {"lost", log.contents().lost_events},
               {"events", list}});
 }
 
@@ -69,6 +70,15 @@ void print_none(const EventsOptions& options, const std::filesystem::path& run, 
         "happened so far\n",
         run_name(run), typed_program(), printable(options.run.run));
   }
+}
+
+int exit_code_of_ledger(const EventsOptions& options, const events::LedgerContents& contents) {
+  if (contents.unreadable == 0 && contents.lost_events == 0) return kExitFine;
+  return report_error(
+      Status(Code::kDataLoss,
+             fmt::format("{} entries of the ledger are damaged, {} events are lost; `{} doctor {}` says "
+                         "where",
+                         contents.unreadable, contents.lost_events, typed_program(), printable(options.run.run))));
 }
 
 int print_events(const EventsOptions& options, const std::filesystem::path& run, const EventFilter& filter) {
@@ -89,11 +99,7 @@ int print_events(const EventsOptions& options, const std::filesystem::path& run,
   } else {
     fmt::print("{}", event_table(events, by_event((*log)->standings()), (*log)->kept()));
   }
-  const std::uint64_t unreadable = (*log)->contents().unreadable;
-  if (unreadable == 0) return kExitFine;
-  return report_error(Status(Code::kDataLoss, fmt::format("{} entries of the ledger are damaged; `{} doctor {}` says "
-                                                          "where",
-                                                          unreadable, typed_program(), printable(options.run.run))));
+  return exit_code_of_ledger(options, (*log)->contents());
 }
 
 int act(const EventsOptions& options) {

@@ -1,4 +1,5 @@
 // `trainwarden events deliver`: records what was missed and delivers what waits, outside of any watch.
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -62,21 +63,14 @@ void take_outcome(RunWork& work, bool quiet, const events::DeliveryRecord& recor
   if (!quiet) fmt::print("{}: {}\n", printable(work.typed), outcome_text(record, event));
 }
 
-// --on-fire alone is beside what the ledger names, so the wiring is there only when a file or an action was named.
-Result<std::optional<ActionWiring>> wiring_of(const DeliverOptions& options) {
-  if (options.actions.file.empty() && options.actions.on_fire.empty()) return std::optional<ActionWiring>();
-  TRAINWARDEN_ASSIGN_OR_RETURN(ActionWiring wiring, options.actions.wiring(SkipStep::kAllowed));
-  return std::optional<ActionWiring>(std::move(wiring));
-}
-
-void start(RunWork& work, const DeliverOptions& options, const ActionWiring* wiring) {
+void start(RunWork& work, const DeliverOptions& options, const ActionWiring& wiring) {
   const auto path = locate_run(work.typed, runs_folder(options.folder));
   if (!path.ok()) {
     work.status = path.status();
     return;
   }
   const bool quiet = options.json;
-  auto delivery = RunDelivery::start(*path, wiring,
+  auto delivery = RunDelivery::start(*path, wiring, options.actions.file.empty(),
                                      [&work, quiet](const events::DeliveryRecord& record, const events::Event& event) {
                                        take_outcome(work, quiet, record, event);
                                      });
@@ -102,7 +96,7 @@ void deliver(Works& works, std::optional<std::chrono::milliseconds> limit, Signa
       left = left || !work->done;
     }
     const bool late = limit && std::chrono::steady_clock::now() - begin >= *limit;
-    if (!left || late || signals.wait(kLookInterval)) return;
+    if (!left || late || signals.wait_for_end(kLookInterval)) return;
   }
 }
 
@@ -188,14 +182,14 @@ int act(const DeliverOptions& options) {
     if (!parsed.ok()) return report_error(parsed.status().with_context("--for"));
     limit = *parsed;
   }
-  const auto wiring = wiring_of(options);
+  const auto wiring = options.actions.wiring(SkipStep::kAllowed);
   if (!wiring.ok()) return report_error(wiring.status());
   SignalRelay signals;  // before the couriers' threads
   Works works;
   for (const std::string& run : options.runs) {
     works.push_back(std::make_unique<RunWork>());
     works.back()->typed = run;
-    start(*works.back(), options, wiring->has_value() ? &**wiring : nullptr);
+    start(*works.back(), options, *wiring);
   }
   deliver(works, limit, signals);
   stop_all(works);

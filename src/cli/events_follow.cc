@@ -4,12 +4,22 @@
 #include <cstdio>
 #include <thread>
 
+#include <poll.h>
+#include <unistd.h>
+
 #include "trainwarden/trial.h"
 
 namespace trainwarden::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kLookInterval{100};
+
+// Nobody reads what we print any more: a pipe whose reader is gone is not told of by anything but a write, and the next
+// event may be hours away.
+bool reader_is_gone() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
 
 }  // namespace
 
@@ -29,7 +39,7 @@ Status follow_events(const std::filesystem::path& run, const EventFilter& filter
       if (taken) on_event(events[told], *log);
     }
     std::fflush(stdout);
-    if (last_look) return {};
+    if (last_look || reader_is_gone()) return {};
     std::this_thread::sleep_for(kLookInterval);
   }
 }

@@ -1,6 +1,7 @@
 #include "cli/run_delivery.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -22,8 +23,8 @@ RunDelivery::RunDelivery(std::unique_ptr<storage::Storage> storage, std::unique_
 
 RunDelivery::~RunDelivery() = default;
 
-Result<std::unique_ptr<RunDelivery>> RunDelivery::start(const std::filesystem::path& run, const ActionWiring* wiring,
-                                                        OnDelivery on_delivery) {
+Result<std::unique_ptr<RunDelivery>> RunDelivery::start(const std::filesystem::path& run, ActionWiring wiring,
+                                                        bool files_of_ledger, OnDelivery on_delivery) {
   TRAINWARDEN_ASSIGN_OR_RETURN(auto trial, Trial::open(run));
   TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(*trial, "what became of its events"));
   auto storage = storage::open_local_storage(run);
@@ -31,12 +32,17 @@ Result<std::unique_ptr<RunDelivery>> RunDelivery::start(const std::filesystem::p
                                events::Ledger::open(*storage, system_clock(), TrialAccess::run_info(*trial)));
   std::unique_ptr<RunDelivery> delivery(new RunDelivery(std::move(storage), std::move(trial), std::move(ledger)));
   TRAINWARDEN_RETURN_IF_ERROR(delivery->poll());
+  if (files_of_ledger) {
+    std::vector<delivery::Wiring> files = delivery->files_of_ledger();
+    wiring.parts.insert(wiring.parts.begin(), std::make_move_iterator(files.begin()),
+                        std::make_move_iterator(files.end()));
+  }
   TRAINWARDEN_RETURN_IF_ERROR(delivery->subscribe(wiring, std::move(on_delivery)));
   return delivery;
 }
 
-ActionWiring RunDelivery::wiring_of_ledger() {
-  ActionWiring wiring;
+std::vector<delivery::Wiring> RunDelivery::files_of_ledger() {
+  std::vector<delivery::Wiring> wirings;
   std::set<std::string> files;
   for (const events::SubscribedRecord& subscribed : ledger_->subscribed()) {
     if (!subscribed.config.empty()) files.insert(subscribed.config);
@@ -44,22 +50,21 @@ ActionWiring RunDelivery::wiring_of_ledger() {
   for (const std::string& file : files) {
     auto of_file = delivery::read_wiring_file(file);
     if (of_file.ok()) {
-      wiring.parts.push_back(std::move(of_file).value());
+      wirings.push_back(std::move(of_file).value());
     } else {
       notes_.push_back(of_file.status());
     }
   }
-  return wiring;
+  return wirings;
 }
 
-Status RunDelivery::subscribe(const ActionWiring* wiring, OnDelivery on_delivery) {
+Status RunDelivery::subscribe(const ActionWiring& wiring, OnDelivery on_delivery) {
   actions::RunContext context;
   context.name = run_name(trial_->path());
   context.path = trial_->path();
   context.storage = storage_.get();
   context.answer_to = [this](std::string_view key) { return recorder_.answer_to(key); };
-  TRAINWARDEN_ASSIGN_OR_RETURN(auto subscriptions,
-                               wiring != nullptr ? wiring->subscribe(context) : wiring_of_ledger().subscribe(context));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto subscriptions, wiring.subscribe(context));
   for (const delivery::Subscription& subscription : subscriptions) configured_.push_back(subscription.name);
   subscriptions_ = subscriptions.size();
   delivery::CourierOptions options;

@@ -28,11 +28,12 @@ class RunDelivery {
  public:
   using OnDelivery = std::function<void(const events::DeliveryRecord&, const events::Event&)>;
 
-  // Begins at once. `wiring`: what to deliver to; null: what the configuration files say that the ledger names.
+  // Begins at once. `wiring`: what to deliver to; with `files_of_ledger` also to what the configuration files say that
+  // the ledger names.
   // kAlreadyExists when another process keeps the ledger, kFailedPrecondition for a run of smdebug's, and errors of
   // the wiring. `on_delivery` is called from other threads, one at a time.
-  static Result<std::unique_ptr<RunDelivery>> start(const std::filesystem::path& run, const ActionWiring* wiring,
-                                                    OnDelivery on_delivery);
+  static Result<std::unique_ptr<RunDelivery>> start(const std::filesystem::path& run, ActionWiring wiring,
+                                                    bool files_of_ledger, OnDelivery on_delivery);
   ~RunDelivery();
   RunDelivery(const RunDelivery&) = delete;
   RunDelivery& operator=(const RunDelivery&) = delete;
@@ -52,8 +53,8 @@ class RunDelivery {
  private:
   RunDelivery(std::unique_ptr<storage::Storage> storage, std::unique_ptr<Trial> trial,
               std::unique_ptr<events::Ledger> ledger);
-  Status subscribe(const ActionWiring* wiring, OnDelivery on_delivery);
-  ActionWiring wiring_of_ledger();
+  Status subscribe(const ActionWiring& wiring, OnDelivery on_delivery);
+  std::vector<delivery::Wiring> files_of_ledger();
 
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<Trial> trial_;

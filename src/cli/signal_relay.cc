@@ -1,5 +1,7 @@
 #include "cli/signal_relay.h"
 
+#include <algorithm>
+
 namespace trainwarden::cli {
 namespace {
 
@@ -38,6 +40,15 @@ std::optional<ReceivedSignal> SignalRelay::wait(std::chrono::milliseconds timeou
   const int number = sigtimedwait(&taken_, &info, &limit);
   if (number < 0) return std::nullopt;
   return ReceivedSignal{number, info.si_code == SI_KERNEL};
+}
+
+std::optional<ReceivedSignal> SignalRelay::wait_for_end(std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto signal = wait(std::max(left, std::chrono::milliseconds(0)));
+    if (!signal || signal->number != SIGCHLD) return signal;
+  }
 }
 
 }  // namespace trainwarden::cli

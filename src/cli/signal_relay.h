@@ -27,6 +27,10 @@ class SignalRelay {
   // The next signal, nothing after `timeout`.
   std::optional<ReceivedSignal> wait(std::chrono::milliseconds timeout);
 
+  // The next signal that asks this program to end: children that end, such as programs that actions start, are passed
+  // over.
+  std::optional<ReceivedSignal> wait_for_end(std::chrono::milliseconds timeout);
+
   // What a child process gets: the mask as it was, and the signals whose default a child must have back.
   const sigset_t& original_mask() const { return original_mask_; }
   const sigset_t& to_reset() const { return to_reset_; }

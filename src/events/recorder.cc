@@ -1,6 +1,5 @@
 #include "events/recorder.h"
 
-#include <algorithm>
 #include <mutex>
 #include <set>
 #include <tuple>
@@ -179,10 +178,8 @@ void Recorder::Impl::update_facts() {
   for (const trial::WorkerJournal* journal : TrialAccess::journals(trial_)) {
     facts_.writing = facts_.writing || (journal->life().writing && !journal->life().run_end);
   }
-  facts_.last_unix_ns = std::max(words_.last_unix_ns(), trial_.last_unix_ns());
   facts_.end_unix_ns = words_.end_unix_ns();
-  const bool ended = facts_.state == RunState::kCompleted || facts_.state == RunState::kStopped;
-  if (ended && facts_.end_unix_ns == 0) facts_.end_unix_ns = facts_.last_unix_ns;  // smdebug says no more
+  facts_.last_unix_ns = std::max(words_.last_unix_ns(), trial_.last_unix_ns());
   facts_.stops = words_.stops();
 }
 

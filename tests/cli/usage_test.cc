@@ -6,9 +6,8 @@ namespace {
 
 using Usage = CliTest;
 
-constexpr const char* kCommands[] = {"run",     "ls",     "show",   "tensors", "steps", "value",
-                                     "rules",   "check",  "watch",  "doctor",  "demo",  "completion",
-                                     "capture", "export", "import", "stop",    "save"};
+constexpr const char* kCommands[] = {"run",   "ls",     "show", "tensors",    "steps",   "value",  "rules", "check",
+                                     "watch", "doctor", "demo", "completion", "capture", "export", "import"};
 
 TEST_F(Usage, EveryCommandHasHelpWithExamples) {
   for (const char* command : kCommands) {

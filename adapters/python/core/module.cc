@@ -4,7 +4,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
-#include "python_control.h"
 #include "python_hook.h"
 #include "python_trial.h"
 #include "tensor_argument.h"
@@ -33,5 +32,4 @@ NB_MODULE(_core, module) {
   python::bind_rules(module);
   python::bind_describe(module);
   python::bind_transfer(module);
-  python::bind_control(module);
 }

@@ -34,7 +34,6 @@ from .stopping import StopTraining
 
 if TYPE_CHECKING:
     from . import rules
-    from .control import SaveAnswer, StopAnswer, save, stop
     from .describing import describe
     from .transfer import Exporter, ExportNote, ExportReport, ImportReport, export, import_run
     from .trial import RunState, StepState, TensorHandle, Trial, open
@@ -55,14 +54,12 @@ __all__ = [
     "Mode",
     "Reduction",
     "RunState",
-    "SaveAnswer",
     "SavePolicy",
     "SaveSchedule",
     "Statistics",
     "StepAdvice",
     "StepEnd",
     "StepState",
-    "StopAnswer",
     "StopTraining",
     "TensorHandle",
     "Trial",
@@ -73,15 +70,12 @@ __all__ = [
     "import_run",
     "open",
     "rules",
-    "save",
-    "stop",
 ]
 
 __version__ = version()
 
 # Reading needs NumPy. A training that is only watched does not wait for its import.
 _READING = ("RunState", "StepState", "TensorHandle", "Trial", "open")
-_CONTROL = ("SaveAnswer", "StopAnswer", "save", "stop")
 _TRANSFER = ("ExportNote", "ExportReport", "Exporter", "ImportReport", "export", "import_run")
 
 
@@ -90,8 +84,6 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(f".{name}", __name__)
     if name in _READING:
         return getattr(importlib.import_module(".trial", __name__), name)
-    if name in _CONTROL:
-        return getattr(importlib.import_module(".control", __name__), name)
     if name in _TRANSFER:
         return getattr(importlib.import_module(".transfer", __name__), name)
     if name == "describe":

@@ -39,8 +39,7 @@ def describe(run: str | os.PathLike[str]) -> dict[str, Any]:
     Raises:
         FileNotFoundError: there is no run.
     """
-    description: dict[str, Any] = json.loads(_core.describe_json(os.fspath(run)), object_hook=_with_datetimes)
-    return description
+    return json.loads(_core.describe_json(os.fspath(run)), object_hook=_with_datetimes)
 
 
 def _with_datetimes(fields: dict[str, Any]) -> dict[str, Any]:
