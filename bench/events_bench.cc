@@ -122,9 +122,13 @@ Result<std::vector<Figure>> match_per_s() {
 
   match::MatcherBuilder builder;
   std::vector<std::vector<match::reference::AllOf>> one_by_one;
+  std::vector<match::Matcher> one_each;
   for (const std::string& text : texts) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto pattern, match::Pattern::parse(text));
     builder.add(pattern);
+    match::MatcherBuilder alone;
+    alone.add(pattern);
+    one_each.push_back(alone.build());
     one_by_one.push_back(match::reference::alternatives(nlohmann::json::parse(text), {}));
   }
   const match::Matcher matcher = builder.build();
@@ -137,12 +141,17 @@ Result<std::vector<Figure>> match_per_s() {
   };
   if (match_one_by_one() != matched.size()) return Status(Code::kInternal, "the two matchers disagree");
 
-  constexpr std::size_t kAutomaton = 0, kOneByOne = 1, kReading = 2;
+  constexpr std::size_t kAutomaton = 0, kOneByOne = 1, kReading = 2, kOneEach = 3;
   const PairedRuns runs = measure_interleaved(
       kRounds, std::vector<std::function<double()>>{
                    [&] { return processor_ns(kMatches, [&] { keep(matcher.match(kEvent)); }); },
                    [&] { return processor_ns(2, [&] { keep(match_one_by_one()); }); },
                    [&] { return processor_ns(kMatches, [&] { keep(match::JsonScanner(kEvent).skip_value()); }); },
+                   [&] {
+                     return processor_ns(2, [&] {
+                       for (const match::Matcher& one : one_each) keep(one.match(kEvent));
+                     });
+                   },
                });
   const auto per_second = [&](std::size_t arm) {
     const Spread ns = runs.ns(arm);
@@ -157,6 +166,8 @@ Result<std::vector<Figure>> match_per_s() {
       {name + ".vs_one_by_one", runs.ratio(kOneByOne, kAutomaton), "ratio", Goal{},
        "the rival reads the event into a tree once and goes through it pattern by pattern"},
       {name + ".one_by_one", per_second(kOneByOne), "1/s", Goal{}, "each pattern asks for each of its fields anew"},
+      {name + ".vs_one_automaton_each", runs.ratio(kOneEach, kAutomaton), "ratio", Goal{},
+       "the same automaton for each pattern alone: each reads the event anew"},
       {name + ".reading_alone", per_second(kReading), "1/s", Goal{},
        "the event read strictly and nothing done with it: what the first figure cannot exceed"},
       {name + ".share_of_reading", runs.ratio(kReading, kAutomaton), "ratio", Goal{}, "reading within matching"},

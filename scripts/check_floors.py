@@ -45,7 +45,7 @@ PUBLIC_HEADERS = {
     "transfer.h": "transfer",
     "rule.h": "rules", "rule_abi.h": "rules",
     "describe.h": "events",
-    "watch.h": "watch",
+    "control.h": "watch", "watch.h": "watch",
     "guard.h": "guard",
     "trainwarden.h": "cli",
 }

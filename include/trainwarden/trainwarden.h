@@ -2,6 +2,7 @@
 #pragma once
 
 #include "trainwarden/collection.h"
+#include "trainwarden/control.h"
 #include "trainwarden/dtype.h"
 #include "trainwarden/guard.h"
 #include "trainwarden/hook.h"

@@ -15,8 +15,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kDumpWait{60'000};
 constexpr const char* kNoBlackBox = "the run has no black box (start it with --black-box)";
-constexpr const char* kHowToSave = "a program says how it saves with hook.on_checkpoint (docs/guide/save-now.md)";
-
 // One of the two things that are asked for.
 struct Wish {
   std::string what;   // "checkpoint", "black box"
@@ -94,10 +92,7 @@ class SaveCourse {
   ActionOutcome outcome() const {
     const Wish& wanted = checkpoint_.made ? checkpoint_ : dump_;
     if (wanted.answer.done) return ActionOutcome::done(story());
-    std::string why = story();
-    const bool cannot_save = checkpoint_.made && !wanted.answer.refused.empty();
-    if (cannot_save && why.find("on_checkpoint") == std::string::npos) why += fmt::format("; {}", kHowToSave);
-    return ActionOutcome::give_up(Status(Code::kFailedPrecondition, std::move(why)));
+    return ActionOutcome::give_up(Status(Code::kFailedPrecondition, story()));
   }
 
   ActionOutcome unfinished(Code code, const std::string& what) const {

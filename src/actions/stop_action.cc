@@ -50,13 +50,14 @@ class StopCourse {
     TRAINWARDEN_ASSIGN_OR_RETURN(const Waited waited, wait_for(options_.grace, [](const RunAnswer& answer) {
                                    return answer.accepted || answer.ended;
                                  }));
-    if (waited == Waited::kHappened) return last_.ended ? ended() : accepted("the training has answered and stops");
+    if (waited == Waited::kHappened)
+      return last_.ended ? ended() : accepted("the training has taken the request, and stops at the end of its step");
     if (waited == Waited::kLeft) return left();
     note(fmt::format("the training did not answer within {}", text_of(options_.grace)));
     if (options_.then != Then::kNothing) return send_term();
     return ActionOutcome::try_again(
         Status(Code::kDeadlineExceeded,
-               story() + "; it answers at the end of a step, and the request stays: " + run_.storage->describe(path_)));
+               story() + "; the request stays, and it stops once it reads it: " + run_.storage->describe(path_)));
   }
 
   // Who only asks is done with the answer; who insists wants to see the end.

@@ -57,7 +57,7 @@ TEST_F(StopRequestTest, AsksAndWaitsForTheAnswer) {
     return RunAnswer{.accepted = ++looks == 4};
   });
   EXPECT_EQ(outcome.kind, Kind::kDone);
-  EXPECT_EQ(outcome.answer, "the training has answered and stops");
+  EXPECT_EQ(outcome.answer, "the training has taken the request, and stops at the end of its step");
   const auto request = format::decode_stop_request(*storage_->read(kRequest));
   EXPECT_EQ(request->key, "vanishinggradient-120");
   EXPECT_EQ(request->reason, "VanishingGradient fired at step 120 (train 100)");
@@ -91,8 +91,7 @@ TEST_F(StopRequestTest, NoAnswerIsAskedForAgain) {
   EXPECT_EQ(outcome.kind, Kind::kTryAgain);
   EXPECT_EQ(outcome.status.code(), Code::kDeadlineExceeded);
   EXPECT_TRUE(contains(outcome.status.message(),
-                       "did not answer within 30.0 ms; it answers at the end of a step, and "
-                       "the request stays"))
+                       "did not answer within 30.0 ms; the request stays, and it stops once it reads it: "))
       << outcome.status.message();
   EXPECT_TRUE(asked());
 }

@@ -21,6 +21,8 @@ using Action = std::function<int()>;
 // Each adds one sub-command to `app`; parsing it sets `action`.
 void add_run(CLI::App& app, Action& action);
 void add_capture(CLI::App& app, Action& action);
+void add_stop(CLI::App& app, Action& action);
+void add_save(CLI::App& app, Action& action);
 void add_ls(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_describe(CLI::App& app, Action& action);

@@ -30,6 +30,8 @@ void add_commands(CLI::App& app, Action& action) {
   add_demo(app, action);
   add_run(app, action);
   add_capture(app, action);
+  add_stop(app, action);
+  add_save(app, action);
   add_ls(app, action);
   add_show(app, action);
   add_describe(app, action);

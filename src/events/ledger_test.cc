@@ -239,6 +239,28 @@ TEST_F(LedgerTest, OfAKilledProcessIsTakenByTheNext) {
   }
 }
 
+// A ledger as the first version wrote it.
+TEST_F(LedgerTest, ReadsTheGoldenOne) {
+  const auto golden = storage::open_local_storage(TW_SOURCE_DIR "/testdata/golden/v1-ledger");
+  const auto run = store::read_run(*golden);
+  ASSERT_TRUE(run.ok()) << run.status().to_string();
+  const auto contents = read_ledger(*golden, *run);
+  ASSERT_TRUE(contents.ok()) << contents.status().to_string();
+  EXPECT_EQ(contents->unreadable, 0u);
+  ASSERT_EQ(contents->events.size(), 2u);
+  EXPECT_EQ(contents->events[0].key, "run-starting-1");
+  EXPECT_EQ(contents->events[0].change.to, "InProgress/Starting");
+  EXPECT_EQ(contents->events[1].type, kAlertType);
+  EXPECT_EQ(contents->events[1].unix_ns, 1'700'000'001'000'000'001);
+  EXPECT_EQ(contents->events[1].global_step, 120);
+  EXPECT_EQ(contents->events[1].data.at("origin").at("journal"), "watch-0");
+  ASSERT_EQ(contents->deliveries.size(), 2u);
+  EXPECT_EQ(contents->deliveries[1].state, DeliveryState::kDelivered);
+  EXPECT_EQ(contents->deliveries[1].answer, "204");
+  ASSERT_EQ(contents->subscribed.size(), 1u);
+  EXPECT_EQ(contents->intake, (Intake{{"watch-0", 2}}));
+}
+
 TEST_F(LedgerTest, WakesWhoWaits) {
   const auto ledger = open();
   std::jthread waiter([&](const std::stop_token& stop) {

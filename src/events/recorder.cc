@@ -1,5 +1,6 @@
 #include "events/recorder.h"
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 #include <tuple>
@@ -178,8 +179,10 @@ void Recorder::Impl::update_facts() {
   for (const trial::WorkerJournal* journal : TrialAccess::journals(trial_)) {
     facts_.writing = facts_.writing || (journal->life().writing && !journal->life().run_end);
   }
-  facts_.end_unix_ns = words_.end_unix_ns();
   facts_.last_unix_ns = std::max(words_.last_unix_ns(), trial_.last_unix_ns());
+  facts_.end_unix_ns = words_.end_unix_ns();
+  const bool ended = facts_.state == RunState::kCompleted || facts_.state == RunState::kStopped;
+  if (ended && facts_.end_unix_ns == 0) facts_.end_unix_ns = facts_.last_unix_ns;  // smdebug says no more
   facts_.stops = words_.stops();
 }
 

@@ -93,12 +93,15 @@ NextStatus begins_to_train(std::int64_t unix_ns) {
 
 const StopFact* stop_of_attempt(const RunTable& table, const RunFacts& facts) {
   const std::int64_t start = attempt_start(table);
-  const StopFact* earliest = nullptr;
+  const StopFact* chosen = nullptr;
   for (const StopFact& stop : facts.stops) {
-    if (stop.accepted_unix_ns > 0 && stop.accepted_unix_ns < start) continue;  // the attempt before this one obeyed
-    if (earliest == nullptr || stop.request.unix_ns < earliest->request.unix_ns) earliest = &stop;
+    const bool accepted = stop.accepted_unix_ns > 0;
+    if (accepted && stop.accepted_unix_ns < start) continue;  // the attempt before this one obeyed
+    const bool chosen_accepted = chosen != nullptr && chosen->accepted_unix_ns > 0;
+    const bool earlier = chosen == nullptr || stop.request.unix_ns < chosen->request.unix_ns;
+    if (chosen == nullptr || (accepted == chosen_accepted ? earlier : accepted)) chosen = &stop;
   }
-  return earliest;
+  return chosen;
 }
 
 std::optional<NextStatus> next_status(const RunTable& table, const RunFacts& facts) {

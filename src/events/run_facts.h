@@ -36,8 +36,8 @@ struct RunFacts {
   std::function<std::int64_t(std::int64_t unix_ns)> first_step_after;
 };
 
-// The request that the present attempt was stopped by, or is to be: the earliest that is open, or that was accepted
-// since the attempt began. None: nobody asks.
+// The request that the present attempt was stopped by, or is to be: the earliest that was accepted since the attempt
+// began, else the earliest that is open. None: nobody asks.
 const StopFact* stop_of_attempt(const RunTable& table, const RunFacts& facts);
 
 struct NextStatus {

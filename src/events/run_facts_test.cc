@@ -138,6 +138,15 @@ TEST_F(RunFactsTest, AnOldStopIsOver) {
   EXPECT_EQ(stop_of_attempt(table_, (facts_.stops = stops_, facts_))->request.unix_ns, 600);
 }
 
+TEST_F(RunFactsTest, IsStoppedByTheRequestThatWasAccepted) {
+  ask(250);
+  ask(260, 270);
+  ask(265, 270);
+  facts_.stops = stops_;
+  table_.advance(S::kStarting, 100, "");
+  EXPECT_EQ(stop_of_attempt(table_, facts_)->request.unix_ns, 260);
+}
+
 // Each end of a program that its parent sees.
 TEST_F(RunFactsTest, EndsAsItsProgramEnds) {
   struct Case {

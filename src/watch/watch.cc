@@ -56,8 +56,8 @@ class Watch::Impl {
   void on_verdict(const rules::VerdictRecord& record) {
     if (options_.on_verdict) options_.on_verdict(verdict_of(record));
     if (!record.alarms()) return;
-    const actions::by_verdict::FiredVerdict fired{record.rule_id, record.place.global_step, rules::step_text(record.place),
-                                      record.verdict};
+    const actions::by_verdict::FiredVerdict fired{record.rule_id, record.place.global_step,
+                                                  rules::step_text(record.place), record.verdict};
     if (!std::exchange(actions_set_up_, true)) set_up_actions();  // now it is known what the training can do
     for (const actions::by_verdict::ActionOutcome& outcome : dispatcher_.dispatch(fired, options_.stop)) {
       if (outcome.action == "stop") stop_requested_ = true;

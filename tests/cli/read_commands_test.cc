@@ -1,5 +1,6 @@
 // The commands that read a run: ls, show, tensors, steps, value.
 #include <fstream>
+#include <map>
 
 #include "cli_harness.h"
 
@@ -49,6 +50,29 @@ TEST_F(ReadCommands, LsTakesTheFolderFromTheCommandLine) {
 TEST_F(ReadCommands, ARunThatWasKilledIsShownAsDied) {
   train("killed", {"--crash"});
   EXPECT_EQ(cli({"show", "killed", "--json"}).json().at("state"), "died");
+}
+
+// However a run ended, all commands say the same of it.
+TEST_F(ReadCommands, DescribeLsAndShowAgree) {
+  train("killed", {"--crash"});
+  const std::map<std::string, std::string> statuses = {{"first", "Completed"}, {"killed", "Failed"}};
+  for (const auto& run : cli({"ls", "--json"}).json().at("runs")) {
+    const std::string name = run.at("name");
+    const auto job = cli({"describe", name, "--json"}).json();
+    EXPECT_EQ(job.at("TrainingJobName"), name);
+    EXPECT_EQ(job.at("TrainingJobStatus"), statuses.at(name));
+    EXPECT_EQ(job.contains("FailureReason"), name == "killed");
+    const auto shown = cli({"show", name, "--json"}).json();
+    EXPECT_EQ(run.at("status"), job.at("TrainingJobStatus"));
+    EXPECT_EQ(run.at("secondary_status"), job.at("SecondaryStatus"));
+    EXPECT_EQ(shown.at("status"), job.at("TrainingJobStatus"));
+    EXPECT_EQ(shown.at("secondary_status"), job.at("SecondaryStatus"));
+  }
+  const Outcome text = cli({"describe", "first"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.out.find("first  Completed"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("Training"), std::string::npos) << text.out;
+  EXPECT_EQ(cli({"describe", "nowhere"}).exit_code, 1);
 }
 
 TEST_F(ReadCommands, ShowTellsWhatARunHolds) {

@@ -37,6 +37,19 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
+TEST_F(SmdebugCommands, DescribeTellsWhatIsKnown) {
+  write();
+  const auto before = file_count();
+  const auto job = cli({"describe", "old", "--json"}).json();
+  EXPECT_EQ(job.at("TrainingJobName"), "old");
+  EXPECT_EQ(job.at("TrainingJobStatus"), "Completed");
+  EXPECT_EQ(job.at("Recorder"), "smdebug");
+  EXPECT_EQ(job.at("Steps"), 5);
+  EXPECT_TRUE(job.at("DebugRuleEvaluationStatuses").empty());
+  EXPECT_EQ(cli({"describe", "old"}).exit_code, 0);
+  EXPECT_EQ(file_count(), before);
+}
+
 TEST_F(SmdebugCommands, LsMarksThem) {
   write();
   train("ours");

@@ -6,8 +6,9 @@ namespace {
 
 using Usage = CliTest;
 
-constexpr const char* kCommands[] = {"run",   "ls",     "show", "tensors",    "steps",   "value",  "rules", "check",
-                                     "watch", "doctor", "demo", "completion", "capture", "export", "import"};
+constexpr const char* kCommands[] = {"run",     "ls",     "show",   "tensors", "steps", "value",
+                                     "rules",   "check",  "watch",  "doctor",  "demo",  "completion",
+                                     "capture", "export", "import", "stop",    "save"};
 
 TEST_F(Usage, EveryCommandHasHelpWithExamples) {
   for (const char* command : kCommands) {

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
+#include "python_control.h"
 #include "python_hook.h"
 #include "python_trial.h"
 #include "tensor_argument.h"
@@ -32,4 +33,5 @@ NB_MODULE(_core, module) {
   python::bind_rules(module);
   python::bind_describe(module);
   python::bind_transfer(module);
+  python::bind_control(module);
 }

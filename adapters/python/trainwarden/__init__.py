@@ -34,6 +34,7 @@ from .stopping import StopTraining
 
 if TYPE_CHECKING:
     from . import rules
+    from .control import SaveAnswer, StopAnswer, save, stop
     from .describing import describe
     from .transfer import Exporter, ExportNote, ExportReport, ImportReport, export, import_run
     from .trial import RunState, StepState, TensorHandle, Trial, open
@@ -54,12 +55,14 @@ __all__ = [
     "Mode",
     "Reduction",
     "RunState",
+    "SaveAnswer",
     "SavePolicy",
     "SaveSchedule",
     "Statistics",
     "StepAdvice",
     "StepEnd",
     "StepState",
+    "StopAnswer",
     "StopTraining",
     "TensorHandle",
     "Trial",
@@ -70,12 +73,15 @@ __all__ = [
     "import_run",
     "open",
     "rules",
+    "save",
+    "stop",
 ]
 
 __version__ = version()
 
 # Reading needs NumPy. A training that is only watched does not wait for its import.
 _READING = ("RunState", "StepState", "TensorHandle", "Trial", "open")
+_CONTROL = ("SaveAnswer", "StopAnswer", "save", "stop")
 _TRANSFER = ("ExportNote", "ExportReport", "Exporter", "ImportReport", "export", "import_run")
 
 
@@ -84,6 +90,8 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(f".{name}", __name__)
     if name in _READING:
         return getattr(importlib.import_module(".trial", __name__), name)
+    if name in _CONTROL:
+        return getattr(importlib.import_module(".control", __name__), name)
     if name in _TRANSFER:
         return getattr(importlib.import_module(".transfer", __name__), name)
     if name == "describe":

@@ -39,7 +39,8 @@ def describe(run: str | os.PathLike[str]) -> dict[str, Any]:
     Raises:
         FileNotFoundError: there is no run.
     """
-    return json.loads(_core.describe_json(os.fspath(run)), object_hook=_with_datetimes)
+    description: dict[str, Any] = json.loads(_core.describe_json(os.fspath(run)), object_hook=_with_datetimes)
+    return description
 
 
 def _with_datetimes(fields: dict[str, Any]) -> dict[str, Any]:

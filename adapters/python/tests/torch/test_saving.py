@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 import pytest
@@ -163,11 +163,22 @@ def test_it_can_be_switched_off(runner: Runner) -> None:
     assert not (run_dir / "checkpoints").exists()
 
 
+_watchers: list[trainwarden.torch.Watcher] = []
+
+
+@pytest.fixture(autouse=True)
+def _nobody_listens_any_more() -> Iterator[None]:
+    yield
+    while _watchers:
+        _watchers.pop().detach()
+
+
 def watched(run_dir: Path, model: nn.Module, **options: Any) -> Any:
-    """A step of a training with a hook and a watcher, and the hook."""
+    """The hook and the watcher of a training, and a step of it."""
     optimizer = torch.optim.SGD([each for each in model.parameters() if not each.is_meta] or [torch.ones(1)], lr=0.1)
     hook = trainwarden.Hook(run_dir, **options)
     watcher = trainwarden.torch.watch(hook, model, optimizer)
+    _watchers.append(watcher)
 
     def step(kept_alive: nn.Module = model) -> None:
         hook.save_scalar("s", 1.0)

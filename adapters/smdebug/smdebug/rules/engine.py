@@ -72,18 +72,21 @@ def run(
     """Judges the run of the rule's base trial with the engine of `trainwarden watch`, live or recorded.
 
     The verdicts go into a journal in the run's folder, unless smdebug wrote the folder. With the action stoptraining
-    the training is asked to stop when the rule fires.
+    the training is asked to stop when the rule fires; an email is sent when judging has ended.
 
     Arguments:
         start_step, end_step: the global steps that are judged, the last not included.
         follow, keep_going, on_verdict: as in trainwarden.rules.run().
     """
     source = rule.base_trial.source
-    return rules.run(
-        source.path,
-        EngineRule(rule, start_step, end_step),
-        follow=follow,
-        keep_going=keep_going,
-        write_journal=source.recorder == "trainwarden",
-        on_verdict=on_verdict,
-    )
+    try:
+        return rules.run(
+            source.path,
+            EngineRule(rule, start_step, end_step),
+            follow=follow,
+            keep_going=keep_going,
+            write_journal=source.recorder == "trainwarden",
+            on_verdict=on_verdict,
+        )
+    finally:
+        rule.end_actions()

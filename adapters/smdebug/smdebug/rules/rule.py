@@ -94,6 +94,10 @@ class Rule(ABC):
             self._actions.invoke(f"at step {step}", step)
             raise RuleEvaluationConditionMet(self.rule_name, step)
 
+    def end_actions(self) -> None:
+        """For who has judged with the rule: sends what its actions could not send meanwhile."""
+        self._actions.end()
+
     def __call__(self) -> rules.Rule:
         """The rule as one of trainwarden's, so that trainwarden.rules.run() takes it."""
         from .engine import EngineRule  # here, as who only judges with invoke_rule() needs no engine

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trainwarden
@@ -45,13 +50,78 @@ def test_what_is_no_json_is_an_error() -> None:
         Actions("stoptraining", "Rule")
 
 
-def test_a_message_is_not_sent_and_the_log_says_so(run_dir: Path, log: pytest.LogCaptureFixture) -> None:
+def test_a_text_message_is_not_sent_and_the_log_says_what_to_use(
+    run_dir: Path, log: pytest.LogCaptureFixture
+) -> None:
     write_modes(run_dir)
     rule = Fires(create_trial(run_dir), '{"name": "sms", "endpoint": "+15550100"}')
     with pytest.raises(NoMoreData):
         invoke_rule(rule)
     assert "rule Fires fired at step 0; the sms to +15550100 is not sent" in log.text
-    assert "needs the actions of trainwarden" in log.text
+    assert "use email, or a webhook" in log.text
+
+
+EMAIL = '{"name": "email", "endpoint": "Me@Example.com"}'
+
+
+class MailServer:
+    """A real one, on this machine, which keeps what it gets in a file."""
+
+    def __init__(self, record: Path):
+        program = Path(__file__).resolve().parents[4] / "tests" / "servers" / "smtp_server.py"
+        self._record = record
+        self._process = subprocess.Popen(
+            [sys.executable, program, "--record", record], stdout=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout is not None
+        self.port = self._process.stdout.readline().removeprefix("port ").strip()
+
+    def mails(self) -> list[dict[str, Any]]:
+        text = self._record.read_text() if self._record.exists() else ""
+        return [json.loads(line) for line in text.splitlines()]
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+@pytest.fixture
+def mail_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MailServer]:
+    pytest.importorskip("aiosmtpd")
+    server = MailServer(tmp_path / "mails.jsonl")
+    settings = {"HOST": "127.0.0.1", "PORT": server.port, "SECURITY": "none", "FROM": "warden@example.com"}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"TRAINWARDEN_SMTP_{name}", value)
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize("under_the_engine", [False, True])
+def test_an_email_is_sent_once_an_hour(run_dir: Path, mail_server: MailServer, under_the_engine: bool) -> None:
+    write_modes(run_dir)
+    rule = Fires(create_trial(run_dir), EMAIL)
+    if under_the_engine:
+        assert engine.run(rule).fired
+    else:
+        invoke_rule(rule, end_step=3)
+    (mail,) = mail_server.mails()
+    assert mail["to"] == ["Me@Example.com"] and mail["from"] == "warden@example.com"
+    assert "Fires" in mail["message"]
+
+
+def test_an_email_that_cannot_be_sent_waits(
+    run_dir: Path, log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRAINWARDEN_SMTP_HOST", raising=False)
+    write_modes(run_dir)
+    invoke_rule(Fires(create_trial(run_dir), EMAIL), end_step=1)
+    assert "the email to Me@Example.com about rule Fires waits" in log.text and "host" in log.text
+
+
+def test_no_email_about_a_folder_of_smdebug(run_dir: Path, log: pytest.LogCaptureFixture) -> None:
+    SmdebugFolder(run_dir).step(0)
+    invoke_rule(Fires(create_trial(run_dir), EMAIL), end_step=1)
+    assert "is not sent" in log.text and "was written by smdebug" in log.text
 
 
 @pytest.mark.parametrize("under_the_engine", [False, True])

@@ -38,10 +38,13 @@ class Actions:
     def invoke(self, message: str = "", step: int | None = None) -> None:
         """Runs each. `step`: the global step at which the rule fired."""
         for action in self._actions:
-            if isinstance(action, StopTrainingAction):
-                action.invoke(message, step)
-            else:
-                action.invoke(message)
+            action.invoke(message, step)
+
+    def end(self) -> None:
+        """Does what could not be done while an engine judged with the rule."""
+        for action in self._actions:
+            if isinstance(action, MessageAction):
+                action.deliver()
 
     def _action_of(self, entry: Any) -> Action | None:
         fields = {str(key).lower(): value for key, value in entry.items()} if isinstance(entry, dict) else {}
@@ -49,7 +52,7 @@ class Actions:
         if name == "stoptraining" and fields.get("training_job_prefix") is not None:
             return StopTrainingAction(self._rule_name, str(fields["training_job_prefix"]), self._run)
         if name in ("sms", "email") and fields.get("endpoint") is not None:
-            return MessageAction(self._rule_name, name, str(fields["endpoint"]))
+            return MessageAction(self._rule_name, name, str(fields["endpoint"]), self._run)
         get_logger().warning(
             "rule %s: left out the action %s; expected a name of %s, with training_job_prefix or endpoint",
             self._rule_name,

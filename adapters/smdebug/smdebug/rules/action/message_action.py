@@ -2,27 +2,107 @@
 
 from __future__ import annotations
 
+import atexit
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+
+import trainwarden
+
 from ...core.logger import get_logger
+from .firing import write_down
+
+# For mail servers that are slow. What is not sent by then stays in the run, and is sent by whoever delivers next.
+_LONGEST = "60s"
+# Of the same rule to the same address. On SageMaker a rule ended with its first hit.
+_COOL_DOWN = "1h"
 
 
 class MessageAction:
-    """Says on the log that the message is not sent: sending is what the actions of Trainwarden do.
+    """An e-mail is sent by the program trainwarden (its action `mail`), through the mail server that
+    TRAINWARDEN_SMTP_HOST and its like name; verdicts of a rule within an hour of one that was sent are left out. Text
+    messages are not sent: the log says what to use instead.
 
     Attributes:
         protocol: "email" or "sms".
-        endpoint: the address or the number.
+        endpoint: the address or the number, as it was written.
     """
 
-    def __init__(self, rule_name: str, message_type: str, message_endpoint: str):
+    def __init__(
+        self, rule_name: str, message_type: str, message_endpoint: str, run: trainwarden.Trial | None = None
+    ):
         self.rule_name = rule_name
         self.protocol = message_type
         self.endpoint = message_endpoint
+        self._run = run
+        self._waits = False
+        self._comes_back = False  # at the end of the program
 
-    def invoke(self, message: str = "") -> None:
-        get_logger().warning(
-            "rule %s fired %s; the %s to %s is not sent: it needs the actions of trainwarden (trainwarden watch)",
-            self.rule_name,
-            message,
-            self.protocol,
-            self.endpoint,
+    def invoke(self, message: str = "", step: int | None = None) -> None:
+        """Waits up to a minute for the mail server. What cannot be sent is said on the log."""
+        words = f"rule {self.rule_name} fired {message}".rstrip()
+        reason = self._why_not()
+        if reason:
+            get_logger().warning("%s; the %s to %s is not sent: %s", words, self.protocol, self.endpoint, reason)
+            return
+        assert self._run is not None
+        write_down(self._run, self.rule_name, step, words)
+        self._waits = True
+        self.deliver()
+        if self._waits and not self._comes_back:
+            self._comes_back = True
+            atexit.register(self.deliver)
+
+    def deliver(self) -> None:
+        """Sends what waits. While an engine of this process keeps the run's ledger it cannot be sent: it is called again
+        when judging has ended, and when the program does."""
+        if not self._waits or self._run is None:
+            return
+        program = _program()
+        assert program is not None
+        done = subprocess.run(
+            [program, "events", "deliver", str(self._run.path), "--on-fire", self._wire(), "--for", _LONGEST],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
         )
+        self._waits = done.returncode != 0
+        if self._waits:
+            said = (done.stderr.strip() or done.stdout.strip())[-1000:]
+            get_logger().warning("the email to %s about rule %s waits: %s", self.endpoint, self.rule_name, said)
+        else:
+            get_logger().info("the email to %s about rule %s is sent", self.endpoint, self.rule_name)
+
+    def _why_not(self) -> str:
+        if self.protocol == "sms":
+            return "use email, or a webhook to a service that sends text messages (trainwarden watch --on-fire webhook)"
+        if self._run is None:
+            return "it is not known of which run"
+        if self._run.recorder != "trainwarden":
+            return f"{self._run.path} was written by smdebug, and nothing may be written into it"
+        if _program() is None:
+            return "the program trainwarden is neither beside this Python nor in PATH"
+        return ""
+
+    def _wire(self) -> str:
+        """For --on-fire. Each address has a subscription of its own."""
+        name = hashlib.sha256(self.endpoint.encode()).hexdigest()[:8]
+        parameters = {
+            "to": self.endpoint,
+            "rule": self.rule_name,
+            "name": f"smdebug-{self.rule_name}-{name}",
+            "cool_down": _COOL_DOWN,
+        }
+        return "mail:" + ",".join(f"{key}={_quoted(value)}" for key, value in parameters.items())
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '\\"') + '"'
+
+
+def _program() -> str | None:
+    beside = os.path.join(os.path.dirname(sys.executable), "trainwarden")
+    return beside if os.access(beside, os.X_OK) else shutil.which("trainwarden")

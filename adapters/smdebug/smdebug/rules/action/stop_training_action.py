@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import trainwarden
-from trainwarden import rules
-from trainwarden.rules import StepWindow, Verdict
 
 from ...core.logger import get_logger
+from .firing import write_down
 
 
 class StopTrainingAction:
@@ -33,20 +32,5 @@ class StopTrainingAction:
         if self._run.loaded_all_steps:
             get_logger().info("%s; the training has ended already", words)
             return
-        judged = self._run.last_complete_step if step is None else step
-        rules.run(self._run.path, _Fired(self.rule_name, judged, words), follow=False, on_fire="stop")
+        write_down(self._run, self.rule_name, step, words, on_fire="stop")
         get_logger().info("%s; the training was asked to stop", words)
-
-
-class _Fired(rules.Rule):
-    """Fires at the step at which the rule of smdebug's did."""
-
-    def __init__(self, name: str, step: int, words: str):
-        self.name = name
-        self._step = step
-        self._words = words
-
-    def evaluate(self, window: StepWindow) -> Verdict:
-        if window.global_step != self._step:
-            return Verdict.not_applicable("another step")
-        return Verdict.fired(self._words)

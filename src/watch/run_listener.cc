@@ -1,0 +1,45 @@
+#include "watch/run_listener.h"
+
+#include <utility>
+
+#include "storage/local_storage.h"
+#include "trial/trial_access.h"
+
+namespace trainwarden::watch {
+
+Result<std::unique_ptr<RunListener>> RunListener::open(const std::filesystem::path& run_dir, std::string_view wanted,
+                                                       std::function<void()> idle) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<Trial> trial, Trial::open(run_dir));
+  TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(*trial, wanted));
+  return std::unique_ptr<RunListener>(new RunListener(std::move(trial), std::move(idle)));
+}
+
+RunListener::RunListener(std::unique_ptr<Trial> trial, std::function<void()> idle)
+    : trial_(std::move(trial)),
+      idle_(std::move(idle)),
+      storage_(storage::open_local_storage(trial_->path())),
+      ledger_(events::Ledger::in_memory(system_clock(), TrialAccess::run_info(*trial_))),
+      recorder_(*trial_, *storage_, *ledger_) {}
+
+Result<actions::RunAnswer> RunListener::answer_to(std::string_view request_path) {
+  if (idle_) idle_();
+  const Status read = trial_->refresh();
+  if (!read.ok() && read.code() != Code::kUnavailable) return read;  // that passes: the next look sees more
+  TRAINWARDEN_RETURN_IF_ERROR(recorder_.poll());
+  return recorder_.answer_to(request_path);
+}
+
+std::string RunListener::status() const {
+  const std::uint64_t newest = ledger_->last_seq();
+  return newest == 0 ? "" : ledger_->event(newest).data.value("TrainingJobStatus", "");
+}
+
+actions::RunContext RunListener::context() {
+  return {.name = std::filesystem::absolute(trial_->path()).lexically_normal().filename().string(),
+          .path = trial_->path(),
+          .storage = storage_.get(),
+          .clock = &system_clock(),
+          .answer_to = [this](std::string_view request_path) { return answer_to(request_path); }};
+}
+
+}  // namespace trainwarden::watch

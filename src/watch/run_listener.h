@@ -1,0 +1,44 @@
+// RunListener: hears what a training answers, without keeping the run's ledger.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "actions/run_context.h"
+#include "events/ledger.h"
+#include "events/recorder.h"
+#include "storage/storage.h"
+#include "trainwarden/status.h"
+#include "trainwarden/trial.h"
+
+namespace trainwarden::watch {
+
+// One thread at a time.
+class RunListener {
+ public:
+  // `wanted` is for the message when requests are of no use there: "a request to stop". `idle` is called at each look;
+  // it may be null. kNotFound when there is no run, kFailedPrecondition when another recorder wrote it.
+  static Result<std::unique_ptr<RunListener>> open(const std::filesystem::path& run_dir, std::string_view wanted,
+                                                   std::function<void()> idle);
+
+  // To the request in this file, as of now.
+  Result<actions::RunAnswer> answer_to(std::string_view request_path);
+  // TrainingJobStatus as of the last answer_to(): "InProgress".
+  std::string status() const;
+  // For actions that run in this thread; valid as long as this object.
+  actions::RunContext context();
+
+ private:
+  RunListener(std::unique_ptr<Trial> trial, std::function<void()> idle);
+
+  const std::unique_ptr<Trial> trial_;
+  const std::function<void()> idle_;
+  const std::unique_ptr<storage::Storage> storage_;
+  const std::unique_ptr<events::Ledger> ledger_;  // in memory: the true one may be another's
+  events::Recorder recorder_;
+};
+
+}  // namespace trainwarden::watch
