@@ -29,7 +29,7 @@ FLOORS = {
     "network": ("base", "tensor", "format", "storage", "actions"),
     "watch": ("base", "tensor", "format", "storage", "store", "trial", "rules", "actions", "match", "events",
               "delivery"),
-    "guard": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial", "rules", "actions"),
+    "guard": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial", "rules"),
     "cli": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial",
             "transfer", "rules", "actions", "match", "events", "delivery", "network", "watch", "guard"),
 }

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "actions/by_verdict/dispatcher.h"
 #include "base/log.h"
 #include "format/json.h"
+#include "guard/veto_record.h"
 #include "rules/step_place.h"
 #include "rules/verdict_context.h"
 
@@ -174,12 +174,7 @@ void StepGuard::tell(const rules::RuleNews& news, StepAdvice answer) {
 
 // Once for the first of several verdicts in a row, as they are told.
 void StepGuard::tell_action(const rules::VerdictRecord& verdict, StepAdvice answer) {
-  const actions::by_verdict::FiredVerdict fired{verdict.rule_id, verdict.place.global_step,
-                                                rules::step_text(verdict.place), verdict.verdict};
-  const actions::by_verdict::ActionOutcome outcome{std::string(name(answer)),
-                                                   actions::by_verdict::idempotency_key(fired), Status(), 0};
-  journal_.add(format::FrameKind::kAction, fired.global_step,
-               actions::by_verdict::encode_action_outcome(outcome, fired));
+  journal_.add(format::FrameKind::kAction, verdict.place.global_step, encode_veto(verdict, answer));
 }
 
 void StepGuard::finish() {

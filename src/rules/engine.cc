@@ -49,6 +49,7 @@ Engine::Engine(Trial& trial, std::vector<EngineRule> rules, const EngineOptions&
     consequences_.emplace(&runners_.back(), std::move(rules[i].consequences));
   }
   if (options.journal_storage != nullptr) open_journal(*options.journal_storage);
+  for (const RuleStatusRecord& status : statuses()) append(-1, encode_rule_status(status));
 }
 
 Engine::~Engine() {
@@ -68,9 +69,6 @@ void Engine::open_journal(storage::Storage& storage) {
     return;
   }
   journal_ = *std::move(journal);
-  for (const RuleStatusRecord& status : statuses()) {
-    (void)append(format::FrameKind::kVerdict, -1, encode_rule_status(status));
-  }
 }
 
 Status Engine::poll(std::stop_token stop) {
@@ -114,26 +112,24 @@ void Engine::take(RuleRunner& runner, RuleNews news) {
   tell(news);
 }
 
-// A failure to write is kept in journal_status(), and the engine goes on.
 void Engine::tell(const RuleNews& news) {
-  constexpr auto kKind = format::FrameKind::kVerdict;
-  if (news.repeats) (void)append(kKind, news.repeats->last_step, encode_repeats(*news.repeats));
-  if (news.verdict) (void)append(kKind, news.verdict->place.global_step, encode_verdict(*news.verdict));
-  if (news.status) (void)append(kKind, last_judged_step_, encode_rule_status(*news.status));
+  if (news.repeats) append(news.repeats->last_step, encode_repeats(*news.repeats));
+  if (news.verdict) append(news.verdict->place.global_step, encode_verdict(*news.verdict));
+  if (news.status) append(last_judged_step_, encode_rule_status(*news.status));
   if (news.verdict && on_verdict_) on_verdict_(*news.verdict);
 }
 
-Status Engine::append(format::FrameKind kind, std::int64_t global_step, std::string_view json) {
-  if (journal_.writer == nullptr) return {};
-  Status status = journal_.writer->append_event(kind, global_step, json);
-  if (status.ok() || !journal_status_.ok()) return status;
-  journal_status_ = status;
-  log(LogLevel::kError, "a verdict could not be written into journal {}: {}", journal_.name, status.to_string());
-  return status;
-}
-
-Status Engine::record_action(std::int64_t global_step, std::string_view json) {
-  return append(format::FrameKind::kAction, global_step, json);
+// A failure to write is kept in journal_status(), and the engine goes on.
+void Engine::append(std::int64_t global_step, const std::string& json) {
+  if (journal_.writer != nullptr) {
+    const Status status = journal_.writer->append_event(format::FrameKind::kVerdict, global_step, json);
+    if (status.ok()) return;
+    if (journal_status_.ok()) {
+      journal_status_ = status;
+      log(LogLevel::kError, "a verdict could not be written into journal {}: {}", journal_.name, status.to_string());
+    }
+  }
+  if (options_.on_unwritten) options_.on_unwritten(json);
 }
 
 Status Engine::run_until_end(std::stop_token stop) {

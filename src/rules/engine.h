@@ -54,6 +54,8 @@ struct EngineOptions {
   std::chrono::milliseconds poll_interval{5};
   const Clock* clock = &system_clock();
   std::vector<std::string> mute;  // keys (VerdictRecord::mute_key) of which the user has heard enough
+  // Takes each record that could not be written into a journal, or that is written into none.
+  std::function<void(const std::string& json)> on_unwritten{};
 };
 
 // Called in the engine's thread for each verdict that fired (repeats are folded) or failed, after it was written down;
@@ -87,8 +89,6 @@ class Engine {
 
   const std::string& journal_name() const { return journal_.name; }  // "watch-0"; "" when none is written
   const Status& journal_status() const { return journal_status_; }   // the first failure to write it
-  // A word on what was done about a verdict, as JSON in an action frame.
-  Status record_action(std::int64_t global_step, std::string_view json);
 
  private:
   void open_journal(storage::Storage& storage);
@@ -96,7 +96,7 @@ class Engine {
   void judge_silence();
   void take(RuleRunner& runner, RuleNews news);
   void tell(const RuleNews& news);
-  Status append(format::FrameKind kind, std::int64_t global_step, std::string_view json);
+  void append(std::int64_t global_step, const std::string& json);
 
   Trial& trial_;
   const EngineOptions options_;

@@ -211,17 +211,31 @@ TEST(EngineJournal, HoldsVerdictsAndStatusChanges) {
     Watch watch(run, list_of(fires_at("A", {3})), false, true);
     EXPECT_EQ(watch.engine->journal_name(), "watch-0");
     ASSERT_TRUE(watch.engine->poll().ok());
-    EXPECT_TRUE(watch.engine->record_action(3, R"({"type":"action_start"})").ok());
     EXPECT_TRUE(watch.engine->journal_status().ok());
   }
   const auto events = journal_events(run, "watch-0");
-  ASSERT_EQ(events.size(), 4u);
+  ASSERT_EQ(events.size(), 3u);
   EXPECT_EQ((*decode_rule_status(events[0].json))->status, RuleStatus::kInProgress);
   EXPECT_EQ((*decode_verdict(events[1].json))->place.global_step, 3);
   EXPECT_EQ(events[1].step, 3);
   EXPECT_EQ((*decode_rule_status(events[2].json))->status, RuleStatus::kIssuesFound);
-  EXPECT_EQ(events[3].kind, format::FrameKind::kAction);
   EXPECT_EQ(run.open()->workers(), (std::vector<std::string>{"rank-00000"}));
+}
+
+TEST(EngineJournal, WhatIsWrittenNowhereIsHandedOn) {
+  TestRun run;
+  run.add_steps(0, 4);
+  run.end();
+  const auto trial = run.open();
+  std::vector<std::string> records;
+  EngineOptions options;
+  options.on_unwritten = [&](const std::string& json) { records.push_back(json); };
+  Engine engine(*trial, list_of(fires_at("A", {3})), options);
+  ASSERT_TRUE(engine.poll().ok());
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ((*decode_rule_status(records[0]))->status, RuleStatus::kInProgress);
+  EXPECT_EQ((*decode_verdict(records[1]))->place.global_step, 3);
+  EXPECT_EQ((*decode_rule_status(records[2]))->status, RuleStatus::kIssuesFound);
 }
 
 TEST(EngineJournal, RepeatsAreFolded) {

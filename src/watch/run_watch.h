@@ -2,6 +2,7 @@
 // writes each change into the ledger, the courier delivers it.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -21,7 +22,7 @@ using Subscribe = std::function<Result<std::vector<delivery::Subscription>>(cons
 
 struct RunWatchOptions {
   bool keep_going = false;        // judge on with a rule that has fired
-  bool write_journal = true;      // else nothing is written into the run, and nothing follows a verdict
+  bool write_journal = true;      // else verdicts, events and deliveries are kept in memory alone
   std::vector<std::string> mute;  // as EngineOptions
   Subscribe subscribe;            // null: nobody
   // For each verdict that fired or failed, in poll().

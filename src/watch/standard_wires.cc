@@ -1,0 +1,27 @@
+#include "watch/standard_wires.h"
+
+#include <utility>
+
+namespace trainwarden::watch {
+namespace {
+
+delivery::Wire wire_of(std::string action, std::vector<std::string> rule_ids) {
+  delivery::Wire wire;
+  wire.name = action;
+  wire.rules = std::move(rule_ids);
+  wire.action = std::move(action);
+  wire.where = "the rules of this program";
+  return wire;
+}
+
+}  // namespace
+
+delivery::Wire black_box_wire(std::vector<std::string> rule_ids) {
+  return wire_of("black-box", std::move(rule_ids));
+}
+
+delivery::Wire stop_wire(std::vector<std::string> rule_ids) {
+  return wire_of("stop", std::move(rule_ids));
+}
+
+}  // namespace trainwarden::watch
