@@ -41,12 +41,6 @@ void add_run_choice(CLI::App& command, RunChoice& choice) {
   add_runs_option(command, choice.runs);
 }
 
-void add_on_fire_option(CLI::App& command, std::string& on_fire) {
-  command.add_option("--on-fire", on_fire, "What to do when a rule fires (default: report)")
-      ->type_name("ACTION")
-      ->check(CLI::IsMember({"report", "stop"}));
-}
-
 void add_mode_option(CLI::App& command, std::string& mode) {
   command.add_option("--mode", mode, "Steps of this mode in place of global steps")
       ->type_name("MODE")

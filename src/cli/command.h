@@ -76,9 +76,6 @@ struct RunChoice {
 };
 void add_run_choice(CLI::App& command, RunChoice& choice);
 
-// --on-fire stop or report.
-void add_on_fire_option(CLI::App& command, std::string& on_fire);
-
 // --mode; an empty text is Mode::kGlobal.
 void add_mode_option(CLI::App& command, std::string& mode);
 Mode mode_of(const std::string& text);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/follow_up.h"
 #include "cli/picture.h"
 #include "cli/rule_choice.h"
 #include "cli/run_locator.h"
@@ -90,7 +91,10 @@ Result<ProgramResult> play(const Act& act, const fs::path& folder) {
   plan.command = act.program;
   plan.run = folder / act.name;
   plan.output = folder / (act.name + ".log");
-  plan.stop_on_fire = act.stop_on_fire;
+  ActionChoice choice;
+  if (act.stop_on_fire) choice.on_fire = {"stop"};
+  TRAINWARDEN_ASSIGN_OR_RETURN(ActionWiring wiring, choice.wiring(SkipStep::kRefused));
+  plan.subscribe = follow_up(std::move(wiring), rules::rule_ids(rules));
   plan.chatter = Chatter::kProgress;
   TRAINWARDEN_ASSIGN_OR_RETURN(ProgramResult result, run_watched(plan, std::move(rules)));
   if (result.run_appeared && result.exit_code == 0) return result;

@@ -1,5 +1,7 @@
 #include "cli/guard_environment.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,7 +22,10 @@ void divide_defaults(RulePlaces& places) {
 
 }  // namespace
 
-Result<RulePlaces> divide_rules(const std::vector<std::string>& words) {
+Result<RulePlaces> divide_rules(const std::vector<std::string>& words, const std::vector<std::string>& wanted) {
+  const auto names = [&](const std::string& name) {
+    return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+  };
   RulePlaces places;
   for (const std::string& word : words) {
     if (word == kDefaultRules) {
@@ -30,8 +35,14 @@ Result<RulePlaces> divide_rules(const std::vector<std::string>& words) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const RuleSpec spec, parse_rule_spec(word));
     const RuleKind* const kind = rules::find_builtin(spec.name);
     // A line of text can judge inside, a rule of a file has a process of its own.
-    const bool inside = kind != nullptr ? kind->description.in_process : Guard::parse_rules({word}).ok();
-    (inside ? places.inside : places.beside).push_back(word);
+    const bool able = kind != nullptr ? kind->description.in_process : Guard::parse_rules({word}).ok();
+    if (!able && names(spec.name)) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("rule {} cannot judge inside the training, so no step can be left out for it; "
+                                "`trainwarden rules {}` tells what it needs",
+                                printable(spec.name), printable(spec.name)));
+    }
+    (able && (names("*") || names(spec.name)) ? places.inside : places.beside).push_back(word);
   }
   return places;
 }

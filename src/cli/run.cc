@@ -6,10 +6,12 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/action_choice.h"
 #include "cli/attach.h"
 #include "cli/capture_choice.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/follow_up.h"
 #include "cli/guard_environment.h"
 #include "cli/rule_choice.h"
 #include "cli/run_locator.h"
@@ -34,17 +36,45 @@ struct RunOptions {
   CaptureChoice capture;
   std::string attach = "auto";
   RuleChoice rules;
-  std::string on_fire = "report";
+  ActionChoice actions;
   bool inside = false;
-
-  bool judges_inside() const { return inside || on_fire == "skip-step"; }
 };
 
-// Which rules judge where, as texts of --rule.
-Result<RulePlaces> choose_rules(const RunOptions& options) {
+// What the user wants, understood.
+struct Judging {
+  RulePlaces places;  // texts of --rule
+  OnFire on_fire_inside = OnFire::kReport;
+  std::vector<rules::EngineRule> beside;
+  std::vector<std::string> rule_ids;  // of all
+  watch::Subscribe subscribe;
+};
+
+// Rules whose steps are to be left out judge inside the program; with --inside all that can.
+Result<RulePlaces> choose_places(const RunOptions& options, const ActionWiring& wiring) {
   TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<std::string> specs, options.rules.specs());
-  if (options.judges_inside()) return divide_rules(specs);
+  const std::vector<std::string> skipping = wiring.skip_step_rules();
+  if (options.inside) return divide_rules(specs);
+  if (!skipping.empty()) return divide_rules(specs, skipping);
   return RulePlaces{.inside = {}, .beside = std::move(specs)};
+}
+
+OnFire on_fire_inside(const ActionWiring& wiring) {
+  if (!wiring.skip_step_rules().empty()) return OnFire::kSkipStep;
+  return wiring.leads_to("stop") ? OnFire::kStop : OnFire::kReport;
+}
+
+Result<Judging> choose_judging(const RunOptions& options) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(ActionWiring wiring, options.actions.wiring(SkipStep::kAllowed));
+  Judging judging;
+  TRAINWARDEN_ASSIGN_OR_RETURN(judging.places, choose_places(options, wiring));
+  judging.on_fire_inside = on_fire_inside(wiring);
+  TRAINWARDEN_ASSIGN_OR_RETURN(judging.beside, create_rules(judging.places.beside));
+  judging.rule_ids = rules::rule_ids(judging.beside);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto inside, create_rules(judging.places.inside));
+  const std::vector<std::string> inside_ids = rules::rule_ids(inside);
+  judging.rule_ids.insert(judging.rule_ids.end(), inside_ids.begin(), inside_ids.end());
+  judging.subscribe = follow_up(std::move(wiring), judging.rule_ids);
+  return judging;
 }
 
 // A name is one folder inside the folder of runs; a finished run is never written again.
@@ -71,27 +101,24 @@ Result<std::filesystem::path> choose_run(const RunOptions& options) {
 }
 
 // What the rules beside the program need to be captured, and which judge inside it.
-Result<std::map<std::string, std::string>> rule_environment(const RunOptions& options, const RulePlaces& places,
-                                                            const std::vector<rules::EngineRule>& beside) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const OnFire on_fire, parse_on_fire(options.on_fire));
-  TRAINWARDEN_ASSIGN_OR_RETURN(auto environment, guard_environment(places.inside, on_fire, options.rules.mute));
-  const auto needs = rules::union_of_needs(beside);
+Result<std::map<std::string, std::string>> rule_environment(const RunOptions& options, const Judging& judging) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto environment,
+                               guard_environment(judging.places.inside, judging.on_fire_inside, options.rules.mute));
+  const auto needs = rules::union_of_needs(judging.beside);
   if (!needs.empty()) environment[kNeedsVariable] = rules::encode_needs(needs);
-  const bool judged = !places.inside.empty() || !places.beside.empty();
-  if (judged && options.capture.black_box.empty() && std::getenv(kBlackBoxVariable) == nullptr) {
+  if (!judging.rule_ids.empty() && options.capture.black_box.empty() && std::getenv(kBlackBoxVariable) == nullptr) {
     environment[kBlackBoxVariable] = kBlackBoxSteps;
   }
   return environment;
 }
 
-Result<ProgramPlan> make_plan(const RunOptions& options, const RulePlaces& places,
-                              const std::vector<rules::EngineRule>& beside) {
+Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging) {
   ProgramPlan plan;
   plan.command = options.command;
-  plan.stop_on_fire = options.on_fire == "stop";
+  plan.subscribe = judging.subscribe;
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, choose_run(options));
   plan.mute = options.rules.mute;
-  TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, rule_environment(options, places, beside));
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, rule_environment(options, judging));
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, options.capture.environment(std::move(plan.environment)));
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.tensorboard_dir, options.capture.tensorboard_dir(plan.run));
   AttachPlan attach = plan_attach(options.command, options.attach);
@@ -149,7 +176,8 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
   }
   if (result.watch) {
     if (!result.watch->status.ok()) report_error(result.watch->status);
-    print_report(stderr, result.watch->report);
+    if (!result.watch->report.statuses.empty()) print_report(stderr, result.watch->report);
+    print_backlog(plan.run, result.watch->backlog);
   }
   if (!inside.statuses.empty()) {
     fmt::print(stderr, "trainwarden: the rules inside the program:\n");
@@ -160,19 +188,17 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
 }
 
 int act(const RunOptions& options) {
-  const auto places = choose_rules(options);
-  if (!places.ok()) return report_error(places.status());
-  auto beside = create_rules(places->beside);
-  if (!beside.ok()) return report_error(beside.status());
-  const auto plan = make_plan(options, *places, *beside);
+  auto judging = choose_judging(options);
+  if (!judging.ok()) return report_error(judging.status());
+  const auto plan = make_plan(options, *judging);
   if (!plan.ok()) return report_error(plan.status());
-  const auto result = run_watched(*plan, std::move(beside).value());
+  const auto result = run_watched(*plan, std::move(judging->beside));
   if (!result.ok()) {
     report_error(result.status());
     return result.status().code() == Code::kNotFound ? kExitNotFound : kExitNotExecutable;
   }
   RuleReport inside;
-  if (!places->inside.empty()) inside = report_of_inside(*plan, *result);
+  if (!judging->places.inside.empty()) inside = report_of_inside(*plan, *result);
   print_summary(options, *plan, *result, inside);
   return exit_code_of(*result, inside);
 }
@@ -194,11 +220,7 @@ void add_run(CLI::App& app, Action& action) {
       ->type_name("HOW")
       ->check(CLI::IsMember({"auto", "preload", "off"}));
   add_rule_choice(command, o.rules);
-  command
-      .add_option("--on-fire", o.on_fire,
-                  "What to do when a rule fires (default: report); skip-step leaves the optimizer's step out")
-      ->type_name("ACTION")
-      ->check(CLI::IsMember({"report", "stop", "skip-step"}));
+  add_action_choice(command, o.actions);
   command.add_flag("--inside", o.inside,
                    "Rules that can judge inside the program do, before the optimizer steps; skip-step implies it");
   set_examples(command, {"trainwarden run -- python train.py", "trainwarden run -- ./train --epochs 3",
@@ -206,6 +228,7 @@ void add_run(CLI::App& app, Action& action) {
                          "trainwarden run --rules default -- python train.py",
                          "trainwarden run --rules default --on-fire skip-step -- python train.py",
                          "trainwarden run --name first --rule VanishingGradient --on-fire stop -- ./train",
+                         "trainwarden run --rules default --actions actions.toml -- python train.py",
                          "trainwarden run --tensorboard board -- python train.py",
                          "trainwarden run --config capture.json -- python3 train.py"});
 }

@@ -1,8 +1,10 @@
 // `trainwarden watch`: judges a run while it is written, and stops it when that was asked for.
 #include <fmt/format.h>
 
+#include "cli/action_choice.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/follow_up.h"
 #include "cli/rule_choice.h"
 #include "cli/rule_report.h"
 #include "cli/run_locator.h"
@@ -17,7 +19,7 @@ constexpr std::chrono::milliseconds kLookInterval{50};
 struct WatchOptions {
   RunChoice run;
   RuleChoice rules;
-  std::string on_fire = "report";
+  ActionChoice actions;
   bool wait = false;
   bool json = false;
 };
@@ -36,7 +38,8 @@ void print_result(const std::filesystem::path& run, const WatchResult& result, b
     Json document = {{"run", run_name(run)},
                      {"journal", result.journal},
                      {"run_ended", result.run_ended},
-                     {"stop_requested", result.stop_requested}};
+                     {"stop_requested", result.stop_requested},
+                     {"deliveries", {{"pending", result.backlog.pending}, {"dead", result.backlog.dead}}}};
     document.update(json_of(result.report));
     print_json(document);
   } else {
@@ -47,17 +50,21 @@ void print_result(const std::filesystem::path& run, const WatchResult& result, b
 int act(const WatchOptions& options) {
   auto rules = options.rules.create_some();
   if (!rules.ok()) return report_error(rules.status());
+  auto wiring = options.actions.wiring(SkipStep::kRefused);
+  if (!wiring.ok()) return report_error(wiring.status());
   const auto run = run_to_watch(options);
   if (!run.ok()) return report_error(run.status());
 
   SignalRelay relay;  // before the session's thread
   WatchView view(stderr, Chatter::kProgress);
-  WatchSession session({*run, std::move(rules).value(), options.rules.mute, options.on_fire == "stop"}, view);
+  const watch::Subscribe subscribe = follow_up(std::move(wiring).value(), rules::rule_ids(*rules));
+  WatchSession session({*run, std::move(rules).value(), options.rules.mute, subscribe}, view);
   while (!session.done() && !relay.wait(kLookInterval)) {
   }
   const WatchResult result = session.result();
   if (!result.status.ok()) return report_error(result.status);
   print_result(*run, result, options.json);
+  print_backlog(*run, result.backlog);
   return exit_code_of(result.report);
 }
 
@@ -71,11 +78,12 @@ void add_watch(CLI::App& app, Action& action) {
   command.group(kJudgeGroup);
   add_run_choice(command, o.run);
   add_rule_choice(command, o.rules);
-  add_on_fire_option(command, o.on_fire);
+  add_action_choice(command, o.actions);
   command.add_flag("--wait", o.wait, "Wait for the run to appear");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden watch first --rules default",
                          "trainwarden watch first --rule ExplodingTensor:only_nan=true --on-fire stop",
+                         "trainwarden watch first --rules default --actions actions.toml",
                          "trainwarden watch next --wait --rule LossNotDecreasing --json"});
 }
 

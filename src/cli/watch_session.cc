@@ -4,10 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "actions/by_verdict/black_box_action.h"
-#include "actions/by_verdict/stop_action.h"
 #include "base/pause.h"
-#include "storage/local_storage.h"
 #include "trial/trial_access.h"
 
 namespace trainwarden::cli {
@@ -15,6 +12,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kAppearInterval{20};
 constexpr std::chrono::milliseconds kPollInterval{5};
+// For deliveries that are on their way when there is nothing left to judge.
+constexpr std::chrono::seconds kSettleTime{30};
 
 }  // namespace
 
@@ -28,6 +27,12 @@ bool WatchSession::done() const {
   return ended_future_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
+void WatchSession::program_ended(const events::ProgramEnd& end) {
+  std::lock_guard lock(mutex_);
+  program_end_ = end;
+  program_ended_ = true;
+}
+
 WatchResult WatchSession::result() {
   thread_.request_stop();
   thread_.join();
@@ -37,10 +42,11 @@ WatchResult WatchSession::result() {
 void WatchSession::work(const std::stop_token& stop) {
   try {
     result_.status = await_run(stop);
-    if (result_.status.ok() && plan_.stop_on_fire) {
-      result_.status = TrialAccess::check_writable(*trial_, "a request to stop");
+    if (result_.status.ok()) result_.status = start();
+    if (result_.status.ok()) {
+      judge(stop);
+      settle(stop);
     }
-    if (result_.status.ok()) judge(stop);
   } catch (const std::exception& error) {
     result_.status = Status(Code::kInternal, fmt::format("judging the run failed: {}", error.what()));
   }
@@ -62,53 +68,72 @@ Status WatchSession::await_run(const std::stop_token& stop) {
   }
 }
 
-void WatchSession::judge(const std::stop_token& stop) {
-  storage_ = storage::open_local_storage(plan_.run);
-  const auto on_verdict = [this, stop](const rules::VerdictRecord& verdict) { act_on(verdict, stop); };
-  rules::EngineOptions options;
-  options.journal_storage = storage_.get();
+Status WatchSession::start() {
+  if (plan_.subscribe) TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(*trial_, "what follows a verdict"));
+  watch::RunWatchOptions options;
   options.mute = plan_.mute;
-  engine_ = std::make_unique<rules::Engine>(*trial_, std::move(plan_.rules), options, on_verdict);
-  if (!engine_->journal_status().ok()) view_.on_note("verdicts are not kept: " + engine_->journal_status().message());
+  options.subscribe = plan_.subscribe;
+  options.on_verdict = [this](const rules::VerdictRecord& verdict) { view_.on_verdict(verdict); };
+  options.on_delivery = [this](const events::DeliveryRecord& delivery, const events::Event& event) {
+    std::lock_guard lock(mutex_);
+    deliveries_.emplace_back(delivery, event);
+  };
+  TRAINWARDEN_ASSIGN_OR_RETURN(watch_, watch::RunWatch::start(*trial_, std::move(plan_.rules), std::move(options)));
+  const Status& journal = watch_->engine().journal_status();
+  if (!journal.ok()) view_.on_note("verdicts are not kept: " + journal.message());
+  if (!watch_->note().empty()) view_.on_note(watch_->note());
+  return {};
+}
+
+void WatchSession::judge(const std::stop_token& stop) {
+  rules::Engine& engine = watch_->engine();
   while (true) {
-    result_.status = engine_->poll(stop);
-    caught_up_ = trial_->last_complete_step() <= engine_->last_judged_step();
-    view_.on_progress(*trial_, *engine_);
-    const bool passing = result_.status.code() == Code::kUnavailable;
-    if (engine_->run_ended() || stop.stop_requested() || (!result_.status.ok() && !passing)) break;
+    take_program_end();
+    result_.status = watch_->poll(stop);
+    caught_up_ = trial_->last_complete_step() <= engine.last_judged_step();
+    show_deliveries();
+    view_.on_progress(*trial_, engine);
+    if (is_over(stop)) break;
     pause_for(kPollInterval, stop);
   }
-  engine_->finish();
-  result_.report = report_of(*engine_);
-  result_.journal = engine_->journal_name();
-  result_.run_ended = engine_->run_ended();
+  take_program_end();
+  watch_->finish();
+  result_.report = report_of(engine);
+  result_.journal = engine.journal_name();
+  result_.run_ended = engine.run_ended();
 }
 
-void WatchSession::set_up_actions() {
-  const auto write_down = [this](std::int64_t step, std::string_view json) {
-    return engine_->record_action(step, json);
-  };
-  dispatcher_ = std::make_unique<actions::by_verdict::Dispatcher>(engine_->journal_name(), write_down);
-  if (trial_->state() == RunState::kRunning && actions::by_verdict::BlackBoxAction::is_of_use(*storage_)) {
-    dispatcher_->add(std::make_unique<actions::by_verdict::BlackBoxAction>(*storage_));
+// The run may be closed before its program ends, and how that ended belongs to the run's record.
+bool WatchSession::is_over(const std::stop_token& stop) const {
+  const bool passing = result_.status.code() == Code::kUnavailable;
+  if (stop.stop_requested() || (!result_.status.ok() && !passing)) return true;
+  return watch_->engine().run_ended() && (!plan_.own_program || program_ended_);
+}
+
+void WatchSession::take_program_end() {
+  std::lock_guard lock(mutex_);
+  if (program_end_) watch_->program_ended(*std::exchange(program_end_, std::nullopt));
+}
+
+void WatchSession::settle(const std::stop_token& stop) {
+  settling_ = true;
+  static_cast<void>(watch_->settle(
+      kSettleTime, [this] { show_deliveries(); }, stop));  // the backlog tells
+  result_.backlog = watch_->backlog();
+  if (trial_->state() == RunState::kStopped) result_.stop_requested = true;
+  watch_.reset();
+  show_deliveries();
+}
+
+void WatchSession::show_deliveries() {
+  std::vector<std::pair<events::DeliveryRecord, events::Event>> deliveries;
+  {
+    std::lock_guard lock(mutex_);
+    deliveries.swap(deliveries_);
   }
-  if (!plan_.stop_on_fire) return;
-  const auto answered = [this](std::string_view) -> Result<bool> {
-    TRAINWARDEN_RETURN_IF_ERROR(trial_->refresh());
-    return TrialAccess::stop_accepted(*trial_) || trial_->state() != RunState::kRunning;
-  };
-  dispatcher_->add(std::make_unique<actions::by_verdict::StopAction>(*storage_, answered));
-}
-
-void WatchSession::act_on(const rules::VerdictRecord& verdict, const std::stop_token& stop) {
-  view_.on_verdict(verdict);
-  if (!verdict.alarms()) return;
-  if (dispatcher_ == nullptr) set_up_actions();  // now it is known what the training can do
-  const actions::by_verdict::FiredVerdict fired{verdict.rule_id, verdict.place.global_step,
-                                                rules::step_text(verdict.place), verdict.verdict};
-  for (const actions::by_verdict::ActionOutcome& outcome : dispatcher_->dispatch(fired, stop)) {
-    view_.on_action(outcome);
-    if (outcome.action == "stop") result_.stop_requested = true;
+  for (const auto& [delivery, event] : deliveries) {
+    view_.on_delivery(delivery, event);
+    if (delivery.action == "stop" && delivery.state == events::DeliveryState::kDelivered) result_.stop_requested = true;
   }
 }
 

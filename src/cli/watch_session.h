@@ -1,19 +1,22 @@
-// WatchSession: judges a live run in a thread of its own, and stops the training when that was asked for.
+// WatchSession: judges a live run in a thread of its own, and sees to what follows.
 #pragma once
 
 #include <atomic>
 #include <filesystem>
 #include <future>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "actions/by_verdict/dispatcher.h"
 #include "cli/rule_report.h"
 #include "cli/watch_view.h"
-#include "storage/storage.h"
 #include "trainwarden/trial.h"
+#include "watch/run_watch.h"
 
 namespace trainwarden::cli {
 
@@ -21,16 +24,18 @@ struct WatchPlan {
   std::filesystem::path run;
   std::vector<rules::EngineRule> rules;
   std::vector<std::string> mute;  // keys of verdicts that nobody is to be alarmed about
-  bool stop_on_fire = false;
+  watch::Subscribe subscribe;     // what follows; null: nothing
+  bool own_program = false;       // we have started the program, and shall be told how it ended
 };
 
 // What came of it.
 struct WatchResult {
   Status status;  // of reading the run; kNotFound when it never appeared
   RuleReport report;
-  std::string journal;  // "watch-0"; "" when none could be written
-  bool stop_requested = false;
-  bool run_ended = false;  // and everything was judged
+  std::string journal;          // "watch-0"; "" when none could be written
+  bool stop_requested = false;  // by an action, or it was stopped by somebody else
+  bool run_ended = false;       // and everything was judged
+  delivery::Backlog backlog;    // what is still to be delivered
 };
 
 class WatchSession {
@@ -45,28 +50,36 @@ class WatchSession {
   bool done() const;
   // Every step that there is was judged.
   bool caught_up() const { return caught_up_; }
+  // Judging is over, and what follows is waited for.
+  bool settling() const { return settling_; }
   // No more steps are to be expected: a run that has not appeared by now never will.
-  void program_ended() { program_ended_ = true; }
+  void program_ended(const events::ProgramEnd& end);
   // Leaves off where it is. Once.
   WatchResult result();
 
  private:
   void work(const std::stop_token& stop);
   Status await_run(const std::stop_token& stop);
+  Status start();
   void judge(const std::stop_token& stop);
-  void set_up_actions();
-  void act_on(const rules::VerdictRecord& verdict, const std::stop_token& stop);
+  bool is_over(const std::stop_token& stop) const;
+  void settle(const std::stop_token& stop);
+  void take_program_end();
+  void show_deliveries();
 
   WatchPlan plan_;
   WatchView& view_;
-  std::atomic<bool> program_ended_ = false;
   std::atomic<bool> caught_up_ = false;
+  std::atomic<bool> settling_ = false;
+
+  std::mutex mutex_;
+  std::optional<events::ProgramEnd> program_end_;                             // under mutex_
+  std::vector<std::pair<events::DeliveryRecord, events::Event>> deliveries_;  // the same: not shown yet
+  std::atomic<bool> program_ended_ = false;
 
   // The thread's until it has ended.
-  std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<Trial> trial_;
-  std::unique_ptr<rules::Engine> engine_;
-  std::unique_ptr<actions::by_verdict::Dispatcher> dispatcher_;
+  std::unique_ptr<watch::RunWatch> watch_;
   WatchResult result_;
 
   std::promise<void> ended_;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/rule_report.h"
+#include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
 
@@ -41,6 +42,38 @@ std::string progress_text(Trial& trial, const std::vector<rules::RuleStatusRecor
   return text + "  rules: " + rules_text(statuses);
 }
 
+std::string delivery_text(const events::DeliveryRecord& delivery, const events::Event& event) {
+  using State = events::DeliveryState;
+  const std::string what = fmt::format("{}: {}", printable(delivery.subscription), printable(event.headline));
+  const std::string why = printable(delivery.message.empty() ? delivery.answer : delivery.message);
+  switch (delivery.state) {
+    case State::kDelivered:
+      return fmt::format("{}: {} after {}", what, delivery.answer.empty() ? "done" : printable(delivery.answer),
+                         format_duration_ns(delivery.duration_ns));
+    case State::kWaiting:
+      return fmt::format("{}: failed, tried again in {}: {}", what,
+                         format_duration_ns(delivery.next_unix_ns - delivery.unix_ns), why);
+    case State::kDead: return fmt::format("{}: given up: {}", what, why);
+    case State::kStarted:
+    case State::kSuppressed:
+    case State::kRedriven:
+    case State::kDropped: break;
+  }
+  return fmt::format("{}: {}{}{}", what, name(delivery.state), why.empty() ? "" : ": ", why);
+}
+
+void print_backlog(const std::filesystem::path& run, const delivery::Backlog& backlog) {
+  const std::string typed = typed_run(run);
+  if (backlog.pending > 0) {
+    fmt::print(stderr, "trainwarden: {} events are still to be delivered: {} events deliver {}\n", backlog.pending,
+               typed_program(), typed);
+  }
+  if (backlog.dead > 0) {
+    fmt::print(stderr, "trainwarden: {} deliveries were given up: {} events deliveries {} --dead\n", backlog.dead,
+               typed_program(), typed);
+  }
+}
+
 WatchView::WatchView(std::FILE* stream, Chatter chatter)
     : line_(stream, terminal_of(stream)),
       chatter_(chatter),
@@ -54,12 +87,8 @@ void WatchView::on_verdict(const rules::VerdictRecord& verdict) {
   line_.print(fmt::format("{}: {}", what, printable(verdict.verdict.message)));
 }
 
-void WatchView::on_action(const actions::by_verdict::ActionOutcome& outcome) {
-  if (outcome.status.ok()) {
-    line_.print(fmt::format("action {}: accepted after {}", outcome.action, format_duration_ns(outcome.duration_ns)));
-  } else {
-    line_.print(fmt::format("action {}: {}", outcome.action, printable(outcome.status.message())));
-  }
+void WatchView::on_delivery(const events::DeliveryRecord& delivery, const events::Event& event) {
+  line_.print(delivery_text(delivery, event));
 }
 
 bool WatchView::is_time(std::int64_t now_ns) {

@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <deque>
+#include <filesystem>
 #include <string>
 #include <utility>
 
-#include "actions/by_verdict/dispatcher.h"
 #include "cli/status_line.h"
+#include "delivery/courier.h"
+#include "events/delivery_record.h"
+#include "events/event.h"
 #include "rules/engine.h"
 #include "trainwarden/trial.h"
 
@@ -26,7 +29,7 @@ class WatchView {
   WatchView(std::FILE* stream, Chatter chatter);
 
   void on_verdict(const rules::VerdictRecord& verdict);
-  void on_action(const actions::by_verdict::ActionOutcome& outcome);
+  void on_delivery(const events::DeliveryRecord& delivery, const events::Event& event);
   void on_note(const std::string& text) { line_.print(text); }
   // Cheap when it is too early for another look.
   void on_progress(Trial& trial, const rules::Engine& engine);
@@ -44,6 +47,10 @@ class WatchView {
   std::deque<std::pair<std::int64_t, std::int64_t>> recent_;  // step and when, of the last seconds
 };
 
+// "stop: VanishingGradient fired at step 120 (train 100): accepted after 5 ms"
+std::string delivery_text(const events::DeliveryRecord& delivery, const events::Event& event);
+// Says on standard error what is still to be delivered, and how; nothing when all is.
+void print_backlog(const std::filesystem::path& run, const delivery::Backlog& backlog);
 // "step 120 (train 100)  34.2 steps/s  loss 0.412  rules: 2 ok, ExplodingTensor FIRED"
 std::string progress_text(Trial& trial, const std::vector<rules::RuleStatusRecord>& statuses, double steps_per_second);
 

@@ -4,8 +4,10 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "cli/exit_code.h"
 #include "cli/run_locator.h"
+#include "watch/run_watch.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -24,14 +26,25 @@ ChildOptions child_options(const ProgramPlan& plan) {
   return options;
 }
 
-// Until everything that the program wrote is judged, or the user has had enough.
+// Until everything that the program wrote is judged and what follows was seen to, or the user has had enough.
 void await_judgement(const WatchSession& session, SignalRelay& relay) {
   const auto deadline = std::chrono::steady_clock::now() + kGrace;
   while (!session.done()) {
     const auto received = relay.wait(kLookInterval);
     if (received && received->number != SIGCHLD) return;
+    if (session.settling()) continue;  // which has a limit of its own
     if (session.caught_up() && std::chrono::steady_clock::now() > deadline) return;
   }
+}
+
+// Of a run that nobody has followed.
+void record_run(const std::filesystem::path& run, const events::ProgramEnd& end) {
+  const auto trial = Trial::open(run);
+  if (!trial.ok()) return;  // the program wrote none, which is told elsewhere
+  const auto watch = watch::RunWatch::start(**trial, {}, {});
+  if (!watch.ok()) return log(LogLevel::kWarning, "how the run ended is not recorded: {}", watch.status().to_string());
+  (*watch)->program_ended(end);
+  (*watch)->finish();
 }
 
 }  // namespace
@@ -47,8 +60,9 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   TRAINWARDEN_ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::start(child_options(plan), relay));
   WatchView view(stderr, plan.chatter);
   std::unique_ptr<WatchSession> session;
-  if (!rules.empty()) {
-    session = std::make_unique<WatchSession>(WatchPlan{plan.run, std::move(rules), plan.mute, plan.stop_on_fire}, view);
+  if (!rules.empty() || plan.subscribe) {
+    WatchPlan watched{plan.run, std::move(rules), plan.mute, plan.subscribe, true};
+    session = std::make_unique<WatchSession>(std::move(watched), view);
   }
   std::unique_ptr<LiveExport> board;
   if (!plan.tensorboard_dir.empty()) board = std::make_unique<LiveExport>(plan.run, plan.tensorboard_dir);
@@ -56,10 +70,13 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   ProgramResult result;
   result.exit_code = child.wait(relay);
   result.duration_ns = system_clock().steady_ns() - start_ns;
+  const events::ProgramEnd end{result.exit_code, system_clock().unix_ns()};
   if (session) {
-    session->program_ended();
+    session->program_ended(end);
     await_judgement(*session, relay);
     result.watch = session->result();
+  } else {
+    record_run(plan.run, end);
   }
   if (board) result.board = board->result();
   result.run_appeared = is_run(plan.run);

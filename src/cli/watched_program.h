@@ -21,8 +21,8 @@ struct ProgramPlan {
   std::map<std::string, std::string> environment;  // beside that: what to capture, and how
   std::filesystem::path output;                    // file for what it prints; empty: our own standard output and error
   std::filesystem::path tensorboard_dir;           // where the run is shown while it trains; empty: nowhere
-  bool stop_on_fire = false;
-  std::vector<std::string> mute;  // keys of verdicts that nobody is to be alarmed about
+  watch::Subscribe subscribe;                      // what follows what happens; null: nothing
+  std::vector<std::string> mute;                   // keys of verdicts that nobody is to be alarmed about
   Chatter chatter = Chatter::kVerdicts;
 };
 
@@ -30,15 +30,16 @@ struct ProgramResult {
   int exit_code = 0;  // its own, 128 + N when signal N ended it
   std::int64_t duration_ns = 0;
   bool run_appeared = false;
-  std::optional<WatchResult> watch;           // when there were rules
+  std::optional<WatchResult> watch;           // when there were rules, or somebody to be told
   std::optional<Result<ExportReport>> board;  // when it was to be shown to TensorBoard
 
   // 3 when a rule fired and the program succeeded or was asked to stop, else the program's own.
   int combined_exit_code() const;
 };
 
-// Starts it, judges its run beside it when there are rules, shows it to TensorBoard when asked to, and waits for its
-// end; signals are handed on. The errors are those of starting it: kNotFound, kPermissionDenied.
+// Starts it, judges its run beside it when there are rules, sees to what follows, shows it to TensorBoard when asked
+// to, and waits for its end; signals are handed on. What became of the run is recorded in any case. The errors are
+// those of starting it: kNotFound, kPermissionDenied.
 Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::EngineRule> rules);
 
 }  // namespace trainwarden::cli

@@ -32,7 +32,8 @@ class RunWatch::Impl {
       TRAINWARDEN_ASSIGN_OR_RETURN(subscriptions, options_.subscribe(run_context()));
     }
     courier_ = std::make_unique<delivery::Courier>(*ledger_, std::move(subscriptions), courier_options());
-    engine_ = std::make_unique<rules::Engine>(trial_, std::move(rules), engine_options(), options_.on_verdict);
+    const rules::EngineOptions options = engine_options(!rules.empty());
+    engine_ = std::make_unique<rules::Engine>(trial_, std::move(rules), options, options_.on_verdict);
     return {};
   }
 
@@ -103,10 +104,10 @@ class RunWatch::Impl {
     return options;
   }
 
-  rules::EngineOptions engine_options() {
+  rules::EngineOptions engine_options(bool judges) {
     rules::EngineOptions options;
     options.keep_going = options_.keep_going;
-    options.journal_storage = options_.write_journal ? storage_.get() : nullptr;
+    options.journal_storage = judges && options_.write_journal ? storage_.get() : nullptr;
     options.mute = options_.mute;
     options.on_unwritten = [this](const std::string& json) { recorder_->take_unwritten(json); };
     return options;

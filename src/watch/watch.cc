@@ -2,18 +2,21 @@
 
 #include <utility>
 
-#include "actions/by_verdict/black_box_action.h"
-#include "actions/by_verdict/dispatcher.h"
-#include "actions/by_verdict/stop_action.h"
+#include "actions/action_kind.h"
+#include "delivery/wiring.h"
 #include "rules/engine.h"
 #include "rules/registry.h"
 #include "rules/rule_summary.h"
-#include "storage/local_storage.h"
 #include "store/no_throw.h"
 #include "trial/trial_access.h"
+#include "watch/run_watch.h"
+#include "watch/standard_wires.h"
 
 namespace trainwarden {
 namespace {
+
+// For what the training is asked to answer; it answers at the end of a step.
+constexpr std::chrono::seconds kAnswerTime{30};
 
 static_assert(std::tuple_size_v<decltype(WatchRuleStatus::outcomes)> == rules::kOutcomeCount);
 
@@ -36,19 +39,36 @@ std::vector<rules::EngineRule> engine_rules(std::vector<WatchRule> watched) {
 
 class Watch::Impl {
  public:
-  Impl(Trial& trial, std::vector<WatchRule> rules, WatchOptions options)
-      : trial_(trial),
-        options_(std::move(options)),
-        storage_(storage::open_local_storage(trial.path())),
-        engine_(
-            trial, engine_rules(std::move(rules)),
-            {.keep_going = options_.keep_going, .journal_storage = options_.write_journal ? storage_.get() : nullptr},
-            [this](const rules::VerdictRecord& verdict) { on_verdict(verdict); }),
-        dispatcher_(engine_.journal_name(),
-                    [this](std::int64_t step, std::string_view json) { return engine_.record_action(step, json); }) {}
+  Impl(Trial& trial, WatchOptions options) : trial_(trial), options_(std::move(options)) {}
+  ~Impl() {
+    if (run_ != nullptr) finish();
+  }
 
-  rules::Engine& engine() { return engine_; }
-  Status poll() { return engine_.poll(options_.stop); }
+  Status start(std::vector<rules::EngineRule> rules) {
+    const std::vector<std::string> ids = rules::rule_ids(rules);
+    watch::RunWatchOptions options;
+    options.keep_going = options_.keep_going;
+    options.write_journal = options_.write_journal;
+    options.on_verdict = [this](const rules::VerdictRecord& verdict) { on_verdict(verdict); };
+    options.subscribe = [this, ids](const actions::RunContext& run) { return subscribe(run, ids); };
+    TRAINWARDEN_ASSIGN_OR_RETURN(run_, watch::RunWatch::start(trial_, std::move(rules), std::move(options)));
+    return {};
+  }
+
+  // The training is asked, and answers, before the next step is judged.
+  Status poll() {
+    const Status polled = run_->poll(options_.stop);
+    if (std::exchange(alarmed_, false)) settle();
+    return polled;
+  }
+
+  void finish() {
+    if (std::exchange(finished_, true)) return;
+    run_->finish();
+    settle();
+  }
+
+  const rules::Engine& engine() const { return run_->engine(); }
   bool stop_requested() const { return stop_requested_; }
 
  private:
@@ -56,38 +76,28 @@ class Watch::Impl {
   void on_verdict(const rules::VerdictRecord& record) {
     if (options_.on_verdict) options_.on_verdict(verdict_of(record));
     if (!record.alarms()) return;
-    const actions::by_verdict::FiredVerdict fired{record.rule_id, record.place.global_step,
-                                                  rules::step_text(record.place), record.verdict};
-    if (!std::exchange(actions_set_up_, true)) set_up_actions();  // now it is known what the training can do
-    for (const actions::by_verdict::ActionOutcome& outcome : dispatcher_.dispatch(fired, options_.stop)) {
-      if (outcome.action == "stop") stop_requested_ = true;
-    }
+    alarmed_ = true;
+    if (options_.stop_on_fire) stop_requested_ = true;
   }
 
-  // The training answers requests in the order in which they were made: what led to the verdict first.
-  void set_up_actions() {
-    if (options_.write_journal && trial_.state() == RunState::kRunning &&
-        actions::by_verdict::BlackBoxAction::is_of_use(*storage_)) {
-      dispatcher_.add(std::make_unique<actions::by_verdict::BlackBoxAction>(*storage_));
-    }
-    if (!options_.stop_on_fire) return;
-    const auto answered = [this](std::string_view) { return training_answered(); };
-    dispatcher_.add(std::make_unique<actions::by_verdict::StopAction>(*storage_, answered));
+  Result<std::vector<delivery::Subscription>> subscribe(const actions::RunContext& run,
+                                                        const std::vector<std::string>& rule_ids) const {
+    delivery::Wiring wiring;
+    const bool live = trial_.state() == RunState::kRunning;
+    if (options_.write_journal && live) wiring.wires.push_back(watch::black_box_wire(rule_ids));
+    if (options_.stop_on_fire) wiring.wires.push_back(watch::stop_wire(rule_ids));
+    return delivery::subscribe(wiring, actions::local_action_kinds(), run);
   }
 
-  Result<bool> training_answered() {
-    if (options_.idle) options_.idle();
-    TRAINWARDEN_RETURN_IF_ERROR(trial_.refresh());
-    return TrialAccess::stop_accepted(trial_) || trial_.state() != RunState::kRunning;
-  }
+  // What has not been answered by then stays asked for.
+  void settle() { static_cast<void>(run_->settle(kAnswerTime, options_.idle, options_.stop)); }
 
   Trial& trial_;
   const WatchOptions options_;
-  const std::unique_ptr<storage::Storage> storage_;
-  rules::Engine engine_;
-  actions::by_verdict::Dispatcher dispatcher_;
-  bool actions_set_up_ = false;
+  std::unique_ptr<watch::RunWatch> run_;
+  bool alarmed_ = false;  // since the last poll
   bool stop_requested_ = false;
+  bool finished_ = false;
 };
 
 Result<std::unique_ptr<Watch>> Watch::start(Trial& trial, std::vector<WatchRule> rules, WatchOptions options) {
@@ -98,7 +108,9 @@ Result<std::unique_ptr<Watch>> Watch::start(Trial& trial, std::vector<WatchRule>
     if (options.stop_on_fire) {
       TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(trial, "a request to stop"));
     }
-    return std::unique_ptr<Watch>(new Watch(std::make_unique<Impl>(trial, std::move(rules), std::move(options))));
+    auto impl = std::make_unique<Impl>(trial, std::move(options));
+    TRAINWARDEN_RETURN_IF_ERROR(impl->start(engine_rules(std::move(rules))));
+    return std::unique_ptr<Watch>(new Watch(std::move(impl)));
   });
 }
 
@@ -109,7 +121,7 @@ Status Watch::poll() {
   return store::no_throw([&] { return impl_->poll(); });
 }
 void Watch::finish() {
-  impl_->engine().finish();
+  impl_->finish();
 }
 
 bool Watch::run_ended() const {
