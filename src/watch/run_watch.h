@@ -43,13 +43,19 @@ class RunWatch {
 
   // Refreshes the trial, judges, records. The status is the refresh's.
   Status poll(std::stop_token stop = {});
+  // How the program ended, as its parent knows; before finish().
   void program_ended(const events::ProgramEnd& end);
   // Settles every rule's status and records it.
   void finish();
+  // Takes in what the training answers and waits until every event is delivered, dead or to be tried again later;
+  // `idle` is called again and again. False when `timeout` has passed or `stop` was asked for before. Also after
+  // finish().
+  bool settle(std::chrono::milliseconds timeout, const std::function<void()>& idle = {},
+              const std::stop_token& stop = {});
 
   rules::Engine& engine();
-  delivery::Courier* courier();     // null when another process keeps the ledger, or none is kept
-  const std::string& note() const;  // for people: why nothing is recorded or delivered here; empty when it is
+  delivery::Backlog backlog() const;
+  const std::string& note() const;  // for people: why events are not written down here; empty when they are
 
  private:
   class Impl;
