@@ -29,6 +29,13 @@ Status put_request(const RunContext& run, const std::string& path, std::string_v
   return put.code() == Code::kAlreadyExists ? Status() : put;
 }
 
+Status put_black_box_request(const RunContext& run, const Notice& notice) {
+  if (!run.storage->exists(format::kBlackBoxFolder)) return {};
+  return put_request(run, format::black_box_request_path(notice.key),
+                     format::encode_black_box_request({notice.key, reason_of(notice), notice.rule, notice.global_step,
+                                                       notice.requested_by, run.clock->unix_ns()}));
+}
+
 ActionOutcome outcome_of_failure(Status status) {
   const Code code = status.code();
   const bool for_good = code == Code::kPermissionDenied || code == Code::kNotFound || code == Code::kInvalidArgument ||

@@ -19,6 +19,9 @@ std::string reason_of(const Notice& notice);
 // Puts a file into the control folder, once; fine when it is there.
 Status put_request(const RunContext& run, const std::string& path, std::string_view content);
 
+// Asks for the steps that the black box holds. Fine when the run has none.
+Status put_black_box_request(const RunContext& run, const Notice& notice);
+
 // Of a call to the storage or of a look at the answers: passing faults are tried again.
 ActionOutcome outcome_of_failure(Status status);
 

@@ -48,6 +48,7 @@ class SaveCourse {
     dump_.made = run_.storage->exists(format::kBlackBoxFolder);
     checkpoint_.made = options_.checkpoint;
     if (!dump_.made && !checkpoint_.made) {
+      if (!options_.needed) return ActionOutcome::done(kNoBlackBox);
       return ActionOutcome::give_up(Status(Code::kFailedPrecondition, kNoBlackBox));
     }
     TRAINWARDEN_ASSIGN_OR_RETURN(const bool there, look());
@@ -65,18 +66,12 @@ class SaveCourse {
 
   // The black box first: a checkpoint may take long, and the steps before the event would be gone from it.
   Status put_requests() {
-    const std::string reason = reason_of(notice_);
-    const std::int64_t now = run_.clock->unix_ns();
-    if (dump_.made) {
-      TRAINWARDEN_RETURN_IF_ERROR(
-          put_request(run_, dump_.path,
-                      format::encode_black_box_request(
-                          {notice_.key, reason, notice_.rule, notice_.global_step, notice_.requested_by, now})));
-    }
+    if (dump_.made) TRAINWARDEN_RETURN_IF_ERROR(put_black_box_request(run_, notice_));
     if (!checkpoint_.made) return {};
-    return put_request(run_, checkpoint_.path,
-                       format::encode_checkpoint_request(
-                           {notice_.key, reason, notice_.rule, notice_.global_step, notice_.requested_by, now}));
+    return put_request(
+        run_, checkpoint_.path,
+        format::encode_checkpoint_request({notice_.key, reason_of(notice_), notice_.rule, notice_.global_step,
+                                           notice_.requested_by, run_.clock->unix_ns()}));
   }
 
   // Is everything there, or refused?
@@ -153,9 +148,11 @@ const ActionKind& black_box_kind() {
   static const ActionKind kind{
       .name = "black-box",
       .summary = "Asks the training for the steps that its black box holds.",
-      .parameters = {{"wait", "1m", "How long the training has until they are written; then it is asked again later."}},
+      .parameters = {{"wait", "1m", "How long the training has until they are written; then it is asked again later."},
+                     {"needed", "true", "Whether it is a failure that the training has no black box."}},
       .create = [](ActionParameters& parameters, const RunContext& run) {
-        return create(parameters, run, {.wait = kDumpWait, .checkpoint = false});
+        const bool needed = parameters.flag("needed", true);
+        return create(parameters, run, {.wait = kDumpWait, .checkpoint = false, .needed = needed});
       }};
   return kind;
 }

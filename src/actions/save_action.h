@@ -11,6 +11,7 @@ namespace trainwarden::actions {
 struct SaveOptions {
   std::chrono::milliseconds wait{300'000};  // for the training to have it written
   bool checkpoint = true;                   // else the black box alone
+  bool needed = true;                       // of it alone: that there is none is a failure
 };
 
 std::unique_ptr<Action> make_save_action(SaveOptions options, RunContext run);

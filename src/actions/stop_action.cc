@@ -43,6 +43,8 @@ class StopCourse {
       if (before.ended) return ActionOutcome::done("the training has ended already");
       if (before.accepted) return accepted("the training is stopping already");
     }
+    // What led to it first: the training answers in the order in which it was asked, and then it is gone.
+    if (!notice_.rule.empty()) TRAINWARDEN_RETURN_IF_ERROR(put_black_box_request(run_, notice_));
     TRAINWARDEN_RETURN_IF_ERROR(put_request(
         run_, path_,
         format::encode_stop_request({notice_.key, reason_of(notice_), notice_.requested_by, run_.clock->unix_ns()})));
@@ -182,7 +184,9 @@ std::unique_ptr<Action> make_stop_action(StopOptions options, RunContext run) {
 const ActionKind& stop_kind() {
   static const ActionKind kind{
       .name = "stop",
-      .summary = "Asks the training to stop at the end of its step, and waits for its answer.",
+      .summary =
+          "Asks the training to stop at the end of its step, after it has written what its black box holds of what "
+          "led to it, and waits for its answer.",
       .parameters =
           {{"grace", "30s", "How long the training has to answer."},
            {"then", "nothing",

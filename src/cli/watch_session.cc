@@ -73,6 +73,7 @@ Status WatchSession::start() {
   watch::RunWatchOptions options;
   options.mute = plan_.mute;
   options.subscribe = plan_.subscribe;
+  options.own_program = plan_.own_program;
   options.on_verdict = [this](const rules::VerdictRecord& verdict) { view_.on_verdict(verdict); };
   options.on_delivery = [this](const events::DeliveryRecord& delivery, const events::Event& event) {
     std::lock_guard lock(mutex_);

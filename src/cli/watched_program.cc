@@ -41,7 +41,7 @@ void await_judgement(const WatchSession& session, SignalRelay& relay) {
 void record_run(const std::filesystem::path& run, const events::ProgramEnd& end) {
   const auto trial = Trial::open(run);
   if (!trial.ok()) return;  // the program wrote none, which is told elsewhere
-  const auto watch = watch::RunWatch::start(**trial, {}, {});
+  const auto watch = watch::RunWatch::start(**trial, {}, {.own_program = true});
   if (!watch.ok()) return log(LogLevel::kWarning, "how the run ended is not recorded: {}", watch.status().to_string());
   (*watch)->program_ended(end);
   (*watch)->finish();

@@ -27,6 +27,7 @@ class RunWatch::Impl {
   Status start(std::vector<rules::EngineRule> rules) {
     open_ledger();
     recorder_ = std::make_unique<events::Recorder>(trial_, *storage_, *ledger_);
+    if (options_.own_program) recorder_->await_program_end();
     std::vector<delivery::Subscription> subscriptions;
     if (options_.subscribe) {
       TRAINWARDEN_ASSIGN_OR_RETURN(subscriptions, options_.subscribe(run_context()));
@@ -93,7 +94,7 @@ class RunWatch::Impl {
             .path = trial_.path(),
             .storage = storage_.get(),
             .clock = &system_clock(),
-            .answer_to = [recorder = recorder_.get()](std::string_view key) { return recorder->answer_to(key); }};
+            .answer_to = [recorder = recorder_.get()](std::string_view path) { return recorder->answer_to(path); }};
   }
 
   delivery::CourierOptions courier_options() const {

@@ -17,7 +17,9 @@ delivery::Wire wire_of(std::string action, std::vector<std::string> rule_ids) {
 }  // namespace
 
 delivery::Wire black_box_wire(std::vector<std::string> rule_ids) {
-  return wire_of("black-box", std::move(rule_ids));
+  delivery::Wire wire = wire_of("black-box", std::move(rule_ids));
+  wire.parameters.emplace("needed", std::vector<std::string>{"false"});
+  return wire;
 }
 
 delivery::Wire stop_wire(std::vector<std::string> rule_ids) {
