@@ -90,6 +90,15 @@ TEST_F(SaveActionTest, ABlackBoxThatRefusesDoesNotSpoilTheCheckpoint) {
   EXPECT_EQ(save().answer, "checkpoint at c; no black box: nothing is held");
 }
 
+TEST_F(SaveActionTest, ABlackBoxThatNobodyNeedsMayBeMissing) {
+  const SaveOptions alone{.wait = 20ms, .checkpoint = false};
+  EXPECT_EQ(save(alone).kind, Kind::kGiveUp);
+  const ActionOutcome outcome = save({.wait = 20ms, .checkpoint = false, .needed = false});
+  EXPECT_EQ(outcome.kind, Kind::kDone);
+  EXPECT_TRUE(contains(outcome.answer, "has no black box")) << outcome.answer;
+  EXPECT_FALSE(storage_->exists(kDumpPath));
+}
+
 TEST_F(SaveActionTest, WhatIsNotWrittenInTimeIsAskedForAgain) {
   hold_black_box();
   answers_[kCheckpointPath] = {.accepted = true};

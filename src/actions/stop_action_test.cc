@@ -64,6 +64,20 @@ TEST_F(StopRequestTest, AsksAndWaitsForTheAnswer) {
   EXPECT_EQ(request->requested_by, "ledger");
 }
 
+TEST_F(StopRequestTest, WhatLedToItIsAskedForBefore) {
+  const std::string dump = "control/blackbox-vanishinggradient-120.json";
+  const auto ends_once_asked = [this](std::string_view) -> Result<RunAnswer> { return RunAnswer{.accepted = asked()}; };
+  EXPECT_EQ(stop(ends_once_asked).kind, Kind::kDone);
+  EXPECT_FALSE(storage_->exists(dump));  // the run has no black box
+
+  storage_ = storage::create_memory_storage();
+  ASSERT_TRUE(storage_->create_folder(format::kBlackBoxFolder).ok());
+  EXPECT_EQ(stop(ends_once_asked).kind, Kind::kDone);
+  const auto request = format::decode_black_box_request(*storage_->read(dump));
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(request->rule, "VanishingGradient");
+}
+
 TEST_F(StopRequestTest, ARequestThatIsThereWillDo) {
   ASSERT_TRUE(storage_->create_folder("control").ok());
   ASSERT_TRUE(storage_->put_if_absent(kRequest, as_bytes("as it is")).ok());
