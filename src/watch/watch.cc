@@ -83,8 +83,11 @@ class Watch::Impl {
   Result<std::vector<delivery::Subscription>> subscribe(const actions::RunContext& run,
                                                         const std::vector<std::string>& rule_ids) const {
     delivery::Wiring wiring;
-    const bool live = trial_.state() == RunState::kRunning;
-    if (options_.write_journal && live) wiring.wires.push_back(watch::black_box_wire(rule_ids));
+    const bool asks = !rule_ids.empty() && TrialAccess::check_writable(trial_, "a request").ok();
+    if (!asks) return std::vector<delivery::Subscription>();
+    if (options_.write_journal && trial_.state() == RunState::kRunning) {
+      wiring.wires.push_back(watch::black_box_wire(rule_ids));
+    }
     if (options_.stop_on_fire) wiring.wires.push_back(watch::stop_wire(rule_ids));
     return delivery::subscribe(wiring, actions::local_action_kinds(), run);
   }

@@ -73,7 +73,7 @@ class RunWatchTest : public testing::Test {
     ASSERT_TRUE(hook_->flush().ok());
   }
   std::unique_ptr<RunWatch> watch(const char* pattern, bool write_journal = true) {
-    trial_ = Trial::open(run_).value();
+    trials_.push_back(Trial::open(run_).value());
     std::vector<rules::EngineRule> rules;
     rules.push_back({{"Mine", {}}, std::make_unique<FiresAtTwo>()});
     RunWatchOptions options;
@@ -84,16 +84,16 @@ class RunWatchTest : public testing::Test {
       all.push_back({.name = "test", .pattern = std::move(parsed), .action = std::make_unique<Listener>(heard_)});
       return all;
     };
-    return RunWatch::start(*trial_, std::move(rules), std::move(options)).value();
+    return RunWatch::start(*trials_.back(), std::move(rules), std::move(options)).value();
   }
   events::LedgerContents ledger() {
-    return events::read_ledger(*storage::open_local_storage(run_), TrialAccess::run_info(*trial_)).value();
+    return events::read_ledger(*storage::open_local_storage(run_), TrialAccess::run_info(*trials_.back())).value();
   }
 
   storage::TestFolder folder_;
   const std::filesystem::path run_ = folder_.path() / "run";
   std::unique_ptr<Hook> hook_ = Hook::open({.run_dir = run_}).value();
-  std::unique_ptr<Trial> trial_;
+  std::vector<std::unique_ptr<Trial>> trials_;  // of all watches
   std::shared_ptr<Heard> heard_ = std::make_shared<Heard>();
 };
 
@@ -150,7 +150,6 @@ TEST_F(RunWatchTest, WhoDoesNotKeepTheLedgerDeliversAllTheSame) {
   const auto keeper = watch(kChanges);
   ASSERT_TRUE(keeper->poll().ok());
   ASSERT_TRUE(keeper->settle(seconds(20)));
-  const auto trial = std::move(trial_);  // the keeper's
   const std::size_t heard_by_keeper = heard_->count();
   const auto other = watch(kAlerts);
   EXPECT_NE(other->note().find("another program"), std::string::npos) << other->note();
@@ -170,12 +169,12 @@ TEST_F(RunWatchTest, WithoutAJournalNothingIsWrittenAndAlertsAreDelivered) {
 }
 
 TEST_F(RunWatchTest, ABadSubscriptionIsToldAtTheStart) {
-  trial_ = Trial::open(run_).value();
+  const auto trial = Trial::open(run_).value();
   RunWatchOptions options;
   options.subscribe = [](const actions::RunContext&) -> Result<std::vector<delivery::Subscription>> {
     return Status(Code::kInvalidArgument, "no such action");
   };
-  EXPECT_EQ(RunWatch::start(*trial_, {}, std::move(options)).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(RunWatch::start(*trial, {}, std::move(options)).status().code(), Code::kInvalidArgument);
 }
 
 }  // namespace
