@@ -59,7 +59,7 @@ int act(const WatchOptions& options) {
   WatchView view(stderr, Chatter::kProgress);
   const watch::Subscribe subscribe = follow_up(std::move(wiring).value(), rules::rule_ids(*rules));
   WatchSession session({*run, std::move(rules).value(), options.rules.mute, subscribe}, view);
-  while (!session.done() && !relay.wait(kLookInterval)) {
+  while (!session.done() && !relay.wait_for_end(kLookInterval)) {
   }
   const WatchResult result = session.result();
   if (!result.status.ok()) return report_error(result.status);
