@@ -142,7 +142,9 @@ TEST(WatchOfAnotherRecorder, OnlyJudges) {
   const auto trial = Trial::open(folder.path()).value();
   EXPECT_EQ(trial->recorder(), "smdebug");
   EXPECT_EQ(Watch::start(*trial, {}, {.stop_on_fire = true}).status().code(), Code::kFailedPrecondition);
-  const auto watch = Watch::start(*trial, {}).value();
+  std::vector<WatchRule> rules;
+  rules.push_back(rule("Mine", fire_at_two));
+  const auto watch = Watch::start(*trial, std::move(rules)).value();
   EXPECT_TRUE(watch->poll().ok());
   EXPECT_EQ(watch->journal(), "");
   EXPECT_EQ(watch->journal_status().code(), Code::kFailedPrecondition);
