@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "format/frame.h"
@@ -31,7 +32,7 @@ class Trigger {
 
  private:
   const std::string point_;
-  int left_;
+  std::atomic<int> left_;  // several threads may write
 };
 
 // Where the first frame of this kind begins among the parts, their number when there is none.
