@@ -36,7 +36,7 @@ class Secrets : public CliTest {
     setenv("TEST_TOKEN", kSecrets.at("token").c_str(), 1);
     setenv("TEST_URL", url("/ok?key=" + kSecrets.at("url")).c_str(), 1);
     setenv("TEST_ECHO_URL", url("/echo?key=" + kSecrets.at("url")).c_str(), 1);
-    setenv("TEST_SLACK_URL", url("/slack/404/no_service/" + kSecrets.at("slack")).c_str(), 1);
+    setenv("TEST_SLACK_URL", url("/slack/404/no_service?key=" + kSecrets.at("slack")).c_str(), 1);
     std::ofstream(folder_ / "signing.secret") << kSecrets.at("signing") << "\n";
     std::ofstream(folder_ / "password.secret") << kSecrets.at("password") << "\n";
     std::ofstream(folder_ / "wrong.secret") << kSecrets.at("password") << "-but-wrong\n";

@@ -141,7 +141,7 @@ TEST_F(Story, AHandlerStopsTheTrainingThatARuleFindsAtFault) {
   EXPECT_EQ(deliveries.at("deliveries").size(), changes.size());
   for (const json& delivery : deliveries.at("deliveries")) {
     EXPECT_EQ(delivery.at("state"), "delivered") << delivery;
-    EXPECT_EQ(delivery.at("attempt"), 1) << delivery;
+    EXPECT_EQ(delivery.at("attempts"), 1) << delivery;
   }
 }
 

@@ -21,8 +21,8 @@ using network::TestServer;
 using nlohmann::json;
 
 // Much less than one attempt at a target that hangs, which ends at its timeout.
-constexpr std::int64_t kLongestLatencyMs = 3'000;
-constexpr const char* kHangTimeout = "8s";
+constexpr std::int64_t kLongestLatencyMs = 2'000;
+constexpr const char* kHangTimeout = "3s";
 
 // How long the subscriber is down. The full minute takes a minute; TRAINWARDEN_TEST_DOWN_SECONDS=60 asks for it.
 std::chrono::seconds down_time() {
