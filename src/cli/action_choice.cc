@@ -59,6 +59,10 @@ bool ActionWiring::leads_to(std::string_view action) const {
   });
 }
 
+bool ActionWiring::asks_training() const {
+  return leads_to("stop") || leads_to("save") || leads_to("black-box");
+}
+
 std::vector<std::string> ActionWiring::skip_step_rules() const {
   std::vector<std::string> rules;
   for (const delivery::Wiring& part : parts) {

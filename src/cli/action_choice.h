@@ -23,6 +23,7 @@ struct ActionWiring {
 
   bool empty() const { return parts.empty(); }
   bool leads_to(std::string_view action) const;      // "stop": there is a wire with this action
+  bool asks_training() const;                        // there is one that writes a request into the run
   std::vector<std::string> skip_step_rules() const;  // delivery::skip_step_rules() of all parts
   // The subscriptions of all parts. kInvalidArgument as delivery::subscribe(), and when two parts have the same name.
   Result<std::vector<delivery::Subscription>> subscribe(const actions::RunContext& run) const;

@@ -57,8 +57,9 @@ int act(const WatchOptions& options) {
 
   SignalRelay relay;  // before the session's thread
   WatchView view(stderr, Chatter::kProgress);
+  const bool asks_training = wiring->asks_training();
   const watch::Subscribe subscribe = follow_up(std::move(wiring).value(), rules::rule_ids(*rules));
-  WatchSession session({*run, std::move(rules).value(), options.rules.mute, subscribe}, view);
+  WatchSession session({*run, std::move(rules).value(), options.rules.mute, subscribe, asks_training}, view);
   while (!session.done() && !relay.wait_for_end(kLookInterval)) {
   }
   const WatchResult result = session.result();

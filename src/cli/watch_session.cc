@@ -69,7 +69,7 @@ Status WatchSession::await_run(const std::stop_token& stop) {
 }
 
 Status WatchSession::start() {
-  if (plan_.subscribe) TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(*trial_, "what follows a verdict"));
+  if (plan_.asks_training) TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(*trial_, "a request"));
   watch::RunWatchOptions options;
   options.mute = plan_.mute;
   options.subscribe = plan_.subscribe;

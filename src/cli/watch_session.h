@@ -25,6 +25,7 @@ struct WatchPlan {
   std::vector<rules::EngineRule> rules;
   std::vector<std::string> mute;  // keys of verdicts that nobody is to be alarmed about
   watch::Subscribe subscribe;     // what follows; null: nothing
+  bool asks_training = false;     // what follows writes requests into the run
   bool own_program = false;       // we have started the program, and shall be told how it ended
 };
 

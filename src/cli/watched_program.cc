@@ -61,7 +61,8 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   WatchView view(stderr, plan.chatter);
   std::unique_ptr<WatchSession> session;
   if (!rules.empty() || plan.subscribe) {
-    WatchPlan watched{plan.run, std::move(rules), plan.mute, plan.subscribe, true};
+    WatchPlan watched{plan.run, std::move(rules), plan.mute, plan.subscribe};
+    watched.own_program = true;
     session = std::make_unique<WatchSession>(std::move(watched), view);
   }
   std::unique_ptr<LiveExport> board;

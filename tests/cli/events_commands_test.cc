@@ -238,6 +238,7 @@ TEST_F(EventsCommands, AKeeperIsAskedToRedrive) {
 
 TEST_F(EventsCommands, DeliverRecordsWhatWasMissedAndDeliversItOnce) {
   judge();
+  std::filesystem::remove_all(run_path("first") / "journal" / "ledger");  // as if nobody had recorded
   const std::string wire = "file:path=" + (folder_ / "alerts.jsonl").string();
   const Outcome first = cli({"events", "deliver", "first", "--on-fire", wire, "--json"});
   EXPECT_EQ(first.exit_code, 0) << first.err;
