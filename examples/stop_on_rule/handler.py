@@ -29,7 +29,7 @@ def main():
         return 0
     reason = f"{rules[0]} has IssuesFound"
     print(f"stopping {job['TrainingJobName']}: {reason}")
-    stop = subprocess.run(["trainwarden", "stop", os.environ["TRAINWARDEN_RUN_DIR"], "--reason", reason])
+    stop = subprocess.run(["trainwarden", "stop", os.environ["TRAINWARDEN_RUN_PATH"], "--reason", reason])
     return 0 if stop.returncode == 0 else TRY_AGAIN
 
 

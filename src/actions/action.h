@@ -29,7 +29,7 @@ struct Notice {
   std::int64_t global_step = -1;
   std::string document;      // the event in the form that the subscriber asked for
   std::string content_type;  // of the document: "application/cloudevents+json"
-  std::string requested_by;  // who delivers: "ledger"
+  std::string requested_by;  // the subscription's name: "stop-VanishingGradient"
   int attempt = 1;           // 1 for the first delivery of this event
 };
 

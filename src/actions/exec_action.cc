@@ -41,7 +41,7 @@ std::map<std::string, std::string> environment_of(const Notice& notice) {
   return {
       {"JOB_NAME", notice.run_name},
       {"TRAINWARDEN_RUN", notice.run_name},
-      {"TRAINWARDEN_RUN_DIR", notice.run.string()},
+      {"TRAINWARDEN_RUN_PATH", notice.run.string()},
       {"TRAINWARDEN_EVENT_ID", notice.event_id},
       {"TRAINWARDEN_EVENT_KEY", notice.key},
       {"TRAINWARDEN_EVENT_TYPE", notice.type},

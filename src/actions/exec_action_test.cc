@@ -25,7 +25,7 @@ ActionOutcome run_script(const std::string& text) {
 
 TEST(ExecAction, GivesTheEventAndSaysWhatItIs) {
   const ActionOutcome outcome = run_script(
-      "cat; echo; echo $JOB_NAME $TRAINWARDEN_RUN $TRAINWARDEN_RUN_DIR; echo $TRAINWARDEN_EVENT_ID "
+      "cat; echo; echo $JOB_NAME $TRAINWARDEN_RUN $TRAINWARDEN_RUN_PATH; echo $TRAINWARDEN_EVENT_ID "
       "$TRAINWARDEN_EVENT_KEY $TRAINWARDEN_EVENT_TYPE; echo $TRAINWARDEN_RULE $TRAINWARDEN_STEP $TRAINWARDEN_ATTEMPT");
   EXPECT_EQ(outcome.kind, Kind::kDone);
   EXPECT_TRUE(outcome.status.ok());

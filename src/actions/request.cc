@@ -36,6 +36,12 @@ Status put_black_box_request(const RunContext& run, const Notice& notice) {
                                                        notice.requested_by, run.clock->unix_ns()}));
 }
 
+Status put_checkpoint_request(const RunContext& run, const Notice& notice) {
+  return put_request(run, format::checkpoint_request_path(notice.key),
+                     format::encode_checkpoint_request({notice.key, reason_of(notice), notice.rule, notice.global_step,
+                                                        notice.requested_by, run.clock->unix_ns()}));
+}
+
 ActionOutcome outcome_of_failure(Status status) {
   const Code code = status.code();
   const bool for_good = code == Code::kPermissionDenied || code == Code::kNotFound || code == Code::kInvalidArgument ||

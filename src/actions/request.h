@@ -22,6 +22,9 @@ Status put_request(const RunContext& run, const std::string& path, std::string_v
 // Asks for the steps that the black box holds. Fine when the run has none.
 Status put_black_box_request(const RunContext& run, const Notice& notice);
 
+// Asks for a checkpoint.
+Status put_checkpoint_request(const RunContext& run, const Notice& notice);
+
 // Of a call to the storage or of a look at the answers: passing faults are tried again.
 ActionOutcome outcome_of_failure(Status status);
 

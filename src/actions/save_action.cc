@@ -68,10 +68,7 @@ class SaveCourse {
   Status put_requests() {
     if (dump_.made) TRAINWARDEN_RETURN_IF_ERROR(put_black_box_request(run_, notice_));
     if (!checkpoint_.made) return {};
-    return put_request(
-        run_, checkpoint_.path,
-        format::encode_checkpoint_request({notice_.key, reason_of(notice_), notice_.rule, notice_.global_step,
-                                           notice_.requested_by, run_.clock->unix_ns()}));
+    return put_checkpoint_request(run_, notice_);
   }
 
   // Is everything there, or refused?

@@ -43,8 +43,9 @@ class StopCourse {
       if (before.ended) return ActionOutcome::done("the training has ended already");
       if (before.accepted) return accepted("the training is stopping already");
     }
-    // What led to it first: the training answers in the order in which it was asked, and then it is gone.
+    // First what the training is to write: it answers in the order in which it was asked, and then it is gone.
     if (!notice_.rule.empty()) TRAINWARDEN_RETURN_IF_ERROR(put_black_box_request(run_, notice_));
+    if (options_.save_first) TRAINWARDEN_RETURN_IF_ERROR(put_checkpoint_request(run_, notice_));
     TRAINWARDEN_RETURN_IF_ERROR(put_request(
         run_, path_,
         format::encode_stop_request({notice_.key, reason_of(notice_), notice_.requested_by, run_.clock->unix_ns()})));
@@ -170,6 +171,7 @@ Result<std::unique_ptr<Action>> create(ActionParameters& parameters, const RunCo
   options.grace = parameters.duration("grace", options.grace);
   const std::string then = parameters.choice("then", "nothing", {"nothing", "term", "kill"});
   options.then = then == "kill" ? Then::kKill : then == "term" ? Then::kTerm : Then::kNothing;
+  options.save_first = parameters.flag("save_first", false);
   options.term_grace = parameters.duration("term_grace", options.term_grace);
   TRAINWARDEN_RETURN_IF_ERROR(parameters.status());
   return make_stop_action(options, run);
@@ -192,6 +194,10 @@ const ActionKind& stop_kind() {
            {"then", "nothing",
             "What follows when it has not: \"nothing\" (the request stays, and it is asked again later), \"term\" "
             "(SIGTERM to its processes on this machine), or \"kill\" (SIGKILL after that)."},
+           {"save_first", "false",
+            "Whether the training is asked for a checkpoint before, which it then saves in the same step; true by "
+            "itself "
+            "where do = [\"save\", \"stop\"]."},
            {"term_grace", "120s",
             "How long it has after its answer until SIGTERM, and after SIGTERM until SIGKILL; of use with \"term\" and "
             "\"kill\"."}},

@@ -19,6 +19,7 @@ struct StopOptions {
   Then then = Then::kNothing;
   // For the end of a training that has answered, and again after SIGTERM.
   std::chrono::milliseconds term_grace{120'000};
+  bool save_first = false;  // a checkpoint is asked for before
 };
 
 // The request has the key of the notice. A training that has ended or is stopping already is done, and the answer says

@@ -87,6 +87,12 @@ Result<std::vector<delivery::Subscription>> ActionWiring::subscribe(const action
     }
     std::move(of_part.begin(), of_part.end(), std::back_inserter(all));
   }
+  if (all.size() > delivery::kMaxSubscriptions) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("expected at most {} actions for a run, as each has a thread of its "
+                              "own; the file and --on-fire have {} together",
+                              delivery::kMaxSubscriptions, all.size()));
+  }
   return all;
 }
 

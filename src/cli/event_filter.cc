@@ -45,16 +45,19 @@ void add_event_choice(CLI::App& command, EventChoice& choice) {
 }
 
 Result<EventFilter> EventFilter::make(const EventChoice& choice) {
-  if (choice.pattern.empty()) return EventFilter(choice, std::nullopt);
+  if (choice.pattern.empty()) return EventFilter(choice, nullptr);
   TRAINWARDEN_ASSIGN_OR_RETURN(match::Pattern pattern, read_pattern(choice.pattern));
-  return EventFilter(choice, std::move(pattern));
+  match::MatcherBuilder builder;
+  builder.add(pattern);
+  return EventFilter(choice, std::make_shared<const match::Matcher>(builder.build()));
 }
 
 Result<bool> EventFilter::takes(const events::Event& event) const {
   if (event.seq <= choice_.after) return false;
   if (!choice_.subject.empty() && event.subject != choice_.subject) return false;
-  if (!pattern_) return true;
-  return match::matches(*pattern_, choice_.document(event));
+  if (matcher_ == nullptr) return true;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto matching, matcher_->match(choice_.document(event)));
+  return !matching.empty();
 }
 
 }  // namespace trainwarden::cli

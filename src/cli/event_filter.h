@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "events/event.h"
+#include "match/matcher.h"
 #include "match/pattern.h"
 #include "trainwarden/status.h"
 
@@ -34,11 +35,11 @@ class EventFilter {
   Result<bool> takes(const events::Event& event) const;
 
  private:
-  EventFilter(EventChoice choice, std::optional<match::Pattern> pattern)
-      : choice_(std::move(choice)), pattern_(std::move(pattern)) {}
+  EventFilter(EventChoice choice, std::shared_ptr<const match::Matcher> matcher)
+      : choice_(std::move(choice)), matcher_(std::move(matcher)) {}
 
   EventChoice choice_;
-  std::optional<match::Pattern> pattern_;
+  std::shared_ptr<const match::Matcher> matcher_;  // null: no pattern
 };
 
 }  // namespace trainwarden::cli

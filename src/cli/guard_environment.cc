@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "delivery/wiring.h"
 #include "rules/registry.h"
 
 namespace trainwarden::cli {
@@ -23,9 +24,7 @@ void divide_defaults(RulePlaces& places) {
 }  // namespace
 
 Result<RulePlaces> divide_rules(const std::vector<std::string>& words, const std::vector<std::string>& wanted) {
-  const auto names = [&](const std::string& name) {
-    return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
-  };
+  const bool any = std::find(wanted.begin(), wanted.end(), "*") != wanted.end();
   RulePlaces places;
   for (const std::string& word : words) {
     if (word == kDefaultRules) {
@@ -36,13 +35,14 @@ Result<RulePlaces> divide_rules(const std::vector<std::string>& words, const std
     const RuleKind* const kind = rules::find_builtin(spec.name);
     // A line of text can judge inside, a rule of a file has a process of its own.
     const bool able = kind != nullptr ? kind->description.in_process : Guard::parse_rules({word}).ok();
-    if (!able && names(spec.name)) {
+    const bool named = delivery::names_rule(wanted, spec.name);
+    if (!able && named && !any) {
       return Status(Code::kInvalidArgument,
                     fmt::format("rule {} cannot judge inside the training, so no step can be left out for it; "
                                 "`trainwarden rules {}` tells what it needs",
                                 printable(spec.name), printable(spec.name)));
     }
-    (able && (names("*") || names(spec.name)) ? places.inside : places.beside).push_back(word);
+    (able && named ? places.inside : places.beside).push_back(word);
   }
   return places;
 }

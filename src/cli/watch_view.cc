@@ -87,7 +87,10 @@ void WatchView::on_verdict(const rules::VerdictRecord& verdict) {
   line_.print(fmt::format("{}: {}", what, printable(verdict.verdict.message)));
 }
 
+// Of what every change is told, only what went wrong is news here.
 void WatchView::on_delivery(const events::DeliveryRecord& delivery, const events::Event& event) {
+  const bool went_well = delivery.state == events::DeliveryState::kDelivered;
+  if (went_well && event.change.kind != events::ChangeKind::kAlert) return;
   line_.print(delivery_text(delivery, event));
 }
 

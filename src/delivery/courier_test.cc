@@ -94,7 +94,7 @@ TEST_F(CourierTest, TellsTheActionOfTheEvent) {
   EXPECT_EQ(notice.global_step, 12);
   EXPECT_EQ(notice.content_type, "application/cloudevents+json");
   EXPECT_EQ(notice.document, events::encode_event(ledger_->event(1)));
-  EXPECT_EQ(notice.requested_by, "ledger");
+  EXPECT_EQ(notice.requested_by, "ops");
   EXPECT_EQ(notice.attempt, 1);
 }
 

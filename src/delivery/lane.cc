@@ -247,7 +247,8 @@ DeliveryRecord Lane::attempt(Lock& lock, std::uint64_t seq, const Event& event) 
   write(record_of(event, DeliveryState::kStarted, number), event);
   const std::int64_t begin = circle_->clock.steady_ns();
   lock.unlock();
-  const actions::Notice notice = make_notice(event, subscription_.format, circle_->run_name, circle_->run, number);
+  actions::Notice notice = make_notice(event, subscription_.format, circle_->run_name, circle_->run, number);
+  notice.requested_by = subscription_.name;
   const ActionOutcome outcome = act(notice);
   lock.lock();
   if (abandoned_) return {};  // ledger and clock may be gone

@@ -1,7 +1,5 @@
 #include "delivery/notice.h"
 
-#include "events/ledger.h"
-
 namespace trainwarden::delivery {
 
 std::string document_of(const events::Event& event, EventFormat format) {
@@ -24,7 +22,6 @@ actions::Notice make_notice(const events::Event& event, EventFormat format, cons
   notice.global_step = event.global_step;
   notice.document = document_of(event, format);
   notice.content_type = format == EventFormat::kEventBridge ? "application/json" : "application/cloudevents+json";
-  notice.requested_by = events::kLedgerWriter;
   notice.attempt = attempt;
   return notice;
 }

@@ -13,7 +13,7 @@ namespace trainwarden::delivery {
 // The event in this format; patterns are matched against the same.
 std::string document_of(const events::Event& event, EventFormat format);
 
-// `attempt`: 1 for the first delivery of this event.
+// All but who asks. `attempt`: 1 for the first delivery of this event.
 actions::Notice make_notice(const events::Event& event, EventFormat format, const std::string& run_name,
                             const std::filesystem::path& run, int attempt);
 

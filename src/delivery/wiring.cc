@@ -10,12 +10,16 @@
 #include "base/text.h"
 #include "delivery/alert_pattern.h"
 #include "delivery/delivery_parameters.h"
+#include "events/event.h"
+#include "format/json.h"
+#include "match/matcher.h"
 
 namespace trainwarden::delivery {
 namespace {
 
 constexpr std::string_view kSkipStep = "skip-step";
 constexpr const char* kDelivery = "delivery";
+constexpr const char* kSaveFirst = "save_first";
 constexpr std::size_t kMaxNameBytes = 100;
 constexpr std::size_t kMaxMadeNameBytes = 60;
 
@@ -157,6 +161,9 @@ class Subscriber {
         if (common.name == table) all.insert(common.parameters.begin(), common.parameters.end());
       }
     }
+    // Each action has a thread of its own, and a training that has stopped saves no more.
+    const bool saves = contains(wire.together, "save") && knows(kind, kSaveFirst);
+    if (saves) all.try_emplace(kSaveFirst, std::vector<std::string>{"true"});
     return all;
   }
 
@@ -205,6 +212,14 @@ class Subscriber {
 Result<std::vector<Subscription>> subscribe(const Wiring& wiring, std::span<const actions::ActionKind> kinds,
                                             const actions::RunContext& run) {
   return Subscriber(wiring, kinds, run).subscribe();
+}
+
+bool names_rule(std::span<const std::string> names, std::string_view rule_id) {
+  const auto pattern = match::Pattern::parse(alert_pattern(names, EventFormat::kCloudEvents));
+  if (!pattern.ok()) return false;  // told where the wiring is read
+  const auto matches = match::matches(
+      *pattern, format::dump_json({{"type", events::kAlertType}, {"data", {{"change", {{"rule", rule_id}}}}}}));
+  return matches.ok() && *matches;
 }
 
 std::vector<std::string> skip_step_rules(const Wiring& wiring) {

@@ -74,7 +74,11 @@ Result<Wire> parse_wire(std::string_view text);
 Result<std::vector<Subscription>> subscribe(const Wiring& wiring, std::span<const actions::ActionKind> kinds,
                                             const actions::RunContext& run);
 
-// The rules of wires whose action is "skip-step", which judges inside the training and needs no delivery.
+// Is this rule's id among the names, as [[on]] takes them: "*", "*Gradient", "vanishing_gradient"?
+bool names_rule(std::span<const std::string> names, std::string_view rule_id);
+
+// The rules of wires whose action is "skip-step", as they are named, which judges inside the training and needs no
+// delivery.
 std::vector<std::string> skip_step_rules(const Wiring& wiring);
 
 }  // namespace trainwarden::delivery

@@ -69,6 +69,7 @@ class Recorder::Impl {
   }
 
   Status poll() {
+    view_.last_step = trial_.last_complete_step();
     take_words();
     record_run();
     Status status = journals_.poll(take_entry());
@@ -342,7 +343,6 @@ void Recorder::Impl::record_rule(const rules::RuleChange& change, const std::opt
 }
 
 void Recorder::Impl::append(Event event, const std::optional<Origin>& origin) {
-  view_.last_step = trial_.last_complete_step();
   view_.modified_unix_ns = event.unix_ns;
   if (event.change.kind == ChangeKind::kRun) tell_run_change(view_, event);
   event.source = source_of(view_);

@@ -87,7 +87,7 @@ Result<StopAnswer> stop(const std::filesystem::path& run_dir, const StopRequestO
   const std::string request = format::stop_request_path(answer.key);
   const std::int64_t start_ns = run.clock->steady_ns();
   TRAINWARDEN_ASSIGN_OR_RETURN(const RunAnswer before, run.answer_to(request));
-  answer.status_before = listener->status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(answer.status_before, listener->status());
   TRAINWARDEN_RETURN_IF_ERROR(check_status(options.if_status, answer.status_before));
   answer.already = before.accepted || before.ended;
   const auto action = actions::make_stop_action(stop_options_of(options), run);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "events/description.h"
 #include "storage/local_storage.h"
 #include "trial/trial_access.h"
 
@@ -29,9 +30,9 @@ Result<actions::RunAnswer> RunListener::answer_to(std::string_view request_path)
   return recorder_.answer_to(request_path);
 }
 
-std::string RunListener::status() const {
-  const std::uint64_t newest = ledger_->last_seq();
-  return newest == 0 ? "" : ledger_->event(newest).data.value("TrainingJobStatus", "");
+Result<std::string> RunListener::status() const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const events::RunView view, events::view_run(*trial_));
+  return std::string(events::name(events::primary_of(view.table.status())));
 }
 
 actions::RunContext RunListener::context() {

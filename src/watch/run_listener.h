@@ -26,8 +26,8 @@ class RunListener {
 
   // To the request in this file, as of now.
   Result<actions::RunAnswer> answer_to(std::string_view request_path);
-  // TrainingJobStatus as of the last answer_to(): "InProgress".
-  std::string status() const;
+  // TrainingJobStatus as of the last answer_to(), as `describe` tells it: "InProgress".
+  Result<std::string> status() const;
   // For actions that run in this thread; valid as long as this object.
   actions::RunContext context();
 

@@ -1,5 +1,6 @@
 #include "watch/run_watch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,6 +32,7 @@ class RunWatch::Impl {
     std::vector<delivery::Subscription> subscriptions;
     if (options_.subscribe) {
       TRAINWARDEN_ASSIGN_OR_RETURN(subscriptions, options_.subscribe(run_context()));
+      std::erase_if(subscriptions, [this](const auto& subscription) { return keeper_delivers(subscription); });
     }
     courier_ = std::make_unique<delivery::Courier>(*ledger_, std::move(subscriptions), courier_options());
     const rules::EngineOptions options = engine_options(!rules.empty());
@@ -83,10 +85,23 @@ class RunWatch::Impl {
         return;
       }
       const bool kept = ledger.status().code() == Code::kAlreadyExists;
+      if (kept) see_keeper(run);
       note_ = kept ? "another program records the events of this run; what follows here is not written down"
                    : "events are not kept: " + ledger.status().message();
     }
     ledger_ = events::Ledger::in_memory(system_clock(), run);
+  }
+
+  void see_keeper(const store::RunInfo& run) {
+    auto ledger = events::read_ledger(*storage_, run);
+    if (ledger.ok()) keepers_ = std::move(ledger->subscribed);
+  }
+
+  // A file that two programs were given is heeded by one of them.
+  bool keeper_delivers(const delivery::Subscription& subscription) const {
+    return std::any_of(keepers_.begin(), keepers_.end(), [&](const events::SubscribedRecord& kept) {
+      return !kept.config.empty() && kept.config == subscription.config && kept.subscription == subscription.name;
+    });
   }
 
   actions::RunContext run_context() {
@@ -123,6 +138,7 @@ class RunWatch::Impl {
   std::unique_ptr<delivery::Courier> courier_;
   std::unique_ptr<rules::Engine> engine_;  // last: its end tells the recorder
   bool record_failed_ = false;
+  std::vector<events::SubscribedRecord> keepers_;  // of the program that keeps the ledger
 };
 
 Result<std::unique_ptr<RunWatch>> RunWatch::start(Trial& trial, std::vector<rules::EngineRule> rules,

@@ -253,6 +253,8 @@ TEST_F(EventsCommands, DeliverRecordsWhatWasMissedAndDeliversItOnce) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(again.json().at("runs").at(0).at("recorded"), 0);
   EXPECT_EQ(again.json().at("runs").at(0).at("delivered"), 0);
+  EXPECT_EQ(cli({"describe", "first", "--json"}).json().at("LastStep"),
+            cli({"show", "first", "--json"}).json().at("last_complete_step"));
   EXPECT_EQ(lines_of("alerts.jsonl"), 1u);
 }
 

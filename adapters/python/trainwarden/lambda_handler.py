@@ -175,7 +175,7 @@ class SageMaker:
 
 
 # What the action exec says about the event.
-_RUN, _KEY = "TRAINWARDEN_RUN_DIR", "TRAINWARDEN_EVENT_KEY"
+_RUN, _KEY = "TRAINWARDEN_RUN_PATH", "TRAINWARDEN_EVENT_KEY"
 
 
 def _run_named(name: str, operation: str) -> str:
