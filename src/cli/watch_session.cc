@@ -14,6 +14,8 @@ constexpr std::chrono::milliseconds kAppearInterval{20};
 constexpr std::chrono::milliseconds kPollInterval{5};
 // For deliveries that are on their way when there is nothing left to judge.
 constexpr std::chrono::seconds kSettleTime{30};
+// Until a person who sees nothing happen is told why.
+constexpr std::chrono::seconds kPatience{1};
 
 }  // namespace
 
@@ -118,8 +120,15 @@ void WatchSession::take_program_end() {
 
 void WatchSession::settle(const std::stop_token& stop) {
   settling_ = true;
-  static_cast<void>(watch_->settle(
-      kSettleTime, [this] { show_deliveries(); }, stop));  // the backlog tells
+  const auto start = std::chrono::steady_clock::now();
+  bool told = false;
+  const auto idle = [&] {
+    show_deliveries();
+    if (std::chrono::steady_clock::now() - start < kPatience || std::exchange(told, true)) return;
+    view_.on_note(fmt::format("{} deliveries are waited for, {} s at most; Ctrl-C leaves them to `events deliver`",
+                              watch_->backlog().pending, kSettleTime.count()));
+  };
+  static_cast<void>(watch_->settle(kSettleTime, idle, stop));  // the backlog tells
   result_.backlog = watch_->backlog();
   if (trial_->state() == RunState::kStopped) result_.stop_requested = true;
   watch_.reset();

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "format/json.h"
-#include "store/no_throw.h"
+#include "store/typed_record.h"
 
 namespace trainwarden::events {
 namespace {
@@ -62,20 +62,6 @@ Result<SubscribedRecord> subscribed_from_json(const Json& json) {
   return record;
 }
 
-// `from_json` (Json → Result<Record>) when the text is of this type, none when it is of another.
-template <class Record>
-Result<std::optional<Record>> decode(std::string_view text, const char* type,
-                                     Result<Record> (*from_json)(const Json&)) {
-  return store::no_throw([&]() -> Result<std::optional<Record>> {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, format::parse_json_object(text, type));
-    TRAINWARDEN_ASSIGN_OR_RETURN(const std::string found, format::string_field(json, "type"));
-    if (found != type) return std::optional<Record>();
-    Result<Record> record = from_json(json);
-    if (!record.ok()) return record.status().with_context(type);
-    return std::optional<Record>(*std::move(record));
-  });
-}
-
 }  // namespace
 
 std::string_view name(DeliveryState state) {
@@ -111,7 +97,7 @@ std::string encode_delivery(const DeliveryRecord& record) {
 }
 
 Result<std::optional<DeliveryRecord>> decode_delivery(std::string_view json) {
-  return decode<DeliveryRecord>(json, kDeliveryType, delivery_from_json);
+  return store::decode_typed<DeliveryRecord>(json, kDeliveryType, delivery_from_json);
 }
 
 std::string encode_subscribed(const SubscribedRecord& record) {
@@ -125,7 +111,7 @@ std::string encode_subscribed(const SubscribedRecord& record) {
 }
 
 Result<std::optional<SubscribedRecord>> decode_subscribed(std::string_view json) {
-  return decode<SubscribedRecord>(json, kSubscribedType, subscribed_from_json);
+  return store::decode_typed<SubscribedRecord>(json, kSubscribedType, subscribed_from_json);
 }
 
 }  // namespace trainwarden::events

@@ -8,6 +8,7 @@
 #include "format/json.h"
 #include "format/name_escape.h"
 #include "store/no_throw.h"
+#include "store/typed_record.h"
 
 namespace trainwarden::rules {
 namespace {
@@ -165,20 +166,6 @@ Result<RuleStatusRecord> rule_status_from_json(const Json& json) {
   return record;
 }
 
-// `from_json` (Json → Result<Record>) when the text is of this type, none when it is of another.
-template <class Record>
-Result<std::optional<Record>> decode(std::string_view text, std::string_view type,
-                                     Result<Record> (*from_json)(const Json&)) {
-  return store::no_throw([&]() -> Result<std::optional<Record>> {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, format::parse_json_object(text, type));
-    TRAINWARDEN_ASSIGN_OR_RETURN(const std::string found, format::string_field(json, "type"));
-    if (found != type) return std::optional<Record>();
-    Result<Record> record = from_json(json);
-    if (!record.ok()) return record.status().with_context(type);
-    return std::optional<Record>(*std::move(record));
-  });
-}
-
 }  // namespace
 
 std::string VerdictRecord::mute_key() const {
@@ -239,15 +226,15 @@ std::string encode_rule_status(const RuleStatusRecord& record) {
 }
 
 Result<std::optional<VerdictRecord>> decode_verdict(std::string_view json) {
-  return decode<VerdictRecord>(json, kVerdictType, verdict_from_json);
+  return store::decode_typed<VerdictRecord>(json, kVerdictType, verdict_from_json);
 }
 
 Result<std::optional<RepeatsRecord>> decode_repeats(std::string_view json) {
-  return decode<RepeatsRecord>(json, kRepeatsType, repeats_from_json);
+  return store::decode_typed<RepeatsRecord>(json, kRepeatsType, repeats_from_json);
 }
 
 Result<std::optional<RuleStatusRecord>> decode_rule_status(std::string_view json) {
-  return decode<RuleStatusRecord>(json, kRuleStatusType, rule_status_from_json);
+  return store::decode_typed<RuleStatusRecord>(json, kRuleStatusType, rule_status_from_json);
 }
 
 std::string encode_answer(const Verdict& verdict) {

@@ -102,7 +102,7 @@ def handle(event: dict[str, Any], folder: Path) -> tuple[int, list[str]]:
     program.parent.mkdir(exist_ok=True)
     program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {said}\nexit ${{ENDS_WITH:-0}}\n')
     program.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "TRAINWARDEN_RUN_DIR": "/runs/ruined"}
+    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "TRAINWARDEN_RUN_PATH": "/runs/ruined"}
     command = [sys.executable, str(EXAMPLE / "handler.py")]
     done = subprocess.run(command, input=json.dumps(event), env=environment, text=True, capture_output=True)
     assert not done.stderr, done.stderr
@@ -133,7 +133,7 @@ def test_the_handler_wants_to_be_told_again(tmp_path: Path, monkeypatch: pytest.
 
 
 def call(function: str, event: Any, run: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "TRAINWARDEN_RUN_DIR": str(run), "TRAINWARDEN_EVENT_KEY": "vanishinggradient-120"}
+    environment = {**os.environ, "TRAINWARDEN_RUN_PATH": str(run), "TRAINWARDEN_EVENT_KEY": "vanishinggradient-120"}
     command = [sys.executable, "-m", "trainwarden.lambda_handler", *options, function]
     text = event if isinstance(event, str) else json.dumps(event)
     return subprocess.run(command, input=text, env=environment, text=True, capture_output=True)
