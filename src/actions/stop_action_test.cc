@@ -78,6 +78,18 @@ TEST_F(StopRequestTest, WhatLedToItIsAskedForBefore) {
   EXPECT_EQ(request->rule, "VanishingGradient");
 }
 
+TEST_F(StopRequestTest, ACheckpointIsAskedForBeforeWhereItIsWanted) {
+  const std::string checkpoint = "control/checkpoint-vanishinggradient-120.json";
+  const auto answer = [&, this](std::string_view) -> Result<RunAnswer> {
+    EXPECT_EQ(storage_->exists(checkpoint), asked());
+    return RunAnswer{.accepted = asked()};
+  };
+  EXPECT_EQ(stop(answer, {.save_first = true}).kind, Kind::kDone);
+  const auto request = format::decode_checkpoint_request(*storage_->read(checkpoint));
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(request->key, "vanishinggradient-120");
+}
+
 TEST_F(StopRequestTest, ARequestThatIsThereWillDo) {
   ASSERT_TRUE(storage_->create_folder("control").ok());
   ASSERT_TRUE(storage_->put_if_absent(kRequest, as_bytes("as it is")).ok());

@@ -9,6 +9,7 @@
 #include "delivery/alert_pattern.h"
 #include "delivery/delivery_testing.h"
 #include "match/matcher.h"
+#include "storage/memory_storage.h"
 #include "storage/test_folder.h"
 
 namespace trainwarden::delivery {
@@ -374,6 +375,25 @@ TEST(AlertPattern, RulesHoweverTheyAreWritten) {
   EXPECT_FALSE(fires({"Vanishing*"}, "Exploding"));
   EXPECT_FALSE(fires({"Vanishing"}, "VanishingGradient"));
   EXPECT_FALSE(fires({"_"}, "VanishingGradient"));
+}
+
+// With the actions that there are: their requests are files.
+TEST(Wiring, ASaveBesideAStopIsAskedForBeforeIt) {
+  for (const char* names : {R"(["save", "stop"])", R"(["stop"])"}) {
+    const auto storage = storage::create_memory_storage();
+    RunContext run;
+    run.name = "first";
+    run.storage = storage.get();
+    const auto wiring = parse_wiring(fmt::format("[[on]]\nrule = \"A\"\ndo = {}\n", names), "actions.toml");
+    ASSERT_TRUE(wiring.ok()) << wiring.status().to_string();
+    auto subscriptions = subscribe(*wiring, actions::local_action_kinds(), run);
+    ASSERT_TRUE(subscriptions.ok()) << subscriptions.status().to_string();
+    actions::Notice notice;
+    notice.key = "a-1";
+    EXPECT_EQ(subscriptions->back().action->run(notice, {}).kind, actions::ActionOutcome::Kind::kDone);
+    EXPECT_TRUE(storage->exists("control/stop-a-1.json"));
+    EXPECT_EQ(storage->exists("control/checkpoint-a-1.json"), subscriptions->size() == 2);
+  }
 }
 
 }  // namespace

@@ -72,16 +72,18 @@ class RunWatchTest : public testing::Test {
     }
     ASSERT_TRUE(hook_->flush().ok());
   }
-  std::unique_ptr<RunWatch> watch(const char* pattern, bool write_journal = true) {
+  std::unique_ptr<RunWatch> watch(const char* pattern, bool write_journal = true, const std::string& config = {}) {
     trials_.push_back(Trial::open(run_).value());
     std::vector<rules::EngineRule> rules;
     rules.push_back({{"Mine", {}}, std::make_unique<FiresAtTwo>()});
     RunWatchOptions options;
     options.write_journal = write_journal;
-    options.subscribe = [this, pattern](const actions::RunContext&) -> Result<std::vector<delivery::Subscription>> {
+    options.subscribe = [this, pattern,
+                         config](const actions::RunContext&) -> Result<std::vector<delivery::Subscription>> {
       std::vector<delivery::Subscription> all;
       TRAINWARDEN_ASSIGN_OR_RETURN(match::Pattern parsed, match::Pattern::parse(pattern));
       all.push_back({.name = "test", .pattern = std::move(parsed), .action = std::make_unique<Listener>(heard_)});
+      all.back().config = config;
       return all;
     };
     return RunWatch::start(*trials_.back(), std::move(rules), std::move(options)).value();
@@ -156,6 +158,22 @@ TEST_F(RunWatchTest, WhoDoesNotKeepTheLedgerDeliversAllTheSame) {
   ASSERT_TRUE(other->poll().ok());
   ASSERT_TRUE(other->settle(seconds(20)));
   EXPECT_EQ(heard_->count(), heard_by_keeper + 1);
+}
+
+TEST_F(RunWatchTest, AFileThatTwoProgramsHaveIsHeededByOne) {
+  train(4);
+  const auto keeper = watch(kAlerts, true, "/project/actions.toml");
+  ASSERT_TRUE(keeper->poll().ok());
+  ASSERT_TRUE(keeper->settle(seconds(20)));
+  ASSERT_EQ(heard_->count(), 1u);
+  const auto same = watch(kAlerts, true, "/project/actions.toml");
+  ASSERT_TRUE(same->poll().ok());
+  ASSERT_TRUE(same->settle(seconds(20)));
+  EXPECT_EQ(heard_->count(), 1u);
+  const auto other = watch(kAlerts, true, "/project/others.toml");
+  ASSERT_TRUE(other->poll().ok());
+  ASSERT_TRUE(other->settle(seconds(20)));
+  EXPECT_EQ(heard_->count(), 2u);
 }
 
 TEST_F(RunWatchTest, WithoutAJournalNothingIsWrittenAndAlertsAreDelivered) {
