@@ -142,14 +142,14 @@ int play_first_act(const fs::path& program, const DemoOptions& options, const fs
   if (!result.ok()) return report_error(result.status());
   const auto trial = Trial::open(folder / act.name);
   if (!trial.ok()) return report_error(trial.status());
-  print_report(stdout, result->watch->report);
+  print_report(stdout, result->watch.report);
   print_accuracy(**trial);
   print_filters(**trial);
   return kExitFine;
 }
 
 void print_what_happened(const ProgramResult& result, const Trial& trial) {
-  const rules::VerdictRecord& verdict = result.watch->report.fired.front();
+  const rules::VerdictRecord& verdict = result.watch.report.fired.front();
   const std::int64_t last_step = trial.last_complete_step();
   fmt::print("What happened\n");
   print_verdict(stdout, verdict);
@@ -183,14 +183,14 @@ int play_second_act(const fs::path& program, const DemoOptions& options, const f
                 true};
   const auto result = play(act, folder);
   if (!result.ok()) return report_error(result.status());
-  if (!result->watch->report.any_fired()) {
-    print_report(stdout, result->watch->report);
+  if (!result->watch.report.any_fired()) {
+    print_report(stdout, result->watch.report);
     return report_error(Status(Code::kInternal, "no rule fired, though one should have"));
   }
   const auto trial = Trial::open(folder / act.name);
   if (!trial.ok()) return report_error(trial.status());
   print_what_happened(*result, **trial);
-  print_where_and_next(act, folder, *result->watch);
+  print_where_and_next(act, folder, result->watch);
   return kExitFine;
 }
 

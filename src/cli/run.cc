@@ -148,7 +148,7 @@ RuleReport report_of_inside(const ProgramPlan& plan, const ProgramResult& result
   const auto histories = rules::read_rule_histories(plan.run);
   if (!histories.ok()) return report;
   for (const rules::RuleHistory& history : *histories) {
-    if (result.watch && history.journal == result.watch->journal) continue;
+    if (history.journal == result.watch.journal) continue;
     report.statuses.push_back(history.status);
     const auto fired = std::find_if(history.verdicts.begin(), history.verdicts.end(), [](const auto& verdict) {
       return verdict.verdict.outcome == Outcome::kFired && verdict.verdict.severity != Severity::kInfo;
@@ -174,11 +174,9 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
     fmt::print(stderr, "trainwarden: run {} {}, {} steps{}\n", run_name(plan.run), name((*trial)->state()),
                (*trial)->steps().size(), loss ? ", loss " + format_number(loss->value) : "");
   }
-  if (result.watch) {
-    if (!result.watch->status.ok()) report_error(result.watch->status);
-    if (!result.watch->report.statuses.empty()) print_report(stderr, result.watch->report);
-    print_backlog(plan.run, result.watch->backlog);
-  }
+  if (!result.watch.status.ok()) report_error(result.watch.status);
+  if (!result.watch.report.statuses.empty()) print_report(stderr, result.watch.report);
+  print_backlog(plan.run, result.watch.backlog);
   if (!inside.statuses.empty()) {
     fmt::print(stderr, "trainwarden: the rules inside the program:\n");
     print_report(stderr, inside);

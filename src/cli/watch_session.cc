@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kAppearInterval{20};
 constexpr std::chrono::milliseconds kPollInterval{5};
+// Where no rule judges there is no hurry.
+constexpr std::chrono::milliseconds kRecordInterval{50};
 // For deliveries that are on their way when there is nothing left to judge.
 constexpr std::chrono::seconds kSettleTime{30};
 // Until a person who sees nothing happen is told why.
@@ -90,6 +92,7 @@ Status WatchSession::start() {
 
 void WatchSession::judge(const std::stop_token& stop) {
   rules::Engine& engine = watch_->engine();
+  const auto interval = engine.statuses().empty() ? kRecordInterval : kPollInterval;
   while (true) {
     take_program_end();
     result_.status = watch_->poll(stop);
@@ -97,7 +100,7 @@ void WatchSession::judge(const std::stop_token& stop) {
     show_deliveries();
     view_.on_progress(*trial_, engine);
     if (is_over(stop)) break;
-    pause_for(kPollInterval, stop);
+    pause_for(interval, stop);
   }
   take_program_end();
   watch_->finish();

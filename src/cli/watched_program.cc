@@ -4,10 +4,8 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "cli/exit_code.h"
 #include "cli/run_locator.h"
-#include "watch/run_watch.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -37,21 +35,11 @@ void await_judgement(const WatchSession& session, SignalRelay& relay) {
   }
 }
 
-// Of a run that nobody has followed.
-void record_run(const std::filesystem::path& run, const events::ProgramEnd& end) {
-  const auto trial = Trial::open(run);
-  if (!trial.ok()) return;  // the program wrote none, which is told elsewhere
-  const auto watch = watch::RunWatch::start(**trial, {}, {.own_program = true});
-  if (!watch.ok()) return log(LogLevel::kWarning, "how the run ended is not recorded: {}", watch.status().to_string());
-  (*watch)->program_ended(end);
-  (*watch)->finish();
-}
-
 }  // namespace
 
 int ProgramResult::combined_exit_code() const {
-  const bool fired = watch && watch->report.any_fired();
-  return fired && (exit_code == 0 || watch->stop_requested) ? kExitRuleFired : exit_code;
+  const bool fired = watch.report.any_fired();
+  return fired && (exit_code == 0 || watch.stop_requested) ? kExitRuleFired : exit_code;
 }
 
 Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::EngineRule> rules) {
@@ -59,26 +47,18 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   const std::int64_t start_ns = system_clock().steady_ns();
   TRAINWARDEN_ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::start(child_options(plan), relay));
   WatchView view(stderr, plan.chatter);
-  std::unique_ptr<WatchSession> session;
-  if (!rules.empty() || plan.subscribe) {
-    WatchPlan watched{plan.run, std::move(rules), plan.mute, plan.subscribe};
-    watched.own_program = true;
-    session = std::make_unique<WatchSession>(std::move(watched), view);
-  }
+  WatchPlan watched{plan.run, std::move(rules), plan.mute, plan.subscribe};
+  watched.own_program = true;
+  WatchSession session(std::move(watched), view);
   std::unique_ptr<LiveExport> board;
   if (!plan.tensorboard_dir.empty()) board = std::make_unique<LiveExport>(plan.run, plan.tensorboard_dir);
 
   ProgramResult result;
   result.exit_code = child.wait(relay);
   result.duration_ns = system_clock().steady_ns() - start_ns;
-  const events::ProgramEnd end{result.exit_code, system_clock().unix_ns()};
-  if (session) {
-    session->program_ended(end);
-    await_judgement(*session, relay);
-    result.watch = session->result();
-  } else {
-    record_run(plan.run, end);
-  }
+  session.program_ended({result.exit_code, system_clock().unix_ns()});
+  await_judgement(session, relay);
+  result.watch = session.result();
   if (board) result.board = board->result();
   result.run_appeared = is_run(plan.run);
   return result;

@@ -30,7 +30,7 @@ struct ProgramResult {
   int exit_code = 0;  // its own, 128 + N when signal N ended it
   std::int64_t duration_ns = 0;
   bool run_appeared = false;
-  std::optional<WatchResult> watch;           // when there were rules, or somebody to be told
+  WatchResult watch;
   std::optional<Result<ExportReport>> board;  // when it was to be shown to TensorBoard
 
   // 3 when a rule fired and the program succeeded or was asked to stop, else the program's own.
