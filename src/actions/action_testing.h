@@ -19,6 +19,7 @@ inline Notice sample_notice() {
   notice.run_name = "first";
   notice.run = "/runs/first";
   notice.headline = "VanishingGradient fired at step 120 (train 100)";
+  notice.text = "3 of 8 gradients have vanished\nWhat to try: a lower learning rate";
   notice.rule = "VanishingGradient";
   notice.global_step = 120;
   notice.document = "{\"id\":\"0123-7\"}";

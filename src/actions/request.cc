@@ -19,8 +19,11 @@ constexpr std::size_t kMostReasonBytes = 2000;
 }  // namespace
 
 std::string reason_of(const Notice& notice) {
-  if (notice.headline.size() <= kMostReasonBytes) return notice.headline;
-  return notice.headline.substr(0, kMostReasonBytes) + "...";
+  std::string reason = notice.headline;
+  const std::string what = notice.text.substr(0, notice.text.find('\n'));
+  if (!notice.rule.empty() && !what.empty()) reason += ": " + what;
+  if (reason.size() <= kMostReasonBytes) return reason;
+  return reason.substr(0, kMostReasonBytes) + "...";
 }
 
 Status put_request(const RunContext& run, const std::string& path, std::string_view content) {

@@ -13,7 +13,7 @@
 
 namespace trainwarden::actions {
 
-// The reason that a request gives: the headline, and what is wrong.
+// The reason that a request gives: the headline, and of a rule also what is wrong.
 std::string reason_of(const Notice& notice);
 
 // Puts a file into the control folder, once; fine when it is there.

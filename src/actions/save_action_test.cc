@@ -53,7 +53,7 @@ TEST_F(SaveActionTest, AsksForBothAndTellsWhereTheyAre) {
   const auto dump = format::decode_black_box_request(*storage_->read(kDumpPath));
   ASSERT_TRUE(checkpoint.ok() && dump.ok());
   EXPECT_EQ(checkpoint->key, "vanishinggradient-120");
-  EXPECT_EQ(checkpoint->reason, "VanishingGradient fired at step 120 (train 100)");
+  EXPECT_EQ(checkpoint->reason, "VanishingGradient fired at step 120 (train 100): 3 of 8 gradients have vanished");
   EXPECT_EQ(checkpoint->rule, "VanishingGradient");
   EXPECT_EQ(checkpoint->global_step, 120);
   EXPECT_EQ(checkpoint->requested_by, "ledger");

@@ -60,7 +60,7 @@ TEST_F(StopRequestTest, AsksAndWaitsForTheAnswer) {
   EXPECT_EQ(outcome.answer, "the training has taken the request, and stops at the end of its step");
   const auto request = format::decode_stop_request(*storage_->read(kRequest));
   EXPECT_EQ(request->key, "vanishinggradient-120");
-  EXPECT_EQ(request->reason, "VanishingGradient fired at step 120 (train 100)");
+  EXPECT_EQ(request->reason, "VanishingGradient fired at step 120 (train 100): 3 of 8 gradients have vanished");
   EXPECT_EQ(request->requested_by, "ledger");
 }
 

@@ -53,5 +53,5 @@ def test_rules_stand_as_the_summary_says(finished: Path) -> None:
 
 
 def test_no_run_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(trainwarden.errors.NotFound):
         trainwarden.describe(tmp_path / "nowhere")
