@@ -29,7 +29,7 @@ using std::chrono::microseconds;
 using std::chrono::steady_clock;
 
 // 1,000 in all. Under a sanitizer a process takes ten times as long to come up, and as many would take ten minutes.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(TW_SANITIZED)
 constexpr int kRuns = 5;
 constexpr microseconds kLongestLife{400'000};
 #else
