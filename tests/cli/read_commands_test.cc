@@ -56,7 +56,8 @@ TEST_F(ReadCommands, ARunThatWasKilledIsShownAsDied) {
 TEST_F(ReadCommands, DescribeLsAndShowAgree) {
   train("killed", {"--crash"});
   const std::map<std::string, std::string> statuses = {{"first", "Completed"}, {"killed", "Failed"}};
-  for (const auto& run : cli({"ls", "--json"}).json().at("runs")) {
+  const auto listed = cli({"ls", "--json"}).json();
+  for (const auto& run : listed.at("runs")) {
     const std::string name = run.at("name");
     const auto job = cli({"describe", name, "--json"}).json();
     EXPECT_EQ(job.at("TrainingJobName"), name);
