@@ -48,7 +48,7 @@ class SaveCourse {
     dump_.made = run_.storage->exists(format::kBlackBoxFolder);
     checkpoint_.made = options_.checkpoint;
     if (!dump_.made && !checkpoint_.made) {
-      if (!options_.needed) return ActionOutcome::done(kNoBlackBox);
+      if (!options_.needed) return ActionOutcome::done();
       return ActionOutcome::give_up(Status(Code::kFailedPrecondition, kNoBlackBox));
     }
     TRAINWARDEN_ASSIGN_OR_RETURN(const bool there, look());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <variant>
 
@@ -17,6 +18,16 @@ namespace {
 constexpr std::string_view kReport = "report";
 constexpr std::string_view kSkipStep = "skip-step";
 
+// "on-fire-stop", whichever rules it is for: a name that people can read, and that is the same the next time. Several
+// of one action are told apart by what they do.
+void name_wires(std::vector<delivery::Wire>& wires) {
+  std::map<std::string, int> seen;
+  for (const delivery::Wire& wire : wires) ++seen[wire.action];
+  for (delivery::Wire& wire : wires) {
+    if (wire.name.empty() && seen[wire.action] == 1) wire.name = "on-fire-" + wire.action;
+  }
+}
+
 Result<delivery::Wiring> wiring_of_command_line(const std::vector<std::string>& on_fire) {
   delivery::Wiring wiring;
   for (const std::string& text : on_fire) {
@@ -24,6 +35,7 @@ Result<delivery::Wiring> wiring_of_command_line(const std::vector<std::string>& 
     TRAINWARDEN_ASSIGN_OR_RETURN(delivery::Wire wire, delivery::parse_wire(text));
     wiring.wires.push_back(std::move(wire));
   }
+  name_wires(wiring.wires);
   return wiring;
 }
 

@@ -48,8 +48,7 @@ std::string delivery_text(const events::DeliveryRecord& delivery, const events::
   const std::string why = printable(delivery.message.empty() ? delivery.answer : delivery.message);
   switch (delivery.state) {
     case State::kDelivered:
-      return fmt::format("{}: {} after {}", what, delivery.answer.empty() ? "done" : printable(delivery.answer),
-                         format_duration_ns(delivery.duration_ns));
+      return fmt::format("{}: {} after {}", what, printable(delivery.answer), format_duration_ns(delivery.duration_ns));
     case State::kWaiting:
       return fmt::format("{}: failed, tried again in {}: {}", what,
                          format_duration_ns(delivery.next_unix_ns - delivery.unix_ns), why);
@@ -87,10 +86,10 @@ void WatchView::on_verdict(const rules::VerdictRecord& verdict) {
   line_.print(fmt::format("{}: {}", what, printable(verdict.verdict.message)));
 }
 
-// Of what every change is told, only what went wrong is news here.
+// Of what every change is told, only what went wrong is news here; and an action that had nothing to do says nothing.
 void WatchView::on_delivery(const events::DeliveryRecord& delivery, const events::Event& event) {
   const bool went_well = delivery.state == events::DeliveryState::kDelivered;
-  if (went_well && event.change.kind != events::ChangeKind::kAlert) return;
+  if (went_well && (event.change.kind != events::ChangeKind::kAlert || delivery.answer.empty())) return;
   line_.print(delivery_text(delivery, event));
 }
 
