@@ -169,6 +169,7 @@ class Finetuning:
                 for _ in range(2):
                     model(torch.randint(0, 30, (4, WORDS)))
                     exec(self.seed_lines, names)
+            hook._recording.core.flush()  # the notebook slept for 15 s in the meantime: the writer was done long ago
             yield epoch
         hook.close()
 
