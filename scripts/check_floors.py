@@ -30,8 +30,12 @@ FLOORS = {
     "watch": ("base", "tensor", "format", "storage", "store", "trial", "rules", "actions", "match", "events",
               "delivery"),
     "guard": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial", "rules"),
+    "views": ("base", "tensor", "format", "storage", "store", "trial", "transfer", "rules", "actions", "match", "events",
+              "delivery", "watch"),
+    "server": ("base", "tensor", "format", "storage", "store", "trial", "transfer", "rules", "actions", "match", "events",
+               "delivery", "watch", "views"),
     "cli": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial",
-            "transfer", "rules", "actions", "match", "events", "delivery", "network", "watch", "guard"),
+            "transfer", "rules", "actions", "match", "events", "delivery", "network", "watch", "guard", "views", "server"),
 }
 
 # The floor that each public header belongs to. The umbrella header belongs to the top.
@@ -65,6 +69,7 @@ LIBRARIES = {
     "toml++": ("src/delivery",),
     "curl": ("src/network",),
     "openssl": ("src/network",),
+    "boost": ("src/server", "fuzz", "tests", "bench"),
     "zip.h": ("src/transfer",),
     "png.h": ("src/transfer",),
     "dlpack": ("src/tensor",),

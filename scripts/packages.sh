@@ -44,6 +44,11 @@ need_packages() {
   warn_of_slow_blas
 }
 
+# npm builds the page. One that is there already, from wherever, is left alone.
+need_npm() {
+  if ! command -v npm >/dev/null; then need_packages page; fi
+}
+
 # LibTorch computes with whatever library stands as libblas.so.3.
 warn_of_slow_blas() {
   local link

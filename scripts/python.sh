@@ -31,6 +31,7 @@ install_wheel() {
 # compiler and its options are those of the release build, so that ccache has most of it the first time.
 python_package() {
   need_packages demo python
+  need_npm
   python_environment
   CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=$(build_jobs) \
     install_wheel --config-settings=cmake.define.TRAINWARDEN_WERROR=ON . &&

@@ -164,6 +164,7 @@ run_test() {
     *) wrong_usage "test takes --quick or nothing, not \"$*\"" ;;
   esac
   need_packages demo test python
+  need_npm
   stage "rivals and foreign readers" rivals_for_tests
   stage "a mail server" mail_server_for_tests
   stage "checks of the sources" source_checks

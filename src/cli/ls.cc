@@ -13,6 +13,7 @@
 #include "cli/table.h"
 #include "events/description.h"
 #include "rules/rule_history.h"
+#include "views/run_listing.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -120,7 +121,7 @@ Json json_of(const RunRow& row) {
 
 int act(const LsOptions& options) {
   const std::filesystem::path folder = runs_folder(options.runs);
-  const auto names = list_runs(folder);
+  const auto names = views::list_runs(folder);
   if (!names.ok()) return report_error(names.status());
   if (options.names_only) {
     for (const std::string& name : *names) fmt::print("{}\n", printable(name));

@@ -20,6 +20,7 @@
 #include "cli/watched_program.h"
 #include "rules/capture_needs.h"
 #include "rules/rule_history.h"
+#include "views/run_listing.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -91,7 +92,7 @@ Result<std::filesystem::path> choose_run(const RunOptions& options) {
                               printable(options.name)));
   }
   const std::filesystem::path run = folder / options.name;
-  if (!is_run(run)) return run;
+  if (!views::is_run(run)) return run;
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run));
   const bool finished = trial->state() == RunState::kCompleted || trial->state() == RunState::kStopped;
   if (!finished) return run;

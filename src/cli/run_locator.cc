@@ -1,6 +1,5 @@
 #include "cli/run_locator.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <system_error>
@@ -9,14 +8,15 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "storage/local_storage.h"
 #include "store/run_folder.h"
-#include "trial/smdebug/smdebug_source.h"
+#include "views/run_listing.h"
 
 namespace trainwarden::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using views::is_run;
+using views::list_runs;
 
 Status unknown_run(const std::string& text, const fs::path& folder) {
   const auto names = list_runs(folder);
@@ -55,29 +55,6 @@ fs::path runs_folder(const std::string& option, const Environment& environment) 
   if (!option.empty()) return option;
   const char* variable = environment("TRAINWARDEN_RUNS");
   return variable && *variable ? variable : "runs";
-}
-
-bool is_run(const fs::path& folder) {
-  std::error_code ignored;
-  return fs::exists(folder / store::kRunFile, ignored) ||
-         trial::holds_smdebug_run(*storage::open_local_storage(folder));
-}
-
-Result<std::vector<std::string>> list_runs(const fs::path& folder) {
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  if (error) {
-    return Status(Code::kNotFound, fmt::format("no folder of runs at {} ({}); start one with `trainwarden run -- "
-                                               "PROGRAM`, or name another folder with --runs or TRAINWARDEN_RUNS",
-                                               folder.string(), error.message()));
-  }
-  std::vector<std::string> names;
-  for (; entries != fs::directory_iterator(); entries.increment(error)) {
-    if (error) break;
-    if (is_run(entries->path())) names.push_back(entries->path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 Result<fs::path> locate_run(const std::string& text, const fs::path& folder) {

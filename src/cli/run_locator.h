@@ -15,12 +15,6 @@ namespace trainwarden::cli {
 // The folder that holds the runs: what --runs said, else TRAINWARDEN_RUNS, else ./runs.
 std::filesystem::path runs_folder(const std::string& option, const Environment& environment = process_environment);
 
-// Of ours, or one that smdebug wrote.
-bool is_run(const std::filesystem::path& folder);
-
-// The names of the runs in `folder`, sorted. kNotFound when there is no such folder; the message says how to make one.
-Result<std::vector<std::string>> list_runs(const std::filesystem::path& folder);
-
 // `text` is a path (it has a slash, or is itself a run) or the name of a run in `folder`. kNotFound names the nearest.
 Result<std::filesystem::path> locate_run(const std::string& text, const std::filesystem::path& folder);
 

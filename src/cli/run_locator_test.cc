@@ -53,7 +53,7 @@ TEST_F(RunLocator, AFolderThatSmdebugWroteIsARun) {
   fs::create_directories(runs_ / "old" / "index");
   fs::create_directories(runs_ / "notes" / "events");
   EXPECT_EQ(*locate_run("old", runs_), runs_ / "old");
-  EXPECT_EQ(*list_runs(runs_), std::vector<std::string>{"old"});
+  EXPECT_EQ(*views::list_runs(runs_), std::vector<std::string>{"old"});
 }
 
 TEST_F(RunLocator, AMissingFolderSaysHowToMakeOne) {
@@ -66,7 +66,7 @@ TEST_F(RunLocator, ListsOnlyRunsInOrder) {
   make_run("b");
   make_run("a");
   fs::create_directories(runs_ / "not-a-run");
-  EXPECT_EQ(*list_runs(runs_), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(*views::list_runs(runs_), (std::vector<std::string>{"a", "b"}));
 }
 
 TEST_F(RunLocator, TheOptionWinsOverTheEnvironment) {

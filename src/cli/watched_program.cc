@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cli/exit_code.h"
 #include "cli/run_locator.h"
+#include "views/run_listing.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -60,7 +61,7 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   await_judgement(session, relay);
   result.watch = session.result();
   if (board) result.board = board->result();
-  result.run_appeared = is_run(plan.run);
+  result.run_appeared = views::is_run(plan.run);
   return result;
 }
 

@@ -1,0 +1,142 @@
+#include "views/shelf.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "views/run_listing.h"
+
+namespace trainwarden::views {
+namespace {
+
+namespace fs = std::filesystem;
+
+// FNV-1a of 64 bits. Source: draft-eastlake-fnv.
+std::string digits_of(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return fmt::format("{:016x}", hash);
+}
+
+fs::path absolute_of(const fs::path& path) {
+  std::error_code ignored;
+  fs::path absolute = fs::absolute(path, ignored).lexically_normal();
+  return absolute.has_filename() ? absolute : absolute.parent_path();
+}
+
+}  // namespace
+
+std::string run_id_of(std::string_view run_name) {
+  return digits_of(run_name);
+}
+std::string tensor_id_of(std::string_view tensor_name) {
+  return digits_of(tensor_name);
+}
+
+OpenRun::OpenRun(std::string name, fs::path folder, std::unique_ptr<Trial> trial)
+    : name_(std::move(name)), folder_(std::move(folder)), trial_(std::move(trial)) {
+  seen_step_ = trial_->last_complete_step();
+  seen_unix_ns_ = trial_->last_unix_ns();
+  seen_state_ = trial_->state();
+}
+
+Status OpenRun::refresh() {
+  refreshed_ns_ = system_clock().steady_ns();
+  const Status refreshed = trial_->refresh();
+  const bool news = trial_->last_complete_step() != seen_step_ || trial_->last_unix_ns() != seen_unix_ns_ ||
+                    trial_->state() != seen_state_;
+  if (!news) return refreshed;
+  ++version_;
+  seen_step_ = trial_->last_complete_step();
+  seen_unix_ns_ = trial_->last_unix_ns();
+  seen_state_ = trial_->state();
+  return refreshed;
+}
+
+Result<OpenRun::Use> OpenRun::use(std::chrono::milliseconds at_most_every) {
+  Use use(*this);
+  const std::int64_t age_ns = system_clock().steady_ns() - refreshed_ns_;
+  if (age_ns >= std::chrono::nanoseconds(at_most_every).count()) {
+    const Status refreshed = refresh();
+    if (!refreshed.ok()) return refreshed;
+  }
+  return use;
+}
+
+Result<std::string> OpenRun::Use::tensor_name(std::string_view id) const {
+  auto found = run_->tensor_names_.find(id);
+  if (found == run_->tensor_names_.end()) {
+    const auto names = run_->trial_->tensor_names();
+    if (!names.ok()) return names.status();
+    if (names->size() != run_->named_tensors_) {
+      for (const std::string& name : *names) run_->tensor_names_.emplace(tensor_id_of(name), name);
+      run_->named_tensors_ = names->size();
+      found = run_->tensor_names_.find(id);
+    }
+  }
+  if (found != run_->tensor_names_.end()) return found->second;
+  return Status(Code::kNotFound, fmt::format("run \"{}\" has no tensor of id \"{}\"; its list of tensors tells the ids",
+                                             printable(run_->name_), printable(id)));
+}
+
+Result<std::unique_ptr<Shelf>> Shelf::open(const fs::path& place, std::size_t most_open) {
+  const bool one = is_run(place);
+  if (!one) {
+    const auto names = list_runs(place);
+    if (!names.ok()) return names.status();
+  }
+  return std::unique_ptr<Shelf>(new Shelf(absolute_of(place), one, most_open));
+}
+
+Shelf::Shelf(fs::path place, bool is_run, std::size_t most_open)
+    : place_(std::move(place)), is_run_(is_run), most_open_(std::max<std::size_t>(most_open, 1)) {}
+
+Result<std::vector<RunOnShelf>> Shelf::list() const {
+  if (is_run_) {
+    const std::string name = place_.filename().string();
+    return std::vector<RunOnShelf>{{run_id_of(name), name, place_}};
+  }
+  const auto names = list_runs(place_);
+  if (!names.ok()) return names.status();
+  std::vector<RunOnShelf> runs;
+  for (const std::string& name : *names) runs.push_back({run_id_of(name), name, place_ / name});
+  return runs;
+}
+
+Result<RunOnShelf> Shelf::find(std::string_view id) const {
+  const auto runs = list();
+  if (!runs.ok()) return runs.status();
+  for (const RunOnShelf& run : *runs) {
+    if (run.id == id) return run;
+  }
+  return Status(Code::kNotFound, fmt::format("there is no run of id \"{}\" in {}; the list of runs tells the ids",
+                                             printable(id), place_.string()));
+}
+
+Result<std::shared_ptr<OpenRun>> Shelf::run(std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  const auto kept = kept_.find(id);
+  if (kept != kept_.end()) {
+    kept->second.looked_at = ++looks_;
+    return kept->second.run;
+  }
+  const auto found = find(id);
+  if (!found.ok()) return found.status();
+  auto trial = Trial::open(found->folder);
+  if (!trial.ok()) return trial.status();
+  auto run = std::make_shared<OpenRun>(found->name, found->folder, *std::move(trial));
+  if (kept_.size() >= most_open_) close_oldest();
+  kept_.emplace(found->id, Kept{run, ++looks_});
+  return run;
+}
+
+// Whoever uses it now keeps it until it is done.
+void Shelf::close_oldest() {
+  const auto oldest = std::min_element(
+      kept_.begin(), kept_.end(), [](const auto& a, const auto& b) { return a.second.looked_at < b.second.looked_at; });
+  kept_.erase(oldest);
+}
+
+}  // namespace trainwarden::views

@@ -1,0 +1,58 @@
+// View: what the shell, a notebook and the one-file page show in the same way. A view is a class without a framework:
+// it draws into an element, reads from a Source, and owns no state that a link would have to hold.
+import type { Source } from '../data/source';
+
+/** Everything that a link holds. */
+export interface ViewState {
+  /** The shared cursor, a global step; null follows the newest. Views show the newest step at or before it. */
+  step: number | null;
+  /** The view's own words: tensor, layer, heads, ... */
+  params: Readonly<Record<string, string>>;
+}
+
+export interface RunRef {
+  id: string;
+  name: string;
+}
+
+export interface ViewContext {
+  source: Source;
+  run: RunRef;
+  /** Changes words of the link (undefined removes one). The view is then called with update(). */
+  change(params: Record<string, string | undefined>): void;
+  /** Moves the shared cursor. */
+  seek(step: number | null): void;
+  /** Goes to another view of the same run. */
+  open(view: string, params: Record<string, string>, step?: number | null): void;
+  /** Says it to those who cannot see it. */
+  announce(text: string): void;
+  /** May the page act on the training? */
+  actionsAllowed: boolean;
+}
+
+export type SnapshotKind = 'svg' | 'png' | 'csv' | 'npy';
+
+export interface Snapshot {
+  fileName: string;
+  data: Blob;
+}
+
+export interface View {
+  /** The link has changed, or the run has news. Called with the state of the moment; must be cheap when nothing did. */
+  update(state: ViewState): void;
+  /** What is shown, as a file; undefined when the view has no such form. */
+  snapshot(kind: SnapshotKind): Promise<Snapshot | undefined>;
+  /** Steps at which this view has something to show, for the time bar. */
+  steps?(): readonly number[];
+  destroy(): void;
+}
+
+export type MountView = (element: HTMLElement, context: ViewContext, state: ViewState) => View;
+
+export interface ViewKind {
+  id: string;
+  title: string;
+  /** One key that opens it, after "g". */
+  key: string;
+  load(): Promise<MountView>;
+}
