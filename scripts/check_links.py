@@ -10,7 +10,7 @@ import sys
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+\s+(.+?)\s*$", re.MULTILINE)
-SKIPPED_FOLDERS = ("build", "runs", ".git")
+SKIPPED_FOLDERS = ("build", "runs", ".git", "node_modules")
 
 
 def anchor(heading):

@@ -28,7 +28,9 @@ class ArraysReply {
   void add(std::string name, std::vector<std::int64_t> shape, std::span<const double> values);
   void add(std::string name, std::vector<std::int64_t> shape, std::span<const std::uint8_t> values);
   void note(std::string key, std::string text) { metadata_[std::move(key)] = std::move(text); }
-  void note_json(std::string key, const format::OrderedJson& json) { metadata_[std::move(key)] = format::dump_json(json); }
+  void note_json(std::string key, const format::OrderedJson& json) {
+    metadata_[std::move(key)] = format::dump_json(json);
+  }
 
   Reply to_reply() &&;
 
