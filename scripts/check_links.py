@@ -38,7 +38,7 @@ def problem_of(path, link):
 
 def markdown_files(root):
     for path in sorted(root.rglob("*.md")):
-        if path.relative_to(root).parts[0] not in SKIPPED_FOLDERS:
+        if not any(part in SKIPPED_FOLDERS for part in path.relative_to(root).parts):
             yield path
 
 
