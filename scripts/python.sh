@@ -48,24 +48,5 @@ python_tests() {
   rm -f "$report"
   OMP_NUM_THREADS=1 $venv/bin/python -m pytest -q --rootdir=. -p no:cacheprovider \
     adapters/python adapters/smdebug --junit-xml="$report" </dev/null >build/python/pytest.log 2>&1 || true
-  add_python_report "$report"
-}
-
-add_python_report() {
-  local report=$1 tests bad skipped
-  if [[ ! -s $report || $(count_of tests "$report") == 0 ]]; then
-    tail -n 30 build/python/pytest.log >&2
-    fail "python: pytest ran no tests"
-    return
-  fi
-  tests=$(count_of tests "$report")
-  bad=$(($(count_of failures "$report") + $(count_of errors "$report")))
-  skipped=$(count_of skipped "$report")
-  passed=$((passed + tests - bad - skipped))
-  if ((bad > 0)); then
-    tail -n 100 build/python/pytest.log >&2
-    failed=$((failed + bad))
-    failures+=("python: $bad tests, see build/python/pytest.log")
-  fi
-  say "python: $tests tests, $bad failed, $skipped skipped"
+  add_report python "$report" build/python/pytest.log
 }

@@ -48,14 +48,39 @@ check_format() {
 
 source_checks() {
   check "includes keep to the floors" $python scripts/check_floors.py
+  check "imports of the page keep to its floors" $python scripts/check_page_floors.py
   check "every test is registered" $python scripts/check_tests_registered.py
   check "public headers compile alone" $python scripts/check_headers.py
   check "links of the documents lead somewhere" $python scripts/check_links.py
   check "sources are formatted (./dev format)" check_format
 }
 
-# count_of ATTRIBUTE FILE: of the first element of a JUnit file.
-count_of() { grep -o -m 1 "$1=\"[0-9]*\"" "$2" | head -n 1 | tr -dc '0-9'; }
+# count_of ATTRIBUTE FILE: of the first element of a JUnit file; 0 when it has no such attribute.
+count_of() {
+  local count
+  count=$(grep -o -m 1 "$1=\"[0-9]*\"" "$2" | head -n 1 | tr -dc '0-9') || true
+  echo "${count:-0}"
+}
+
+# add_report NAME JUNIT_FILE LOG: adds up what a test runner said.
+add_report() {
+  local name=$1 report=$2 log=$3 tests bad skipped
+  if [[ ! -s $report || $(count_of tests "$report") == 0 ]]; then
+    tail -n 30 "$log" >&2
+    fail "$name: ran no tests"
+    return
+  fi
+  tests=$(count_of tests "$report")
+  bad=$(($(count_of failures "$report") + $(count_of errors "$report")))
+  skipped=$(count_of skipped "$report")
+  passed=$((passed + tests - bad - skipped))
+  if ((bad > 0)); then
+    tail -n 100 "$log" >&2
+    failed=$((failed + bad))
+    failures+=("$name: $bad tests, see $log")
+  fi
+  say "$name: $tests tests, $bad failed, $skipped skipped"
+}
 
 # ctest_stage PRESET [CTEST ARGUMENT...]: runs tests that are built and adds up what they say.
 ctest_stage() {
@@ -170,6 +195,7 @@ run_test() {
   stage "checks of the sources" source_checks
   stage "release: build and test" release_tests
   stage "Python package" python_tests
+  stage "page" page_tests
   stage "rules on faults and healthy trainings" rules_table_test
   if ! $quick; then
     stage "AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests
