@@ -37,6 +37,10 @@ export interface Snapshot {
   data: Blob;
 }
 
+/**
+ * A view tells on the element it was mounted in what it shows, for tests, benchmarks and whoever scripts the page:
+ * data-step is the newest global step drawn, data-drawn counts finished drawings (drawn() in ../draw/drawn.ts).
+ */
 export interface View {
   /** The link has changed, or the run has news. Called with the state of the moment; must be cheap when nothing did. */
   update(state: ViewState): void;
