@@ -1,0 +1,291 @@
+// What the page costs and how fast it shows: sizes, first pictures, latency from a flush to a pixel, memory, Lighthouse.
+//
+//   npm run bench -- [--json] [NAME...]      names select the figures that begin with them
+//
+// Chromium runs without a GPU. Runs are made by tests/page/sample_runs.cc; the server is the built program. Each sample
+// of a first picture is a new tab.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+import { type Browser, chromium as launcher, type Page } from '@playwright/test';
+
+import { chromium } from '../playwright.config';
+import { Runs, Server } from '../e2e/served_runs';
+import { atLeast, atMost, type Figure, noGoal, print, quantile } from './figures';
+
+const build = process.env.TRAINWARDEN_BUILD ?? '../build/release';
+const ROUNDS = 7;
+
+type Measure = (browser: Browser) => Promise<Figure[]>;
+
+/** A tab that has been let in. */
+async function letIn(browser: Browser, server: Server): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+  const page = await context.newPage();
+  await page.goto(server.url);
+  await page.waitForSelector('main');
+  return page;
+}
+
+async function withRuns<T>(prepare: (runs: Runs) => void, act: (server: Server, runs: Runs) => Promise<T>): Promise<T> {
+  const runs = new Runs();
+  try {
+    prepare(runs);
+    const server = await Server.start(runs.folder);
+    try {
+      return await act(server, runs);
+    } finally {
+      server.close();
+    }
+  } finally {
+    runs.close();
+  }
+}
+
+/** Milliseconds from the start of the navigation of a new document at `link` until `shown` holds after a frame. */
+async function firstPicture(page: Page, server: Server, link: string, shown: string): Promise<number> {
+  await page.goto('about:blank');
+  await page.goto(server.at(link), { waitUntil: 'commit' });
+  return page.evaluate(
+    (selector) =>
+      new Promise<number>((done) => {
+        const look = () => {
+          if (document.querySelector(selector)) requestAnimationFrame(() => setTimeout(() => done(performance.now())));
+          else setTimeout(look, 2);
+        };
+        look();
+      }),
+    shown,
+  );
+}
+
+async function firstPictures(browser: Browser, server: Server, link: string, shown: string): Promise<number[]> {
+  const page = await letIn(browser, server);
+  const samples: number[] = [];
+  for (let round = 0; round <= ROUNDS; ++round) {
+    const ms = await firstPicture(page, server, link, shown);
+    if (round > 0) samples.push(ms); // the first fills the browser's own caches
+  }
+  await page.context().close();
+  return samples;
+}
+
+// --- sizes ------------------------------------------------------------------------------------------------------------
+
+function zippedKb(file: string): number {
+  return gzipSync(readFileSync(file), { level: 9 }).length / 1024;
+}
+
+async function sizes(): Promise<Figure[]> {
+  const page = join(build, 'web/page');
+  const html = readFileSync(join(page, 'index.html'), 'utf8');
+  const linked = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map((match) => match[1]!);
+  const shell = ['index.html', ...linked].reduce((sum, file) => sum + zippedKb(join(page, file)), 0);
+  const all = readdirSync(join(page, 'assets')).reduce((sum, file) => sum + zippedKb(join(page, 'assets', file)), zippedKb(join(page, 'index.html')));
+  return [
+    { name: 'page.shell_kb', samples: [shell], unit: 'KB', goal: atMost(60), limit: 'HTML, style and scripts that the first paint waits for, gzip' },
+    { name: 'page.all_kb', samples: [all], unit: 'KB', goal: atMost(250), limit: 'every file of the page, gzip' },
+  ];
+}
+
+// --- first pictures ---------------------------------------------------------------------------------------------------
+
+async function firstChart(browser: Browser): Promise<Figure[]> {
+  return withRuns(
+    (runs) => runs.write('series', 'series', 1_000_000),
+    async (server) => {
+      const link = '#/run/series/scalars';
+      const cold = await letIn(browser, server);
+      const first = await firstPicture(cold, server, link, '[data-drawn]');
+      await cold.context().close();
+      const samples = await firstPictures(browser, server, link, '[data-drawn]');
+      return [
+        { name: 'page.first_chart_ms', samples, unit: 'ms', goal: atMost(300), limit: '1,000,000 points, a new document each time, the server has read the run before' },
+        { name: 'page.first_chart_ms.cold', samples: [first], unit: 'ms', goal: noGoal, limit: 'the first look after the server started: it opens the run and reads 1,000,000 steps' },
+      ];
+    },
+  );
+}
+
+async function tensorList(browser: Browser): Promise<Figure[]> {
+  return withRuns(
+    (runs) => runs.write('tensors', 'tensors', 12_345),
+    async (server) => [
+      { name: 'page.tensor_list_ms', samples: await firstPictures(browser, server, '#/run/tensors/tensors', '[data-drawn]'), unit: 'ms', goal: atMost(200), limit: '12,345 tensors, a new document each time' },
+    ],
+  );
+}
+
+async function runList(browser: Browser): Promise<Figure[]> {
+  return withRuns(
+    (runs) => runs.write('many', '.', 1_000),
+    async (server) => [
+      { name: 'page.run_list_ms', samples: await firstPictures(browser, server, '#/', '[data-runs="1000"]'), unit: 'ms', goal: atMost(300), limit: '1,000 runs, a new document each time, the server has read them before' },
+    ],
+  );
+}
+
+// --- frames -----------------------------------------------------------------------------------------------------------
+
+/** The view draws anew when the cursor moves between the two steps of the run; the time until it has. */
+async function headFrame(browser: Browser): Promise<Figure[]> {
+  return withRuns(
+    (runs) => runs.write('head', 'head', 512),
+    async (server) => {
+      const page = await letIn(browser, server);
+      await page.goto(server.at('#/run/head/attention?view=head&first=512&step=0'));
+      await page.waitForSelector('[data-drawn]');
+      const samples: number[] = [];
+      for (let round = 0; round <= 2 * ROUNDS; ++round) {
+        const ms = await page.evaluate(async (step) => {
+          const view = document.querySelector<HTMLElement>('[data-drawn]')!;
+          const before = performance.now();
+          location.hash = location.hash.replace(/step=\d+/, `step=${step}`);
+          while (view.dataset.step !== String(step)) await new Promise((done) => setTimeout(done, 1));
+          await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+          return performance.now() - before;
+        }, (round + 1) % 2);
+        if (round > 1) samples.push(ms);
+      }
+      await page.context().close();
+      return [
+        { name: 'page.head_frame_ms', samples, unit: 'ms', goal: atMost(100), limit: 'one head, 512 tokens, from the change of step to the next frame, prefetched' },
+      ];
+    },
+  );
+}
+
+async function liveLatency(browser: Browser): Promise<Figure[]> {
+  return withRuns(
+    () => {},
+    async (server, runs) => {
+      const run = runs.live('live');
+      await run.steps(5);
+      const page = await letIn(browser, server);
+      await page.goto(server.at('#/run/live/scalars'));
+      await page.waitForSelector('[data-drawn][data-step]');
+      await page.evaluate(() => {
+        const seen = ((window as unknown as { seen: [number, number][] }).seen = []) as [number, number][];
+        const view = document.querySelector<HTMLElement>('[data-drawn]')!;
+        new MutationObserver(() =>
+          requestAnimationFrame(() => setTimeout(() => seen.push([Number(view.dataset.step), Date.now()]))),
+        ).observe(view, { attributeFilter: ['data-step'] });
+      });
+      const samples: number[] = [];
+      for (let i = 0; i < 60; ++i) {
+        const { flushedMs } = await run.step();
+        await page.waitForFunction((count) => (window as unknown as { seen: unknown[] }).seen.length > count, i, { polling: 5 });
+        const at = await page.evaluate((n) => (window as unknown as { seen: [number, number][] }).seen[n]![1], i);
+        samples.push(at - flushedMs);
+        await new Promise((done) => setTimeout(done, 40 + ((i * 37) % 90)));
+      }
+      await page.context().close();
+      const limit = 'from the flush of a step to the frame that shows it; the server looks every 20 ms, a frame is 16 ms';
+      return [
+        { name: 'page.flush_to_pixel_ms', samples, unit: 'ms', goal: atMost(150), limit },
+        { name: 'page.flush_to_pixel_ms.p99', samples: [quantile(samples, 0.99)], unit: 'ms', goal: atMost(300), limit },
+      ];
+    },
+  );
+}
+
+// --- memory -----------------------------------------------------------------------------------------------------------
+
+/** Proportional set size of a process in MB. */
+function pssMb(pid: number): number {
+  const line = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').match(/^Pss:\s+(\d+) kB/m);
+  return Number(line![1]) / 1024;
+}
+
+async function memory(browser: Browser): Promise<Figure[]> {
+  return withRuns(
+    () => {},
+    async (server, runs) => {
+      const run = runs.live('live');
+      await run.step();
+      const page = await letIn(browser, server);
+      await page.goto(server.at('#/run/live/scalars'));
+      await page.waitForSelector('[data-drawn][data-step]');
+      const STEPS = 7_200; // an hour at two steps a second
+      await run.steps(STEPS);
+      await page.waitForFunction((last) => Number(document.querySelector<HTMLElement>('[data-drawn]')?.dataset.step) >= last, STEPS, { timeout: 60_000 });
+      const cdp = await browser.newBrowserCDPSession();
+      const { processInfo } = (await cdp.send('SystemInfo.getProcessInfo')) as { processInfo: { type: string; id: number }[] };
+      const tabs = processInfo.filter((p) => p.type === 'renderer').map((p) => pssMb(p.id));
+      await page.context().close();
+      return [
+        { name: 'page.tab_mb', samples: [Math.max(...tabs)], unit: 'MB', goal: atMost(300), limit: `the tab's process after ${STEPS} steps replayed at full speed, ${existsSync('/proc') ? 'proportional set size' : ''}` },
+        { name: 'page.server_mb', samples: [pssMb(server.pid)], unit: 'MB', goal: noGoal, limit: 'the server at the same moment' },
+      ];
+    },
+  );
+}
+
+// --- Lighthouse -------------------------------------------------------------------------------------------------------
+
+/** Lighthouse is large, so it is installed beside the build when this figure is wanted. */
+async function lighthouse(browser: Browser): Promise<Figure[]> {
+  const home = process.env.TRAINWARDEN_LIGHTHOUSE ?? '../build/lighthouse';
+  if (!existsSync(join(home, 'node_modules/lighthouse'))) {
+    execFileSync('npm', ['install', '--prefix', home, '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', 'lighthouse@12.8.2'], { stdio: 'inherit' });
+  }
+  return withRuns(
+    (runs) => runs.write('training'),
+    async (server) => {
+      const page = await letIn(browser, server);
+      const cookies = await page.context().cookies();
+      const header = cookies.map((cookie) => `${cookie.name}=${cookie.value}`).join('; ');
+      await page.context().close();
+      const scores: Record<string, number[]> = { performance: [], accessibility: [], 'best-practices': [] };
+      for (let round = 0; round < 3; ++round) {
+        const report = execFileSync(
+          process.execPath,
+          [
+            join(home, 'node_modules/lighthouse/cli/index.js'), server.at('#/run/training/scalars'), '--quiet', '--output=json', '--preset=desktop',
+            `--only-categories=${Object.keys(scores).join(',')}`, `--extra-headers=${JSON.stringify({ Cookie: header })}`,
+            `--chrome-flags=--headless ${chromium.args.join(' ')}`,
+          ],
+          { encoding: 'utf8', env: { ...process.env, CHROME_PATH: chromium.executablePath }, maxBuffer: 1 << 28 },
+        );
+        const { categories } = JSON.parse(report) as { categories: Record<string, { score: number }> };
+        for (const [name, samples] of Object.entries(scores)) samples.push(100 * categories[name]!.score);
+      }
+      const limit = 'desktop preset, over loopback, without a GPU';
+      return [
+        { name: 'page.lighthouse_performance', samples: scores['performance']!, unit: '', goal: atLeast(95), limit },
+        { name: 'page.lighthouse_accessibility', samples: scores['accessibility']!, unit: '', goal: atLeast(100), limit },
+        { name: 'page.lighthouse_best_practices', samples: scores['best-practices']!, unit: '', goal: noGoal, limit },
+      ];
+    },
+  );
+}
+
+const MEASURES: Record<string, Measure> = {
+  'page.shell_kb page.all_kb': sizes,
+  'page.first_chart_ms': firstChart,
+  'page.flush_to_pixel_ms': liveLatency,
+  'page.tensor_list_ms': tensorList,
+  'page.run_list_ms': runList,
+  'page.head_frame_ms': headFrame,
+  'page.tab_mb page.server_mb': memory,
+  'page.lighthouse_performance page.lighthouse_accessibility': lighthouse,
+};
+
+const wanted = process.argv.slice(2).filter((argument) => argument !== '--json');
+const json = process.argv.includes('--json');
+const browser = await launcher.launch(chromium);
+let failed = false;
+for (const [names, measure] of Object.entries(MEASURES)) {
+  const asked = names.split(' ').some((name) => wanted.length === 0 || wanted.some((prefix) => name.startsWith(prefix)));
+  if (!asked) continue;
+  try {
+    for (const figure of await measure(browser)) print(figure, json);
+  } catch (error) {
+    console.error(`${names}: ${error instanceof Error ? error.message : String(error)}`);
+    failed = true;
+  }
+}
+await browser.close();
+process.exit(failed ? 1 : 0);
