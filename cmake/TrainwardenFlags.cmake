@@ -36,7 +36,8 @@ endif()
 
 if(TRAINWARDEN_SANITIZE)
   add_compile_options(-fsanitize=${TRAINWARDEN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
-  add_link_options(-fsanitize=${TRAINWARDEN_SANITIZE})
+  # Sixty programs of a hundred megabytes each: lld takes a fifth of the time.
+  add_link_options(-fsanitize=${TRAINWARDEN_SANITIZE} -fuse-ld=lld)
 endif()
 if(TRAINWARDEN_FUZZ)
   # Everything counts its branches, so that the fuzzer sees where an input leads.
