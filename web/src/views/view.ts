@@ -6,7 +6,7 @@ import type { Source } from '../data/source';
 export interface ViewState {
   /** The shared cursor, a global step; null follows the newest. Views show the newest step at or before it. */
   step: number | null;
-  /** The view's own words: tensor, layer, heads, ... */
+  /** The view's own words: tensor, layer, heads, ... The shell's own is "b", what is compared with (data/link.ts). */
   params: Readonly<Record<string, string>>;
 }
 
@@ -24,6 +24,8 @@ export interface ViewContext {
   seek(step: number | null): void;
   /** Goes to another view of the same run. */
   open(view: string, params: Record<string, string>, step?: number | null): void;
+  /** The same as an address, for <a href>; undefined where there are no links (a notebook). */
+  link(view: string, params: Record<string, string>, step?: number | null): string | undefined;
   /** Says it to those who cannot see it. */
   announce(text: string): void;
   /** May the page act on the training? */
@@ -37,6 +39,11 @@ export interface Snapshot {
   data: Blob;
 }
 
+export interface KeyHelp {
+  keys: string;
+  does: string;
+}
+
 /**
  * A view tells on the element it was mounted in what it shows, for tests, benchmarks and whoever scripts the page:
  * data-step is the newest global step drawn, data-drawn counts finished drawings (drawn() in ../draw/drawn.ts).
@@ -46,8 +53,12 @@ export interface View {
   update(state: ViewState): void;
   /** What is shown, as a file; undefined when the view has no such form. */
   snapshot(kind: SnapshotKind): Promise<Snapshot | undefined>;
-  /** Steps at which this view has something to show, for the time bar. */
+  /** Steps at which this view has something to show, rising: what the time bar marks, steps to and plays. */
   steps?(): readonly number[];
+  /** A key that neither what has the focus nor the shell has used ("," "." arrows up and down, letters). True: used. */
+  key?(event: KeyboardEvent): boolean;
+  /** Its keys, for the sheet that "?" opens. */
+  keys?: readonly KeyHelp[];
   destroy(): void;
 }
 

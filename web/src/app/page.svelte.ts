@@ -1,0 +1,92 @@
+// Page: where the page stands: its link, its session, what is said to those who cannot see it.
+import { formatLink, parseLink, type Link } from '../data/link';
+import { HttpSource, tokenIn, type Session } from '../data/http_source';
+import type { FeedState } from '../data/notice_feed';
+import { SourceError } from '../data/source';
+
+/** A screen reader is told at most this often; of what comes in between only the newest counts. */
+const QUIET_MS = 5000;
+
+export class Page {
+  readonly source: HttpSource;
+  link = $state.raw<Link>(parseLink(''));
+  session = $state.raw<Session | null>(null);
+  problem = $state.raw<SourceError | null>(null);
+  feed = $state<FeedState>('connecting');
+  said = $state('');
+
+  private waiting: string | null = null;
+  private quietUntil = 0;
+
+  constructor(source = new HttpSource()) {
+    this.source = source;
+  }
+
+  /** Takes the token out of the address before anything else can see it. */
+  async start(): Promise<void> {
+    const { token, rest } = tokenIn(location.hash);
+    if (token !== undefined) history.replaceState(null, '', location.pathname + location.search + (rest || '#/'));
+    this.link = parseLink(location.hash);
+    addEventListener('hashchange', () => (this.link = parseLink(location.hash)));
+    addEventListener('popstate', () => (this.link = parseLink(location.hash)));
+    this.source.feed.onState((state) => (this.feed = state));
+    await this.enter(token);
+  }
+
+  async enter(token?: string): Promise<void> {
+    try {
+      this.session = await this.source.open(token);
+      this.problem = null;
+    } catch (error) {
+      this.problem = asSourceError(error);
+    }
+  }
+
+  /** `replace`: the way back leads to where the last push was; for what changes often, like the cursor. */
+  go(link: Link, replace = false): void {
+    const address = formatLink(link);
+    if (address === formatLink(this.link)) return;
+    if (replace) history.replaceState(null, '', address);
+    else history.pushState(null, '', address);
+    this.link = link;
+  }
+
+  change(params: Record<string, string | undefined>, replace = true): void {
+    const merged: Record<string, string> = { ...this.link.params };
+    for (const [name, value] of Object.entries(params)) {
+      if (value === undefined) delete merged[name];
+      else merged[name] = value;
+    }
+    this.go({ ...this.link, params: merged }, replace);
+  }
+
+  seek(step: number | null): void {
+    this.go({ ...this.link, step }, true);
+  }
+
+  announce(text: string): void {
+    if (this.waiting !== null) {
+      this.waiting = text;
+      return;
+    }
+    const now = Date.now();
+    if (now >= this.quietUntil) {
+      this.say(text);
+      return;
+    }
+    this.waiting = text;
+    setTimeout(() => {
+      this.say(this.waiting ?? '');
+      this.waiting = null;
+    }, this.quietUntil - now);
+  }
+
+  private say(text: string): void {
+    this.said = text;
+    this.quietUntil = Date.now() + QUIET_MS;
+  }
+}
+
+export function asSourceError(error: unknown): SourceError {
+  return error instanceof SourceError ? error : new SourceError('internal', error instanceof Error ? error.message : String(error));
+}

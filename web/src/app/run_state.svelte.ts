@@ -1,0 +1,100 @@
+// RunInView: the run that the page shows, followed while it is written.
+import { idOf } from '../data/ids';
+import { SourceError, type Notice, type Source } from '../data/source';
+import { StepRanges, type Range } from '../data/step_ranges';
+import { asSourceError } from './page.svelte';
+
+/** GET /runs/{run}/steps. */
+export interface StepsAnswer {
+  steps: Range[];
+  modes: { mode: string; steps: Range[]; mode_steps: Range[] }[];
+  last_complete: number;
+  state: string;
+}
+
+export interface ModeLine {
+  mode: string;
+  steps: StepRanges;
+  modeSteps: StepRanges;
+}
+
+/** Where a rule fired, for the time bar. */
+export interface Firing {
+  step: number;
+  rule: string;
+}
+
+export class RunInView {
+  readonly id: string;
+  steps = $state.raw(new StepRanges([]));
+  modes = $state.raw<ModeLine[]>([]);
+  state = $state('');
+  firings = $state.raw<Firing[]>([]);
+  problem = $state.raw<SourceError | null>(null);
+  loaded = $state(false);
+  /** Grows with each news. */
+  news = $state(0);
+
+  private asking = false;
+  private askAgain = false;
+  private readonly forget: () => void;
+
+  constructor(
+    private readonly source: Source,
+    readonly name: string,
+  ) {
+    this.id = idOf(name);
+    this.forget = source.notices((notice) => this.hear(notice));
+    void this.ask();
+  }
+
+  destroy(): void {
+    this.forget();
+  }
+
+  /** Of a global step: its mode and the step of that mode. */
+  placeOf(step: number): { mode: string; modeStep: number } | null {
+    for (const { mode, steps, modeSteps } of this.modes) {
+      if (!steps.has(step)) continue;
+      const modeStep = modeSteps.at(steps.rank(step) - 1);
+      if (modeStep !== null) return { mode, modeStep };
+    }
+    return null;
+  }
+
+  private hear(notice: Notice): void {
+    if (notice.run !== this.id) return;
+    ++this.news;
+    void this.ask();
+  }
+
+  /** One question at a time; news that come meanwhile make one more. */
+  private async ask(): Promise<void> {
+    if (this.asking) {
+      this.askAgain = true;
+      return;
+    }
+    this.asking = true;
+    do {
+      this.askAgain = false;
+      try {
+        this.take(await this.source.json<StepsAnswer>(`/runs/${this.id}/steps`));
+      } catch (error) {
+        this.problem = asSourceError(error);
+      }
+    } while (this.askAgain);
+    this.asking = false;
+  }
+
+  private take(answer: StepsAnswer): void {
+    this.steps = new StepRanges(answer.steps);
+    this.modes = answer.modes.map(({ mode, steps, mode_steps }) => ({
+      mode,
+      steps: new StepRanges(steps),
+      modeSteps: new StepRanges(mode_steps),
+    }));
+    this.state = answer.state;
+    this.problem = null;
+    this.loaded = true;
+  }
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it, vi } from 'vitest';
+
+import { EventStream } from './event_stream';
+import { HttpSource, tokenIn } from './http_source';
+import type { FeedState } from './notice_feed';
+import type { Notice } from './source';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe('HttpSource', () => {
+  it('asks below its base and says who asks', async () => {
+    const fetcher = vi.fn(async () => new Response('{"runs":[]}'));
+    expect(await new HttpSource('/api', fetcher).json('/runs', { q: 'a b', b: undefined, a: 1 })).toEqual({ runs: [] });
+    expect(fetcher).toHaveBeenCalledWith('/api/runs?a=1&q=a%20b', { headers: { 'X-Trainwarden': 'page' } });
+  });
+
+  it('passes on what the server says of an error', async () => {
+    const answer = '{"error":{"code":"not found","message":"there is no run of id \\"x\\""}}';
+    const source = new HttpSource('/api', async () => new Response(answer, { status: 404 }));
+    await expect(source.json('/runs/x')).rejects.toMatchObject({ code: 'not found', message: 'there is no run of id "x"' });
+  });
+
+  it('says when there is no server, and when an answer is none', async () => {
+    const gone = new HttpSource('/api', () => Promise.reject(new TypeError('fetch failed')));
+    await expect(gone.json('/runs')).rejects.toMatchObject({ code: 'unreachable' });
+    const odd = new HttpSource('/api', async () => new Response('<html>', { status: 502, statusText: 'Bad Gateway' }));
+    await expect(odd.json('/runs')).rejects.toMatchObject({ code: 'internal', message: expect.stringContaining('502') });
+  });
+
+  it('takes the token out of the address', () => {
+    expect(tokenIn('#t=ab_C-1')).toEqual({ token: 'ab_C-1', rest: '' });
+    expect(tokenIn('#t=ab/run/x?step=1')).toEqual({ token: 'ab', rest: '#/run/x?step=1' });
+    expect(tokenIn('#/run/t=1')).toEqual({ token: undefined, rest: '#/run/t=1' });
+  });
+});
+
+describe('EventStream', () => {
+  it('puts pieces together, wherever they are cut', () => {
+    const text = ': hello\n\nid: 7\ndata: {"a":\ndata: "ü"}\n\nevent: bye\r\ndata:x\r\n\r\n';
+    const whole = bytes(text);
+    for (let cut = 0; cut <= whole.length; ++cut) {
+      const stream = new EventStream();
+      const events = [...stream.push(whole.subarray(0, cut)), ...stream.push(whole.subarray(cut))];
+      expect(events).toEqual([
+        { name: 'message', data: '{"a":\n"ü"}', id: '7' },
+        { name: 'bye', data: 'x', id: '7' },
+      ]);
+    }
+  });
+});
+
+describe('NoticeFeed', () => {
+  it('tells what the stream says and where it stands', async () => {
+    const states: FeedState[] = [];
+    const body = new ReadableStream<Uint8Array>({
+      start(stream) {
+        stream.enqueue(bytes('data: {"run":"1f","version":2,"kind":"steps","last_step":40}\n\n'));
+      },
+    });
+    const source = new HttpSource('/one', async () => new Response(body));
+    source.feed.onState((state) => states.push(state));
+    const heard = await new Promise<Notice>((resolve) => {
+      const stop = source.notices((notice) => (stop(), resolve(notice)));
+    });
+    expect(heard).toEqual({ run: '1f', version: 2, kind: 'steps', last_step: 40 });
+    expect(states).toEqual(['connecting', 'live']);
+  });
+
+  it('asks every two seconds where there is no stream', async () => {
+    vi.useFakeTimers();
+    try {
+      let step = 1;
+      const fetcher = async (address: string) =>
+        address.endsWith('/notices')
+          ? new Response('', { status: 404 })
+          : new Response(JSON.stringify({ runs: [{ id: 'r', last_step: step++ }] }));
+      const source = new HttpSource('/two', fetcher);
+      const heard: Notice[] = [];
+      const stop = source.notices((notice) => heard.push(notice));
+      await vi.advanceTimersByTimeAsync(30000);
+      stop();
+      expect(source.feed.state).toBe('polling');
+      expect(heard[0]).toMatchObject({ run: 'r', kind: 'steps', last_step: 2 });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

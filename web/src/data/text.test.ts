@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+
+import { shortened, shown } from './text';
+
+it('shows tricky characters as their codes', () => {
+  expect(shown('layer.0\u202egnp.exe')).toBe('layer.0\\u{202e}gnp.exe');
+  expect(shown('a\u001b[31mred\u0000')).toBe('a\\u{1b}[31mred\\u{0}');
+  expect(shown('\ud800x')).toBe('\\u{d800}x');
+  expect(shown('one\ntwo\tthree')).toBe('one⏎two⇥three');
+});
+
+it('leaves the scripts of the world alone', () => {
+  for (const text of ['naïve', '日本語', 'نص', '👩‍👧', '##ing', '<script>']) expect(shown(text)).toBe(text);
+});
+
+it('cuts the middle out', () => {
+  expect(shortened('encoder.layer.11.attention.self', 11)).toBe('encod….self');
+  expect(shortened('short', 11)).toBe('short');
+});
