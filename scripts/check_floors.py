@@ -60,7 +60,7 @@ EXTRA_HEADERS = {"actions": ("rule.h",)}  # verdicts are what actions act on
 # Where a library may be included; one that is not listed may be included nowhere.
 LIBRARIES = {
     "fmt": ("src", "bench", "fuzz", "tests", "examples", "adapters"),
-    "nlohmann": ("src", "bench", "fuzz", "tests"),
+    "nlohmann": ("src", "bench", "fuzz", "tests", "examples"),
     "CLI": ("src/cli", "examples"),
     "nanobind": ("adapters/python",),
     "pcre2.h": ("src/base",),

@@ -1,0 +1,115 @@
+#include "corpus.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+#include "wordpiece.h"
+
+namespace tiny_bert {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::size_t kSpecialsOfSequence = 3;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read the text " + path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void append_contexts(const fs::path& path, std::vector<std::string>& texts) {
+  try {
+    const json document = json::parse(read_file(path));
+    for (const json& article : document.at("data")) {
+      for (const json& paragraph : article.at("paragraphs")) texts.push_back(paragraph.at("context"));
+    }
+  } catch (const json::exception& error) {
+    throw std::runtime_error(path.string() + " is not SQuAD's JSON (data, paragraphs, context): " + error.what());
+  }
+}
+
+void append_file(const fs::path& path, std::vector<std::string>& texts) {
+  if (path.extension() == ".json") return append_contexts(path, texts);
+  texts.push_back(read_file(path));
+}
+
+std::vector<fs::path> texts_below(const fs::path& folder) {
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    const fs::path ending = entry.path().extension();
+    const bool is_text = ending == ".json" || ending == ".txt" || ending == ".md";
+    if (entry.is_regular_file() && is_text) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+bool ends_sentence(const std::string& piece) {
+  return piece == "." || piece == "!" || piece == "?";
+}
+
+// How many of the pieces make the first part.
+std::size_t size_of_first_part(const Vocabulary& vocabulary, std::span<const std::int64_t> pieces) {
+  const std::size_t middle = pieces.size() / 2;
+  for (std::size_t distance = 0; distance < pieces.size() / 4; ++distance) {
+    for (const std::size_t size : {middle - distance, middle + distance}) {
+      if (ends_sentence(vocabulary.piece(pieces[size - 1]))) return size;
+    }
+  }
+  return middle;
+}
+
+Sequence sequence_of(const Vocabulary& vocabulary, std::span<const std::int64_t> pieces) {
+  const std::size_t first = size_of_first_part(vocabulary, pieces);
+  Sequence sequence;
+  const auto add_part = [&](std::span<const std::int64_t> part, std::int64_t segment) {
+    sequence.pieces.insert(sequence.pieces.end(), part.begin(), part.end());
+    sequence.pieces.push_back(vocabulary.separator());
+    sequence.segments.resize(sequence.pieces.size(), segment);
+  };
+  sequence.pieces.push_back(vocabulary.begin());
+  add_part(pieces.first(first), 0);
+  add_part(pieces.subspan(first), 1);
+  return sequence;
+}
+
+}  // namespace
+
+std::vector<std::string> read_texts(const std::vector<fs::path>& paths) {
+  std::vector<std::string> texts;
+  for (const fs::path& path : paths) {
+    if (!fs::is_directory(path)) {
+      append_file(path, texts);
+      continue;
+    }
+    for (const fs::path& file : texts_below(path)) append_file(file, texts);
+  }
+  return texts;
+}
+
+std::vector<Sequence> cut_into_sequences(const Vocabulary& vocabulary, const std::vector<std::string>& texts,
+                                         std::size_t length) {
+  const std::size_t text_pieces = length - kSpecialsOfSequence;
+  std::vector<Sequence> sequences;
+  std::vector<std::int64_t> waiting;
+  for (const std::string& text : texts) {
+    const std::vector<std::int64_t> pieces = wordpieces(vocabulary, text);
+    waiting.insert(waiting.end(), pieces.begin(), pieces.end());
+    std::span<const std::int64_t> rest = waiting;
+    for (; rest.size() >= text_pieces; rest = rest.subspan(text_pieces)) {
+      sequences.push_back(sequence_of(vocabulary, rest.first(text_pieces)));
+    }
+    waiting.erase(waiting.begin(), waiting.end() - static_cast<std::ptrdiff_t>(rest.size()));
+  }
+  return sequences;
+}
+
+}  // namespace tiny_bert
