@@ -24,7 +24,7 @@ struct Options {
   std::int64_t evaluation_interval = 50;
   std::int64_t evaluation_items = 4;
   std::uint64_t seed = 1;
-  int threads = 2;
+  int threads = 1;
   bool use_hook = true;
   std::filesystem::path run_dir;  // empty: the environment's, else runs/tiny_bert
 };
