@@ -1,0 +1,138 @@
+// HeadPicture: two columns of tokens and the links between them. Scrolls; only what is in sight is drawn.
+import { h } from '../../draw/dom';
+import { onThemeChange, themeOf } from '../../draw/theme';
+
+import type { Weights } from './api';
+import { channelsOf, lookOf } from './head_colours';
+import { type Links, strokeOf } from './links';
+import { Raster } from './raster';
+import type { Selection, TokenRef } from './selection';
+import { ROW_PX, TokenColumn, type TokenHandlers } from './token_column';
+
+/** Beyond that many links in sight, pixels are as large as CSS pixels: sharper ones would take too long. */
+const MOST_SHARP = 3000;
+
+export type LinkLook = Pick<Selection, 'mapping' | 'curve'>;
+
+export class HeadPicture {
+  readonly element: HTMLElement;
+  private readonly scroller: HTMLElement;
+  private readonly middle = h('div', { class: 'at-links' });
+  private readonly canvas = h('canvas', { role: 'img' });
+  private readonly queries: TokenColumn;
+  private readonly keys: TokenColumn;
+  private readonly observer: ResizeObserver | null;
+  private readonly forget: () => void;
+  private frame = 0;
+  private raster: Raster | null = null;
+  private weights: Weights | null = null;
+  private links: Links | null = null;
+  private look: LinkLook = { mapping: 'width', curve: 'linear' };
+
+  constructor(handlers: TokenHandlers, private readonly drawn: (ms: number, inSight: number) => void) {
+    this.queries = new TokenColumn('query', 'Queries', handlers);
+    this.keys = new TokenColumn('key', 'Keys', handlers);
+    this.middle.append(this.canvas);
+    this.scroller = h('div', { class: 'at-scroll', onscroll: () => this.schedule() }, this.queries.element, this.middle, this.keys.element);
+    this.element = h(
+      'div', { class: 'at-picture' },
+      h('div', { class: 'at-picture-titles' }, h('span', {}, 'query: who looks'), h('span', {}, 'key: what is looked at')),
+      this.scroller,
+    );
+    this.observer = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this.schedule());
+    this.observer?.observe(this.scroller);
+    this.forget = onThemeChange(() => this.schedule());
+  }
+
+  show(weights: Weights, queryCount: number, pins: readonly TokenRef[]): void {
+    this.weights = weights;
+    const pinned = (side: string) => new Set(pins.filter((pin) => pin.side === side).map((pin) => pin.index));
+    this.queries.show({ count: queryCount, label: (index) => weights.queryLabel(index) }, pinned('query'));
+    this.keys.show({ count: weights.keyCount, label: (index) => weights.keyLabel(index) }, pinned('key'));
+    this.schedule();
+  }
+
+  showLinks(links: Links, look: LinkLook, description: string): void {
+    this.links = links;
+    this.look = look;
+    this.canvas.setAttribute('aria-label', description);
+    this.schedule();
+  }
+
+  showShares(queries: ArrayLike<number> | null, keys: ArrayLike<number> | null): void {
+    this.queries.showShares(queries);
+    this.keys.showShares(keys);
+  }
+
+  destroy(): void {
+    cancelAnimationFrame(this.frame);
+    this.observer?.disconnect();
+    this.forget();
+  }
+
+  private schedule(): void {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
+  }
+
+  private draw(): void {
+    const start = performance.now();
+    const { scrollTop, clientHeight } = this.scroller;
+    const height = clientHeight || 20 * ROW_PX; // a document without a layout has a height too
+    this.queries.scrolled(scrollTop, height);
+    this.keys.scrolled(scrollTop, height);
+    this.middle.style.height = `${height}px`;
+    const inSight = this.weights && this.links ? this.drawLinks(this.weights, this.links, scrollTop, this.middle.clientWidth, height) : 0;
+    this.drawn(performance.now() - start, inSight);
+  }
+
+  private drawLinks(weights: Weights, links: Links, top: number, width: number, height: number): number {
+    const context = this.canvas.getContext('2d');
+    const seen = inSight(links, top, height);
+    if (!context || width <= 0) return seen.length;
+    const scale = seen.length > MOST_SHARP ? 1 : Math.min(2, window.devicePixelRatio || 1);
+    const raster = this.rasterOf(Math.round(width * scale), Math.round(height * scale));
+    const { dark } = themeOf(this.element);
+    for (let head = 0, at = 0; head < weights.heads.length; head++) {
+      const look = lookOf(weights.heads[head]!, dark);
+      const dash = weights.heads.length === 1 ? [] : look.dash.map((length) => length * scale);
+      for (; at < seen.length && links.head[seen[at]!] === head; at++) {
+        const link = seen[at]!;
+        const stroke = strokeOf(links.weight[link]!, this.look.mapping, this.look.curve);
+        raster.add({
+          from: (yOf(links.query[link]!) - top) * scale, to: (yOf(links.key[link]!) - top) * scale,
+          width: stroke.width * scale, opacity: stroke.opacity,
+        }, dash);
+      }
+      raster.flush(...channelsOf(look.colour));
+    }
+    this.canvas.width = raster.width;
+    this.canvas.height = raster.height;
+    context.putImageData(raster.toImage(), 0, 0);
+    return seen.length;
+  }
+
+  private rasterOf(width: number, height: number): Raster {
+    if (this.raster?.width !== width || this.raster.height !== height) this.raster = new Raster(width, height);
+    this.raster.clear();
+    return this.raster;
+  }
+}
+
+/** The middle of a token's row. */
+export function yOf(index: number): number {
+  return (index + 0.5) * ROW_PX;
+}
+
+/** The places of the links that cross what is in sight; links are in the order of their heads. */
+function inSight(links: Links, top: number, height: number): number[] {
+  const seen: number[] = [];
+  for (let i = 0; i < links.count; i++) {
+    const from = yOf(links.query[i]!);
+    const to = yOf(links.key[i]!);
+    if (Math.max(from, to) >= top - ROW_PX && Math.min(from, to) <= top + height + ROW_PX) seen.push(i);
+  }
+  return seen;
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+
+import { Addresses, Weights } from './api';
+import { FakeSource, SMALL } from './fake_source';
+import { chooseLinks, hiddenTokens, renormalisation, strokeOf } from './links';
+
+const all = { threshold: 0, top: 0, special: 'show' as const };
+
+async function weightsOf(heads = [0], first = 0, model = SMALL): Promise<Weights> {
+  const request = new Addresses('r').head(1, heads, 20, 0, first);
+  const arrays = await new FakeSource(model).arrays(request.path, request.parameters);
+  return new Weights(arrays, Array.from({ length: arrays.get('weights').shape[1]! }, (_, i) => i));
+}
+
+describe('chooseLinks', () => {
+  it('gives every pair with its stored weight when nothing is filtered', async () => {
+    const weights = await weightsOf([0, 2]);
+    const links = chooseLinks(weights, all, []);
+    expect(links.count).toBe(2 * 12 * 12);
+    for (let i = 0; i < links.count; i++) {
+      expect(links.weight[i]).toBe(weights.row(links.head[i]!, links.query[i]!)![links.key[i]!]);
+    }
+  });
+
+  it('counts what the threshold leaves', async () => {
+    const weights = await weightsOf();
+    let expected = 0;
+    for (let q = 0; q < 12; q++) for (const weight of weights.row(0, q)!) if (weight >= 0.1) expected++;
+    expect(expected).toBeGreaterThan(0);
+    expect(chooseLinks(weights, { ...all, threshold: 0.1 }, []).total).toBe(expected);
+  });
+
+  it('keeps the strongest of each query', async () => {
+    const weights = await weightsOf();
+    const links = chooseLinks(weights, { ...all, top: 3 }, []);
+    expect(links.count).toBe(36);
+    for (let i = 0; i < links.count; i++) {
+      const row = [...weights.row(0, links.query[i]!)!].sort((a, b) => b - a);
+      expect(links.weight[i]).toBeGreaterThanOrEqual(row[2]!);
+    }
+  });
+
+  it('keeps the links of the focus alone, of either side', async () => {
+    const weights = await weightsOf();
+    const ofQuery = chooseLinks(weights, all, [{ side: 'query', index: 3 }]);
+    expect([...ofQuery.query.subarray(0, ofQuery.count)]).toEqual(Array(12).fill(3));
+    const ofBoth = chooseLinks(weights, all, [{ side: 'query', index: 3 }, { side: 'key', index: 5 }]);
+    expect(ofBoth.count).toBe(23);
+  });
+
+  it('draws no more than the limit and says how many there are', async () => {
+    const weights = await weightsOf();
+    const everything = chooseLinks(weights, all, []);
+    const links = chooseLinks(weights, all, [], 10);
+    expect([links.count, links.total]).toEqual([10, 144]);
+    const sorted = [...everything.weight.subarray(0, 144)].sort((a, b) => b - a);
+    expect(Math.min(...links.weight.subarray(0, 10))).toBe(sorted[9]);
+  });
+
+  it('hides special tokens, and shares their weight among the others when asked to', async () => {
+    const weights = await weightsOf();
+    const links = chooseLinks(weights, { ...all, special: 'renormalise' }, [{ side: 'query', index: 1 }]);
+    const keys = [...links.key.subarray(0, links.count)];
+    expect(keys).toEqual([1, 2, 3, 4, 5, 6, 8, 9]);
+    expect(links.weight.subarray(0, links.count).reduce((a, b) => a + b, 0)).toBeCloseTo(1, 5);
+    const row = weights.row(0, 1)!;
+    const factor = renormalisation(row, hiddenTokens(weights, 'renormalise'), 'renormalise');
+    expect(links.weight[0]).toBeCloseTo(row[1]! * factor, 6);
+    expect(chooseLinks(weights, { ...all, special: 'hide' }, [{ side: 'query', index: 1 }]).weight[0]).toBe(row[1]);
+  });
+});
+
+describe('strokeOf', () => {
+  it('fault 1: gives a weight the same width whenever it is drawn', () => {
+    const first = strokeOf(0.4, 'width', 'linear');
+    strokeOf(0.9, 'both', 'sqrt');
+    expect(strokeOf(0.4, 'width', 'linear')).toEqual(first);
+    expect(strokeOf(0.8, 'width', 'linear').width).toBeCloseTo(2 * first.width, 6);
+  });
+
+  it('maps to width, to opacity, or to both', () => {
+    expect(strokeOf(0.25, 'width', 'sqrt').width).toBeCloseTo(4, 6);
+    expect(strokeOf(0.25, 'opacity', 'linear')).toEqual({ width: 2, opacity: 0.25 });
+    expect(strokeOf(0.25, 'both', 'linear')).toEqual({ width: 2, opacity: 0.25 });
+  });
+});

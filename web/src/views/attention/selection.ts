@@ -1,0 +1,123 @@
+// Selection: what the words of the link say about attention, with all defaults filled in and all limits kept.
+import type { LayerInfo, Listing } from './api';
+
+export const MODES = ['model', 'head', 'matrix', 'text', 'neuron', 'mapping'] as const;
+export type AttentionMode = (typeof MODES)[number];
+
+export type Side = 'query' | 'key';
+
+export interface TokenRef {
+  side: Side;
+  index: number;
+}
+
+export interface Selection {
+  mode: AttentionMode;
+  layer: number;
+  /** Never empty, ascending. */
+  heads: readonly number[];
+  item: number;
+  /** How many tokens are shown; 0 stands for all. */
+  first: number;
+  /** Links below are not drawn. */
+  threshold: number;
+  /** The strongest links of each query; 0 stands for all. */
+  top: number;
+  mapping: 'width' | 'opacity' | 'both';
+  curve: 'linear' | 'sqrt';
+  special: 'show' | 'hide' | 'renormalise';
+  pins: readonly TokenRef[];
+  /** The query and the key that the neuron view is about; no key: the one with the largest weight. */
+  query: number;
+  key: number | null;
+  dims: 'index' | 'contribution' | 'variance';
+  /** The ends of the neuron view's colours, so that steps can be compared; null: those of what is shown. */
+  lock: number | null;
+  channel: 'max' | 'mean';
+  sort: string;
+  metric: string;
+}
+
+export const DEFAULTS = {
+  mode: 'model', first: 20, threshold: 0.01, mapping: 'width', curve: 'linear', special: 'show', dims: 'index',
+  channel: 'max', sort: 'layer', metric: 'entropy',
+} as const;
+
+/** Links of each query that are drawn when nobody has said: all of a short text, the strongest of a long one. */
+export function defaultTop(first: number): number {
+  return first !== 0 && first <= 64 ? 0 : 8;
+}
+
+function whole(text: string | undefined, fallback: number, low: number, high: number): number {
+  const value = text === undefined || text.trim() === '' ? NaN : Number(text);
+  if (!Number.isFinite(value)) return fallback;
+  return Math.min(high, Math.max(low, Math.trunc(value)));
+}
+
+function oneOf<T extends string>(text: string | undefined, words: readonly T[], fallback: T): T {
+  return words.includes(text as T) ? (text as T) : fallback;
+}
+
+function headsOf(text: string | undefined, count: number): number[] {
+  const last = Math.max(0, count - 1);
+  if (text === 'all') return Array.from({ length: Math.max(1, count) }, (_, i) => i);
+  const found = (text ?? '').split(',').flatMap((part) => (/^\d+$/.test(part) && Number(part) <= last ? [Number(part)] : []));
+  return found.length > 0 ? [...new Set(found)].sort((a, b) => a - b) : [0];
+}
+
+export function pinsOf(text: string | undefined): TokenRef[] {
+  return (text ?? '').split(',').flatMap((part) => {
+    const match = /^([qk])(\d+)$/.exec(part);
+    return match ? [{ side: match[1] === 'q' ? ('query' as const) : ('key' as const), index: Number(match[2]) }] : [];
+  });
+}
+
+export function textOfPins(pins: readonly TokenRef[]): string | undefined {
+  return pins.length === 0 ? undefined : pins.map((pin) => `${pin.side === 'query' ? 'q' : 'k'}${pin.index}`).join(',');
+}
+
+function thresholdOf(text: string | undefined): number {
+  const value = text === undefined ? NaN : Number(text);
+  return Number.isFinite(value) ? Math.min(1, Math.max(0, value)) : DEFAULTS.threshold;
+}
+
+function lockOf(text: string | undefined): number | null {
+  const value = Number(text ?? NaN);
+  return Number.isFinite(value) && value > 0 ? value : null;
+}
+
+export function layerOf(listing: Listing, number: number): LayerInfo | undefined {
+  return listing.layers.find((layer) => layer.layer === number);
+}
+
+export function selectionOf(params: Readonly<Record<string, string>>, listing: Listing): Selection {
+  const asked = whole(params['layer'], NaN, 0, Number.MAX_SAFE_INTEGER);
+  const layer = layerOf(listing, asked) ?? listing.layers[0];
+  const first = params['first'] === 'all' ? 0 : whole(params['first'], DEFAULTS.first, 1, 1 << 20);
+  const mode = oneOf(params['mode'], MODES, DEFAULTS.mode);
+  return {
+    mode: listing.layers.length === 0 ? 'mapping' : mode,
+    layer: layer?.layer ?? 0,
+    heads: headsOf(params['heads'], layer?.heads ?? 1),
+    item: whole(params['item'], 0, 0, 1 << 20),
+    first,
+    threshold: thresholdOf(params['threshold']),
+    top: whole(params['top'], defaultTop(first), 0, 1 << 20),
+    mapping: oneOf(params['map'], ['width', 'opacity', 'both'], DEFAULTS.mapping),
+    curve: oneOf(params['curve'], ['linear', 'sqrt'], DEFAULTS.curve),
+    special: oneOf(params['special'], ['show', 'hide', 'renormalise'], DEFAULTS.special),
+    pins: pinsOf(params['pins']),
+    query: whole(params['query'], 0, 0, 1 << 20),
+    key: params['key'] === undefined ? null : whole(params['key'], 0, 0, 1 << 20),
+    dims: oneOf(params['dims'], ['index', 'contribution', 'variance'], DEFAULTS.dims),
+    lock: lockOf(params['lock']),
+    channel: oneOf(params['channel'], ['max', 'mean'], DEFAULTS.channel),
+    sort: params['sort'] ?? DEFAULTS.sort,
+    metric: params['metric'] ?? DEFAULTS.metric,
+  };
+}
+
+/** The link's word for a value: none for the default, so that links stay short. */
+export function wordOf(value: string, fallback: string): string | undefined {
+  return value === fallback ? undefined : value;
+}

@@ -1,0 +1,53 @@
+// TokenCard: exact numbers of the token that the pointer, the keyboard or a pin is at, beside the picture.
+import { h, replace } from '../../draw/dom';
+import { exact, short } from '../../draw/numbers';
+
+import type { Weights } from './api';
+import { entropyBits, largest, rankOf } from './numbers';
+import type { TokenRef } from './selection';
+
+const MOST_LINES = 8;
+
+export function nameOf(weights: Weights, token: TokenRef): string {
+  const label = token.side === 'query' ? weights.queryLabel(token.index) : weights.keyLabel(token.index);
+  return label === undefined ? `${token.side} ${token.index}` : `${label} (${token.index})`;
+}
+
+/** The weights that all queries give to a key. */
+export function columnOf(weights: Weights, head: number, key: number): Float32Array {
+  return Float32Array.from(weights.queries, (query) => weights.row(head, query)![key] ?? 0);
+}
+
+export class TokenCard {
+  readonly element = h('aside', { class: 'at-card', 'aria-label': 'Numbers of the token in focus' });
+
+  /** `pair` is the key whose weight is wanted, when the focus is a query that is pinned. */
+  show(weights: Weights, token: TokenRef | null, pair: number | null): void {
+    if (!token) {
+      replace(this.element, h('p', {}, 'Point at a token, or reach it with Tab and the arrows, to see its links and numbers. Click or Enter pins it, Esc lets go.'));
+      return;
+    }
+    this.element.dataset['side'] = token.side;
+    this.element.dataset['index'] = String(token.index);
+    const title = `${nameOf(weights, token)} as ${token.side}`;
+    replace(this.element, h('h3', {}, title), ...weights.heads.map((_, head) => this.head(weights, head, token, pair)));
+  }
+
+  private head(weights: Weights, head: number, token: TokenRef, pair: number | null): HTMLElement {
+    const values = token.side === 'query' ? weights.row(head, token.index) : columnOf(weights, head, token.index);
+    if (!values) return h('p', {}, `Head ${weights.heads[head]}: the row is being asked for.`);
+    const note = token.side === 'query' ? `entropy ${short(entropyBits(values))} bits` : `receives ${short(values.reduce((a, b) => a + b, 0))}`;
+    const order = largest(values, MOST_LINES);
+    if (pair !== null && token.side === 'query' && !order.includes(pair)) order.push(pair);
+    const other = (place: number): TokenRef =>
+      token.side === 'query' ? { side: 'key', index: place } : { side: 'query', index: weights.queries[place]! };
+    return h(
+      'section', { class: 'at-card-head' },
+      h('h4', {}, `Head ${weights.heads[head]}: ${note}`),
+      h('ol', {}, ...order.map((place) => h(
+        'li', { value: rankOf(values, place), class: place === pair ? 'at-pair' : undefined, 'data-head': weights.heads[head], 'data-other': other(place).index },
+        h('bdi', {}, nameOf(weights, other(place))), ' ', h('data', { value: exact(values[place]!, 'F32') }, exact(values[place]!, 'F32')),
+      ))),
+    );
+  }
+}

@@ -1,0 +1,142 @@
+// TokenColumn: the tokens of one side as buttons, one below the other. Only those in sight are elements.
+import { h } from '../../draw/dom';
+
+import type { Side } from './selection';
+import { isSpecial } from './tokens';
+
+export const ROW_PX = 24;
+const BEYOND = 8; // rows kept above and below what is in sight
+
+export interface TokenHandlers {
+  /** The pointer or the keyboard is at a token; null: at none. */
+  focus(side: Side, index: number | null): void;
+  /** A token was clicked. */
+  pick(side: Side, index: number): void;
+}
+
+export interface TokenTexts {
+  count: number;
+  label(index: number): string | undefined;
+}
+
+export class TokenColumn {
+  readonly element: HTMLElement;
+  private texts: TokenTexts = { count: 0, label: () => undefined };
+  private pressed: ReadonlySet<number> = new Set();
+  private shares: ArrayLike<number> | null = null;
+  private current = 0;
+  private range: [number, number] = [0, 0];
+  private readonly buttons = new Map<number, HTMLButtonElement>();
+
+  constructor(private readonly side: Side, title: string, private readonly handlers: TokenHandlers) {
+    this.element = h('div', {
+      class: `at-tokens at-tokens-${side}`, role: 'group', 'aria-label': title, onkeydown: (event: KeyboardEvent) => this.key(event),
+      onpointerleave: () => this.handlers.focus(this.side, null),
+    });
+  }
+
+  show(texts: TokenTexts, pressed: ReadonlySet<number>): void {
+    this.texts = texts;
+    this.pressed = pressed;
+    this.current = Math.min(this.current, Math.max(0, texts.count - 1));
+    this.element.style.height = `${texts.count * ROW_PX}px`;
+    for (const [index, element] of this.buttons) {
+      if (index >= texts.count) this.drop(index, element);
+      else this.dress(element, index);
+    }
+    this.build();
+  }
+
+  /** A bar behind each token, as long as its share; null: none. */
+  showShares(shares: ArrayLike<number> | null): void {
+    this.shares = shares;
+    for (const [index, element] of this.buttons) this.dressShare(element, index);
+  }
+
+  /** What is in sight, in pixels from the column's top. */
+  scrolled(top: number, height: number): void {
+    this.range = [Math.max(0, Math.floor(top / ROW_PX) - BEYOND), Math.ceil((top + height) / ROW_PX) + BEYOND];
+    this.build();
+  }
+
+  private build(): void {
+    const [begin, end] = [this.range[0], Math.min(this.range[1], this.texts.count)];
+    for (const [index, element] of this.buttons) {
+      if ((index < begin || index >= end) && element !== document.activeElement) this.drop(index, element);
+    }
+    for (let index = begin; index < end; index++) if (!this.buttons.has(index)) this.make(index);
+    this.tabStop();
+  }
+
+  private drop(index: number, element: HTMLElement): void {
+    element.remove();
+    this.buttons.delete(index);
+  }
+
+  private make(index: number): void {
+    const element = h(
+      'button',
+      {
+        type: 'button', class: 'at-token', 'data-side': this.side, 'data-index': index,
+        onpointerenter: () => this.handlers.focus(this.side, index),
+        onfocus: () => {
+          this.current = index;
+          this.tabStop();
+          this.handlers.focus(this.side, index);
+        },
+        onblur: () => this.handlers.focus(this.side, null),
+        onclick: () => this.handlers.pick(this.side, index),
+      },
+    );
+    element.style.top = `${index * ROW_PX}px`;
+    this.buttons.set(index, element);
+    this.dress(element, index);
+    // In the order of the tokens, so that readers of the page hear a sentence.
+    let before: HTMLElement | null = null;
+    for (const child of this.element.children) {
+      if (Number((child as HTMLElement).dataset['index']) > index) {
+        before = child as HTMLElement;
+        break;
+      }
+    }
+    this.element.insertBefore(element, before);
+  }
+
+  private dress(element: HTMLButtonElement, index: number): void {
+    const label = this.texts.label(index);
+    element.replaceChildren(h('span', { class: 'at-index', 'aria-hidden': 'true' }, index), h('bdi', {}, label ?? '–'));
+    element.setAttribute('aria-label', `${this.side === 'query' ? 'Query' : 'Key'} ${index}${label === undefined ? '' : `: ${label}`}`);
+    element.setAttribute('aria-pressed', String(this.pressed.has(index)));
+    element.classList.toggle('at-special', isSpecial(label));
+    this.dressShare(element, index);
+  }
+
+  private dressShare(element: HTMLElement, index: number): void {
+    const share = this.shares?.[index] ?? 0;
+    element.style.backgroundSize = `${Math.round(1000 * Math.min(1, Math.max(0, share))) / 10}% 100%`;
+  }
+
+  /** One token of the column can be reached by Tab, the others by arrows. */
+  private tabStop(): void {
+    const reached = this.buttons.has(this.current) ? this.current : (this.buttons.keys().next().value ?? 0);
+    for (const [index, element] of this.buttons) element.tabIndex = index === reached ? 0 : -1;
+  }
+
+  private key(event: KeyboardEvent): void {
+    const page = 10;
+    const moves: Record<string, number> = {
+      ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.texts.count, End: this.texts.count,
+    };
+    const by = moves[event.key];
+    if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation(); // up and down are the layers' keys elsewhere
+    this.moveTo(Math.min(this.texts.count - 1, Math.max(0, this.current + by)));
+  }
+
+  private moveTo(index: number): void {
+    this.current = index;
+    if (!this.buttons.has(index)) this.make(index);
+    this.buttons.get(index)!.focus();
+  }
+}
