@@ -1,4 +1,6 @@
 // All views of a run, in the order of the tabs. Each is loaded when it is first opened.
 import type { ViewKind } from './view';
 
-export const views: ViewKind[] = [];
+export const views: ViewKind[] = [
+  { id: 'attention', title: 'Attention', key: 'a', load: async () => (await import('./attention')).mount },
+];

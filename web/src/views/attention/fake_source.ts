@@ -1,5 +1,6 @@
 // A source for tests: attention of a made-up model, computed here from queries and keys that follow from their places.
 import { Arrays, type DType, type NdArray } from '../../data/safetensors';
+import { idOf } from '../../data/ids';
 import { type Notice, type Parameters, type Source, SourceError, addressOf } from '../../data/source';
 
 export interface FakeModel {
@@ -50,7 +51,7 @@ export class FakeSource implements Source {
   }
 
   tell(notice: Partial<Notice>): void {
-    for (const listener of this.listeners) listener({ run: 'r', version: 1, kind: 'steps', ...notice });
+    for (const listener of this.listeners) listener({ run: idOf('r'), version: 1, kind: 'steps', ...notice });
   }
 
   async json<T>(path: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<T> {

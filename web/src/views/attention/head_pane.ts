@@ -43,6 +43,7 @@ export class HeadPane implements Pane {
     this.picture = new HeadPicture(handlers, (ms, inSight) => {
       element.dataset['frameMs'] = ms.toFixed(1);
       element.dataset['linksInSight'] = String(inSight);
+      if (this.weights) context.shown(this.weights.origin);
     });
     element.classList.add('at-head-pane');
     element.append(

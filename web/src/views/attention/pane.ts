@@ -13,8 +13,19 @@ export interface PaneContext {
   /** Changes words of the link; the pane is then shown anew. */
   change(params: Record<string, string | undefined>): void;
   announce(text: string): void;
+  /** Tells from where what is now on the screen is. */
+  shown(shown: Shown): void;
   /** Shows that something could not be had. */
   fail(error: unknown): void;
+}
+
+export interface Shown {
+  step: number;
+  item: number;
+  /** Unknown: 0. */
+  items: number;
+  mode: string;
+  modeStep: number;
 }
 
 /** What is to be shown. */
