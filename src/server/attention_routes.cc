@@ -1,9 +1,229 @@
+// Routes of attention: the map, heads, rows, neurons.
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "server/replies.h"
 #include "server/route.h"
+#include "views/attention/head_look.h"
+#include "views/attention/neuron_look.h"
+#include "views/attention/run_attention.h"
 
 namespace trainwarden::server {
+namespace {
+
+using format::OrderedJson;
+using namespace views::attention;
+
+constexpr std::int64_t kMostTokens = std::int64_t{1} << 31;
+constexpr std::int64_t kMostStep = std::int64_t{1} << 53;  // what a JSON number holds exactly
+constexpr std::size_t kMostListed = 4096;
+
+Result<RunAttention> attention_of(const Request& request, views::Shelf& shelf) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto run, shelf.run(request.in_path("run")));
+  return RunAttention(std::move(run), {});
+}
+
+Result<std::optional<std::int64_t>> optional_integer(const views::Query& query, std::string_view name,
+                                                     std::int64_t lowest, std::int64_t highest) {
+  if (!query.has(name)) return std::optional<std::int64_t>();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t number, query.required_integer(name, lowest, highest));
+  return std::optional(number);
+}
+
+OrderedJson tensor_json(const std::string& name) {
+  if (name.empty()) return nullptr;
+  return {{"id", views::tensor_id_of(name)}, {"name", name}};
+}
+
+OrderedJson layer_json(std::size_t index, const LayerMap& layer) {
+  OrderedJson json = {{"layer", index},
+                      {"name", layer.name},
+                      {"attention", tensor_json(layer.attention)},
+                      {"query", tensor_json(layer.query)},
+                      {"key", tensor_json(layer.key)},
+                      {"heads", layer.heads},
+                      {"key_value_heads", layer.key_value_heads},
+                      {"head_size", layer.head_size},
+                      {"scale", layer.scale},
+                      {"mask", name(layer.mask)},
+                      {"layout", name(layer.layout)}};
+  if (layer.mask == MaskKind::kWindow) json["window"] = layer.window;
+  return json;
+}
+
+OrderedJson candidates_json(const std::vector<Candidate>& candidates) {
+  OrderedJson json = OrderedJson::array();
+  for (const Candidate& candidate : candidates) {
+    json.push_back(
+        {{"id", views::tensor_id_of(candidate.name)}, {"name", candidate.name}, {"reason", candidate.reason}});
+  }
+  return json;
+}
+
+Result<Reply> get_map(const Request& request, views::Shelf& shelf) {
+  TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto map, attention.map());
+  OrderedJson layers = OrderedJson::array();
+  for (std::size_t i = 0; i < map->layers.size(); ++i) layers.push_back(layer_json(i, map->layers[i]));
+  const Candidates& candidates = map->candidates;
+  return json_reply({{"source", name(map->source)},
+                     {"note", map->note},
+                     {"layers", std::move(layers)},
+                     {"tokens", tensor_json(map->tokens)},
+                     {"key_tokens", tensor_json(map->key_tokens)},
+                     {"candidates",
+                      {{"attention", candidates_json(candidates.attention)},
+                       {"query", candidates_json(candidates.query)},
+                       {"key", candidates_json(candidates.key)},
+                       {"tokens", candidates_json(candidates.tokens)}}}});
+}
+
+// [[first, stride, count], ...]
+OrderedJson ranges_json(const std::vector<std::int64_t>& steps) {
+  OrderedJson ranges = OrderedJson::array();
+  for (std::size_t at = 0; at < steps.size();) {
+    const std::int64_t stride = at + 1 < steps.size() ? steps[at + 1] - steps[at] : 1;
+    std::size_t end = at + 1;
+    while (end < steps.size() && steps[end] - steps[end - 1] == stride) ++end;
+    ranges.push_back({steps[at], stride, end - at});
+    at = end;
+  }
+  return ranges;
+}
+
+Result<Reply> get_steps(const Request& request, views::Shelf& shelf) {
+  TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto all, attention.steps());
+  OrderedJson modes = OrderedJson::array();
+  for (const Mode mode : {Mode::kTrain, Mode::kEval, Mode::kPredict}) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto steps, attention.steps(mode));
+    if (!steps.empty()) modes.push_back({{"mode", name(mode)}, {"steps", ranges_json(steps)}});
+  }
+  return json_reply({{"steps", ranges_json(all)}, {"modes", std::move(modes)}});
+}
+
+void note_number(ArraysReply& reply, std::string key, std::int64_t number) {
+  reply.note(std::move(key), std::to_string(number));
+}
+
+void note_place(ArraysReply& reply, const StepPlace& place) {
+  note_number(reply, "step", place.step);
+  reply.note("mode", std::string(name(place.mode)));
+  note_number(reply, "mode_step", place.mode_step);
+}
+
+void note_labels(ArraysReply& reply, const TokenLabels& query, const TokenLabels& key) {
+  if (!query.texts.empty()) reply.note_json("tokens_query", query.texts);
+  if (!key.texts.empty()) reply.note_json("tokens_key", key.texts);
+  const std::string& note = query.note.empty() ? key.note : query.note;
+  if (!note.empty()) reply.note("tokens_note", note);
+}
+
+Reply reply_with(ArraysReply arrays, const StepPlace& place) {
+  Reply reply = std::move(arrays).to_reply();
+  reply.immutable = place.asked_for;
+  return reply;
+}
+
+Reply heads_reply(const HeadLook& look) {
+  ArraysReply arrays;
+  const std::vector<std::int64_t> shape = {static_cast<std::int64_t>(look.heads.size()),
+                                           static_cast<std::int64_t>(look.queries.size()), look.keys};
+  arrays.add("weights", shape, look.weights);
+  note_number(arrays, "layer", look.layer);
+  arrays.note_json("heads", look.heads);
+  arrays.note_json("key_value_head", look.key_heads);
+  arrays.note_json("queries", look.queries);
+  note_place(arrays, look.place);
+  note_number(arrays, "item", look.item);
+  note_number(arrays, "items", look.items);
+  note_number(arrays, "length", look.query_length);
+  note_number(arrays, "key_length", look.key_length);
+  arrays.note("recomputed", look.recomputed ? "true" : "false");
+  note_labels(arrays, look.query_labels, look.key_labels);
+  return reply_with(std::move(arrays), look.place);
+}
+
+// What head and rows have in common.
+Result<HeadQuestion> head_question(const views::Query& query) {
+  HeadQuestion question;
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.layer, query.integer("layer", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.heads, query.integers("heads", 0, kMostTokens, kMostListed));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.step, optional_integer(query, "step", 0, kMostStep));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.item, query.integer("item", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.first, optional_integer(query, "first", 1, kMostTokens));
+  return question;
+}
+
+Result<Reply> get_heads(const Request& request, views::Shelf& shelf) {
+  TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"layer", "heads", "step", "item", "first"}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const HeadQuestion question, head_question(request.query));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const HeadLook look, look_at_heads(attention, question));
+  return heads_reply(look);
+}
+
+Result<Reply> get_rows(const Request& request, views::Shelf& shelf) {
+  TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"layer", "heads", "step", "item", "first", "queries"}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(HeadQuestion question, head_question(request.query));
+  TRAINWARDEN_RETURN_IF_ERROR(request.query.required_text("queries").status());
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.queries, request.query.integers("queries", 0, kMostTokens, kMostListed));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const HeadLook look, look_at_heads(attention, question));
+  return heads_reply(look);
+}
+
+Reply neuron_reply(const NeuronLook& look) {
+  ArraysReply arrays;
+  arrays.add("query", {look.head_size}, look.query_vector);
+  arrays.add("key", {look.keys, look.head_size}, look.key_vectors);
+  arrays.add("product", {look.keys, look.head_size}, look.product);
+  arrays.add("dot", {look.keys}, look.dot);
+  arrays.add("scaled", {look.keys}, look.scaled);
+  arrays.add("softmax", {look.keys}, look.softmax);
+  if (!look.captured.empty()) arrays.add("captured", {look.keys}, look.captured);
+  note_number(arrays, "layer", look.layer);
+  note_number(arrays, "head", look.head);
+  note_number(arrays, "key_value_head", look.key_head);
+  arrays.note_json("scale", look.scale);
+  note_place(arrays, look.place);
+  note_number(arrays, "item", look.item);
+  note_number(arrays, "items", look.items);
+  note_number(arrays, "query", look.query);
+  note_number(arrays, "length", look.query_length);
+  note_number(arrays, "key_length", look.key_length);
+  note_labels(arrays, look.query_labels, look.key_labels);
+  return reply_with(std::move(arrays), look.place);
+}
+
+Result<Reply> get_neuron(const Request& request, views::Shelf& shelf) {
+  const views::Query& query = request.query;
+  TRAINWARDEN_RETURN_IF_ERROR(query.only({"layer", "head", "step", "item", "query", "first"}));
+  NeuronQuestion question;
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.layer, query.integer("layer", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.head, query.integer("head", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.step, optional_integer(query, "step", 0, kMostStep));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.item, query.integer("item", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.query, query.integer("query", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.first, optional_integer(query, "first", 1, kMostTokens));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const NeuronLook look, look_at_neuron(attention, question));
+  return neuron_reply(look);
+}
+
+}  // namespace
 
 std::vector<Route> attention_routes() {
-  return {};
+  return {
+      {Method::kGet, "/runs/{run}/attention", get_map},
+      {Method::kGet, "/runs/{run}/attention/steps", get_steps},
+      {Method::kGet, "/runs/{run}/attention/head", get_heads},
+      {Method::kGet, "/runs/{run}/attention/rows", get_rows},
+      {Method::kGet, "/runs/{run}/attention/neuron", get_neuron},
+  };
 }
 
 }  // namespace trainwarden::server

@@ -29,13 +29,16 @@ std::uint16_t half_bits(float value, DType dtype) {
   return static_cast<std::uint16_t>(sign | (magnitude - kLessBias));
 }
 
+Shape shape_of(const TestTensor& tensor, std::size_t count) {
+  return tensor.shape.rank() == 0 ? Shape{static_cast<std::int64_t>(count)} : tensor.shape;
+}
+
 TensorView view_of(const TestTensor& tensor) {
   if (!tensor.halves.empty()) {
-    return TensorView::of(tensor.halves.data(), tensor.half_dtype, {static_cast<std::int64_t>(tensor.halves.size())});
+    return TensorView::of(tensor.halves.data(), tensor.half_dtype, shape_of(tensor, tensor.halves.size()));
   }
   const bool is_whole = !tensor.integers.empty();
-  const std::size_t count = is_whole ? tensor.integers.size() : tensor.values.size();
-  const Shape shape = tensor.shape.rank() == 0 ? Shape{static_cast<std::int64_t>(count)} : tensor.shape;
+  const Shape shape = shape_of(tensor, is_whole ? tensor.integers.size() : tensor.values.size());
   if (is_whole) return TensorView::of(tensor.integers.data(), DType::kInt64, shape);
   return TensorView::of(tensor.values.data(), DType::kFloat32, shape);
 }
@@ -52,7 +55,7 @@ store::StatisticsRow statistics_row(std::uint32_t id, const TestTensor& tensor) 
 
 store::KeptTensor kept_tensor(std::uint32_t id, const TestTensor& tensor) {
   if (!tensor.strings.empty()) {
-    return {id, DType::kString, {static_cast<std::int64_t>(tensor.strings.size())}, {}, tensor.strings};
+    return {id, DType::kString, shape_of(tensor, tensor.strings.size()), {}, tensor.strings};
   }
   const TensorView view = view_of(tensor);
   return {id, view.dtype, view.shape, {static_cast<const std::byte*>(view.data), view.packed_bytes()}, {}};

@@ -1,0 +1,189 @@
+#include "views/attention/run_attention.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "views/attention/attention_caches.h"
+#include "views/attention/guess.h"
+
+namespace trainwarden::views::attention {
+namespace {
+
+// A value that lies in a mapped file takes no memory of ours; it counts a little all the same.
+constexpr std::size_t kMappedBytes = 4096;
+
+bool holds(const std::vector<std::int64_t>& steps, std::int64_t step) {
+  return std::binary_search(steps.begin(), steps.end(), step);
+}
+
+std::vector<std::int64_t> steps_of(const Trial& trial, const std::string& tensor) {
+  return tensor.empty() ? std::vector<std::int64_t>() : trial.steps_of(tensor);
+}
+
+std::vector<std::int64_t> steps_of_layer(const Trial& trial, const LayerMap& layer) {
+  const std::vector<std::int64_t> attention = steps_of(trial, layer.attention);
+  const std::vector<std::int64_t> query = steps_of(trial, layer.query);
+  const std::vector<std::int64_t> key = steps_of(trial, layer.key);
+  std::vector<std::int64_t> both;
+  if (layer.heads > 0)
+    std::set_intersection(query.begin(), query.end(), key.begin(), key.end(), std::back_inserter(both));
+  std::vector<std::int64_t> any;
+  std::set_union(attention.begin(), attention.end(), both.begin(), both.end(), std::back_inserter(any));
+  return any;
+}
+
+}  // namespace
+
+struct RunAttention::Memory {
+  std::filesystem::path file;  // that the map comes from, as it was asked for
+  std::shared_ptr<const AttentionMap> map;
+  std::size_t names = 0;  // when the map was made
+  std::uint64_t map_version = 0;
+  std::vector<std::int64_t> steps;
+  std::uint64_t steps_version = 0;
+  std::shared_ptr<AttentionCaches> caches = std::make_shared<AttentionCaches>();
+};
+
+RunAttention::RunAttention(std::shared_ptr<OpenRun> run, std::filesystem::path file)
+    : run_(std::move(run)), file_(std::move(file)) {}
+
+Result<std::shared_ptr<const AttentionMap>> RunAttention::map_in(const OpenRun::Use& use) const {
+  auto& memory = use.memory<Memory>();
+  // Tensors come with the first steps; once the map has layers, only new names can change it.
+  if (memory.map != nullptr && memory.map_version == use.version()) return memory.map;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto names, use.trial().tensor_names());
+  if (memory.map == nullptr || memory.names != names.size() || memory.map->layers.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(AttentionMap map, guess_map(use.trial()));
+    memory.map = std::make_shared<const AttentionMap>(std::move(map));
+    memory.names = names.size();
+    memory.steps_version = 0;
+  }
+  memory.map_version = use.version();
+  return memory.map;
+}
+
+Result<const std::vector<std::int64_t>*> RunAttention::steps_in(const OpenRun::Use& use) const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto map, map_in(use));
+  auto& memory = use.memory<Memory>();
+  if (memory.steps_version == use.version()) return &memory.steps;
+  std::vector<std::int64_t> steps;
+  for (const LayerMap& layer : map->layers) {
+    const std::vector<std::int64_t> of_layer = steps_of_layer(use.trial(), layer);
+    std::vector<std::int64_t> all;
+    std::set_union(steps.begin(), steps.end(), of_layer.begin(), of_layer.end(), std::back_inserter(all));
+    steps = std::move(all);
+  }
+  memory.steps = std::move(steps);
+  memory.steps_version = use.version();
+  return &memory.steps;
+}
+
+Result<std::shared_ptr<const AttentionMap>> RunAttention::map() const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, run_->use());
+  return map_in(use);
+}
+
+Result<LayerMap> RunAttention::layer(std::int64_t index) const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto map, this->map());
+  const auto layers = static_cast<std::int64_t>(map->layers.size());
+  if (index >= 0 && index < layers) return map->layers[static_cast<std::size_t>(index)];
+  if (layers == 0) return Status(Code::kFailedPrecondition, map->note);
+  return Status(Code::kOutOfRange, fmt::format("there is no layer {}: expected 0 to {}", index, layers - 1));
+}
+
+Result<std::vector<std::int64_t>> RunAttention::steps(std::optional<Mode> mode) const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, run_->use());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto* all, steps_in(use));
+  if (!mode || *mode == Mode::kGlobal) return *all;
+  std::vector<std::int64_t> steps;
+  std::copy_if(all->begin(), all->end(), std::back_inserter(steps),
+               [&](std::int64_t step) { return use.trial().mode_of(step) == mode; });
+  return steps;
+}
+
+Result<StepPlace> RunAttention::place_of(std::optional<std::int64_t> wanted) const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, run_->use());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto* steps, steps_in(use));
+  if (steps->empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto map, map_in(use));
+    return Status(Code::kFailedPrecondition, map->note.empty() ? "no step of this run has attention" : map->note);
+  }
+  const auto after = wanted ? std::upper_bound(steps->begin(), steps->end(), *wanted) : steps->end();
+  if (after == steps->begin()) {
+    return Status(Code::kOutOfRange,
+                  fmt::format("no attention at or before step {}; the first is at step {}", *wanted, steps->front()));
+  }
+  const std::int64_t step = *std::prev(after);
+  return StepPlace{step, use.trial().mode_of(step).value_or(Mode::kGlobal),
+                   use.trial().mode_step_of(step).value_or(step), wanted == step};
+}
+
+Result<std::shared_ptr<AttentionCaches>> RunAttention::caches() const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, run_->use());
+  return use.memory<Memory>().caches;
+}
+
+Result<SharedValue> RunAttention::read_value(const std::string& tensor, std::int64_t step) const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto caches, this->caches());
+  const auto fetch = [&]() -> Result<SharedTensorValue> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, run_->use());
+    return use.trial().shared_value(tensor, step);
+  };
+  const auto bytes_of = [](const SharedTensorValue& value) {
+    return value.mapped ? kMappedBytes : std::max(kMappedBytes, value.view.packed_bytes());
+  };
+  return caches->values.get({tensor, step}, fetch, bytes_of);
+}
+
+Result<LayerValues> RunAttention::read(std::int64_t layer, std::int64_t step, Need need) const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const LayerMap map, this->layer(layer));
+  bool has_attention = false;
+  bool has_queries = false;
+  {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, run_->use());
+    has_attention = holds(steps_of(use.trial(), map.attention), step);
+    has_queries = map.has_queries() && holds(steps_of(use.trial(), map.query), step) &&
+                  holds(steps_of(use.trial(), map.key), step);
+  }
+  const std::string where = fmt::format("layer {} (\"{}\") at step {}", layer, printable(map.name), step);
+  if (need == Need::kQueries && !map.has_queries()) {
+    return Status(Code::kFailedPrecondition,
+                  where + ": queries and keys were not captured, or nothing says which they are");
+  }
+  if (need == Need::kQueries ? !has_queries : !has_attention && !has_queries) {
+    return Status(Code::kOutOfRange, fmt::format("{}: {} not captured there", where,
+                                                 need == Need::kQueries ? "queries and keys were" : "attention was"));
+  }
+  SharedValue attention;
+  SharedValue query;
+  SharedValue key;
+  if (has_attention) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(attention, read_value(map.attention, step));
+  }
+  if (need == Need::kQueries || !has_attention) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(query, read_value(map.query, step));
+    TRAINWARDEN_ASSIGN_OR_RETURN(key, read_value(map.key, step));
+  }
+  return assemble_layer(map, std::move(attention), std::move(query), std::move(key));
+}
+
+Result<TokenLabels> RunAttention::labels(bool of_keys, std::int64_t step, std::int64_t item, std::int64_t items,
+                                         std::int64_t length) const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, run_->use());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto map, map_in(use));
+  const std::string& tokens = of_keys && !map->key_tokens.empty() ? map->key_tokens : map->tokens;
+  return read_labels(use.trial(), tokens, step, item, items, length);
+}
+
+Result<TokenLabels> RunAttention::query_labels(std::int64_t step, std::int64_t item, const LayerValues& values) const {
+  return labels(false, step, item, values.items, values.query_length);
+}
+
+Result<TokenLabels> RunAttention::key_labels(std::int64_t step, std::int64_t item, const LayerValues& values) const {
+  return labels(true, step, item, values.items, values.key_length);
+}
+
+}  // namespace trainwarden::views::attention
