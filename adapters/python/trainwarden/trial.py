@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable
 from enum import Enum
-from typing import Union
+from typing import Any, Union
 
 from . import _core
 from ._core import RunLoss, Statistics, TensorInfo
@@ -66,6 +66,12 @@ class Trial:
 
     def __repr__(self) -> str:
         return f"<Trial {self.path!r}: {self.state.value}, last step {self.last_complete_step}>"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """How the run stands, as a notebook shows it."""
+        from .notebook.trial_card import TrialCard
+
+        return TrialCard(self)._repr_mimebundle_(include, exclude)
 
     # The run.
 
@@ -256,6 +262,14 @@ class TensorHandle:
 
     def __repr__(self) -> str:
         return f"<TensorHandle {self.name!r} of {self.trial!r}>"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """A scalar as a line, as a notebook shows it; of other tensors nothing beyond their repr()."""
+        if not self.info.scalars:
+            return {}
+        from .notebook.scalar_plot import ScalarPlot
+
+        return ScalarPlot(self.trial, self.name)._repr_mimebundle_(include, exclude)
 
     @property
     def info(self) -> TensorInfo:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainwarden import __version__
+from trainwarden.notebook import seed_utils
 
 from .core.collection import Collection, CollectionKeys
 from .core.modes import ModeKeys as modes
@@ -30,6 +31,10 @@ __all__ = [
     "create_trial",
     "modes",
 ]
+
+
+# The published notebook on BERT's attention imports its two views from a folder that lies beside it.
+seed_utils.offer_in_notebooks()
 
 
 def __getattr__(name: str) -> object:

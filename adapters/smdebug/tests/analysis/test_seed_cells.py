@@ -6,12 +6,17 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any
 
 import numpy as np
 import pytest
+
+from trainwarden.errors import OutOfRange
+from trainwarden.notebook import NeuronView, seed_utils
 
 from notebook import Cloud, Notebook, Plots, Widgets, cells_of, put_in_place, python_block_of
 
@@ -174,33 +179,52 @@ class Finetuning:
         hook.close()
 
 
-def test_bert_attention(
-    seeds: Path, run_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@dataclass
+class Bert:
+    """The notebook on BERT's attention, and the training that it watches."""
+
+    notebook: Notebook
+    cells: list[str]
+    finetuning: Finetuning
+    cloud: Cloud
+
+    def run(self) -> list[int]:
+        """All cells. Gives the validation steps that were there before the cell that looks for new ones."""
+        start = next(index for index, cell in enumerate(self.cells) if "mxnet_estimator.fit" in cell)
+        latest = next(index for index, cell in enumerate(self.cells) if "new_steps" in cell)
+        self.notebook.run_all(self.cells[: start + 1])
+        self.finetuning.start(self.cloud.collections())
+        self.notebook.run_all(self.cells[start + 1 : latest])
+        seen = list(self.notebook.names["steps"])
+        assert 0 in seen and not self.notebook.names["trial"].loaded_all_steps
+        for _ in range(3):
+            self.finetuning.epoch()
+        self.notebook.run_all(self.cells[latest:])
+        return seen
+
+
+@pytest.fixture
+def bert(seeds: Path, run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Bert:
     pytest.importorskip("torch")
     monkeypatch.syspath_prepend(str(SCRIPTS))
-    cloud, widgets = Cloud(str(run_dir)), Widgets()
-    put_in_place(cloud.modules() | widgets.modules(), monkeypatch.setitem)
+    cloud = Cloud(str(run_dir))
+    put_in_place(cloud.modules(), monkeypatch.setitem)
     text = document(seeds, "000")
     finetuning = Finetuning(run_dir, python_block_of(text, "_write_raw_tensor_simple"))
     monkeypatch.setattr(time, "sleep", finetuning.sleep)
-    cells = cells_of(text)
-    start = next(index for index, cell in enumerate(cells) if "mxnet_estimator.fit" in cell)
-    latest = next(index for index, cell in enumerate(cells) if "new_steps" in cell)
-    notebook = Notebook()
+    return Bert(Notebook(), cells_of(text), finetuning, cloud)
 
-    notebook.run_all(cells[: start + 1])
-    assert [collection["CollectionName"] for collection in cloud.collections()] == ["all"]
-    finetuning.start(cloud.collections())
-    notebook.run_all(cells[start + 1 : latest])
-    names = notebook.names
+
+def test_bert_attention(
+    bert: Bert, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the cells hand over to the helpers."""
+    widgets = Widgets()
+    put_in_place(widgets.modules(), monkeypatch.setitem)
+    seen = bert.run()
+    assert [collection["CollectionName"] for collection in bert.cloud.collections()] == ["all"]
+    names, finetuning = bert.notebook.names, bert.finetuning
     trial, modes = names["trial"], names["modes"]
-    seen = list(names["steps"])
-    assert 0 in seen and not trial.loaded_all_steps
-    finetuning.epoch()
-    finetuning.epoch()
-    finetuning.epoch()
-    notebook.run_all(cells[latest:])
 
     scores = [f"bertencoder0_transformer{layer}_multiheadattentioncell0_output_1" for layer in range(2)]
     assert names["tensor_names"] == scores and names["num_heads"] == 2
@@ -231,3 +255,50 @@ def test_bert_attention(
     assert set(neuron.kwargs["queries"]) == {query for _, query in names["layers"]}
     assert widgets.interactive.call_count == 6
     assert "Reading tensors from step 5" in capsys.readouterr().out
+
+
+class Selecting:
+    """A double of ipywidgets' interactive(): makes a choice of each option, in their order, as a user would. The
+    notebook offers 20 tokens; those that the text does not have are refused."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+        self.chosen: list[tuple[str, list[Any]]] = []
+
+    def interactive(self, select: Callable[..., None], **options: Any) -> None:
+        ((name, values),) = options.items()
+        self.chosen.append((select.__name__, list(values)))
+        for value in values:
+            if name == "query" and value >= self.tokens:
+                with pytest.raises(OutOfRange, match=f"expected query to be a position, 0 to {self.tokens - 1}"):
+                    select(**{name: value})
+            else:
+                assert select(**{name: value}) is None
+
+
+def test_bert_attention_with_our_views(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cells as they are, with our views in the place of the helpers: nothing but ipywidgets is a double."""
+    for name in ("utils", "utils.attention_head_view", "utils.neuron_view"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))  # so that they are put back after the test
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    seed_utils.offer()
+    selecting = Selecting(len(bert.finetuning.tokens))
+    ipywidgets = ModuleType("ipywidgets")
+    monkeypatch.setattr(ipywidgets, "interactive", selecting.interactive, raising=False)
+    put_in_place({"ipywidgets": ipywidgets}, monkeypatch.setitem)
+    bert.run()
+
+    names, selected = bert.notebook.names, dict(selecting.chosen)
+    assert [name for name, _ in selecting.chosen] == [
+        "select_layer", "select_head", "select_step", "select_query", "select_layer", "select_step",
+    ]  # fmt: skip
+    assert selected["select_query"] == list(range(20))
+    assert isinstance(names["view"], NeuronView)
+    shown = names["view"].data()  # the last of each that was chosen
+    assert (shown["layer"], shown["step"], names["view"].query) == ("transformer1", 5, 10)
+    assert names["view"].data()["keys"] == bert.finetuning.tokens
+    query = names["queries"][names["layers"][1][1]][5][0, 0, 10]
+    assert np.array_equal(shown["query"], query)
+    attention = names["tensors"][names["tensor_names"][1]][5][0, 0, 10]
+    assert np.allclose(shown["softmax"], attention, atol=1e-5)  # what the model itself computed
