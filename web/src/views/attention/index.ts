@@ -3,6 +3,7 @@ import type { MountView } from '../view';
 
 import './attention.css';
 import { AttentionView, type Panes } from './attention_view';
+import type { AttentionMode } from './selection';
 
 const panes: Panes = {
   head: async () => {
@@ -10,5 +11,9 @@ const panes: Panes = {
     return (element, context) => new HeadPane(element, context);
   },
 };
+
+/** With some of the modes, for who has no answers for the others. */
+export const mountModes = (modes: readonly AttentionMode[]): MountView => (element, context, state) =>
+  new AttentionView(element, context, state, Object.fromEntries(modes.map((mode) => [mode, panes[mode]])));
 
 export const mount: MountView = (element, context, state) => new AttentionView(element, context, state, panes);

@@ -1,0 +1,64 @@
+// The attention views in a notebook: live as a widget (anywidget), and in a saved page that holds its numbers itself.
+import { mountModes } from '../views/attention';
+import type { AttentionMode } from '../views/attention/selection';
+import type { RunRef, ViewState } from '../views/view';
+
+import { type Archive, FrozenSource } from './frozen_source';
+import { type Channel, RelaySource } from './relay_source';
+import { Stage } from './stage';
+
+/** The widget's model. `step` and `params` go both ways; `version` grows with news of the run. */
+interface Model extends Channel {
+  get(name: 'run'): RunRef;
+  get(name: 'modes'): AttentionMode[];
+  get(name: 'step'): number | null;
+  get(name: 'params'): Record<string, string>;
+  get(name: 'version'): number;
+  set(name: string, value: unknown): void;
+  save_changes(): void;
+  on(event: 'msg:custom', listener: (message: unknown, buffers: DataView[]) => void): void;
+  on(event: string, listener: () => void): void;
+  off(event: 'msg:custom', listener: (message: unknown, buffers: DataView[]) => void): void;
+  off(event: string, listener: () => void): void;
+}
+
+function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+  const source = new RelaySource(model);
+  const run = model.get('run');
+  const stateNow = (): ViewState => ({ step: model.get('step'), params: model.get('params') });
+  let told = JSON.stringify(stateNow());
+  const stage = new Stage(el, {
+    source, run, mount: mountModes(model.get('modes')), state: stateNow(),
+    changed: (state) => {
+      told = JSON.stringify(state);
+      model.set('step', state.step);
+      model.set('params', state.params);
+      model.save_changes();
+    },
+  });
+  const onState = (): void => {
+    const state = stateNow();
+    if (JSON.stringify(state) !== told) stage.update(state); // not an echo of what was chosen here
+    told = JSON.stringify(state);
+  };
+  const onNews = (): void => source.tell({ run: run.id, version: model.get('version'), kind: 'steps' });
+  model.on('change:step', onState);
+  model.on('change:params', onState);
+  model.on('change:version', onNews);
+  return () => {
+    model.off('change:step', onState);
+    model.off('change:params', onState);
+    model.off('change:version', onNews);
+    stage.destroy();
+    source.close();
+  };
+}
+
+/** Puts a saved page's view in the place of its picture. */
+export function showFrozen(element: HTMLElement, archive: Archive, numbers: string, state: ViewState): void {
+  const source = new FrozenSource(archive, Uint8Array.from(atob(numbers), (character) => character.charCodeAt(0)));
+  element.replaceChildren();
+  new Stage(element, { source, run: archive.run, mount: mountModes(['head', 'neuron']), state });
+}
+
+export default { render };
