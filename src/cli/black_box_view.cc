@@ -6,24 +6,9 @@
 
 #include "base/text.h"
 #include "cli/table.h"
-#include "format/control_record.h"
-#include "format/json.h"
-#include "storage/local_storage.h"
-#include "store/run_folder.h"
 
 namespace trainwarden::cli {
 namespace {
-
-constexpr const char* kReplayFile = "replay.json";
-constexpr std::uint64_t kMaxReplayBytes = 1u << 30;
-
-Json read_replay(const storage::Storage& storage, const std::string& path) {
-  const auto text = storage.read(path, kMaxReplayBytes);
-  if (!text.ok()) return {{"error", text.status().to_string()}};
-  const auto json = format::parse_json_object(*text, path);
-  if (!json.ok()) return {{"error", json.status().to_string()}};
-  return Json::parse(json->dump(-1, ' ', false, format::Json::error_handler_t::replace));
-}
 
 // Of a document that anybody may have written: what is not as expected is shown as nothing.
 std::string text_of(const Json& json, const char* field) {
@@ -73,29 +58,16 @@ std::string skip_text(const Json& replay) {
 
 }  // namespace
 
-std::vector<BlackBoxDump> read_black_boxes(const std::filesystem::path& run) {
-  std::vector<BlackBoxDump> dumps;
-  const auto storage = storage::open_local_storage(run);
-  const auto names = storage->list(format::kBlackBoxFolder);
-  if (!names.ok()) return dumps;
-  for (const std::string& name : *names) {
-    const std::string path = fmt::format("{}/{}", format::kBlackBoxFolder, name);
-    if (!storage->exists(fmt::format("{}/{}", path, store::kRunFile))) continue;
-    dumps.push_back({path, read_replay(*storage, fmt::format("{}/{}", path, kReplayFile))});
-  }
-  return dumps;
-}
-
-Json json_of(const BlackBoxDump& dump) {
+Json json_of(const views::BlackBox& dump) {
   Json json = {{"path", dump.path}};
   json.update(dump.replay);
   return json;
 }
 
-void print_black_boxes(std::FILE* out, const std::vector<BlackBoxDump>& dumps) {
+void print_black_boxes(std::FILE* out, const std::vector<views::BlackBox>& dumps) {
   if (dumps.empty()) return;
   Table table({{"BLACK BOX"}, {"WHY"}, {"STEPS"}, {"BATCH TO SKIP"}});
-  for (const BlackBoxDump& dump : dumps) {
+  for (const views::BlackBox& dump : dumps) {
     table.add_row(
         {printable(dump.path), printable(why_text(dump.replay)), steps_text(dump.replay), skip_text(dump.replay)});
   }

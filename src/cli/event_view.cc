@@ -9,7 +9,7 @@
 namespace trainwarden::cli {
 namespace {
 
-std::string subject_of(const EventLog& log, std::uint64_t seq) {
+std::string subject_of(const views::EventLog& log, std::uint64_t seq) {
   const auto& events = log.contents().events;
   return seq >= 1 && seq <= events.size() ? events[seq - 1].subject : "";
 }
@@ -20,7 +20,7 @@ std::string what_of(const events::Event& event) {
 }
 
 // What the target said, or why there is no word of it.
-std::string answer_text(const DeliveryStanding& standing) {
+std::string answer_text(const views::DeliveryStanding& standing) {
   if (standing.message.empty()) return printable(standing.answer);
   if (standing.answer.empty()) return printable(standing.message);
   return fmt::format("{}: {}", printable(standing.answer), printable(standing.message));
@@ -28,9 +28,9 @@ std::string answer_text(const DeliveryStanding& standing) {
 
 }  // namespace
 
-StandingsOfEvents by_event(const std::vector<DeliveryStanding>& standings) {
+StandingsOfEvents by_event(const std::vector<views::DeliveryStanding>& standings) {
   StandingsOfEvents of_events;
-  for (const DeliveryStanding& standing : standings) of_events[standing.last.seq].push_back(standing);
+  for (const views::DeliveryStanding& standing : standings) of_events[standing.last.seq].push_back(standing);
   return of_events;
 }
 
@@ -40,9 +40,9 @@ std::string change_text(const events::Change& change) {
   return fmt::format("{} -> {}", printable(change.from), printable(change.to));
 }
 
-std::string deliveries_text(const std::vector<DeliveryStanding>& standings, bool kept) {
+std::string deliveries_text(const std::vector<views::DeliveryStanding>& standings, bool kept) {
   std::string text;
-  for (const DeliveryStanding& standing : standings) {
+  for (const views::DeliveryStanding& standing : standings) {
     if (!text.empty()) text += ", ";
     text += fmt::format("{} {}", printable(standing.last.subscription), state_text(standing, kept));
   }
@@ -65,49 +65,12 @@ std::string event_line(const events::Event& event) {
                      printable(event.headline));
 }
 
-Json json_of(const DeliveryStanding& standing) {
-  const events::DeliveryRecord& last = standing.last;
-  return {{"seq", last.seq},
-          {"event_id", last.event_id},
-          {"key", last.key},
-          {"subscription", last.subscription},
-          {"action", last.action},
-          {"place", last.place},
-          {"state", name(last.state)},
-          {"attempts", standing.attempts},
-          {"answer", standing.answer},
-          {"message", standing.message},
-          {"unix_ns", last.unix_ns},
-          {"next_unix_ns", last.next_unix_ns},
-          {"duration_ns", last.duration_ns}};
-}
-
 Json json_of(const events::SubscribedRecord& subscribed) {
   return {{"name", subscribed.subscription}, {"action", subscribed.action},     {"place", subscribed.place},
           {"config", subscribed.config},     {"from_seq", subscribed.from_seq}, {"unix_ns", subscribed.unix_ns}};
 }
 
-Json json_of(const events::Event& event, const std::vector<DeliveryStanding>& standings) {
-  Json deliveries = Json::array();
-  for (const DeliveryStanding& standing : standings) deliveries.push_back(json_of(standing));
-  return {{"seq", event.seq},
-          {"id", event.id},
-          {"key", event.key},
-          {"type", event.type},
-          {"subject", event.subject},
-          {"unix_ns", event.unix_ns},
-          {"change",
-           {{"kind", name(event.change.kind)},
-            {"rule", event.change.rule},
-            {"from", event.change.from},
-            {"to", event.change.to}}},
-          {"step", event.global_step},
-          {"headline", event.headline},
-          {"text", event.text},
-          {"deliveries", deliveries}};
-}
-
-std::string delivery_table(const std::vector<DeliveryStanding>& standings, const EventLog& log) {
+std::string delivery_table(const std::vector<views::DeliveryStanding>& standings, const views::EventLog& log) {
   const bool kept = log.kept();
   Table table({{"EVENT", Align::kRight},
                {"SUBJECT"},
@@ -119,7 +82,7 @@ std::string delivery_table(const std::vector<DeliveryStanding>& standings, const
                {"LAST"},
                {"NEXT"},
                {"ANSWER"}});
-  for (const DeliveryStanding& standing : standings) {
+  for (const views::DeliveryStanding& standing : standings) {
     const events::DeliveryRecord& last = standing.last;
     table.add_row({std::to_string(last.seq), printable(subject_of(log, last.seq)), printable(last.subscription),
                    printable(last.action), printable(last.place), state_text(standing, kept),

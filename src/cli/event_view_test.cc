@@ -43,40 +43,6 @@ events::Event event_of(std::uint64_t seq, ChangeKind kind) {
   return event;
 }
 
-TEST(DeliveryStandings, AreTheNewestRecordOfEachSubscriptionAndEvent) {
-  const auto standings =
-      standings_of({record_of("ops", 1, DeliveryState::kStarted),
-                    failed(record_of("ops", 1, DeliveryState::kWaiting), "503", "come back"),
-                    record_of("mail", 1, DeliveryState::kStarted), record_of("ops", 1, DeliveryState::kStarted, 2),
-                    failed(record_of("ops", 1, DeliveryState::kDead, 2), "400", "no such channel"),
-                    record_of("ops", 2, DeliveryState::kSuppressed)});
-  ASSERT_EQ(standings.size(), 3u);
-  EXPECT_EQ(standings[0].last.state, DeliveryState::kDead);
-  EXPECT_EQ(standings[0].attempts, 2);
-  EXPECT_EQ(standings[0].answer, "400");
-  EXPECT_EQ(standings[0].message, "no such channel");
-  EXPECT_EQ(standings[1].last.subscription, "mail");
-  EXPECT_EQ(standings[1].attempts, 1);
-  EXPECT_EQ(standings[2].last.seq, 2u);
-  EXPECT_EQ(standings[2].attempts, 0);
-}
-
-TEST(DeliveryStandings, KeepTheAnswerOfALetterThatIsRedriven) {
-  const auto standings = standings_of({record_of("ops", 1, DeliveryState::kStarted),
-                                       failed(record_of("ops", 1, DeliveryState::kDead), "400", "no such channel"),
-                                       record_of("ops", 1, DeliveryState::kRedriven)});
-  ASSERT_EQ(standings.size(), 1u);
-  EXPECT_EQ(standings[0].last.state, DeliveryState::kRedriven);
-  EXPECT_EQ(standings[0].answer, "400");
-  EXPECT_TRUE(is_pending(standings[0].last.state));
-}
-
-TEST(DeliveryStandings, OfWhatHasBegunDependOnWhetherSomebodyKeepsTheLedger) {
-  const auto standings = standings_of({record_of("ops", 1, DeliveryState::kStarted)});
-  EXPECT_EQ(state_text(standings[0], true), "under way");
-  EXPECT_EQ(state_text(standings[0], false), "broken off");
-}
-
 TEST(EventView, SaysWhatChanged) {
   EXPECT_EQ(change_text({ChangeKind::kRule, "A", "InProgress", "IssuesFound"}), "InProgress -> IssuesFound");
   EXPECT_EQ(change_text({ChangeKind::kRun, "", "", "InProgress/Starting"}), "-> InProgress/Starting");
@@ -91,8 +57,8 @@ TEST(EventView, WhatCannotBeReadAnyMoreSaysSo) {
 }
 
 TEST(EventView, ATableHasALineForEachEventWithItsDeliveries) {
-  const auto standings =
-      standings_of({record_of("ops", 2, DeliveryState::kWaiting), record_of("stop", 2, DeliveryState::kDelivered)});
+  const auto standings = views::standings_of(
+      {record_of("ops", 2, DeliveryState::kWaiting), record_of("stop", 2, DeliveryState::kDelivered)});
   const std::string table =
       event_table({event_of(1, ChangeKind::kRule), event_of(2, ChangeKind::kAlert)}, by_event(standings), true);
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3);
@@ -107,15 +73,16 @@ TEST(EventView, NothingThatARunSaysDrivesTheTerminal) {
   event.subject = "evil\x1b[2J";
   event.headline = "\x1b]0;owned\x07 and\nmore";
   const auto standings =
-      standings_of({failed(record_of("o\x1bps", 1, DeliveryState::kWaiting), "\x1b[1m", "line\nline")});
+      views::standings_of({failed(record_of("o\x1bps", 1, DeliveryState::kWaiting), "\x1b[1m", "line\nline")});
   const std::string text = event_table({event}, by_event(standings), true) + event_line(event);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
 }
 
 TEST(EventView, JsonHasTheEventAndWhatBecameOfIt) {
-  const auto standings = standings_of({record_of("ops", 7, DeliveryState::kStarted),
-                                       failed(record_of("ops", 7, DeliveryState::kWaiting), "503", "come back")});
+  const auto standings =
+      views::standings_of({record_of("ops", 7, DeliveryState::kStarted),
+                           failed(record_of("ops", 7, DeliveryState::kWaiting), "503", "come back")});
   const Json json = json_of(event_of(7, ChangeKind::kAlert), standings);
   EXPECT_EQ(json["seq"], 7);
   EXPECT_EQ(json["id"], "run-7");

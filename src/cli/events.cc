@@ -4,13 +4,13 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/event_filter.h"
-#include "cli/event_log.h"
 #include "cli/event_view.h"
 #include "cli/events_command.h"
 #include "cli/events_follow.h"
 #include "cli/events_test_pattern.h"
 #include "cli/exit_code.h"
 #include "cli/run_locator.h"
+#include "views/event_log.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -30,13 +30,13 @@ void print_line(const Json& json) {
 }
 
 int follow(const EventsOptions& options, const std::filesystem::path& run, const EventFilter& filter) {
-  const Status status = follow_events(run, filter, [&options](const events::Event& event, const EventLog& log) {
+  const Status status = follow_events(run, filter, [&options](const events::Event& event, const views::EventLog& log) {
     if (options.raw) {
       fmt::print("{}\n", options.choice.document(event));
     } else if (options.json) {
       const auto of_events = by_event(log.standings());
       const auto found = of_events.find(event.seq);
-      print_line(json_of(event, found == of_events.end() ? std::vector<DeliveryStanding>() : found->second));
+      print_line(json_of(event, found == of_events.end() ? std::vector<views::DeliveryStanding>() : found->second));
     } else {
       fmt::print("{}\n", event_line(event));
     }
@@ -44,12 +44,13 @@ int follow(const EventsOptions& options, const std::filesystem::path& run, const
   return status.ok() ? kExitFine : report_error(status);
 }
 
-void print_as_json(const std::filesystem::path& run, const EventLog& log, const std::vector<events::Event>& events) {
+void print_as_json(const std::filesystem::path& run, const views::EventLog& log,
+                   const std::vector<events::Event>& events) {
   Json list = Json::array();
   const auto of_events = by_event(log.standings());
   for (const events::Event& event : events) {
     const auto found = of_events.find(event.seq);
-    list.push_back(json_of(event, found == of_events.end() ? std::vector<DeliveryStanding>() : found->second));
+    list.push_back(json_of(event, found == of_events.end() ? std::vector<views::DeliveryStanding>() : found->second));
   }
   print_json({{"run", run_name(run)},
               {"kept", log.kept()},
@@ -60,7 +61,7 @@ void print_as_json(const std::filesystem::path& run, const EventLog& log, const 
 }
 
 // Why there is nothing to see.
-void print_none(const EventsOptions& options, const std::filesystem::path& run, const EventLog& log) {
+void print_none(const EventsOptions& options, const std::filesystem::path& run, const views::EventLog& log) {
   const std::size_t all = log.contents().events.size();
   if (all > 0) {
     fmt::print("none of the {} events of {} is meant\n", all, run_name(run));
@@ -82,7 +83,7 @@ int exit_code_of_ledger(const EventsOptions& options, const events::LedgerConten
 }
 
 int print_events(const EventsOptions& options, const std::filesystem::path& run, const EventFilter& filter) {
-  const auto log = EventLog::open(run);
+  const auto log = views::EventLog::open(run);
   if (!log.ok()) return report_error(log.status());
   std::vector<events::Event> events;
   for (const events::Event& event : (*log)->contents().events) {

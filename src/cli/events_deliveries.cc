@@ -5,11 +5,11 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/event_log.h"
 #include "cli/event_view.h"
 #include "cli/events_command.h"
 #include "cli/exit_code.h"
 #include "cli/run_locator.h"
+#include "views/event_log.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -21,9 +21,9 @@ struct DeliveriesOptions {
   bool json = false;
 };
 
-std::vector<DeliveryStanding> chosen_standings(const DeliveriesOptions& options, const EventLog& log) {
-  std::vector<DeliveryStanding> chosen;
-  for (DeliveryStanding& standing : log.standings()) {
+std::vector<views::DeliveryStanding> chosen_standings(const DeliveriesOptions& options, const views::EventLog& log) {
+  std::vector<views::DeliveryStanding> chosen;
+  for (views::DeliveryStanding& standing : log.standings()) {
     if (!options.subscription.empty() && standing.last.subscription != options.subscription) continue;
     if (options.dead && standing.last.state != events::DeliveryState::kDead) continue;
     chosen.push_back(std::move(standing));
@@ -32,7 +32,7 @@ std::vector<DeliveryStanding> chosen_standings(const DeliveriesOptions& options,
 }
 
 // kNotFound with the nearest name when the run never had this subscription.
-Status check_subscription(const std::string& subscription, const EventLog& log) {
+Status check_subscription(const std::string& subscription, const views::EventLog& log) {
   std::vector<std::string> names;
   for (const events::SubscribedRecord& subscribed : log.contents().subscribed) names.push_back(subscribed.subscription);
   if (subscription.empty() || std::find(names.begin(), names.end(), subscription) != names.end()) return {};
@@ -40,26 +40,26 @@ Status check_subscription(const std::string& subscription, const EventLog& log) 
                                              did_you_mean(subscription, names)));
 }
 
-void print_as_json(const std::filesystem::path& run, const EventLog& log,
-                   const std::vector<DeliveryStanding>& standings) {
+void print_as_json(const std::filesystem::path& run, const views::EventLog& log,
+                   const std::vector<views::DeliveryStanding>& standings) {
   Json subscriptions = Json::array();
   for (const events::SubscribedRecord& subscribed : log.contents().subscribed)
     subscriptions.push_back(json_of(subscribed));
   Json deliveries = Json::array();
-  for (const DeliveryStanding& standing : standings) deliveries.push_back(json_of(standing));
+  for (const views::DeliveryStanding& standing : standings) deliveries.push_back(json_of(standing));
   print_json(
       {{"run", run_name(run)}, {"kept", log.kept()}, {"subscriptions", subscriptions}, {"deliveries", deliveries}});
 }
 
-void print_as_table(const DeliveriesOptions& options, const std::filesystem::path& run, const EventLog& log,
-                    const std::vector<DeliveryStanding>& standings) {
+void print_as_table(const DeliveriesOptions& options, const std::filesystem::path& run, const views::EventLog& log,
+                    const std::vector<views::DeliveryStanding>& standings) {
   if (standings.empty()) {
     fmt::print("no {} in {}; it has {} subscriptions\n", options.dead ? "dead letters" : "deliveries", run_name(run),
                log.contents().subscribed.size());
     return;
   }
   fmt::print("{}", delivery_table(standings, log));
-  const auto dead = std::count_if(standings.begin(), standings.end(), [](const DeliveryStanding& standing) {
+  const auto dead = std::count_if(standings.begin(), standings.end(), [](const views::DeliveryStanding& standing) {
     return standing.last.state == events::DeliveryState::kDead;
   });
   if (dead == 0) return;
@@ -72,7 +72,7 @@ void print_as_table(const DeliveriesOptions& options, const std::filesystem::pat
 int act(const DeliveriesOptions& options) {
   const auto run = options.run.locate();
   if (!run.ok()) return report_error(run.status());
-  const auto log = EventLog::open(*run);
+  const auto log = views::EventLog::open(*run);
   if (!log.ok()) return report_error(log.status());
   const Status known = check_subscription(options.subscription, **log);
   if (!known.ok()) return report_error(known);

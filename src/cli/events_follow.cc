@@ -24,9 +24,9 @@ bool reader_is_gone() {
 }  // namespace
 
 Status follow_events(const std::filesystem::path& run, const EventFilter& filter,
-                     const std::function<void(const events::Event&, const EventLog&)>& on_event) {
+                     const std::function<void(const events::Event&, const views::EventLog&)>& on_event) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto log, EventLog::open(run));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto log, views::EventLog::open(run));
   std::size_t told = 0;
   while (true) {
     // Both are asked before the look, so that what came in between is seen.

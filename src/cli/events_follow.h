@@ -5,14 +5,14 @@
 #include <functional>
 
 #include "cli/event_filter.h"
-#include "cli/event_log.h"
 #include "trainwarden/status.h"
+#include "views/event_log.h"
 
 namespace trainwarden::cli {
 
 // Calls `on_event` with each event that is there and that comes, in order, and returns when no more can come: the run
 // has ended and nobody keeps its ledger.
 Status follow_events(const std::filesystem::path& run, const EventFilter& filter,
-                     const std::function<void(const events::Event&, const EventLog&)>& on_event);
+                     const std::function<void(const events::Event&, const views::EventLog&)>& on_event);
 
 }  // namespace trainwarden::cli

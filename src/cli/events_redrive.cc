@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/event_log.h"
 #include "cli/event_view.h"
 #include "cli/events_command.h"
 #include "cli/exit_code.h"
@@ -18,6 +17,7 @@
 #include "delivery/dead_letters.h"
 #include "format/delivery_request.h"
 #include "storage/local_storage.h"
+#include "views/event_log.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -70,7 +70,7 @@ Result<std::string> ask_the_keeper(storage::Storage& storage, const LetterOption
 }
 
 // Until none of the letters is the one that it was.
-Status await_the_keeper(EventLog& log, const LetterOptions& options, const Letters& letters) {
+Status await_the_keeper(views::EventLog& log, const LetterOptions& options, const Letters& letters) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.timeout_s);
   std::set<std::int64_t> wanted;
   for (const events::DeliveryRecord& letter : letters) wanted.insert(letter.unix_ns);
@@ -92,7 +92,7 @@ Status await_the_keeper(EventLog& log, const LetterOptions& options, const Lette
 }
 
 Result<Decided> decide(const std::filesystem::path& run, const LetterOptions& options) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto log, EventLog::open(run));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto log, views::EventLog::open(run));
   Decided decided{delivery::dead_letters(log->contents().deliveries, options.letters), ""};
   if (decided.letters.empty()) {
     if (options.all()) return decided;

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "cli/event_log.h"
 #include "cli/run_locator.h"
 #include "storage/local_storage.h"
 #include "trial/trial_access.h"
+#include "views/event_log.h"
 
 namespace trainwarden::cli {
 
@@ -85,9 +85,9 @@ std::vector<Unconfigured> RunDelivery::unconfigured() const {
   std::vector<Unconfigured> unconfigured;
   for (const events::SubscribedRecord& subscribed : ledger_->subscribed()) {
     if (std::find(configured_.begin(), configured_.end(), subscribed.subscription) != configured_.end()) continue;
-    const auto standings = standings_of(ledger_->deliveries(subscribed.subscription));
-    const auto waiting = std::count_if(standings.begin(), standings.end(), [](const DeliveryStanding& standing) {
-      return is_pending(standing.last.state);
+    const auto standings = views::standings_of(ledger_->deliveries(subscribed.subscription));
+    const auto waiting = std::count_if(standings.begin(), standings.end(), [](const views::DeliveryStanding& standing) {
+      return views::is_pending(standing.last.state);
     });
     if (waiting > 0) unconfigured.push_back({subscribed, static_cast<std::size_t>(waiting)});
   }

@@ -66,7 +66,7 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, c
   Json losses = Json::array();
   for (const RunLoss& loss : trial.losses()) losses.push_back(json_of(loss));
   Json black_boxes = Json::array();
-  for (const BlackBoxDump& dump : read_black_boxes(trial.path())) black_boxes.push_back(json_of(dump));
+  for (const views::BlackBox& dump : views::read_black_boxes(trial.path())) black_boxes.push_back(json_of(dump));
   Json checkpoints = Json::array();
   for (const WorkerCheckpoint& checkpoint : read_checkpoints(trial)) checkpoints.push_back(json_of(checkpoint));
   print_json({{"name", run_name(trial.path())},
@@ -179,7 +179,7 @@ int act(const ShowOptions& options) {
   print_contents(**trial);
   print_rules(*rules);
   print_losses(**trial);
-  print_black_boxes(stdout, read_black_boxes((*trial)->path()));
+  print_black_boxes(stdout, views::read_black_boxes((*trial)->path()));
   print_checkpoints(stdout, read_checkpoints(**trial));
   print_places(**trial, *rules);
   return kExitFine;

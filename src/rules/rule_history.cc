@@ -20,6 +20,8 @@ class JournalHistory {
     if (status) standings_.take(journal_, *status);
     TRAINWARDEN_ASSIGN_OR_RETURN(auto verdict, decode_verdict(json));
     if (verdict) take_verdict(*std::move(verdict));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto repeats, decode_repeats(json));
+    if (repeats) take_repeats(*repeats);
     return {};
   }
 
@@ -33,9 +35,10 @@ class JournalHistory {
   std::vector<RuleHistory> histories() && {
     std::vector<RuleHistory> histories;
     for (const RuleStanding& standing : standings_.standings()) {
-      histories.push_back({journal_, standing.status, standing.transitions, {}});
+      histories.push_back({journal_, standing.status, standing.transitions, {}, {}});
     }
     for (VerdictRecord& verdict : verdicts_) history_of(histories, verdict).verdicts.push_back(std::move(verdict));
+    for (const RepeatsRecord& repeats : repeats_) add_repeats(histories, repeats);
     return histories;
   }
 
@@ -49,12 +52,34 @@ class JournalHistory {
     if (!known) verdicts_.push_back(std::move(verdict));
   }
 
+  // The same as with verdicts; an engine that got further this time tells of more.
+  void take_repeats(const RepeatsRecord& repeats) {
+    for (RepeatsRecord& earlier : repeats_) {
+      if (earlier.rule_id != repeats.rule_id || earlier.first_step != repeats.first_step) continue;
+      if (repeats.last_step > earlier.last_step) earlier = repeats;
+      return;
+    }
+    repeats_.push_back(repeats);
+  }
+
+  // The record has no parameters: of several rules of one id, the one that told the verdict at its first step.
+  static void add_repeats(std::vector<RuleHistory>& histories, const RepeatsRecord& repeats) {
+    for (RuleHistory& history : histories) {
+      if (history.status.rule_id != repeats.rule_id) continue;
+      for (const VerdictRecord& verdict : history.verdicts) {
+        if (verdict.place.global_step != repeats.first_step) continue;
+        history.repeats.push_back(repeats);
+        return;
+      }
+    }
+  }
+
   RuleHistory& history_of(std::vector<RuleHistory>& histories, const VerdictRecord& verdict) const {
     for (RuleHistory& history : histories) {
       const RuleStatusRecord& status = history.status;
       if (status.rule_id == verdict.rule_id && status.parameters == verdict.parameters) return history;
     }
-    histories.push_back({journal_, {}, {}, {}});  // what was said of its status is lost
+    histories.push_back({journal_, {}, {}, {}, {}});  // what was said of its status is lost
     histories.back().status.rule_id = verdict.rule_id;
     histories.back().status.rule = verdict.rule;
     histories.back().status.parameters = verdict.parameters;
@@ -64,6 +89,7 @@ class JournalHistory {
   const std::string journal_;
   RuleStandings standings_;
   std::vector<VerdictRecord> verdicts_;
+  std::vector<RepeatsRecord> repeats_;
   std::int64_t last_unix_ns_ = 0;
 };
 

@@ -16,6 +16,7 @@ struct RuleHistory {
   RuleStatusRecord status;                    // where the rule stands, by this journal
   std::vector<RuleStatusRecord> transitions;  // how it got there (rules/rule_standing.h); the last is `status`
   std::vector<VerdictRecord> verdicts;        // that fired or failed, each once, in the order of writing
+  std::vector<RepeatsRecord> repeats{};       // of those verdicts, that were folded into the one before them
 };
 
 // By journal, then in the order in which the rules were given. A rule that was in progress when its engine died is

@@ -1,9 +1,157 @@
+// Confusion matrices, and how two runs compare.
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "server/insight_json.h"
+#include "server/long_work.h"
+#include "server/replies.h"
 #include "server/route.h"
+#include "views/compare.h"
+#include "views/confusion.h"
 
 namespace trainwarden::server {
+namespace {
+
+using format::OrderedJson;
+
+constexpr std::int64_t kMostSteps = (1LL << 53) - 1;
+constexpr std::int64_t kMostClasses = 1'000;
+constexpr std::int64_t kUsualClasses = 200;
+
+OrderedJson json_of(const std::vector<views::GuessedTensor>& tensors) {
+  OrderedJson list = OrderedJson::array();
+  for (const views::GuessedTensor& tensor : tensors) {
+    list.push_back({{"id", views::tensor_id_of(tensor.name)}, {"name", tensor.name}, {"reason", tensor.reason}});
+  }
+  return list;
+}
+
+// [first, stride, count], ...
+OrderedJson strides_of(const std::vector<std::int64_t>& steps) {
+  OrderedJson list = OrderedJson::array();
+  for (std::size_t i = 0; i < steps.size();) {
+    const std::int64_t stride = i + 1 < steps.size() ? steps[i + 1] - steps[i] : 1;
+    std::size_t end = i + 1;
+    while (end < steps.size() && steps[end] - steps[end - 1] == stride) ++end;
+    list.push_back({steps[i], stride, end - i});
+    i = end;
+  }
+  return list;
+}
+
+struct ChosenTensors {
+  std::string labels;
+  std::string predictions;
+};
+
+// The ones that are asked for by id, else those that are guessed.
+Result<ChosenTensors> chosen_tensors(const views::OpenRun::Use& use, const views::Query& query,
+                                     const views::ConfusionGuess& guess) {
+  ChosenTensors chosen;
+  if (query.has("labels")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(chosen.labels, use.tensor_name(query.text("labels")));
+  } else if (!guess.labels.empty()) {
+    chosen.labels = guess.labels.front().name;
+  }
+  if (query.has("predictions")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(chosen.predictions, use.tensor_name(query.text("predictions")));
+  } else if (!guess.predictions.empty()) {
+    chosen.predictions = guess.predictions.front().name;
+  }
+  return chosen;
+}
+
+// What the guess costs grows with the run: once for each state of it.
+struct GuessOfRun {
+  std::uint64_t version = 0;
+  views::ConfusionGuess guess;
+};
+
+const views::ConfusionGuess& guess_of(const views::OpenRun::Use& use) {
+  GuessOfRun& memory = use.memory<GuessOfRun>();
+  if (memory.version != use.version() && memory.guess.labels.empty()) {
+    memory.guess = views::guess_confusion(use.trial());
+    memory.version = use.version();
+  }
+  return memory.guess;
+}
+
+Result<Reply> get_confusion_tensors(const Request& request, views::Shelf& shelf) {
+  TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"labels", "predictions", "mode"}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto mode, request.query.mode());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
+  const views::ConfusionGuess& guess = guess_of(use);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ChosenTensors chosen, chosen_tensors(use, request.query, guess));
+  const auto json_of_chosen = [](const std::string& name) {
+    return name.empty() ? OrderedJson(nullptr) : OrderedJson{{"id", views::tensor_id_of(name)}, {"name", name}};
+  };
+  OrderedJson steps = OrderedJson::array();
+  if (!chosen.labels.empty() && !chosen.predictions.empty()) {
+    steps = strides_of(views::confusion_steps(use.trial(), chosen.labels, chosen.predictions, mode));
+  }
+  return json_reply({{"labels", json_of_chosen(chosen.labels)},
+                     {"predictions", json_of_chosen(chosen.predictions)},
+                     {"candidates", {{"labels", json_of(guess.labels)}, {"predictions", json_of(guess.predictions)}}},
+                     {"steps", std::move(steps)}});
+}
+
+Result<Reply> get_confusion(const Request& request, views::Shelf& shelf) {
+  const views::Query& query = request.query;
+  TRAINWARDEN_RETURN_IF_ERROR(query.only({"labels", "predictions", "from", "to", "mode", "classes"}));
+  views::ConfusionRange range;
+  TRAINWARDEN_ASSIGN_OR_RETURN(range.from, query.integer("from", 0, kMostSteps, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(range.to, query.integer("to", 0, kMostSteps, kMostSteps));
+  TRAINWARDEN_ASSIGN_OR_RETURN(range.mode, query.mode());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t classes, query.integer("classes", 2, kMostClasses, kUsualClasses));
+  views::ConfusionLimits limits;
+  limits.classes = static_cast<std::size_t>(classes);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ChosenTensors chosen, chosen_tensors(use, query, guess_of(use)));
+  if (chosen.labels.empty() || chosen.predictions.empty()) {
+    return Status(Code::kNotFound,
+                  "no tensors of labels and predictions were found by their names; say with labels= and predictions= "
+                  "which they are");
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(const views::Confusion confusion,
+                               views::count_confusion(use.trial(), chosen.labels, chosen.predictions, range, limits));
+  return reply_of(confusion, views::class_names(use.trial()));
+}
+
+// With trials of its own, so that nobody who looks at the runs waits.
+Result<Reply> get_compare(const Request& request, views::Shelf& shelf) {
+  const views::Query& query = request.query;
+  TRAINWARDEN_RETURN_IF_ERROR(query.only({"a", "b", "tolerance", "from"}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string a, query.required_text("a"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string b, query.required_text("b"));
+  views::CompareQuestion question;
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.tolerance, query.number("tolerance", 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.from, query.integer("from", 0, kMostSteps, 0));
+  if (!(question.tolerance >= 0 && question.tolerance <= 1)) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("parameter tolerance: expected a number from 0 to 1, found {}", question.tolerance));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run_a, shelf.run(a));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run_b, shelf.run(b));
+  const LongWork turn;
+  TRAINWARDEN_RETURN_IF_ERROR(turn.status());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial_a, Trial::open(run_a->folder()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial_b, Trial::open(run_b->folder()));
+  OrderedJson json = {{"a", {{"id", a}, {"name", run_a->name()}}},
+                      {"b", {{"id", b}, {"name", run_b->name()}}},
+                      {"tolerance", question.tolerance}};
+  json.update(server::json_of(views::compare_runs(*trial_a, *trial_b, question)));
+  return json_reply(json);
+}
+
+}  // namespace
 
 std::vector<Route> insight_routes() {
-  return {};
+  return {
+      {Method::kGet, "/runs/{run}/confusion/tensors", get_confusion_tensors},
+      {Method::kGet, "/runs/{run}/confusion", get_confusion},
+      {Method::kGet, "/compare", get_compare},
+  };
 }
 
 }  // namespace trainwarden::server

@@ -1,11 +1,13 @@
 #include "views/shelf.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "views/black_boxes.h"
 #include "views/run_listing.h"
 
 namespace trainwarden::views {
@@ -24,6 +26,17 @@ fs::path absolute_of(const fs::path& path) {
   std::error_code ignored;
   fs::path absolute = fs::absolute(path, ignored).lexically_normal();
   return absolute.has_filename() ? absolute : absolute.parent_path();
+}
+
+// Looked for in the folders themselves, so that no text of whoever asks becomes a path.
+std::optional<RunOnShelf> find_black_box(const std::vector<RunOnShelf>& runs, std::string_view id) {
+  for (const RunOnShelf& run : runs) {
+    for (const std::string& path : list_black_boxes(run.folder)) {
+      const std::string name = black_box_run_name(run.name, path);
+      if (run_id_of(name) == id) return RunOnShelf{std::string(id), name, run.folder / path};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -111,6 +124,7 @@ Result<RunOnShelf> Shelf::find(std::string_view id) const {
   for (const RunOnShelf& run : *runs) {
     if (run.id == id) return run;
   }
+  if (auto box = find_black_box(*runs, id)) return *std::move(box);
   return Status(Code::kNotFound, fmt::format("there is no run of id \"{}\" in {}; the list of runs tells the ids",
                                              printable(id), place_.string()));
 }

@@ -89,7 +89,8 @@ class Shelf {
   const std::filesystem::path& place() const { return place_; }
   // Those that are there now, by name.
   Result<std::vector<RunOnShelf>> list() const;
-  // kNotFound when no run has this id; the errors of Trial::open.
+  // Also what is no run of the list: a black box of one of them, which is called "RUN/blackbox/NAME". kNotFound when
+  // none has this id; the errors of Trial::open.
   Result<std::shared_ptr<OpenRun>> run(std::string_view id);
 
  private:

@@ -61,6 +61,19 @@ TEST_F(ShelfTest, HoldsOneRunWhenThePlaceIsOne) {
   EXPECT_TRUE((*shelf)->run(run_id_of("only")).ok());
 }
 
+TEST_F(ShelfTest, OpensABlackBoxAsARunOfItsOwn) {
+  add_run("first");
+  add_run("first/blackbox/step-000007-rank-00000");
+  fs::create_directories(folder_ / "first/blackbox/torn");  // its run.json was never written
+  const auto shelf = Shelf::open(folder_);
+  ASSERT_EQ((*shelf)->list()->size(), 1U);
+  const std::string name = "first/blackbox/step-000007-rank-00000";
+  const auto box = (*shelf)->run(run_id_of(name));
+  ASSERT_TRUE(box.ok()) << box.status().to_string();
+  EXPECT_EQ((*box)->name(), name);
+  EXPECT_EQ((*shelf)->run(run_id_of("first/blackbox/torn")).status().code(), Code::kNotFound);
+}
+
 TEST_F(ShelfTest, KeepsNoMoreRunsOpenThanItMay) {
   add_run("a");
   add_run("b");

@@ -1,11 +1,11 @@
-#include "cli/event_log.h"
+#include "views/event_log.h"
 
 #include <map>
 #include <utility>
 
 #include "storage/local_storage.h"
 
-namespace trainwarden::cli {
+namespace trainwarden::views {
 namespace {
 
 using events::DeliveryState;
@@ -71,4 +71,4 @@ bool EventLog::kept() const {
   return storage_->locked(store::writer_lock(events::kLedgerWriter));
 }
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::views

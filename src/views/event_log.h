@@ -11,7 +11,7 @@
 #include "store/journal_reader.h"
 #include "trainwarden/status.h"
 
-namespace trainwarden::cli {
+namespace trainwarden::views {
 
 // How the delivery of one event to one subscriber stands: its records, folded.
 struct DeliveryStanding {
@@ -54,4 +54,4 @@ class EventLog {
   events::LedgerContents contents_;
 };
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::views

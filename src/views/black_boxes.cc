@@ -1,0 +1,55 @@
+#include "views/black_boxes.h"
+
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "format/control_record.h"
+#include "storage/local_storage.h"
+#include "store/run_folder.h"
+
+namespace trainwarden::views {
+namespace {
+
+using format::OrderedJson;
+
+constexpr const char* kReplayFile = "replay.json";
+constexpr std::uint64_t kMaxReplayBytes = 1u << 30;
+
+OrderedJson read_replay(const storage::Storage& storage, const std::string& path) {
+  const auto text = storage.read(path, kMaxReplayBytes);
+  if (!text.ok()) return {{"error", text.status().to_string()}};
+  const auto json = format::parse_json_object(*text, path);
+  if (!json.ok()) return {{"error", json.status().to_string()}};
+  return OrderedJson::parse(json->dump(-1, ' ', false, format::Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+std::vector<std::string> list_black_boxes(const std::filesystem::path& run) {
+  std::vector<std::string> paths;
+  const auto storage = storage::open_local_storage(run);
+  const auto names = storage->list(format::kBlackBoxFolder);
+  if (!names.ok()) return paths;
+  for (const std::string& name : *names) {
+    std::string path = fmt::format("{}/{}", format::kBlackBoxFolder, name);
+    if (storage->exists(fmt::format("{}/{}", path, store::kRunFile))) paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+std::vector<BlackBox> read_black_boxes(const std::filesystem::path& run) {
+  std::vector<BlackBox> boxes;
+  const auto storage = storage::open_local_storage(run);
+  for (std::string& path : list_black_boxes(run)) {
+    OrderedJson replay = read_replay(*storage, fmt::format("{}/{}", path, kReplayFile));
+    boxes.push_back({std::move(path), std::move(replay)});
+  }
+  return boxes;
+}
+
+std::string black_box_run_name(const std::string& run_name, const std::string& path) {
+  return fmt::format("{}/{}", run_name, path);
+}
+
+}  // namespace trainwarden::views

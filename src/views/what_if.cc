@@ -1,0 +1,130 @@
+#include "views/what_if.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "rules/engine.h"
+#include "rules/registry.h"
+
+namespace trainwarden::views {
+namespace {
+
+// Their parameters, or the run, name files that only who sits at the machine may have read.
+constexpr std::array<std::string_view, 2> kReadFiles = {"SimilarAcrossRuns", "CheckpointIntegrity"};
+
+// Ends the judging when the limits are reached.
+class Budget {
+ public:
+  explicit Budget(const WhatIfLimits& limits)
+      : steps_(limits.steps), end_ns_(system_clock().steady_ns() + std::chrono::nanoseconds(limits.time).count()) {}
+
+  // Of several rules that judge the same step one pays.
+  void spend(std::int64_t step) {
+    if (step == last_step_) return;
+    last_step_ = step;
+    ++judged_;
+    if (judged_ >= steps_) end(WhatIf::Cut::kSteps);
+    if (system_clock().steady_ns() >= end_ns_) end(WhatIf::Cut::kTime);
+  }
+  std::stop_token stop() const { return stop_.get_token(); }
+  std::uint64_t judged() const { return judged_; }
+  WhatIf::Cut cut() const { return cut_; }
+
+ private:
+  void end(WhatIf::Cut cut) {
+    if (cut_ == WhatIf::Cut::kNone) cut_ = cut;
+    stop_.request_stop();
+  }
+
+  const std::uint64_t steps_;
+  const std::int64_t end_ns_;
+  std::int64_t last_step_ = -1;
+  std::uint64_t judged_ = 0;
+  WhatIf::Cut cut_ = WhatIf::Cut::kNone;
+  std::stop_source stop_;
+};
+
+// Passes on what a rule says, and writes down where it fired.
+class Noting final : public Rule {
+ public:
+  Noting(RuleSpec spec, std::unique_ptr<Rule> rule, std::size_t listed, JudgedAgain& into, Budget& budget)
+      : spec_(std::move(spec)), rule_(std::move(rule)), listed_(listed), into_(into), budget_(budget) {}
+
+  Verdict evaluate(const StepWindow& window) override {
+    budget_.spend(window.global_step());
+    Verdict verdict = rule_->evaluate(window);
+    if (verdict.outcome == Outcome::kFired) take(verdict, window);
+    return verdict;
+  }
+
+ private:
+  void take(const Verdict& verdict, const StepWindow& window) {
+    const bool note = verdict.severity == Severity::kInfo;
+    ++(note ? into_.noted : into_.fired);
+    std::vector<std::int64_t>& steps = note ? into_.noted_steps : into_.fired_steps;
+    if (steps.size() < listed_) steps.push_back(window.global_step());
+    if (note || into_.first) return;
+    into_.first =
+        rules::VerdictRecord{spec_.name, spec_.name, spec_.parameters, rules::place_of(window), 0, verdict, "", false};
+  }
+
+  const RuleSpec spec_;
+  const std::unique_ptr<Rule> rule_;
+  const std::size_t listed_;
+  JudgedAgain& into_;
+  Budget& budget_;
+};
+
+Status check_kind(const std::string& rule) {
+  if (rules::find_builtin(rule) == nullptr) {
+    return Status(Code::kInvalidArgument, fmt::format("expected a rule that comes with Trainwarden, found \"{}\"; "
+                                                      "judge by one of your own with `trainwarden check`",
+                                                      printable(rule)));
+  }
+  if (std::find(kReadFiles.begin(), kReadFiles.end(), rule) == kReadFiles.end()) return {};
+  return Status(Code::kInvalidArgument, fmt::format("{} reads files beside the run, which is not done for a page; "
+                                                    "judge by it with `trainwarden check`",
+                                                    rule));
+}
+
+Result<rules::EngineRule> noting_rule(const RuleSpec& spec, const WhatIfLimits& limits, JudgedAgain& into,
+                                      Budget& budget) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto rule, create_rule(spec));
+  into.parameters = spec.parameters;
+  return rules::EngineRule{spec, std::make_unique<Noting>(spec, std::move(rule), limits.listed, into, budget), {}};
+}
+
+}  // namespace
+
+Result<WhatIf> judge_what_if(Trial& trial, const RuleSpec& now, const RuleParameters& changed,
+                             const WhatIfLimits& limits) {
+  TRAINWARDEN_RETURN_IF_ERROR(check_kind(now.name));
+  WhatIf answer;
+  Budget budget(limits);
+  std::vector<rules::EngineRule> pair(2);
+  TRAINWARDEN_ASSIGN_OR_RETURN(pair[0], noting_rule(now, limits, answer.now, budget));
+  TRAINWARDEN_ASSIGN_OR_RETURN(pair[1], noting_rule({now.name, changed}, limits, answer.changed, budget));
+  rules::EngineOptions options;
+  options.keep_going = true;
+  rules::Engine engine(trial, std::move(pair), options);
+  TRAINWARDEN_RETURN_IF_ERROR(engine.poll(budget.stop()));
+  const std::vector<std::int64_t> steps = trial.complete_steps_after(-1);
+  answer.steps = steps.size();
+  answer.judged_steps = budget.judged();
+  answer.first_step = steps.empty() ? -1 : steps.front();
+  answer.last_step = engine.last_judged_step();
+  if (answer.last_step < trial.last_complete_step()) answer.cut = budget.cut();
+  const auto statuses = engine.statuses();
+  answer.now.status = statuses[0];
+  answer.changed.status = statuses[1];
+  return answer;
+}
+
+}  // namespace trainwarden::views
