@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "views/run_listing.h"
+
 namespace trainwarden::cli {
 namespace {
 
