@@ -165,6 +165,8 @@ export interface Neuron {
   dot: Float32Array;
   scaled: Float32Array;
   softmax: Float32Array;
+  /** The weights that the run has kept, where it has. */
+  captured: Float32Array | null;
 }
 
 export function neuronOf(arrays: Arrays, head: number, query: number): Neuron {
@@ -185,6 +187,7 @@ export function neuronOf(arrays: Arrays, head: number, query: number): Neuron {
     dot: arrays.f32('dot'),
     scaled: arrays.f32('scaled'),
     softmax: arrays.f32('softmax'),
+    captured: arrays.has('captured') ? arrays.f32('captured') : null,
   };
 }
 

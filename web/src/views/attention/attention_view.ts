@@ -61,7 +61,7 @@ export class AttentionView implements View {
     this.loader = new Loader(context.source);
     this.addresses = new Addresses(context.run.id);
     this.layers = chooser('Layer', [], (layer) => this.change({ layer }));
-    this.items = chooser('Batch item', [['0', '0']], (item) => this.change({ item: wordOf(item, '0'), pins: undefined }));
+    this.items = chooser('Batch item', [['0', '0']], (item) => this.change({ item: wordOf(item, '0'), pins: undefined, query: undefined, key: undefined }));
     element.classList.add('attention');
     element.append(
       h('div', { class: 'at-bar' }, this.tabs, this.layers.element, this.items.element, this.status),

@@ -11,6 +11,8 @@ export interface FakeModel {
   tokens: string[][]; // of each batch item
   steps: number[];
   causal?: boolean;
+  /** As if only the weights had been captured. */
+  weightsOnly?: boolean;
   /** As if the run had saved the tokens of another batch: their number does not fit. */
   wrongTokens?: string[];
 }
@@ -143,16 +145,19 @@ export class FakeSource implements Source {
 
   private listing() {
     const { model } = this;
+    const tensor = (role: string, layer: number) => ({ id: `${role}${layer}`, name: `encoder.${layer}.${role}` });
+    const only = model.weightsOnly ?? false;
     const layers = Array.from({ length: model.layers }, (_, layer) => ({
-      layer, name: `encoder.${layer}`, attention: null, query: { id: `q${layer}`, name: `encoder.${layer}.query` },
-      key: { id: `k${layer}`, name: `encoder.${layer}.key` }, heads: model.heads, key_value_heads: model.keyValueHeads,
+      layer, name: `encoder.${layer}`, attention: only ? tensor('attention', layer) : null,
+      query: only ? null : tensor('query', layer), key: only ? null : tensor('key', layer), heads: model.heads, key_value_heads: model.keyValueHeads,
       head_size: model.size, scale: 1 / Math.sqrt(model.size), mask: model.causal ? 'causal' : 'none', layout: 'BTD',
     }));
     return {
       source: 'guessed', note: '', layers, tokens: { id: 't', name: 'input_tokens' },
       candidates: {
-        attention: [], key: layers.map((l) => ({ ...l.key, reason: 'named key, as wide as the query' })),
-        query: layers.map((l) => ({ ...l.query, reason: 'named query' })),
+        attention: layers.flatMap((l) => (l.attention ? [{ ...l.attention, reason: 'rows sum to one' }] : [])),
+        key: layers.flatMap((l) => (l.key ? [{ ...l.key, reason: 'named key, as wide as the query' }] : [])),
+        query: layers.flatMap((l) => (l.query ? [{ ...l.query, reason: 'named query' }] : [])),
         tokens: [{ id: 't', name: 'input_tokens', reason: 'the only tensor of strings' }],
       },
     };

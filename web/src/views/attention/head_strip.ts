@@ -13,12 +13,13 @@ export class HeadStrip {
   private layer: LayerInfo | undefined;
   private chosen: readonly number[] = [];
 
-  constructor(private readonly choose: (heads: readonly number[]) => void) {
+  /** `many`: several heads at once; otherwise a click chooses one. */
+  constructor(private readonly choose: (heads: readonly number[]) => void, private readonly many = true) {
     this.element = h(
       'div', { class: 'at-strip' }, this.boxes,
-      button('All', () => this.choose(this.all())),
-      button('Invert', () => this.invert()),
-      h('span', { class: 'at-hint' }, 'Shift-click a head, or press , and . to see one alone'),
+      many && button('All', () => this.choose(this.all())),
+      many && button('Invert', () => this.invert()),
+      many && h('span', { class: 'at-hint' }, 'Shift-click a head, or press , and . to see one alone'),
     );
     this.forget = onThemeChange(() => this.draw());
   }
@@ -60,7 +61,7 @@ export class HeadStrip {
       'button',
       {
         type: 'button', class: 'at-head', 'aria-pressed': String(on), 'aria-label': `Head ${head}`, 'data-head': head,
-        onclick: (event: MouseEvent) => (event.shiftKey ? this.choose([head]) : this.toggle(head)),
+        onclick: (event: MouseEvent) => (event.shiftKey || !this.many ? this.choose([head]) : this.toggle(head)),
         ondblclick: () => this.choose([head]),
       },
       swatch, String(head),

@@ -6,9 +6,17 @@ import { AttentionView, type Panes } from './attention_view';
 import type { AttentionMode } from './selection';
 
 const panes: Panes = {
+  model: async () => {
+    const { ModelPane } = await import('./model_pane');
+    return (element, context) => new ModelPane(element, context);
+  },
   head: async () => {
     const { HeadPane } = await import('./head_pane');
     return (element, context) => new HeadPane(element, context);
+  },
+  neuron: async () => {
+    const { NeuronPane } = await import('./neuron_pane');
+    return (element, context) => new NeuronPane(element, context);
   },
 };
 

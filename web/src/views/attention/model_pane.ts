@@ -1,0 +1,324 @@
+// ModelPane: all heads of all layers at a glance, their numbers, and how these went over the training.
+import { pngOf } from '../../draw/canvas';
+import { h, replace } from '../../draw/dom';
+import { csvOf, fileName, npyOf } from '../../draw/files';
+import { count, exact, short } from '../../draw/numbers';
+import { SvgWriter } from '../../draw/svg';
+import { onThemeChange, themeOf } from '../../draw/theme';
+import type { Snapshot, SnapshotKind } from '../view';
+
+import { type Atlas, type LayerInfo, type Request, atlasOf } from './api';
+import { Disclosure, chooser } from './controls';
+import { pngFrom } from './head_export';
+import { MetricLines } from './metric_lines';
+import { type Place, metricAt, metricName, orderOf } from './model_order';
+import { Latest, type Moment, type Pane, type PaneContext } from './pane';
+import { imageOf, pixelsOf } from './pixels';
+import { weightBar } from './scale_bar';
+import { DEFAULTS, wordOf } from './selection';
+import { neighbours } from './steps';
+
+const THUMBNAIL = 32;
+const LEAST_PX = 34;
+const MOST_PX = 76;
+const MARGIN_PX = 34; // for the numbers of layers and heads, where heads are in rows of layers
+const CAPTION_PX = 16;
+
+interface Grid {
+  columns: number;
+  rows: number;
+  cell: number;
+  /** Captions below the pictures: where heads are not in rows of layers. */
+  captions: boolean;
+}
+
+export class ModelPane implements Pane {
+  private readonly latest = new Latest();
+  private readonly channel;
+  private readonly sort;
+  private readonly canvas = h('canvas', { 'aria-hidden': 'true' });
+  private readonly cells = h('div', { class: 'at-cells', role: 'group', 'aria-label': 'Heads of all layers' });
+  private readonly atlasBox = h('div', { class: 'at-atlas' });
+  private readonly summary = h('p', { class: 'at-note' });
+  private readonly table = new Disclosure('Numbers of all heads', (body) => this.fillTable(body));
+  private readonly lines: MetricLines;
+  private readonly observer: ResizeObserver | null;
+  private readonly forget: () => void;
+  private moment: Moment | null = null;
+  private atlas: Atlas | null = null;
+  private image: HTMLCanvasElement | null = null;
+  private frame = 0;
+  private current = 0;
+
+  constructor(private readonly element: HTMLElement, private readonly context: PaneContext) {
+    this.channel = chooser('A pixel is the', [['max', 'largest weight'], ['mean', 'mean weight']], (value) => context.change({ channel: wordOf(value, DEFAULTS.channel) }));
+    this.sort = chooser('Order', [['layer', 'layers and heads']], (value) => context.change({ sort: wordOf(value, DEFAULTS.sort) }));
+    this.lines = new MetricLines(context);
+    this.atlasBox.append(this.canvas, this.cells);
+    this.cells.addEventListener('keydown', (event) => this.cellKey(event));
+    element.classList.add('at-model-pane');
+    element.append(
+      h('div', { class: 'at-fields' }, this.sort.element, this.channel.element, weightBar()),
+      this.summary, this.atlasBox, this.table.element, this.lines.element,
+    );
+    this.observer = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this.schedule());
+    this.observer?.observe(this.atlasBox);
+    this.forget = onThemeChange(() => this.schedule());
+  }
+
+  show(moment: Moment): void {
+    this.moment = moment;
+    this.channel.set(moment.selection.channel);
+    this.lines.show(moment);
+    const at = (step: number): Request => this.context.addresses.atlas(step, moment.selection.item, THUMBNAIL);
+    const next = neighbours(moment.steps, moment.step, 2).map(at);
+    this.element.setAttribute('aria-busy', 'true');
+    this.latest.run(this.context.loader.want(at(moment.step), next), (arrays) => {
+      this.element.removeAttribute('aria-busy');
+      this.take(atlasOf(arrays, moment.step, moment.selection.item), moment);
+    }, (error) => {
+      this.element.removeAttribute('aria-busy');
+      this.context.fail(error);
+    });
+  }
+
+  async snapshot(kind: SnapshotKind): Promise<Snapshot | undefined> {
+    const { atlas, moment } = this;
+    if (!atlas || !moment) return undefined;
+    const name = fileName(this.context.run, 'attention', `step${atlas.step}`, `item${atlas.item}`);
+    const shape = [atlas.layers, atlas.heads, atlas.size, atlas.size];
+    const data = kind === 'csv' ? csvOf(this.rows(atlas, moment))
+      : kind === 'npy' ? npyOf('U8', shape, atlas[moment.selection.channel])
+        : kind === 'png' ? await pngFrom(await this.svg(atlas)) : (await this.svg(atlas)).toBlob();
+    return data && { fileName: `${name}.${kind}`, data };
+  }
+
+  destroy(): void {
+    cancelAnimationFrame(this.frame);
+    this.latest.drop();
+    this.observer?.disconnect();
+    this.forget();
+    this.lines.destroy();
+  }
+
+  private take(atlas: Atlas, moment: Moment): void {
+    this.atlas = atlas;
+    this.sort.offer([['layer', 'layers and heads'], ...atlas.metrics.flatMap((metric) => [
+      [metric, `${metricName(metric)}, largest first`] as const, [`-${metric}`, `${metricName(metric)}, smallest first`] as const,
+    ])]);
+    this.sort.set(moment.selection.sort);
+    const bytes = atlas[moment.selection.channel];
+    // All pictures below each other: each is a rectangle of whole rows.
+    this.image = imageOf(pixelsOf(bytes), atlas.size, atlas.layers * atlas.heads * atlas.size);
+    Object.assign(this.element.dataset, { step: atlas.step, item: atlas.item, layers: atlas.layers, heads: atlas.heads });
+    this.summary.textContent = this.describe(atlas, moment);
+    this.schedule();
+    this.table.refresh();
+  }
+
+  private describe(atlas: Atlas, moment: Moment): string {
+    const heads = moment.listing.layers.reduce((sum, layer) => sum + layer.heads, 0);
+    const sharpest = orderOf(atlas, headsOf(moment.listing.layers), '-entropy')[0];
+    const text = sharpest && !Number.isNaN(metricAt(atlas, 'entropy', sharpest))
+      ? ` The sharpest is layer ${sharpest.layer}, head ${sharpest.head}, with an entropy of ${short(metricAt(atlas, 'entropy', sharpest), 3)} bits.` : '';
+    return `${count(heads)} heads on ${count(atlas.length)} tokens, queries downwards, keys to the right.${text} A click or Enter opens a head.`;
+  }
+
+  private places(): Place[] {
+    const { atlas, moment } = this;
+    return atlas && moment ? orderOf(atlas, headsOf(moment.listing.layers), moment.selection.sort) : [];
+  }
+
+  /** The number that heads are ordered by, if any. */
+  private sorting(): string {
+    return this.moment!.selection.sort.replace(/^-/, '');
+  }
+
+  private grid(places: readonly Place[]): Grid {
+    const byLayer = !this.atlas?.metrics.includes(this.sorting());
+    const width = (this.atlasBox.clientWidth || 960) - MARGIN_PX;
+    const columns = byLayer ? Math.max(1, this.atlas!.heads) : Math.max(1, Math.min(places.length, Math.floor(width / 64)));
+    const cell = Math.min(MOST_PX, Math.max(LEAST_PX, Math.floor(width / columns)));
+    return { columns, rows: byLayer ? this.atlas!.layers : Math.ceil(places.length / columns), cell, captions: !byLayer };
+  }
+
+  private schedule(): void {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
+  }
+
+  private draw(): void {
+    const { atlas, moment } = this;
+    if (!atlas || !moment) return;
+    const start = performance.now();
+    const places = this.places();
+    const grid = this.grid(places);
+    const height = marginOf(grid) + grid.rows * (grid.cell + (grid.captions ? CAPTION_PX : 0));
+    const width = marginOf(grid) + grid.columns * grid.cell;
+    this.placeCells(places, grid, atlas, moment);
+    this.cells.style.width = `${width}px`;
+    this.cells.style.height = `${height}px`;
+    this.paint(places, grid, width, height);
+    this.element.dataset['frameMs'] = (performance.now() - start).toFixed(1);
+    this.context.shown({ step: atlas.step, item: atlas.item, items: 0, mode: '', modeStep: 0 });
+  }
+
+  private paint(places: readonly Place[], grid: Grid, width: number, height: number): void {
+    const scale = Math.min(2, window.devicePixelRatio || 1);
+    this.canvas.width = width * scale;
+    this.canvas.height = height * scale;
+    this.canvas.style.width = `${width}px`;
+    this.canvas.style.height = `${height}px`;
+    const context = this.canvas.getContext('2d');
+    if (!context) return;
+    const theme = themeOf(this.element);
+    context.scale(scale, scale);
+    context.imageSmoothingEnabled = false;
+    context.font = '12px system-ui, sans-serif';
+    context.fillStyle = theme.text;
+    if (!grid.captions) this.paintMargins(context, grid, theme.muted);
+    places.forEach((place, i) => {
+      const [x, y] = cellAt(grid, this.slot(place, i, grid));
+      this.paintCell(context, place, x, y, grid.cell - 3);
+      if (grid.captions) context.fillText(`${place.layer}.${place.head}  ${short(metricAt(this.atlas!, this.sorting(), place), 2)}`, x, y + grid.cell + CAPTION_PX - 6);
+    });
+  }
+
+  private paintCell(context: CanvasRenderingContext2D, place: Place, x: number, y: number, side: number): void {
+    const { size, heads } = this.atlas!;
+    const from = (place.layer * heads + place.head) * size;
+    if (this.image) context.drawImage(this.image, 0, from, size, size, x, y, side, side);
+  }
+
+  /** Numbers of layers and heads, and brackets over heads that share a key. */
+  private paintMargins(context: CanvasRenderingContext2D, grid: Grid, line: string): void {
+    for (let row = 0; row < grid.rows; row++) context.fillText(String(row), 4, MARGIN_PX + row * grid.cell + grid.cell / 2 + 4);
+    for (let column = 0; column < grid.columns; column++) context.fillText(String(column), MARGIN_PX + column * grid.cell + 2, 12);
+    const share = sharedBy(this.moment!.listing.layers[0]);
+    if (share <= 1) return;
+    context.strokeStyle = line;
+    context.lineWidth = 1.5;
+    for (let first = 0; first < grid.columns; first += share) {
+      const [from, to] = [MARGIN_PX + first * grid.cell + 1, MARGIN_PX + Math.min(grid.columns, first + share) * grid.cell - 5];
+      context.beginPath();
+      context.moveTo(from, 30);
+      context.lineTo(from, 20);
+      context.lineTo(to, 20);
+      context.lineTo(to, 30);
+      context.stroke();
+    }
+  }
+
+  private slot(place: Place, index: number, grid: Grid): number {
+    return grid.captions ? index : place.layer * grid.columns + place.head;
+  }
+
+  /** A button over each picture: what the pointer, the keyboard and readers of the page use. */
+  private placeCells(places: readonly Place[], grid: Grid, atlas: Atlas, moment: Moment): void {
+    while (this.cells.children.length > places.length) this.cells.lastElementChild!.remove();
+    places.forEach((place, i) => {
+      const cell = (this.cells.children[i] as HTMLButtonElement | undefined) ?? this.newCell();
+      const [x, y] = cellAt(grid, this.slot(place, i, grid));
+      const layer = moment.listing.layers[place.layer]!;
+      Object.assign(cell.dataset, { layer: layer.layer, head: place.head });
+      cell.style.left = `${x - 1}px`;
+      cell.style.top = `${y - 1}px`;
+      cell.style.width = cell.style.height = `${grid.cell - 1}px`;
+      cell.tabIndex = i === Math.min(this.current, places.length - 1) ? 0 : -1;
+      const metric = atlas.metrics[0];
+      const told = metric === undefined ? '' : `, ${metric} ${short(metricAt(atlas, metric, place), 3)}`;
+      cell.setAttribute('aria-label', `Layer ${layer.layer}, head ${place.head}${told}`);
+      cell.title = atlas.metrics.map((name) => `${name} ${short(metricAt(atlas, name, place), 3)}`).join('\n');
+    });
+  }
+
+  private newCell(): HTMLButtonElement {
+    const cell = h('button', { type: 'button', class: 'at-cell', onclick: () => this.open(cell.dataset['layer']!, cell.dataset['head']!) });
+    this.cells.append(cell);
+    return cell;
+  }
+
+  private open(layer: string, head: string): void {
+    this.context.change({ mode: 'head', layer, heads: wordOf(head, '0') });
+  }
+
+  private cellKey(event: KeyboardEvent): void {
+    const grid = this.atlas && this.moment ? this.grid(this.places()) : null;
+    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -(grid?.columns ?? 0), ArrowDown: grid?.columns ?? 0 }[event.key];
+    if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation(); // arrows are the time bar's elsewhere
+    const at = [...this.cells.children].indexOf(document.activeElement as Element);
+    const next = this.cells.children[Math.min(this.cells.children.length - 1, Math.max(0, at + by))] as HTMLElement | undefined;
+    if (!next) return;
+    (this.cells.children[this.current] as HTMLElement | undefined)?.setAttribute('tabindex', '-1');
+    this.current = [...this.cells.children].indexOf(next);
+    next.tabIndex = 0;
+    next.focus();
+  }
+
+  private fillTable(body: HTMLElement): void {
+    const { atlas, moment } = this;
+    if (!atlas || !moment) return;
+    const { sort } = moment.selection;
+    const head = (name: string, text: string): HTMLElement => {
+      const order = sort === name ? 'descending' : sort === `-${name}` ? 'ascending' : 'none';
+      const next = sort === name ? `-${name}` : name;
+      return h('th', { scope: 'col', 'aria-sort': order }, h('button', { type: 'button', onclick: () => this.context.change({ sort: wordOf(next, 'layer') }) }, text, order === 'none' ? '' : order === 'descending' ? ' ▼' : ' ▲'));
+    };
+    replace(body, h('div', { class: 'at-table', tabindex: 0, role: 'region', 'aria-label': 'Numbers of all heads' }, h(
+      'table', {}, h('caption', {}, `Step ${atlas.step}, batch item ${atlas.item}`),
+      h('thead', {}, h('tr', {}, head('layer', 'Layer and head'), ...atlas.metrics.map((metric) => head(metric, metricName(metric))))),
+      h('tbody', {}, ...this.places().map((place) => this.tableRow(atlas, moment, place))),
+    )));
+  }
+
+  private tableRow(atlas: Atlas, moment: Moment, place: Place): HTMLElement {
+    const layer = String(moment.listing.layers[place.layer]!.layer);
+    const open = h('button', { type: 'button', onclick: () => this.open(layer, String(place.head)) }, `${layer}.${place.head}`);
+    return h('tr', {}, h('th', { scope: 'row' }, open), ...atlas.metrics.map((metric) => {
+      const value = metricAt(atlas, metric, place);
+      return h('td', {}, h('data', { value: exact(value, 'F32'), 'data-metric': metric, 'data-layer': layer, 'data-head': place.head }, short(value)));
+    }));
+  }
+
+  private rows(atlas: Atlas, moment: Moment): (string | number)[][] {
+    return [['step', 'item', 'layer', 'head', ...atlas.metrics], ...this.places().map((place) => [
+      atlas.step, atlas.item, moment.listing.layers[place.layer]!.layer, place.head,
+      ...atlas.metrics.map((metric) => exact(metricAt(atlas, metric, place), 'F32')),
+    ])];
+  }
+
+  private async svg(atlas: Atlas): Promise<SvgWriter> {
+    const [width, height] = [parseFloat(this.canvas.style.width), parseFloat(this.canvas.style.height)];
+    const svg = new SvgWriter(width, height, `Attention of all heads at step ${atlas.step}`);
+    const blob = await pngOf(this.canvas);
+    const address = await new Promise<string>((done, failed) => {
+      const reader = new FileReader();
+      reader.onload = () => done(String(reader.result));
+      reader.onerror = () => failed(new Error('the picture could not be read back'));
+      reader.readAsDataURL(blob);
+    });
+    return svg.image(address, 0, 0, width, height);
+  }
+}
+
+function headsOf(layers: readonly LayerInfo[]): number[] {
+  return layers.map((layer) => layer.heads);
+}
+
+function sharedBy(layer: LayerInfo | undefined): number {
+  return layer && layer.key_value_heads > 0 ? layer.heads / layer.key_value_heads : 1;
+}
+
+function marginOf(grid: Grid): number {
+  return grid.captions ? 4 : MARGIN_PX;
+}
+
+function cellAt(grid: Grid, slot: number): [x: number, y: number] {
+  const height = grid.cell + (grid.captions ? CAPTION_PX : 0);
+  const margin = marginOf(grid);
+  return [margin + (slot % grid.columns) * grid.cell, margin + Math.floor(slot / grid.columns) * height];
+}
