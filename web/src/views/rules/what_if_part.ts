@@ -1,0 +1,77 @@
+// The what-if of the rule that is shown: kept while the view is drawn anew, so that a slider is not lost under the hand.
+import { SourceError } from '../../data/source';
+import { h, replace } from '../../draw/dom';
+import { keepingFocus } from '../../draw/focus';
+import type { ViewContext, ViewState } from '../view';
+import { changesIn, noChanges, wordOf, type KindAnswer } from './parameters';
+import type { StripRange } from './strip';
+import { nowOf, parameterRow, showAnswer, WhatIfAsker, type WhatIfAnswer, type WhatIfQuestion } from './what_if';
+
+export class WhatIfPart {
+  readonly element = h('section', { 'aria-label': 'What if', 'data-what-if': '' });
+  private readonly form = h('div', {});
+  private readonly answerPlace = h('div', { 'aria-live': 'off' });
+  private readonly asker: WhatIfAsker;
+  private formOf = '';
+  private asked = '';
+  private range: StripRange = { first: 0, last: 0 };
+  private cursor: number | null = null;
+  private answer: WhatIfAnswer | SourceError | null = null;
+
+  constructor(private readonly context: ViewContext) {
+    this.asker = new WhatIfAsker(context.source, context.run.id, (_, answer) => this.take(answer));
+    replace(this.element, h('h3', {}, 'What if'), h('p', { class: 'muted' }, 'Judges the recorded steps again with other parameters, also after the rule has fired. Nothing is written.'), this.form, this.answerPlace);
+  }
+
+  /** `given`: the parameters of a rule of this run; null for a rule that is only tried. */
+  show(kind: KindAnswer, given: Record<string, string> | null, state: ViewState, range: StripRange): void {
+    this.range = range;
+    this.cursor = state.step;
+    const changes = changesIn(state.params);
+    const now = nowOf(kind, given ?? {});
+    this.drawForm(kind, now, changes, state);
+    if (given !== null && Object.keys(changes).length === 0) {
+      this.asked = '';
+      this.answer = null;
+      replace(this.answerPlace);
+      return;
+    }
+    const question: WhatIfQuestion = { rule: kind.rule, now: given ?? {}, parameters: { ...given, ...changes } };
+    this.ask(question);
+    if (this.answer) showAnswer(this.answerPlace, this.answer, this.range, this.cursor);
+  }
+
+  destroy(): void {
+    this.asker.destroy();
+  }
+
+  private drawForm(kind: KindAnswer, now: Record<string, string>, changes: Record<string, string>, state: ViewState): void {
+    const key = JSON.stringify([kind.rule, now, changes]);
+    if (key === this.formOf) return;
+    this.formOf = key;
+    keepingFocus(this.form, () =>
+      replace(
+        this.form,
+        ...kind.parameters.map((parameter) => {
+          const base = now[parameter.name]!;
+          return parameterRow(parameter, base, changes[parameter.name] ?? base, (text) => this.context.change({ [wordOf(parameter.name)]: text }));
+        }),
+        Object.keys(changes).length > 0 && h('button', { onclick: () => this.context.change(noChanges(state.params)) }, 'As it is now'),
+      ),
+    );
+  }
+
+  /** The steps of a run that goes on are judged anew when there are more of them. */
+  private ask(question: WhatIfQuestion): void {
+    const key = JSON.stringify([question, this.range]);
+    if (key === this.asked) return;
+    this.asked = key;
+    if (!this.answer) replace(this.answerPlace, h('p', { class: 'muted', role: 'status' }, 'Judging …'));
+    this.asker.ask(question);
+  }
+
+  private take(answer: WhatIfAnswer | SourceError): void {
+    this.answer = answer;
+    this.context.announce(showAnswer(this.answerPlace, answer, this.range, this.cursor));
+  }
+}
