@@ -1,4 +1,5 @@
-// Routes of attention: the map, heads, rows, neurons.
+// Routes of attention: the map, heads, rows, neurons, the atlas of all heads, metrics over steps, tiles.
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -8,6 +9,8 @@
 #include "views/attention/head_look.h"
 #include "views/attention/neuron_look.h"
 #include "views/attention/run_attention.h"
+#include "views/attention/survey.h"
+#include "views/attention/tiles.h"
 
 namespace trainwarden::server {
 namespace {
@@ -18,6 +21,8 @@ using namespace views::attention;
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 31;
 constexpr std::int64_t kMostStep = std::int64_t{1} << 53;  // what a JSON number holds exactly
 constexpr std::size_t kMostListed = 4096;
+constexpr std::int64_t kAtlasSize = 32;
+constexpr std::chrono::milliseconds kPatience{1500};  // of who waits for metrics over steps
 
 Result<RunAttention> attention_of(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(auto run, shelf.run(request.in_path("run")));
@@ -171,6 +176,8 @@ Result<Reply> get_rows(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(HeadQuestion question, head_question(request.query));
   TRAINWARDEN_RETURN_IF_ERROR(request.query.required_text("queries").status());
   TRAINWARDEN_ASSIGN_OR_RETURN(question.queries, request.query.integers("queries", 0, kMostTokens, kMostListed));
+  if (question.queries->empty())
+    return Status(Code::kInvalidArgument, "parameter \"queries\": expected numbers, found none");
   TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
   TRAINWARDEN_ASSIGN_OR_RETURN(const HeadLook look, look_at_heads(attention, question));
   return heads_reply(look);
@@ -214,6 +221,85 @@ Result<Reply> get_neuron(const Request& request, views::Shelf& shelf) {
   return neuron_reply(look);
 }
 
+void append_metrics(std::vector<float>& numbers, const Survey& survey) {
+  for (const HeadMetrics& metrics : survey.metrics) numbers.insert(numbers.end(), metrics.begin(), metrics.end());
+}
+
+constexpr auto kMetrics = static_cast<std::int64_t>(kMetricCount);
+
+Result<Reply> get_atlas(const Request& request, views::Shelf& shelf) {
+  const views::Query& query = request.query;
+  TRAINWARDEN_RETURN_IF_ERROR(query.only({"step", "item", "size"}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto step, optional_integer(query, "step", 0, kMostStep));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t item, query.integer("item", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t size, query.integer("size", 1, kMostAtlasSize, kAtlasSize));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const AtlasLook look, look_at_atlas(attention, step, item, size));
+  const Atlas& atlas = *look.atlas;
+  const Survey& survey = atlas.survey;
+  ArraysReply arrays;
+  arrays.add("max", {survey.layers, survey.heads, size, size}, atlas.max);
+  arrays.add("mean", {survey.layers, survey.heads, size, size}, atlas.mean);
+  std::vector<float> numbers;
+  append_metrics(numbers, survey);
+  arrays.add("metrics", {survey.layers, survey.heads, kMetrics}, numbers);
+  arrays.note_json("metrics", kMetricNames);
+  note_place(arrays, look.place);
+  note_number(arrays, "item", item);
+  note_number(arrays, "length", atlas.query_length);
+  note_number(arrays, "key_length", atlas.key_length);
+  if (!atlas.note.empty()) arrays.note("note", atlas.note);
+  return reply_with(std::move(arrays), look.place);
+}
+
+Result<Reply> get_metrics(const Request& request, views::Shelf& shelf) {
+  TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"item"}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t item, request.query.integer("item", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const MetricsOverSteps over, measure_steps(attention, item, kPatience));
+  const std::vector<double> steps(over.steps.begin(), over.steps.end());
+  const auto count = static_cast<std::int64_t>(steps.size());
+  std::vector<float> numbers;
+  for (const auto& survey : over.surveys) append_metrics(numbers, *survey);
+  ArraysReply arrays;
+  arrays.add("steps", {count}, steps);
+  arrays.add("metrics", {count, over.layers, over.heads, kMetrics}, numbers);
+  arrays.note_json("metrics", kMetricNames);
+  note_number(arrays, "item", item);
+  note_number(arrays, "pending", over.pending);
+  if (!over.note.empty()) arrays.note("note", over.note);
+  return std::move(arrays).to_reply();
+}
+
+Result<Reply> get_tile(const Request& request, views::Shelf& shelf) {
+  const views::Query& query = request.query;
+  TRAINWARDEN_RETURN_IF_ERROR(query.only({"layer", "head", "step", "item", "level", "row", "column"}));
+  TileQuestion question;
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.layer, query.integer("layer", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.head, query.integer("head", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.step, optional_integer(query, "step", 0, kMostStep));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.item, query.integer("item", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.level, query.integer("level", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.row, query.integer("row", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.column, query.integer("column", 0, kMostTokens, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Tile tile, look_at_tile(attention, question));
+  ArraysReply arrays;
+  arrays.add("max", {tile.plane.rows, tile.plane.columns}, tile.plane.max);
+  arrays.add("mean", {tile.plane.rows, tile.plane.columns}, tile.plane.mean);
+  note_place(arrays, tile.place);
+  note_number(arrays, "layer", question.layer);
+  note_number(arrays, "head", question.head);
+  note_number(arrays, "item", question.item);
+  note_number(arrays, "length", tile.query_length);
+  note_number(arrays, "key_length", tile.key_length);
+  note_number(arrays, "levels", tile.levels);
+  note_number(arrays, "level", question.level);
+  note_number(arrays, "row", question.row);
+  note_number(arrays, "column", question.column);
+  return reply_with(std::move(arrays), tile.place);
+}
+
 }  // namespace
 
 std::vector<Route> attention_routes() {
@@ -223,6 +309,9 @@ std::vector<Route> attention_routes() {
       {Method::kGet, "/runs/{run}/attention/head", get_heads},
       {Method::kGet, "/runs/{run}/attention/rows", get_rows},
       {Method::kGet, "/runs/{run}/attention/neuron", get_neuron},
+      {Method::kGet, "/runs/{run}/attention/atlas", get_atlas},
+      {Method::kGet, "/runs/{run}/attention/metrics", get_metrics},
+      {Method::kGet, "/runs/{run}/attention/tile", get_tile},
   };
 }
 

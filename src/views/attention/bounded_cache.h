@@ -34,6 +34,20 @@ class BoundedCache {
     return slot->value;
   }
 
+  // What is there, or nullptr; also while it is being made.
+  std::shared_ptr<const Value> peek(const Key& key) {
+    std::shared_ptr<Slot> slot;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = slots_.find(key);
+      if (found == slots_.end()) return nullptr;
+      slot = found->second;
+      slot->looked_at = ++looks_;
+    }
+    const std::unique_lock made(slot->making, std::try_to_lock);
+    return made.owns_lock() ? slot->value : nullptr;
+  }
+
  private:
   struct Slot {
     std::mutex making;

@@ -60,6 +60,7 @@ Result<std::shared_ptr<const AttentionMap>> RunAttention::map_in(const OpenRun::
     memory.map = std::make_shared<const AttentionMap>(std::move(map));
     memory.names = names.size();
     memory.steps_version = 0;
+    memory.caches = std::make_shared<AttentionCaches>();
   }
   memory.map_version = use.version();
   return memory.map;
@@ -119,6 +120,13 @@ Result<StepPlace> RunAttention::place_of(std::optional<std::int64_t> wanted) con
   const std::int64_t step = *std::prev(after);
   return StepPlace{step, use.trial().mode_of(step).value_or(Mode::kGlobal),
                    use.trial().mode_step_of(step).value_or(step), wanted == step};
+}
+
+Result<std::optional<std::int64_t>> RunAttention::first_step_of(std::int64_t layer) const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const LayerMap map, this->layer(layer));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, run_->use());
+  const std::vector<std::int64_t> steps = steps_of_layer(use.trial(), map);
+  return steps.empty() ? std::optional<std::int64_t>() : std::optional(steps.front());
 }
 
 Result<std::shared_ptr<AttentionCaches>> RunAttention::caches() const {

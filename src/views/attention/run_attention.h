@@ -43,6 +43,9 @@ class RunAttention {
   // The newest of them at or before `wanted`; none wanted: the newest. kOutOfRange when there is none.
   Result<StepPlace> place_of(std::optional<std::int64_t> wanted) const;
 
+  // Of this layer; nothing when it has none.
+  Result<std::optional<std::int64_t>> first_step_of(std::int64_t layer) const;
+
   // kOutOfRange when the layer was not captured at that step.
   Result<LayerValues> read(std::int64_t layer, std::int64_t step, Need need) const;
   // Of the queries' side or the keys' side.
