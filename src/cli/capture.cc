@@ -83,10 +83,10 @@ std::string keep_text(const KeepForm& keep) {
 
 void show(const Trial& trial, bool as_json) {
   const std::vector<Collection> collections = captured_collections(trial);
-  const std::vector<WorkerBill> bills = read_bills(trial);
+  const std::vector<views::WorkerBill> bills = views::read_bills(trial);
   if (as_json) {
     Json bill_list = Json::array();
-    for (const WorkerBill& bill : bills) bill_list.push_back(json_of(bill));
+    for (const views::WorkerBill& bill : bills) bill_list.push_back(json_of(bill));
     return print_json({{"run", run_name(trial.path())},
                        {"collections", format::collections_to_json(collections)},
                        {"bills", bill_list}});

@@ -11,9 +11,8 @@
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
-#include "events/description.h"
-#include "rules/rule_history.h"
 #include "views/run_listing.h"
+#include "views/run_row.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -24,77 +23,41 @@ struct LsOptions {
   bool json = false;
 };
 
-struct RunRow {
-  std::string name;
-  std::filesystem::path path;
-  Status unreadable;  // of what follows nothing counts then
-  RunState state = RunState::kRunning;
-  std::string recorder;
-  bool foreign = false;
-  std::int64_t created_unix_ns = 0;
-  std::size_t step_count = 0;
-  std::int64_t last_step = -1;
-  std::optional<LossNow> loss;
-  std::vector<rules::RuleHistory> rules;
-  std::optional<events::RunView> view;  // where it stands; none when its journals cannot be read
-};
-
-RunRow read_run(const std::filesystem::path& path) {
-  RunRow row;
-  row.name = path.filename().string();
-  row.path = path;
-  const auto trial = Trial::open(path);
-  if (!trial.ok()) {
-    row.unreadable = trial.status();
-    return row;
-  }
-  row.state = (*trial)->state();
-  row.recorder = (*trial)->recorder();
-  row.foreign = is_foreign(**trial);
-  row.created_unix_ns = (*trial)->created_unix_ns();
-  row.step_count = (*trial)->steps().size();
-  row.last_step = (*trial)->last_complete_step();
-  row.loss = last_loss(**trial);
-  row.rules = rules::read_rule_histories(path).value_or({});
-  auto view = events::view_run(**trial);
-  if (view.ok()) row.view = *std::move(view);
-  return row;
-}
-
 // The newest first; runs that cannot be read come last.
-std::vector<RunRow> read_runs(const std::filesystem::path& folder, const std::vector<std::string>& names) {
-  std::vector<RunRow> rows;
-  for (const std::string& name : names) rows.push_back(read_run(folder / name));
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const RunRow& a, const RunRow& b) { return a.created_unix_ns > b.created_unix_ns; });
+std::vector<views::RunRow> read_runs(const std::filesystem::path& folder, const std::vector<std::string>& names) {
+  std::vector<views::RunRow> rows;
+  for (const std::string& name : names) rows.push_back(views::read_run_row(folder / name));
+  std::stable_sort(rows.begin(), rows.end(), [](const views::RunRow& a, const views::RunRow& b) {
+    return a.created_unix_ns > b.created_unix_ns;
+  });
   return rows;
 }
 
 // "ok", "2 of 3 fired", or nothing when no rule watched.
-std::string verdicts_text(const std::vector<rules::RuleHistory>& rules) {
-  if (rules.empty()) return "";
-  const std::size_t fired = rules::count_fired(rules);
-  return fired == 0 ? "none fired" : fmt::format("{} of {} fired", fired, rules.size());
+std::string verdicts_text(const views::RunRow& row) {
+  if (row.rules == 0) return "";
+  return row.fired.empty() ? "none fired" : fmt::format("{} of {} fired", row.fired.size(), row.rules);
 }
 
-void print_as_table(const std::vector<RunRow>& rows) {
+void print_as_table(const std::vector<views::RunRow>& rows) {
   Table table({{"RUN"}, {"STATE"}, {"STARTED"}, {"STEPS", Align::kRight}, {"LOSS", Align::kRight}, {"RULES"}});
   const std::int64_t now = system_clock().unix_ns();
-  for (const RunRow& row : rows) {
+  for (const views::RunRow& row : rows) {
     if (!row.unreadable.ok()) {
       table.add_row({printable(row.name), "unreadable", "", "", "", row.unreadable.message()});
       continue;
     }
-    const std::string mark = row.foreign ? fmt::format(" ({})", row.recorder) : "";
-    table.add_row({printable(row.name),
-                   fmt::format("{}{}", row.view ? status_text(row.state, *row.view) : name(row.state), mark),
-                   row.created_unix_ns == 0 ? "" : age_text(row.created_unix_ns, now), std::to_string(row.step_count),
-                   row.loss ? format_number(row.loss->value) : "", verdicts_text(row.rules)});
+    const std::string mark = row.foreign() ? fmt::format(" ({})", row.recorder) : "";
+    table.add_row(
+        {printable(row.name),
+         fmt::format("{}{}", row.status ? status_text(row.state, *row.status) : std::string(name(row.state)), mark),
+         row.created_unix_ns == 0 ? "" : age_text(row.created_unix_ns, now), std::to_string(row.step_count),
+         row.loss ? format_number(row.loss->value) : "", verdicts_text(row)});
   }
   fmt::print("{}", table.to_string());
 }
 
-Json json_of(const RunRow& row) {
+Json json_of(const views::RunRow& row) {
   Json json = {{"name", row.name}, {"path", row.path.string()}};
   if (!row.unreadable.ok()) {
     json["error"] = row.unreadable.message();
@@ -102,9 +65,9 @@ Json json_of(const RunRow& row) {
   }
   json["recorder"] = row.recorder;
   json["state"] = name(row.state);
-  if (row.view && !row.view->table.empty()) {
-    json["status"] = name(primary_of(row.view->table.status()));
-    json["secondary_status"] = name(row.view->table.status());
+  if (row.status) {
+    json["status"] = name(primary_of(*row.status));
+    json["secondary_status"] = name(*row.status);
   }
   json["created_unix_ns"] = row.created_unix_ns;
   json["steps"] = row.step_count;
@@ -114,8 +77,8 @@ Json json_of(const RunRow& row) {
     json["last_loss"] = {
         {"tensor", row.loss->tensor}, {"step", row.loss->step}, {"value", json_number(row.loss->value)}};
   }
-  json["rules"] = row.rules.size();
-  json["rules_fired"] = rules::count_fired(row.rules);
+  json["rules"] = row.rules;
+  json["rules_fired"] = row.fired.size();
   return json;
 }
 
@@ -127,10 +90,10 @@ int act(const LsOptions& options) {
     for (const std::string& name : *names) fmt::print("{}\n", printable(name));
     return kExitFine;
   }
-  const std::vector<RunRow> rows = read_runs(folder, *names);
+  const std::vector<views::RunRow> rows = read_runs(folder, *names);
   if (options.json) {
     Json list = Json::array();
-    for (const RunRow& row : rows) list.push_back(json_of(row));
+    for (const views::RunRow& row : rows) list.push_back(json_of(row));
     print_json({{"folder", folder.string()}, {"runs", list}});
   } else if (rows.empty()) {
     fmt::print("no runs in {} yet; start one with `trainwarden run -- PROGRAM`\n", folder.string());

@@ -20,6 +20,7 @@
 #include "cli/watched_program.h"
 #include "rules/capture_needs.h"
 #include "rules/rule_history.h"
+#include "views/last_loss.h"
 #include "views/run_listing.h"
 
 namespace trainwarden::cli {
@@ -171,7 +172,7 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
              format_duration_ns(result.duration_ns));
   if (!result.run_appeared) return print_missing_run(options, plan);
   if (const auto trial = Trial::open(plan.run); trial.ok()) {
-    const auto loss = last_loss(**trial);
+    const auto loss = views::last_loss(**trial);
     fmt::print(stderr, "trainwarden: run {} {}, {} steps{}\n", run_name(plan.run), name((*trial)->state()),
                (*trial)->steps().size(), loss ? ", loss " + format_number(loss->value) : "");
   }

@@ -4,23 +4,12 @@
 
 namespace trainwarden::cli {
 
-std::optional<LossNow> last_loss(Trial& trial) {
-  const auto names = trial.tensor_names({.include = {}, .collection = "losses", .mode = {}, .step = {}});
-  if (!names.ok()) return std::nullopt;
-  std::optional<LossNow> newest;
-  for (const std::string& name : *names) {
-    const std::vector<std::int64_t> steps = trial.steps_of(name);
-    if (steps.empty() || (newest && steps.back() <= newest->step)) continue;
-    const auto value = trial.scalar(name, steps.back());
-    if (value.ok()) newest = LossNow{name, steps.back(), *value};
-  }
-  return newest;
+std::string status_text(RunState state, const events::RunView& view) {
+  return view.table.empty() ? std::string(name(state)) : status_text(state, view.table.status());
 }
 
-std::string status_text(RunState state, const events::RunView& view) {
+std::string status_text(RunState state, events::SecondaryStatus status) {
   std::string text(name(state));
-  if (view.table.empty()) return text;
-  const events::SecondaryStatus status = view.table.status();
   const bool says_the_same = (state == RunState::kRunning && primary_of(status) == events::PrimaryStatus::kInProgress &&
                               status != events::SecondaryStatus::kInterrupted) ||
                              (state == RunState::kCompleted && status == events::SecondaryStatus::kCompleted) ||

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "events/run_view.h"
@@ -10,18 +9,10 @@
 
 namespace trainwarden::cli {
 
-struct LossNow {
-  std::string tensor;
-  std::int64_t step = 0;  // global
-  double value = 0;
-};
-
-// The newest number of collection `losses`; of several at that step the first by name.
-std::optional<LossNow> last_loss(Trial& trial);
-
 // How a run's state and its status are told together: "completed", or "completed (Failed)" when its exit code says
 // more.
 std::string status_text(RunState state, const events::RunView& view);
+std::string status_text(RunState state, events::SecondaryStatus status);
 
 // Written by another recorder than ours; its folder is only read.
 bool is_foreign(const Trial& trial);

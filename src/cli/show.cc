@@ -17,6 +17,7 @@
 #include "events/description.h"
 #include "rules/rule_history.h"
 #include "store/run_folder.h"
+#include "views/last_loss.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -62,13 +63,15 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, c
   Json collections = Json::object();
   for (const CollectionSize& collection : collection_sizes(trial)) collections[collection.name] = collection.tensors;
   Json bills = Json::array();
-  for (const WorkerBill& bill : read_bills(trial)) bills.push_back(json_of(bill));
+  for (const views::WorkerBill& bill : views::read_bills(trial)) bills.push_back(json_of(bill));
   Json losses = Json::array();
   for (const RunLoss& loss : trial.losses()) losses.push_back(json_of(loss));
   Json black_boxes = Json::array();
   for (const views::BlackBox& dump : views::read_black_boxes(trial.path())) black_boxes.push_back(json_of(dump));
   Json checkpoints = Json::array();
-  for (const WorkerCheckpoint& checkpoint : read_checkpoints(trial)) checkpoints.push_back(json_of(checkpoint));
+  for (const views::WorkerCheckpoint& checkpoint : views::read_checkpoints(trial)) {
+    checkpoints.push_back(json_of(checkpoint));
+  }
   print_json({{"name", run_name(trial.path())},
               {"path", trial.path().string()},
               {"recorder", trial.recorder()},
@@ -111,7 +114,7 @@ void print_head(Trial& trial, const events::RunView& view) {
   if (is_foreign(trial)) print_recorder(trial, now);
   for (const auto& [label, value] : trial.labels()) fmt::print("  {} = {}\n", printable(label), printable(value));
   fmt::print("workers: {} of {}\n", fmt::join(trial.workers(), ", "), trial.world_size());
-  print_bills(stdout, read_bills(trial));
+  print_bills(stdout, views::read_bills(trial));
 }
 
 void print_contents(Trial& trial) {
@@ -126,7 +129,7 @@ void print_contents(Trial& trial) {
     collections.add_row({printable(collection.name), std::to_string(collection.tensors)});
   }
   fmt::print("\n{}", collections.to_string());
-  if (const auto loss = last_loss(trial)) {
+  if (const auto loss = views::last_loss(trial)) {
     fmt::print("\nloss: {} is {} at step {}\n", printable(loss->tensor), format_number(loss->value), loss->step);
   }
 }
@@ -180,7 +183,7 @@ int act(const ShowOptions& options) {
   print_rules(*rules);
   print_losses(**trial);
   print_black_boxes(stdout, views::read_black_boxes((*trial)->path()));
-  print_checkpoints(stdout, read_checkpoints(**trial));
+  print_checkpoints(stdout, views::read_checkpoints(**trial));
   print_places(**trial, *rules);
   return kExitFine;
 }

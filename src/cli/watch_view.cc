@@ -8,6 +8,7 @@
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
+#include "views/last_loss.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -38,7 +39,7 @@ std::string progress_text(Trial& trial, const std::vector<rules::RuleStatusRecor
   const std::int64_t step = trial.last_complete_step();
   std::string text = rules::step_text(rules::place_of(trial, step));
   if (steps_per_second > 0) text += fmt::format("  {:.1f} steps/s", steps_per_second);
-  if (const auto loss = last_loss(trial)) text += fmt::format("  loss {}", format_number(loss->value));
+  if (const auto loss = views::last_loss(trial)) text += fmt::format("  loss {}", format_number(loss->value));
   return text + "  rules: " + rules_text(statuses);
 }
 

@@ -124,10 +124,4 @@ Result<std::vector<RuleHistory>> read_rule_histories(const std::filesystem::path
   return all;
 }
 
-std::size_t count_fired(const std::vector<RuleHistory>& histories) {
-  return static_cast<std::size_t>(std::count_if(histories.begin(), histories.end(), [](const RuleHistory& history) {
-    return history.status.status == RuleStatus::kIssuesFound;
-  }));
-}
-
 }  // namespace trainwarden::rules

@@ -1,7 +1,6 @@
 // RuleHistory: what the engines that judged a run have written about one rule.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -22,8 +21,5 @@ struct RuleHistory {
 // By journal, then in the order in which the rules were given. A rule that was in progress when its engine died is
 // shown as stopped. None for a run that another recorder wrote: nobody writes into it.
 Result<std::vector<RuleHistory>> read_rule_histories(const std::filesystem::path& run);
-
-// How many of the rules have found an issue.
-std::size_t count_fired(const std::vector<RuleHistory>& histories);
 
 }  // namespace trainwarden::rules

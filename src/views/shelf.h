@@ -92,6 +92,15 @@ class Shelf {
   // Also what is no run of the list: a black box of one of them, which is called "RUN/blackbox/NAME". kNotFound when
   // none has this id; the errors of Trial::open.
   Result<std::shared_ptr<OpenRun>> run(std::string_view id);
+  // What a view remembers of all runs, made with T(place, is one run) at first. One object a type, for as long as the
+  // shelf; T sees to threads itself.
+  template <class T>
+  T& memory() {
+    const std::lock_guard lock(memories_mutex_);
+    std::shared_ptr<void>& slot = memories_[std::type_index(typeid(T))];
+    if (!slot) slot = std::make_shared<T>(place_, is_run_);
+    return *static_cast<T*>(slot.get());
+  }
 
  private:
   struct Kept {
@@ -108,6 +117,8 @@ class Shelf {
   std::mutex mutex_;
   std::map<std::string, Kept, std::less<>> kept_;  // by id
   std::uint64_t looks_ = 0;
+  std::mutex memories_mutex_;
+  std::map<std::type_index, std::shared_ptr<void>> memories_;
 };
 
 }  // namespace trainwarden::views

@@ -63,7 +63,7 @@ export class RunInView {
   }
 
   private hear(notice: Notice): void {
-    if (notice.run !== this.id) return;
+    if (notice.run !== this.id && notice.run !== '') return;
     ++this.news;
     void this.ask();
   }

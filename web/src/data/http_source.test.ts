@@ -11,7 +11,7 @@ describe('HttpSource', () => {
   it('asks below its base and says who asks', async () => {
     const fetcher = vi.fn(async () => new Response('{"runs":[]}'));
     expect(await new HttpSource('/api', fetcher).json('/runs', { q: 'a b', b: undefined, a: 1 })).toEqual({ runs: [] });
-    expect(fetcher).toHaveBeenCalledWith('/api/runs?a=1&q=a%20b', { headers: { 'X-Trainwarden': 'page' } });
+    expect(fetcher).toHaveBeenCalledWith('/api/runs?a=1&q=a%20b', { headers: { 'X-Trainwarden': '1' } });
   });
 
   it('passes on what the server says of an error', async () => {
@@ -25,6 +25,16 @@ describe('HttpSource', () => {
     await expect(gone.json('/runs')).rejects.toMatchObject({ code: 'unreachable' });
     const odd = new HttpSource('/api', async () => new Response('<html>', { status: 502, statusText: 'Bad Gateway' }));
     await expect(odd.json('/runs')).rejects.toMatchObject({ code: 'internal', message: expect.stringContaining('502') });
+  });
+
+  it('gives the token for a cookie, then asks who answers', async () => {
+    const asked: string[] = [];
+    const source = new HttpSource('/api', async (address, init) => {
+      asked.push(`${init?.method ?? 'GET'} ${address} ${init?.body ?? ''}`);
+      return address === '/api/session' ? new Response(null, { status: 204 }) : new Response('{"actions_allowed":false}');
+    });
+    expect(await source.open('ab')).toEqual({ actions_allowed: false });
+    expect(asked).toEqual(['POST /api/session {"token":"ab"}', 'GET /api/about ']);
   });
 
   it('takes the token out of the address', () => {

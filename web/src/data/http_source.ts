@@ -5,14 +5,17 @@ import { addressOf, SourceError, type Notice, type Parameters, type Source } fro
 
 type Fetch = (address: string, init?: RequestInit) => Promise<Response>;
 
+/** GET /about. */
 export interface Session {
+  version: string;
   /** May the page act on trainings? */
-  actions: boolean;
-  version?: string;
+  actions_allowed: boolean;
+  /** The folder of runs, or the run, that the server shows. */
+  place: string;
 }
 
 // A request of another site's cannot have this header without our leave.
-const HEADERS = { 'X-Trainwarden': 'page' };
+const HEADERS = { 'X-Trainwarden': '1' };
 
 export class HttpSource implements Source {
   readonly feed: NoticeFeed;
@@ -37,7 +40,7 @@ export class HttpSource implements Source {
   async post<T>(path: string, body: unknown): Promise<T> {
     const headers = { 'Content-Type': 'application/json' };
     const response = await this.ask(path, { method: 'POST', headers, body: JSON.stringify(body) });
-    return (await response.json()) as T;
+    return (response.status === 204 ? undefined : await response.json()) as T;
   }
 
   href(path: string, parameters?: Parameters): string {
@@ -49,8 +52,9 @@ export class HttpSource implements Source {
   }
 
   /** With the token that `trainwarden serve` printed, or, without one, with the cookie of an earlier visit. */
-  open(token?: string): Promise<Session> {
-    return token === undefined ? this.json<Session>('/session') : this.post<Session>('/session', { token });
+  async open(token?: string): Promise<Session> {
+    if (token !== undefined) await this.post('/session', { token });
+    return this.json<Session>('/about');
   }
 
   private async ask(address: string, init: RequestInit): Promise<Response> {

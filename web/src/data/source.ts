@@ -6,6 +6,7 @@ export type Parameters = Record<string, string | number | undefined>;
 
 /** Something happened to a run; what exactly is asked for anew. */
 export interface Notice {
+  /** Its id; "" when everything may have changed. */
   run: string;
   /** Grows with each change. */
   version: number;

@@ -1,0 +1,87 @@
+#include "views/run_home.h"
+
+#include <algorithm>
+
+#include "events/description.h"
+#include "trial/trial_access.h"
+
+namespace trainwarden::views {
+namespace {
+
+constexpr std::size_t kPaceSteps = 100;
+
+std::optional<double> pace_of(const Trial& trial, const std::vector<std::int64_t>& steps) {
+  const std::vector<std::string> workers = trial.workers();
+  if (steps.size() < 2 || workers.empty()) return std::nullopt;
+  const std::size_t count = std::min(kPaceSteps, steps.size());
+  const std::int64_t first_ns = TrialAccess::step_unix_ns(trial, workers[0], steps[steps.size() - count]);
+  const std::int64_t last_ns = TrialAccess::step_unix_ns(trial, workers[0], steps.back());
+  if (first_ns == 0 || last_ns <= first_ns) return std::nullopt;
+  return static_cast<double>(count - 1) / (static_cast<double>(last_ns - first_ns) / 1e9);
+}
+
+void read_progress(const Trial& trial, RunHome& home) {
+  const std::vector<std::int64_t> steps = trial.steps();
+  home.step_count = steps.size();
+  home.last_step = trial.last_complete_step();
+  home.steps_per_second = pace_of(trial, steps);
+  for (const Mode mode : trial.modes()) {
+    const auto mode_steps = trial.steps(mode);
+    home.modes.push_back({mode, mode_steps.size(), mode_steps.empty() ? -1 : mode_steps.back()});
+  }
+}
+
+void read_contents(Trial& trial, RunHome& home) {
+  home.tensors = trial.tensor_names().value_or({}).size();
+  for (const std::string& name : trial.collections()) {
+    const auto members = trial.tensor_names({.include = {}, .collection = name, .mode = {}, .step = {}});
+    if (!members.ok() || members->empty()) continue;
+    auto collection = trial.collection(name);
+    Collection known = collection.ok() ? *std::move(collection) : Collection{.name = name};
+    known.tensor_names.clear();  // a list of thousands that nobody asked for
+    home.collections.push_back({std::move(known), members->size()});
+  }
+}
+
+std::uint64_t journal_bytes_of(const std::filesystem::path& run) {
+  namespace fs = std::filesystem;
+  std::uint64_t bytes = 0;
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator entries(run / "journal", ignored);
+       entries != fs::recursive_directory_iterator(); entries.increment(ignored)) {
+    if (entries->is_regular_file(ignored)) bytes += entries->file_size(ignored);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+RunHome read_run_home(Trial& trial) {
+  RunHome home;
+  const store::RunInfo& info = TrialAccess::run_info(trial);
+  home.state = trial.state();
+  home.recorder = trial.recorder();
+  home.run_id = trial.run_id();
+  home.host = info.host;
+  home.command = info.command;
+  home.labels = trial.labels();
+  home.created_unix_ns = trial.created_unix_ns();
+  home.last_unix_ns = trial.last_unix_ns();
+  home.world_size = trial.world_size();
+  const std::vector<std::string> living = TrialAccess::living_workers(trial);
+  for (const std::string& worker : trial.workers()) {
+    home.workers.push_back({worker, std::find(living.begin(), living.end(), worker) != living.end()});
+  }
+  read_progress(trial, home);
+  home.loss = last_loss(trial);
+  auto view = events::view_run(trial);
+  if (view.ok()) home.view = *std::move(view);
+  read_contents(trial, home);
+  home.journal_bytes = journal_bytes_of(trial.path());
+  home.losses = trial.losses();
+  home.bills = read_bills(trial);
+  home.checkpoints = read_checkpoints(trial);
+  return home;
+}
+
+}  // namespace trainwarden::views
