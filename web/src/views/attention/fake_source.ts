@@ -273,7 +273,16 @@ export class FakeSource implements Source {
     const whole = Math.ceil(length / 2 ** level);
     const height = Math.min(256, whole - row * 256);
     const width = Math.min(256, whole - column * 256);
-    const pixels = Uint8Array.from({ length: height * width }, (_, i) => (i * 7 + row * 31 + column * 17) % 256);
+    const [layer, head, step, item] = ['layer', 'head', 'step', 'item'].map((name) => Number(parameters[name] ?? 0)) as [number, number, number, number];
+    const side = 2 ** level; // a pixel's
+    const pixels = new Uint8Array(height * width);
+    for (let y = 0; y < height * side && row * 256 * side + y < length; y++) {
+      const weights = this.row(layer, head, step, item, row * 256 * side + y);
+      for (let x = 0; x < width * side && column * 256 * side + x < length; x++) {
+        const at = Math.floor(y / side) * width + Math.floor(x / side);
+        pixels[at] = Math.max(pixels[at]!, Math.round(255 * Math.sqrt(weights[column * 256 * side + x]!)));
+      }
+    }
     const levels = Math.max(1, Math.ceil(Math.log2(length / 256)) + 1);
     return new Arrays(
       new Map([['max', array('U8', [height, width], pixels)], ['mean', array('U8', [height, width], pixels)]]),

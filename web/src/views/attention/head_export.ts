@@ -1,11 +1,11 @@
 // The head view as files: a drawing, a table, an array.
-import { pngOf } from '../../draw/canvas';
 import { csvOf, fileName, npyOf } from '../../draw/files';
 import { exact } from '../../draw/numbers';
 import { SvgWriter } from '../../draw/svg';
 import type { Snapshot, SnapshotKind } from '../view';
 
 import type { Weights } from './api';
+import { pngFrom } from './drawing';
 import { channelsOf, lookOf } from './head_colours';
 import { type LinkLook, yOf } from './head_picture';
 import { type Links, strokeOf } from './links';
@@ -115,21 +115,4 @@ function addPixels(svg: SvgWriter, { weights, links, look }: HeadSheet, height: 
   if (!context) throw new Error('this browser cannot draw on a canvas');
   context.putImageData(raster.toImage(), 0, 0);
   svg.image(canvas.toDataURL('image/png'), COLUMN, 0, width, height);
-}
-
-/** A drawing as pixels, twice as many as it has units. */
-export async function pngFrom(svg: SvgWriter): Promise<Blob> {
-  const address = URL.createObjectURL(svg.toBlob());
-  try {
-    const image = new Image();
-    image.src = address;
-    await image.decode();
-    const canvas = document.createElement('canvas');
-    canvas.width = 2 * svg.width;
-    canvas.height = 2 * svg.height;
-    canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await pngOf(canvas);
-  } finally {
-    URL.revokeObjectURL(address);
-  }
 }

@@ -12,6 +12,7 @@ import { type Links, chooseLinks } from './links';
 import { largest, rankOf } from './numbers';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
 import { type Selection, type TokenRef, type Side, textOfPins } from './selection';
+import { tableOf } from './tables';
 import { TokenCard, columnOf, nameOf } from './token_card';
 import { WeightsFeed } from './weights_feed';
 
@@ -214,12 +215,4 @@ export class HeadPane implements Pane {
       other === 'key' ? 'Key' : 'Query', ...weights.heads.flatMap((head) => [`Head ${head}`, 'Rank']),
     ], rows);
   }
-}
-
-export function tableOf(caption: string, heads: readonly string[], rows: readonly (readonly (string | Node)[])[]): HTMLElement {
-  return h(
-    'div', { class: 'at-table', tabindex: 0, role: 'region', 'aria-label': caption },
-    h('table', {}, h('caption', {}, caption), h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col' }, head)))),
-      h('tbody', {}, ...rows.map((row) => h('tr', {}, ...row.map((cell) => h('td', {}, cell)))))),
-  );
 }

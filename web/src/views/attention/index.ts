@@ -14,6 +14,10 @@ const panes: Panes = {
     const { HeadPane } = await import('./head_pane');
     return (element, context) => new HeadPane(element, context);
   },
+  matrix: async () => {
+    const { MatrixPane } = await import('./matrix_pane');
+    return (element, context) => new MatrixPane(element, context);
+  },
   neuron: async () => {
     const { NeuronPane } = await import('./neuron_pane');
     return (element, context) => new NeuronPane(element, context);

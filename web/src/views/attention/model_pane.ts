@@ -1,5 +1,4 @@
 // ModelPane: all heads of all layers at a glance, their numbers, and how these went over the training.
-import { pngOf } from '../../draw/canvas';
 import { h, replace } from '../../draw/dom';
 import { csvOf, fileName, npyOf } from '../../draw/files';
 import { count, exact, short } from '../../draw/numbers';
@@ -9,7 +8,7 @@ import type { Snapshot, SnapshotKind } from '../view';
 
 import { type Atlas, type LayerInfo, type Request, atlasOf } from './api';
 import { Disclosure, chooser } from './controls';
-import { pngFrom } from './head_export';
+import { dataAddressOf, pngFrom } from './drawing';
 import { MetricLines } from './metric_lines';
 import { type Place, metricAt, metricName, orderOf } from './model_order';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
@@ -294,14 +293,7 @@ export class ModelPane implements Pane {
   private async svg(atlas: Atlas): Promise<SvgWriter> {
     const [width, height] = [parseFloat(this.canvas.style.width), parseFloat(this.canvas.style.height)];
     const svg = new SvgWriter(width, height, `Attention of all heads at step ${atlas.step}`);
-    const blob = await pngOf(this.canvas);
-    const address = await new Promise<string>((done, failed) => {
-      const reader = new FileReader();
-      reader.onload = () => done(String(reader.result));
-      reader.onerror = () => failed(new Error('the picture could not be read back'));
-      reader.readAsDataURL(blob);
-    });
-    return svg.image(address, 0, 0, width, height);
+    return svg.image(await dataAddressOf(this.canvas), 0, 0, width, height);
   }
 }
 

@@ -7,8 +7,7 @@ import type { Snapshot, SnapshotKind } from '../view';
 
 import { type Neuron, type Request, WHOLE_TOKENS, neuronOf } from './api';
 import { Disclosure, button, chooser, countBox } from './controls';
-import { pngFrom } from './head_export';
-import { tableOf } from './head_pane';
+import { pngFrom } from './drawing';
 import { HeadStrip } from './head_strip';
 import { invariantsOf, largestSize, orderOfDims } from './neuron_math';
 import { type Cell, NeuronPicture, insteadOfPicture } from './neuron_picture';
@@ -18,6 +17,7 @@ import { Latest, type Moment, type Pane, type PaneContext } from './pane';
 import { signedBar } from './scale_bar';
 import { DEFAULTS, type Side, wordOf } from './selection';
 import { neighbours } from './steps';
+import { tableOf } from './tables';
 
 const MOST_DIMS = 8;
 

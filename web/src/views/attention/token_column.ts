@@ -104,7 +104,7 @@ export class TokenColumn {
 
   private dress(element: HTMLButtonElement, index: number): void {
     const label = this.texts.label(index);
-    element.replaceChildren(h('span', { class: 'at-index', 'aria-hidden': 'true' }, index), h('bdi', {}, label ?? '–'));
+    element.replaceChildren(h('span', { class: 'at-index', 'aria-hidden': 'true' }, index), h('bdi', {}, label === '' ? '(padding)' : (label ?? '–')));
     element.setAttribute('aria-label', `${this.side === 'query' ? 'Query' : 'Key'} ${index}${label === undefined ? '' : `: ${label}`}`);
     element.setAttribute('aria-pressed', String(this.pressed.has(index)));
     element.classList.toggle('at-special', isSpecial(label));

@@ -4,7 +4,7 @@ const SPECIAL = /^(\[[A-Z_0-9]+\]|<\/?[a-z_]+>|<\|[^|]+\|>|<[a-z]+_\d+>)$/;
 
 /** [CLS], [SEP], <s>, </s>, <pad>, <|endoftext|> and their like: for the model, not of the text. */
 export function isSpecial(token: string | undefined): boolean {
-  return token !== undefined && SPECIAL.test(token);
+  return token !== undefined && (token === '' || SPECIAL.test(token)); // an empty one is padding
 }
 
 /** Does the token go on with the word before it? WordPiece writes ##ing, byte pairs and SentencePiece mark beginnings. */

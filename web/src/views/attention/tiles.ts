@@ -1,0 +1,98 @@
+// Tiles: the pictures of one head's matrix at all levels, asked for as they come into sight.
+import type { Arrays } from '../../data/safetensors';
+
+import type { Request } from './api';
+import type { PaneContext } from './pane';
+import { imageOf, pixelsOf } from './pixels';
+import type { Viewport } from './viewport';
+
+export const TILE = 256;
+const MOST_IMAGES = 96;
+
+export interface Matrix {
+  layer: number;
+  head: number;
+  step: number;
+  item: number;
+  queries: number;
+  keys: number;
+  channel: 'max' | 'mean';
+}
+
+/** The server's: the last level fits into one tile. */
+export function levelsOf(queries: number, keys: number): number {
+  return Math.max(1, Math.ceil(Math.log2(Math.max(queries, keys) / TILE)) + 1);
+}
+
+interface Place {
+  level: number;
+  row: number;
+  column: number;
+}
+
+export class Tiles {
+  readonly levels: number;
+  private readonly images = new Map<string, HTMLCanvasElement | null>();
+
+  constructor(private readonly context: PaneContext, readonly matrix: Matrix, private readonly arrived: () => void) {
+    this.levels = levelsOf(matrix.queries, matrix.keys);
+  }
+
+  /** Asks for what is in sight and for the picture of all; `also` is what else must not be given up. */
+  want(view: Viewport, also: readonly Request[]): void {
+    const level = view.level(this.levels);
+    const places: Place[] = [{ level: this.levels - 1, row: 0, column: 0 }];
+    const [left, right, top, bottom] = view.tiles(level, TILE);
+    for (let row = top; row <= bottom; row++) for (let column = left; column <= right; column++) places.push({ level, row, column });
+    const requests = places.map((place) => this.request(place));
+    this.context.loader.giveUpAllBut([...requests, ...also]);
+    for (const request of requests) {
+      if (this.images.has(request.address)) continue;
+      this.context.loader.arrays(request).then((arrays) => this.take(request, arrays), (error: unknown) => {
+        if (!(error instanceof Error && error.name === 'AbortError')) this.context.fail(error);
+      });
+    }
+  }
+
+  /** Draws what has arrived; where a tile is still to come, the coarse picture of all. */
+  draw(context: CanvasRenderingContext2D, view: Viewport): void {
+    this.drawTile(context, view, { level: this.levels - 1, row: 0, column: 0 });
+    const level = view.level(this.levels);
+    if (level === this.levels - 1) return;
+    const [left, right, top, bottom] = view.tiles(level, TILE);
+    for (let row = top; row <= bottom; row++) for (let column = left; column <= right; column++) this.drawTile(context, view, { level, row, column });
+  }
+
+  /** The picture of all, for a map. */
+  whole(): HTMLCanvasElement | null {
+    return this.images.get(this.request({ level: this.levels - 1, row: 0, column: 0 }).address) ?? null;
+  }
+
+  get arrivedCount(): number {
+    return this.images.size;
+  }
+
+  private request({ level, row, column }: Place): Request {
+    const { layer, head, step, item } = this.matrix;
+    return this.context.addresses.tile(layer, head, step, item, level, row, column);
+  }
+
+  private take(request: Request, arrays: Arrays): void {
+    const [height = 0, width = 0] = arrays.get(this.matrix.channel).shape;
+    this.images.set(request.address, imageOf(pixelsOf(arrays.u8(this.matrix.channel)), width, height));
+    for (const oldest of this.images.keys()) {
+      if (this.images.size <= MOST_IMAGES) break;
+      this.images.delete(oldest);
+    }
+    this.arrived();
+  }
+
+  private drawTile(context: CanvasRenderingContext2D, view: Viewport, place: Place): void {
+    const image = this.images.get(this.request(place).address);
+    if (!image) return;
+    const cell = view.scale * 2 ** place.level;
+    const x = (place.column * TILE * 2 ** place.level - view.x) * view.scale;
+    const y = (place.row * TILE * 2 ** place.level - view.y) * view.scale;
+    context.drawImage(image, x, y, image.width * cell, image.height * cell);
+  }
+}
