@@ -18,6 +18,10 @@ const panes: Panes = {
     const { MatrixPane } = await import('./matrix_pane');
     return (element, context) => new MatrixPane(element, context);
   },
+  text: async () => {
+    const { TextPane } = await import('./text_pane');
+    return (element, context) => new TextPane(element, context);
+  },
   neuron: async () => {
     const { NeuronPane } = await import('./neuron_pane');
     return (element, context) => new NeuronPane(element, context);

@@ -30,6 +30,8 @@ export interface Selection {
   /** The query and the key that the neuron view is about; no key: the one with the largest weight. */
   query: number;
   key: number | null;
+  /** The token that the page of a long text begins with; null: the one with the query. */
+  from: number | null;
   dims: 'index' | 'contribution' | 'variance';
   /** The ends of the neuron view's colours, so that steps can be compared; null: those of what is shown. */
   lock: number | null;
@@ -109,6 +111,7 @@ export function selectionOf(params: Readonly<Record<string, string>>, listing: L
     pins: pinsOf(params['pins']),
     query: whole(params['query'], 0, 0, 1 << 20),
     key: params['key'] === undefined ? null : whole(params['key'], 0, 0, 1 << 20),
+    from: params['from'] === undefined ? null : whole(params['from'], 0, 0, 1 << 20),
     dims: oneOf(params['dims'], ['index', 'contribution', 'variance'], DEFAULTS.dims),
     lock: lockOf(params['lock']),
     channel: oneOf(params['channel'], ['max', 'mean'], DEFAULTS.channel),
