@@ -4,4 +4,5 @@ import type { ViewKind } from './view';
 export const views: ViewKind[] = [
   { id: 'attention', title: 'Attention', key: 'a', load: async () => (await import('./attention')).mount },
   { id: 'rules', title: 'Rules', key: 'u', load: async () => (await import('./rules')).mount },
+  { id: 'confusion', title: 'Confusion', key: 'c', load: async () => (await import('./confusion')).mount },
 ];

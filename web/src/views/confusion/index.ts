@@ -1,0 +1,211 @@
+// The confusion view: which class is taken for which, at the cursor's step or over the steps before it.
+import './confusion.css';
+
+import { idOf } from '../../data/ids';
+import { SourceError } from '../../data/source';
+import { StepRanges, type Range } from '../../data/step_ranges';
+import { h, replace, type Child } from '../../draw/dom';
+import { drawn } from '../../draw/drawn';
+import { fileName } from '../../draw/files';
+import { keepingFocus } from '../../draw/focus';
+import type { MountView, Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
+import { check, choice, MODES, NORMALISATIONS, ORDERS, SPANS, tensorOptions, type TensorAnswer } from './controls';
+import { matrixAsCsv, matrixAsNpy, matrixAsSvg } from './files';
+import type { CellPlace } from './layout';
+import { matrixOf, ordered, summaryOf, type Matrix, type Normalisation, type Order } from './matrix';
+import type { Shown } from './matrix_drawing';
+import { MatrixPicture } from './matrix_picture';
+import { classTable, confusionList, matrixTable } from './tables';
+
+/** GET /runs/{run}/confusion/tensors. */
+interface TensorsAnswer {
+  labels: TensorAnswer | null;
+  predictions: TensorAnswer | null;
+  candidates: { labels: TensorAnswer[]; predictions: TensorAnswer[] };
+  steps: Range[];
+}
+
+const KEPT = 60; // matrices, for scrubbing back and forth
+const MOST_STEPS = 100_000; // that the time bar gets a list of
+
+class ConfusionView implements View {
+  private readonly controls = h('div', { class: 'toolbar' });
+  private readonly note = h('div', {});
+  private readonly body = h('div', { class: 'confusion-layout', hidden: true });
+  private readonly picture: MatrixPicture;
+  private readonly side = h('div', {});
+  private readonly below = h('div', {});
+  private readonly matrices = new Map<string, Matrix>();
+  private tensors: TensorsAnswer | null = null;
+  private tensorsOf = '';
+  private stepsHere = new StepRanges([]);
+  private content: Shown | null = null;
+  private asking = false;
+  private askAgain = false;
+  private gone = false;
+
+  constructor(
+    private readonly element: HTMLElement,
+    private readonly context: ViewContext,
+    private state: ViewState,
+  ) {
+    this.picture = new MatrixPicture(({ row, column }) => context.change({ cell: `${row},${column}` }));
+    replace(element, this.controls, this.note, this.body, this.below);
+    replace(this.body, this.picture.element, this.side);
+    void this.load();
+  }
+
+  update(state: ViewState): void {
+    const sameLink = state.step === this.state.step && JSON.stringify(state.params) === JSON.stringify(this.state.params);
+    this.state = state;
+    if (sameLink) this.tensorsOf = ''; // there are news
+    void this.load();
+  }
+
+  steps(): readonly number[] {
+    return this.stepsHere.count > MOST_STEPS ? [] : [...this.stepsHere.list()];
+  }
+
+  async snapshot(kind: SnapshotKind): Promise<Snapshot | undefined> {
+    if (!this.content) return undefined;
+    const content = this.content;
+    const made = {
+      csv: () => matrixAsCsv(content),
+      npy: () => matrixAsNpy(content),
+      svg: () => matrixAsSvg(content).toBlob(),
+      png: () => this.picture.png(),
+    };
+    const data = await made[kind]();
+    return data && { fileName: `${fileName(this.context.run.name, 'confusion', content.matrix.lastStep)}.${kind}`, data };
+  }
+
+  destroy(): void {
+    this.gone = true;
+    this.picture.destroy();
+  }
+
+  /** One question at a time; what changes meanwhile makes one more. */
+  private async load(): Promise<void> {
+    if (this.asking) {
+      this.askAgain = true;
+      return;
+    }
+    this.asking = true;
+    do {
+      this.askAgain = false;
+      try {
+        await this.loadTensors();
+        if (!this.gone) await this.loadMatrix();
+      } catch (error) {
+        if (!(error instanceof SourceError)) throw error;
+        if (!this.gone) this.say(error.message, true);
+      }
+    } while (this.askAgain && !this.gone);
+    this.asking = false;
+  }
+
+  private async loadTensors(): Promise<void> {
+    const { labels, predictions, mode } = this.state.params;
+    const chosen = { labels: labels && idOf(labels), predictions: predictions && idOf(predictions), mode };
+    const key = JSON.stringify(chosen);
+    if (key !== this.tensorsOf) {
+      this.tensors = await this.context.source.json<TensorsAnswer>(`/runs/${this.context.run.id}/confusion/tensors`, chosen);
+      this.tensorsOf = key;
+      this.stepsHere = new StepRanges(this.tensors.steps);
+    }
+    if (!this.gone) this.drawControls(this.tensors!);
+  }
+
+  /** The steps that are counted: up to the newest at or before the cursor. */
+  private span(): { from: number; to: number } | null {
+    const at = this.state.step === null ? this.stepsHere.last : this.stepsHere.atOrBefore(this.state.step);
+    if (at === null) return null;
+    const span = this.state.params['span'] ?? '1';
+    const back = span === 'all' ? this.stepsHere.count : Math.max(1, Number(span) || 1);
+    return { from: this.stepsHere.at(Math.max(0, this.stepsHere.rank(at) - back))!, to: at };
+  }
+
+  private async loadMatrix(): Promise<void> {
+    const { labels, predictions } = this.tensors!;
+    if (!labels || !predictions) return this.say('No tensors of labels and predictions were found by their names and shapes. Choose them here, or have both kept whole.');
+    const span = this.span();
+    if (!span) {
+      const first = this.stepsHere.first;
+      return this.say(first === null ? `No step holds both ${labels.name} and ${predictions.name}.` : `The first step that holds both is ${first}.`);
+    }
+    const question = { labels: labels.id, predictions: predictions.id, mode: this.state.params['mode'], ...span };
+    const key = JSON.stringify(question);
+    const matrix = this.matrices.get(key) ?? matrixOf(await this.context.source.arrays(`/runs/${this.context.run.id}/confusion`, question));
+    this.matrices.delete(key);
+    this.matrices.set(key, matrix);
+    if (this.matrices.size > KEPT) this.matrices.delete(this.matrices.keys().next().value!);
+    if (!this.gone) this.draw(matrix);
+  }
+
+  /** In place of a matrix. */
+  private say(message: string, isFault = false): void {
+    this.content = null;
+    this.body.hidden = true;
+    replace(this.below);
+    replace(this.note, h('p', { class: isFault ? 'bad' : 'empty', role: isFault ? 'alert' : 'status' }, message));
+    drawn(this.element, null);
+  }
+
+  private cell(): CellPlace | null {
+    const found = /^(\d{1,4}),(\d{1,4})$/.exec(this.state.params['cell'] ?? '');
+    return found && { row: Number(found[1]), column: Number(found[2]) };
+  }
+
+  private draw(matrix: Matrix): void {
+    const { norm = 'rows', sort = 'number', log, diagonal } = this.state.params;
+    const order = ordered(matrix, sort in ORDERS ? (sort as Order) : 'number');
+    const normalisation = norm in NORMALISATIONS ? (norm as Normalisation) : 'rows';
+    this.content = { matrix, order, colouring: { normalisation, logarithmic: log === '1', hideDiagonal: diagonal === '0' } };
+    this.body.hidden = false;
+    replace(this.note, h('p', { 'data-summary': '' }, summaryOf(matrix)), ...warnings(matrix));
+    this.picture.show(this.content, this.cell());
+    const show = (row: number, column: number) => this.context.change({ cell: `${row},${column}` });
+    keepingFocus(this.side, () => replace(this.side, h('h2', {}, 'Confused most often'), confusionList(matrix, show), classTable(matrix, order)));
+    this.drawTable(matrix, order);
+    drawn(this.element, matrix.lastStep);
+  }
+
+  /** Made when it is opened: it may have thousands of cells. */
+  private drawTable(matrix: Matrix, order: number[]): void {
+    const open = this.below.querySelector('details')?.open ?? false;
+    const details = h('details', { open }, h('summary', {}, 'As a table'), open && matrixTable(matrix, order));
+    details.addEventListener('toggle', () => {
+      if (details.open && details.children.length === 1) details.append(matrixTable(matrix, order));
+    });
+    keepingFocus(this.below, () => replace(this.below, details));
+  }
+
+  private drawControls({ labels, predictions, candidates }: TensorsAnswer): void {
+    const { mode = '', span = '1', norm = 'rows', sort = 'number', log, diagonal } = this.state.params;
+    const change = (params: Record<string, string | undefined>) => this.context.change(params);
+    keepingFocus(this.controls, () =>
+      replace(
+        this.controls,
+        choice('labels', 'Labels', tensorOptions(candidates.labels, labels), labels?.name ?? '', candidates.labels[0]?.name ?? '', change),
+        choice('predictions', 'Predictions', tensorOptions(candidates.predictions, predictions), predictions?.name ?? '', candidates.predictions[0]?.name ?? '', change),
+        choice('mode', 'Mode', MODES, mode, '', change),
+        choice('span', 'Over', SPANS, span, '1', change),
+        choice('norm', 'Show', NORMALISATIONS, norm, 'rows', change),
+        choice('sort', 'Sorted by', ORDERS, sort, 'number', change),
+        check('log', 'logarithmic colours', '1', log === '1', change),
+        check('diagonal', 'hide the diagonal', '0', diagonal === '0', change),
+      ),
+    );
+  }
+}
+
+function warnings(matrix: Matrix): Child[] {
+  const notes: string[] = [];
+  const left = matrix.steps - matrix.countedSteps - matrix.unfitSteps;
+  if (left > 0) notes.push(`Only the newest ${matrix.countedSteps} of ${matrix.steps} steps were counted: more would take too long.`);
+  if (matrix.unfitSteps > 0) notes.push(`${matrix.unfitSteps} steps could not be counted. ${matrix.firstProblem}`);
+  if (matrix.folded > 0) notes.push(`${matrix.folded} rare classes share the row “other”.`);
+  return notes.map((note) => h('p', { class: 'warn' }, `▲ ${note}`));
+}
+
+export const mount: MountView = (element, context, state) => new ConfusionView(element, context, state);
