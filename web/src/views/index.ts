@@ -5,4 +5,5 @@ export const views: ViewKind[] = [
   { id: 'attention', title: 'Attention', key: 'a', load: async () => (await import('./attention')).mount },
   { id: 'rules', title: 'Rules', key: 'u', load: async () => (await import('./rules')).mount },
   { id: 'confusion', title: 'Confusion', key: 'c', load: async () => (await import('./confusion')).mount },
+  { id: 'compare', title: 'Compare', key: 'd', load: async () => (await import('./compare')).mount },
 ];
