@@ -5,6 +5,7 @@ import { drawn } from '../../draw/drawn';
 import { count } from '../../draw/numbers';
 import { SourceError } from '../../data/source';
 import { StepRanges } from '../../data/step_ranges';
+import { shown as shownText } from '../../data/text';
 import type { KeyHelp, Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
 
 import { Addresses, type Listing, type StepListing } from './api';
@@ -39,6 +40,7 @@ export class AttentionView implements View {
   private readonly layers: Chooser;
   private readonly items: Chooser;
   private readonly status = h('span', { class: 'at-status' });
+  private readonly note = h('p', { class: 'at-note' });
   private readonly problem = h('div', { class: 'at-problem', role: 'alert', hidden: true });
   private readonly host = h('div', { class: 'at-host' });
   private readonly asked = new Latest();
@@ -65,7 +67,7 @@ export class AttentionView implements View {
     element.classList.add('attention');
     element.append(
       h('div', { class: 'at-bar' }, this.tabs, this.layers.element, this.items.element, this.status),
-      this.problem, this.host, h('p', { class: 'at-warning' }, WARNING),
+      this.note, this.problem, this.host, h('p', { class: 'at-warning' }, WARNING),
     );
     this.forget = context.source.notices((notice) => {
       if (notice.run === context.run.id && notice.kind !== 'runs') this.ask();
@@ -137,6 +139,12 @@ export class AttentionView implements View {
     this.attentionSteps = new StepRanges((await source.json<StepListing>(steps.path, steps.parameters)).steps);
   }
 
+  private reload(): void {
+    this.listing = null;
+    this.given = '';
+    this.ask();
+  }
+
   private answered(): void {
     this.asking = false;
     if (this.askAgain) {
@@ -155,7 +163,7 @@ export class AttentionView implements View {
     this.showBar(listing, this.selection);
     const moment = this.momentOf(listing, this.selection);
     if (!moment) return;
-    const wanted = JSON.stringify([this.selection, moment.step, listing.layers.length]);
+    const wanted = JSON.stringify([this.selection, moment.step, mode === 'mapping' && listing]);
     if (this.paneMode !== mode) this.enter(mode);
     else if (this.pane && wanted !== this.given) {
       this.given = wanted;
@@ -192,6 +200,7 @@ export class AttentionView implements View {
     this.layers.set(String(selection.layer));
     this.items.set(String(selection.item));
     this.element.dataset['mode'] = selection.mode;
+    this.note.textContent = selection.mode === 'mapping' ? '' : shownText(listing.note);
     this.layers.element.hidden = selection.mode === 'model' || selection.mode === 'mapping';
     this.items.element.hidden = selection.mode === 'mapping';
   }
@@ -215,7 +224,7 @@ export class AttentionView implements View {
       replace(this.host, element);
       this.pane = make(element, {
         loader: this.loader, addresses: this.addresses, run: this.context.run.name, change: (params) => this.change(params),
-        announce: (text) => this.context.announce(text), shown: (shown) => this.shown(shown), fail: (error) => this.fail(error),
+        announce: (text) => this.context.announce(text), shown: (shown) => this.shown(shown), fail: (error) => this.fail(error), reload: () => this.reload(),
       });
       this.show();
     }, (error) => {
@@ -224,14 +233,18 @@ export class AttentionView implements View {
     });
   }
 
-  private shown(shown: Shown): void {
+  private shown(shown: Shown | null): void {
+    this.problem.hidden = true;
+    if (!shown) {
+      this.status.textContent = '';
+      return drawn(this.element, null);
+    }
     if (shown.items > 0) {
       this.items.offer(Array.from({ length: shown.items }, (_, item) => [String(item), String(item)]));
       this.items.set(String(this.selection?.item ?? 0));
     }
     const own = shown.mode === '' || shown.mode === 'global' ? '' : ` (${shown.mode} ${count(shown.modeStep)})`;
     this.status.textContent = `Step ${count(shown.step)}${own}`;
-    this.problem.hidden = true;
     drawn(this.element, shown.step);
   }
 

@@ -66,7 +66,7 @@ describe('HeadPane', () => {
     await at.pane('step', '30');
     await at.until(() => labels(at, 'query').length === 12);
     expect(new Set(labels(at, 'query'))).toEqual(new Set(['–']));
-    expect(at.one('.at-note').textContent).toContain('3 and 3 tokens for 12 queries and 12 keys');
+    expect(at.one('.at-pane .at-note').textContent).toContain('3 and 3 tokens for 12 queries and 12 keys');
   });
 
   it('shows the stored bits of a pinned token, whichever links are drawn', async () => {

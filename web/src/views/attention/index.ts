@@ -26,6 +26,10 @@ const panes: Panes = {
     const { NeuronPane } = await import('./neuron_pane');
     return (element, context) => new NeuronPane(element, context);
   },
+  mapping: async () => {
+    const { MappingPane } = await import('./mapping_pane');
+    return (element, context) => new MappingPane(element, context);
+  },
 };
 
 /** With some of the modes, for who has no answers for the others. */

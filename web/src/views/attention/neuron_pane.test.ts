@@ -94,7 +94,7 @@ describe('NeuronPane', () => {
   it('names the key head that a query head shares', async () => {
     const at = open({ heads: '3' });
     await at.pane('head', '3');
-    expect(at.one('.at-note').textContent).toContain('Head 3 uses key head 1.');
+    expect(at.one('.at-pane .at-note').textContent).toContain('Head 3 uses key head 1.');
   });
 
   it('says what is missing where queries and keys were not captured', async () => {

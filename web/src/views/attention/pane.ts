@@ -13,8 +13,10 @@ export interface PaneContext {
   /** Changes words of the link; the pane is then shown anew. */
   change(params: Record<string, string | undefined>): void;
   announce(text: string): void;
-  /** Tells from where what is now on the screen is. */
-  shown(shown: Shown): void;
+  /** Tells from where what is now on the screen is; null: from no step. */
+  shown(shown: Shown | null): void;
+  /** Asks anew which tensors are what. */
+  reload(): void;
   /** Shows that something could not be had. */
   fail(error: unknown): void;
 }
