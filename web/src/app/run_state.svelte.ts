@@ -1,4 +1,5 @@
 // RunInView: the run that the page shows, followed while it is written.
+import { loadFirings, type Firing } from '../data/firings';
 import { idOf } from '../data/ids';
 import { SourceError, type Notice, type Source } from '../data/source';
 import { StepRanges, type Range } from '../data/step_ranges';
@@ -18,17 +19,12 @@ export interface ModeLine {
   modeSteps: StepRanges;
 }
 
-/** Where a rule fired, for the time bar. */
-export interface Firing {
-  step: number;
-  rule: string;
-}
-
 export class RunInView {
   readonly id: string;
   steps = $state.raw(new StepRanges([]));
   modes = $state.raw<ModeLine[]>([]);
   state = $state('');
+  /** Of the rules, without their notes. */
   firings = $state.raw<Firing[]>([]);
   problem = $state.raw<SourceError | null>(null);
   loaded = $state(false);
@@ -37,6 +33,7 @@ export class RunInView {
 
   private asking = false;
   private askAgain = false;
+  private firingsAreOld = true;
   private readonly forget: () => void;
 
   constructor(
@@ -65,6 +62,7 @@ export class RunInView {
   private hear(notice: Notice): void {
     if (notice.run !== this.id && notice.run !== '') return;
     ++this.news;
+    if (notice.kind !== 'steps') this.firingsAreOld = true;
     void this.ask();
   }
 
@@ -79,11 +77,18 @@ export class RunInView {
       this.askAgain = false;
       try {
         this.take(await this.source.json<StepsAnswer>(`/runs/${this.id}/steps`));
+        await this.askFirings();
       } catch (error) {
         this.problem = asSourceError(error);
       }
     } while (this.askAgain);
     this.asking = false;
+  }
+
+  private async askFirings(): Promise<void> {
+    if (!this.firingsAreOld) return;
+    this.firingsAreOld = false;
+    this.firings = (await loadFirings(this.source, this.id)).filter(({ severity }) => severity !== 'info');
   }
 
   private take(answer: StepsAnswer): void {
