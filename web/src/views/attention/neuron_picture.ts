@@ -112,6 +112,8 @@ export class NeuronPicture {
     const height = Math.max(ROW_PX, (clientHeight || 20 * ROW_PX) - HEADER_PX);
     this.queries.scrolled(scrollTop, height);
     this.keys.scrolled(scrollTop, height);
+    // Never narrower than the narrowest cells, else the numbers would lie over the keys' labels: then it is scrolled.
+    this.scroller.style.setProperty('--at-least', `${columnsOf(sight.neuron.size, 0).width}px`);
     const columns = columnsOf(sight.neuron.size, this.head.clientWidth || 700);
     this.middle.style.height = `${height}px`;
     this.drawHeader(sight, columns);
