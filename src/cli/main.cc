@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/serve_command.h"
 #include "trainwarden/version.h"
 
 namespace trainwarden::cli {
@@ -32,6 +33,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_capture(app, action);
   add_stop(app, action);
   add_save(app, action);
+  add_serve(app, action);
   add_ls(app, action);
   add_show(app, action);
   add_describe(app, action);

@@ -1,0 +1,29 @@
+// LiveRun: a run on disk that takes a step when it is told to.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "storage/storage.h"
+#include "store/journal_writer.h"
+
+namespace trainwarden::server {
+
+// Every failure to write fails the test.
+class LiveRun {
+ public:
+  explicit LiveRun(const std::filesystem::path& folder);
+
+  void step(std::int64_t step);
+  // As an engine that judges the run does: something in a journal of verdicts.
+  void judge();
+
+ private:
+  std::shared_ptr<storage::Storage> storage_;
+  store::RunInfo info_;
+  std::unique_ptr<store::JournalWriter> writer_;
+  std::unique_ptr<store::JournalWriter> watch_;
+};
+
+}  // namespace trainwarden::server
