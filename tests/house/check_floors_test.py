@@ -60,6 +60,11 @@ class CheckFloorsTest(TreeTest):
     def test_adapters_see_public_headers_only(self):
         self.assert_refused("adapters/libtorch/watch.cc", '#include "base/bytes.h"\n', "is internal")
 
+    def test_a_header_that_is_lent_is_for_one_adapter(self):
+        self.write("adapters/python/core/x.cc", '#include "server/answers.h"\n')
+        self.assertEqual(self.check()[0], 0)
+        self.assert_refused("adapters/libtorch/x.cc", '#include "server/answers.h"\n', "is internal")
+
     def test_the_format_has_no_files(self):
         self.assert_refused("src/format/x.cc", "#include <fstream>\n", "is I/O")
 

@@ -135,7 +135,7 @@ async function headFrame(browser: Browser): Promise<Figure[]> {
     (runs) => runs.write('head', 'head', 512),
     async (server) => {
       const page = await letIn(browser, server);
-      await page.goto(server.at('#/run/head/attention?mode=head&first=all&step=0'));
+      await page.goto(server.at('#/run/head/attention?view=head&first=512&step=0'));
       await page.waitForSelector('[data-drawn]');
       const samples: number[] = [];
       for (let round = 0; round <= 2 * ROUNDS; ++round) {

@@ -34,4 +34,5 @@ NB_MODULE(_core, module) {
   python::bind_describe(module);
   python::bind_transfer(module);
   python::bind_control(module);
+  python::bind_answers(module);
 }

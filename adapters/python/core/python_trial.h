@@ -42,6 +42,7 @@ void bind_trial(nanobind::module_& module);
 void bind_statistics(nanobind::module_& module);
 void bind_rules(nanobind::module_& module);
 void bind_describe(nanobind::module_& module);
+void bind_answers(nanobind::module_& module);
 void bind_transfer(nanobind::module_& module);
 
 }  // namespace trainwarden::python

@@ -71,6 +71,12 @@ _BY_CODE: dict[str, type[Error]] = {
 }
 
 
+def code_of(error: Error) -> str:
+    """The name of the status that the exception stands for."""
+    codes = [code for code, kind in _BY_CODE.items() if isinstance(error, kind)]
+    return codes[0] if codes else "internal"
+
+
 @contextmanager
 def opening() -> Iterator[None]:
     """Inside, what is not found is a path."""

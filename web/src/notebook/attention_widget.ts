@@ -54,11 +54,16 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   };
 }
 
-/** Puts a saved page's view in the place of its picture. */
-export function showFrozen(element: HTMLElement, archive: Archive, numbers: string, state: ViewState): void {
-  const source = new FrozenSource(archive, Uint8Array.from(atob(numbers), (character) => character.charCodeAt(0)));
-  element.replaceChildren();
-  new Stage(element, { source, run: archive.run, mount: mountModes(['head', 'neuron']), state });
+/** Puts the view of a saved page (trainwarden/notebook/page_html.py) in the place of its picture. */
+function showFrozen(): void {
+  const [view, held, numbers] = ['view', 'held', 'numbers'].map((id) => document.getElementById(id)!) as [HTMLElement, HTMLElement, HTMLElement];
+  const { archive, state } = JSON.parse(held.textContent!) as { archive: Archive; state: ViewState };
+  const source = new FrozenSource(archive, Uint8Array.from(atob(numbers.textContent!), (character) => character.charCodeAt(0)));
+  view.replaceChildren();
+  const modes: AttentionMode[] = source.hasVectors() ? ['head', 'neuron'] : ['head'];
+  new Stage(view, { source, run: archive.run, mount: mountModes(modes), state });
 }
+
+if (document.documentElement.dataset['trainwarden'] === 'frozen') showFrozen();
 
 export default { render };

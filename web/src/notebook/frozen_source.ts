@@ -36,6 +36,11 @@ export class FrozenSource implements Source {
     this.numbers = decodeArrays(document);
   }
 
+  /** Are there queries and keys, too? */
+  hasVectors(): boolean {
+    return [...this.numbers.arrays.keys()].some((name) => name.startsWith('query/'));
+  }
+
   async json<T>(path: string): Promise<T> {
     if (path.endsWith('/attention')) return this.archive.listing as T;
     if (path.endsWith('/attention/steps')) return this.archive.steps as T;

@@ -105,9 +105,9 @@ def test_each_row_of_keys_stands_beside_its_label() -> None:
 
 
 def test_signs_are_colours_and_zero_is_none() -> None:
-    orange, white, blue = signed_colours(np.array([-1.0, 0.0, 1.0]), 1.0).astype(int)
-    assert orange[0] > orange[2] + 100 and blue[2] > blue[0] + 100 and white.min() > 240
-    assert signed_colours(np.array([np.nan, np.inf]), 1.0).tolist() == [[176, 0, 176]] * 2
+    blue, white, orange = signed_colours(np.array([-1.0, 0.0, 1.0]), 1.0).astype(int)
+    assert orange[0] > orange[2] + 80 and blue[2] > blue[0] + 80 and white.min() > 235
+    assert signed_colours(np.array([np.nan, np.inf]), 1.0).tolist() == [[204, 47, 180]] * 2
 
 
 def test_the_neuron_view_ends_in_the_weights_of_the_head_view() -> None:

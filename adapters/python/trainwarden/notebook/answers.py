@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Union
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from ..arrays import Array
 from ..errors import InvalidArgument
 from .arrays_document import Arrays, from_bytes
 
@@ -26,6 +27,7 @@ class Answers(ABC):
     """Answers questions about one run."""
 
     run = "0000000000000000"  # the id that stands for {run}
+    name = ""  # of the run; "": arrays that were given
 
     @abstractmethod
     def ask(self, address: str) -> Reply:
@@ -34,6 +36,11 @@ class Answers(ABC):
     @abstractmethod
     def version(self) -> int:
         """Grows when there may be news. A look at the run, no more."""
+
+    @abstractmethod
+    def vectors(self, layer: dict[str, Any], step: int, item: int) -> tuple[Array, Array] | None:
+        """Queries [heads, positions, numbers] and keys, of fewer heads where several share one, of a layer as
+        /attention lists it; None when there are none. For saved pages, which work out the rest themselves."""
 
     def json(self, path: str, **parameters: Parameter) -> Any:
         return json.loads(self.ask(self.address(path, **parameters)).body)

@@ -28,9 +28,12 @@ class AttentionHeadView(AttentionView):
         layer: its number or name; None: the first.
         n_tokens: how many tokens are shown, the first ones.
         item: which text of the batch.
+        live: a widget that follows the run, with the page's own controls (needs `trainwarden[notebook]`).
 
     Made from arrays inside of IPython it shows itself at once, as the old helper does.
     """
+
+    mode = "head"
 
     def __init__(
         self,
@@ -42,10 +45,13 @@ class AttentionHeadView(AttentionView):
         *,
         head: int = 0,
         item: int = 0,
+        live: bool = False,
     ):
         answers = answers_of(source) if tensors is None else _given_weights(source, tensors)
         super().__init__(answers, layer=layer, head=head, step=step, item=item, n_tokens=n_tokens)
-        self._asked()
+        self._settle()
+        if live:
+            self._live()
         if tensors is not None:
             self._show_by_itself()
 

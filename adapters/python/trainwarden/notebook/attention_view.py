@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidArgument, OutOfRange
+from ..errors import InvalidArgument, NotFound, OutOfRange, ResourceExhausted
 from .answers import Answers
+from .archive import archive_of
 from .arrays_document import Arrays
+from .bundle import Bundle, bundle
 from .displayed import Displayed
+from .live import live_widget
+from .page_html import page_of
+
+_MOST_DISPLAYED, _MOST_WRITTEN = 1_500_000, 36_000_000  # bytes of numbers; as text in the page a third more
+_WARNED_MB, _REFUSED_MB = 5, 50
 
 
 class AttentionView(Displayed):
@@ -22,10 +32,12 @@ class AttentionView(Displayed):
         if self.n_tokens < 1:
             raise InvalidArgument(f"expected n_tokens to be at least 1, got {n_tokens}")
         self.item = int(item)
-        self.layer = 0 if layer is None else self._layer_number(layer)
+        self.layer = self._layer_number(0 if layer is None else layer)
         self.head = int(head)
-        self.step = self._newest_step() if step is None else int(step)
         self._check_head(self.head)
+        self.step = self._newest_step() if step is None else int(step)
+        self._follows = step is None
+        self._widget: Any = None
 
     # The seed's selectors. What cannot be shown is refused, and the view stays as it is.
 
@@ -45,14 +57,108 @@ class AttentionView(Displayed):
         self._select(item=int(item))
 
     def _select(self, **words: int) -> None:
-        before = {name: getattr(self, name) for name in words}
+        before = {name: getattr(self, name) for name in ("step", *words)}
         self.__dict__.update(words)
         try:
-            self._asked()
+            self._settle()
         except Exception:
             self.__dict__.update(before)
             raise
+        self._follows = self._follows and "step" not in words
+        if self._widget is None:
+            self._changed()
+        else:
+            self._widget.set_trait("params", {**self._widget.params, **self._params()})
+            self._widget.set_trait("step", None if self._follows else self.step)
+
+    def _settle(self) -> None:
+        """Asks for what is to be shown; of a run that is the newest step at or before the one that was named."""
+        self.step = int(self._asked().json("step"))
+
+    def refresh(self) -> None:
+        """Draws anew where it is shown: at the newest step, when none was chosen."""
+        self.answers.version()  # takes in what was written since
+        if self._follows:
+            self.step = self._newest_step()
+        self._settle()
         self._changed()
+
+    # As a page, and alive.
+
+    mode = ""  # of the page's attention view
+
+    def html(self) -> str | None:
+        """A page of what lies nearest to what is shown, up to 1.5 MB of numbers; None when the package was built
+        without the page."""
+        held = bundle()
+        return None if held is None else self._page(held, _MOST_DISPLAYED)[0]
+
+    def page_height(self) -> int:
+        return 380 + 24 * min(self.n_tokens, 25)  # controls and a row a token; more are scrolled
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Writes a page with all layers and steps, which opens without a network and without Jupyter.
+
+        Warns of more than 5 MB, and refuses more than 50.
+        """
+        held = bundle()
+        if held is None:
+            super().to_html(path)
+            return
+        page, left_out = self._page(held, _MOST_WRITTEN)
+        size = len(page.encode("utf-8")) / 1e6
+        if left_out or size > _REFUSED_MB:
+            raise ResourceExhausted(
+                f"expected a page of at most {_REFUSED_MB} MB, it would be larger: show fewer tokens than {self.n_tokens}"
+            )
+        if size > _WARNED_MB:
+            warnings.warn(f"{os.fspath(path)} has {size:.0f} MB: fewer tokens make it smaller", stacklevel=2)
+        Path(path).write_text(page, encoding="utf-8")
+
+    def _page(self, held: Bundle, most_bytes: int) -> tuple[str, int]:
+        archive = archive_of(
+            self.answers, layer=self.layer, step=self.step, item=self.item, first=self.n_tokens,
+            most_bytes=most_bytes, vectors=self.mode == "neuron",
+        )  # fmt: skip
+        state = {"step": self.step, "params": self._params()}
+        return page_of(held, archive, state, f"{self.mode} view", self.svg()), archive.left_out
+
+    def _params(self) -> dict[str, str]:
+        """The words of the page's links."""
+        words = {"layer": self.layer, "heads": self.head, "item": self.item, "first": self.n_tokens}
+        return {"mode": self.mode, **{name: str(word) for name, word in words.items()}}
+
+    def _live(self) -> None:
+        """Is shown as a widget from now on."""
+        whole = ["model", "head", "matrix", "text", "neuron", "mapping"]
+        given = ["head", "neuron"] if self.mode == "neuron" else ["head"]  # what arrays have answers for
+        modes = whole if self.answers.name else given
+        self._widget = live_widget(self.answers, modes, None if self._follows else self.step, self._params())
+        self._widget.observe(self._on_widget, ["step", "params"])
+
+    @property
+    def widget(self) -> Any:
+        """The widget of a view with live=True, else None."""
+        return self._widget
+
+    def _on_widget(self, change: Any) -> None:
+        """The user has chosen something in the widget."""
+        params, step = self._widget.params, self._widget.step
+        self._follows = step is None
+        self.step = self._newest_step() if step is None else int(step)
+        self.layer = int(params.get("layer", self.layer))
+        self.head = int(params.get("heads", str(self.head)).split(",")[0].replace("all", "0"))
+        self.item = int(params.get("item", self.item))
+        if params.get("first", "all") != "all":
+            self.n_tokens = int(params["first"])
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        if self._widget is None:
+            return super()._repr_mimebundle_(include, exclude)
+        still = {"text/plain": self.text(), "image/svg+xml": self.svg()}  # for frontends without widgets
+        shown = self._widget._repr_mimebundle_()
+        data, *_ = shown if isinstance(shown, tuple) else (shown,)
+        return {**data, **still}
 
     # What it is about.
 
@@ -98,6 +204,8 @@ class AttentionView(Displayed):
 
     def _layer_number(self, layer: int | str) -> int:
         names = self.layers
+        if not names:
+            raise NotFound(f"expected a run with attention: {self.answers.json('/attention')['note']}")
         if isinstance(layer, str):
             if layer not in names:
                 raise InvalidArgument(f"expected a layer, {_some(names)}, got {layer!r}")
@@ -107,6 +215,8 @@ class AttentionView(Displayed):
         return int(layer)
 
     def _check_head(self, head: int) -> None:
+        if self.heads == 0:  # nobody could tell them from the shapes
+            raise InvalidArgument(f"expected a layer whose heads are known: {self.answers.json('/attention')['note']}")
         if not 0 <= head < self.heads:
             raise OutOfRange(f"expected a head from 0 to {self.heads - 1}, got {head}")
 

@@ -34,6 +34,10 @@ class Displayed:
         """A page that needs nothing from elsewhere; None when the picture has no more to offer than its SVG."""
         return None
 
+    def page_height(self) -> int:
+        """In pixels, of the frame that shows the page."""
+        return 600
+
     # What every picture can do.
 
     def __str__(self) -> str:
@@ -60,7 +64,7 @@ class Displayed:
         bundle: dict[str, Any] = {"text/plain": self.text(), "image/svg+xml": self.svg()}
         page = self.html()
         if page is not None:
-            bundle["text/html"] = framed(page, bundle["image/svg+xml"])
+            bundle["text/html"] = framed(page, bundle["image/svg+xml"], self.page_height())
         wanted = set(bundle) if include is None else set(include)
         return {kind: data for kind, data in bundle.items() if kind in wanted - set(exclude or ())}
 
@@ -107,12 +111,12 @@ def image_source(svg: str) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode("utf-8")).decode("ascii")
 
 
-def framed(page: str, svg: str) -> str:
+def framed(page: str, svg: str, height: int) -> str:
     """The page in a frame that may run scripts and reach nothing, over the picture. Where frames are removed, as by
     sites that show notebooks of strangers, the picture is what is left."""
     inside = page.replace("&", "&amp;").replace('"', "&quot;")
     return (
-        '<div style="position:relative;min-height:560px">'
+        f'<div style="position:relative;min-height:{height}px">'
         f'<img alt="" src="{image_source(svg)}">'
         '<iframe sandbox="allow-scripts" title="An interactive view of the same" '
         'style="position:absolute;left:0;top:0;width:100%;height:100%;border:0;background:#fff" '

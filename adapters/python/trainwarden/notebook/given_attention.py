@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..errors import Error, InvalidArgument, NotFound, OutOfRange
+from ..errors import InvalidArgument, NotFound, OutOfRange
 from .answers import Answers, Question, Reply
 from .arrays_document import to_bytes
 from .token_labels import GivenTokens, labels_for
@@ -90,6 +90,10 @@ class GivenAttention(Answers):
         if question.path not in answers:
             raise NotFound(f"{question.path} is answered for runs only, not for arrays that were given")
         return answers[question.path](question)
+
+    def vectors(self, layer: dict[str, Any], step: int, item: int) -> tuple[Array, Array] | None:
+        _, query, key = self._layers[layer["layer"]].tensors(step)
+        return None if query is None or key is None else (query[item], key[item])
 
     # Words.
 
@@ -248,9 +252,3 @@ def _named(name: str) -> dict[str, str]:
 def _arrays(arrays: dict[str, Array], words: dict[str, Any]) -> Reply:
     texts = {name: word if isinstance(word, str) else json.dumps(word) for name, word in words.items() if word != ""}
     return Reply(True, to_bytes(arrays, texts))
-
-
-def reply_to_error(error: Error) -> dict[str, str]:
-    """The error as the server writes it."""
-    codes = {InvalidArgument: "invalid argument", NotFound: "not found", OutOfRange: "out of range"}
-    return {"code": codes.get(type(error), "internal"), "message": str(error)}

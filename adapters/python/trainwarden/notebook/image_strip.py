@@ -164,7 +164,7 @@ class ImageStrip(Displayed):
             "strip": "each row has a scale of its own",
             "image": "each image has a scale of its own: do not compare them",
         }[self.scale]
-        names = "orange -, white 0, blue +" if self._signed() else "dark low, light high"
+        names = "blue -, white 0, orange +" if self._signed() else "dark low, light high"
         wrong = int((~np.isfinite(self._images)).sum())
         notes = [words, names, *self._left_out] + ([f"{wrong} numbers are not finite"] if wrong else [])
         return "; ".join(notes)

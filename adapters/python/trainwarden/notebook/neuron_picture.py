@@ -79,9 +79,9 @@ class NeuronPicture:
                 self._bar(drawing, float(value), limit, right, index)
 
     def _bar(self, drawing: Drawing, value: float, limit: float, right: float, index: int) -> None:
-        """A bar behind the number, blue for positive and orange for negative; the number has the sign too."""
+        """A bar behind the number, orange for positive and blue for negative; the number has the sign too."""
         share = min(abs(value) / limit, 1.0) if np.isfinite(value) and limit > 0 else 0.0
-        colour = "#9ec5e8" if value >= 0 else "#f0c08a"
+        colour = "#f0c08a" if value >= 0 else "#9ec5e8"
         width = (_NUMBER - 8) * share
         if width > 0:
             drawing.rectangle(right - width, _row(index) - _ROW / 2 + 1, width, _ROW - 2, fill=colour)
@@ -104,7 +104,7 @@ class NeuronPicture:
     def _scales(self) -> str:
         vectors, products = self._limits()
         return (
-            f"orange -, white 0, blue +; up to {number(vectors)} in query and keys, {number(products)} in products; "
+            f"blue -, white 0, orange +; up to {number(vectors)} in query and keys, {number(products)} in products; "
             f"scaled = q·k x {number(self.scale)}"
         )
 

@@ -24,13 +24,15 @@ class NeuronView(AttentionView):
                    step=0, n_tokens=20, layer_names=layer_names)
 
     Arguments:
-        source, step, n_tokens, head, item: as for AttentionHeadView.
+        source, step, n_tokens, head, item, live: as for AttentionHeadView.
         keys, queries: with tokens: by name of the tensor and step, each (batch, heads, positions, numbers).
         layers: with tokens: for each layer the names of its keys and of its queries.
         layer_names: with tokens: name -> index into `layers`; None: the layers are called by the names of their keys.
         layer: its number or name; None: the first.
         query: the position of the query's token.
     """
+
+    mode = "neuron"
 
     def __init__(
         self,
@@ -46,6 +48,7 @@ class NeuronView(AttentionView):
         head: int = 0,
         query: int = 0,
         item: int = 0,
+        live: bool = False,
     ):
         given = (keys, queries, layers)
         if any(each is not None for each in given) and any(each is None for each in given):
@@ -56,13 +59,22 @@ class NeuronView(AttentionView):
             answers = _given_vectors(source, keys, queries, layers, layer_names)
         self.query = int(query)
         super().__init__(answers, layer=layer, head=head, step=step, item=item, n_tokens=n_tokens)
-        self._asked()
+        self._settle()
+        if live:
+            self._live()
         if keys is not None:
             self._show_by_itself()
 
     def select_query(self, query: int) -> None:
         """By its position."""
         self._select(query=int(query))
+
+    def _params(self) -> dict[str, str]:
+        return {**super()._params(), "query": str(self.query)}
+
+    def _on_widget(self, change: Any) -> None:
+        self.query = int(self._widget.params.get("query", self.query))
+        super()._on_widget(change)
 
     def data(self) -> dict[str, Any]:
         """What is shown, float32: query [d], key and product [keys, d], dot, scaled and softmax [keys]; the labels of

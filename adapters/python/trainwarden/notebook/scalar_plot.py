@@ -14,7 +14,7 @@ from ..errors import InvalidArgument, OutOfRange
 from ..options import Mode
 from ..trial import ModeLike
 from .axes import Axis
-from .colours import CATEGORIES
+from .colours import CATEGORIES, NOT_FINITE_HEX
 from .displayed import Displayed
 from .drawing import FAINT, Drawing, readable
 from .sources import trial_of
@@ -127,9 +127,8 @@ class ScalarPlot(Displayed):
                 drawing.path(points, stroke=colour, stroke_width=1.5, stroke_dasharray=dash, stroke_linejoin="round")
         for step, value in list(zip(series.steps[~usable], series.values[~usable]))[:200]:
             x = across.place(float(step))
-            drawing.rectangle(
-                x - 2, up.end - 8, 4, 8, fill="#b000b0", note=f"{series.name}: {number(float(value))} at step {step}"
-            )
+            note = f"{series.name}: {number(float(value))} at step {step}"
+            drawing.rectangle(x - 2, up.end - 8, 4, 8, fill=NOT_FINITE_HEX, note=note)
 
     def _legend(self, drawing: Drawing) -> None:
         for index, each in enumerate(self._series):

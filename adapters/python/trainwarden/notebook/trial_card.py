@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..describing import describe
+from .colours import NOT_FINITE_HEX
 from .displayed import Displayed
 from .drawing import CHARACTER, FAINT, Drawing, readable
 from .sources import trial_of
@@ -128,4 +129,4 @@ def _spark(drawing: Drawing, y: float, name: str, values: list[float], last: flo
     drawing.path(points, stroke="#0072b2", stroke_width=1.5)
     for index, value in enumerate(values):
         if not math.isfinite(value):
-            drawing.rectangle(left + width * index - 1, y, 3, 30, fill="#b000b0", note=f"{name}: {number(value)}")
+            drawing.rectangle(left + width * index - 1, y, 3, 30, fill=NOT_FINITE_HEX, note=f"{name}: {number(value)}")

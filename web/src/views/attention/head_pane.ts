@@ -31,7 +31,6 @@ export class HeadPane implements Pane {
   private moment: Moment | null = null;
   private weights: Weights | null = null;
   private links: Links | null = null;
-  private all: { weights: Weights; rules: string; links: Links } | null = null;
   private hovered: TokenRef | null = null;
   private wait: ReturnType<typeof setTimeout> | undefined;
 
@@ -134,21 +133,12 @@ export class HeadPane implements Pane {
   private draw(): void {
     const { weights, moment } = this;
     if (!weights || !moment) return;
-    this.links = this.linksOf(weights, moment.selection, this.focus(moment));
+    this.links = chooseLinks(weights, moment.selection, this.focus(moment));
     this.picture.showLinks(this.links, moment.selection, this.description());
     this.controls.showCount(this.links.count, this.links.total);
     this.element.dataset['links'] = String(this.links.total);
     this.showFocus(weights, moment);
     this.table.refresh();
-  }
-
-  /** Those of no focus are kept: what the pointer leaves is drawn again at once. */
-  private linksOf(weights: Weights, selection: Selection, focus: readonly TokenRef[]): Links {
-    if (focus.length > 0) return chooseLinks(weights, selection, focus);
-    const { threshold, top, special } = selection;
-    const rules = JSON.stringify([threshold, top, special]);
-    if (this.all?.weights !== weights || this.all.rules !== rules) this.all = { weights, rules, links: chooseLinks(weights, selection, []) };
-    return this.all.links;
   }
 
   private showFocus(weights: Weights, moment: Moment): void {

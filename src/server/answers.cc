@@ -1,0 +1,59 @@
+#include "server/answers.h"
+
+#include <chrono>
+#include <utility>
+
+#include "server/route.h"
+#include "server/router.h"
+#include "views/shelf.h"
+
+namespace trainwarden::server {
+namespace {
+
+class RunAnswers : public Answers {
+ public:
+  RunAnswers(std::unique_ptr<views::Shelf> shelf, std::string run_id)
+      : shelf_(std::move(shelf)), run_id_(std::move(run_id)), router_(all_routes()) {}
+
+  const std::string& run_id() const override { return run_id_; }
+
+  Result<std::uint64_t> version() override {
+    auto run = shelf_->run(run_id_);
+    if (!run.ok()) return run.status();
+    auto use = run.value()->use(std::chrono::milliseconds(0));
+    if (!use.ok()) return use.status();
+    return use.value().version();
+  }
+
+  Result<Answer> ask(std::string_view address) override {
+    const std::size_t mark = address.find('?');
+    const std::string_view query = mark == std::string_view::npos ? std::string_view{} : address.substr(mark + 1);
+    auto match = router_.match(Method::kGet, address.substr(0, mark), query);
+    if (!match.ok()) return match.status();
+    auto reply = match.value().route->handler(match.value().request, *shelf_);
+    if (!reply.ok()) return reply.status();
+    return Answer{std::move(reply.value().type), std::move(reply.value().body)};
+  }
+
+ private:
+  std::unique_ptr<views::Shelf> shelf_;
+  std::string run_id_;
+  Router router_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Answers>> Answers::open(const std::filesystem::path& run_dir) {
+  auto shelf = views::Shelf::open(run_dir);
+  if (!shelf.ok()) return shelf.status();
+  auto runs = shelf.value()->list();
+  if (!runs.ok()) return runs.status();
+  for (const views::RunOnShelf& run : runs.value()) {
+    if (run.folder != shelf.value()->place()) continue;
+    if (auto opened = shelf.value()->run(run.id); !opened.ok()) return opened.status();
+    return std::unique_ptr<Answers>(std::make_unique<RunAnswers>(std::move(shelf).value(), run.id));
+  }
+  return Status(Code::kNotFound, "expected a run, found none in " + run_dir.string());
+}
+
+}  // namespace trainwarden::server
