@@ -4,6 +4,7 @@ import { idOf } from '../../data/ids';
 import { SourceError } from '../../data/source';
 import { contextOf, GivenSource, settled } from '../insight_testing';
 import { Comparing, joined, type CompareAnswer, type PartingAnswer } from './answer';
+import { commonLosses, curvesChart } from './curves';
 import { mount } from './index';
 import { differenceInWords, verdictInWords } from './words';
 
@@ -63,6 +64,25 @@ describe('comparing', () => {
     await new Comparing(source, { a: 'aa', b: 'bb', tolerance: 0 }, (each) => told.push(each), async () => undefined).run();
     expect(told).toHaveLength(1);
     await expect(new Comparing(new GivenSource({}), { a: 'aa', b: 'cc', tolerance: 0 }, () => undefined).run()).rejects.toThrow('there is no /compare');
+  });
+});
+
+describe('curves', () => {
+  it('are those of the losses that both have', async () => {
+    const tensor = (name: string, collection: string) => ({ id: idOf(name), name, collections: [collection] });
+    const source = new GivenSource({
+      '/runs/aa/series/choices': { tensors: [tensor('loss', 'losses'), tensor('only_a', 'losses'), tensor('w', 'weights')] },
+      '/runs/bb/series/choices': { tensors: [tensor('loss', 'losses'), tensor('w', 'weights')] },
+    });
+    expect((await commonLosses(source, 'aa', 'bb')).map(({ name }) => name)).toEqual(['loss']);
+  });
+
+  it('say where they end and where the runs part', () => {
+    const curves = { name: 'loss', a: { steps: [0, 1, 2], values: [3, NaN, 1] }, b: { steps: [0, 4], values: [3, 2] } };
+    const svg = curvesChart(curves, { a: 'first', b: 'second' }, 2);
+    expect(svg.getAttribute('aria-label')).toBe('loss over steps 0 to 4: first ends at 1, second at 2; they part at step 2.');
+    expect(svg.querySelector('.a')!.getAttribute('d')!.match(/M/g)).toHaveLength(2);
+    expect(curvesChart(curves, { a: 'first', b: 'second' }, null).querySelector('.parting')).toBeNull();
   });
 });
 

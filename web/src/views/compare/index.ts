@@ -11,6 +11,7 @@ import { keepingFocus } from '../../draw/focus';
 import { numberOf } from '../../draw/numbers';
 import type { MountView, Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
 import { Comparing, type CompareAnswer, type PartingAnswer } from './answer';
+import { curvesChart, loadCurves, type Curves } from './curves';
 import { fieldTable, onlyPart, partingTable } from './tables';
 import { placeInWords, verdictInWords } from './words';
 
@@ -20,11 +21,13 @@ class CompareView implements View {
   private readonly controls = h('div', { class: 'toolbar' });
   private readonly verdict = h('div', { role: 'status' });
   private readonly details = h('div', {});
+  private readonly curvesPart = h('section', { 'aria-label': 'Losses' });
   private readonly fields = h('section', { 'aria-label': 'Side by side' });
   private runs: string[] = [];
   private comparing: Comparing | null = null;
   private asked = '';
   private answer: CompareAnswer | null = null;
+  private curves: Curves[] = [];
   private gone = false;
 
   constructor(
@@ -32,7 +35,7 @@ class CompareView implements View {
     private readonly context: ViewContext,
     private state: ViewState,
   ) {
-    replace(element, this.controls, this.verdict, this.details, this.fields);
+    replace(element, this.controls, this.verdict, this.details, this.curvesPart, this.fields);
     void this.loadRuns();
     this.compare();
   }
@@ -89,6 +92,8 @@ class CompareView implements View {
     this.asked = key;
     this.comparing?.stop();
     this.answer = null;
+    this.curves = [];
+    replace(this.curvesPart);
     replace(this.details);
     replace(this.fields);
     if (other === null) {
@@ -99,6 +104,11 @@ class CompareView implements View {
     replace(this.verdict, h('p', { class: 'muted' }, 'Comparing …'));
     const comparing = new Comparing(this.context.source, question, (answer) => this.comparing === comparing && this.draw(answer));
     this.comparing = comparing;
+    void loadCurves(this.context.source, question.a, question.b).then((curves) => {
+      if (this.comparing !== comparing || this.gone) return;
+      this.curves = curves;
+      this.drawCurves();
+    });
     comparing.run().catch((error: unknown) => {
       if (!(error instanceof SourceError)) throw error;
       if (this.comparing === comparing && !this.gone) replace(this.verdict, h('p', { class: 'bad', role: 'alert' }, error.message));
@@ -111,8 +121,15 @@ class CompareView implements View {
     replace(this.verdict, h('p', { class: 'compare-verdict', 'data-verdict': answer.parting?.step ?? '' }, verdictInWords(answer)),
       answer.damaged > 0 && h('p', { class: 'warn' }, `▲ ${answer.damaged} tensors or steps could not be read.`));
     keepingFocus(this.details, () => replace(this.details, this.partingPart(answer)));
+    this.drawCurves();
     keepingFocus(this.fields, () => replace(this.fields, h('h2', {}, 'Side by side'), this.onlyBox(), fieldTable(answer, this.state.params['only'] === '1'), onlyPart(answer.a.name, answer.only_a), onlyPart(answer.b.name, answer.only_b)));
     drawn(this.element, answer.parting?.step ?? (answer.last_step < 0 ? null : answer.last_step));
+  }
+
+  private drawCurves(): void {
+    const names = { a: this.context.run.name, b: this.other() ?? '' };
+    const partedAt = this.answer?.parting?.step ?? null;
+    replace(this.curvesPart, this.curves.length > 0 && h('h2', {}, 'Losses'), ...this.curves.map((curves) => curvesChart(curves, names, partedAt)));
   }
 
   private partingPart(answer: CompareAnswer): HTMLElement | null {

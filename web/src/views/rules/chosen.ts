@@ -1,13 +1,18 @@
 // What a link chooses on the board: a rule, and of its verdicts the one that the cursor is at.
 import type { RuleAnswer, VerdictAnswer } from '../../data/firings';
 
-const GRAVITY: Record<string, number> = { Error: 2, IssuesFound: 3 };
+const GRAVITY: Record<string, number> = { IssuesFound: 5, Error: 4, InProgress: 3, Stopping: 3, Stopped: 2, NoIssuesFound: 1 };
 
-/** The one that the link names; without a name the gravest, of equals the one that fired first. */
+/** The gravest first, of equals the one that fired first; what has nothing to judge last. */
+export function byGravity(rules: readonly RuleAnswer[]): RuleAnswer[] {
+  const first = (rule: RuleAnswer) => (rule.first_fired_step < 0 ? Number.MAX_SAFE_INTEGER : rule.first_fired_step);
+  return [...rules].sort((a, b) => (GRAVITY[b.state] ?? 0) - (GRAVITY[a.state] ?? 0) || first(a) - first(b));
+}
+
+/** The one that the link names; without a name the gravest. */
 export function chosenRule(rules: readonly RuleAnswer[], name: string | undefined): RuleAnswer | undefined {
   if (name !== undefined) return rules.find((rule) => rule.id === name);
-  const first = (rule: RuleAnswer) => (rule.first_fired_step < 0 ? Infinity : rule.first_fired_step);
-  return [...rules].sort((a, b) => (GRAVITY[b.state] ?? 0) - (GRAVITY[a.state] ?? 0) || first(a) - first(b) || 0)[0];
+  return byGravity(rules)[0];
 }
 
 /** The newest at or before the cursor; the first when there is no cursor, or none before it. */

@@ -1,18 +1,15 @@
 // The watched number around a firing: its course, the threshold, and where the rule fired.
+import type { Course } from '../../data/course';
 import { s } from '../../draw/dom';
 import { short } from '../../draw/numbers';
-
-export interface Course {
-  steps: ArrayLike<number>;
-  values: ArrayLike<number>;
-}
 
 export interface ChartQuestion {
   title: string;
   course: Course;
   threshold: number;
   firedAt: number;
-  /** Labels of the axes. */
+  /** The evidence's own number, whatever the course has there. */
+  value: number;
   quantity: string;
 }
 
@@ -63,25 +60,20 @@ export function lineOf(course: Course, x: (step: number) => number, scale: Scale
   return path;
 }
 
-function valueAt(course: Course, step: number): number {
-  for (let i = 0; i < course.steps.length; ++i) if (course.steps[i] === step) return course.values[i]!;
-  return NaN;
-}
-
-export function chartInWords({ title, course, threshold, firedAt, quantity }: ChartQuestion): string {
+export function chartInWords({ title, course, threshold, firedAt, quantity, value }: ChartQuestion): string {
   const values = Array.from(course.values).filter(Number.isFinite);
   const span = values.length === 0 ? 'has no finite value' : `lies between ${short(Math.min(...values))} and ${short(Math.max(...values))}`;
-  return `${quantity} of ${title} over ${course.steps.length} steps ${span}; the threshold is ${short(threshold)}; fired at step ${firedAt} with ${short(valueAt(course, firedAt))}.`;
+  return `${quantity} of ${title} ${span} over ${course.steps.length} points; the threshold is ${short(threshold)}; fired at step ${firedAt} with ${short(value)}.`;
 }
 
 export function evidenceChart(question: ChartQuestion): SVGSVGElement {
-  const { course, threshold, firedAt } = question;
+  const { course, threshold, firedAt, value: fired } = question;
   const steps = Array.from(course.steps);
   const first = Math.min(firedAt, ...steps);
   const last = Math.max(firedAt, ...steps);
-  const x = (step: number) => LEFT + ((step - first) / Math.max(1, last - first)) * (WIDTH - LEFT - RIGHT);
-  const scale = scaleOf([...Array.from(course.values), threshold], HEIGHT - BOTTOM, TOP);
-  const fired = valueAt(course, firedAt);
+  const inner = WIDTH - LEFT - RIGHT;
+  const x = (step: number) => LEFT + (last > first ? (step - first) / (last - first) : 0.5) * inner;
+  const scale = scaleOf([...Array.from(course.values), threshold, fired], HEIGHT - BOTTOM, TOP);
   const y = Number.isFinite(fired) && !(scale.logarithmic && fired <= 0) ? scale.at(fired) : HEIGHT - BOTTOM;
   const thresholdY = scale.at(threshold);
   return s(
@@ -95,7 +87,7 @@ export function evidenceChart(question: ChartQuestion): SVGSVGElement {
     s('path', { class: 'firing', d: `M${x(firedAt) - 5} ${y - 5}l10 10m0 -10l-10 10` }),
     s('text', { x: LEFT - 6, y: TOP + 10, 'text-anchor': 'end' }, short(scale.highest)),
     s('text', { x: LEFT - 6, y: HEIGHT - BOTTOM, 'text-anchor': 'end' }, short(scale.lowest)),
-    s('text', { x: LEFT, y: HEIGHT - 6 }, `step ${first}`),
+    first < last && s('text', { x: LEFT, y: HEIGHT - 6 }, `step ${first}`),
     s('text', { x: WIDTH - RIGHT, y: HEIGHT - 6, 'text-anchor': 'end' }, `step ${last}${scale.logarithmic ? ', logarithmic' : ''}`),
   );
 }

@@ -1,9 +1,14 @@
-// The chart of the evidence that is chosen. Where the number's course was kept it is drawn, else the evidence alone.
+// The chart of the evidence that is chosen. Where the number's course can be told it is drawn, else the evidence alone.
+import { loadCourse, type Course } from '../../data/course';
 import type { EvidenceAnswer, RuleAnswer, VerdictAnswer } from '../../data/firings';
+import { SourceError } from '../../data/source';
 import { h, replace } from '../../draw/dom';
 import { numberOf } from '../../draw/numbers';
 import type { ViewContext } from '../view';
-import { evidenceChart, type Course } from './evidence_chart';
+import { evidenceChart } from './evidence_chart';
+
+const BEFORE = 300; // steps that are shown around a firing
+const AFTER = 100;
 
 /** The same quantity of the same tensor in all verdicts of the rule. */
 export function courseOfVerdicts(rule: RuleAnswer, evidence: EvidenceAnswer): Course {
@@ -24,25 +29,42 @@ export class EvidenceCharts {
 
   constructor(private readonly context: ViewContext) {}
 
-  /** The element with the chart of the verdict's first evidence. */
+  /** The element with the chart of the verdict's first evidence that has a threshold; null when none has. */
   show(rule: RuleAnswer, verdict: VerdictAnswer): HTMLElement | null {
     const evidence = verdict.evidence.find((each) => Number.isFinite(numberOf(each.threshold)));
     if (!evidence) return null;
-    const key = JSON.stringify([rule.id, verdict.step, evidence, rule.verdicts.length]);
+    const key = JSON.stringify([rule.id, rule.parameters, verdict.step, evidence, rule.verdicts.length]);
     if (key === this.shown) return this.place;
     this.shown = key;
-    this.draw(evidence, courseOfVerdicts(rule, evidence));
+    const ofVerdicts = courseOfVerdicts(rule, evidence);
+    this.draw(evidence, ofVerdicts);
+    void this.load(key, evidence, ofVerdicts);
     return this.place;
   }
 
   destroy(): void {
     this.shown = '';
-    void this.context;
+  }
+
+  /** A quantity that is no statistic of a tensor has no course that the server could tell. */
+  private async load(key: string, evidence: EvidenceAnswer, ofVerdicts: Course): Promise<void> {
+    if (evidence.tensor === '') return;
+    try {
+      const course = await loadCourse(this.context.source, {
+        run: this.context.run.id, tensor: evidence.tensor_id, of: evidence.quantity,
+        from: Math.max(0, evidence.step - BEFORE), to: evidence.step + AFTER,
+        ...(evidence.worker ? { worker: evidence.worker } : {}),
+      });
+      if (this.shown === key && course.steps.length > ofVerdicts.steps.length) this.draw(evidence, course);
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error; // the evidence alone stays
+    }
   }
 
   private draw(evidence: EvidenceAnswer, course: Course): void {
     replace(this.place, evidenceChart({
-      title: evidence.tensor, course, quantity: evidence.quantity, threshold: numberOf(evidence.threshold), firedAt: evidence.step,
+      title: evidence.tensor, course, quantity: evidence.quantity, threshold: numberOf(evidence.threshold),
+      firedAt: evidence.step, value: numberOf(evidence.value),
     }));
   }
 }

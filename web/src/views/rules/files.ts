@@ -3,7 +3,7 @@ import { firingsIn, type RuleAnswer } from '../../data/firings';
 import { csvOf } from '../../draw/files';
 import { numberOf } from '../../draw/numbers';
 import { SvgWriter } from '../../draw/svg';
-import { stripX, type StripRange } from './strip';
+import { stripPlace, type StripRange } from './strip';
 import { severitySign, stateSign } from './words';
 
 export function boardAsCsv(rules: readonly RuleAnswer[]): Blob {
@@ -36,7 +36,7 @@ export function boardAsSvg(run: string, rules: readonly RuleAnswer[], range: Str
     svg.text(10, y, `${sign} ${word}`).text(150, y, rule.id);
     svg.add('path', { d: `M${NAMES} ${y - 4}h300`, stroke: '#7b8794', fill: 'none' });
     for (const { step, severity } of firingsIn({ rules: [rule] })) {
-      svg.text(NAMES + stripX(range, step) - 4, y, severitySign(severity).sign, { fill: severity === 'error' ? '#b3261e' : '#8a5a00' });
+      svg.text(NAMES + 300 * stripPlace(range, step) - 4, y, severitySign(severity).sign, { fill: severity === 'error' ? '#b3261e' : '#8a5a00' });
     }
   });
   return svg;

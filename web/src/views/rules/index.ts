@@ -1,7 +1,7 @@
 // The rules view: the board, one rule with its evidence and its what-if, events, black boxes, and the two requests.
 import './rules.css';
 
-import type { RuleAnswer, RulesAnswer } from '../../data/firings';
+import { firingsIn, type RuleAnswer, type RulesAnswer } from '../../data/firings';
 import { formatLink } from '../../data/link';
 import { SourceError } from '../../data/source';
 import { StepRanges, type Range } from '../../data/step_ranges';
@@ -13,7 +13,7 @@ import { pngOfSvg } from '../../draw/svg_png';
 import type { MountView, Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
 import { actionButtons } from './actions';
 import { board } from './board';
-import { chosenRule, chosenVerdict } from './chosen';
+import { byGravity, chosenRule, chosenVerdict } from './chosen';
 import { explanation, heading, history, verdictButtons, verdictPart } from './detail';
 import { blackBoxesPart, eventsPart, type BlackBoxesAnswer, type EventsAnswer } from './events';
 import { EvidenceCharts } from './evidence_charts';
@@ -22,6 +22,8 @@ import type { KindAnswer } from './parameters';
 import type { StripRange } from './strip';
 import { WhatIfPart } from './what_if_part';
 import { summaryOf } from './words';
+
+const PACE_MS = 1000;
 
 interface Loaded {
   rules: RuleAnswer[];
@@ -42,6 +44,9 @@ class RulesView implements View {
   private asking = false;
   private askAgain = false;
   private gone = false;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private askedMs = 0;
+  private fired = -1; // how often any rule has, -1 before it is known
 
   constructor(
     private readonly element: HTMLElement,
@@ -58,7 +63,7 @@ class RulesView implements View {
   update(state: ViewState): void {
     const sameLink = state.step === this.state.step && JSON.stringify(state.params) === JSON.stringify(this.state.params);
     this.state = state;
-    if (sameLink) void this.load();
+    if (sameLink) this.loadSoon();
     else this.draw();
   }
 
@@ -73,8 +78,17 @@ class RulesView implements View {
 
   destroy(): void {
     this.gone = true;
+    if (this.timer !== null) clearTimeout(this.timer);
     this.whatIf.destroy();
     this.charts.destroy();
+  }
+
+  /** News come ten times a second; the board is asked for once. */
+  private loadSoon(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = null;
+      void this.load();
+    }, Math.max(0, PACE_MS - (Date.now() - this.askedMs)));
   }
 
   /** One round of questions at a time; news that come meanwhile make one more. */
@@ -86,9 +100,12 @@ class RulesView implements View {
     this.asking = true;
     do {
       this.askAgain = false;
+      this.askedMs = Date.now();
       try {
         this.loaded = await this.ask();
-        if (!this.gone) this.draw();
+        if (this.gone) return;
+        this.draw();
+        this.tellNewFirings();
       } catch (error) {
         if (!(error instanceof SourceError)) throw error;
         if (!this.gone) replace(this.summary, h('span', { class: 'bad', role: 'alert' }, error.message));
@@ -106,7 +123,7 @@ class RulesView implements View {
       source.json<BlackBoxesAnswer>(`/runs/${run.id}/blackboxes`),
       source.json<{ steps: Range[] }>(`/runs/${run.id}/steps`),
     ]);
-    return { rules: rules.rules, events, boxes, steps: new StepRanges(steps.steps) };
+    return { rules: byGravity(rules.rules), events, boxes, steps: new StepRanges(steps.steps) };
   }
 
   private range(): StripRange {
@@ -122,6 +139,14 @@ class RulesView implements View {
     this.drawDetail(chosen);
     this.drawMore();
     drawn(this.element, this.range().last);
+  }
+
+  /** To those who do not see the board change. */
+  private tellNewFirings(): void {
+    const firings = firingsIn({ rules: this.loaded!.rules });
+    const newest = firings.at(-1);
+    if (this.fired >= 0 && firings.length > this.fired && newest) this.context.announce(`${newest.rule} fired at step ${newest.step}: ${newest.message}`);
+    this.fired = firings.length;
   }
 
   private drawBoard(chosen: RuleAnswer | undefined): void {

@@ -31,6 +31,7 @@ export function knobOf(value: string): Knob {
   const whole = /^-?\d+$/.test(value.trim());
   if (number > 0 && whole) return { kind: 'number', lowest: 0, highest: Math.max(10, number * 5), step: 1, logarithmic: false, whole };
   if (number > 0) return { kind: 'number', lowest: -DECADES, highest: DECADES, step: 0.05, logarithmic: true, whole };
+  if (number === 0) return { kind: 'number', lowest: 0, highest: 1, step: 0.01, logarithmic: false, whole: false };
   const reach = Math.max(1, Math.abs(number) * 2);
   return { kind: 'number', lowest: -reach, highest: reach, step: whole ? 1 : reach / 100, logarithmic: false, whole };
 }

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { RuleAnswer, VerdictAnswer } from '../../data/firings';
 import { SourceError } from '../../data/source';
@@ -74,11 +74,11 @@ describe('the board', () => {
     await settled();
     expect(element.querySelector('.rules-summary')!.textContent).toBe('3 rules: 1 issues found, 1 no issues, 1 nothing to judge.');
     const rows = [...element.querySelectorAll('.rules-board tbody tr')];
-    expect(rows.map((row) => row.querySelector('td')!.textContent)).toEqual(['✔ no issues', '✖ issues found', '– nothing to judge']);
-    expect(rows[1]!.querySelector('svg')!.getAttribute('aria-label')).toBe('B: fired at step 7');
-    expect(rows[1]!.getAttribute('aria-current')).toBe('true'); // the gravest is shown first
+    expect(rows.map((row) => row.querySelector('td')!.textContent)).toEqual(['✖ issues found', '✔ no issues', '– nothing to judge']);
+    expect(rows[0]!.querySelector('svg')!.getAttribute('aria-label')).toBe('B: fired at step 7');
+    expect(rows[0]!.getAttribute('aria-current')).toBe('true'); // the gravest is shown first
     expect(element.dataset['drawn']).toBe('1');
-    rows[0]!.querySelector('a')!.click();
+    rows[1]!.querySelector('a')!.click();
     expect(context.changes).toEqual([{ rule: 'A' }]);
     view.destroy();
   });
@@ -98,6 +98,25 @@ describe('the board', () => {
     expect(chart).toContain('the threshold is 1e-7; fired at step 7');
     element.querySelectorAll<HTMLButtonElement>('.rule-verdicts button')[0]!.click();
     expect(context.sought).toEqual([4]);
+  });
+
+  it('tells of a rule that has fired since', async () => {
+    const rules = [rule('B', 'InProgress')];
+    const source = sourceOf(rules);
+    const context = contextOf(source);
+    const state = { step: null, params: {} };
+    const view = mount(element, context, state);
+    await settled();
+    expect(context.said).toEqual([]);
+    rules[0] = rule('B', 'IssuesFound', [verdictAt(9)]);
+    vi.useFakeTimers();
+    for (let i = 0; i < 20; ++i) view.update(state); // news
+    await vi.advanceTimersByTimeAsync(1500);
+    vi.useRealTimers();
+    await settled();
+    expect(context.said).toEqual(['B fired at step 9: vanished at 9']);
+    expect(source.asked.filter((address) => address.endsWith('/rules') && address.startsWith('/runs'))).toHaveLength(2);
+    view.destroy();
   });
 
   it('lists events with what became of them, and black boxes as runs', async () => {
@@ -138,7 +157,7 @@ describe('what if', () => {
     expect(source.posted).toEqual([
       { path: '/runs/00000000000000aa/rules/what-if', body: { rule: 'VanishingGradient', now: { threshold: '1e-7' }, parameters: { threshold: '1e-5' } } },
     ]);
-    const labels = [...element.querySelectorAll('.what-if-answer svg')].map((svg) => svg.getAttribute('aria-label'));
+    const labels = [...element.querySelectorAll('.what-if-answer svg[aria-label]')].map((svg) => svg.getAttribute('aria-label'));
     expect(labels).toEqual(['Now: fires at step 7', 'Changed: fires at steps 4, 7']);
     expect(context.said[0]).toContain('changed, it fires at steps 4, 7');
     const field = element.querySelector<HTMLInputElement>('#what-if-threshold')!;
@@ -187,6 +206,7 @@ describe('parameters', () => {
     expect(placeOf(small, '1e-7', '0')).toBe(-3);
     const whole = knobOf('10');
     expect(valueAt(whole, '10', 17.4)).toBe('17');
+    expect(knobOf('0')).toMatchObject({ lowest: 0, highest: 1 });
     expect(knobOf('True')).toEqual({ kind: 'switch' });
     expect(knobOf('gradients')).toEqual({ kind: 'text' });
     expect(knobOf('')).toEqual({ kind: 'text' });
@@ -206,8 +226,8 @@ describe('pictures', () => {
     const scale = scaleOf([1, 2, 3], 100, 0);
     expect(lineOf(course, (step) => step, scale).match(/M/g)).toHaveLength(2);
     expect(scaleOf([1e-9, 1], 100, 0).logarithmic).toBe(true);
-    const question = { title: 'w', course, threshold: 2.5, firedAt: 3, quantity: 'max' };
-    expect(chartInWords(question)).toBe('max of w over 4 steps lies between 1 and 3; the threshold is 2.5; fired at step 3 with 3.');
+    const question = { title: 'w', course, threshold: 2.5, firedAt: 3, quantity: 'max', value: 3 };
+    expect(chartInWords(question)).toBe('max of w lies between 1 and 3 over 4 points; the threshold is 2.5; fired at step 3 with 3.');
     expect(evidenceChart(question).querySelector('.threshold')).not.toBeNull();
   });
 });

@@ -13,28 +13,30 @@ export interface StripRange {
   last: number;
 }
 
-const WIDTH = 300; // of the drawing's own coordinates; it is stretched to its place
-const HEIGHT = 24;
-const EDGE = 6;
+const PLACES = 300; // marks of a kind that are told apart
 
-export function stripX(range: StripRange, step: number): number {
-  const span = Math.max(1, range.last - range.first);
-  return EDGE + ((step - range.first) / span) * (WIDTH - 2 * EDGE);
+/** Where a step stands, from 0 to 1. */
+export function stripPlace(range: StripRange, step: number): number {
+  return range.last > range.first ? (step - range.first) / (range.last - range.first) : 0.5;
 }
 
-/** Marks by severity have shapes of their own: a note is a dot, a warning a triangle, an error a cross. */
-function shapeOf(severity: string, x: number): string {
-  const y = HEIGHT / 2;
-  if (severity === 'error') return `M${x - 4} ${y - 5}l8 10m0 -10l-8 10`;
-  if (severity === 'warning') return `M${x} ${y - 6}l5 10h-10z`;
-  return `M${x - 2} ${y}a2 2 0 1 0 4 0a2 2 0 1 0 -4 0`;
+/** Within a margin for half a mark. */
+function percent(place: number): string {
+  return `${(2 + 96 * place).toFixed(2)}%`;
 }
 
-/** At most one mark of a kind on each of the drawing's units: many firings cost no more than its width. */
+/** By severity of a shape of their own: a note is a dot, a warning a triangle, an error a cross. Around (0, 12). */
+function shapeOf(severity: string): string {
+  if (severity === 'error') return 'M-4 7l8 10m0 -10l-8 10';
+  if (severity === 'warning') return 'M0 6l5 10h-10z';
+  return 'M-2.5 12a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0';
+}
+
+/** At most one mark of a kind at each place: many firings cost no more than the width. */
 function thinned(marks: readonly Mark[], range: StripRange): Mark[] {
   const seen = new Set<string>();
   return marks.filter((mark) => {
-    const place = `${mark.severity} ${Math.round(stripX(range, mark.step))}`;
+    const place = `${mark.severity} ${Math.round(PLACES * stripPlace(range, mark.step))}`;
     return !seen.has(place) && seen.add(place);
   });
 }
@@ -48,17 +50,17 @@ export function strip(
   judgedTo = range.last,
 ): SVGSVGElement {
   const inside = (step: number) => step >= range.first && step <= range.last;
-  const end = stripX(range, Math.min(judgedTo, range.last));
+  const at = (step: number) => percent(stripPlace(range, Math.min(step, range.last)));
+  const line = (name: string, from: string, to: string) => s('line', { class: name, x1: from, x2: to, y1: 12, y2: 12 });
   const drawn = thinned(marks.filter((mark) => inside(mark.step)), range);
+  const end = range.last > range.first ? at(judgedTo) : percent(1);
   return s(
     'svg',
-    { class: 'rule-strip', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
-    s('path', { class: 'axis', d: `M${EDGE} ${HEIGHT / 2}H${end}` }),
-    end < WIDTH - EDGE && s('path', { class: 'axis unjudged', d: `M${end} ${HEIGHT / 2}H${WIDTH - EDGE}` }),
-    ...drawn
-      .filter((mark) => mark.lastStep > mark.step)
-      .map((mark) => s('path', { class: 'lasting', d: `M${stripX(range, mark.step)} ${HEIGHT / 2}H${stripX(range, Math.min(mark.lastStep, range.last))}` })),
-    ...drawn.map((mark) => s('path', { class: `mark ${severitySign(mark.severity).tone}`, d: shapeOf(mark.severity, stripX(range, mark.step)) })),
-    cursor !== null && inside(cursor) && s('path', { class: 'cursor', d: `M${stripX(range, cursor)} 0V${HEIGHT}` }),
+    { class: 'rule-strip', role: 'img', 'aria-label': label },
+    line('axis', percent(0), end),
+    judgedTo < range.last && line('axis unjudged', end, percent(1)),
+    ...drawn.filter((mark) => mark.lastStep > mark.step).map((mark) => line('lasting', at(mark.step), at(mark.lastStep))),
+    ...drawn.map((mark) => s('svg', { x: at(mark.step), overflow: 'visible', class: severitySign(mark.severity).tone }, s('path', { class: 'mark', d: shapeOf(mark.severity) }))),
+    cursor !== null && inside(cursor) && s('line', { class: 'cursor', x1: at(cursor), x2: at(cursor), y1: 0, y2: 24 }),
   );
 }

@@ -1,0 +1,25 @@
+import { axeViolations, expect, picture, test, visit } from './harness';
+
+test('two runs part where their weights do', async ({ page, runs, server }) => {
+  runs.write('training', 'first');
+  runs.write('apart', 'second');
+  await visit(page, server, '#/run/first/compare');
+  await page.getByLabel('Other run').selectOption('second');
+  // From the training's step 40 on conv1.weight is half a unit off; eight evaluations came before it.
+  await expect(page.locator('.compare-verdict')).toHaveText('first and second part at step 48 (train 40), first in conv1.weight.');
+  await expect(page.locator('[data-partings] tbody tr')).toHaveCount(1);
+  await expect(page.locator('[data-partings]')).toContainText('72 of 72 elements differ');
+  await expect(page.locator('tr[data-differs="true"]').filter({ hasText: 'learning_rate' })).toContainText('0.10.2');
+  expect(page.url()).toContain('b=%40second');
+  await picture(page, 'compare');
+  await page.getByRole('button', { name: /Go to step 48/ }).click();
+  expect(page.url()).toContain('step=48');
+  expect(await axeViolations(page)).toEqual([]);
+});
+
+test('the same numbers do not part', async ({ page, runs, server }) => {
+  runs.write('training', 'first');
+  runs.write('training', 'again');
+  await visit(page, server, '#/run/first/compare?b=%40again');
+  await expect(page.locator('.compare-verdict')).toContainText('first and again are the same');
+});
