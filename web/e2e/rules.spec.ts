@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process';
+import { cpSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
 import { axeViolations, expect, picture, Server, test, visit } from './harness';
 
 test('rules tell what they found, where, and what they would find with other limits', async ({ page, runs, server }) => {
@@ -40,7 +44,6 @@ test('whoever may act asks the training to stop, after a question', async ({ pag
   await picture(page, 'rules-stop');
   await dialog.getByRole('button', { name: 'Stop' }).click();
   await expect(page.locator('[data-actions] [role=status]')).not.toBeEmpty();
-  const { readdirSync } = await import('node:fs');
   expect(readdirSync(`${runs.folder}/going/control`).filter((name) => name.startsWith('stop-'))).toHaveLength(1);
   server.close();
 });
@@ -50,4 +53,37 @@ test('without leave to act there is nothing to act with', async ({ page, runs, s
   await visit(page, server, '#/run/training/rules');
   await expect(page.getByText('No rule has judged this run.').first()).toBeVisible();
   await expect(page.locator('[data-actions]')).toHaveCount(0);
+});
+
+test('a rule that fires while the training goes on shows on the board and on the time bar', async ({ page, runs, server }) => {
+  const live = runs.live('going');
+  await live.steps(10);
+  const program = join(resolve(process.env.TRAINWARDEN_BUILD ?? '../build/release'), 'bin/trainwarden');
+  const watch = spawn(program, ['watch', 'going', '--runs', runs.folder, '--rule', 'ExplodingTensor:collection_names=losses', '--rule', 'LossNotDecreasing'], { stdio: 'ignore' });
+  try {
+    await visit(page, server, '#/run/going/rules');
+    const row = page.locator('tr[data-rule="ExplodingTensor"]');
+    await expect(row).toContainText('in progress');
+    await live.steps(10); // the loss of the training's step 17 is NaN
+    await expect(row).toContainText('issues found');
+    await expect(row.locator('svg[role=img]')).toHaveAttribute('aria-label', 'ExplodingTensor: fired at step 20');
+    await expect(page.getByRole('button', { name: /1 fired/ })).toBeVisible();
+    await expect(page.locator('[data-event]').first()).toContainText('ExplodingTensor');
+    await picture(page, 'rules-live');
+  } finally {
+    watch.kill();
+  }
+});
+
+test('a black box opens as a run of its own', async ({ page, runs, server }) => {
+  const folder = runs.write('training', 'training', 20);
+  const box = join(folder, 'blackbox', 'step-000020-rank-00000');
+  cpSync(runs.write('training', 'source', 3), box, { recursive: true });
+  writeFileSync(join(box, 'replay.json'), JSON.stringify({ format_version: 1, why: { kind: 'rule', message: 'the loss is NaN' }, failing_step: 2, steps: [{ global_step: 0 }, { global_step: 2 }] }));
+  await visit(page, server, '#/run/training/rules');
+  const boxes = page.getByRole('region', { name: 'Black boxes' });
+  await expect(boxes).toContainText('holds steps 0 to 2: rule, the loss is NaN');
+  await boxes.getByRole('link').click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('training/blackbox/step-000020-rank-00000');
+  await expect(page.getByLabel('Step', { exact: true }).first()).toHaveValue('2');
 });
