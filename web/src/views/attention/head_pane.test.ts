@@ -86,7 +86,7 @@ describe('HeadPane', () => {
     await at.until(() => at.all('.at-token').length === 24);
     const token = at.one('.at-token[data-side="query"][data-index="4"]');
     token.dispatchEvent(new Event('pointerenter'));
-    expect(at.one('.at-card h3').textContent).toBe('forest (4) as query');
+    expect(at.one('.at-card h2').textContent).toBe('forest (4) as query');
     token.click();
     expect(at.state.params['pins']).toBe('q4');
     await at.until(() => token.getAttribute('aria-pressed') === 'true');

@@ -33,7 +33,7 @@ export class NeuronPane implements Pane {
   private readonly invariants = h('p', { class: 'at-invariants' });
   private readonly note = h('p', { class: 'at-note' });
   private readonly body = h('div', { class: 'at-beside' });
-  private readonly card = h('aside', { class: 'at-card', 'aria-label': 'Exact numbers' });
+  private readonly card = h('section', { class: 'at-card', 'aria-label': 'Exact numbers' });
   private readonly picture: NeuronPicture;
   private readonly table = new Disclosure('As a table', (body) => this.fillTable(body));
   private moment: Moment | null = null;
@@ -216,12 +216,12 @@ export class NeuronPane implements Pane {
     else this.card.dataset['dim'] = String(dim);
     replace(
       this.card,
-      h('h3', {}, `${this.nameOf(neuron, 'query', neuron.query)} against ${this.nameOf(neuron, 'key', key)}`),
-      dim !== undefined && h('section', {}, h('h4', {}, `Dimension ${dim}`), number('q', neuron.queryVector[dim]!), number('k', neuron.key[at(dim)]!), number('q × k', neuron.product[at(dim)]!)),
+      h('h2', {}, `${this.nameOf(neuron, 'query', neuron.query)} against ${this.nameOf(neuron, 'key', key)}`),
+      dim !== undefined && h('section', {}, h('h3', {}, `Dimension ${dim}`), number('q', neuron.queryVector[dim]!), number('k', neuron.key[at(dim)]!), number('q × k', neuron.product[at(dim)]!)),
       number('q · k', neuron.dot[key]!), number('scaled', neuron.scaled[key]!), number('softmax', neuron.softmax[key]!),
       neuron.captured && number('captured', neuron.captured[key]!),
       h('p', {}, `Rank ${rankOf(neuron.softmax, key)} of ${count(neuron.keys)} keys`),
-      h('h4', {}, 'Dimensions that matter most'),
+      h('h3', {}, 'Dimensions that matter most'),
       h('ol', { class: 'at-dims' }, ...dims.map((each) => h('li', {}, `dimension ${each} `, h('data', { value: exact(neuron.product[at(each)]!, 'F32') }, exact(neuron.product[at(each)]!, 'F32'))))),
     );
   }

@@ -19,7 +19,7 @@ export function columnOf(weights: Weights, head: number, key: number): Float32Ar
 }
 
 export class TokenCard {
-  readonly element = h('aside', { class: 'at-card', 'aria-label': 'Numbers of the token in focus' });
+  readonly element = h('section', { class: 'at-card', 'aria-label': 'Numbers of the token in focus' });
 
   /** `pair` is the key whose weight is wanted, when the focus is a query that is pinned. */
   show(weights: Weights, token: TokenRef | null, pair: number | null): void {
@@ -30,7 +30,7 @@ export class TokenCard {
     this.element.dataset['side'] = token.side;
     this.element.dataset['index'] = String(token.index);
     const title = `${nameOf(weights, token)} as ${token.side}`;
-    replace(this.element, h('h3', {}, title), ...weights.heads.map((_, head) => this.head(weights, head, token, pair)));
+    replace(this.element, h('h2', {}, title), ...weights.heads.map((_, head) => this.head(weights, head, token, pair)));
   }
 
   private head(weights: Weights, head: number, token: TokenRef, pair: number | null): HTMLElement {
@@ -43,7 +43,7 @@ export class TokenCard {
       token.side === 'query' ? { side: 'key', index: place } : { side: 'query', index: weights.queries[place]! };
     return h(
       'section', { class: 'at-card-head' },
-      h('h4', {}, `Head ${weights.heads[head]}: ${note}`),
+      h('h3', {}, `Head ${weights.heads[head]}: ${note}`),
       h('ol', {}, ...order.map((place) => h(
         'li', { value: rankOf(values, place), class: place === pair ? 'at-pair' : undefined, 'data-head': weights.heads[head], 'data-other': other(place).index },
         h('bdi', {}, nameOf(weights, other(place))), ' ', h('data', { value: exact(values[place]!, 'F32') }, exact(values[place]!, 'F32')),
