@@ -185,7 +185,7 @@ test.describe('the model view', () => {
     const shown = Number(await page.locator('data[data-metric="entropy"][data-layer="0"][data-head="3"]').getAttribute('value'));
     const from = (1 * HEADS + 3) * TOKENS * TOKENS;
     const probs = stored(runs, '0.attention.self.probs', step).slice(from, from + TOKENS * TOKENS);
-    expect(shown).toBeCloseTo(probs.reduce((sum, weight) => sum - weight * Math.log2(weight), 0) / TOKENS, 4);
+    expect(shown).toBeCloseTo(probs.reduce((sum, weight) => sum - weight * Math.log(weight), 0) / TOKENS, 4);
   });
 });
 

@@ -7,13 +7,14 @@ export interface Place {
 }
 
 export const METRIC_NAMES: Record<string, string> = {
-  entropy: 'entropy (bits)',
+  entropy: 'entropy (nats)',
   distance: 'mean distance (tokens)',
   sink: 'weight on the first token',
   separators: 'weight on separators',
   diagonal: 'weight on itself',
   previous: 'weight on the token before',
-  drift: 'drift from the first step',
+  drift: 'drift from the first step (nats)',
+  nan_rows: 'rows with NaN or infinities',
 };
 
 export function metricName(metric: string): string {

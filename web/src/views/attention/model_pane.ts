@@ -119,7 +119,7 @@ export class ModelPane implements Pane {
     const heads = moment.listing.layers.reduce((sum, layer) => sum + layer.heads, 0);
     const sharpest = orderOf(atlas, headsOf(moment.listing.layers), '-entropy')[0];
     const text = sharpest && !Number.isNaN(metricAt(atlas, 'entropy', sharpest))
-      ? ` The sharpest is layer ${sharpest.layer}, head ${sharpest.head}, with an entropy of ${short(metricAt(atlas, 'entropy', sharpest), 3)} bits.` : '';
+      ? ` The sharpest is layer ${sharpest.layer}, head ${sharpest.head}, with an entropy of ${short(metricAt(atlas, 'entropy', sharpest), 3)} nats.` : '';
     return `${count(heads)} heads on ${count(atlas.length)} tokens, queries downwards, keys to the right.${text} A click or Enter opens a head.`;
   }
 

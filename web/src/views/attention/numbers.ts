@@ -1,11 +1,11 @@
 // Numbers of a row of weights.
 
-/** The entropy of a row in bits: 0 when one key has all, log2 of the keys when each has the same. */
-export function entropyBits(row: ArrayLike<number>): number {
+/** The entropy of a row in nats, as the server's: 0 when one key has all, ln of the keys when each has the same. */
+export function entropyNats(row: ArrayLike<number>): number {
   let entropy = 0;
   for (let i = 0; i < row.length; i++) {
     const weight = row[i]!;
-    if (weight > 0) entropy -= weight * Math.log2(weight);
+    if (weight > 0) entropy -= weight * Math.log(weight);
   }
   return entropy;
 }

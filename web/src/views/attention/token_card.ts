@@ -3,7 +3,7 @@ import { h, replace } from '../../draw/dom';
 import { exact, short } from '../../draw/numbers';
 
 import type { Weights } from './api';
-import { entropyBits, largest, rankOf } from './numbers';
+import { entropyNats, largest, rankOf } from './numbers';
 import type { TokenRef } from './selection';
 
 const MOST_LINES = 8;
@@ -36,7 +36,7 @@ export class TokenCard {
   private head(weights: Weights, head: number, token: TokenRef, pair: number | null): HTMLElement {
     const values = token.side === 'query' ? weights.row(head, token.index) : columnOf(weights, head, token.index);
     if (!values) return h('p', {}, `Head ${weights.heads[head]}: the row is being asked for.`);
-    const note = token.side === 'query' ? `entropy ${short(entropyBits(values))} bits` : `receives ${short(values.reduce((a, b) => a + b, 0))}`;
+    const note = token.side === 'query' ? `entropy ${short(entropyNats(values))} nats` : `receives ${short(values.reduce((a, b) => a + b, 0))}`;
     const order = largest(values, MOST_LINES);
     if (pair !== null && token.side === 'query' && !order.includes(pair)) order.push(pair);
     const other = (place: number): TokenRef =>
