@@ -40,7 +40,8 @@ export class AttentionView implements View {
   private readonly layers: Chooser;
   private readonly items: Chooser;
   private readonly status = h('span', { class: 'at-status' });
-  private readonly note = h('p', { class: 'at-note' });
+  private readonly note = h('p', {});
+  private readonly assumed = h('details', { class: 'at-details at-assumed', hidden: true }, h('summary', {}, 'What was assumed'), this.note);
   private readonly problem = h('div', { class: 'at-problem', role: 'alert', hidden: true });
   private readonly host = h('div', { class: 'at-host' });
   private readonly asked = new Latest();
@@ -67,7 +68,7 @@ export class AttentionView implements View {
     element.classList.add('attention');
     element.append(
       h('div', { class: 'at-bar' }, this.tabs, this.layers.element, this.items.element, this.status),
-      this.note, this.problem, this.host, h('p', { class: 'at-warning' }, WARNING),
+      this.assumed, this.problem, this.host, h('p', { class: 'at-warning' }, WARNING),
     );
     this.forget = context.source.notices((notice) => {
       if (notice.run === context.run.id && notice.kind !== 'runs') this.ask();
@@ -200,7 +201,8 @@ export class AttentionView implements View {
     this.layers.set(String(selection.layer));
     this.items.set(String(selection.item));
     this.element.dataset['mode'] = selection.mode;
-    this.note.textContent = selection.mode === 'mapping' ? '' : shownText(listing.note);
+    this.note.textContent = shownText(listing.note);
+    this.assumed.hidden = listing.note === '' || selection.mode === 'mapping';
     this.layers.element.hidden = selection.mode === 'model' || selection.mode === 'mapping';
     this.items.element.hidden = selection.mode === 'mapping';
   }

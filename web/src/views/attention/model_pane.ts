@@ -20,7 +20,7 @@ import { neighbours } from './steps';
 const THUMBNAIL = 32;
 const LEAST_PX = 34;
 const MOST_PX = 76;
-const MARGIN_PX = 34; // for the numbers of layers and heads, where heads are in rows of layers
+const MARGIN_PX = 22; // for the numbers of layers and heads, where heads are in rows of layers
 const CAPTION_PX = 16;
 
 interface Grid {
@@ -120,7 +120,7 @@ export class ModelPane implements Pane {
     const sharpest = orderOf(atlas, headsOf(moment.listing.layers), '-entropy')[0];
     const text = sharpest && !Number.isNaN(metricAt(atlas, 'entropy', sharpest))
       ? ` The sharpest is layer ${sharpest.layer}, head ${sharpest.head}, with an entropy of ${short(metricAt(atlas, 'entropy', sharpest), 3)} nats.` : '';
-    return `${count(heads)} heads on ${count(atlas.length)} tokens, queries downwards, keys to the right.${text} A click or Enter opens a head.`;
+    return `${count(heads)} heads on ${count(atlas.length)} tokens, queries downwards, keys to the right.${text}${moment.listing.layers.some((layer) => sharedBy(layer) > 1) ? ' Heads over one line share a key.' : ''} A click or Enter opens a head.`;
   }
 
   private places(): Place[] {
@@ -180,7 +180,7 @@ export class ModelPane implements Pane {
     if (!grid.captions) this.paintMargins(context, grid, theme.muted);
     places.forEach((place, i) => {
       const [x, y] = cellAt(grid, this.slot(place, i, grid));
-      this.paintCell(context, place, x, y, grid.cell - 3);
+      this.paintCell(context, place, x, y, grid.cell - 4);
       if (grid.captions) context.fillText(`${place.layer}.${place.head}  ${short(metricAt(this.atlas!, this.sorting(), place), 2)}`, x, y + grid.cell + CAPTION_PX - 6);
     });
   }
@@ -191,21 +191,22 @@ export class ModelPane implements Pane {
     if (this.image) context.drawImage(this.image, 0, from, size, size, x, y, side, side);
   }
 
-  /** Numbers of layers and heads, and brackets over heads that share a key. */
+  /** Numbers of layers and heads. */
   private paintMargins(context: CanvasRenderingContext2D, grid: Grid, line: string): void {
     for (let row = 0; row < grid.rows; row++) context.fillText(String(row), 4, MARGIN_PX + row * grid.cell + grid.cell / 2 + 4);
     for (let column = 0; column < grid.columns; column++) context.fillText(String(column), MARGIN_PX + column * grid.cell + 2, 12);
-    const share = sharedBy(this.moment!.listing.layers[0]);
-    if (share <= 1) return;
     context.strokeStyle = line;
-    context.lineWidth = 1.5;
-    for (let first = 0; first < grid.columns; first += share) {
-      const [from, to] = [MARGIN_PX + first * grid.cell + 1, MARGIN_PX + Math.min(grid.columns, first + share) * grid.cell - 5];
+    context.lineWidth = 2;
+    this.moment!.listing.layers.forEach((layer, row) => this.paintBrackets(context, grid, row, sharedBy(layer), layer.heads));
+  }
+
+  /** Lines below heads that share a key. */
+  private paintBrackets(context: CanvasRenderingContext2D, grid: Grid, row: number, share: number, heads: number): void {
+    const y = MARGIN_PX + (row + 1) * grid.cell - 1.5;
+    for (let first = 0; share > 1 && first < heads; first += share) {
       context.beginPath();
-      context.moveTo(from, 30);
-      context.lineTo(from, 20);
-      context.lineTo(to, 20);
-      context.lineTo(to, 30);
+      context.moveTo(MARGIN_PX + first * grid.cell, y);
+      context.lineTo(MARGIN_PX + Math.min(heads, first + share) * grid.cell - 5, y);
       context.stroke();
     }
   }
