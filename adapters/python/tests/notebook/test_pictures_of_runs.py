@@ -54,6 +54,15 @@ def test_a_trial_shows_how_the_run_stands(run: trainwarden.Trial) -> None:
     assert any("VanishingGradient NotApplicable" in each for each in texts)
 
 
+def test_a_trial_of_smdebugs_shows_the_same_and_its_own_text(run: trainwarden.Trial) -> None:
+    trials = pytest.importorskip("smdebug.trials")
+    trial = trials.create_trial(run.path)
+    bundle = trial._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(trial)
+    assert bundle["image/svg+xml"] == run._repr_mimebundle_()["image/svg+xml"]
+    assert set(trial._repr_mimebundle_(include=["image/svg+xml"])) == {"image/svg+xml"}
+
+
 def test_a_running_trial_is_one(run_dir: Path) -> None:
     with trainwarden.Hook(run_dir, save=1) as hook:
         hook.save_scalar("loss", 0.5)

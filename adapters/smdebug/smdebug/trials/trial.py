@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import trainwarden
 from trainwarden.errors import NotFound
+from trainwarden.notebook.trial_card import TrialCard
 
 from ..core.modes import ModeKeys, core_mode
 from ..core.tensor import Array, Tensor
@@ -50,6 +51,11 @@ class Trial(TrialSteps):
             f"<{type(self).__name__} name={self.name}, path={self.path}, steps={self.steps()}, "
             f"collections={list(self.collections())}, tensor_names={self.tensor_names()}>"
         )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """How the run stands, where a notebook draws; the text is as ever."""
+        bundle = TrialCard(self.source)._repr_mimebundle_(include, exclude)
+        return {**bundle, "text/plain": repr(self)} if "text/plain" in bundle else bundle
 
     def __hash__(self) -> int:
         return hash((self.name, self.path))
