@@ -50,9 +50,10 @@ async function firstPicture(page: Page, server: Server, link: string, shown: str
   await page.goto(server.at(link), { waitUntil: 'commit' });
   return page.evaluate(
     (selector) =>
-      new Promise<number>((done) => {
+      new Promise<number>((done, failed) => {
         const look = () => {
           if (document.querySelector(selector)) requestAnimationFrame(() => setTimeout(() => done(performance.now())));
+          else if (performance.now() > 60_000) failed(new Error(`nothing like ${selector} within a minute`));
           else setTimeout(look, 2);
         };
         look();
