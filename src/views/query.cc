@@ -106,8 +106,10 @@ Status Query::only(std::initializer_list<std::string_view> known) const {
   const std::vector<std::string> names(known.begin(), known.end());
   for (const auto& [name, value] : parameters_) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    return {Code::kInvalidArgument,
-            fmt::format("there is no parameter \"{}\" here{}", printable(name), did_you_mean(name, names))};
+    const std::string meant = did_you_mean(name, names);
+    const std::string all = names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+    return {Code::kInvalidArgument, fmt::format("there is no parameter \"{}\" here{} Known are: {}", printable(name),
+                                                meant.empty() ? "." : meant, all)};
   }
   return {};
 }

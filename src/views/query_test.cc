@@ -19,7 +19,8 @@ TEST(Query, ReadsNumbersWithinTheirLimits) {
 
 TEST(Query, NamesTheNearestOfAnUnknownParameter) {
   const Query query(Query::Parameters{{"setp", "1"}});
-  EXPECT_EQ(query.only({"step", "mode"}).message(), "there is no parameter \"setp\" here; did you mean \"step\"?");
+  EXPECT_EQ(query.only({"step", "mode"}).message(),
+            "there is no parameter \"setp\" here; did you mean \"step\"? Known are: step, mode");
   EXPECT_TRUE(Query(Query::Parameters{{"mode", "eval"}}).only({"step", "mode"}).ok());
 }
 
