@@ -1,6 +1,7 @@
 // `trainwarden run`: starts a training program under watch and hands its exit code on.
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -40,6 +41,8 @@ struct RunOptions {
   RuleChoice rules;
   ActionChoice actions;
   bool inside = false;
+  bool page = false;
+  std::optional<int> page_port;
 };
 
 // What the user wants, understood.
@@ -120,6 +123,7 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   plan.subscribe = judging.subscribe;
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, choose_run(options));
   plan.mute = options.rules.mute;
+  if (options.page || options.page_port) plan.page_port = options.page_port.value_or(0);
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, rule_environment(options, judging));
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, options.capture.environment(std::move(plan.environment)));
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.tensorboard_dir, options.capture.tensorboard_dir(plan.run));
@@ -184,6 +188,10 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
     print_report(stderr, inside);
   }
   if (result.board) print_board(plan, *result.board);
+  if (plan.page_port) {
+    fmt::print(stderr, "trainwarden: the page has ended with the program; again: {} serve {}\n", typed_program(),
+               typed_run(plan.run));
+  }
   fmt::print(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan.run));
 }
 
@@ -223,12 +231,15 @@ void add_run(CLI::App& app, Action& action) {
   add_action_choice(command, o.actions);
   command.add_flag("--inside", o.inside,
                    "Rules that can judge inside the program do, before the optimizer steps; skip-step implies it");
+  command.add_flag("--page", o.page, "Show the run on a page of the browser until the program ends; prints its link");
+  command.add_option("--page-port", o.page_port, "The same, on this port")->type_name("N")->check(CLI::Range(0, 65535));
   set_examples(command, {"trainwarden run -- python train.py", "trainwarden run -- ./train --epochs 3",
                          "trainwarden run --budget 1% --include-collection gradients --save-interval 10 -- ./train",
                          "trainwarden run --rules default -- python train.py",
                          "trainwarden run --rules default --on-fire skip-step -- python train.py",
                          "trainwarden run --name first --rule VanishingGradient --on-fire stop -- ./train",
                          "trainwarden run --rules default --actions actions.toml -- python train.py",
+                         "trainwarden run --page --rules default -- python train.py",
                          "trainwarden run --tensorboard board -- python train.py",
                          "trainwarden run --config capture.json -- python3 train.py"});
 }

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
 #include "base/text.h"
 #include "cli/browser.h"
 #include "cli/command.h"
@@ -63,6 +62,11 @@ Result<server::ServerOptions> server_options(const ServeOptions& options) {
   return server;
 }
 
+// To the run itself when it is one.
+std::string link_to(const server::Server& server, const std::filesystem::path& place) {
+  return views::is_run(place) ? server.link(run_name(place)) : server.link();
+}
+
 void announce(const ServeOptions& options, const server::Server& server, const std::filesystem::path& place) {
   if (options.json) {
     const std::string token_file = server.token_file().string();
@@ -71,7 +75,7 @@ void announce(const ServeOptions& options, const server::Server& server, const s
                        {"token_file", token_file.empty() ? Json(nullptr) : Json(token_file)}};
     fmt::print("{}\n", started.dump());  // in one line: who started us reads that and goes on
   } else {
-    fmt::print("{}\n", server.link());
+    fmt::print("{}\n", link_to(server, place));
   }
   std::fflush(stdout);
   fmt::print(stderr, "trainwarden: shows {} until Ctrl-C{}; the link is a key, give it to nobody\n",
@@ -90,7 +94,7 @@ int act(const ServeOptions& options) {
   if (!server.ok()) return report_error(server.status());
   announce(options, **server, *place);
   BrowserPage page;
-  if (options.open) page.open((*server)->link(), relay);
+  if (options.open) page.open(link_to(**server, *place), relay);
   while (!relay.wait_for_end(kSignalWait)) {
   }
   return kExitFine;

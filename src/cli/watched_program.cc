@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cli/exit_code.h"
 #include "cli/run_locator.h"
+#include "cli/run_page.h"
 #include "views/run_listing.h"
 
 namespace trainwarden::cli {
@@ -45,6 +46,8 @@ int ProgramResult::combined_exit_code() const {
 
 Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::EngineRule> rules) {
   SignalRelay relay;  // before any thread
+  std::unique_ptr<server::Server> page;
+  if (plan.page_port) page = open_run_page(plan.run, *plan.page_port);
   const std::int64_t start_ns = system_clock().steady_ns();
   TRAINWARDEN_ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::start(child_options(plan), relay));
   WatchView view(stderr, plan.chatter);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "server/percent.h"
 
 namespace trainwarden::server {
 namespace {
@@ -21,20 +22,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 bool is_name(std::string_view segment) {
   return segment.size() > 2 && segment.front() == '{' && segment.back() == '}';
-}
-
-int digit_of(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-Status bad_escape(std::string_view text) {
-  return Status(
-      Code::kInvalidArgument,
-      fmt::format("\"{}\" is not text escaped with %: two hexadecimal digits behind each %, UTF-8, no zero byte",
-                  printable(text.substr(0, 200))));
 }
 
 // What stands for the {names} of `pattern`, nothing when the address is another one.
@@ -59,26 +46,6 @@ bool is_more_exact(const Route& a, const Route& b) {
 }
 
 }  // namespace
-
-Result<std::string> decode_percent(std::string_view text, bool plus_is_space) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && plus_is_space) {
-      decoded += ' ';
-    } else if (text[i] == '%') {
-      if (i + 2 >= text.size()) return bad_escape(text);
-      const int high = digit_of(text[i + 1]);
-      const int low = digit_of(text[i + 2]);
-      if (high < 0 || low < 0 || high + low == 0) return bad_escape(text);
-      decoded += static_cast<char>(high * 16 + low);
-      i += 2;
-    } else {
-      decoded += text[i];
-    }
-  }
-  if (!is_utf8(decoded)) return bad_escape(text);
-  return decoded;
-}
 
 Result<views::Query> parse_query(std::string_view text) {
   views::Query::Parameters parameters;

@@ -10,8 +10,6 @@
 
 namespace trainwarden::server {
 
-// "a%20b" as "a b". kInvalidArgument for a broken escape, a zero byte, or bytes that are not UTF-8.
-Result<std::string> decode_percent(std::string_view text, bool plus_is_space);
 // "a=1&b=2". kInvalidArgument also for a parameter that is there twice: which one would be meant?
 Result<views::Query> parse_query(std::string_view text);
 

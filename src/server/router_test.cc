@@ -18,15 +18,6 @@ Router small_router() {
                  {.method = Method::kPost, .path = "/runs/{run}/stop", .handler = second, .acts = true}});
 }
 
-TEST(DecodePercent, GivesTextOrSaysWhatIsWrong) {
-  EXPECT_EQ(*decode_percent("a%20b%C3%a9", false), "a bé");
-  EXPECT_EQ(*decode_percent("a+b", false), "a+b");
-  EXPECT_EQ(*decode_percent("a+b", true), "a b");
-  for (const char* text : {"%", "%2", "%zz", "%00", "%ff", "\xff"}) {
-    EXPECT_EQ(decode_percent(text, false).status().code(), Code::kInvalidArgument) << text;
-  }
-}
-
 TEST(ParseQuery, TakesEachParameterOnce) {
   const auto query = parse_query("of=mean&step=3&flag&&name=a%26b");
   ASSERT_TRUE(query.ok()) << query.status().to_string();

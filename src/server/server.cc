@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "server/percent.h"
 #include "server/token_file.h"
 
 namespace trainwarden::server {
@@ -54,6 +55,11 @@ Server::~Server() {
 
 std::string Server::address() const {
   return fmt::format("http://{}:{}", host_, port());
+}
+
+std::string Server::link(std::string_view run_name) const {
+  const std::string place = run_name.empty() ? "" : "/run/" + encode_percent(run_name);
+  return fmt::format("{}/#t={}{}", address(), token_, place);
 }
 
 }  // namespace trainwarden::server

@@ -36,7 +36,8 @@ class Server {
   const std::string& token() const { return token_; }
   std::string address() const;  // "http://127.0.0.1:8000"
   // What opens the page: the token stands behind the #, which no browser sends and no log shows.
-  std::string link() const { return address() + "/#t=" + token_; }
+  // With a run's name it opens that run.
+  std::string link(std::string_view run_name = "") const;
   const std::filesystem::path& token_file() const { return token_file_; }  // empty: there is none
 
  private:

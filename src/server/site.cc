@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "server/caching.h"
 #include "server/page_answers.h"
+#include "server/percent.h"
 #include "server/replies.h"
 #include "trainwarden/version.h"
 
@@ -37,13 +38,7 @@ HttpAnswer wrong_method(std::string_view allowed) {
 
 // RFC 8187, so that no character of a name can end the header.
 std::string attachment(std::string_view file_name) {
-  std::string escaped;
-  for (const char c : file_name) {
-    const bool plain =
-        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_';
-    escaped += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return "attachment; filename*=UTF-8''" + escaped;
+  return "attachment; filename*=UTF-8''" + encode_percent(file_name);
 }
 
 HttpAnswer answer_of(Reply reply) {

@@ -1,0 +1,33 @@
+#include "cli/run_page.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/run_locator.h"
+
+namespace trainwarden::cli {
+namespace {
+
+Result<std::unique_ptr<server::Server>> start(const std::filesystem::path& runs, int port) {
+  std::error_code error;
+  std::filesystem::create_directories(runs, error);  // the training makes it as well, but later
+  if (error) return Status(Code::kUnavailable, fmt::format("cannot make {}: {}", runs.string(), error.message()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto shelf, views::Shelf::open(runs));
+  server::ServerOptions options;
+  options.listener.port = static_cast<std::uint16_t>(port);
+  return server::Server::start(std::move(shelf), options);
+}
+
+}  // namespace
+
+std::unique_ptr<server::Server> open_run_page(const std::filesystem::path& run, int port) {
+  auto server = start(std::filesystem::absolute(run).parent_path(), port);
+  if (!server.ok()) {
+    fmt::print(stderr, "trainwarden: warning: there is no page: {}\n", printable(server.status().message()));
+    return nullptr;
+  }
+  fmt::print(stderr, "trainwarden: the page, until the program ends: {}\n", (*server)->link(run_name(run)));
+  return *std::move(server);
+}
+
+}  // namespace trainwarden::cli
