@@ -1,6 +1,7 @@
 #include "trial/run_testing.h"
 
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 
 #include "base/bytes.h"
@@ -72,6 +73,21 @@ void add_record(store::StepBatch& batch, std::uint32_t id, const TestTensor& ten
       break;
     case RecordForm::kStatistics:
     case RecordForm::kShape: batch.statistics.push_back(statistics_row(id, tensor)); break;
+  }
+}
+
+// What lies below `path` of the storage, into `folder`.
+void copy_files(const storage::MemoryStorage& storage, const std::string& path, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  const auto names = storage.list(path);
+  must(names.status());
+  for (const std::string& name : *names) {
+    const std::string inside = path.empty() ? name : path + "/" + name;
+    if (storage.list(inside).ok()) {
+      copy_files(storage, inside, folder / name);
+    } else {
+      std::ofstream(folder / name, std::ios::binary) << storage.content(inside);
+    }
   }
 }
 
@@ -186,6 +202,10 @@ void TestRun::end(int worker, bool stopped) {
 void TestRun::kill(int worker) {
   writers_.erase(worker);
   ids_.erase(worker);
+}
+
+void TestRun::save_to(const std::filesystem::path& folder) const {
+  copy_files(*storage_, "", folder);
 }
 
 std::unique_ptr<Trial> TestRun::open(const TrialOptions& options) const {

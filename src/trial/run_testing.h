@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -69,6 +70,8 @@ class TestRun {
   FakeClock& clock() const { return *clock_; }
   const store::RunInfo& info() const { return info_; }
   std::unique_ptr<Trial> open(const TrialOptions& options = {}) const;
+  // The files as they are now, below a folder of the disk: for who opens runs by their path.
+  void save_to(const std::filesystem::path& folder) const;
 
  private:
   store::JournalWriter& writer(int worker);

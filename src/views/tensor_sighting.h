@@ -1,0 +1,44 @@
+// Where a tensor lies at a step, and who has it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainwarden/status.h"
+#include "trial/tensor_lookup.h"
+#include "views/shelf.h"
+
+namespace trainwarden::views {
+
+struct TensorSighting {
+  trial::Sighting sighting;
+  std::string worker;
+};
+
+// `worker` empty: the first that has it. The errors of Trial::statistics.
+Result<TensorSighting> see_tensor(Trial& trial, std::string_view tensor, std::int64_t step, std::string_view worker);
+
+// The steps that hold a tensor, each list rising. Incomplete ones too: what is there can be looked at.
+struct FormSteps {
+  store::RecordForm form = store::RecordForm::kValue;
+  std::vector<std::int64_t> steps;
+};
+struct ModeSteps {
+  Mode mode = Mode::kGlobal;
+  std::vector<std::int64_t> steps;  // global
+};
+struct TensorPresence {
+  std::vector<std::int64_t> steps;  // global
+  std::vector<FormSteps> forms;     // those with a step
+  std::vector<ModeSteps> modes;
+  std::vector<std::string> workers;  // that have it at any step
+};
+// kNotFound when the run has no such tensor.
+Result<TensorPresence> tensor_presence(Trial& trial, std::string_view tensor);
+
+// "value", "statistics", "scalar", "shape", "reductions".
+std::string_view name(store::RecordForm form);
+
+}  // namespace trainwarden::views
