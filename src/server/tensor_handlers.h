@@ -34,7 +34,7 @@ bool is_complete(const Trial& trial, std::int64_t step);
 // "train" and the step of the mode, for words beside a global step; "global" and the step itself when the run has
 // none of it.
 std::pair<std::string, std::int64_t> mode_of_step(const Trial& trial, std::int64_t step);
-// [[first, every, count], ...]
+// [[first, stride, count], ...]
 format::OrderedJson steps_json(std::span<const std::int64_t> steps);
 // "conv0_weight-step-100.npy" of a tensor's name, with no byte that a file's name may not have.
 std::string download_name(std::string_view tensor, std::int64_t step, std::string_view suffix);
