@@ -72,10 +72,10 @@ Result<Reply> answer_tensor(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const TensorInfo info, asked.use.trial().tensor_info(asked.tensor));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto presence, views::tensor_presence(asked.use.trial(), asked.tensor));
   OrderedJson forms = OrderedJson::object();
-  for (const views::FormSteps& form : presence.forms)
+  for (const views::StepsOfForm& form : presence.forms)
     forms[std::string(views::name(form.form))] = steps_json(form.steps);
   OrderedJson modes = OrderedJson::array();
-  for (const views::ModeSteps& mode : presence.modes) {
+  for (const views::StepsOfMode& mode : presence.modes) {
     modes.push_back({{"mode", name(mode.mode)}, {"steps", steps_json(mode.steps)}});
   }
   return json_reply({{"id", request.in_path("tensor")},

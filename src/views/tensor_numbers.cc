@@ -161,11 +161,11 @@ NumbersOverSteps numbers_over_steps(OpenRun::Use& use, std::string_view tensor, 
 std::vector<std::int64_t> steps_with_numbers(const TensorPresence& presence, std::int64_t from, std::int64_t to,
                                              std::optional<Mode> mode) {
   std::set<std::int64_t> steps;
-  for (const FormSteps& form : presence.forms) {
+  for (const StepsOfForm& form : presence.forms) {
     if (form.form != RecordForm::kShape) steps.insert(form.steps.begin(), form.steps.end());
   }
   std::vector<std::int64_t> chosen;
-  for (const ModeSteps& of_mode : presence.modes) {
+  for (const StepsOfMode& of_mode : presence.modes) {
     if (mode && *mode != Mode::kGlobal && *mode != of_mode.mode) continue;
     for (const std::int64_t step : of_mode.steps) {
       if (step >= from && step <= to && steps.contains(step)) chosen.push_back(step);

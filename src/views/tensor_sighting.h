@@ -21,18 +21,18 @@ struct TensorSighting {
 Result<TensorSighting> see_tensor(Trial& trial, std::string_view tensor, std::int64_t step, std::string_view worker);
 
 // The steps that hold a tensor, each list rising. Incomplete ones too: what is there can be looked at.
-struct FormSteps {
+struct StepsOfForm {
   store::RecordForm form = store::RecordForm::kValue;
   std::vector<std::int64_t> steps;
 };
-struct ModeSteps {
+struct StepsOfMode {
   Mode mode = Mode::kGlobal;
   std::vector<std::int64_t> steps;  // global
 };
 struct TensorPresence {
   std::vector<std::int64_t> steps;  // global
-  std::vector<FormSteps> forms;     // those with a step
-  std::vector<ModeSteps> modes;
+  std::vector<StepsOfForm> forms;   // those with a step
+  std::vector<StepsOfMode> modes;
   std::vector<std::string> workers;  // that have it at any step
 };
 // kNotFound when the run has no such tensor.

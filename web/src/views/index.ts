@@ -2,6 +2,7 @@
 import type { ViewKind } from './view';
 
 export const views: ViewKind[] = [
+  { id: 'tensors', title: 'Tensors', key: 't', load: async () => (await import('./tensors')).mount },
   { id: 'attention', title: 'Attention', key: 'a', load: async () => (await import('./attention')).mount },
   { id: 'rules', title: 'Rules', key: 'u', load: async () => (await import('./rules')).mount },
   { id: 'confusion', title: 'Confusion', key: 'c', load: async () => (await import('./confusion')).mount },

@@ -1,0 +1,245 @@
+// Browser: all tensors of a run, as a tree with columns. Only the rows in sight are in the document.
+import { h, replace } from '../../draw/dom';
+import { count, short } from '../../draw/numbers';
+
+import type { TensorApi, TensorList } from './api';
+import { nameFilter } from './name_filter';
+import { type Grouping, NameTree, type TreeRow } from './name_tree';
+import { NumberFeed } from './number_feed';
+import { sparkline } from './sparkline';
+
+export interface BrowserState {
+  search: string;
+  grouping: Grouping;
+  /** Name of the tensor that is shown beside. */
+  tensor?: string;
+  step: number | null;
+}
+
+export interface BrowserOwner {
+  choose(name: string): void;
+  search(text: string): void;
+  group(grouping: Grouping): void;
+  failed(error: unknown): void;
+}
+
+export const ROW = 28;
+const AROUND = 6; // rows above and below those in sight
+const OPEN_AT_FIRST = 200; // tensors: a small tree is open, a large one closed
+
+const GROUPINGS: [Grouping, string][] = [['path', 'By module'], ['collection', 'By collection'], ['flat', 'Flat']];
+const COLUMNS = ['Name', 'Type', 'Shape', 'Steps', 'Mean', 'Std', 'NaN', 'Zero', 'Mean over steps'];
+
+export class Browser {
+  readonly element: HTMLElement;
+  private readonly search = h('input', { type: 'search', placeholder: 'Name, *.weight or /regex/', 'aria-label': 'Search tensors', 'data-search': true });
+  private readonly groupings: HTMLButtonElement[];
+  private readonly summary = h('p', { class: 'muted tn-summary', role: 'status' });
+  private readonly rowsBox = h('div', { class: 'tn-rows', role: 'presentation' });
+  private readonly scroller: HTMLElement;
+  private readonly feed: NumberFeed;
+  private list: TensorList | null = null;
+  private state: BrowserState = { search: '', grouping: 'path', step: null };
+  private readonly toggled = new Set<string>(); // groups that are not as they are at first
+  private rows: TreeRow[] = [];
+  private found: number[] = [];
+  private treeOf = '';
+  private tree: NameTree | null = null;
+  private active = 0;
+
+  constructor(
+    api: TensorApi,
+    private readonly owner: BrowserOwner,
+  ) {
+    this.feed = new NumberFeed(api, () => this.draw(), (error) => owner.failed(error));
+    this.groupings = GROUPINGS.map(([grouping, title]) =>
+      h('button', { type: 'button', 'data-grouping': grouping, onclick: () => owner.group(grouping) }, title),
+    );
+    this.search.addEventListener('input', () => owner.search(this.search.value));
+    const head = h('div', { class: 'tn-row tn-head', role: 'row' }, ...COLUMNS.map((title, i) => h('span', { role: 'columnheader', class: columnClass(i) }, title)));
+    this.scroller = h('div', { class: 'tn-scroller', role: 'treegrid', tabindex: '0', 'aria-label': 'Tensors' }, head, this.rowsBox);
+    this.scroller.addEventListener('scroll', () => this.draw(), { passive: true });
+    this.scroller.addEventListener('keydown', (event) => this.key(event));
+    this.element = h('section', { class: 'tn-browser' },
+      h('div', { class: 'toolbar' }, this.search, h('div', { class: 'tn-buttons', role: 'group', 'aria-label': 'Grouping' }, ...this.groupings)),
+      this.summary, this.scroller);
+  }
+
+  show(list: TensorList, state: BrowserState): void {
+    const renewed = this.list !== list || this.state.step !== state.step;
+    this.list = list;
+    this.state = state;
+    if (document.activeElement !== this.search) this.search.value = state.search;
+    for (const button of this.groupings) button.setAttribute('aria-pressed', String(button.dataset['grouping'] === state.grouping));
+    this.buildTree();
+    this.buildRows();
+    if (renewed) this.feed.renew(state.step);
+    this.draw();
+  }
+
+  focusSearch(): void {
+    this.search.focus();
+    this.search.select();
+  }
+
+  /** The rows as a table, for a file. */
+  table(): (string | number)[][] {
+    const list = this.list;
+    if (!list) return [];
+    const head = ['name', 'dtype', 'shape', 'values', 'statistics', 'scalars', 'reductions', 'first_step', 'last_step'];
+    return [head, ...this.found.map((i) => [
+      list.names[i]!, list.dtypes[i] ?? '', list.shapes[i] ? `[${list.shapes[i]!.join(', ')}]` : '', list.values[i]!, list.statistics[i]!,
+      list.scalars[i]!, list.reductions[i]!, list.first_steps[i]!, list.last_steps[i]!,
+    ])];
+  }
+
+  destroy(): void {
+    this.feed.close();
+  }
+
+  private buildTree(): void {
+    const list = this.list!;
+    const what = `${list.names.length} ${this.state.grouping} ${this.state.search}`;
+    if (this.treeOf === what && this.tree) return;
+    this.treeOf = what;
+    const filter = nameFilter(this.state.search);
+    this.found = [];
+    list.names.forEach((name, index) => {
+      if (filter.finds(name)) this.found.push(index);
+    });
+    this.tree = new NameTree(list.names, this.found, this.state.grouping, list.collections);
+    this.active = 0;
+    const all = list.names.length;
+    this.summary.textContent = filter.fault ?? (this.found.length === all ? `${count(all)} tensors` : `${count(this.found.length)} of ${count(all)} tensors`);
+    this.summary.classList.toggle('bad', filter.fault !== undefined);
+  }
+
+  private buildRows(): void {
+    const openAtFirst = this.state.search !== '' || this.found.length <= OPEN_AT_FIRST;
+    this.rows = this.tree!.rows((key) => openAtFirst !== this.toggled.has(key));
+    this.active = Math.min(this.active, Math.max(this.rows.length - 1, 0));
+    this.rowsBox.style.height = `${this.rows.length * ROW}px`;
+    this.scroller.setAttribute('aria-rowcount', String(this.rows.length + 1));
+  }
+
+  private draw(): void {
+    const height = this.scroller.clientHeight || 600;
+    const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - AROUND);
+    const last = Math.min(this.rows.length, first + Math.ceil(height / ROW) + 2 * AROUND);
+    const shown: HTMLElement[] = [];
+    const ids: string[] = [];
+    for (let i = first; i < last; ++i) {
+      const row = this.rows[i]!;
+      if (row.tensor !== undefined) ids.push(this.list!.ids[row.tensor]!);
+      shown.push(this.rowElement(row, i));
+    }
+    replace(this.rowsBox, ...shown);
+    this.feed.want(ids);
+    if (shown.length > 0) this.scroller.setAttribute('aria-activedescendant', `tn-row-${this.active}`);
+    else this.scroller.removeAttribute('aria-activedescendant');
+  }
+
+  private rowElement(row: TreeRow, index: number): HTMLElement {
+    const element = row.tensor === undefined ? this.groupElement(row) : this.tensorElement(row, row.tensor);
+    element.id = `tn-row-${index}`;
+    element.setAttribute('role', 'row');
+    element.setAttribute('aria-level', String(row.level + 1));
+    element.setAttribute('aria-rowindex', String(index + 2));
+    element.style.top = `${index * ROW}px`;
+    if (index === this.active) element.classList.add('tn-active');
+    element.addEventListener('click', () => {
+      this.active = index;
+      this.use(row);
+    });
+    return element;
+  }
+
+  private groupElement(row: TreeRow): HTMLElement {
+    const name = h('span', { role: 'gridcell', class: 'tn-name' }, h('span', { class: 'tn-twist', 'aria-hidden': 'true' }, row.open ? '▾' : '▸'), row.label,
+      h('span', { class: 'muted' }, ` ${count(row.count ?? 0)}`));
+    name.style.paddingLeft = `${row.level * 14}px`;
+    return h('div', { class: 'tn-row tn-group', 'aria-expanded': String(row.open === true) }, name);
+  }
+
+  private tensorElement(row: TreeRow, tensor: number): HTMLElement {
+    const list = this.list!;
+    const numbers = this.feed.get(list.ids[tensor]!);
+    const known = (name: string) => (numbers && numbers.step !== null ? numbers.number(name) : NaN);
+    const all = known('count');
+    const nan = known('nan');
+    const shape = list.shapes[tensor];
+    const cells: (string | HTMLElement | SVGElement)[] = [
+      list.dtypes[tensor] ?? '', shape ? `[${shape.join(', ')}]` : '', stepsText(list, tensor), number(known('mean')), number(known('std')),
+      nan > 0 ? h('strong', { class: 'bad' }, count(nan)) : number(nan), all > 0 ? `${short((100 * known('zero')) / all, 3)} %` : '',
+      numbers ? sparkline(numbers.sparkSteps, numbers.spark) : '',
+    ];
+    const name = h('span', { role: 'gridcell', class: 'tn-name', title: list.names[tensor] }, row.label);
+    name.style.paddingLeft = `${row.level * 14 + 16}px`;
+    return h('div', { class: 'tn-row', 'aria-selected': String(list.names[tensor] === this.state.tensor), 'data-tensor': list.names[tensor] }, name,
+      ...cells.map((cell, i) => h('span', { role: 'gridcell', class: columnClass(i + 1) }, cell)));
+  }
+
+  private use(row: TreeRow): void {
+    if (row.tensor !== undefined) {
+      this.owner.choose(this.list!.names[row.tensor]!);
+    } else {
+      this.toggle(row);
+    }
+    this.draw();
+  }
+
+  private toggle(row: TreeRow): void {
+    if (!this.toggled.delete(row.key!)) this.toggled.add(row.key!);
+    this.buildRows();
+    this.draw();
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = this.rows[this.active];
+    if (!row) return;
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / ROW) - 1);
+    switch (event.key) {
+      case 'ArrowDown': this.move(this.active + 1); break;
+      case 'ArrowUp': this.move(this.active - 1); break;
+      case 'PageDown': this.move(this.active + page); break;
+      case 'PageUp': this.move(this.active - page); break;
+      case 'Home': this.move(0); break;
+      case 'End': this.move(this.rows.length - 1); break;
+      case 'ArrowRight': if (row.tensor === undefined && !row.open) this.toggle(row); else this.move(this.active + 1); break;
+      case 'ArrowLeft': if (row.tensor === undefined && row.open) this.toggle(row); else this.move(this.groupOf(this.active)); break;
+      case 'Enter': case ' ': this.use(row); break;
+      default: return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private groupOf(index: number): number {
+    const level = this.rows[index]!.level;
+    for (let i = index - 1; i >= 0; --i) if (this.rows[i]!.level < level) return i;
+    return index;
+  }
+
+  private move(to: number): void {
+    this.active = Math.min(this.rows.length - 1, Math.max(0, to));
+    const top = this.active * ROW;
+    const inSight = this.scroller.clientHeight - 2 * ROW; // less the head and one row
+    if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
+    if (top > this.scroller.scrollTop + inSight) this.scroller.scrollTop = top - inSight;
+    this.draw();
+  }
+}
+
+function columnClass(index: number): string {
+  return `tn-cell tn-cell-${index}`;
+}
+
+function number(value: number): string {
+  return Number.isNaN(value) ? '' : short(value);
+}
+
+function stepsText(list: TensorList, tensor: number): string {
+  const records = Math.max(list.values[tensor]!, list.statistics[tensor]!, list.scalars[tensor]!, list.reductions[tensor]!);
+  return records === 0 ? '' : `${count(records)}`;
+}

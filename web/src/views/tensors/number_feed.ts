@@ -1,0 +1,91 @@
+// NumberFeed: the newest numbers of the tensors that are in sight, asked for together and remembered.
+import type { TensorApi } from './api';
+import { NumberTable } from './api';
+
+export interface TensorNumbers {
+  /** At which step they are, null when nothing with numbers was kept at or before the cursor. */
+  step: number | null;
+  number(name: string): number;
+  sparkSteps: Float64Array;
+  spark: Float64Array;
+}
+
+const MOST = 64; // tensors in one question
+const POINTS = 24;
+
+export class NumberFeed {
+  private readonly known = new Map<string, TensorNumbers>();
+  private wanted: string[] = [];
+  private asking: AbortController | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private step: number | null = null;
+  /** What the numbers are of: they are asked for anew when it changes. */
+  private version = 0;
+  private readonly seen = new Map<string, number>();
+
+  constructor(
+    private readonly api: TensorApi,
+    private readonly arrived: () => void,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  get(id: string): TensorNumbers | undefined {
+    return this.known.get(id);
+  }
+
+  /** The cursor has moved, or the run has grown. What is known stays in sight until it is replaced. */
+  renew(step: number | null): void {
+    this.step = step;
+    ++this.version;
+    this.ask();
+  }
+
+  want(ids: string[]): void {
+    this.wanted = ids;
+    this.ask();
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.asking?.abort();
+    this.timer = undefined;
+    this.wanted = [];
+  }
+
+  /** A moment later: who scrolls asks for many. */
+  private ask(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      void this.askNow();
+    }, 60);
+  }
+
+  private async askNow(): Promise<void> {
+    const missing = this.wanted.filter((id) => this.seen.get(id) !== this.version).slice(0, MOST);
+    if (missing.length === 0 || this.asking) return;
+    this.asking = new AbortController();
+    const version = this.version;
+    try {
+      const arrays = await this.api.newest(missing, this.step, POINTS, 'mean', this.asking.signal);
+      const table = new NumberTable(arrays);
+      const [steps, sparkSteps, sparks] = [arrays.f64('steps'), arrays.f64('spark_steps'), arrays.f64('sparks')];
+      missing.forEach((id, row) => {
+        this.known.set(id, {
+          step: Number.isNaN(steps[row]!) ? null : steps[row]!,
+          number: (name) => table.at(row, name),
+          sparkSteps: sparkSteps.subarray(row * POINTS, (row + 1) * POINTS),
+          spark: sparks.subarray(row * POINTS, (row + 1) * POINTS),
+        });
+        // What the server left out for now is asked for once more.
+        if ((arrays.json<number>('pending') ?? 0) === 0) this.seen.set(id, version);
+      });
+      this.arrived();
+    } catch (error) {
+      if ((error as Error).name !== 'AbortError') this.failed(error);
+      for (const id of missing) this.seen.set(id, version);
+    } finally {
+      this.asking = null;
+    }
+    this.ask();
+  }
+}
