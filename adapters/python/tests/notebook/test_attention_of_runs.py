@@ -82,6 +82,17 @@ def test_a_running_run_is_followed(run_dir: Path) -> None:
     writer.close()
 
 
+def test_linked_views_show_the_same_place(run: trainwarden.Trial) -> None:
+    head, neuron = AttentionHeadView(run), NeuronView(run, query=3)
+    head.link(neuron)
+    head.select_step(1)
+    head.select_head(2)
+    neuron.select_layer(1)
+    neuron.select_query(4)
+    assert (neuron.step, neuron.head) == (1, 2) and head.layer == 1
+    assert np.allclose(head.data()["weights"][4], neuron.data()["softmax"], atol=1e-6)
+
+
 def test_vectors_for_saved_pages_are_those_of_the_run(run: trainwarden.Trial) -> None:
     answers = answers_of(run)
     layer = answers.json("/attention")["layers"][1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -88,6 +89,17 @@ def test_news_of_the_run_reach_the_widget(run_dir: Path, monkeypatch: pytest.Mon
         time.sleep(0.01)
     assert view.widget.version > seen
     writer.close()
+
+
+def test_a_process_that_ends_while_a_view_looks_for_news_ends_well(run_dir: Path) -> None:
+    write_run(run_dir, steps=1)
+    program = f"""
+from trainwarden.notebook import AttentionHeadView, live
+live._LOOK_EVERY_S = 0.0001
+views = [AttentionHeadView({str(run_dir)!r}, live=True) for _ in range(8)]
+"""
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_the_bundle_has_the_widget_and_a_picture_for_who_has_no_widgets() -> None:

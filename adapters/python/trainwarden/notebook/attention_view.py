@@ -38,6 +38,7 @@ class AttentionView(Displayed):
         self.step = self._newest_step() if step is None else int(step)
         self._follows = step is None
         self._widget: Any = None
+        self._linked: list[AttentionView] = []
 
     # The seed's selectors. What cannot be shown is refused, and the view stays as it is.
 
@@ -56,6 +57,18 @@ class AttentionView(Displayed):
         """Which text of the batch."""
         self._select(item=int(item))
 
+    def link(self, other: AttentionView) -> None:
+        """What is selected here is selected there, too, from now on, and the other way round: the step and, where both
+        have them, layer, head, item and query. What the other cannot show is refused there and said here."""
+        self._linked.append(other)
+        other._linked.append(self)
+
+    def _tell_linked(self, words: dict[str, int]) -> None:
+        for other in self._linked:
+            news = {name: word for name, word in words.items() if getattr(other, name, word) != word}
+            if news:
+                other._select(**news)
+
     def _select(self, **words: int) -> None:
         before = {name: getattr(self, name) for name in ("step", *words)}
         self.__dict__.update(words)
@@ -70,6 +83,7 @@ class AttentionView(Displayed):
         else:
             self._widget.set_trait("params", {**self._widget.params, **self._params()})
             self._widget.set_trait("step", None if self._follows else self.step)
+        self._tell_linked(words)
 
     def _settle(self) -> None:
         """Asks for what is to be shown; of a run that is the newest step at or before the one that was named."""
@@ -151,6 +165,7 @@ class AttentionView(Displayed):
         self.item = int(params.get("item", self.item))
         if params.get("first", "all") != "all":
             self.n_tokens = int(params["first"])
+        self._tell_linked({name: getattr(self, name) for name in ("step", "layer", "head", "item")})
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         if self._widget is None:

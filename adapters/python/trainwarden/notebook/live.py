@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import threading
 import weakref
@@ -43,7 +44,7 @@ def live_widget(answers: Answers, modes: list[str], step: int | None, params: di
     }
     widget = type("AttentionWidget", (anywidget.AnyWidget,), traits)()
     widget.on_msg(_answering(answers))
-    _follow(widget, answers)
+    _Follower(widget, answers).start()
     return widget
 
 
@@ -66,21 +67,28 @@ def answer_to(answers: Answers, message: dict[str, Any]) -> tuple[dict[str, Any]
     return {**head, "type": "arrays" if reply.is_arrays else "json"}, [reply.body]
 
 
-def _follow(widget: Any, answers: Answers) -> None:
-    """Looks for news until the widget is gone."""
-    weak = weakref.ref(widget)
-    closed = threading.Event()
-    widget.observe(lambda change: closed.set() if change.new is None else None, "comm")
+class _Follower(threading.Thread):
+    """Looks for news until the widget is gone or the process ends."""
 
-    def look() -> None:
-        while not closed.wait(_LOOK_EVERY_S):
-            alive = weak()
-            if alive is None:
+    def __init__(self, widget: Any, answers: Answers):
+        super().__init__(name="trainwarden-notebook", daemon=True)
+        self._widget = weakref.ref(widget)
+        self._answers = answers
+        self._ended = threading.Event()
+        # A thread that is inside of the core when the interpreter ends would end the process with a crash.
+        atexit.register(self.end)
+        widget.observe(lambda change: self._ended.set() if change.new is None else None, "comm")
+
+    def end(self) -> None:
+        self._ended.set()
+        self.join()
+
+    def run(self) -> None:
+        while not self._ended.wait(_LOOK_EVERY_S):
+            widget = self._widget()
+            if widget is None:
                 return
             try:
-                alive.version = answers.version()
+                widget.version = self._answers.version()
             except Error:
                 return  # the run is gone; a question about it says so to who looks
-            del alive
-
-    threading.Thread(target=look, name="trainwarden-notebook", daemon=True).start()
