@@ -1,5 +1,5 @@
 // What the server says about attention: the form of its answers, read into types.
-import { addressOf, type Parameters } from '../../data/source';
+import { SourceError, addressOf, type Parameters } from '../../data/source';
 import type { Arrays } from '../../data/safetensors';
 
 export interface TensorRef {
@@ -108,25 +108,52 @@ export function labelsOf(arrays: Arrays, shownQueries: number, shownKeys: number
 
 /** Rows of attention weights of some heads: all of the first queries, or single ones. */
 export class Weights {
-  readonly origin: Origin;
-  readonly labels: Labels;
-  readonly heads: readonly number[];
-  readonly keyValueHeads: readonly number[];
-  readonly keyCount: number;
-  private readonly values: Float32Array;
   private readonly rowOfQuery = new Map<number, number>();
 
-  constructor(arrays: Arrays, readonly queries: readonly number[]) {
-    const array = arrays.get('weights');
-    const [heads = 0, rows = 0, keys = 0] = array.shape;
-    if (rows !== queries.length) throw new Error(`${queries.length} rows were asked for, ${rows} came`);
-    this.values = arrays.f32('weights');
-    this.keyCount = keys;
-    this.heads = arrays.json<number[]>('heads') ?? Array.from({ length: heads }, (_, i) => i);
-    this.keyValueHeads = arrays.json<number[]>('key_value_head') ?? [];
-    this.origin = originOf(arrays, rows, keys);
-    this.labels = labelsOf(arrays, rows, keys);
+  private constructor(
+    readonly queries: readonly number[],
+    readonly origin: Origin,
+    readonly labels: Labels,
+    readonly heads: readonly number[],
+    readonly keyValueHeads: readonly number[],
+    readonly keyCount: number,
+    private readonly values: Float32Array,
+    /** Not weights, but how far one head's are above (index 0) and below (index 1) those of what is named here. */
+    readonly comparedWith: string | null = null,
+  ) {
     queries.forEach((query, row) => this.rowOfQuery.set(query, row));
+  }
+
+  static of(arrays: Arrays, queries: readonly number[]): Weights {
+    const [heads = 0, rows = 0, keys = 0] = arrays.get('weights').shape;
+    if (rows !== queries.length) throw new Error(`${queries.length} rows were asked for, ${rows} came`);
+    return new Weights(
+      queries, originOf(arrays, rows, keys), labelsOf(arrays, rows, keys),
+      arrays.json<number[]>('heads') ?? Array.from({ length: heads }, (_, i) => i),
+      arrays.json<number[]>('key_value_head') ?? [], keys, arrays.f32('weights'),
+    );
+  }
+
+  /** The first head's differences. Throws where the two are not weights of the same tokens. */
+  static difference(now: Weights, then: Weights, name: string): Weights {
+    const texts = (weights: Weights): string => JSON.stringify([weights.queries, weights.keyCount, weights.labels.query, weights.labels.key]);
+    if (texts(now) !== texts(then)) {
+      throw new SourceError('failed precondition', `The tokens are others than those of ${name}: their weights cannot be compared one by one.`);
+    }
+    const size = now.queries.length * now.keyCount;
+    const values = new Float32Array(2 * size);
+    for (let i = 0; i < size; i++) {
+      const change = now.values[i]! - then.values[i]!;
+      values[change > 0 ? i : size + i] = Math.abs(change);
+    }
+    const head = now.heads[0] ?? 0;
+    return new Weights(now.queries, now.origin, now.labels, [head, head], [], now.keyCount, values, name);
+  }
+
+  /** `head` counts `heads`. */
+  headName(head: number): string {
+    if (this.comparedWith === null) return `Head ${this.heads[head]}`;
+    return `Head ${this.heads[head]}, ${head === 0 ? 'more' : 'less'} than at ${this.comparedWith}`;
   }
 
   /** The weights of a query over the keys; undefined when this answer does not have it. `head` counts `heads`. */

@@ -9,6 +9,7 @@ import { shown as shownText } from '../../data/text';
 import type { KeyHelp, Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
 
 import { Addresses, type Listing, type StepListing } from './api';
+import { Comparison } from './comparison';
 import { type Chooser, button, chooser } from './controls';
 import { Loader } from './loader';
 import { Latest, type MakePane, type Moment, type Pane, type Shown } from './pane';
@@ -46,6 +47,7 @@ export class AttentionView implements View {
   private readonly host = h('div', { class: 'at-host' });
   private readonly asked = new Latest();
   private readonly made = new Latest();
+  private readonly comparison: Comparison;
   private readonly forget: () => void;
   private listing: Listing | null = null;
   private attentionSteps = new StepRanges([]);
@@ -63,6 +65,7 @@ export class AttentionView implements View {
     this.state = state;
     this.loader = new Loader(context.source);
     this.addresses = new Addresses(context.run.id);
+    this.comparison = new Comparison(context.source, this.addresses, () => this.show(), (error) => this.fail(error));
     this.layers = chooser('Layer', [], (layer) => this.change({ layer }));
     this.items = chooser('Batch item', [['0', '0']], (item) => this.change({ item: wordOf(item, '0'), pins: undefined, query: undefined, key: undefined }));
     element.classList.add('attention');
@@ -164,7 +167,7 @@ export class AttentionView implements View {
     this.showBar(listing, this.selection);
     const moment = this.momentOf(listing, this.selection);
     if (!moment) return;
-    const wanted = JSON.stringify([this.selection, moment.step, mode === 'mapping' && listing]);
+    const wanted = JSON.stringify([this.selection, moment.step, moment.other?.name, mode === 'mapping' && listing]);
     if (this.paneMode !== mode) this.enter(mode);
     else if (this.pane && wanted !== this.given) {
       this.given = wanted;
@@ -176,11 +179,15 @@ export class AttentionView implements View {
   private momentOf(listing: Listing, selection: Selection): Moment | null {
     const layer = listing.layers.find((each) => each.layer === selection.layer);
     if (selection.mode === 'mapping' || !layer) {
-      return { selection, listing, layer: layer ?? NO_LAYER, step: 0, steps: this.attentionSteps };
+      return { selection, listing, layer: layer ?? NO_LAYER, step: 0, steps: this.attentionSteps, other: null };
     }
     const step = this.state.step === null ? this.attentionSteps.last : this.attentionSteps.atOrBefore(this.state.step);
-    if (step === null) this.showNoStep();
-    return step === null ? null : { selection, listing, layer, step, steps: this.attentionSteps };
+    if (step === null) {
+      this.showNoStep();
+      return null;
+    }
+    const other = this.comparison.of(this.state.params['b'], this.attentionSteps);
+    return { selection, listing, layer, step, steps: this.attentionSteps, other };
   }
 
   private showNoStep(): void {
@@ -246,7 +253,8 @@ export class AttentionView implements View {
       this.items.set(String(this.selection?.item ?? 0));
     }
     const own = shown.mode === '' || shown.mode === 'global' ? '' : ` (${shown.mode} ${count(shown.modeStep)})`;
-    this.status.textContent = `Step ${count(shown.step)}${own}`;
+    const compared = shown.comparedWith ? `, compared with ${shownText(shown.comparedWith)}` : '';
+    this.status.textContent = `Step ${count(shown.step)}${own}${compared}`;
     drawn(this.element, shown.step);
   }
 

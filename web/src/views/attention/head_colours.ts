@@ -1,6 +1,8 @@
 // The colour of a head, and the dash that tells it from others without colour.
 import { categories, categoryOf } from '../../draw/colours';
 
+import type { Weights } from './api';
+
 /** Dashes of heads whose colours are the same. */
 const ROUNDS: readonly (readonly number[])[] = [[], [10, 4], [4, 4], [12, 3, 3, 3]];
 
@@ -16,6 +18,12 @@ export function lookOf(head: number, dark: boolean): HeadLook {
     colour: dark ? category.dark : category.light,
     dash: round === 0 ? category.dash : ROUNDS[round % ROUNDS.length]!,
   };
+}
+
+/** Of one of the heads that are drawn; of differences: orange for more, blue and dashed for less. */
+export function lookIn(weights: Weights, head: number, dark: boolean): HeadLook {
+  if (weights.comparedWith === null) return lookOf(weights.heads[head]!, dark);
+  return { ...lookOf(head === 0 ? 1 : 0, dark), dash: head === 0 ? [] : [6, 4] };
 }
 
 export function channelsOf(colour: string): [number, number, number] {

@@ -6,7 +6,7 @@ import type { Snapshot, SnapshotKind } from '../view';
 
 import type { Weights } from './api';
 import { pngFrom } from './drawing';
-import { channelsOf, lookOf } from './head_colours';
+import { channelsOf, lookIn } from './head_colours';
 import { type LinkLook, yOf } from './head_picture';
 import { type Links, strokeOf } from './links';
 import { Raster } from './raster';
@@ -57,12 +57,13 @@ export function weightsAsNpy(weights: Weights): Blob | undefined {
 }
 
 function rowsOf({ weights, links }: HeadSheet): (string | number)[][] {
-  const rows: (string | number)[][] = [['step', 'item', 'layer', 'head', 'query', 'query_token', 'key', 'key_token', 'weight']];
+  const rows: (string | number)[][] = [['step', 'item', 'layer', 'head', 'query', 'query_token', 'key', 'key_token', weights.comparedWith === null ? 'weight' : 'change']];
   for (let i = 0; i < links.count; i++) {
     const [query, key] = [links.query[i]!, links.key[i]!];
+    const sign = weights.comparedWith !== null && links.head[i] === 1 ? '-' : '';
     rows.push([
       weights.origin.step, weights.origin.item, weights.origin.layer, weights.heads[links.head[i]!]!, query,
-      weights.queryLabel(query) ?? '', key, weights.keyLabel(key) ?? '', exact(links.weight[i]!, 'F32'),
+      weights.queryLabel(query) ?? '', key, weights.keyLabel(key) ?? '', Number(sign + exact(links.weight[i]!, 'F32')),
     ]);
   }
   return rows;
@@ -87,7 +88,7 @@ function svgOf(sheet: HeadSheet): SvgWriter {
 
 function addLines(svg: SvgWriter, { weights, links, look }: HeadSheet): void {
   for (let i = 0; i < links.count; i++) {
-    const head = lookOf(weights.heads[links.head[i]!]!, false);
+    const head = lookIn(weights, links.head[i]!, false);
     const stroke = strokeOf(links.weight[i]!, look.mapping, look.curve);
     svg.add('line', {
       x1: COLUMN, y1: yOf(links.query[i]!), x2: WIDTH - COLUMN, y2: yOf(links.key[i]!), stroke: head.colour,
@@ -101,7 +102,7 @@ function addPixels(svg: SvgWriter, { weights, links, look }: HeadSheet, height: 
   const width = WIDTH - 2 * COLUMN;
   const raster = new Raster(width, height);
   for (let head = 0, i = 0; head < weights.heads.length; head++) {
-    const { colour, dash } = lookOf(weights.heads[head]!, false);
+    const { colour, dash } = lookIn(weights, head, false);
     for (; i < links.count && links.head[i] === head; i++) {
       const stroke = strokeOf(links.weight[i]!, look.mapping, look.curve);
       raster.add({ from: yOf(links.query[i]!), to: yOf(links.key[i]!), ...stroke }, weights.heads.length > 1 ? dash : []);

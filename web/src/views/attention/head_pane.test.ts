@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 
+import { Arrays } from '../../data/safetensors';
+
 import type { Panes } from './attention_view';
 import { type FakeModel, SENTENCE, SMALL } from './fake_source';
 import { HeadPane } from './head_pane';
@@ -159,6 +161,27 @@ describe('HeadPane', () => {
     expect([at.state.params['layer'], at.state.params['heads']]).toEqual(['1', '1']);
     await at.pane('layer', '1');
     expect(at.view.key(new KeyboardEvent('keydown', { key: 'x' }))).toBe(false);
+  });
+
+  it('shows how weights have changed since another step, with their signs', async () => {
+    const at = open({ b: '10', heads: '1', threshold: '0', pins: 'q2', first: 'all', top: '0' });
+    await at.pane('compared', 'step 10');
+    const [now, then] = [at.source.row(0, 1, 30, 0, 2), at.source.row(0, 1, 10, 0, 2)];
+    const csv = (await (await at.view.snapshot('csv'))!.data.text()).trim().split('\r\n').slice(1).map((line) => line.split(','));
+    expect(csv.length).toBe(12);
+    for (const cells of csv) expect(Number(cells[8])).toBeCloseTo(now[Number(cells[6])]! - then[Number(cells[6])]!, 6);
+    expect(csv.some((cells) => Number(cells[8]) < 0)).toBe(true);
+    expect(at.one('.at-card').textContent).toContain('Head 1, less than at step 10');
+  });
+
+  it('compares no weights of different texts', async () => {
+    const at = open({ b: '10' });
+    const arrays = at.source.arrays.bind(at.source);
+    at.source.arrays = async (path, parameters, signal) => {
+      const answer = await arrays(path, parameters, signal);
+      return parameters?.['step'] === 10 ? new Arrays(answer.arrays, { ...answer.metadata, tokens_key: JSON.stringify(SENTENCE.map((word) => `${word}!`)) }) : answer;
+    };
+    await at.until(() => at.one('[role="alert"]').textContent!.includes('tokens are others than those of step 10'));
   });
 
   it('gives away what it shows, exactly', async () => {

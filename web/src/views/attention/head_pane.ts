@@ -44,7 +44,7 @@ export class HeadPane implements Pane {
     this.picture = new HeadPicture(handlers, (ms, inSight) => {
       element.dataset['frameMs'] = ms.toFixed(1);
       element.dataset['linksInSight'] = String(inSight);
-      if (this.weights) context.shown(this.weights.origin);
+      if (this.weights) context.shown({ ...this.weights.origin, comparedWith: this.weights.comparedWith });
     });
     element.classList.add('at-head-pane');
     element.append(
@@ -100,11 +100,13 @@ export class HeadPane implements Pane {
   private mark(weights: Weights): void {
     const { origin } = weights;
     Object.assign(this.element.dataset, {
-      layer: origin.layer, heads: weights.heads.join(','), step: origin.step, item: origin.item, length: origin.length,
+      layer: origin.layer, heads: [...new Set(weights.heads)].join(','), step: origin.step, item: origin.item, length: origin.length,
+      compared: weights.comparedWith ?? '',
     });
     const partial = this.partial() ? `${count(origin.length)} tokens are too many for all links: those of the tokens in focus are shown. The matrix shows all.` : '';
+    const compared = weights.comparedWith === null ? '' : `Links are changes from ${weights.comparedWith}: solid and orange where the weight is larger now, dashed and blue where it is smaller.`;
     const recomputed = origin.recomputed ? 'Weights are worked out from the captured queries and keys.' : '';
-    replace(this.note, [recomputed, weights.labels.note, partial].filter(Boolean).join(' '));
+    replace(this.note, [compared, recomputed, weights.labels.note, partial].filter(Boolean).join(' '));
   }
 
   /** Are there rows of single queries only? */
@@ -174,7 +176,8 @@ export class HeadPane implements Pane {
     if (!weights || !links) return '';
     const { layer, step } = weights.origin;
     const strongest = largest(links.weight.subarray(0, links.count), 3).map((i) => this.linkName(weights, links, i));
-    return `Layer ${layer}, head ${weights.heads.join(', ')}, step ${step}: ${count(links.total)} links. ` +
+    const heads = weights.comparedWith === null ? weights.heads.join(', ') : `${weights.heads[0]}, change from ${weights.comparedWith}`;
+    return `Layer ${layer}, head ${heads}, step ${step}: ${count(links.total)} links. ` +
       (strongest.length > 0 ? `Strongest: ${strongest.join('; ')}.` : 'No link is left.');
   }
 
@@ -193,7 +196,7 @@ export class HeadPane implements Pane {
   private topTable(weights: Weights, links: Links): HTMLElement {
     const strongest = largest(links.weight.subarray(0, links.count), TOP_LINKS);
     return tableOf(`The ${strongest.length} strongest links`, ['Head', 'Query', 'Key', 'Weight'], strongest.map((i) => [
-      String(weights.heads[links.head[i]!]), nameOf(weights, { side: 'query', index: links.query[i]! }),
+      weights.headName(links.head[i]!), nameOf(weights, { side: 'query', index: links.query[i]! }),
       nameOf(weights, { side: 'key', index: links.key[i]! }), h('data', { value: exact(links.weight[i]!, 'F32') }, exact(links.weight[i]!, 'F32')),
     ]));
   }
@@ -212,7 +215,7 @@ export class HeadPane implements Pane {
       ])];
     });
     return tableOf(`Stored weights of ${nameOf(weights, token)} as ${token.side}, step ${weights.origin.step}`, [
-      other === 'key' ? 'Key' : 'Query', ...weights.heads.flatMap((head) => [`Head ${head}`, 'Rank']),
+      other === 'key' ? 'Key' : 'Query', ...weights.heads.flatMap((_, head) => [weights.headName(head), 'Rank']),
     ], rows);
   }
 }

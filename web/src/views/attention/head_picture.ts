@@ -3,7 +3,7 @@ import { h } from '../../draw/dom';
 import { onThemeChange, themeOf } from '../../draw/theme';
 
 import type { Weights } from './api';
-import { channelsOf, lookOf } from './head_colours';
+import { channelsOf, lookIn } from './head_colours';
 import { type Links, strokeOf } from './links';
 import { Raster } from './raster';
 import type { Selection, TokenRef } from './selection';
@@ -96,7 +96,7 @@ export class HeadPicture {
     const raster = this.rasterOf(Math.round(width * scale), Math.round(height * scale));
     const { dark } = themeOf(this.element);
     for (let head = 0, at = 0; head < weights.heads.length; head++) {
-      const look = lookOf(weights.heads[head]!, dark);
+      const look = lookIn(weights, head, dark);
       const dash = weights.heads.length === 1 ? [] : look.dash.map((length) => length * scale);
       for (; at < seen.length && links.head[seen[at]!] === head; at++) {
         const link = seen[at]!;

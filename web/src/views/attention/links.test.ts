@@ -9,7 +9,7 @@ const all = { threshold: 0, top: 0, special: 'show' as const };
 async function weightsOf(heads = [0], first = 0, model = SMALL): Promise<Weights> {
   const request = new Addresses('r').head(1, heads, 20, 0, first);
   const arrays = await new FakeSource(model).arrays(request.path, request.parameters);
-  return new Weights(arrays, Array.from({ length: arrays.get('weights').shape[1]! }, (_, i) => i));
+  return Weights.of(arrays, Array.from({ length: arrays.get('weights').shape[1]! }, (_, i) => i));
 }
 
 describe('chooseLinks', () => {

@@ -15,7 +15,8 @@ import { HeadStrip } from './head_strip';
 import { type MatrixCell, MatrixPicture } from './matrix_picture';
 import { rankOf } from './numbers';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
-import { weightBar } from './scale_bar';
+import { weightOfByte } from './pixels';
+import { brightestChooser, weightBar } from './scale_bar';
 import { DEFAULTS, wordOf } from './selection';
 import { tableOf } from './tables';
 import { Tiles } from './tiles';
@@ -27,6 +28,8 @@ export class MatrixPane implements Pane {
   private readonly latest = new Latest();
   private readonly strip: HeadStrip;
   private readonly channel;
+  private readonly brightest;
+  private readonly scale = h('span', {});
   private readonly picture: MatrixPicture;
   private readonly card = new TokenCard();
   private readonly reading = h('p', { class: 'at-reading' });
@@ -41,14 +44,16 @@ export class MatrixPane implements Pane {
   constructor(private readonly element: HTMLElement, private readonly context: PaneContext) {
     this.strip = new HeadStrip((heads) => context.change({ heads: wordOf(String(heads[0] ?? 0), '0') }), false);
     this.channel = chooser('A pixel of several is their', [['max', 'largest weight'], ['mean', 'mean weight']], (value) => context.change({ channel: wordOf(value, DEFAULTS.channel) }));
+    this.brightest = brightestChooser(context);
     this.picture = new MatrixPicture((cell, chosen) => this.point(cell, chosen), (view) => this.tiles?.want(view, this.rowRequests()), (ms) => {
       element.dataset['frameMs'] = ms.toFixed(1);
       element.dataset['tiles'] = String(this.tiles?.arrivedCount ?? 0);
+      replace(this.scale, weightBar(weightOfByte(this.tiles?.top ?? 255)));
       if (this.row) context.shown(this.row.origin);
     });
     element.classList.add('at-matrix-pane');
     element.append(
-      this.strip.element, h('div', { class: 'at-fields' }, this.channel.element, weightBar(), this.moves()), this.note,
+      this.strip.element, h('div', { class: 'at-fields' }, this.channel.element, this.brightest.element, this.scale, this.moves()), this.note,
       h('div', { class: 'at-beside' }, this.picture.element, h('div', {}, this.reading, this.card.element)), this.table.element,
     );
   }
@@ -58,6 +63,7 @@ export class MatrixPane implements Pane {
     const { selection } = moment;
     this.strip.show(moment.layer, [selection.heads[0]!]);
     this.channel.set(selection.channel);
+    this.brightest.set(selection.brightest);
     this.cell = { query: selection.query, key: selection.key ?? this.cell.key };
     this.load(moment);
   }
@@ -109,7 +115,7 @@ export class MatrixPane implements Pane {
     this.element.setAttribute('aria-busy', 'true');
     this.latest.run(this.context.loader.arrays(this.rowRequest(query)), (arrays) => {
       this.element.removeAttribute('aria-busy');
-      this.row = new Weights(arrays, [query]);
+      this.row = Weights.of(arrays, [query]);
       this.takeRow(moment, this.row);
     }, (error) => {
       this.element.removeAttribute('aria-busy');
@@ -122,7 +128,7 @@ export class MatrixPane implements Pane {
     const { origin } = row;
     const matrix = {
       layer: selection.layer, head: selection.heads[0]!, step: moment.step, item: selection.item,
-      queries: origin.length, keys: origin.keyLength, channel: selection.channel,
+      queries: origin.length, keys: origin.keyLength, channel: selection.channel, brightest: selection.brightest,
     };
     if (JSON.stringify(matrix) !== JSON.stringify(this.tiles?.matrix)) this.tiles = new Tiles(this.context, matrix, () => this.picture.schedule());
     this.cell.key = Math.min(this.cell.key, row.keyCount - 1);
@@ -197,6 +203,6 @@ export class MatrixPane implements Pane {
     if (row.origin.length > WHOLE_TOKENS) return weightsAsNpy(row);
     const { selection, step } = this.moment!;
     const arrays = await this.context.loader.arrays(this.context.addresses.head(selection.layer, row.heads, step, selection.item, 0));
-    return weightsAsNpy(new Weights(arrays, Array.from({ length: row.origin.length }, (_, i) => i)));
+    return weightsAsNpy(Weights.of(arrays, Array.from({ length: row.origin.length }, (_, i) => i)));
   }
 }

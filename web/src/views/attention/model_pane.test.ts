@@ -5,7 +5,7 @@ import type { Panes } from './attention_view';
 import { FakeSource, SMALL } from './fake_source';
 import { endsOf, seriesAt } from './metric_lines';
 import { metricAt, orderOf } from './model_order';
-import { ModelPane } from './model_pane';
+import { ModelPane, changesOf } from './model_pane';
 import { byteOfWeight, pixelsOf, weightOfByte } from './pixels';
 import { Bench } from './test_bench';
 
@@ -54,6 +54,15 @@ describe('ModelPane', () => {
     expect(cells).toEqual(bench.all('tbody th').map((cell) => cell.textContent));
     bench.all('thead button')[1]!.click();
     expect(bench.state.params['sort']).toBe('entropy');
+  });
+
+  it('shows what has changed since the step that the link compares with', async () => {
+    bench = new Bench(panes, { b: '12' }, SMALL, 30);
+    await bench.until(() => bench!.element.textContent!.includes('Change of weight from step 10'));
+    expect(bench.source.asked.some((address) => address.endsWith('step=10'))).toBe(true);
+    await bench.until(() => bench!.one('.at-status').textContent === 'Step 30, compared with step 10');
+    expect([...changesOf(Uint8Array.of(255, 0), Uint8Array.of(0, 255))]).toEqual([1, -1]);
+    expect(() => changesOf(new Uint8Array(2), new Uint8Array(3))).toThrow('same layers and heads');
   });
 
   it('gives away its numbers', async () => {

@@ -1,4 +1,5 @@
 // ModelPane: all heads of all layers at a glance, their numbers, and how these went over the training.
+import { SourceError } from '../../data/source';
 import { h, replace } from '../../draw/dom';
 import { csvOf, fileName, npyOf } from '../../draw/files';
 import { count, exact, short } from '../../draw/numbers';
@@ -11,9 +12,10 @@ import { Disclosure, chooser } from './controls';
 import { dataAddressOf, pngFrom } from './drawing';
 import { MetricLines } from './metric_lines';
 import { type Place, metricAt, metricName, orderOf } from './model_order';
+import { largestSize } from './neuron_math';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
-import { imageOf, pixelsOf } from './pixels';
-import { weightBar } from './scale_bar';
+import { imageOf, largestByte, pixelsOf, signedPixels, weightOfByte } from './pixels';
+import { brightestChooser, signedBar, weightBar } from './scale_bar';
 import { DEFAULTS, wordOf } from './selection';
 import { neighbours } from './steps';
 
@@ -35,6 +37,8 @@ export class ModelPane implements Pane {
   private readonly latest = new Latest();
   private readonly channel;
   private readonly sort;
+  private readonly brightest;
+  private readonly scale = h('span', {});
   private readonly canvas = h('canvas', { 'aria-hidden': 'true' });
   private readonly cells = h('div', { class: 'at-cells', role: 'group', 'aria-label': 'Heads of all layers' });
   private readonly atlasBox = h('div', { class: 'at-atlas' });
@@ -45,6 +49,7 @@ export class ModelPane implements Pane {
   private readonly forget: () => void;
   private moment: Moment | null = null;
   private atlas: Atlas | null = null;
+  private comparedWith: string | null = null;
   private image: HTMLCanvasElement | null = null;
   private frame = 0;
   private current = 0;
@@ -52,12 +57,13 @@ export class ModelPane implements Pane {
   constructor(private readonly element: HTMLElement, private readonly context: PaneContext) {
     this.channel = chooser('A pixel is the', [['max', 'largest weight'], ['mean', 'mean weight']], (value) => context.change({ channel: wordOf(value, DEFAULTS.channel) }));
     this.sort = chooser('Order', [['layer', 'layers and heads']], (value) => context.change({ sort: wordOf(value, DEFAULTS.sort) }));
+    this.brightest = brightestChooser(context);
     this.lines = new MetricLines(context);
     this.atlasBox.append(this.canvas, this.cells);
     this.cells.addEventListener('keydown', (event) => this.cellKey(event));
     element.classList.add('at-model-pane');
     element.append(
-      h('div', { class: 'at-fields' }, this.sort.element, this.channel.element, weightBar()),
+      h('div', { class: 'at-fields' }, this.sort.element, this.channel.element, this.brightest.element, this.scale),
       this.summary, this.atlasBox, this.table.element, this.lines.element,
     );
     this.observer = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this.schedule());
@@ -68,13 +74,14 @@ export class ModelPane implements Pane {
   show(moment: Moment): void {
     this.moment = moment;
     this.channel.set(moment.selection.channel);
+    this.brightest.set(moment.selection.brightest);
     this.lines.show(moment);
     const at = (step: number): Request => this.context.addresses.atlas(step, moment.selection.item, THUMBNAIL);
     const next = neighbours(moment.steps, moment.step, 2).map(at);
     this.element.setAttribute('aria-busy', 'true');
-    this.latest.run(this.context.loader.want(at(moment.step), next), (arrays) => {
+    this.latest.run(this.ask(moment, at(moment.step), next), ([atlas, other]) => {
       this.element.removeAttribute('aria-busy');
-      this.take(atlasOf(arrays, moment.step, moment.selection.item), moment);
+      this.take(atlas, other, moment);
     }, (error) => {
       this.element.removeAttribute('aria-busy');
       this.context.fail(error);
@@ -100,19 +107,42 @@ export class ModelPane implements Pane {
     this.lines.destroy();
   }
 
-  private take(atlas: Atlas, moment: Moment): void {
+  private async ask(moment: Moment, now: Request, next: readonly Request[]): Promise<[Atlas, Atlas | null]> {
+    const { loader } = this.context;
+    const { item } = moment.selection;
+    const { other } = moment;
+    const then = other && other.addresses.atlas(other.step, item, THUMBNAIL);
+    const atlas = atlasOf(await loader.want(now, then ? [then, ...next] : next), moment.step, item);
+    return [atlas, then && other ? atlasOf(await loader.arrays(then), other.step, item) : null];
+  }
+
+  private take(atlas: Atlas, other: Atlas | null, moment: Moment): void {
     this.atlas = atlas;
+    this.comparedWith = other && moment.other ? moment.other.name : null;
     this.sort.offer([['layer', 'layers and heads'], ...atlas.metrics.flatMap((metric) => [
       [metric, `${metricName(metric)}, largest first`] as const, [`-${metric}`, `${metricName(metric)}, smallest first`] as const,
     ])]);
     this.sort.set(moment.selection.sort);
-    const bytes = atlas[moment.selection.channel];
     // All pictures below each other: each is a rectangle of whole rows.
-    this.image = imageOf(pixelsOf(bytes), atlas.size, atlas.layers * atlas.heads * atlas.size);
+    this.image = imageOf(this.pixels(atlas, other, moment), atlas.size, atlas.layers * atlas.heads * atlas.size);
     Object.assign(this.element.dataset, { step: atlas.step, item: atlas.item, layers: atlas.layers, heads: atlas.heads });
     this.summary.textContent = this.describe(atlas, moment);
     this.schedule();
     this.table.refresh();
+  }
+
+  /** The weights, or what has changed in them; the scale beside it says which. */
+  private pixels(atlas: Atlas, other: Atlas | null, moment: Moment): Uint8ClampedArray<ArrayBuffer> {
+    const { channel, brightest } = moment.selection;
+    if (!other) {
+      const top = brightest === 'own' ? largestByte(atlas[channel]) : 255;
+      replace(this.scale, weightBar(weightOfByte(top)));
+      return pixelsOf(atlas[channel], top);
+    }
+    const changes = changesOf(atlas[channel], other[channel]);
+    const limit = largestSize(changes);
+    replace(this.scale, signedBar(limit, `Change of weight from ${moment.other!.name}`));
+    return signedPixels(changes, limit);
   }
 
   private describe(atlas: Atlas, moment: Moment): string {
@@ -161,7 +191,7 @@ export class ModelPane implements Pane {
     this.cells.style.height = `${height}px`;
     this.paint(places, grid, width, height);
     this.element.dataset['frameMs'] = (performance.now() - start).toFixed(1);
-    this.context.shown({ step: atlas.step, item: atlas.item, items: 0, mode: '', modeStep: 0 });
+    this.context.shown({ step: atlas.step, item: atlas.item, items: 0, mode: '', modeStep: 0, comparedWith: this.comparedWith });
   }
 
   private paint(places: readonly Place[], grid: Grid, width: number, height: number): void {
@@ -296,6 +326,12 @@ export class ModelPane implements Pane {
     const svg = new SvgWriter(width, height, `Attention of all heads at step ${atlas.step}`);
     return svg.image(await dataAddressOf(this.canvas), 0, 0, width, height);
   }
+}
+
+/** Of weights as bytes. Throws where the two are not of as many heads. */
+export function changesOf(now: Uint8Array, then: Uint8Array): Float32Array {
+  if (now.length !== then.length) throw new SourceError('failed precondition', 'The two do not have the same layers and heads: they cannot be compared.');
+  return Float32Array.from(now, (byte, i) => weightOfByte(byte) - weightOfByte(then[i]!));
 }
 
 function headsOf(layers: readonly LayerInfo[]): number[] {

@@ -28,6 +28,15 @@ export interface Shown {
   items: number;
   mode: string;
   modeStep: number;
+  comparedWith?: string | null;
+}
+
+/** What the picture is compared with: another step, of this run or of another one. */
+export interface OtherMoment {
+  addresses: Addresses;
+  step: number;
+  /** "step 12", "step 12 of second". */
+  name: string;
 }
 
 /** What is to be shown. */
@@ -38,6 +47,7 @@ export interface Moment {
   /** A step at which there is attention. */
   step: number;
   steps: StepRanges;
+  other: OtherMoment | null;
 }
 
 export interface Pane {

@@ -10,6 +10,10 @@ export function byteOfWeight(weight: number): number {
   return Math.round(255 * Math.sqrt(Math.min(1, Math.max(0, weight))));
 }
 
+export function largestByte(bytes: Uint8Array): number {
+  return bytes.reduce((most, byte) => Math.max(most, byte), 1);
+}
+
 const palettes = new Map<Lut, Uint32Array>();
 
 /** A palette of 256 as pixels of an image, on the byte order of every machine that has a browser. */
@@ -22,11 +26,12 @@ function paletteOf(lut: Lut): Uint32Array {
   return palette;
 }
 
-/** The pixels of an image, row 0 at the top as token 0 is. */
-export function pixelsOf(bytes: ArrayLike<number>): Uint8ClampedArray<ArrayBuffer> {
+/** The pixels of an image, row 0 at the top as token 0 is. The byte `top` and larger ones have the brightest colour. */
+export function pixelsOf(bytes: ArrayLike<number>, top = 255): Uint8ClampedArray<ArrayBuffer> {
   const palette = paletteOf(viridis());
   const pixels = new Uint32Array(bytes.length);
-  for (let i = 0; i < bytes.length; i++) pixels[i] = palette[bytes[i]!]!;
+  const factor = 255 / Math.max(1, top);
+  for (let i = 0; i < bytes.length; i++) pixels[i] = palette[Math.min(255, Math.round(bytes[i]! * factor))]!;
   return new Uint8ClampedArray(pixels.buffer);
 }
 

@@ -36,13 +36,15 @@ export interface Selection {
   /** The ends of the neuron view's colours, so that steps can be compared; null: those of what is shown. */
   lock: number | null;
   channel: 'max' | 'mean';
+  /** What has the brightest colour: a weight of one, or the largest in the picture. */
+  brightest: 'one' | 'own';
   sort: string;
   metric: string;
 }
 
 export const DEFAULTS = {
   mode: 'model', first: 20, threshold: 0.01, mapping: 'width', curve: 'linear', special: 'show', dims: 'index',
-  channel: 'max', sort: 'layer', metric: 'entropy',
+  channel: 'max', brightest: 'one', sort: 'layer', metric: 'entropy',
 } as const;
 
 /** Links of each query that are drawn when nobody has said: all of a short text, the strongest of a long one. */
@@ -115,6 +117,7 @@ export function selectionOf(params: Readonly<Record<string, string>>, listing: L
     dims: oneOf(params['dims'], ['index', 'contribution', 'variance'], DEFAULTS.dims),
     lock: lockOf(params['lock']),
     channel: oneOf(params['channel'], ['max', 'mean'], DEFAULTS.channel),
+    brightest: oneOf(params['brightest'], ['one', 'own'], DEFAULTS.brightest),
     sort: params['sort'] ?? DEFAULTS.sort,
     metric: params['metric'] ?? DEFAULTS.metric,
   };

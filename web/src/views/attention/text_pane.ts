@@ -44,7 +44,7 @@ export class TextPane implements Pane {
     this.element.setAttribute('aria-busy', 'true');
     this.latest.run(this.context.loader.want(at(moment.step), next), (arrays) => {
       this.element.removeAttribute('aria-busy');
-      this.take(moment, new Weights(arrays, [selection.query]));
+      this.take(moment, Weights.of(arrays, [selection.query]));
     }, (error) => {
       this.element.removeAttribute('aria-busy');
       this.context.fail(error);

@@ -3,11 +3,11 @@ import type { Arrays } from '../../data/safetensors';
 
 import type { Request } from './api';
 import type { PaneContext } from './pane';
-import { imageOf, pixelsOf } from './pixels';
+import { imageOf, largestByte, pixelsOf } from './pixels';
 import type { Viewport } from './viewport';
 
 export const TILE = 256;
-const MOST_IMAGES = 96;
+const MOST_TILES = 96;
 
 export interface Matrix {
   layer: number;
@@ -17,6 +17,16 @@ export interface Matrix {
   queries: number;
   keys: number;
   channel: 'max' | 'mean';
+  brightest: 'one' | 'own';
+}
+
+interface Tile {
+  bytes: Uint8Array;
+  width: number;
+  height: number;
+  /** Painted for this brightest byte. */
+  top: number;
+  image: HTMLCanvasElement | null;
 }
 
 /** The server's: the last level fits into one tile. */
@@ -32,7 +42,8 @@ interface Place {
 
 export class Tiles {
   readonly levels: number;
-  private readonly images = new Map<string, HTMLCanvasElement | null>();
+  private largest = 255; // byte of the picture of all
+  private readonly tiles = new Map<string, Tile>();
 
   constructor(private readonly context: PaneContext, readonly matrix: Matrix, private readonly arrived: () => void) {
     this.levels = levelsOf(matrix.queries, matrix.keys);
@@ -47,7 +58,7 @@ export class Tiles {
     const requests = places.map((place) => this.request(place));
     this.context.loader.giveUpAllBut([...requests, ...also]);
     for (const request of requests) {
-      if (this.images.has(request.address)) continue;
+      if (this.tiles.has(request.address)) continue;
       this.context.loader.arrays(request).then((arrays) => this.take(request, arrays), (error: unknown) => {
         if (!(error instanceof Error && error.name === 'AbortError')) this.context.fail(error);
       });
@@ -65,11 +76,16 @@ export class Tiles {
 
   /** The picture of all, for a map. */
   whole(): HTMLCanvasElement | null {
-    return this.images.get(this.request({ level: this.levels - 1, row: 0, column: 0 }).address) ?? null;
+    return this.imageAt(this.request({ level: this.levels - 1, row: 0, column: 0 }).address);
   }
 
   get arrivedCount(): number {
-    return this.images.size;
+    return this.tiles.size;
+  }
+
+  /** The byte with the brightest colour. */
+  get top(): number {
+    return this.matrix.brightest === 'one' ? 255 : this.largest;
   }
 
   private request({ level, row, column }: Place): Request {
@@ -79,16 +95,28 @@ export class Tiles {
 
   private take(request: Request, arrays: Arrays): void {
     const [height = 0, width = 0] = arrays.get(this.matrix.channel).shape;
-    this.images.set(request.address, imageOf(pixelsOf(arrays.u8(this.matrix.channel)), width, height));
-    for (const oldest of this.images.keys()) {
-      if (this.images.size <= MOST_IMAGES) break;
-      this.images.delete(oldest);
+    this.tiles.set(request.address, { bytes: arrays.u8(this.matrix.channel), width, height, top: 0, image: null });
+    const whole = this.request({ level: this.levels - 1, row: 0, column: 0 }).address;
+    if (request.address === whole) this.largest = largestByte(arrays.u8(this.matrix.channel));
+    for (const oldest of this.tiles.keys()) {
+      if (this.tiles.size <= MOST_TILES) break;
+      if (oldest !== whole) this.tiles.delete(oldest);
     }
     this.arrived();
   }
 
+  private imageAt(address: string): HTMLCanvasElement | null {
+    const tile = this.tiles.get(address);
+    if (!tile) return null;
+    if (tile.top !== this.top) {
+      tile.top = this.top;
+      tile.image = imageOf(pixelsOf(tile.bytes, tile.top), tile.width, tile.height);
+    }
+    return tile.image;
+  }
+
   private drawTile(context: CanvasRenderingContext2D, view: Viewport, place: Place): void {
-    const image = this.images.get(this.request(place).address);
+    const image = this.imageAt(this.request(place).address);
     if (!image) return;
     const cell = view.scale * 2 ** place.level;
     const x = (place.column * TILE * 2 ** place.level - view.x) * view.scale;

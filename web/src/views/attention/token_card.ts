@@ -35,15 +35,15 @@ export class TokenCard {
 
   private head(weights: Weights, head: number, token: TokenRef, pair: number | null): HTMLElement {
     const values = token.side === 'query' ? weights.row(head, token.index) : columnOf(weights, head, token.index);
-    if (!values) return h('p', {}, `Head ${weights.heads[head]}: the row is being asked for.`);
-    const note = token.side === 'query' ? `entropy ${short(entropyNats(values))} nats` : `receives ${short(values.reduce((a, b) => a + b, 0))}`;
+    if (!values) return h('p', {}, `${weights.headName(head)}: the row is being asked for.`);
+    const note = weights.comparedWith !== null ? short(values.reduce((a, b) => a + b, 0)) : token.side === 'query' ? `entropy ${short(entropyNats(values))} nats` : `receives ${short(values.reduce((a, b) => a + b, 0))}`;
     const order = largest(values, MOST_LINES);
     if (pair !== null && token.side === 'query' && !order.includes(pair)) order.push(pair);
     const other = (place: number): TokenRef =>
       token.side === 'query' ? { side: 'key', index: place } : { side: 'query', index: weights.queries[place]! };
     return h(
       'section', { class: 'at-card-head' },
-      h('h3', {}, `Head ${weights.heads[head]}: ${note}`),
+      h('h3', {}, `${weights.headName(head)}: ${note}`),
       h('ol', {}, ...order.map((place) => h(
         'li', { value: rankOf(values, place), class: place === pair ? 'at-pair' : undefined, 'data-head': weights.heads[head], 'data-other': other(place).index },
         h('bdi', {}, nameOf(weights, other(place))), ' ', h('data', { value: exact(values[place]!, 'F32') }, exact(values[place]!, 'F32')),
