@@ -28,3 +28,15 @@ test('the confusion matrix has the numbers that follow from labels and predictio
   await picture(page, 'confusion-all');
   expect(await axeViolations(page)).toEqual([]);
 });
+
+test('the matrix is compared with another step', async ({ page, runs, server }) => {
+  runs.write('training');
+  await visit(page, server, '#/run/training/confusion?step=11&b=5');
+  // At step 5 dogs were taken for ants, at step 11 ants for bees.
+  await expect(page.locator('[data-other]')).toContainText('B: Accuracy 75.0 %');
+  await page.getByRole('group', { name: /Confusion matrix/ }).focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowRight');
+  await expect(page.locator('[data-cell]')).toHaveText("ant taken for bee: 8 of 32 samples, 100.0 % of the label's 8, 50.0 % of the prediction's 16; in B 0 of 32, 0.0 % of the label's 8: +100.0 points");
+  await picture(page, 'confusion-difference');
+});

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
+import { idOf } from '../../data/ids';
 import { Arrays, type NdArray } from '../../data/safetensors';
 import { contextOf, GivenSource, settled } from '../insight_testing';
 import { matrixAsCsv, matrixAsNpy, matrixAsSvg } from './files';
 import { mount } from './index';
 import { cellAt, heightFor, layoutOf } from './layout';
-import { cellInWords, cellValue, matrixOf, ordered, placeOnScale, scaleEnd, summaryOf, topConfusions } from './matrix';
+import { cellInWords, cellValue, changeInWords, matrixOf, ordered, placeOnScale, scaleEnd, summaryOf, topConfusions } from './matrix';
+import { alignedTo, shadingOf } from './shading';
 
 function f64(values: number[], shape: number[]): NdArray {
   const data = Float64Array.from(values);
@@ -76,11 +78,28 @@ describe('the matrix', () => {
   });
 
   it('is given away as CSV, NPY and SVG', async () => {
-    const shown = { matrix, order: ordered(matrix, 'number'), colouring: { normalisation: 'counts', logarithmic: false, hideDiagonal: true } as const };
+    const shown = { matrix, order: ordered(matrix, 'number'), other: null, colouring: { normalisation: 'counts', logarithmic: false, hideDiagonal: true } as const };
     const csv = (await matrixAsCsv(shown).text()).split('\r\n');
     expect(csv[2]).toMatch(/^<b>bee<\/b>,3,1,0,1,/);
     expect(matrixAsNpy(shown)!.size).toBe(128 + 9 * 8);
     expect(matrixAsSvg(shown).toString()).not.toContain('<b>');
+  });
+});
+
+describe('the difference from another matrix', () => {
+  const matrix = matrixOf(answer());
+  const swapped = { ...matrix, rows: [matrix.rows[1]!, matrix.rows[0]!, { ...matrix.rows[2]!, name: 'elsewhere' }], counts: Float64Array.from([0, 4, 0, 0, 2, 0, 0, 0, 4]) };
+
+  it('is taken class by class, by name', () => {
+    const { aligned, missing } = alignedTo(matrix, swapped);
+    expect(missing).toBe(1);
+    expect([...aligned.counts]).toEqual([2, 0, 0, 4, 0, 0, 0, 0, 0]);
+    const shading = shadingOf({ matrix, order: [0, 1, 2], other: aligned, colouring: { normalisation: 'counts', logarithmic: false, hideDiagonal: false } });
+    expect([shading.value(0, 0), shading.value(1, 0), shading.value(1, 1)]).toEqual([0, -1, 1]);
+    expect([shading.text(0), shading.text(-1), shading.text(1)]).toEqual(['0', '−1', '+1']);
+    const [red, , blue] = shading.colour(4).match(/\d+/g)!.map(Number);
+    expect(red!).toBeGreaterThan(blue!); // orange: more here
+    expect(changeInWords(matrix, aligned, 1, 0)).toBe("; in B 4 of 10, 100.0 % of the label's 4: −25.0 points");
   });
 });
 
@@ -123,6 +142,24 @@ describe('the view', () => {
     view.update({ step: 3, params: {} });
     await settled();
     expect(element.textContent).toContain('The first step that holds both is 4.');
+  });
+
+  it('shows the difference from the step or the run that the link compares with', async () => {
+    const given = source();
+    const other = '/runs/' + idOf('second');
+    given.answers[`${other}/confusion/tensors`] = { ...tensors, steps: [[2, 1, 1]] };
+    given.answers[`${other}/confusion`] = answer(2);
+    const view = mount(element, contextOf(given), { step: 9, params: { b: '4' } });
+    await settled();
+    expect(given.asked.at(-1)).toBe(`${run}/confusion?from=4&labels=aa&predictions=bb&to=4`);
+    expect(element.querySelector('[data-other]')!.textContent).toContain('The cells show the difference from B: orange is more here');
+    view.update({ step: 9, params: { b: '@second' } });
+    await settled();
+    expect(given.asked.at(-1)).toBe(`${other}/confusion?from=2&labels=aa&predictions=bb&to=2`);
+    expect(element.querySelector('[data-classes]')!.textContent).toContain('Recall in B');
+    view.update({ step: 9, params: {} });
+    await settled();
+    expect(element.querySelector('[data-other]')).toBeNull();
   });
 
   it('moves over cells by keys and tells their numbers', async () => {

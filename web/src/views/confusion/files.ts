@@ -1,10 +1,9 @@
 // The matrix as files.
 import { shortened } from '../../data/text';
-import { colourAt, inkOn, viridis } from '../../draw/colours';
 import { csvOf, npyOf } from '../../draw/files';
 import { SvgWriter } from '../../draw/svg';
-import { cellValue, placeOnScale, scaleEnd, summaryOf } from './matrix';
-import { cellText, type Shown } from './matrix_drawing';
+import { summaryOf } from './matrix';
+import { shadingOf, type Shown } from './shading';
 
 export function matrixAsCsv({ matrix, order }: Shown): Blob {
   const size = matrix.rows.length;
@@ -27,23 +26,23 @@ export function matrixAsNpy({ matrix }: Shown): Blob | undefined {
 const CELL = 32;
 const ROOM = 120;
 
-export function matrixAsSvg({ matrix, order, colouring }: Shown): SvgWriter {
+export function matrixAsSvg(shown: Shown): SvgWriter {
+  const { matrix, order } = shown;
   const side = ROOM + order.length * CELL;
   const svg = new SvgWriter(Math.max(side + 10, 420), side + 40, summaryOf(matrix));
-  const end = scaleEnd(matrix, colouring);
+  const shading = shadingOf(shown);
   order.forEach((row, i) => {
     const name = shortened(matrix.rows[row]!.name, 16);
     const at = ROOM + (i + 0.5) * CELL;
     svg.text(ROOM - 6, at + 4, name, { 'text-anchor': 'end' });
     svg.text(0, 0, name, { transform: `translate(${at + 4} ${ROOM - 6}) rotate(-90)` });
     order.forEach((column, j) => {
-      const value = cellValue(matrix, row, column, colouring.normalisation);
-      const hidden = (colouring.hideDiagonal && row === column) || Number.isNaN(value);
-      const place = placeOnScale(value, end, colouring.logarithmic);
-      svg.add('rect', { x: ROOM + j * CELL, y: ROOM + i * CELL, width: CELL - 1, height: CELL - 1, fill: hidden ? '#eeeeee' : colourAt(viridis(), place) });
-      if (!hidden) svg.text(ROOM + (j + 0.5) * CELL, at + 4, cellText(value, colouring), { 'text-anchor': 'middle', fill: inkOn(viridis(), place) });
+      const value = shading.value(row, column);
+      const hidden = Number.isNaN(value);
+      svg.add('rect', { x: ROOM + j * CELL, y: ROOM + i * CELL, width: CELL - 1, height: CELL - 1, fill: hidden ? '#eeeeee' : shading.colour(value) });
+      if (!hidden) svg.text(ROOM + (j + 0.5) * CELL, at + 4, shading.text(value), { 'text-anchor': 'middle', fill: shading.ink(value) });
     });
   });
-  svg.text(10, side + 24, 'Labels in rows, predictions in columns');
+  svg.text(10, side + 24, `Labels in rows, predictions in columns${shown.other ? '; the difference from B' : ''}`);
   return svg;
 }

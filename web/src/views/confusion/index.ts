@@ -1,31 +1,22 @@
 // The confusion view: which class is taken for which, at the cursor's step or over the steps before it.
 import './confusion.css';
 
-import { idOf } from '../../data/ids';
+import { parseOther } from '../../data/link';
 import { SourceError } from '../../data/source';
-import { StepRanges, type Range } from '../../data/step_ranges';
 import { h, replace, type Child } from '../../draw/dom';
 import { drawn } from '../../draw/drawn';
 import { fileName } from '../../draw/files';
 import { keepingFocus } from '../../draw/focus';
 import type { MountView, Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
-import { check, choice, MODES, NORMALISATIONS, ORDERS, SPANS, tensorOptions, type TensorAnswer } from './controls';
+import { ConfusionData, type TensorsAnswer } from './confusion_data';
+import { check, choice, MODES, NORMALISATIONS, ORDERS, SPANS, tensorOptions } from './controls';
 import { matrixAsCsv, matrixAsNpy, matrixAsSvg } from './files';
 import type { CellPlace } from './layout';
-import { matrixOf, ordered, summaryOf, type Matrix, type Normalisation, type Order } from './matrix';
-import type { Shown } from './matrix_drawing';
+import { ordered, summaryOf, type Matrix, type Normalisation, type Order } from './matrix';
 import { MatrixPicture } from './matrix_picture';
+import { alignedTo, type Shown } from './shading';
 import { classTable, confusionList, matrixTable } from './tables';
 
-/** GET /runs/{run}/confusion/tensors. */
-interface TensorsAnswer {
-  labels: TensorAnswer | null;
-  predictions: TensorAnswer | null;
-  candidates: { labels: TensorAnswer[]; predictions: TensorAnswer[] };
-  steps: Range[];
-}
-
-const KEPT = 60; // matrices, for scrubbing back and forth
 const MOST_STEPS = 100_000; // that the time bar gets a list of
 
 class ConfusionView implements View {
@@ -35,10 +26,7 @@ class ConfusionView implements View {
   private readonly picture: MatrixPicture;
   private readonly side = h('div', {});
   private readonly below = h('div', {});
-  private readonly matrices = new Map<string, Matrix>();
-  private tensors: TensorsAnswer | null = null;
-  private tensorsOf = '';
-  private stepsHere = new StepRanges([]);
+  private readonly data: ConfusionData;
   private content: Shown | null = null;
   private asking = false;
   private askAgain = false;
@@ -49,6 +37,7 @@ class ConfusionView implements View {
     private readonly context: ViewContext,
     private state: ViewState,
   ) {
+    this.data = new ConfusionData(context.source, context.run);
     this.picture = new MatrixPicture(({ row, column }) => context.change({ cell: `${row},${column}` }));
     replace(element, this.controls, this.note, this.body, this.below);
     replace(this.body, this.picture.element, this.side);
@@ -58,12 +47,12 @@ class ConfusionView implements View {
   update(state: ViewState): void {
     const sameLink = state.step === this.state.step && JSON.stringify(state.params) === JSON.stringify(this.state.params);
     this.state = state;
-    if (sameLink) this.tensorsOf = ''; // there are news
+    if (sameLink) this.data.forgetSteps(); // there are news
     void this.load();
   }
 
   steps(): readonly number[] {
-    return this.stepsHere.count > MOST_STEPS ? [] : [...this.stepsHere.list()];
+    return this.data.steps.count > MOST_STEPS ? [] : [...this.data.steps.list()];
   }
 
   async snapshot(kind: SnapshotKind): Promise<Snapshot | undefined> {
@@ -94,8 +83,7 @@ class ConfusionView implements View {
     do {
       this.askAgain = false;
       try {
-        await this.loadTensors();
-        if (!this.gone) await this.loadMatrix();
+        await this.loadOnce();
       } catch (error) {
         if (!(error instanceof SourceError)) throw error;
         if (!this.gone) this.say(error.message, true);
@@ -104,42 +92,14 @@ class ConfusionView implements View {
     this.asking = false;
   }
 
-  private async loadTensors(): Promise<void> {
-    const { labels, predictions, mode } = this.state.params;
-    const chosen = { labels: labels && idOf(labels), predictions: predictions && idOf(predictions), mode };
-    const key = JSON.stringify(chosen);
-    if (key !== this.tensorsOf) {
-      this.tensors = await this.context.source.json<TensorsAnswer>(`/runs/${this.context.run.id}/confusion/tensors`, chosen);
-      this.tensorsOf = key;
-      this.stepsHere = new StepRanges(this.tensors.steps);
-    }
-    if (!this.gone) this.drawControls(this.tensors!);
-  }
-
-  /** The steps that are counted: up to the newest at or before the cursor. */
-  private span(): { from: number; to: number } | null {
-    const at = this.state.step === null ? this.stepsHere.last : this.stepsHere.atOrBefore(this.state.step);
-    if (at === null) return null;
-    const span = this.state.params['span'] ?? '1';
-    const back = span === 'all' ? this.stepsHere.count : Math.max(1, Number(span) || 1);
-    return { from: this.stepsHere.at(Math.max(0, this.stepsHere.rank(at) - back))!, to: at };
-  }
-
-  private async loadMatrix(): Promise<void> {
-    const { labels, predictions } = this.tensors!;
-    if (!labels || !predictions) return this.say('No tensors of labels and predictions were found by their names and shapes. Choose them here, or have both kept whole.');
-    const span = this.span();
-    if (!span) {
-      const first = this.stepsHere.first;
-      return this.say(first === null ? `No step holds both ${labels.name} and ${predictions.name}.` : `The first step that holds both is ${first}.`);
-    }
-    const question = { labels: labels.id, predictions: predictions.id, mode: this.state.params['mode'], ...span };
-    const key = JSON.stringify(question);
-    const matrix = this.matrices.get(key) ?? matrixOf(await this.context.source.arrays(`/runs/${this.context.run.id}/confusion`, question));
-    this.matrices.delete(key);
-    this.matrices.set(key, matrix);
-    if (this.matrices.size > KEPT) this.matrices.delete(this.matrices.keys().next().value!);
-    if (!this.gone) this.draw(matrix);
+  private async loadOnce(): Promise<void> {
+    const tensors = await this.data.choose(this.state);
+    if (this.gone) return;
+    this.drawControls(tensors);
+    const found = await this.data.find(tensors, this.state);
+    if (this.gone) return;
+    if (typeof found === 'string') this.say(found);
+    else this.draw(found.matrix, found.other);
   }
 
   /** In place of a matrix. */
@@ -156,18 +116,26 @@ class ConfusionView implements View {
     return found && { row: Number(found[1]), column: Number(found[2]) };
   }
 
-  private draw(matrix: Matrix): void {
+  private draw(matrix: Matrix, b: Matrix | null): void {
     const { norm = 'rows', sort = 'number', log, diagonal } = this.state.params;
     const order = ordered(matrix, sort in ORDERS ? (sort as Order) : 'number');
     const normalisation = norm in NORMALISATIONS ? (norm as Normalisation) : 'rows';
-    this.content = { matrix, order, colouring: { normalisation, logarithmic: log === '1', hideDiagonal: diagonal === '0' } };
+    const { aligned: other = null, missing = 0 } = b ? alignedTo(matrix, b) : {};
+    this.content = { matrix, order, other, colouring: { normalisation, logarithmic: log === '1', hideDiagonal: diagonal === '0' } };
     this.body.hidden = false;
-    replace(this.note, h('p', { 'data-summary': '' }, summaryOf(matrix)), ...warnings(matrix));
+    replace(this.note, h('p', { 'data-summary': '' }, summaryOf(matrix)), ...this.comparison(b, missing), ...warnings(matrix));
     this.picture.show(this.content, this.cell());
     const show = (row: number, column: number) => this.context.change({ cell: `${row},${column}` });
-    keepingFocus(this.side, () => replace(this.side, h('h2', {}, 'Confused most often'), confusionList(matrix, show), classTable(matrix, order)));
+    keepingFocus(this.side, () => replace(this.side, h('h2', {}, 'Confused most often'), confusionList(matrix, show), classTable(matrix, order, other)));
     this.drawTable(matrix, order);
     drawn(this.element, matrix.lastStep);
+  }
+
+  private comparison(b: Matrix | null, missing: number): Child[] {
+    if (!b) return [];
+    const run = parseOther(this.state.params['b'])?.run;
+    const words = `The cells show the difference from B${run == null ? '' : `, ${run}`}: orange is more here, blue is less. B: ${summaryOf(b)}`;
+    return [h('p', { 'data-other': '' }, words), missing > 0 && h('p', { class: 'warn' }, `▲ ${missing} classes of B are none here and are left out.`)];
   }
 
   /** Made when it is opened: it may have thousands of cells. */

@@ -156,6 +156,15 @@ export function cellInWords(matrix: Matrix, row: number, column: number): string
   return `${what}: ${counted} of ${matrix.samples} samples, ${percent(counted / actual.actual)} of the label's ${actual.actual}, ${percent(counted / predicted.predicted)} of the prediction's ${predicted.predicted}`;
 }
 
+/** Behind the words of a cell: what another matrix has there. */
+export function changeInWords(matrix: Matrix, other: Matrix, row: number, column: number): string {
+  const count = other.counts[row * other.rows.length + column]!;
+  const share = cellValue(other, row, column, 'rows');
+  const points = 100 * (cellValue(matrix, row, column, 'rows') - share);
+  const change = Number.isNaN(points) ? '' : `: ${points < 0 ? '−' : '+'}${Math.abs(points).toFixed(1)} points`;
+  return `; in B ${count} of ${other.samples}, ${percent(share)} of the label's ${other.rows[row]!.actual}${change}`;
+}
+
 export function summaryOf(matrix: Matrix): string {
   const steps = matrix.countedSteps === 1 ? `step ${matrix.lastStep}` : `${matrix.countedSteps} steps from ${matrix.firstStep} to ${matrix.lastStep}`;
   const top = topConfusions(matrix, 3).map(({ actual, predicted, count }) => `${matrix.rows[actual]!.name} for ${matrix.rows[predicted]!.name} (${count})`);

@@ -1,24 +1,10 @@
 // Draws the matrix on a canvas.
 import { shortened, shown } from '../../data/text';
-import { colourAt, inkOn, viridis } from '../../draw/colours';
 import type { Theme } from '../../draw/theme';
 import type { CellPlace, MatrixLayout } from './layout';
-import { cellValue, placeOnScale, scaleEnd, type Colouring, type Matrix } from './matrix';
-
-export interface Shown {
-  matrix: Matrix;
-  order: number[];
-  colouring: Colouring;
-}
+import { shadingOf, type Shown } from './shading';
 
 const FONT = '12px system-ui, sans-serif';
-
-/** A number within a cell: a count, or a share in percent. */
-export function cellText(value: number, colouring: Colouring): string {
-  if (Number.isNaN(value)) return '';
-  if (colouring.normalisation === 'counts') return value >= 10000 ? `${Math.round(value / 1000)}k` : String(value);
-  return value === 0 ? '0' : (100 * value).toFixed(value >= 0.995 ? 0 : 1);
-}
 
 export function drawMatrix(context: CanvasRenderingContext2D, layout: MatrixLayout, shownNow: Shown, cell: CellPlace | null, theme: Theme): void {
   context.font = FONT;
@@ -32,22 +18,20 @@ export function drawMatrix(context: CanvasRenderingContext2D, layout: MatrixLayo
   context.strokeRect(layout.left + cell.column * layout.cell, layout.top + cell.row * layout.cell, layout.cell, layout.cell);
 }
 
-function drawCells(context: CanvasRenderingContext2D, layout: MatrixLayout, { matrix, order, colouring }: Shown, empty: string): void {
-  const end = scaleEnd(matrix, colouring);
-  const lut = viridis();
+function drawCells(context: CanvasRenderingContext2D, layout: MatrixLayout, shownNow: Shown, empty: string): void {
+  const shading = shadingOf(shownNow);
   const side = layout.cell - (layout.cell >= 8 ? 1 : 0);
   context.textAlign = 'center';
-  order.forEach((row, i) =>
-    order.forEach((column, j) => {
+  shownNow.order.forEach((row, i) =>
+    shownNow.order.forEach((column, j) => {
       const [x, y] = [layout.left + j * layout.cell, layout.top + i * layout.cell];
-      const value = cellValue(matrix, row, column, colouring.normalisation);
-      const hidden = (colouring.hideDiagonal && row === column) || Number.isNaN(value);
-      const place = placeOnScale(value, end, colouring.logarithmic);
-      context.fillStyle = hidden ? empty : colourAt(lut, place);
+      const value = shading.value(row, column);
+      const hidden = Number.isNaN(value);
+      context.fillStyle = hidden ? empty : shading.colour(value);
       context.fillRect(x, y, side, side);
       if (hidden || !layout.numbers) return;
-      context.fillStyle = inkOn(lut, place);
-      context.fillText(cellText(value, colouring), x + layout.cell / 2, y + layout.cell / 2);
+      context.fillStyle = shading.ink(value);
+      context.fillText(shading.text(value), x + layout.cell / 2, y + layout.cell / 2);
     }),
   );
 }

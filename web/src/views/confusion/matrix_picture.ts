@@ -4,8 +4,9 @@ import { Picture } from '../../draw/canvas';
 import { h } from '../../draw/dom';
 import { themeOf } from '../../draw/theme';
 import { cellAt, heightFor, layoutOf, type CellPlace, type MatrixLayout } from './layout';
-import { cellInWords, summaryOf } from './matrix';
-import { drawMatrix, type Shown } from './matrix_drawing';
+import { cellInWords, changeInWords, summaryOf } from './matrix';
+import { drawMatrix } from './matrix_drawing';
+import type { Shown } from './shading';
 
 const HINT = 'Point at a cell, or move with the arrow keys, for its numbers.';
 const MOVES: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -56,7 +57,13 @@ export class MatrixPicture {
   }
 
   private tell(): void {
-    this.line.textContent = this.cell ? shown(cellInWords(this.content!.matrix, this.cell.row, this.cell.column)) : HINT;
+    if (!this.cell) {
+      this.line.textContent = HINT;
+      return;
+    }
+    const { matrix, other } = this.content!;
+    const { row, column } = this.cell;
+    this.line.textContent = shown(cellInWords(matrix, row, column) + (other ? changeInWords(matrix, other, row, column) : ''));
   }
 
   /** `place` counts rows and columns on the screen. */

@@ -4,8 +4,9 @@ import { cellInWords, percent, topConfusions, withInterval, type Matrix } from '
 
 const MOST_CELLS = 60 * 60;
 
-export function classTable(matrix: Matrix, order: readonly number[]): HTMLElement {
-  const titles = ['Class', 'Labels', 'Predictions', 'Precision', 'Recall', 'F1'];
+/** With the recall and F1 of what it is compared with, whose rows are in the same places. */
+export function classTable(matrix: Matrix, order: readonly number[], other: Matrix | null): HTMLElement {
+  const titles = ['Class', 'Labels', 'Predictions', 'Precision', 'Recall', 'F1', ...(other ? ['Recall in B', 'F1 in B'] : [])];
   return h(
     'table',
     { class: 'table', 'data-classes': matrix.rows.length },
@@ -14,6 +15,8 @@ export function classTable(matrix: Matrix, order: readonly number[]): HTMLElemen
     h('tbody', {}, ...order.map((place) => {
       const row = matrix.rows[place]!;
       const cells = [row.actual, row.predicted, withInterval(row.precision), withInterval(row.recall), percent(row.f1)];
+      const there = other?.rows[place];
+      if (there) cells.push(withInterval(there.recall), percent(there.f1));
       return h('tr', {}, h('th', { scope: 'row' }, row.name), ...cells.map((cell) => h('td', { class: 'number' }, cell)));
     })),
   );

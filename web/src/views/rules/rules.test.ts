@@ -167,6 +167,26 @@ describe('what if', () => {
     expect(context.changes).toEqual([{ 'if.threshold': undefined }]); // as it is now: no word in the link
   });
 
+  it('judges what was written since when it is told to', async () => {
+    const source = sourceOf([]);
+    const view = mount(element, contextOf(source), { step: null, params: { rule: 'VanishingGradient' } });
+    await settled();
+    expect(element.querySelector('.what-if-answer')!.parentElement!.querySelector('button')).toBeNull();
+    source.answers['/runs/00000000000000aa/steps'] = { steps: [[0, 1, 40]] };
+    vi.useFakeTimers();
+    view.update({ step: null, params: { rule: 'VanishingGradient' } });
+    await vi.advanceTimersByTimeAsync(1500);
+    vi.useRealTimers();
+    await settled();
+    expect(source.posted).toHaveLength(1);
+    const button = element.querySelector('.what-if-answer')!.parentElement!.querySelector('button')!;
+    expect(button.textContent).toBe('Judge up to step 39');
+    button.click();
+    await settled();
+    expect(source.posted).toHaveLength(2);
+    view.destroy();
+  });
+
   it('does not ask while nothing is changed', async () => {
     const source = sourceOf([rule('B', 'IssuesFound', [verdictAt(7)])]);
     mount(element, contextOf(source), { step: null, params: {} });

@@ -139,8 +139,8 @@ function cutNote(answer: WhatIfAnswer): string {
   return `Only the first ${count(answer.judged_steps)} of ${count(answer.steps)} steps were judged, up to step ${answer.last_step}: ${why}. \`trainwarden check\` judges all.`;
 }
 
-/** Both answers as strips, and as words for who cannot see them. */
-export function showAnswer(place: HTMLElement, answer: WhatIfAnswer | SourceError, range: StripRange, cursor: number | null): string {
+/** Both answers as strips, and as words for who cannot see them. `again` judges what has been written since. */
+export function showAnswer(place: HTMLElement, answer: WhatIfAnswer | SourceError, range: StripRange, cursor: number | null, again: () => void): string {
   if (answer instanceof SourceError) {
     replace(place, h('p', { class: 'bad', role: 'alert' }, answer.message));
     return answer.message;
@@ -150,7 +150,7 @@ export function showAnswer(place: HTMLElement, answer: WhatIfAnswer | SourceErro
     h('strong', {}, title),
     h('span', {}, inWords(judged)),
     h('span', {}),
-    strip(wide, marksOf(judged), `${title}: ${inWords(judged)}`, cursor, answer.cut === 'no' ? wide.last : answer.last_step),
+    strip(wide, marksOf(judged), `${title}: ${inWords(judged)}`, cursor, answer.last_step),
   ];
   const note = cutNote(answer);
   replace(
@@ -159,6 +159,7 @@ export function showAnswer(place: HTMLElement, answer: WhatIfAnswer | SourceErro
       ...line('Now', answer.now), ...line('Changed', answer.changed)),
     answer.changed.first && h('p', { class: 'rule-message' }, `First: ${answer.changed.first.message}`),
     note !== '' && h('p', { class: 'warn' }, `▲ ${note}`),
+    answer.cut === 'no' && range.last > answer.last_step && h('p', {}, `Judged up to step ${answer.last_step}. `, h('button', { onclick: again }, `Judge up to step ${range.last}`)),
   );
   return `Now the rule ${inWords(answer.now)}; changed, it ${inWords(answer.changed)}. ${note}`;
 }

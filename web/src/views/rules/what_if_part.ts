@@ -14,6 +14,7 @@ export class WhatIfPart {
   private readonly asker: WhatIfAsker;
   private formOf = '';
   private asked = '';
+  private question: WhatIfQuestion | null = null;
   private range: StripRange = { first: 0, last: 0 };
   private cursor: number | null = null;
   private answer: WhatIfAnswer | SourceError | null = null;
@@ -38,7 +39,16 @@ export class WhatIfPart {
     }
     const question: WhatIfQuestion = { rule: kind.rule, now: given ?? {}, parameters: { ...given, ...changes } };
     this.ask(question);
-    if (this.answer) showAnswer(this.answerPlace, this.answer, this.range, this.cursor);
+    if (this.answer) this.showAnswer(this.answer);
+  }
+
+  /** Not by itself: a run that goes on would be judged from its beginning again and again. */
+  private showAnswer(answer: WhatIfAnswer | SourceError): string {
+    let words = '';
+    keepingFocus(this.answerPlace, () => {
+      words = showAnswer(this.answerPlace, answer, this.range, this.cursor, () => this.question && this.asker.ask(this.question));
+    });
+    return words;
   }
 
   destroy(): void {
@@ -61,17 +71,17 @@ export class WhatIfPart {
     );
   }
 
-  /** The steps of a run that goes on are judged anew when there are more of them. */
   private ask(question: WhatIfQuestion): void {
-    const key = JSON.stringify([question, this.range]);
+    const key = JSON.stringify(question);
     if (key === this.asked) return;
     this.asked = key;
+    this.question = question;
     if (!this.answer) replace(this.answerPlace, h('p', { class: 'muted', role: 'status' }, 'Judging …'));
     this.asker.ask(question);
   }
 
   private take(answer: WhatIfAnswer | SourceError): void {
     this.answer = answer;
-    this.context.announce(showAnswer(this.answerPlace, answer, this.range, this.cursor));
+    this.context.announce(this.showAnswer(answer));
   }
 }
