@@ -6,6 +6,7 @@
 //   FOLDER [STEPS]         the same, a step for each line on standard input; answers "STEP UNIX_NS"
 //                                           when the step can be read
 //   sample_runs attention FOLDER [STEPS]    3 layers of 4 heads on 24 tokens, two of them grouped, at evaluation steps
+//   sample_runs live-attention FOLDER       the same, a step for each line on standard input, as live
 //   sample_runs long FOLDER TOKENS          queries and keys of 2 layers of 4 heads, and nothing else
 //   sample_runs head FOLDER TOKENS          one layer of 12 heads, its probabilities captured
 //   sample_runs series FOLDER POINTS        a scalar at each step
@@ -170,16 +171,21 @@ void write_training(const fs::path& folder, std::int64_t steps, bool apart) {
   close(*hook);
 }
 
+// Writes on standard output which step is in the run's files, and when that was.
+void say_flushed(Hook& hook, std::int64_t step) {
+  const auto flushed = hook.flush();
+  if (!flushed.ok()) fail(flushed.to_string());
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  fmt::print("{} {}\n", step, std::chrono::nanoseconds(now).count());
+  std::fflush(stdout);
+}
+
 void write_live(const fs::path& folder, std::int64_t steps) {
   const auto hook = open(training_options(folder, false));
   std::string line;
   for (std::int64_t step = 0; step < steps && std::getline(std::cin, line); ++step) {
     train_step(*hook, step, false);
-    const auto flushed = hook->flush();
-    if (!flushed.ok()) fail(flushed.to_string());
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    fmt::print("{} {}\n", step, std::chrono::nanoseconds(now).count());
-    std::fflush(stdout);
+    say_flushed(*hook, step);
   }
   close(*hook);
 }
@@ -263,20 +269,33 @@ void save_tokens(Hook& hook, const AttentionShape& shape, std::int64_t step) {
   hook.save_tensor("tokens", tokens);
 }
 
+// One step of training, and one of evaluation, which has the attention.
+void attention_step(Hook& hook, std::int64_t step) {
+  hook.set_mode(Mode::kTrain);
+  save(hook, "loss", {3.0F / static_cast<float>(step + 1)}, {});
+  hook.end_step();
+  hook.set_mode(Mode::kEval);
+  AttentionShape shape;
+  for (int layer = 0; layer < 3; ++layer) {
+    shape.key_value_heads = layer == 1 ? 2 : 4;
+    save_attention(hook, shape, layer, step, true, layer != 2);  // the last from queries and keys alone
+  }
+  save_tokens(hook, shape, step);
+  hook.end_step();
+}
+
 void write_attention(const fs::path& folder, std::int64_t steps) {
   const auto hook = open(everything(folder));
-  AttentionShape shape;
-  for (std::int64_t step = 0; step < steps; ++step) {
-    hook->set_mode(Mode::kTrain);
-    save(*hook, "loss", {3.0F / static_cast<float>(step + 1)}, {});
-    hook->end_step();
-    hook->set_mode(Mode::kEval);
-    for (int layer = 0; layer < 3; ++layer) {
-      shape.key_value_heads = layer == 1 ? 2 : 4;
-      save_attention(*hook, shape, layer, step, true, layer != 2);  // the last from queries and keys alone
-    }
-    save_tokens(*hook, shape, step);
-    hook->end_step();
+  for (std::int64_t step = 0; step < steps; ++step) attention_step(*hook, step);
+  close(*hook);
+}
+
+void write_live_attention(const fs::path& folder, std::int64_t steps) {
+  const auto hook = open(everything(folder));
+  std::string line;
+  for (std::int64_t step = 0; step < steps && std::getline(std::cin, line); ++step) {
+    attention_step(*hook, step);
+    say_flushed(*hook, step);
   }
   close(*hook);
 }
@@ -373,6 +392,7 @@ int main(int argc, char** argv) {
       {"apart", [&] { write_training(folder, number(60), true); }},
       {"live", [&] { write_live(folder, number(1'000'000)); }},
       {"attention", [&] { write_attention(folder, number(6)); }},
+      {"live-attention", [&] { write_live_attention(folder, number(1'000'000)); }},
       {"long",
        [&] {
          write_one_evaluation(folder, {1, 4, 2, tokens(4096), 64}, 2, true);

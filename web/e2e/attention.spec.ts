@@ -189,6 +189,35 @@ test.describe('the model view', () => {
   });
 });
 
+test('every mode follows a run that is being written', async ({ page, runs, server }) => {
+  const live = runs.live('live', 'live-attention');
+  await live.step();
+  await visit(page, server, '#/run/live/attention?mode=head');
+  await expect(pane(page)).toHaveAttribute('data-step', String(globalStep(0)));
+  for (const [index, mode] of ['head', 'model', 'matrix', 'text', 'neuron'].entries()) {
+    await page.locator(`button[data-mode="${mode}"]`).click();
+    const { step } = await live.step();
+    expect(step).toBe(index + 1);
+    await expect(page.locator(`[data-pane="${mode}"]`)).toHaveAttribute('data-step', String(globalStep(step)));
+  }
+  await page.keyboard.press('l'); // no longer
+  await live.step();
+  await page.waitForTimeout(500);
+  await expect(pane(page)).toHaveAttribute('data-step', String(globalStep(5)));
+  await page.keyboard.press('l');
+  await expect(pane(page)).toHaveAttribute('data-step', String(globalStep(6)));
+  await live.end();
+});
+
+test('two steps are compared by their signs', async ({ page, runs, server }) => {
+  runs.write('attention');
+  await visit(page, server, `#/run/attention/attention?mode=model&step=${globalStep(5)}&b=${globalStep(1)}`);
+  await expect(page.locator('.at-status')).toContainText('compared with step 3');
+  await picture(page, 'attention-compared');
+  await visit(page, server, `#/run/attention/attention?mode=head&step=${globalStep(5)}&b=${globalStep(1)}`);
+  await expect(page.locator('[role="alert"]')).toContainText('The tokens are others than those of step 3');
+});
+
 test('a matrix of 4,096 tokens is tiles and single rows', async ({ page, runs, server }) => {
   runs.write('long');
   const asked: string[] = [];

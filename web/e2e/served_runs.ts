@@ -35,8 +35,8 @@ export class Runs {
   }
 
   /** A run that takes a step whenever step() is called. */
-  live(name: string): LiveRun {
-    const child = spawn(sampleRuns, ['live', join(this.folder, name)], { stdio: ['pipe', 'pipe', 'pipe'] });
+  live(name: string, kind: 'live' | 'live-attention' = 'live'): LiveRun {
+    const child = spawn(sampleRuns, [kind, join(this.folder, name)], { stdio: ['pipe', 'pipe', 'pipe'] });
     this.children.push(child);
     return new LiveRun(child);
   }
