@@ -120,6 +120,11 @@ TEST_F(TensorNumbersTest, MakeAMatrixOfBinsThatNeverJoinTheSigns) {
         EXPECT_EQ(matrix.counts[bins + bin], 3);
       }
     }
+    if (most == 512) {
+      EXPECT_EQ(matrix.lower.front(), -1024);
+      EXPECT_EQ(matrix.upper.back(), 3.5);
+      EXPECT_EQ(bins, 40U + 11U);  // from -1024 to -1 and from 0.5 to 3.5, four an octave
+    }
     EXPECT_EQ(first, 4);
     EXPECT_EQ(second, 3);
     EXPECT_EQ(matrix.zeros, (std::vector<double>{2, 0}));

@@ -28,7 +28,7 @@ const AROUND = 6; // rows above and below those in sight
 const OPEN_AT_FIRST = 200; // tensors: a small tree is open, a large one closed
 
 const GROUPINGS: [Grouping, string][] = [['path', 'By module'], ['collection', 'By collection'], ['flat', 'Flat']];
-const COLUMNS = ['Name', 'Type', 'Shape', 'Steps', 'Mean', 'Std', 'NaN', 'Zero', 'Mean over steps'];
+const COLUMNS = ['Name', 'Type', 'Shape', 'Steps', 'Mean', 'Std', 'NaN', 'Zero', 'Trend'];
 
 export class Browser {
   readonly element: HTMLElement;
@@ -56,7 +56,7 @@ export class Browser {
       h('button', { type: 'button', 'data-grouping': grouping, onclick: () => owner.group(grouping) }, title),
     );
     this.search.addEventListener('input', () => owner.search(this.search.value));
-    const head = h('div', { class: 'tn-row tn-head', role: 'row' }, ...COLUMNS.map((title, i) => h('span', { role: 'columnheader', class: columnClass(i) }, title)));
+    const head = h('div', { class: 'tn-row tn-head', role: 'row' }, ...COLUMNS.map((title, i) => h('span', { role: 'columnheader', class: columnClass(i), title: title === 'Trend' ? 'The mean over steps' : undefined }, title)));
     this.scroller = h('div', { class: 'tn-scroller', role: 'treegrid', tabindex: '0', 'aria-label': 'Tensors' }, head, this.rowsBox);
     this.scroller.addEventListener('scroll', () => this.draw(), { passive: true });
     this.scroller.addEventListener('keydown', (event) => this.key(event));

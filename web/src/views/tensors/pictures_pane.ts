@@ -246,8 +246,10 @@ export class PicturesPane implements Pane {
       return;
     }
     const { wide, tall } = this.side(columns);
+    const atEnd = this.wide.scrollLeft + this.wide.clientWidth >= this.wide.scrollWidth - 2;
     this.stage.style.width = `${LEFT + columns.length * wide}px`;
     this.stage.style.height = `${TOP + columns[0]!.rows * tall}px`;
+    if (atEnd) this.wide.scrollLeft = this.wide.scrollWidth; // the newest stay in sight
     this.picture.schedule();
     const all = rangeFor(columns, 0, 0, 'shared', false);
     const signed = this.palette() === 'signed' && this.scaleChoice() === 'shared' && all ? Math.max(Math.abs(all[0]), Math.abs(all[1])) : null;

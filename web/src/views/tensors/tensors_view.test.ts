@@ -174,7 +174,7 @@ describe('one tensor', () => {
   it('shows the stored bits under the cursor, at the newest step at or before that of the page', async () => {
     mount({ tensor: 'conv.weight', tab: 'values', at: '2,0,0' }, 15);
     await vi.waitFor(() => expect(one('[data-readout]').textContent).toBe(`[2, 0, 0] = 11.8  (float32, 0x413ccccd, step 10)`));
-    const grid = one('[role="grid"]');
+    const grid = one('.tn-grid');
     for (const key of ['ArrowDown', 'ArrowRight', 'ArrowRight']) grid.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
     const text = one('[data-readout]').textContent!;
     expect(text).toContain('[2, 1, 2] = ');

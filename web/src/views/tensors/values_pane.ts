@@ -53,7 +53,7 @@ export class ValuesPane implements Pane {
   readonly element = h('div', { class: 'tn-pane', 'data-pane': 'values' });
   private readonly bar = h('div', {});
   private readonly readout = h('p', { class: 'tn-readout mono', role: 'status', 'data-readout': true });
-  private readonly scroller = h('div', { class: 'tn-grid', tabindex: '0', role: 'grid', 'aria-label': 'Elements; arrow keys move the cursor' });
+  private readonly scroller = h('div', { class: 'tn-grid', tabindex: '0', role: 'group', 'aria-label': 'Elements; arrow keys move the cursor' });
   private readonly sheet = h('div', { class: 'tn-sheet' });
   private readonly stage = h('div', { class: 'tn-grid-stage' });
   private readonly table = h('div', {});
@@ -156,8 +156,6 @@ export class ValuesPane implements Pane {
       replace(this.bar, axesBar(this.shape, this.axes, false, (words) => this.owner.context.change(words)));
       this.sheet.style.width = `${Math.min(this.columns() * CELL_WIDTH + HEAD, LARGEST)}px`;
       this.sheet.style.height = `${Math.min(this.rows() * CELL_HEIGHT + CELL_HEIGHT, LARGEST)}px`;
-      this.scroller.setAttribute('aria-rowcount', String(this.rows()));
-      this.scroller.setAttribute('aria-colcount', String(this.columns()));
     }
     this.scaleQuestion.ask(`${look!.info.id} ${step}`, async (signal) => {
       const numbers = await this.owner.context.source.json<Record<string, number | string>>(
