@@ -239,7 +239,7 @@ test('each picture can be taken away, and its numbers are those of the run', asy
   const { readFileSync } = await import('node:fs');
   const step = globalStep(1);
   await visit(page, server);
-  for (const mode of ['model', 'head', 'matrix', 'neuron']) {
+  for (const mode of ['model', 'head', 'matrix', 'text', 'neuron']) {
     await page.goto(server.at(`#/run/attention/attention?mode=${mode}&layer=1&heads=2&query=3&first=all&top=0&threshold=0&step=${step}`));
     await expect(page.locator(`[data-pane="${mode}"]`)).toHaveAttribute('data-step', String(step));
     await page.waitForTimeout(300);
