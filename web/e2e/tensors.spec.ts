@@ -109,6 +109,32 @@ test.describe('tensors', () => {
     await picture(page, 'tensors-activations');
   });
 
+  test('are compared with another run, element by element', async ({ page, runs, server }) => {
+    runs.write('training');
+    runs.write('apart');
+    await visit(page, server, '#/run/training/tensors?tensor=conv1.weight&tab=values&step=66&b=@apart');
+    await expect(readout(page)).toContainText('difference');
+    await expect(readout(page)).not.toContainText('…');
+    const step = Number((await readout(page).textContent())!.match(/, step (\d+)\)/)![1]);
+    const [here, there] = [stored(runs, 'training', 'conv1.weight', step)[0]!, stored(runs, 'apart', 'conv1.weight', step)[0]!];
+    expect(Math.fround(await shownNumber(page))).toBe(Math.fround(here));
+    const shown = Number((await readout(page).textContent())!.split('difference ')[1]!.replace('−', '-'));
+    expect(shown).toBeCloseTo(here - there, 3);
+    expect(Math.abs(shown)).toBeCloseTo(0.5, 3);
+    await picture(page, 'tensors-compared');
+  });
+
+  test('are readable in the dark and on a narrow screen', async ({ page, runs, server }) => {
+    runs.write('training');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 400, height: 800 });
+    await visit(page, server, '#/run/training/tensors?tensor=conv1.weight&tab=histogram');
+    await expect(page.locator('.tn-limits tbody tr')).toHaveCount(4);
+    await picture(page, 'tensors-dark-narrow');
+    expect(await axeViolations(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(400);
+  });
+
   test('follow a run while it is written', async ({ page, runs, server }) => {
     const live = runs.live('live');
     await live.steps(3);

@@ -8,6 +8,7 @@ import { themeOf } from '../../draw/theme';
 
 import { LIMITS, sharesOf } from './dtype_limits';
 import { type Look, type Pane, type PaneOwner, Question } from './pane';
+import { svgOfPng } from './svg_picture';
 
 export interface Histograms {
   steps: Float64Array;
@@ -115,6 +116,10 @@ export class HistogramPane implements Pane {
       step, all.zeros[row]!, all.tiny[row]!, all.nan[row]!, all.positiveInf[row]!, all.negativeInf[row]!,
       ...all.counts.subarray(row * bins, (row + 1) * bins),
     ])];
+  }
+
+  async svg(): Promise<Blob | undefined> {
+    return svgOfPng(await this.png(), this.stage.clientWidth, HEIGHT, this.histograms ? this.sentence(this.histograms) : '');
   }
 
   png(): Promise<Blob | undefined> {

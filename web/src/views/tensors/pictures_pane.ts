@@ -10,6 +10,7 @@ import { type Axes, axesOf, sliceOf } from './axes';
 import { axesBar } from './axes_bar';
 import { Elements } from './element_text';
 import { type Look, type Pane, type PaneOwner, stepOf } from './pane';
+import { svgOfPng } from './svg_picture';
 
 type ScaleChoice = 'picture' | 'strip' | 'shared';
 const SCALES: [ScaleChoice, string][] = [['shared', 'One for all'], ['strip', 'Each row'], ['picture', 'Each picture']];
@@ -127,6 +128,10 @@ export class PicturesPane implements Pane {
     const columns = this.inSight();
     return [['row', 'step', 'low', 'high', 'nan', 'infinite'],
       ...columns.flatMap((of) => Array.from({ length: of.rows }, (_, row) => [this.firstRow() + row, of.step, of.low[row]!, of.high[row]!, of.nan[row]!, of.inf[row]!]))];
+  }
+
+  async svg(): Promise<Blob | undefined> {
+    return svgOfPng(await this.png(), this.stage.clientWidth, this.stage.clientHeight, `Pictures of ${this.look!.info.name}`);
   }
 
   png(): Promise<Blob | undefined> {

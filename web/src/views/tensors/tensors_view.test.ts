@@ -152,6 +152,17 @@ describe('the list of tensors', () => {
     expect(rows()).toEqual(['▾in no collection 1', 'tokens', '▸weights 1']);
   });
 
+  it('can be sorted by numbers: the one with NaN comes first', async () => {
+    mount({ sort: 'nan' });
+    await vi.waitFor(() => expect(rows()).toEqual(['tokens', NAMES[1]!.replace('\u202e', '\\u{202e}'), 'conv.weight']));
+    const select = one('select[data-choice="order"]') as HTMLSelectElement;
+    expect(select.value).toBe('nan');
+    select.value = 'elements';
+    select.dispatchEvent(new Event('change'));
+    expect(state.params['sort']).toBe('elements');
+    expect(rows()[0]).toBe('conv.weight');
+  });
+
   it('says when there is no such tensor', async () => {
     mount({ tensor: 'absent' });
     await vi.waitFor(() => expect(one('[role="alert"]').textContent).toContain('no tensor "absent"'));
@@ -181,6 +192,13 @@ describe('one tensor', () => {
     expect(Math.fround(Number(text.split(' = ')[1]!.split(' ')[0]))).toBe(element(10, 18 + 5));
     go({ step: null });
     await vi.waitFor(() => expect(one('[data-readout]').textContent).toContain('step 20'));
+  });
+
+  it('compares with another step: the difference, and both numbers', async () => {
+    mount({ tensor: 'conv.weight', tab: 'values', b: '0' }, 10);
+    await vi.waitFor(() => expect(one('[data-readout]').textContent).toBe('[0, 0, 0] = 10  (float32, 0x41200000, step 10); step 0: 0; difference 10'));
+    go({ params: { ...state.params, b: '5@other' } });
+    await vi.waitFor(() => expect(one('[role="alert"]').textContent).toContain('/tensors/'));
   });
 
   it('follows a run that grows', async () => {

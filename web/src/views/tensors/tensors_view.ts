@@ -48,6 +48,7 @@ export class TensorsView implements View {
       choose: (tensor) => context.change({ tensor, at: undefined, over: undefined, down: undefined, across: undefined, row: undefined, cell: undefined }),
       search: (text) => context.change({ q: text === '' ? undefined : text }),
       group: (grouping) => context.change({ by: grouping === 'path' ? undefined : grouping }),
+      order: (order) => context.change({ sort: order === 'name' ? undefined : order }),
       failed,
     });
     this.detail = new Detail({ api: this.api, context, failed, drawn: (step) => drawn(element, step) });
@@ -129,7 +130,7 @@ export class TensorsView implements View {
     const { params, step } = this.state;
     const tensor = params['tensor'];
     this.root.classList.toggle('tn-both', tensor !== undefined);
-    this.browser.show(this.list, { search: params['q'] ?? '', grouping: groupingOf(params['by']), tensor, step });
+    this.browser.show(this.list, { search: params['q'] ?? '', grouping: groupingOf(params['by']), order: params['sort'] ?? 'name', tensor, step });
     if (tensor !== undefined && this.info && this.infoOf === tensor) this.detail.show({ info: this.info, step, params });
     else this.detail.hide();
     if (tensor === undefined) drawn(this.element, this.list.last_steps.reduce((a, b) => Math.max(a, b), -1));
