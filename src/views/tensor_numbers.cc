@@ -16,7 +16,7 @@ using store::RecordForm;
 using Numbers = std::shared_ptr<const TensorNumbers>;
 
 // Some hundred bytes each, with a histogram up to some thousand.
-constexpr std::size_t kMostRemembered = 1 << 16;
+constexpr std::size_t kMostRemembered = 1 << 14;
 
 struct RememberedNumbers {
   store::Record read_from;  // another one: the step was ended anew, by a training that went back to a checkpoint

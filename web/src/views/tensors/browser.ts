@@ -87,11 +87,6 @@ export class Browser {
     this.draw();
   }
 
-  focusSearch(): void {
-    this.search.focus();
-    this.search.select();
-  }
-
   /** The rows as a table, for a file. */
   table(): (string | number)[][] {
     const list = this.list;

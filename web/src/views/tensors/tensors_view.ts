@@ -63,6 +63,7 @@ export class TensorsView implements View {
   update(state: ViewState): void {
     const before = this.state;
     this.state = state;
+    if (before.params !== state.params || before.step !== state.step) this.fault.hidden = true;
     if (before.params['tensor'] !== state.params['tensor']) void this.renew();
     this.show();
   }
@@ -75,12 +76,6 @@ export class TensorsView implements View {
 
   steps(): readonly number[] {
     return this.info ? Array.from(new StepRanges(this.info.steps).list()) : [];
-  }
-
-  key(event: KeyboardEvent): boolean {
-    if (event.key !== '/') return false;
-    this.browser.focusSearch();
-    return true;
   }
 
   destroy(): void {

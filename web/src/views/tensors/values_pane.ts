@@ -17,7 +17,7 @@ const CELL_WIDTH = 76;
 const CELL_HEIGHT = 22;
 const HEAD = 56; // for the indices
 const HEIGHT = 440;
-const LARGEST = 8e6; // pixels that a browser scrolls over
+const LARGEST = 8e6; // pixels that a browser scrolls over; more elements lie closer together
 
 /** A colour scale: signed numbers around zero, others from least to greatest. */
 export interface Scale {
@@ -66,13 +66,15 @@ export class ValuesPane implements Pane {
   private axes: Axes = { over: null, down: null, across: null, at: [] };
   private scale: Scale | null = null;
   private cursor = { row: 0, column: 0 };
+  private corner = { row: 0, column: 0 }; // the element in sight at the top left
   private of = '';
   private texts: StringsValue | null = null;
 
   constructor(private readonly owner: PaneOwner) {
     this.scroller.append(this.stage, this.sheet);
     this.picture = new Picture(this.stage, 'Elements', (frame) => this.paint(frame));
-    this.scroller.addEventListener('scroll', () => this.picture.schedule(), { passive: true });
+    this.scroller.addEventListener('scroll', () => this.scrolled(), { passive: true });
+    this.scroller.addEventListener('click', () => owner.context.change({ cell: `${this.cursor.row},${this.cursor.column}` }));
     this.scroller.addEventListener('pointermove', (event) => this.point(event));
     this.scroller.addEventListener('keydown', (event) => this.key(event));
     replace(this.element, this.bar, this.readout, this.scroller, this.table);
@@ -161,8 +163,10 @@ export class ValuesPane implements Pane {
       replace(this.bar, axesBar(this.shape, this.axes, false, (words) => this.owner.context.change(words)));
       const scrollbar = 18;
       this.scroller.style.height = `${Math.min(HEIGHT, (this.rows() + 1) * CELL_HEIGHT + scrollbar)}px`;
-      this.sheet.style.width = `${Math.min(this.columns() * CELL_WIDTH + HEAD, LARGEST)}px`;
-      this.sheet.style.height = `${Math.min(this.rows() * CELL_HEIGHT + CELL_HEIGHT, LARGEST)}px`;
+      this.sheet.style.width = `${this.columns() * this.pitch().across + HEAD}px`;
+      this.sheet.style.height = `${this.rows() * this.pitch().down + CELL_HEIGHT}px`;
+      this.corner = { row: 0, column: 0 };
+      this.follow();
     }
     this.compare(of);
     this.scaleQuestion.ask(`${look!.info.id} ${step}`, async (signal) => {
@@ -245,12 +249,30 @@ export class ValuesPane implements Pane {
     return `; ${this.other.title}: ${other?.text ?? '…'}; difference ${this.cellAt(row, column).text}`;
   }
 
-  private first(): { row: number; column: number } {
-    return { row: Math.floor(this.scroller.scrollTop / CELL_HEIGHT), column: Math.floor(this.scroller.scrollLeft / CELL_WIDTH) };
+  /** Pixels of the scroll bars for each element. */
+  private pitch(): { down: number; across: number } {
+    return { down: Math.min(CELL_HEIGHT, LARGEST / Math.max(this.rows(), 1)), across: Math.min(CELL_WIDTH, LARGEST / Math.max(this.columns(), 1)) };
+  }
+
+  private inSight(): { rows: number; columns: number } {
+    const { clientHeight, clientWidth } = this.scroller;
+    return {
+      rows: Math.max(1, Math.floor((clientHeight || HEIGHT) / CELL_HEIGHT) - 1),
+      columns: Math.max(1, Math.floor(((clientWidth || 800) - HEAD) / CELL_WIDTH)),
+    };
+  }
+
+  /** Where the scroll bars stand; when they were put there by follow(), what it says is more exact. */
+  private scrolled(): void {
+    const { down, across } = this.pitch();
+    const { scrollTop, scrollLeft } = this.scroller;
+    if (Math.abs(scrollTop - this.corner.row * down) > 1) this.corner.row = held(Math.floor(scrollTop / down), this.rows());
+    if (Math.abs(scrollLeft - this.corner.column * across) > 1) this.corner.column = held(Math.floor(scrollLeft / across), this.columns());
+    this.picture.schedule();
   }
 
   private window(): { first: { row: number; column: number }; rows: { text: string; number: number }[][] } {
-    const first = this.first();
+    const first = this.corner;
     const down = Math.min(this.rows() - first.row, Math.ceil(HEIGHT / CELL_HEIGHT));
     const across = Math.min(this.columns() - first.column, Math.ceil((this.scroller.clientWidth || 800) / CELL_WIDTH));
     const rows = Array.from({ length: Math.max(down, 0) }, (_, y) =>
@@ -260,7 +282,7 @@ export class ValuesPane implements Pane {
 
   private point(event: PointerEvent): void {
     const box = this.scroller.getBoundingClientRect();
-    const first = this.first();
+    const first = this.corner;
     const row = first.row + Math.floor((event.clientY - box.top - CELL_HEIGHT) / CELL_HEIGHT);
     const column = first.column + Math.floor((event.clientX - box.left - HEAD) / CELL_WIDTH);
     if (row < first.row || column < first.column || row >= this.rows() || column >= this.columns()) return;
@@ -288,12 +310,14 @@ export class ValuesPane implements Pane {
 
   /** Scrolls until the cursor is in sight. */
   private follow(): void {
-    const [top, left] = [this.cursor.row * CELL_HEIGHT, this.cursor.column * CELL_WIDTH];
-    const [tall, wide] = [this.scroller.clientHeight - 3 * CELL_HEIGHT, this.scroller.clientWidth - HEAD - 2 * CELL_WIDTH];
-    if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
-    if (top > this.scroller.scrollTop + tall) this.scroller.scrollTop = top - tall;
-    if (left < this.scroller.scrollLeft) this.scroller.scrollLeft = left;
-    if (left > this.scroller.scrollLeft + wide) this.scroller.scrollLeft = left - wide;
+    const { rows, columns } = this.inSight();
+    const { row, column } = this.cursor;
+    this.corner = {
+      row: Math.max(Math.min(this.corner.row, row), row - rows + 1),
+      column: Math.max(Math.min(this.corner.column, column), column - columns + 1),
+    };
+    this.scroller.scrollTop = this.corner.row * this.pitch().down;
+    this.scroller.scrollLeft = this.corner.column * this.pitch().across;
   }
 
   private paint({ context, width }: Frame): void {
