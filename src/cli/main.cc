@@ -37,7 +37,6 @@ void add_commands(CLI::App& app, Action& action) {
   add_ls(app, action);
   add_show(app, action);
   add_describe(app, action);
-  add_top(app, action);
   add_tensors(app, action);
   add_steps(app, action);
   add_value(app, action);

@@ -167,6 +167,24 @@ TEST(ScalarsTest, RoundTripOfEveryBit) {
   EXPECT_EQ(decode_scalars(as_bytes(encode_scalars({}))).value_or(rows).size(), 0u);
 }
 
+TEST(ScalarsTest, OneDecoderReadsPayloadsOfAnyShapeOneAfterTheOther) {
+  ScalarsDecoder decoder;
+  const std::vector<std::vector<ScalarRow>> steps = {
+      {{1, 2.5}, {7, -0.0}}, {{1, 3.5}, {7, 1e300}}, {{4, 1.0}}, {}, {{1, 9.0}, {8, 2.0}}};
+  for (const auto& rows : steps) {
+    const std::string payload = encode_scalars(rows);
+    const auto decoded = decoder.decode(as_bytes(payload));
+    ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
+    ASSERT_EQ(decoded->size(), rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      EXPECT_EQ((*decoded)[i].id, rows[i].id);
+      EXPECT_EQ(std::memcmp(&(*decoded)[i].value, &rows[i].value, sizeof(double)), 0);
+    }
+    EXPECT_EQ(decoder.decode(as_bytes(payload).first(payload.size() - 1)).status().code(), Code::kDataLoss);
+    EXPECT_TRUE(decoder.decode(as_bytes(payload)).ok());
+  }
+}
+
 std::vector<ReductionRow> sample_reductions() {
   return {{3, Reduction::kMean, true, 0.1},
           {3, Reduction::kProd, false, -0.0},

@@ -104,11 +104,11 @@ Result<std::span<const format::ScalarRow>> DecodedFrames::scalars(JournalSegment
     scalars_.segment = nullptr;
     TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, header_of(segment, offset, FrameKind::kScalars));
     TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, payload_of(segment, header));
-    Result<std::vector<format::ScalarRow>> rows = format::decode_scalars(payload);
+    const auto rows = scalars_decoder_.decode(payload);
     if (!rows.ok()) return noted(segment, offset, kUndecodable, header.frame_bytes(), rows.status());
-    scalars_ = {&segment, offset, std::move(*rows)};
+    scalars_ = {&segment, offset, *rows};
   }
-  return std::span<const format::ScalarRow>(scalars_.value);
+  return scalars_.value;
 }
 
 Result<std::span<const format::ReductionRow>> DecodedFrames::reductions(JournalSegment& segment, std::uint64_t offset) {

@@ -56,7 +56,8 @@ class DecodedFrames {
   Kept<Bundle> bundle_;
   Kept<std::vector<std::byte>> statistics_payload_;  // which the table looks into
   std::optional<format::StatisticsTable> statistics_;
-  Kept<std::vector<format::ScalarRow>> scalars_;
+  Kept<std::span<const format::ScalarRow>> scalars_;  // that the decoder holds
+  format::ScalarsDecoder scalars_decoder_;
   Kept<std::vector<format::ReductionRow>> reductions_;
 };
 

@@ -75,9 +75,12 @@ Result<format::FrameHeader> SegmentFile::header_at(std::uint64_t offset, format:
   const Result<format::FrameHeader> header = format::decode_frame_header(header_bytes);
   if (!header.ok()) return header.status().with_context(fmt::format("{} at byte {}", path_, offset));
   std::string_view why = refusal(*header, owner, offset);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, bytes());
   if (why.empty() && header->kind != kind) why = "frame of another kind";
-  if (why.empty() && !fits(*header, offset, file_bytes)) why = "frame that reaches past the end of the file";
+  // A segment only grows: what fitted once needs no look at the file.
+  if (offset > known_bytes_ || !fits(*header, offset, known_bytes_)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(known_bytes_, bytes());
+  }
+  if (why.empty() && !fits(*header, offset, known_bytes_)) why = "frame that reaches past the end of the file";
   if (why.empty()) return *header;
   return Status(Code::kDataLoss, fmt::format("{} at byte {}: {}", path_, offset, why));
 }

@@ -59,6 +59,7 @@ class SegmentFile {
   std::uint64_t buffer_offset_ = 0;
   std::uint64_t buffered_bytes_ = 0;
   std::uint64_t read_ahead_bytes_ = 0;
+  std::uint64_t known_bytes_ = 0;  // the file is at least that long
   std::shared_ptr<const storage::FileMapping> mapping_;
   std::unordered_set<std::uint64_t> verified_;  // offsets of frames whose payloads were found whole
 };

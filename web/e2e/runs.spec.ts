@@ -1,0 +1,50 @@
+import { axeViolations, expect, picture, test, visit } from './harness';
+
+test('runs are listed with their state, loss and course, sorted and searched', async ({ page, runs, server }) => {
+  runs.write('training', 'long-ago');
+  const live = runs.live('live');
+  await live.steps(4);
+  await visit(page, server);
+  const row = (name: string) => page.locator(`tr[data-run="${name}"]`);
+  await expect(row('long-ago')).toContainText('completed');
+  await expect(row('long-ago')).toContainText('72');
+  await expect(row('long-ago').locator('svg path')).toHaveAttribute('d', /^M/);
+  await expect(row('live')).toContainText('running');
+  await expect(row('live')).toContainText('0.5'); // 2 / (3 + 1)
+  expect(await axeViolations(page)).toEqual([]);
+  await picture(page, 'runs-list');
+
+  await live.steps(16);
+  await expect(row('live')).toContainText('24'); // 20 of training, 4 of evaluation: without a reload
+  await page.getByRole('button', { name: 'Run', exact: false }).first().click();
+  await expect(page).toHaveURL(/sort=name/);
+  expect(await page.locator('tbody tr[data-run]').first().getAttribute('data-run')).toBe('live');
+
+  await page.keyboard.press('/');
+  await page.keyboard.type('ago');
+  await expect(row('live')).toHaveCount(0);
+  await expect(page).toHaveURL(/q=ago/);
+  await row('long-ago').getByRole('link').click();
+  await expect(page.locator('[data-view="home"]')).toContainText('Progress');
+});
+
+test('a thousand runs are listed, few of them in the document', async ({ page, runs, server }) => {
+  runs.write('many', '.', 1000);
+  await visit(page, server);
+  await expect(page.locator('[data-test="count"]')).toContainText('1,000');
+  await expect(page.locator('tr[data-run]').first()).toContainText('completed', { timeout: 30_000 });
+  expect(await page.locator('tr[data-run]').count()).toBeLessThan(100);
+  await page.locator('.scroll').evaluate((list) => list.scrollTo(0, list.scrollHeight));
+  await expect(page.locator('tr[data-run="run-00000"]')).toBeVisible();
+});
+
+test('names from a run stay names', async ({ page, runs, server }) => {
+  runs.write('hostile');
+  await visit(page, server, '#/run/hostile/home');
+  await expect(page.locator('[data-view="home"]')).toContainText('<script>');
+  await page.keyboard.press('g');
+  await page.keyboard.press('s');
+  await expect(page.locator('[data-view="scalars"] .legend')).toContainText('<img src=x');
+  expect(await page.title()).not.toContain('owned');
+  expect(await page.locator('main img').count()).toBe(0);
+});

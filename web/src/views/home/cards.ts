@@ -1,0 +1,99 @@
+// The parts of a run's home, each from what the server tells.
+import { h, type Child } from '../../draw/dom';
+import { age, bytes, count, duration, short } from '../../draw/numbers';
+import type { RunAnswer } from './api';
+
+export function card(title: string, ...content: Child[]): HTMLElement {
+  return h('section', { class: 'panel', 'aria-label': title }, h('h2', {}, title), ...content);
+}
+
+function pairs(...rows: (readonly [string, Child] | undefined)[]): HTMLElement {
+  return h('dl', {}, ...rows.filter((row) => row !== undefined).flatMap(([term, what]) => [h('dt', {}, term), h('dd', {}, what)]));
+}
+
+function table(heads: string[], rows: Child[][], numbers: readonly number[] = []): HTMLElement {
+  const kind = (i: number) => (numbers.includes(i) ? 'number' : '');
+  return h('table', { class: 'table' },
+    h('thead', {}, h('tr', {}, ...heads.map((head, i) => h('th', { scope: 'col', class: kind(i) }, head)))),
+    h('tbody', {}, ...rows.map((row) => h('tr', {}, ...row.map((cell, i) => h('td', { class: kind(i) }, cell))))));
+}
+
+const time = (unixMs: number) => h('time', { datetime: new Date(unixMs).toISOString(), title: new Date(unixMs).toLocaleString() }, age(unixMs));
+
+export function progressCard(run: RunAnswer): HTMLElement {
+  const { progress } = run;
+  const wall = run.last_unix_ms > 0 && run.created_unix_ms > 0 ? duration(run.last_unix_ms - run.created_unix_ms) : undefined;
+  return card('Progress',
+    h('p', { class: 'big', 'data-test': 'steps' }, count(progress.steps), ' ', h('span', { class: 'muted' }, progress.steps === 1 ? 'step' : 'steps')),
+    pairs(
+      ['State', run.secondary_status && run.secondary_status.toLowerCase() !== run.state ? `${run.state} (${run.secondary_status})` : run.state],
+      progress.steps_per_second === undefined ? undefined : ['Pace', `${short(progress.steps_per_second, 3)} steps a second`],
+      ...progress.modes.map(({ mode, steps, last_mode_step }) => [`In ${mode}`, `${count(steps)}, the last ${count(last_mode_step)}`] as const),
+      run.created_unix_ms > 0 ? ['Started', time(run.created_unix_ms)] : undefined,
+      run.last_unix_ms > 0 ? ['Last step', time(run.last_unix_ms)] : undefined,
+      wall === undefined ? undefined : ['Lasted', wall],
+      ['Workers', `${run.workers.map(({ name, writing }) => (writing ? `${name} (writing)` : name)).join(', ')} of ${run.world_size}`],
+      run.stop ? ['Asked to stop', `by ${run.stop.requested_by}: ${run.stop.reason}`] : undefined,
+    ));
+}
+
+export function rulesCard(run: RunAnswer, link: string | undefined): HTMLElement {
+  const MARKS: Record<string, [string, string]> = { IssuesFound: ['⚑ fired', 'bad'], NoIssuesFound: ['✓ found nothing', 'good'], InProgress: ['▶ watching', ''], Error: ['! failed', 'bad'], Stopped: ['■ stopped', 'muted'], Stopping: ['■ stopping', 'muted'], NotApplicable: ['– not applicable', 'muted'] };
+  if (run.rules.length === 0) {
+    return card('Rules', h('p', {}, 'No rule watches this run. To judge what it has recorded:'), h('pre', {}, `trainwarden check ${run.name}`));
+  }
+  const order = ['IssuesFound', 'Error'];
+  const sorted = [...run.rules].sort((a, b) => Number(order.includes(b.status)) - Number(order.includes(a.status)));
+  const rows = sorted.slice(0, 12).map(({ rule, status, details }) => {
+    const [text, tone] = MARKS[status] ?? [status, 'muted'];
+    return [rule, h('span', { class: tone, title: details }, text)];
+  });
+  return card('Rules', table(['Rule', 'Verdict'], rows), link && h('p', {}, h('a', { href: link }, run.rules.length > 12 ? `All ${run.rules.length} rules` : 'Evidence and what-if')));
+}
+
+export function capturedCard(run: RunAnswer, link: string | undefined): HTMLElement {
+  const every = (steps: Record<string, number> | undefined) =>
+    Object.entries(steps ?? {}).map(([mode, interval]) => `${mode} ${interval}`).join(', ');
+  const rows = run.collections.map(({ name, tensors, keep, every: steps }) => [name, count(tensors), keep?.join(', ') ?? '', every(steps)]);
+  return card('Captured',
+    pairs(['Tensors', link ? h('a', { href: link }, count(run.tensors)) : count(run.tensors)], run.journal_bytes > 0 ? ['On disk', bytes(run.journal_bytes)] : undefined, ['Recorder', run.recorder]),
+    rows.length > 0 && table(['Collection', 'Tensors', 'Form', 'Every'], rows, [1]));
+}
+
+export function costCard(run: RunAnswer): HTMLElement | undefined {
+  if (run.bills.length === 0) return undefined;
+  const percent = (share: number) => `${short(100 * share, 3)} %`;
+  const rows = run.bills.map((bill) => [bill.worker, percent(bill.share), bill.budget > 0 ? percent(bill.budget) : 'none',
+    [bill.interval_factor > 1 && `intervals ${bill.interval_factor} times as long`, bill.dropped.length > 0 && `without ${bill.dropped.join(', ')}`].filter(Boolean).join('; ')]);
+  return card('What capture costs', table(['Worker', 'Of the time', 'Budget', 'Left out'], rows, [1, 2]));
+}
+
+export function missingCard(run: RunAnswer): HTMLElement | undefined {
+  if (run.losses.length === 0) return undefined;
+  const rows = run.losses.map(({ cause, count: times, bytes: size, where, by_writer }) => [cause, count(times), size > 0 ? bytes(size) : '', by_writer ? `${where} (never written)` : where]);
+  return card('What is missing', table(['Cause', 'Count', 'Bytes', 'Where'], rows, [1, 2]));
+}
+
+export function checkpointsCard(run: RunAnswer): HTMLElement | undefined {
+  if (run.checkpoints.length === 0) return undefined;
+  const rows = run.checkpoints.map(({ state, step, worker, path, bytes: size, error, reason }) => [
+    state, count(step), worker, state === 'refused' ? error : `${path}${size > 0 ? ` (${bytes(size)})` : ''}`, reason]);
+  return card('Checkpoints on request', table(['State', 'After step', 'Worker', 'File', 'Why'], rows, [1]));
+}
+
+export function parametersCard(run: RunAnswer): HTMLElement | undefined {
+  const labels = Object.entries(run.labels);
+  return labels.length === 0 ? undefined : card('Parameters', pairs(...labels.map(([name, value]) => [name, value] as const)));
+}
+
+export function originCard(run: RunAnswer): HTMLElement {
+  return card('Where it runs', pairs(['Host', run.host || 'not told'], ['Id', h('span', { class: 'mono' }, run.run_id)]),
+    run.command.length > 0 && h('pre', {}, run.command.map((word) => (/^[\w./=:,@%+-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`)).join(' ')));
+}
+
+export function historyCard(run: RunAnswer): HTMLElement | undefined {
+  if (!run.transitions || run.transitions.length === 0) return undefined;
+  const rows = run.transitions.map(({ status, start_unix_ms, end_unix_ms, message }) => [
+    status, time(start_unix_ms), end_unix_ms === undefined ? '' : duration(end_unix_ms - start_unix_ms), message]);
+  return card('How it got here', table(['Status', 'Since', 'For', 'Why'], rows));
+}

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+
+import type { RunAnswer } from './api';
+import { capturedCard, costCard, historyCard, missingCard, originCard, progressCard, rulesCard } from './cards';
+import { coursePath } from './course';
+
+const run: RunAnswer = {
+  id: '1f', name: 'first', state: 'died', secondary_status: 'Failed', recorder: 'trainwarden', run_id: 'aa', host: 'box',
+  command: ['python', 'train.py', '--name', "it's <b>"], labels: {}, created_unix_ms: 1000, last_unix_ms: 62000, world_size: 2,
+  workers: [{ name: 'rank-00000', writing: true }],
+  progress: { steps: 12345, last_step: 12344, steps_per_second: 2.5, modes: [{ mode: 'train', steps: 12000, last_mode_step: 11999 }] },
+  loss: null, transitions: [{ status: 'Training', start_unix_ms: 1000, end_unix_ms: 61000, message: 'signal 9 (Killed)' }],
+  rules: [{ id: 'a', rule: 'Quiet', status: 'NoIssuesFound', details: '' }, { id: 'b', rule: 'LossSpike', status: 'IssuesFound', details: 'at 3' }],
+  tensors: 3, journal_bytes: 2048, collections: [{ name: 'losses', tensors: 1, every: { train: 10 } }],
+  bills: [], losses: [{ where: 'x', cause: 'staging_full', count: 3, bytes: 0, by_writer: true }], checkpoints: [],
+};
+
+it('tells how the run stands', () => {
+  const text = progressCard(run).textContent!;
+  for (const part of ['12,345', 'died (Failed)', '2.5 steps a second', '12,000, the last 11,999', '1 min 1 s', 'rank-00000 (writing) of 2']) expect(text).toContain(part);
+});
+
+it('puts rules that fired first, and says what to do when there are none', () => {
+  const rows = [...rulesCard(run, '#/x').querySelectorAll('tbody tr')].map((row) => row.textContent);
+  expect(rows).toEqual(['LossSpike⚑ fired', 'Quiet✓ found nothing']);
+  expect(rulesCard({ ...run, rules: [] }, undefined).textContent).toContain('trainwarden check first');
+});
+
+it('tells what was captured, what is missing, where it ran and how it ended', () => {
+  expect(capturedCard(run, undefined).textContent).toContain('2.00 KiB');
+  expect(missingCard(run)!.textContent).toContain('staging_full3x (never written)');
+  expect(missingCard({ ...run, losses: [] })).toBeUndefined();
+  expect(costCard(run)).toBeUndefined();
+  expect(historyCard(run)!.textContent).toContain('signal 9 (Killed)');
+  const origin = originCard(run);
+  expect(origin.querySelector('b')).toBeNull();
+  expect(origin.textContent).toContain(`python train.py --name 'it'\\''s <b>'`);
+});
+
+it('draws the course of the loss', () => {
+  expect(coursePath([0, 10, 20, 30], [1, 0, NaN, 1], 30, 100)).toBe('M0.0 3.0L10.0 97.0M30.0 3.0');
+  expect(coursePath([], [], 30, 100)).toBe('');
+});

@@ -1,0 +1,41 @@
+// Which series are shown.
+export interface Choice {
+  id: string;
+  name: string;
+  collections: string[];
+}
+
+/** More lines than this are a tangle, and slow. */
+export const MOST_SHOWN = 20;
+
+export interface Chosen {
+  shown: Choice[];
+  /** How many there are in all. */
+  all: number;
+  /** Why the search is no search. */
+  fault: string | undefined;
+}
+
+/** Pinned first; then what the search finds in the name or as a whole collection; without a search losses and scalars. */
+export function choose(choices: readonly Choice[], search: string, pins: readonly string[]): Chosen {
+  const pinned = pins.flatMap((name) => choices.filter((choice) => choice.name === name));
+  const { test, fault } = searchFor(search, choices);
+  const found = choices.filter((choice) => test(choice) && !pins.includes(choice.name));
+  const all = [...pinned, ...found];
+  return { shown: all.slice(0, MOST_SHOWN), all: all.length, fault };
+}
+
+function searchFor(search: string, choices: readonly Choice[]): { test: (choice: Choice) => boolean; fault: string | undefined } {
+  if (search === '') {
+    const usual = choices.filter((choice) => choice.collections.some((name) => name === 'losses' || name === 'scalars'));
+    const some = new Set(usual.length > 0 ? usual : choices.slice(0, 8));
+    return { test: (choice) => some.has(choice), fault: undefined };
+  }
+  try {
+    const pattern = new RegExp(search, 'i');
+    return { test: (choice) => pattern.test(choice.name) || choice.collections.includes(search), fault: undefined };
+  } catch (error) {
+    const text = search.toLowerCase();
+    return { test: (choice) => choice.name.toLowerCase().includes(text), fault: error instanceof Error ? error.message : undefined };
+  }
+}

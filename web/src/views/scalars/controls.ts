@@ -1,0 +1,58 @@
+// The row of controls. Each changes a word of the link, nothing else.
+import { h } from '../../draw/dom';
+import type { ViewContext } from '../view';
+import type { Words } from './words';
+
+const NUMBERS = ['mean', 'std', 'min', 'max', 'l1', 'l2', 'abs_mean', 'abs_max', 'sum', 'variance', 'nan_count', 'inf_count', 'zero_count', 'scalar'];
+
+export class Controls {
+  readonly element: HTMLElement;
+  private readonly search: HTMLInputElement;
+  private readonly of = select([['', 'as kept'], ...NUMBERS.map((name): [string, string] => [name, name.replace('_', ' ')])]);
+  private readonly mode = select([['', 'all modes'], ['train', 'train'], ['eval', 'eval'], ['predict', 'predict']]);
+  private readonly x = select([['', 'step'], ['time', 'wall time'], ['relative', 'seconds since the start']]);
+  private readonly y = select([['', 'linear'], ['log', 'log'], ['symlog', 'symlog']]);
+  private readonly smooth: HTMLInputElement;
+  private readonly smoothText = h('output', { class: 'number' });
+  private readonly whole: HTMLButtonElement;
+  private readonly table: HTMLButtonElement;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(context: ViewContext, copy: () => void, all: () => void) {
+    const change = (word: string) => (event: Event) => context.change({ [word]: (event.target as HTMLInputElement).value || undefined });
+    this.search = h('input', { type: 'search', class: 'search', 'data-search': true, placeholder: 'regex, or a collection', oninput: () => this.later(() => context.change({ q: this.search.value || undefined })) });
+    this.smooth = h('input', { type: 'range', min: 0, max: 0.99, step: 0.01, oninput: () => context.change({ smooth: this.smooth.value === '0' ? undefined : this.smooth.value }) });
+    this.of.addEventListener('change', change('of'));
+    this.mode.addEventListener('change', change('mode'));
+    this.x.addEventListener('change', change('x'));
+    this.y.addEventListener('change', change('y'));
+    this.whole = h('button', { onclick: all, title: 'The whole series (0)' }, 'Reset zoom');
+    this.table = h('button', { onclick: () => context.change({ table: this.table.getAttribute('aria-pressed') === 'true' ? undefined : '1' }) }, 'As table');
+    this.element = h('div', { class: 'toolbar' },
+      h('label', {}, 'Series ', this.search), h('label', {}, 'Number ', this.of), h('label', {}, 'Mode ', this.mode),
+      h('label', {}, 'X ', this.x), h('label', {}, 'Y ', this.y),
+      h('label', { title: 'Exponential moving average over the points shown; the raw line stays behind it' }, 'Smooth ', this.smooth, this.smoothText),
+      this.whole, this.table, h('button', { onclick: copy, title: 'What is shown, as CSV, to the clipboard' }, 'Copy CSV'));
+  }
+
+  show(words: Words): void {
+    if (document.activeElement !== this.search) this.search.value = words.search;
+    this.of.value = words.of ?? '';
+    this.mode.value = words.mode ?? '';
+    this.x.value = words.axis === 'step' ? '' : words.axis;
+    this.y.value = words.y === 'linear' ? '' : words.y;
+    this.smooth.value = String(words.smooth);
+    this.smoothText.textContent = words.smooth.toFixed(2);
+    this.whole.disabled = words.from === undefined && words.to === undefined;
+    this.table.setAttribute('aria-pressed', String(words.table));
+  }
+
+  private later(act: () => void): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(act, 150);
+  }
+}
+
+function select(options: [value: string, text: string][]): HTMLSelectElement {
+  return h('select', {}, ...options.map(([value, text]) => h('option', { value }, text)));
+}

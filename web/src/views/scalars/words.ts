@@ -1,0 +1,44 @@
+// What the link says of the scalars, read once.
+import type { ViewState } from '../view';
+import { axisOf, type Axis } from './axis';
+import type { YScale } from './chart';
+
+export interface Words {
+  search: string;
+  of: string | undefined;
+  mode: string | undefined;
+  axis: Axis;
+  y: YScale;
+  smooth: number;
+  /** Steps, both ends included. */
+  from: number | undefined;
+  to: number | undefined;
+  pins: string[];
+  hidden: Set<string>;
+  table: boolean;
+}
+
+export function wordsOf(params: ViewState['params']): Words {
+  const y = params['y'];
+  return {
+    search: params['q'] ?? '',
+    of: params['of'],
+    mode: params['mode'],
+    axis: axisOf(params['x']),
+    y: y === 'log' || y === 'symlog' ? y : 'linear',
+    smooth: Math.min(0.99, Math.max(0, Number(params['smooth'] ?? 0) || 0)),
+    from: wholeOf(params['from']),
+    to: wholeOf(params['to']),
+    pins: listOf(params['pin']),
+    hidden: new Set(listOf(params['hide'])),
+    table: params['table'] === '1',
+  };
+}
+
+export function listOf(text: string | undefined): string[] {
+  return text === undefined || text === '' ? [] : text.split('\n');
+}
+
+function wholeOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
+}

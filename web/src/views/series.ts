@@ -1,0 +1,116 @@
+// Series as GET /runs/{run}/series sends them.
+import type { Arrays } from '../data/safetensors';
+import { numberOf } from '../draw/numbers';
+
+export interface SeriesWords {
+  id: string;
+  name: string;
+  of: string;
+  worker: string;
+  form: 'points' | 'buckets';
+  count: number;
+  first_step: number;
+  last_step: number;
+  min: number | string;
+  max: number | string;
+  last: number | string;
+  nan: number;
+  positive_inf: number;
+  negative_inf: number;
+  left: number;
+  unreadable: number;
+}
+
+/** Where numbers that are none stand; drawn as marks, never left out. */
+export interface Oddity {
+  step: number;
+  time: number;
+  kind: 'nan' | 'positive_inf' | 'negative_inf';
+  count: number;
+}
+
+/** Ready to be drawn: finite numbers over rising steps, NaN where the line breaks. */
+export interface Series {
+  words: SeriesWords;
+  step: Float64Array;
+  /** Seconds since 1970. */
+  time: Float64Array;
+  value: Float64Array;
+  oddities: Oddity[];
+}
+
+export function seriesOf(arrays: Arrays): Series[] {
+  const list = arrays.json<SeriesWords[]>('series') ?? [];
+  return list.map((words, i) => (words.form === 'points' ? ofPoints(arrays, words, i) : ofBuckets(arrays, words, i)));
+}
+
+function ofPoints(arrays: Arrays, words: SeriesWords, i: number): Series {
+  const step = arrays.f64(`${i}.step`);
+  const time = arrays.f64(`${i}.time`);
+  const raw = arrays.f64(`${i}.value`);
+  const oddities: Oddity[] = [];
+  const value = raw.map((x, at) => {
+    if (Number.isFinite(x)) return x;
+    const kind = Number.isNaN(x) ? 'nan' : x > 0 ? 'positive_inf' : 'negative_inf';
+    oddities.push({ step: step[at]!, time: time[at]!, kind, count: 1 });
+    return NaN;
+  });
+  return { words, step, time, value, oddities };
+}
+
+/** Each bucket is as wide as a pixel: its least and its largest number, in the order that its ends suggest. */
+function ofBuckets(arrays: Arrays, words: SeriesWords, i: number): Series {
+  const column = (name: string) => arrays.f64(`${i}.${name}`);
+  const [firstStep, lastStep, firstTime, lastTime] = [column('step'), column('last_step'), column('time'), column('last_time')];
+  const [min, max, first, last] = [column('min'), column('max'), column('first'), column('last')];
+  const count = firstStep.length;
+  const series: Series = { words, step: new Float64Array(2 * count), time: new Float64Array(2 * count), value: new Float64Array(2 * count), oddities: [] };
+  for (let at = 0; at < count; ++at) {
+    const rising = first[at]! <= last[at]!;
+    series.step.set([firstStep[at]!, lastStep[at]!], 2 * at);
+    series.time.set([firstTime[at]!, lastTime[at]!], 2 * at);
+    series.value.set(rising ? [min[at]!, max[at]!] : [max[at]!, min[at]!], 2 * at);
+  }
+  for (const kind of ['nan', 'positive_inf', 'negative_inf'] as const) {
+    column(kind).forEach((n, at) => {
+      if (n > 0) series.oddities.push({ step: firstStep[at]!, time: firstTime[at]!, kind, count: n });
+    });
+  }
+  return series;
+}
+
+/** The newest place at or before the step, -1 before the first. */
+export function indexAt(series: Series, step: number): number {
+  let low = 0;
+  let high = series.step.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (series.step[middle]! <= step) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+export function valueAt(series: Series, step: number): number | undefined {
+  return series.value[indexAt(series, step)];
+}
+
+export function extremes(words: SeriesWords): { min: number; max: number; last: number } {
+  return { min: numberOf(words.min), max: numberOf(words.max), last: numberOf(words.last) };
+}
+
+/** Exponential moving average of the finite numbers, without the pull to zero at its beginning. */
+export function smoothed(values: ArrayLike<number>, weight: number): Float64Array {
+  const result = new Float64Array(values.length);
+  let sum = 0;
+  let mass = 0;
+  for (let i = 0; i < values.length; ++i) {
+    const value = values[i]!;
+    if (Number.isFinite(value)) {
+      sum = weight * sum + (1 - weight) * value;
+      mass = weight * mass + (1 - weight);
+    }
+    result[i] = Number.isFinite(value) ? sum / mass : NaN;
+  }
+  return result;
+}
