@@ -10,12 +10,15 @@ using format::OrderedJson;
 
 constexpr std::size_t kMostVerdicts = 500;  // of a rule, the first and the newest
 
-// As in the journal (docs/reference/rules.md), and the tensors' ids beside their names.
+// As in the journal (docs/reference/rules.md), but that tensors have the names that all other answers give them, and
+// their ids.
 OrderedJson verdict_json(const rules::VerdictRecord& record) {
   OrderedJson json = OrderedJson::parse(rules::encode_verdict(record));
   json.erase("type");
   for (std::size_t i = 0; i < record.verdict.evidence.size(); ++i) {
-    json["evidence"][i]["tensor_id"] = views::tensor_id_of(record.verdict.evidence[i].tensor);
+    const std::string& tensor = record.verdict.evidence[i].tensor;
+    json["evidence"][i]["tensor"] = tensor;
+    json["evidence"][i]["tensor_id"] = views::tensor_id_of(tensor);
   }
   return json;
 }

@@ -60,6 +60,19 @@ TEST_F(RuleRoutesTest, TheBoardHasTheVerdictWithItsEvidence) {
   EXPECT_EQ(rule.at("transitions").size(), 2U);
 }
 
+TEST_F(RuleRoutesTest, EvidenceNamesTensorsAsTheOtherAnswersDo) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {reduced("gradient/50%", {1e-9F, -1e-9F}, {"gradients"})}});
+  run.end();
+  const RunOnDisk written(run, "percent");
+  written.judge({"VanishingGradient"});
+  const auto answer = ask("/runs/{run}/rules", "", {}, "percent");
+  ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+  const Json& evidence = answer->at("rules").at(0).at("verdicts").at(0).at("evidence").at(0);
+  EXPECT_EQ(evidence.at("tensor"), "gradient/50%");  // "%25" in the journal
+  EXPECT_EQ(evidence.at("tensor_id"), views::tensor_id_of("gradient/50%"));
+}
+
 TEST_F(RuleRoutesTest, KindsTellTheirParametersAndDefaults) {
   const auto answer = ask("/rules");
   ASSERT_TRUE(answer.ok()) << answer.status().to_string();

@@ -119,7 +119,8 @@ std::vector<std::int64_t> confusion_steps(const Trial& trial, const std::string&
   const std::vector<std::int64_t> b = trial.steps_of(predictions);
   std::vector<std::int64_t> both;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
-  if (mode) std::erase_if(both, [&](std::int64_t step) { return trial.mode_of(step) != mode; });
+  if (mode && *mode != Mode::kGlobal)
+    std::erase_if(both, [&](std::int64_t step) { return trial.mode_of(step) != mode; });
   return both;
 }
 

@@ -64,6 +64,7 @@ TEST(Confusion, CountsARangeAndAMode) {
   const auto eval = count_confusion(*trial, "labels", "logits", {0, 100, Mode::kEval});
   EXPECT_EQ(eval->samples, 6);
   EXPECT_EQ(eval->steps, 1U);
+  EXPECT_EQ(count_confusion(*trial, "labels", "logits", {1, 2, Mode::kGlobal})->counted_steps, 2U);
 }
 
 TEST(Confusion, TellsOfStepsThatDoNotFit) {
