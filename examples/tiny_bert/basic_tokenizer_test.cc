@@ -37,7 +37,7 @@ TEST(BasicTokenizerTest, LeavesControlCharactersOut) {
   EXPECT_EQ(basic_words(std::string("a\x01\x1b") + '\0' + "b\u200Dc\u00ADd\uFFFD"), (Words{"abcd"}));
 }
 TEST(BasicTokenizerTest, SplitsAtSpacesOfUnicode) {
-  EXPECT_EQ(basic_words("a\u00A0b\u3000c\u2009d"), (Words{"a", "b", "c", "d"}));
+  EXPECT_EQ(basic_words("a\u00A0b\u3000c\u2028d"), (Words{"a", "b", "c", "d"}));
 }
 TEST(BasicTokenizerTest, PassesOverBytesThatAreNoText) {
   EXPECT_EQ(basic_words("a\xff"

@@ -73,7 +73,7 @@ def main():
     print_array("constexpr SeveralLetters kSeveralLetters", several)
     print_array("constexpr CharacterRange kAccents", ranges(lambda c: unicodedata.category(chr(c)) == "Mn"))
     print_array("constexpr CharacterRange kPunctuation", ranges(lambda c: unicodedata.category(chr(c))[0] == "P"))
-    print_array("constexpr CharacterRange kSpaces", ranges(lambda c: unicodedata.category(chr(c)) == "Zs"))
+    print_array("constexpr CharacterRange kSpaces", ranges(lambda c: unicodedata.category(chr(c))[0] == "Z"))
     print_array("constexpr CharacterRange kControls", ranges(lambda c: unicodedata.category(chr(c)) in ("Cc", "Cf")))
     print("// clang-format on")
 

@@ -11,8 +11,19 @@ namespace {
 using torch::Tensor;
 namespace nn = torch::nn;
 
+constexpr double kEmbeddingScale = 0.02;
+
 nn::LayerNorm layer_norm(std::int64_t hidden) {
   return nn::LayerNorm(nn::LayerNormOptions({hidden}).eps(1e-12));
+}
+
+// [length, hidden]: sines and cosines in turn, each pair with a wave that is longer (Vaswani et al. 2017,
+// https://arxiv.org/abs/1706.03762).
+Tensor sines_of_positions(std::int64_t length, std::int64_t hidden) {
+  const Tensor positions = torch::arange(length, torch::kFloat32).unsqueeze(1);
+  const double step = -std::log(10000.0) / static_cast<double>(hidden);
+  const Tensor angles = positions * torch::exp(torch::arange(0, hidden, 2, torch::kFloat32) * step);
+  return torch::stack({angles.sin(), angles.cos()}, 2).flatten(1).slice(1, 0, hidden);
 }
 
 }  // namespace
@@ -21,19 +32,17 @@ EmbeddingsImpl::EmbeddingsImpl(const ModelSize& size)
     : word_embeddings(register_module("word_embeddings", nn::Embedding(size.vocabulary, size.hidden))),
       position_embeddings(register_module("position_embeddings", nn::Embedding(size.length, size.hidden))),
       token_type_embeddings(register_module("token_type_embeddings", nn::Embedding(2, size.hidden))),
-      norm(register_module("LayerNorm", layer_norm(size.hidden))),
-      dropout(register_module("dropout", nn::Dropout(size.dropout))) {}
+      norm(register_module("LayerNorm", layer_norm(size.hidden))) {}
 
 Tensor EmbeddingsImpl::forward(const Tensor& pieces, const Tensor& segments) {
   const Tensor places = torch::arange(pieces.size(1), pieces.options());
-  return dropout(norm(word_embeddings(pieces) + position_embeddings(places) + token_type_embeddings(segments)));
+  return norm(word_embeddings(pieces) + position_embeddings(places) + token_type_embeddings(segments));
 }
 
 SelfAttentionImpl::SelfAttentionImpl(const ModelSize& size)
     : query(register_module("query", nn::Linear(size.hidden, size.hidden))),
       key(register_module("key", nn::Linear(size.hidden, size.hidden))),
       value(register_module("value", nn::Linear(size.hidden, size.hidden))),
-      dropout(register_module("dropout", nn::Dropout(size.dropout))),
       size_(size) {}
 
 Tensor SelfAttentionImpl::by_head(const Tensor& hidden) const {
@@ -46,35 +55,28 @@ Tensor SelfAttentionImpl::forward(const Tensor& hidden, Attention* seen) {
   const Tensor scores = torch::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(size_.head_size()));
   const Tensor probabilities = torch::softmax(scores, -1);
   if (seen != nullptr) *seen = {q, k, probabilities};
-  const Tensor context = torch::matmul(dropout(probabilities), by_head(value(hidden)));
+  const Tensor context = torch::matmul(probabilities, by_head(value(hidden)));
   return context.transpose(1, 2).reshape(hidden.sizes());
 }
 
-BlockOutputImpl::BlockOutputImpl(std::int64_t inputs, const ModelSize& size)
-    : dense(register_module("dense", nn::Linear(inputs, size.hidden))),
-      norm(register_module("LayerNorm", layer_norm(size.hidden))),
-      dropout(register_module("dropout", nn::Dropout(size.dropout))) {}
-
-Tensor BlockOutputImpl::forward(const Tensor& hidden, const Tensor& block_input) {
-  return norm(dropout(dense(hidden)) + block_input);
-}
-
 AttentionBlockImpl::AttentionBlockImpl(const ModelSize& size)
-    : self(register_module("self", SelfAttention(size))),
-      output(register_module("output", BlockOutput(size.hidden, size))) {}
+    : norm(register_module("LayerNorm", layer_norm(size.hidden))),
+      self(register_module("self", SelfAttention(size))),
+      output(register_module("output", nn::Linear(size.hidden, size.hidden))) {}
 
 Tensor AttentionBlockImpl::forward(const Tensor& hidden, Attention* seen) {
-  return output(self(hidden, seen), hidden);
+  return hidden + output(self(norm(hidden), seen));
 }
 
 LayerImpl::LayerImpl(const ModelSize& size)
     : attention(register_module("attention", AttentionBlock(size))),
+      norm(register_module("LayerNorm", layer_norm(size.hidden))),
       intermediate(register_module("intermediate", nn::Linear(size.hidden, size.intermediate()))),
-      output(register_module("output", BlockOutput(size.intermediate(), size))) {}
+      output(register_module("output", nn::Linear(size.intermediate(), size.hidden))) {}
 
 Tensor LayerImpl::forward(const Tensor& hidden, Attention* seen) {
   const Tensor attended = attention(hidden, seen);
-  return output(torch::gelu(intermediate(attended)), attended);
+  return attended + output(torch::gelu(intermediate(norm(attended))));
 }
 
 EncoderImpl::EncoderImpl(const ModelSize& size) : layer(register_module("layer", nn::ModuleList())) {
@@ -104,13 +106,15 @@ TinyBertImpl::TinyBertImpl(const ModelSize& size)
       predictions(register_module("predictions", Guess(size))) {
   const torch::NoGradGuard no_grad;
   for (auto& parameter : named_parameters()) {
-    const bool is_norm = parameter.key().find("LayerNorm") != std::string::npos;
     if (parameter.key().ends_with("bias")) {
       nn::init::zeros_(*parameter);
-    } else if (!is_norm) {
-      nn::init::normal_(*parameter, 0, 0.02);
+    } else if (parameter.key().ends_with("embeddings.weight")) {
+      nn::init::normal_(*parameter, 0, kEmbeddingScale);
+    } else if (parameter->dim() == 2) {
+      nn::init::xavier_uniform_(*parameter);
     }
   }
+  embeddings->position_embeddings->weight.copy_(kEmbeddingScale * sines_of_positions(size.length, size.hidden));
 }
 
 Tensor TinyBertImpl::forward(const Tensor& pieces, const Tensor& segments, const Tensor& asked,

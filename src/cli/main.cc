@@ -37,6 +37,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_ls(app, action);
   add_show(app, action);
   add_describe(app, action);
+  add_top(app, action);
   add_tensors(app, action);
   add_steps(app, action);
   add_value(app, action);

@@ -8,6 +8,7 @@
 #include "server/replies.h"
 #include "server/route.h"
 #include "views/compare.h"
+#include "views/confused_samples.h"
 #include "views/confusion.h"
 
 namespace trainwarden::server {
@@ -18,6 +19,8 @@ using format::OrderedJson;
 constexpr std::int64_t kMostSteps = (1LL << 53) - 1;
 constexpr std::int64_t kMostClasses = 1'000;
 constexpr std::int64_t kUsualClasses = 200;
+constexpr std::int64_t kMostSamples = 500;
+constexpr std::int64_t kUsualSamples = 50;
 
 OrderedJson json_of(const std::vector<views::GuessedTensor>& tensors) {
   OrderedJson list = OrderedJson::array();
@@ -96,26 +99,56 @@ Result<Reply> get_confusion_tensors(const Request& request, views::Shelf& shelf)
                      {"steps", std::move(steps)}});
 }
 
-Result<Reply> get_confusion(const Request& request, views::Shelf& shelf) {
-  const views::Query& query = request.query;
-  TRAINWARDEN_RETURN_IF_ERROR(query.only({"labels", "predictions", "from", "to", "mode", "classes"}));
+Result<views::ConfusionRange> range_of(const views::Query& query) {
   views::ConfusionRange range;
   TRAINWARDEN_ASSIGN_OR_RETURN(range.from, query.integer("from", 0, kMostSteps, 0));
   TRAINWARDEN_ASSIGN_OR_RETURN(range.to, query.integer("to", 0, kMostSteps, kMostSteps));
   TRAINWARDEN_ASSIGN_OR_RETURN(range.mode, query.mode());
+  return range;
+}
+
+Result<ChosenTensors> needed_tensors(const views::OpenRun::Use& use, const views::Query& query) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(ChosenTensors chosen, chosen_tensors(use, query, guess_of(use)));
+  if (!chosen.labels.empty() && !chosen.predictions.empty()) return chosen;
+  return Status(Code::kNotFound,
+                "no tensors of labels and predictions were found by their names; say with labels= and predictions= "
+                "which they are");
+}
+
+Result<Reply> get_confusion(const Request& request, views::Shelf& shelf) {
+  const views::Query& query = request.query;
+  TRAINWARDEN_RETURN_IF_ERROR(query.only({"labels", "predictions", "from", "to", "mode", "classes"}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const views::ConfusionRange range, range_of(query));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t classes, query.integer("classes", 2, kMostClasses, kUsualClasses));
   views::ConfusionLimits limits;
   limits.classes = static_cast<std::size_t>(classes);
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const ChosenTensors chosen, chosen_tensors(use, query, guess_of(use)));
-  if (chosen.labels.empty() || chosen.predictions.empty()) {
-    return Status(Code::kNotFound,
-                  "no tensors of labels and predictions were found by their names; say with labels= and predictions= "
-                  "which they are");
-  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ChosenTensors chosen, needed_tensors(use, query));
   TRAINWARDEN_ASSIGN_OR_RETURN(const views::Confusion confusion,
                                views::count_confusion(use.trial(), chosen.labels, chosen.predictions, range, limits));
   return reply_of(confusion, views::class_names(use.trial()));
+}
+
+Result<Reply> get_confused_samples(const Request& request, views::Shelf& shelf) {
+  const views::Query& query = request.query;
+  TRAINWARDEN_RETURN_IF_ERROR(
+      query.only({"labels", "predictions", "from", "to", "mode", "actual", "predicted", "limit"}));
+  views::SampleQuestion question;
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.range, range_of(query));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.actual, query.required_integer("actual", -kMostSteps, kMostSteps));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.predicted, query.required_integer("predicted", -kMostSteps, kMostSteps));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t limit, query.integer("limit", 1, kMostSamples, kUsualSamples));
+  question.most = static_cast<std::size_t>(limit);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ChosenTensors chosen, needed_tensors(use, query));
+  question.labels = chosen.labels;
+  question.predictions = chosen.predictions;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const views::ConfusedSamples found, views::confused_samples(use.trial(), question));
+  OrderedJson samples = OrderedJson::array();
+  for (const views::ConfusedSample& sample : found.samples) {
+    samples.push_back({{"step", sample.global_step}, {"worker", sample.worker}, {"place", sample.place}});
+  }
+  return json_reply({{"samples", std::move(samples)}, {"more", found.more}});
 }
 
 // With trials of its own, so that nobody who looks at the runs waits.
@@ -150,6 +183,7 @@ std::vector<Route> insight_routes() {
   return {
       {Method::kGet, "/runs/{run}/confusion/tensors", get_confusion_tensors},
       {Method::kGet, "/runs/{run}/confusion", get_confusion},
+      {Method::kGet, "/runs/{run}/confusion/samples", get_confused_samples},
       {Method::kGet, "/compare", get_compare},
   };
 }

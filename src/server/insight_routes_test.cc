@@ -73,6 +73,13 @@ TEST_F(InsightRoutesTest, CountsWithTheNamesOfTheClasses) {
   EXPECT_EQ(numbers, (std::array<double, 4>{1, 0, 1, 1}));
 }
 
+TEST_F(InsightRoutesTest, TellsTheSamplesOfACell) {
+  const auto answer = ask_json("/runs/{run}/confusion/samples", {{"actual", "1"}, {"predicted", "0"}});
+  ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+  EXPECT_EQ(*answer, Json::parse(R"({"samples": [{"step": 2, "worker": "", "place": [2]}], "more": false})"));
+  EXPECT_EQ(ask("/runs/{run}/confusion/samples", {{"actual", "1"}}).status().code(), Code::kInvalidArgument);
+}
+
 TEST_F(InsightRoutesTest, SaysWhatIsWrongWithAQuestion) {
   EXPECT_EQ(ask("/runs/{run}/confusion", {{"labels", "0123456789abcdef"}}).status().code(), Code::kNotFound);
   EXPECT_EQ(ask("/runs/{run}/confusion", {{"from", "soon"}}).status().code(), Code::kInvalidArgument);

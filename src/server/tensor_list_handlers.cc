@@ -70,12 +70,12 @@ Result<Reply> answer_tensor(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, shelf));
   TRAINWARDEN_ASSIGN_OR_RETURN(const TensorInfo info, asked.use.trial().tensor_info(asked.tensor));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto presence, views::tensor_presence(asked.use.trial(), asked.tensor));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto presence, views::tensor_presence(asked.use, asked.tensor));
   OrderedJson forms = OrderedJson::object();
-  for (const views::StepsOfForm& form : presence.forms)
+  for (const views::StepsOfForm& form : presence->forms)
     forms[std::string(views::name(form.form))] = steps_json(form.steps);
   OrderedJson modes = OrderedJson::array();
-  for (const views::StepsOfMode& mode : presence.modes) {
+  for (const views::StepsOfMode& mode : presence->modes) {
     modes.push_back({{"mode", name(mode.mode)}, {"steps", steps_json(mode.steps)}});
   }
   return json_reply({{"id", request.in_path("tensor")},
@@ -83,8 +83,8 @@ Result<Reply> answer_tensor(const Request& request, views::Shelf& shelf) {
                      {"dtype", info.has_shape ? OrderedJson(name(info.dtype)) : OrderedJson()},
                      {"shape", info.has_shape ? sizes_json(info.shape) : OrderedJson()},
                      {"collections", info.collections},
-                     {"workers", presence.workers},
-                     {"steps", steps_json(presence.steps)},
+                     {"workers", presence->workers},
+                     {"steps", steps_json(presence->steps)},
                      {"modes", std::move(modes)},
                      {"forms", std::move(forms)}});
 }

@@ -42,14 +42,13 @@ struct OverSteps {
   std::size_t all = 0;              // from which
 };
 
-Result<OverSteps> choose_steps(const Request& request, Trial& trial, std::string_view tensor, std::int64_t fallback,
-                               std::int64_t most) {
+Result<OverSteps> choose_steps(const Request& request, TensorRequest& asked, std::int64_t fallback, std::int64_t most) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t from, request.query.integer("from", 0, kLastStep, 0));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t to, request.query.integer("to", 0, kLastStep, kLastStep));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t wanted, request.query.integer("most", 1, most, fallback));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto mode, request.query.mode());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto presence, views::tensor_presence(trial, tensor));
-  const auto steps = views::steps_with_numbers(presence, from, to, mode);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto presence, views::tensor_presence(asked.use, asked.tensor));
+  const auto steps = views::steps_with_numbers(*presence, from, to, mode);
   return OverSteps{request.query.text("worker"), views::thinned_steps(steps, static_cast<std::size_t>(wanted)),
                    steps.size()};
 }
@@ -89,8 +88,8 @@ struct Row {
 
 Result<Row> row_of(views::OpenRun::Use& use, std::string_view id, std::int64_t step, std::int64_t points) {
   TRAINWARDEN_ASSIGN_OR_RETURN(std::string tensor, use.tensor_name(id));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto presence, views::tensor_presence(use.trial(), tensor));
-  const auto steps = views::steps_with_numbers(presence, 0, step, std::nullopt);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto presence, views::tensor_presence(use, tensor));
+  const auto steps = views::steps_with_numbers(*presence, 0, step, std::nullopt);
   // thinned_steps adds the last one to those that are regular.
   auto chosen = points < 2 && !steps.empty() ? std::vector<std::int64_t>{steps.back()}
                                              : views::thinned_steps(steps, static_cast<std::size_t>(points - 1));
@@ -184,8 +183,7 @@ Result<Reply> answer_newest_statistics(const Request& request, views::Shelf& she
 Result<Reply> answer_statistics_over_steps(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"from", "to", "most", "mode", "worker", "format"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, shelf));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const OverSteps chosen,
-                               choose_steps(request, asked.use.trial(), asked.tensor, 500, 5000));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const OverSteps chosen, choose_steps(request, asked, 500, 5000));
   const std::string wanted = request.query.text("format", "arrays");
   if (wanted != "arrays" && wanted != "csv") {
     return Status(Code::kInvalidArgument,
@@ -240,7 +238,7 @@ Result<Reply> answer_statistics(const Request& request, views::Shelf& shelf) {
 Result<Reply> answer_histograms(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"from", "to", "most", "mode", "worker", "bins"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, shelf));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const OverSteps chosen, choose_steps(request, asked.use.trial(), asked.tensor, 64, 512));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const OverSteps chosen, choose_steps(request, asked, 64, 512));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t most_bins, request.query.integer("bins", 2, 512, 128));
   ComputeBudget budget;
   const auto over = views::numbers_over_steps(asked.use, asked.tensor, chosen.steps, chosen.worker, budget);

@@ -200,8 +200,8 @@ TEST_F(TensorRoutesTest, TellHistogramsAndPictures) {
 }
 
 TEST_F(TensorRoutesTest, RefuseWhatTheyDoNotKnow) {
-  EXPECT_EQ(ask(kValue, {{"slcie", "0"}}).status().message(),
-            "there is no parameter \"slcie\" here; did you mean \"slice\"?");
+  const std::string message = ask(kValue, {{"slcie", "0"}}).status().message();
+  EXPECT_NE(message.find("did you mean \"slice\"?"), std::string::npos) << message;
   EXPECT_EQ(ask(kPictures, {{"steps", "0"}, {"size", "0"}}).status().code(), Code::kInvalidArgument);
   EXPECT_EQ(ask(kHistograms, {{"bins", "100000"}}).status().code(), Code::kInvalidArgument);
   EXPECT_EQ(ask(kList, {{"from", "1"}}).status().code(), Code::kInvalidArgument);

@@ -1,5 +1,6 @@
 // Values of tensors: the exact bits of a part, the whole as a file, pictures.
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -168,6 +169,12 @@ Result<Reply> file_reply(const Part& part, std::string_view format) {
   return reply;
 }
 
+Result<Reply> answer_in(std::string_view format, const Part& part, const OrderedJson& place) {
+  if (format != "arrays") return file_reply(part, format);
+  if (part.value.view.dtype == DType::kString) return strings_reply(part, place);
+  return numbers_reply(part, place);
+}
+
 // How many elements an answer of this format may have. kInvalidArgument for an unknown one.
 Result<std::int64_t> most_elements(std::string_view format) {
   if (format == "arrays") return kMostElements;
@@ -225,15 +232,17 @@ Result<Reply> answer_value(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t step, step_in_path(request));
   const std::string format = request.query.text("format", "arrays");
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t most, most_elements(format));
-  TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, shelf));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Part part, part_of(request, asked, step, most));
-  const OrderedJson place = place_json(asked.use.trial(), step, part);
-  Result<Reply> reply = format != "arrays"                        ? file_reply(part, format)
-                        : part.value.view.dtype == DType::kString ? strings_reply(part, place)
-                                                                  : Result<Reply>(numbers_reply(part, place));
+  std::optional<TensorRequest> asked;
+  TRAINWARDEN_ASSIGN_OR_RETURN(asked, use_tensor(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Part part, part_of(request, *asked, step, most));
+  const OrderedJson place = place_json(asked->use.trial(), step, part);
+  const bool complete = is_complete(asked->use.trial(), step);
+  const std::string file_name = format == "arrays" ? "" : download_name(asked->tensor, step, "." + format);
+  asked.reset();  // others may look at the run while a large answer is written; the value outlives the trial
+  Result<Reply> reply = answer_in(format, part, place);
   if (!reply.ok()) return reply;
-  if (format != "arrays") reply->file_name = download_name(asked.tensor, step, "." + format);
-  reply->immutable = is_complete(asked.use.trial(), step);
+  reply->file_name = file_name;
+  reply->immutable = complete;
   return reply;
 }
 

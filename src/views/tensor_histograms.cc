@@ -1,6 +1,7 @@
 #include "views/tensor_histograms.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace trainwarden::views {
 namespace {
@@ -13,63 +14,65 @@ int place_of(int bin) {
   return bin < kNegative ? bin : kNegative - bin;
 }
 
-double lower_of(int place) {
-  return place > 0 ? Histogram::lower_edge(place) : -Histogram::upper_edge(-place);
-}
-double upper_of(int place) {
-  return place > 0 ? Histogram::upper_edge(place) : -Histogram::lower_edge(-place);
-}
+// The places of one sign that hold anything, by their distance from zero; outer 0: none.
+struct Side {
+  int inner = 0;
+  int outer = 0;
 
-struct Places {
-  int lowest = 0;
-  int highest = 0;
-  bool any = false;
+  void take(int distance) {
+    inner = outer == 0 ? distance : std::min(inner, distance);
+    outer = std::max(outer, distance);
+  }
 };
 
-Places used_places(const NumbersOverSteps& over) {
-  Places used;
+// Groups of `size` places that lie together, counted from 1 at zero outwards.
+int group_of(int distance, int size) {
+  return (distance - 1) / size + 1;
+}
+
+// The bins of a matrix: the negative groups from the outermost inwards, then the positive ones outwards. What lies
+// between the innermost ones is empty, and left out.
+struct Bins {
+  Side negative;
+  Side positive;
+  int size = 1;  // places a bin
+
+  int count_of(const Side& side) const {
+    return side.outer == 0 ? 0 : group_of(side.outer, size) - group_of(side.inner, size) + 1;
+  }
+  int count() const { return count_of(negative) + count_of(positive); }
+  int index_of(int place) const {
+    if (place < 0) return group_of(negative.outer, size) - group_of(-place, size);
+    return count_of(negative) + group_of(place, size) - group_of(positive.inner, size);
+  }
+};
+
+Bins bins_for(const NumbersOverSteps& over, int most) {
+  Bins bins;
   for (const auto& numbers : over.numbers) {
     for (const Histogram::Bin& bin : numbers->histogram.bins) {
       const int place = place_of(bin.index);
-      if (place == 0) continue;
-      used.lowest = used.any ? std::min(used.lowest, place) : place;
-      used.highest = used.any ? std::max(used.highest, place) : place;
-      used.any = true;
+      if (place != 0) (place < 0 ? bins.negative : bins.positive).take(std::abs(place));
     }
   }
-  return used;
-}
-
-// Groups of `size` places that lie together, from zero outwards.
-int group_of(int place, int size) {
-  return place > 0 ? (place - 1) / size + 1 : -((-place - 1) / size + 1);
-}
-
-struct Bins {
-  int size = 1;  // places a bin
-  int lowest = 1;
-  int highest = 0;
-  int count() const { return std::max(highest - lowest + (lowest < 0 && highest > 0 ? 0 : 1), 0); }
-  int index_of(int group) const { return group - lowest - (lowest < 0 && group > 0 ? 1 : 0); }
-};
-
-Bins bins_for(const Places& used, int most) {
-  Bins bins;
-  if (!used.any) return bins;
-  for (;; ++bins.size) {
-    bins.lowest = group_of(used.lowest, bins.size);
-    bins.highest = group_of(used.highest, bins.size);
-    if (bins.count() <= std::max(most, 2)) return bins;
-  }
+  while (bins.count() > std::max(most, 2)) ++bins.size;
+  return bins;
 }
 
 void add_edges(HistogramMatrix& matrix, const Bins& bins) {
-  for (int group = bins.lowest; group <= bins.highest; ++group) {
-    if (group == 0) continue;
-    const int inner = (std::abs(group) - 1) * bins.size + 1;
-    const int outer = std::min(std::abs(group) * bins.size, kNegative - 1);
-    matrix.lower.push_back(group > 0 ? lower_of(inner) : lower_of(-outer));
-    matrix.upper.push_back(group > 0 ? upper_of(outer) : upper_of(-inner));
+  const auto outermost = [&](int group) { return std::min(group * bins.size, kNegative - 1); };
+  const auto innermost = [&](int group) { return (group - 1) * bins.size + 1; };
+  const Side& negative = bins.negative;
+  const Side& positive = bins.positive;
+  for (int i = 0; i < bins.count_of(negative); ++i) {
+    const int group = group_of(negative.outer, bins.size) - i;
+    matrix.lower.push_back(-Histogram::upper_edge(outermost(group)));
+    matrix.upper.push_back(-Histogram::lower_edge(innermost(group)));
+  }
+  for (int i = 0; i < bins.count_of(positive); ++i) {
+    const int group = group_of(positive.inner, bins.size) + i;
+    matrix.lower.push_back(Histogram::lower_edge(innermost(group)));
+    matrix.upper.push_back(Histogram::upper_edge(outermost(group)));
   }
 }
 
@@ -82,8 +85,7 @@ void add_step(HistogramMatrix& matrix, const Bins& bins, std::int64_t step, cons
     if (place == 0) {
       at_zero += static_cast<double>(bin.count);
     } else {
-      matrix.counts[row + static_cast<std::size_t>(bins.index_of(group_of(place, bins.size)))] +=
-          static_cast<double>(bin.count);
+      matrix.counts[row + static_cast<std::size_t>(bins.index_of(place))] += static_cast<double>(bin.count);
     }
   }
   matrix.steps.push_back(step);
@@ -98,7 +100,7 @@ void add_step(HistogramMatrix& matrix, const Bins& bins, std::int64_t step, cons
 
 HistogramMatrix histogram_matrix(const NumbersOverSteps& over, int most_bins) {
   HistogramMatrix matrix;
-  const Bins bins = bins_for(used_places(over), most_bins);
+  const Bins bins = bins_for(over, most_bins);
   add_edges(matrix, bins);
   for (std::size_t i = 0; i < over.steps.size(); ++i) {
     if (over.numbers[i]->has_histogram) {

@@ -1,9 +1,9 @@
 #include "views/tensor_numbers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -16,7 +16,7 @@ using store::RecordForm;
 using Numbers = std::shared_ptr<const TensorNumbers>;
 
 // Some hundred bytes each, with a histogram up to some thousand.
-constexpr std::size_t kMostRemembered = 1 << 16;
+constexpr std::size_t kMostRemembered = 1 << 14;
 
 struct RememberedNumbers {
   store::Record read_from;  // another one: the step was ended anew, by a training that went back to a checkpoint
@@ -116,6 +116,13 @@ Result<Numbers> read_numbers(Trial& trial, const TensorSighting& seen, std::stri
   return trial::not_kept({.tensor = tensor, .step = step}, sighting, "a form that has numbers");
 }
 
+std::vector<std::int64_t> joined(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  std::vector<std::int64_t> all;
+  all.reserve(a.size() + b.size());
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+  return all;
+}
+
 const store::Record& any_record(const trial::Sighting& sighting) {
   int form = 0;
   while (!sighting.has(static_cast<RecordForm>(form))) ++form;
@@ -160,18 +167,18 @@ NumbersOverSteps numbers_over_steps(OpenRun::Use& use, std::string_view tensor, 
 
 std::vector<std::int64_t> steps_with_numbers(const TensorPresence& presence, std::int64_t from, std::int64_t to,
                                              std::optional<Mode> mode) {
-  std::set<std::int64_t> steps;
+  std::vector<std::int64_t> steps;
   for (const StepsOfForm& form : presence.forms) {
-    if (form.form != RecordForm::kShape) steps.insert(form.steps.begin(), form.steps.end());
+    if (form.form != RecordForm::kShape) steps = joined(steps, form.steps);
+  }
+  std::vector<std::int64_t> wanted;
+  for (const StepsOfMode& of_mode : presence.modes) {
+    if (!mode || *mode == Mode::kGlobal || *mode == of_mode.mode) wanted = joined(wanted, of_mode.steps);
   }
   std::vector<std::int64_t> chosen;
-  for (const StepsOfMode& of_mode : presence.modes) {
-    if (mode && *mode != Mode::kGlobal && *mode != of_mode.mode) continue;
-    for (const std::int64_t step : of_mode.steps) {
-      if (step >= from && step <= to && steps.contains(step)) chosen.push_back(step);
-    }
-  }
-  std::sort(chosen.begin(), chosen.end());
+  std::set_intersection(steps.begin(), steps.end(), wanted.begin(), wanted.end(), std::back_inserter(chosen));
+  chosen.erase(std::upper_bound(chosen.begin(), chosen.end(), to), chosen.end());
+  chosen.erase(chosen.begin(), std::lower_bound(chosen.begin(), chosen.end(), from));
   return chosen;
 }
 

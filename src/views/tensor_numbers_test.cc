@@ -87,13 +87,24 @@ TEST_F(TensorNumbersTest, KnowWhichStepsHaveThem) {
   written_.add({.step = 0, .tensors = {kept("w", {1})}, .mode = Mode::kTrain});
   written_.add({.step = 1, .tensors = {shape_only("w", {1})}, .mode = Mode::kTrain, .mode_step = 1});
   written_.add({.step = 2, .tensors = {reduced("w", {1})}, .mode = Mode::kEval, .mode_step = 0});
-  const TensorPresence presence = *tensor_presence(use().trial(), "w");
+  const TensorPresence presence = **tensor_presence(use(), "w");
   EXPECT_EQ(presence.steps, (std::vector<std::int64_t>{0, 1, 2}));
   EXPECT_EQ(presence.forms.size(), 3U);
   EXPECT_EQ(presence.workers, std::vector<std::string>{"rank-00000"});
   EXPECT_EQ(steps_with_numbers(presence, 0, 9, std::nullopt), (std::vector<std::int64_t>{0, 2}));
   EXPECT_EQ(steps_with_numbers(presence, 1, 9, std::nullopt), (std::vector<std::int64_t>{2}));
   EXPECT_EQ(steps_with_numbers(presence, 0, 9, Mode::kTrain), (std::vector<std::int64_t>{0}));
+}
+
+TEST_F(TensorNumbersTest, KnowAtOnceWhatCameSince) {
+  written_.add({.step = 0, .tensors = {kept("w", {1})}, .mode = Mode::kTrain});
+  written_.add({.step = 1, .tensors = {kept("w", {1})}, .mode = Mode::kTrain, .mode_step = 1});
+  EXPECT_EQ((*tensor_presence(use(), "w"))->steps.size(), 2U);
+  written_.add({.step = 2, .tensors = {reduced("w", {1})}, .mode = Mode::kEval, .mode_step = 0});
+  EXPECT_EQ((*tensor_presence(use(), "w"))->steps, (std::vector<std::int64_t>{0, 1, 2}));
+  written_.add({.step = 1, .tensors = {kept("other", {1})}, .mode = Mode::kTrain, .mode_step = 1});  // ended anew
+  EXPECT_EQ((*tensor_presence(use(), "w"))->steps, (std::vector<std::int64_t>{0, 2}));
+  EXPECT_EQ((*tensor_presence(use(), "w"))->workers, std::vector<std::string>{"rank-00000"});
 }
 
 TEST_F(TensorNumbersTest, MakeAMatrixOfBinsThatNeverJoinTheSigns) {
@@ -119,6 +130,11 @@ TEST_F(TensorNumbersTest, MakeAMatrixOfBinsThatNeverJoinTheSigns) {
       if (matrix.lower[bin] <= 3 && 3 < matrix.upper[bin]) {
         EXPECT_EQ(matrix.counts[bins + bin], 3);
       }
+    }
+    if (most == 512) {
+      EXPECT_EQ(matrix.lower.front(), -1024);
+      EXPECT_EQ(matrix.upper.back(), 3.5);
+      EXPECT_EQ(bins, 40U + 11U);  // from -1024 to -1 and from 0.5 to 3.5, four an octave
     }
     EXPECT_EQ(first, 4);
     EXPECT_EQ(second, 3);

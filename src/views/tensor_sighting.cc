@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "trial/trial_access.h"
 
@@ -22,11 +22,105 @@ Status why_not(Trial& trial, std::string_view tensor, std::int64_t step, std::st
   return {Code::kInternal, "a tensor that can be read was not found"};
 }
 
-using StepSet = std::set<std::int64_t>;
+using Steps = std::vector<std::int64_t>;
 
-std::vector<std::int64_t> to_vector(const StepSet& steps) {
-  return {steps.begin(), steps.end()};
+// Keeps `steps` rising; nearly always at the end.
+void add_step(Steps& steps, std::int64_t step) {
+  if (steps.empty() || step > steps.back()) {
+    steps.push_back(step);
+    return;
+  }
+  const auto place = std::lower_bound(steps.begin(), steps.end(), step);
+  if (*place != step) steps.insert(place, step);
 }
+
+// What was gathered of one tensor, and how far each worker's journal was read for it.
+class Gathered {
+ public:
+  const TensorPresence& presence() const { return presence_; }
+
+  void extend(Trial& trial, const trial::CatalogTensor& tensor) {
+    const auto journals = TrialAccess::journals(trial);
+    const bool any_repeats = read_on(journals);
+    if (any_repeats) {
+      *this = Gathered();
+      read_on(journals);
+    }
+    for (trial::WorkerJournal* journal : journals) {
+      if (journal->readable()) take_in(trial, *journal, tensor);
+    }
+  }
+
+ private:
+  struct Progress {
+    std::size_t steps = 0;
+    std::int64_t highest_step = std::numeric_limits<std::int64_t>::min();
+    std::size_t postings = 0;
+  };
+
+  bool read_on(const std::vector<trial::WorkerJournal*>& journals) {
+    bool any_repeats = false;
+    for (trial::WorkerJournal* journal : journals) any_repeats = repeats(*journal) || any_repeats;
+    return any_repeats;
+  }
+
+  // Has the worker ended a step anew that it had ended before? Then what was gathered of it holds no more.
+  bool repeats(trial::WorkerJournal& journal) {
+    if (!journal.readable()) return false;
+    Progress& progress = progress_[&journal];
+    const auto steps = journal.reader().steps();
+    const bool any = progress.steps > 0 && std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(progress.steps),
+                                                       steps.end(), [&](const store::StepEntry& step) {
+                                                         return step.global_step <= progress.highest_step;
+                                                       });
+    for (; progress.steps < steps.size(); ++progress.steps) {
+      progress.highest_step = std::max(progress.highest_step, steps[progress.steps].global_step);
+    }
+    return any;
+  }
+
+  void take_in(Trial& trial, trial::WorkerJournal& journal, const trial::CatalogTensor& tensor) {
+    const auto index = journal.tensor(tensor);
+    if (!index) return;
+    const auto all = journal.tensor_index().of(*index);
+    Progress& progress = progress_[&journal];
+    if (progress.postings == 0 && !all.empty()) presence_.workers.push_back(journal.name());
+    for (const trial::Posting& posting : all.subspan(progress.postings)) {
+      const store::StepEntry& step = journal.reader().steps()[posting.step_index];
+      if (journal.step_index(step.global_step) == posting.step_index) add(trial, step.global_step, posting);
+    }
+    progress.postings = all.size();
+  }
+
+  void add(Trial& trial, std::int64_t step, const trial::Posting& posting) {
+    const auto mode = trial.mode_of(step);
+    if (!mode) return;
+    add_step(presence_.steps, step);
+    add_step(list_of(presence_.modes, *mode, &StepsOfMode::mode), step);
+    for (std::size_t i = 0; i < kFormNames.size(); ++i) {
+      const auto form = static_cast<store::RecordForm>(i);
+      if (posting.has(form)) add_step(list_of(presence_.forms, form, &StepsOfForm::form), step);
+    }
+  }
+
+  template <class List, class Key>
+  static Steps& list_of(std::vector<List>& lists, Key key, Key List::*member) {
+    const auto found = std::find_if(lists.begin(), lists.end(), [&](const List& list) { return list.*member == key; });
+    if (found != lists.end()) return found->steps;
+    lists.push_back({key, {}});
+    return lists.back().steps;
+  }
+
+  TensorPresence presence_;
+  std::map<const trial::WorkerJournal*, Progress> progress_;
+};
+
+struct PresenceMemory {
+  std::map<std::string, Gathered, std::less<>> tensors;
+  std::size_t steps = 0;  // in all of them, at most as many as were counted when they were asked for
+};
+
+constexpr std::size_t kMostRemembered = 4'000'000;  // steps, of 24 bytes each
 
 }  // namespace
 
@@ -49,35 +143,16 @@ Result<TensorSighting> see_tensor(Trial& trial, std::string_view tensor, std::in
   return why_not(trial, tensor, step, worker);
 }
 
-Result<TensorPresence> tensor_presence(Trial& trial, std::string_view tensor) {
-  const trial::CatalogTensor* known = TrialAccess::catalog(trial).find(tensor);
-  if (known == nullptr) return trial.tensor_info(tensor).status();
-  TensorPresence presence;
-  StepSet all;
-  std::array<StepSet, format::kRecordFormCount> forms;
-  std::map<Mode, StepSet> modes;
-  for (trial::WorkerJournal* journal : TrialAccess::journals(trial)) {
-    const auto index = journal->readable() ? journal->tensor(*known) : std::nullopt;
-    if (!index) continue;
-    const auto postings = journal->tensor_index().of(*index);
-    if (!postings.empty()) presence.workers.push_back(journal->name());
-    for (const trial::Posting& posting : postings) {
-      const std::int64_t step = journal->reader().steps()[posting.step_index].global_step;
-      const auto mode = trial.mode_of(step);
-      if (!mode || journal->step_index(step) != posting.step_index) continue;  // ended again later
-      all.insert(step);
-      modes[*mode].insert(step);
-      for (std::size_t form = 0; form < forms.size(); ++form) {
-        if (posting.has(static_cast<store::RecordForm>(form))) forms[form].insert(step);
-      }
-    }
-  }
-  presence.steps = to_vector(all);
-  for (std::size_t form = 0; form < forms.size(); ++form) {
-    if (!forms[form].empty()) presence.forms.push_back({static_cast<store::RecordForm>(form), to_vector(forms[form])});
-  }
-  for (const auto& [mode, steps] : modes) presence.modes.push_back({mode, to_vector(steps)});
-  return presence;
+Result<const TensorPresence*> tensor_presence(OpenRun::Use& use, std::string_view tensor) {
+  const trial::CatalogTensor* known = TrialAccess::catalog(use.trial()).find(tensor);
+  if (known == nullptr) return use.trial().tensor_info(tensor).status();
+  auto& memory = use.memory<PresenceMemory>();
+  if (memory.steps > kMostRemembered) memory = PresenceMemory();
+  Gathered& gathered = memory.tensors[std::string(tensor)];
+  const std::size_t before = gathered.presence().steps.size();
+  gathered.extend(use.trial(), *known);
+  memory.steps += std::max(gathered.presence().steps.size(), before) - before;
+  return &gathered.presence();
 }
 
 }  // namespace trainwarden::views

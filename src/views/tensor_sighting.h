@@ -35,8 +35,9 @@ struct TensorPresence {
   std::vector<StepsOfMode> modes;
   std::vector<std::string> workers;  // that have it at any step
 };
+// Grows with the run: what came since the last question is added. Lives as long as `use`, until the next question.
 // kNotFound when the run has no such tensor.
-Result<TensorPresence> tensor_presence(Trial& trial, std::string_view tensor);
+Result<const TensorPresence*> tensor_presence(OpenRun::Use& use, std::string_view tensor);
 
 // "value", "statistics", "scalar", "shape", "reductions".
 std::string_view name(store::RecordForm form);

@@ -15,7 +15,7 @@
 namespace trainwarden::views {
 
 struct WhatIfLimits {
-  std::uint64_t steps = 50'000;
+  std::uint64_t steps = 200'000;
   std::chrono::milliseconds time{4'000};
   std::size_t listed = 5'000;  // steps in each of the lists
 };

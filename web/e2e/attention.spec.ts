@@ -234,6 +234,35 @@ test('a matrix of 4,096 tokens is tiles and single rows', async ({ page, runs, s
   await expectAccessible(page);
 });
 
+test('each picture can be taken away, and its numbers are those of the run', async ({ page, runs, server }) => {
+  runs.write('attention');
+  const { readFileSync } = await import('node:fs');
+  const step = globalStep(1);
+  await visit(page, server);
+  for (const mode of ['model', 'head', 'matrix', 'text', 'neuron']) {
+    await page.goto(server.at(`#/run/attention/attention?mode=${mode}&layer=1&heads=2&query=3&first=all&top=0&threshold=0&step=${step}`));
+    await expect(page.locator(`[data-pane="${mode}"]`)).toHaveAttribute('data-step', String(step));
+    await page.waitForTimeout(300);
+    await page.getByRole('button', { name: 'Export' }).click();
+    const files: Record<string, Buffer> = {};
+    for (const kind of ['SVG', 'PNG', 'CSV', 'NPY']) {
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: new RegExp(`^${kind}`) }).click()]);
+      files[kind] = readFileSync(await download.path());
+      expect(download.suggestedFilename()).toMatch(new RegExp(`\\.${kind.toLowerCase()}$`));
+    }
+    expect(files['SVG']!.toString()).toMatch(/^<svg /);
+    expect(files['PNG']!.subarray(1, 4).toString()).toBe('PNG');
+    expect(files['PNG']!.length).toBeGreaterThan(1000);
+    expect(files['NPY']!.subarray(1, 6).toString()).toBe('NUMPY');
+    if (mode === 'head' || mode === 'matrix') {
+      const probs = stored(runs, '1.attention.self.probs', step).slice(2 * TOKENS * TOKENS, 3 * TOKENS * TOKENS);
+      const npy = files['NPY']!.subarray(files['NPY']!.length - 4 * TOKENS * TOKENS);
+      expect(Array.from({ length: TOKENS * TOKENS }, (_, i) => npy.readFloatLE(4 * i))).toEqual(probs.map(Math.fround));
+    }
+    await page.keyboard.press('Escape');
+  }
+});
+
 test('a text marks its tokens', async ({ page, runs, server }) => {
   runs.write('attention');
   await visit(page, server, '#/run/attention/attention?mode=text&query=4');

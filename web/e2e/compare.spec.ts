@@ -23,3 +23,17 @@ test('the same numbers do not part', async ({ page, runs, server }) => {
   await visit(page, server, '#/run/first/compare?b=%40again');
   await expect(page.locator('.compare-verdict')).toContainText('first and again are the same');
 });
+
+test('names that try to be markup are words', async ({ page, runs, server }) => {
+  runs.write('hostile', 'one');
+  runs.write('hostile', 'two');
+  await visit(page, server, '#/run/one/compare?b=%40two');
+  await expect(page.locator('.compare-verdict')).toContainText('one and two are the same');
+  await expect(page.locator('.compare-fields')).toContainText("<script>document.title='owned'</script>");
+  await page.goto(server.at('#/run/one/rules?rule=ExplodingTensor&if.tensor_regex=weight'));
+  await expect(page.locator('.what-if-answer')).toBeVisible();
+  await page.goto(server.at('#/run/one/confusion'));
+  await expect(page.getByText('No tensors of labels and predictions were found')).toBeVisible();
+  expect(await page.title()).not.toContain('owned');
+  await expect(page.locator('main img')).toHaveCount(0);
+});

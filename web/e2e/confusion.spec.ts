@@ -17,6 +17,7 @@ test('the confusion matrix has the numbers that follow from labels and predictio
   for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
   await expect(page.locator('[data-cell]')).toHaveText("dog taken for ant: 8 of 32 samples, 100.0 % of the label's 8, 50.0 % of the prediction's 16");
   expect(page.url()).toContain('cell=3%2C0');
+  await expect(page.locator('[data-samples] li')).toHaveText('step 5: 3, 7, 11, 15, 19, 23, 27, 31');
   await picture(page, 'confusion');
 
   await page.locator('#confusion-span').selectOption('all');

@@ -68,6 +68,7 @@ test('a rule that fires while the training goes on shows on the board and on the
     await expect(row).toContainText('issues found');
     await expect(row.locator('svg[role=img]')).toHaveAttribute('aria-label', 'ExplodingTensor: fired at step 20');
     await expect(page.getByRole('button', { name: /1 fired/ })).toBeVisible();
+    await expect(page).toHaveTitle('⚑ 1 going – Trainwarden');
     await expect(page.locator('[data-event]').first()).toContainText('ExplodingTensor');
     await picture(page, 'rules-live');
   } finally {

@@ -14,6 +14,8 @@ export class Page {
   problem = $state.raw<SourceError | null>(null);
   feed = $state<FeedState>('connecting');
   said = $state('');
+  /** Of the run that is shown, with how many of its rules have fired; for the browser's tab. */
+  title = $state('');
 
   private waiting: string | null = null;
   private quietUntil = 0;

@@ -5,6 +5,8 @@ import type { Source } from './source';
 export interface Course {
   steps: ArrayLike<number>;
   values: ArrayLike<number>;
+  /** Steps with a NaN or an infinity; of buckets their first steps. */
+  holes?: readonly number[];
 }
 
 export interface CourseQuestion {
@@ -27,9 +29,14 @@ const MOST_ROUNDS = 20; // of a second each that the server reads
 
 function courseIn(arrays: Arrays, form: SeriesWords['form']): Course {
   const steps = arrays.f64('0.step');
-  if (form === 'points') return { steps, values: arrays.f64('0.value') };
+  if (form === 'points') {
+    const values = arrays.f64('0.value');
+    return { steps, values, holes: [...steps].filter((_, i) => !Number.isFinite(values[i]!)) };
+  }
   const [low, high] = [arrays.f64('0.min'), arrays.f64('0.max')];
-  const line: Course = { steps: new Float64Array(2 * steps.length), values: new Float64Array(2 * steps.length) };
+  const lost = ['nan', 'positive_inf', 'negative_inf'].map((name) => arrays.f64(`0.${name}`));
+  const holes = [...steps].filter((_, i) => lost.some((counts) => counts[i]! > 0));
+  const line: Course = { steps: new Float64Array(2 * steps.length), values: new Float64Array(2 * steps.length), holes };
   steps.forEach((step, i) => {
     (line.steps as Float64Array).set([step, step], 2 * i);
     (line.values as Float64Array).set([low[i]!, high[i]!], 2 * i);

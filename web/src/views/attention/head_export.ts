@@ -1,16 +1,16 @@
 // The head view as files: a drawing, a table, an array.
 import { csvOf, fileName, npyOf } from '../../draw/files';
-import { exact } from '../../draw/numbers';
 import { SvgWriter } from '../../draw/svg';
 import type { Snapshot, SnapshotKind } from '../view';
 
 import type { Weights } from './api';
 import { pngFrom } from './drawing';
 import { channelsOf, lookIn } from './head_colours';
-import { type LinkLook, yOf } from './head_picture';
+import type { LinkLook } from './head_picture';
 import { type Links, strokeOf } from './links';
 import { Raster } from './raster';
-import { ROW_PX } from './token_column';
+import { forFile } from './numbers';
+import { ROW_PX, yOf } from './token_column';
 
 export interface HeadSheet {
   run: string;
@@ -60,10 +60,10 @@ function rowsOf({ weights, links }: HeadSheet): (string | number)[][] {
   const rows: (string | number)[][] = [['step', 'item', 'layer', 'head', 'query', 'query_token', 'key', 'key_token', weights.comparedWith === null ? 'weight' : 'change']];
   for (let i = 0; i < links.count; i++) {
     const [query, key] = [links.query[i]!, links.key[i]!];
-    const sign = weights.comparedWith !== null && links.head[i] === 1 ? '-' : '';
+    const sign = weights.comparedWith !== null && links.head[i] === 1 ? -1 : 1;
     rows.push([
       weights.origin.step, weights.origin.item, weights.origin.layer, weights.heads[links.head[i]!]!, query,
-      weights.queryLabel(query) ?? '', key, weights.keyLabel(key) ?? '', Number(sign + exact(links.weight[i]!, 'F32')),
+      weights.queryLabel(query) ?? '', key, weights.keyLabel(key) ?? '', sign * forFile(links.weight[i]!),
     ]);
   }
   return rows;

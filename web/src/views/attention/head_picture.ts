@@ -7,7 +7,7 @@ import { channelsOf, lookIn } from './head_colours';
 import { type Links, strokeOf } from './links';
 import { Raster } from './raster';
 import type { Selection, TokenRef } from './selection';
-import { ROW_PX, TokenColumn, type TokenHandlers } from './token_column';
+import { ROW_PX, TokenColumn, type TokenHandlers, scrollTopFor, yOf } from './token_column';
 
 /** Beyond that many links in sight, pixels are as large as CSS pixels: sharper ones would take too long. */
 const MOST_SHARP = 3000;
@@ -24,6 +24,7 @@ export class HeadPicture {
   private readonly observer: ResizeObserver | null;
   private readonly forget: () => void;
   private frame = 0;
+  private revealing: number | null = null;
   private raster: Raster | null = null;
   private weights: Weights | null = null;
   private links: Links | null = null;
@@ -45,6 +46,8 @@ export class HeadPicture {
   }
 
   show(weights: Weights, queryCount: number, pins: readonly TokenRef[]): void {
+    const pin = pins[0];
+    if (!this.weights && pin) this.revealing = pin.index; // a link to a token shows it
     this.weights = weights;
     const pinned = (side: string) => new Set(pins.filter((pin) => pin.side === side).map((pin) => pin.index));
     this.queries.show({ count: queryCount, label: (index) => weights.queryLabel(index) }, pinned('query'));
@@ -79,8 +82,10 @@ export class HeadPicture {
 
   private draw(): void {
     const start = performance.now();
-    const { scrollTop, clientHeight } = this.scroller;
-    const height = clientHeight || 20 * ROW_PX; // a document without a layout has a height too
+    const height = this.scroller.clientHeight || 20 * ROW_PX; // a document without a layout has a height too
+    if (this.revealing !== null) this.scroller.scrollTop = scrollTopFor(this.revealing, height);
+    this.revealing = null;
+    const { scrollTop } = this.scroller;
     this.queries.scrolled(scrollTop, height);
     this.keys.scrolled(scrollTop, height);
     this.middle.style.height = `${height}px`;
@@ -119,11 +124,6 @@ export class HeadPicture {
     this.raster.clear();
     return this.raster;
   }
-}
-
-/** The middle of a token's row. */
-export function yOf(index: number): number {
-  return (index + 0.5) * ROW_PX;
 }
 
 /** The places of the links that cross what is in sight; links are in the order of their heads. */

@@ -88,6 +88,14 @@ describe('TextPane', () => {
     expect((document.activeElement as HTMLElement).dataset['key']).toBe('6');
   });
 
+  it('is a drawing with every word', async () => {
+    const at = open({ mode: 'text', query: '4' });
+    await at.pane('query', '4');
+    const svg = await (await at.view.snapshot('svg'))!.data.text();
+    expect([...svg.matchAll(/<text[^>]*>([^<]*)</g)].slice(1).map((match) => match[1]).join(' ')).toBe('[CLS] the prime val forest burn s [SEP] why ? [SEP] [PAD]');
+    expect((await at.view.snapshot('npy'))!.data.size).toBe(128 + 4 * 12);
+  });
+
   it('turns the pages of a long text', async () => {
     const at = open({ mode: 'text', query: '5' }, LONG);
     await at.pane('length', '2300');

@@ -13,7 +13,7 @@ import { dataAddressOf } from './drawing';
 import { weightsAsNpy } from './head_export';
 import { HeadStrip } from './head_strip';
 import { type MatrixCell, MatrixPicture } from './matrix_picture';
-import { rankOf } from './numbers';
+import { forFile, rankOf } from './numbers';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
 import { weightOfByte } from './pixels';
 import { brightestChooser, weightBar } from './scale_bar';
@@ -188,7 +188,7 @@ export class MatrixPane implements Pane {
     if (kind === 'csv') {
       const weights = row.row(0, this.cell.query)!;
       return csvOf([['query', 'query_token', 'key', 'key_token', 'weight'], ...Array.from(weights, (value, key) => [
-        this.cell.query, row.queryLabel(this.cell.query) ?? '', key, row.keyLabel(key) ?? '', exact(value, 'F32'),
+        this.cell.query, row.queryLabel(this.cell.query) ?? '', key, row.keyLabel(key) ?? '', forFile(value),
       ])]);
     }
     if (kind === 'npy') return this.whole(row);

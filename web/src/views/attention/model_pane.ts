@@ -13,6 +13,7 @@ import { dataAddressOf, pngFrom } from './drawing';
 import { MetricLines } from './metric_lines';
 import { type Place, metricAt, metricName, orderOf } from './model_order';
 import { largestSize } from './neuron_math';
+import { forFile } from './numbers';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
 import { imageOf, largestByte, pixelsOf, signedPixels, weightOfByte } from './pixels';
 import { brightestChooser, signedBar, weightBar } from './scale_bar';
@@ -317,7 +318,7 @@ export class ModelPane implements Pane {
   private rows(atlas: Atlas, moment: Moment): (string | number)[][] {
     return [['step', 'item', 'layer', 'head', ...atlas.metrics], ...this.places().map((place) => [
       atlas.step, atlas.item, moment.listing.layers[place.layer]!.layer, place.head,
-      ...atlas.metrics.map((metric) => exact(metricAt(atlas, metric, place), 'F32')),
+      ...atlas.metrics.map((metric) => forFile(metricAt(atlas, metric, place))),
     ])];
   }
 

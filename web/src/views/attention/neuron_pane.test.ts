@@ -108,6 +108,9 @@ describe('NeuronPane', () => {
     const csv = await (await at.view.snapshot('csv'))!.data.text();
     const cells = csv.split('\r\n')[4]!.split(',');
     expect(cells.slice(4, 8)).toEqual(['1', 'the', '3', '##val']);
+    const dot = at.source.vector('query', 0, 0, 30, 0, 1).reduce((sum, q, dim) => sum + q * at.source.vector('key', 0, 0, 30, 0, 3)[dim]!, 0);
+    expect(Number(cells[8])).toBeCloseTo(dot, 5); // a negative one is a number too, no text
+    expect(csv).not.toContain("'");
     expect(Math.fround(Number(cells[10]))).toBe(at.source.row(0, 0, 30, 0, 1)[3]);
     expect(await (await at.view.snapshot('svg'))!.data.text()).toContain('Blue is negative, orange positive');
   });

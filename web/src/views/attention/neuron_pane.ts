@@ -12,7 +12,7 @@ import { HeadStrip } from './head_strip';
 import { invariantsOf, largestSize, orderOfDims } from './neuron_math';
 import { type Cell, NeuronPicture, insteadOfPicture } from './neuron_picture';
 import { neuronSvg } from './neuron_svg';
-import { argmax, largest, rankOf } from './numbers';
+import { argmax, forFile, largest, rankOf } from './numbers';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
 import { signedBar } from './scale_bar';
 import { DEFAULTS, type Side, wordOf } from './selection';
@@ -253,8 +253,8 @@ export class NeuronPane implements Pane {
     const { step, item, layer } = neuron.origin;
     return [header, ...Array.from({ length: neuron.keys }, (_, key) => [
       step, item, layer, neuron.head, neuron.query, neuron.labels.query?.[neuron.query] ?? '', key, neuron.labels.key?.[key] ?? '',
-      exact(neuron.dot[key]!, 'F32'), exact(neuron.scaled[key]!, 'F32'), exact(neuron.softmax[key]!, 'F32'),
-      ...dims.map((dim) => exact(neuron.product[key * neuron.size + dim]!, 'F32')),
+      forFile(neuron.dot[key]!), forFile(neuron.scaled[key]!), forFile(neuron.softmax[key]!),
+      ...dims.map((dim) => forFile(neuron.product[key * neuron.size + dim]!)),
     ])];
   }
 

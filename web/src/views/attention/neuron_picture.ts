@@ -5,9 +5,9 @@ import { short } from '../../draw/numbers';
 import { onThemeChange, themeOf, type Theme } from '../../draw/theme';
 
 import type { Neuron } from './api';
+import { ROW_PX, TokenColumn, type TokenHandlers, scrollTopFor } from './token_column';
 import { rowsInOrder } from './neuron_math';
 import { imageOf, signedPixels } from './pixels';
-import { ROW_PX, TokenColumn, type TokenHandlers } from './token_column';
 
 export interface NeuronSight {
   neuron: Neuron;
@@ -61,6 +61,7 @@ export class NeuronPicture {
   private readonly observer: ResizeObserver | null;
   private readonly forget: () => void;
   private frame = 0;
+  private revealing = false; // the first picture begins where the query is
   private sight: NeuronSight | null = null;
   private cursor: Cell = { key: 0, dim: 0 };
 
@@ -82,6 +83,7 @@ export class NeuronPicture {
   }
 
   show(sight: NeuronSight, description: string): void {
+    this.revealing ||= !this.sight;
     this.sight = sight;
     const { neuron } = sight;
     // Labels of queries: the answer has them for the whole text or not at all.
@@ -108,8 +110,10 @@ export class NeuronPicture {
     const { sight } = this;
     if (!sight) return;
     const start = performance.now();
-    const { scrollTop, clientHeight } = this.scroller;
-    const height = Math.max(ROW_PX, (clientHeight || 20 * ROW_PX) - HEADER_PX);
+    const height = Math.max(ROW_PX, (this.scroller.clientHeight || 20 * ROW_PX) - HEADER_PX);
+    if (this.revealing) this.scroller.scrollTop = scrollTopFor(sight.neuron.query, height);
+    this.revealing = false;
+    const { scrollTop } = this.scroller;
     this.queries.scrolled(scrollTop, height);
     this.keys.scrolled(scrollTop, height);
     // Never narrower than the narrowest cells, else the numbers would lie over the keys' labels: then it is scrolled.

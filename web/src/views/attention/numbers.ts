@@ -1,4 +1,5 @@
 // Numbers of a row of weights.
+import { exact } from '../../draw/numbers';
 
 /** The entropy of a row in nats, as the server's: 0 when one key has all, ln of the keys when each has the same. */
 export function entropyNats(row: ArrayLike<number>): number {
@@ -28,4 +29,9 @@ export function argmax(values: ArrayLike<number>): number {
   let best = 0;
   for (let i = 1; i < values.length; i++) if (values[i]! > values[best]!) best = i;
   return best;
+}
+
+/** A 32-bit float for a file: written as a number, it is the shortest text that reads back as the same. */
+export function forFile(value: number): number {
+  return Number(exact(value, 'F32'));
 }

@@ -1,15 +1,19 @@
 // TextPane: the text as people read it, each token marked by how much of a chosen token's attention it gets.
 import { h, replace } from '../../draw/dom';
-import { csvOf, fileName } from '../../draw/files';
+import { csvOf, fileName, npyOf } from '../../draw/files';
 import { count, exact, short } from '../../draw/numbers';
+import type { SvgWriter } from '../../draw/svg';
 import type { Snapshot, SnapshotKind } from '../view';
 
 import { type Request, Weights } from './api';
 import { button } from './controls';
+import { pngFrom } from './drawing';
 import { HeadStrip } from './head_strip';
+import { forFile } from './numbers';
 import { Latest, type Moment, type Pane, type PaneContext } from './pane';
 import { wordOf } from './selection';
 import { neighbours } from './steps';
+import { textSvg } from './text_svg';
 import { TokenCard } from './token_card';
 import { continuesWord, isSpecial, marksBeginnings, readable } from './tokens';
 
@@ -53,11 +57,13 @@ export class TextPane implements Pane {
 
   async snapshot(kind: SnapshotKind): Promise<Snapshot | undefined> {
     const { row, shares } = this;
-    if (!row || kind !== 'csv') return undefined;
+    if (!row) return undefined;
     const { layer, step, item } = row.origin;
-    const rows = Array.from(shares, (share, key) => [step, item, layer, row.heads.join(' '), row.queries[0]!, key, row.keyLabel(key) ?? '', exact(share, 'F32')]);
-    const data = csvOf([['step', 'item', 'layer', 'heads', 'query', 'key', 'key_token', 'weight'], ...rows]);
-    return { fileName: `${fileName(this.context.run, 'text', `layer${layer}`, `query${row.queries[0]}`, `step${step}`)}.csv`, data };
+    const name = fileName(this.context.run, 'text', `layer${layer}`, `query${row.queries[0]}`, `step${step}`, `item${item}`);
+    const data = kind === 'csv' ? csvOf(this.rows(row))
+      : kind === 'npy' ? npyOf('F32', [shares.length], new Uint8Array(shares.slice().buffer))
+        : kind === 'png' ? await pngFrom(this.svg(row)) : this.svg(row).toBlob();
+    return data && { fileName: `${name}.${kind}`, data };
   }
 
   destroy(): void {
@@ -77,6 +83,29 @@ export class TextPane implements Pane {
     this.drawText(row, moment, most);
     this.card.show(row, { side: 'query', index: query }, null);
     this.context.shown(origin);
+  }
+
+  private rows(row: Weights): (string | number)[][] {
+    const { layer, step, item } = row.origin;
+    const header = ['step', 'item', 'layer', 'heads', 'query', 'key', 'key_token', 'weight'];
+    return [header, ...Array.from(this.shares, (share, key) => [
+      step, item, layer, row.heads.join(' '), row.queries[0]!, key, row.keyLabel(key) ?? '', forFile(share),
+    ])];
+  }
+
+  /** Of the page that is shown. */
+  private svg(row: Weights): SvgWriter {
+    const marks = row.labels.key !== null && marksBeginnings(row.labels.key);
+    const most = this.shares.reduce((a, b) => Math.max(a, b), 0) || 1;
+    const words = [...this.text.querySelectorAll<HTMLElement>('[data-key]')].map((element) => {
+      const key = Number(element.dataset['key']);
+      const label = row.keyLabel(key);
+      return {
+        text: element.textContent ?? '', mark: this.shares[key]! / most, chosen: key === row.queries[0],
+        joined: label !== undefined && continuesWord(label, marks),
+      };
+    });
+    return textSvg(words, this.legend.textContent!.replace(/ Click.*$/, ''));
   }
 
   private drawText(row: Weights, moment: Moment, most: number): void {

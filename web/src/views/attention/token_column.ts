@@ -7,6 +7,16 @@ import { isSpecial } from './tokens';
 export const ROW_PX = 24;
 const BEYOND = 8; // rows kept above and below what is in sight
 
+/** The middle of a token's row. */
+export function yOf(index: number): number {
+  return (index + 0.5) * ROW_PX;
+}
+
+/** Where to scroll to for a token to be in sight: nowhere when it is on the first page. */
+export function scrollTopFor(index: number, height: number): number {
+  return (index + 1) * ROW_PX <= height ? 0 : Math.max(0, yOf(index) - height / 2);
+}
+
 export interface TokenHandlers {
   /** The pointer or the keyboard is at a token; null: at none. */
   focus(side: Side, index: number | null): void;

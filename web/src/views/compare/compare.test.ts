@@ -78,9 +78,10 @@ describe('curves', () => {
   });
 
   it('say where they end and where the runs part', () => {
-    const curves = { name: 'loss', a: { steps: [0, 1, 2], values: [3, NaN, 1] }, b: { steps: [0, 4], values: [3, 2] } };
+    const curves = { name: 'loss', a: { steps: [0, 1, 2], values: [3, NaN, 1], holes: [1] }, b: { steps: [0, 4], values: [3, 2] } };
     const svg = curvesChart(curves, { a: 'first', b: 'second' }, 2);
-    expect(svg.getAttribute('aria-label')).toBe('loss over steps 0 to 4: first ends at 1, second at 2; they part at step 2.');
+    expect(svg.getAttribute('aria-label')).toBe('loss over steps 0 to 4: first ends at 1, not finite at 1 place (first step 1), second at 2; they part at step 2.');
+    expect(svg.querySelector('.hole')!.getAttribute('d')).toMatch(/^M/);
     expect(svg.querySelector('.a')!.getAttribute('d')!.match(/M/g)).toHaveLength(2);
     expect(curvesChart(curves, { a: 'first', b: 'second' }, null).querySelector('.parting')).toBeNull();
   });

@@ -3,6 +3,7 @@ import { loadCourse, type Course } from '../../data/course';
 import { SourceError, type Source } from '../../data/source';
 import { s } from '../../draw/dom';
 import { short } from '../../draw/numbers';
+import { holesInWords, holesPath } from '../course_holes';
 
 interface Choice {
   id: string;
@@ -80,7 +81,7 @@ export function curvesChart({ name, a, b }: Curves, names: { a: string; b: strin
   const x = (step: number) => LEFT + ((step - first) / Math.max(1, last - first)) * (WIDTH - LEFT - RIGHT);
   const y = (value: number) => HEIGHT - BOTTOM - ((value - lowest) / (highest - lowest || 1)) * (HEIGHT - BOTTOM - TOP);
   const parted = partedAt !== null && partedAt >= first && partedAt <= last;
-  const words = `${name} over steps ${first} to ${last}: ${names.a} ends at ${lastOf(a)}, ${names.b} at ${lastOf(b)}${parted ? `; they part at step ${partedAt}` : ''}.`;
+  const words = `${name} over steps ${first} to ${last}: ${names.a} ends at ${lastOf(a)}${holesInWords(a)}, ${names.b} at ${lastOf(b)}${holesInWords(b)}${parted ? `; they part at step ${partedAt}` : ''}.`;
   return s(
     'svg',
     { class: 'compare-curves', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': words },
@@ -88,6 +89,7 @@ export function curvesChart({ name, a, b }: Curves, names: { a: string; b: strin
     parted && s('path', { class: 'parting', d: `M${x(partedAt)} ${TOP}V${HEIGHT - BOTTOM}` }),
     s('path', { class: 'a', d: path(a, x, y) }),
     s('path', { class: 'b', d: path(b, x, y) }),
+    s('path', { class: 'hole', d: holesPath(a, x, HEIGHT - BOTTOM) + holesPath(b, x, HEIGHT - BOTTOM) }),
     s('text', { x: LEFT - 6, y: TOP + 10, 'text-anchor': 'end' }, short(highest)),
     s('text', { x: LEFT - 6, y: HEIGHT - BOTTOM, 'text-anchor': 'end' }, short(lowest)),
     s('text', { x: LEFT, y: HEIGHT - BOTTOM + 14 }, `step ${first}`),

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { idOf } from '../../data/ids';
 import { Arrays, type NdArray } from '../../data/safetensors';
@@ -175,6 +175,20 @@ describe('the view', () => {
     expect(element.querySelector('b')).toBeNull();
     expect((await view.snapshot('csv'))!.fileName).toBe('first-confusion-9.csv');
     view.destroy();
+  });
+
+  it('tells the samples of the cell that is chosen', async () => {
+    const given = source();
+    given.answers[`${run}/confusion/samples`] = { samples: [{ step: 9, worker: '', place: [3] }, { step: 9, worker: '', place: [7] }, { step: 4, worker: 'rank-00001', place: [1, 2] }], more: true };
+    vi.useFakeTimers();
+    mount(element, contextOf(given), { step: 9, params: { cell: '1,0' } });
+    await vi.advanceTimersByTimeAsync(400);
+    vi.useRealTimers();
+    expect(given.asked.at(-1)).toBe(`${run}/confusion/samples?actual=1&from=8&labels=aa&predicted=0&predictions=bb&to=9`);
+    const samples = element.querySelector('[data-samples]')!;
+    expect([...samples.querySelectorAll('li')].map((item) => item.textContent)).toEqual(['step 9: 3, 7', 'step 4: [1, 2] of rank-00001']);
+    expect(samples.querySelector('a')!.getAttribute('href')).toBe('#/run/first/tensors?tensor=labels&step=9');
+    expect(samples.textContent).toContain('and others');
   });
 
   it('says what to do when nothing was found', async () => {

@@ -14,6 +14,7 @@ import { matrixAsCsv, matrixAsNpy, matrixAsSvg } from './files';
 import type { CellPlace } from './layout';
 import { ordered, summaryOf, type Matrix, type Normalisation, type Order } from './matrix';
 import { MatrixPicture } from './matrix_picture';
+import { SamplesPart } from './samples_part';
 import { alignedTo, type Shown } from './shading';
 import { classTable, confusionList, matrixTable } from './tables';
 
@@ -24,8 +25,9 @@ class ConfusionView implements View {
   private readonly note = h('div', {});
   private readonly body = h('div', { class: 'confusion-layout', hidden: true });
   private readonly picture: MatrixPicture;
-  private readonly side = h('div', {});
+  private readonly side = h('div', { class: 'confusion-side', tabindex: '0', role: 'group', 'aria-label': 'Classes' });
   private readonly below = h('div', {});
+  private readonly samples: SamplesPart;
   private readonly data: ConfusionData;
   private content: Shown | null = null;
   private asking = false;
@@ -38,9 +40,10 @@ class ConfusionView implements View {
     private state: ViewState,
   ) {
     this.data = new ConfusionData(context.source, context.run);
+    this.samples = new SamplesPart(context);
     this.picture = new MatrixPicture(({ row, column }) => context.change({ cell: `${row},${column}` }));
     replace(element, this.controls, this.note, this.body, this.below);
-    replace(this.body, this.picture.element, this.side);
+    replace(this.body, h('div', {}, this.picture.element, this.samples.element), this.side);
     void this.load();
   }
 
@@ -71,6 +74,7 @@ class ConfusionView implements View {
   destroy(): void {
     this.gone = true;
     this.picture.destroy();
+    this.samples.destroy();
   }
 
   /** One question at a time; what changes meanwhile makes one more. */
@@ -99,7 +103,10 @@ class ConfusionView implements View {
     const found = await this.data.find(tensors, this.state);
     if (this.gone) return;
     if (typeof found === 'string') this.say(found);
-    else this.draw(found.matrix, found.other);
+    else {
+      this.draw(found.matrix, found.other);
+      this.showSamples(tensors, found.matrix);
+    }
   }
 
   /** In place of a matrix. */
@@ -129,6 +136,15 @@ class ConfusionView implements View {
     keepingFocus(this.side, () => replace(this.side, h('h2', {}, 'Confused most often'), confusionList(matrix, show), classTable(matrix, order, other)));
     this.drawTable(matrix, order);
     drawn(this.element, matrix.lastStep);
+  }
+
+  private showSamples({ labels, predictions }: TensorsAnswer, matrix: Matrix): void {
+    const cell = this.cell();
+    const [actual, predicted] = cell ? [matrix.numbers[cell.row], matrix.numbers[cell.column]] : [];
+    const count = cell && matrix.counts[cell.row * matrix.rows.length + cell.column];
+    const told = labels && predictions && count && Number.isFinite(actual) && Number.isFinite(predicted);
+    const question = told ? { labels: labels.id, predictions: predictions.id, mode: this.state.params['mode'], from: matrix.firstStep, to: matrix.lastStep, actual: actual!, predicted: predicted! } : null;
+    this.samples.show(question, labels?.name ?? '');
   }
 
   private comparison(b: Matrix | null, missing: number): Child[] {

@@ -2,6 +2,7 @@
 import type { Course } from '../../data/course';
 import { s } from '../../draw/dom';
 import { short } from '../../draw/numbers';
+import { holesInWords, holesPath } from '../course_holes';
 
 export interface ChartQuestion {
   title: string;
@@ -63,7 +64,7 @@ export function lineOf(course: Course, x: (step: number) => number, scale: Scale
 export function chartInWords({ title, course, threshold, firedAt, quantity, value }: ChartQuestion): string {
   const values = Array.from(course.values).filter(Number.isFinite);
   const span = values.length === 0 ? 'has no finite value' : `lies between ${short(Math.min(...values))} and ${short(Math.max(...values))}`;
-  return `${quantity} of ${title} ${span} over ${course.steps.length} points; the threshold is ${short(threshold)}; fired at step ${firedAt} with ${short(value)}.`;
+  return `${quantity} of ${title} ${span} over ${course.steps.length} points${holesInWords(course)}; the threshold is ${short(threshold)}; fired at step ${firedAt} with ${short(value)}.`;
 }
 
 export function evidenceChart(question: ChartQuestion): SVGSVGElement {
@@ -81,6 +82,7 @@ export function evidenceChart(question: ChartQuestion): SVGSVGElement {
     { class: 'rule-chart', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': chartInWords(question) },
     s('path', { class: 'grid', fill: 'none', d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}` }),
     s('path', { class: 'value', d: lineOf(course, x, scale) }),
+    s('path', { class: 'hole', d: holesPath(course, x, HEIGHT - BOTTOM) }),
     Number.isFinite(thresholdY) && s('path', { class: 'threshold', d: `M${LEFT} ${thresholdY}H${WIDTH - RIGHT}` }),
     Number.isFinite(thresholdY) && s('text', { x: WIDTH - RIGHT, y: thresholdY - 4, 'text-anchor': 'end' }, `threshold ${short(threshold)}`),
     s('path', { class: 'firing', d: `M${x(firedAt)} ${TOP}V${HEIGHT - BOTTOM}` }),

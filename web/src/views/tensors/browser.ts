@@ -11,6 +11,8 @@ import { sparkline } from './sparkline';
 export interface BrowserState {
   search: string;
   grouping: Grouping;
+  /** One of ORDERS. */
+  order: string;
   /** Name of the tensor that is shown beside. */
   tensor?: string;
   step: number | null;
@@ -20,6 +22,7 @@ export interface BrowserOwner {
   choose(name: string): void;
   search(text: string): void;
   group(grouping: Grouping): void;
+  order(order: string): void;
   failed(error: unknown): void;
 }
 
@@ -28,7 +31,12 @@ const AROUND = 6; // rows above and below those in sight
 const OPEN_AT_FIRST = 200; // tensors: a small tree is open, a large one closed
 
 const GROUPINGS: [Grouping, string][] = [['path', 'By module'], ['collection', 'By collection'], ['flat', 'Flat']];
-const COLUMNS = ['Name', 'Type', 'Shape', 'Steps', 'Mean', 'Std', 'NaN', 'Zero', 'Mean over steps'];
+const MOST_SORTED = 2048; // tensors whose numbers are all asked for, to sort by them
+
+/** What a list can be sorted by, and where the largest come first the number of a tensor. */
+const ORDERS: [string, string][] = [['name', 'Name'], ['elements', 'Elements'], ['nan', 'NaN'], ['zero', 'Share of zeros'], ['std', 'Std'], ['mean', 'Size of the mean'], ['change', 'Change of the mean']];
+
+const COLUMNS = ['Name', 'Type', 'Shape', 'Steps', 'Mean', 'Std', 'NaN', 'Zero', 'Trend'];
 
 export class Browser {
   readonly element: HTMLElement;
@@ -39,7 +47,8 @@ export class Browser {
   private readonly scroller: HTMLElement;
   private readonly feed: NumberFeed;
   private list: TensorList | null = null;
-  private state: BrowserState = { search: '', grouping: 'path', step: null };
+  private readonly orders: HTMLSelectElement;
+  private state: BrowserState = { search: '', grouping: 'path', order: 'name', step: null };
   private readonly toggled = new Set<string>(); // groups that are not as they are at first
   private rows: TreeRow[] = [];
   private found: number[] = [];
@@ -51,17 +60,18 @@ export class Browser {
     api: TensorApi,
     private readonly owner: BrowserOwner,
   ) {
-    this.feed = new NumberFeed(api, () => this.draw(), (error) => owner.failed(error));
+    this.feed = new NumberFeed(api, () => this.arrived(), (error) => owner.failed(error));
     this.groupings = GROUPINGS.map(([grouping, title]) =>
       h('button', { type: 'button', 'data-grouping': grouping, onclick: () => owner.group(grouping) }, title),
     );
+    this.orders = h('select', { 'data-choice': 'order', onchange: () => owner.order(this.orders.value) }, ...ORDERS.map(([order, title]) => h('option', { value: order }, title)));
     this.search.addEventListener('input', () => owner.search(this.search.value));
-    const head = h('div', { class: 'tn-row tn-head', role: 'row' }, ...COLUMNS.map((title, i) => h('span', { role: 'columnheader', class: columnClass(i) }, title)));
+    const head = h('div', { class: 'tn-row tn-head', role: 'row' }, ...COLUMNS.map((title, i) => h('span', { role: 'columnheader', class: columnClass(i), title: title === 'Trend' ? 'The mean over steps' : undefined }, title)));
     this.scroller = h('div', { class: 'tn-scroller', role: 'treegrid', tabindex: '0', 'aria-label': 'Tensors' }, head, this.rowsBox);
     this.scroller.addEventListener('scroll', () => this.draw(), { passive: true });
     this.scroller.addEventListener('keydown', (event) => this.key(event));
     this.element = h('section', { class: 'tn-browser' },
-      h('div', { class: 'toolbar' }, this.search, h('div', { class: 'tn-buttons', role: 'group', 'aria-label': 'Grouping' }, ...this.groupings)),
+      h('div', { class: 'toolbar' }, this.search, h('div', { class: 'tn-buttons', role: 'group', 'aria-label': 'Grouping' }, ...this.groupings), h('label', {}, 'Sorted by', this.orders)),
       this.summary, this.scroller);
   }
 
@@ -71,15 +81,10 @@ export class Browser {
     this.state = state;
     if (document.activeElement !== this.search) this.search.value = state.search;
     for (const button of this.groupings) button.setAttribute('aria-pressed', String(button.dataset['grouping'] === state.grouping));
-    this.buildTree();
-    this.buildRows();
+    this.orders.value = state.order;
+    if (this.buildTree()) this.buildRows();
     if (renewed) this.feed.renew(state.step);
     this.draw();
-  }
-
-  focusSearch(): void {
-    this.search.focus();
-    this.search.select();
   }
 
   /** The rows as a table, for a file. */
@@ -97,26 +102,53 @@ export class Browser {
     this.feed.close();
   }
 
-  private buildTree(): void {
+  /** False when it is as before. */
+  private buildTree(): boolean {
     const list = this.list!;
-    const what = `${list.names.length} ${this.state.grouping} ${this.state.search}`;
-    if (this.treeOf === what && this.tree) return;
+    const what = `${list.names.length} ${this.state.grouping} ${this.state.order} ${this.state.search}`;
+    if (this.treeOf === what && this.tree) return false;
     this.treeOf = what;
     const filter = nameFilter(this.state.search);
     this.found = [];
     list.names.forEach((name, index) => {
       if (filter.finds(name)) this.found.push(index);
     });
-    this.tree = new NameTree(list.names, this.found, this.state.grouping, list.collections);
+    this.tree = new NameTree(list.names, this.found, this.state.order === 'name' ? this.state.grouping : 'flat', list.collections);
     this.active = 0;
     const all = list.names.length;
     this.summary.textContent = filter.fault ?? (this.found.length === all ? `${count(all)} tensors` : `${count(this.found.length)} of ${count(all)} tensors`);
     this.summary.classList.toggle('bad', filter.fault !== undefined);
+    return true;
+  }
+
+  private arrived(): void {
+    if (this.state.order !== 'name') this.buildRows();
+    this.draw();
+  }
+
+  private sorted(rows: TreeRow[]): TreeRow[] {
+    const place = (row: TreeRow) => this.sortNumber(row.tensor!);
+    const known = rows.map((row) => [row, place(row)] as const);
+    return known.sort((a, b) => (Number.isNaN(b[1]) ? -1 : b[1]) - (Number.isNaN(a[1]) ? -1 : a[1])).map(([row]) => row);
+  }
+
+  /** Never negative; NaN while it is not known. */
+  private sortNumber(tensor: number): number {
+    if (this.state.order === 'elements') return (this.list!.shapes[tensor] ?? [0]).reduce((a, b) => a * b, 1);
+    const numbers = this.feed.get(this.list!.ids[tensor]!);
+    if (!numbers || numbers.step === null) return NaN;
+    switch (this.state.order) {
+      case 'zero': return numbers.number('zero') / numbers.number('count');
+      case 'mean': return Math.abs(numbers.number('mean'));
+      case 'change': return changeOf(numbers.spark);
+      default: return numbers.number(this.state.order);
+    }
   }
 
   private buildRows(): void {
     const openAtFirst = this.state.search !== '' || this.found.length <= OPEN_AT_FIRST;
-    this.rows = this.tree!.rows((key) => openAtFirst !== this.toggled.has(key));
+    const rows = this.tree!.rows((key) => openAtFirst !== this.toggled.has(key));
+    this.rows = this.state.order === 'name' ? rows : this.sorted(rows);
     this.active = Math.min(this.active, Math.max(this.rows.length - 1, 0));
     this.rowsBox.style.height = `${this.rows.length * ROW}px`;
     this.scroller.setAttribute('aria-rowcount', String(this.rows.length + 1));
@@ -134,7 +166,8 @@ export class Browser {
       shown.push(this.rowElement(row, i));
     }
     replace(this.rowsBox, ...shown);
-    this.feed.want(ids);
+    const all = this.state.order !== 'name' && this.state.order !== 'elements' && this.found.length <= MOST_SORTED;
+    this.feed.want(all ? [...new Set([...ids, ...this.found.map((tensor) => this.list!.ids[tensor]!)])] : ids);
     if (shown.length > 0) this.scroller.setAttribute('aria-activedescendant', `tn-row-${this.active}`);
     else this.scroller.removeAttribute('aria-activedescendant');
   }
@@ -229,6 +262,12 @@ export class Browser {
     if (top > this.scroller.scrollTop + inSight) this.scroller.scrollTop = top - inSight;
     this.draw();
   }
+}
+
+/** From the first to the last of a sparkline, how far it has moved. */
+function changeOf(spark: Float64Array): number {
+  const finite = spark.filter((value) => Number.isFinite(value));
+  return finite.length === 0 ? NaN : Math.abs(finite.at(-1)! - finite[0]!);
 }
 
 function columnClass(index: number): string {

@@ -8,6 +8,7 @@ import { themeOf } from '../../draw/theme';
 
 import { LIMITS, sharesOf } from './dtype_limits';
 import { type Look, type Pane, type PaneOwner, Question } from './pane';
+import { svgOfPng } from './svg_picture';
 
 export interface Histograms {
   steps: Float64Array;
@@ -24,8 +25,9 @@ export interface Histograms {
 type Drawing = 'ridge' | 'heat' | 'bars';
 const DRAWINGS: [Drawing, string][] = [['ridge', 'Ridge'], ['heat', 'Heat map'], ['bars', 'One step']];
 const LEFT = 60;
-const FOOT = 34;
-const HEIGHT = 360;
+const FOOT = 60;
+const HEAD = 30;
+const HEIGHT = 400;
 const RIDGES = 24; // at most
 
 /** Columns of a drawing: the bins, and one for what lies at zero between the signs (or at the end of one). */
@@ -51,6 +53,14 @@ export function placeOf(histograms: Histograms, value: number): number | null {
     return columns.of(bin) + Math.log(value / low) / Math.log(high / low);
   }
   return null;
+}
+
+/** Limits of the small types that lie among the columns, from left to right. */
+export function guidesOf(histograms: Histograms): { place: number; word: string }[] {
+  const guides = LIMITS.flatMap(({ dtype, largest, smallestNormal }) =>
+    ([[largest, 'max'], [smallestNormal, 'min']] as const).flatMap(([value, word]) =>
+      [value, -value].map((signed) => ({ place: placeOf(histograms, signed), word: `${dtype.replace('float', 'fp')} ${word}` }))));
+  return guides.filter((guide): guide is { place: number; word: string } => guide.place !== null).sort((a, b) => a.place - b.place);
 }
 
 function rowOf(histograms: Histograms, row: number): Float64Array {
@@ -106,6 +116,10 @@ export class HistogramPane implements Pane {
       step, all.zeros[row]!, all.tiny[row]!, all.nan[row]!, all.positiveInf[row]!, all.negativeInf[row]!,
       ...all.counts.subarray(row * bins, (row + 1) * bins),
     ])];
+  }
+
+  async svg(): Promise<Blob | undefined> {
+    return svgOfPng(await this.png(), this.stage.clientWidth, HEIGHT, this.histograms ? this.sentence(this.histograms) : '');
   }
 
   png(): Promise<Blob | undefined> {
@@ -194,7 +208,7 @@ export class HistogramPane implements Pane {
   // --- pointing
 
   private geometry(width: number): { left: number; across: number; down: number } {
-    return { left: LEFT, across: Math.max(width - LEFT - 8, 1), down: HEIGHT - FOOT - 8 };
+    return { left: LEFT, across: Math.max(width - LEFT - 8, 1), down: HEIGHT - FOOT - HEAD };
   }
 
   private rowsShown(): number[] {
@@ -211,7 +225,7 @@ export class HistogramPane implements Pane {
     const { left, across, down } = this.geometry(box.width);
     const column = Math.floor(((event.clientX - box.left - left) / across) * columnsOf(all).count);
     const rows = this.rowsShown();
-    const row = rows[Math.min(rows.length - 1, Math.max(0, Math.floor(((event.clientY - box.top - 8) / down) * rows.length)))]!;
+    const row = rows[Math.min(rows.length - 1, Math.max(0, Math.floor(((event.clientY - box.top - HEAD) / down) * rows.length)))]!;
     this.pointAt(column >= 0 && column < columnsOf(all).count ? { row, column } : null);
   }
 
@@ -268,7 +282,7 @@ export class HistogramPane implements Pane {
     this.paintAxes(context, rows, left, across, down, theme.text, theme.muted);
     if (this.pointed) {
       context.strokeStyle = theme.text;
-      context.strokeRect(left + (this.pointed.column / columns.count) * across, 8, across / columns.count, down);
+      context.strokeRect(left + (this.pointed.column / columns.count) * across, HEAD, across / columns.count, down);
     }
   }
 
@@ -284,17 +298,17 @@ export class HistogramPane implements Pane {
     small.height = rows.length;
     small.getContext('2d')?.putImageData(image, 0, 0);
     context.imageSmoothingEnabled = false;
-    context.drawImage(small, left, 8, across, down);
+    context.drawImage(small, left, HEAD, across, down);
   }
 
   private paintRidges(context: CanvasRenderingContext2D, rows: number[], heightOf: (value: number) => number, left: number, across: number, down: number, line: string, ground: string): void {
     const all = this.histograms!;
     const columns = columnsOf(all);
     const each = down / rows.length;
-    const tall = rows.length === 1 ? down : Math.min(each * 2.5, down / 3);
+    const tall = rows.length === 1 ? down : Math.min(each * 2.5, each + HEAD - 4);
     const atCursor = this.row();
     rows.forEach((row, place) => {
-      const base = 8 + each * (place + 1);
+      const base = HEAD + each * (place + 1);
       context.beginPath();
       context.moveTo(left, base);
       rowOf(all, row).forEach((value, column) => {
@@ -320,7 +334,7 @@ export class HistogramPane implements Pane {
     context.textAlign = 'right';
     const every = Math.max(1, Math.ceil((rows.length * 14) / down));
     rows.forEach((row, place) => {
-      if (place % every === 0) context.fillText(String(all.steps[row]), left - 6, 8 + (down / rows.length) * (place + (rows.length === 1 ? 0.5 : 0.8)));
+      if (place % every === 0) context.fillText(String(all.steps[row]), left - 6, HEAD + (down / rows.length) * (place + (rows.length === 1 ? 0.5 : 0.8)));
     });
     context.textAlign = 'center';
     const x = (column: number) => left + (column / columns.count) * across;
@@ -328,9 +342,9 @@ export class HistogramPane implements Pane {
     for (let i = 0; i <= ticks; ++i) {
       const bin = Math.round((i / ticks) * (all.lower.length - 1));
       const column = columns.of(bin);
-      if (Math.abs(column - columns.zero) * (across / columns.count) > 40) context.fillText(short(all.lower[bin]!, 2), x(column), 8 + down + 14);
+      if (Math.abs(column - columns.zero) * (across / columns.count) > 40) context.fillText(short(all.lower[bin]!, 2), x(column), HEAD + down + 14);
     }
-    context.fillText('0', x(columns.zero + 0.5), 8 + down + 14);
+    context.fillText('0', x(columns.zero + 0.5), HEAD + down + 14);
     this.paintGuides(context, x, down, muted);
   }
 
@@ -339,18 +353,18 @@ export class HistogramPane implements Pane {
     context.fillStyle = colour;
     context.setLineDash([4, 3]);
     context.lineWidth = 1;
-    for (const limits of LIMITS) {
-      for (const [value, word] of [[limits.largest, 'max'], [limits.smallestNormal, 'min']] as const) {
-        for (const sign of [1, -1]) {
-          const place = placeOf(this.histograms!, sign * value);
-          if (place === null) continue;
-          context.beginPath();
-          context.moveTo(x(place), 8);
-          context.lineTo(x(place), 8 + down);
-          context.stroke();
-          context.fillText(`${limits.dtype.replace('float', 'fp')} ${word}`, x(place), 8 + down + 28);
-        }
-      }
+    const ends: number[] = []; // of the labels in each line below
+    for (const { place, word } of guidesOf(this.histograms!)) {
+      context.beginPath();
+      context.moveTo(x(place), HEAD);
+      context.lineTo(x(place), HEAD + down);
+      context.stroke();
+      const half = context.measureText(word).width / 2;
+      const free = ends.findIndex((end) => end < x(place) - half - 4);
+      const line = free < 0 ? ends.length : free;
+      if (line > 2) continue; // no room; the table below has all of them
+      ends[line] = x(place) + half;
+      context.fillText(word, x(place), HEAD + down + 28 + 12 * line);
     }
     context.setLineDash([]);
   }

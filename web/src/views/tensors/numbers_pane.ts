@@ -140,11 +140,11 @@ export class NumbersPane implements Pane {
 
   private chartElement(chart: Chart, steps: Float64Array, row: number): HTMLElement {
     const range = finiteRange(joined(chart));
-    const said = chart.lines.map(({ of, values }) => `${chart.lines.length > 1 ? `${of} ` : ''}${row < 0 ? '–' : short(values[row]!)}`).join(', ');
+    const said = chart.lines.map(({ of, values }, i) => `${chart.lines.length > 1 ? `${['—', '╌'][i]} ${of} ` : ''}${row < 0 ? '–' : short(values[row]!)}`).join(', ');
     const label = range
       ? `${chart.title}: ${said} at step ${row < 0 ? 'none' : steps[row]}; from ${short(range[0])} to ${short(range[1])} over ${steps.length} steps`
       : `${chart.title}: ${said}, no finite number`;
-    const drawing = s('svg', { viewBox: `0 -3 ${WIDTH} ${HEIGHT + 6}`, class: 'tn-chart', role: 'img', 'aria-label': label });
+    const drawing = s('svg', { viewBox: `0 -3 ${WIDTH} ${HEIGHT + 6}`, class: 'tn-chart', preserveAspectRatio: 'none', role: 'img', 'aria-label': label });
     if (range) {
       chart.lines.forEach(({ values }, i) =>
         drawing.append(s('path', { d: linePath(steps, values, WIDTH, HEIGHT, range[0], range[1]), class: `tn-line tn-line-${i}` })));

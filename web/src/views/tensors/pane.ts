@@ -23,7 +23,7 @@ export interface PaneOwner {
 export interface Pane {
   readonly element: HTMLElement;
   show(look: Look): void;
-  svg?(): Blob | undefined;
+  svg?(): Blob | undefined | Promise<Blob | undefined>;
   png?(): Promise<Blob | undefined>;
   csv?(): (string | number)[][];
   npy?(): Promise<Blob | undefined>;

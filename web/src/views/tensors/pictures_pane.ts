@@ -10,6 +10,7 @@ import { type Axes, axesOf, sliceOf } from './axes';
 import { axesBar } from './axes_bar';
 import { Elements } from './element_text';
 import { type Look, type Pane, type PaneOwner, stepOf } from './pane';
+import { svgOfPng } from './svg_picture';
 
 type ScaleChoice = 'picture' | 'strip' | 'shared';
 const SCALES: [ScaleChoice, string][] = [['shared', 'One for all'], ['strip', 'Each row'], ['picture', 'Each picture']];
@@ -129,6 +130,10 @@ export class PicturesPane implements Pane {
       ...columns.flatMap((of) => Array.from({ length: of.rows }, (_, row) => [this.firstRow() + row, of.step, of.low[row]!, of.high[row]!, of.nan[row]!, of.inf[row]!]))];
   }
 
+  async svg(): Promise<Blob | undefined> {
+    return svgOfPng(await this.png(), this.stage.clientWidth, this.stage.clientHeight, `Pictures of ${this.look!.info.name}`);
+  }
+
   png(): Promise<Blob | undefined> {
     return this.picture.png(2);
   }
@@ -246,8 +251,10 @@ export class PicturesPane implements Pane {
       return;
     }
     const { wide, tall } = this.side(columns);
+    const atEnd = this.wide.scrollLeft + this.wide.clientWidth >= this.wide.scrollWidth - 2;
     this.stage.style.width = `${LEFT + columns.length * wide}px`;
     this.stage.style.height = `${TOP + columns[0]!.rows * tall}px`;
+    if (atEnd) this.wide.scrollLeft = this.wide.scrollWidth; // the newest stay in sight
     this.picture.schedule();
     const all = rangeFor(columns, 0, 0, 'shared', false);
     const signed = this.palette() === 'signed' && this.scaleChoice() === 'shared' && all ? Math.max(Math.abs(all[0]), Math.abs(all[1])) : null;

@@ -48,6 +48,7 @@ export class TensorsView implements View {
       choose: (tensor) => context.change({ tensor, at: undefined, over: undefined, down: undefined, across: undefined, row: undefined, cell: undefined }),
       search: (text) => context.change({ q: text === '' ? undefined : text }),
       group: (grouping) => context.change({ by: grouping === 'path' ? undefined : grouping }),
+      order: (order) => context.change({ sort: order === 'name' ? undefined : order }),
       failed,
     });
     this.detail = new Detail({ api: this.api, context, failed, drawn: (step) => drawn(element, step) });
@@ -62,6 +63,7 @@ export class TensorsView implements View {
   update(state: ViewState): void {
     const before = this.state;
     this.state = state;
+    if (before.params !== state.params || before.step !== state.step) this.fault.hidden = true;
     if (before.params['tensor'] !== state.params['tensor']) void this.renew();
     this.show();
   }
@@ -74,12 +76,6 @@ export class TensorsView implements View {
 
   steps(): readonly number[] {
     return this.info ? Array.from(new StepRanges(this.info.steps).list()) : [];
-  }
-
-  key(event: KeyboardEvent): boolean {
-    if (event.key !== '/') return false;
-    this.browser.focusSearch();
-    return true;
   }
 
   destroy(): void {
@@ -129,7 +125,7 @@ export class TensorsView implements View {
     const { params, step } = this.state;
     const tensor = params['tensor'];
     this.root.classList.toggle('tn-both', tensor !== undefined);
-    this.browser.show(this.list, { search: params['q'] ?? '', grouping: groupingOf(params['by']), tensor, step });
+    this.browser.show(this.list, { search: params['q'] ?? '', grouping: groupingOf(params['by']), order: params['sort'] ?? 'name', tensor, step });
     if (tensor !== undefined && this.info && this.infoOf === tensor) this.detail.show({ info: this.info, step, params });
     else this.detail.hide();
     if (tensor === undefined) drawn(this.element, this.list.last_steps.reduce((a, b) => Math.max(a, b), -1));

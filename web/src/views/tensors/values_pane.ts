@@ -5,24 +5,19 @@ import { h, replace } from '../../draw/dom';
 import { npyOf } from '../../draw/files';
 import { numberOf, short } from '../../draw/numbers';
 
-import type { NumbersValue, StringsValue } from './api';
+import type { StringsValue, TensorApi } from './api';
 import { type Axes, axesOf, sliceOf } from './axes';
 import { axesBar } from './axes_bar';
-import { Elements } from './element_text';
+import { type OtherTensor, otherTensor } from './comparison';
 import { type Look, type Pane, type PaneOwner, Question, stepOf } from './pane';
+import { svgOfPng } from './svg_picture';
+import { TileStore } from './tile_store';
 
-const TILE = 64; // elements a side, of one question
 const CELL_WIDTH = 76;
 const CELL_HEIGHT = 22;
 const HEAD = 56; // for the indices
 const HEIGHT = 440;
-const LARGEST = 8e6; // pixels that a browser scrolls over
-
-export interface Tile {
-  value: NumbersValue;
-  elements: Elements;
-  width: number;
-}
+const LARGEST = 8e6; // pixels that a browser scrolls over; more elements lie closer together
 
 /** A colour scale: signed numbers around zero, others from least to greatest. */
 export interface Scale {
@@ -53,29 +48,33 @@ export class ValuesPane implements Pane {
   readonly element = h('div', { class: 'tn-pane', 'data-pane': 'values' });
   private readonly bar = h('div', {});
   private readonly readout = h('p', { class: 'tn-readout mono', role: 'status', 'data-readout': true });
-  private readonly scroller = h('div', { class: 'tn-grid', tabindex: '0', role: 'grid', 'aria-label': 'Elements; arrow keys move the cursor' });
+  private readonly scroller = h('div', { class: 'tn-grid', tabindex: '0', role: 'group', 'aria-label': 'Elements; arrow keys move the cursor' });
   private readonly sheet = h('div', { class: 'tn-sheet' });
   private readonly stage = h('div', { class: 'tn-grid-stage' });
   private readonly table = h('div', {});
   private readonly picture: Picture;
   private readonly scaleQuestion = new Question();
   private readonly textQuestion = new Question();
-  private readonly tiles = new Map<string, Tile | 'asked'>();
+  private readonly otherQuestion = new Question();
+  private tiles: TileStore | null = null;
+  private others: TileStore | null = null; // what is compared with
+  private other: OtherTensor | null = null;
+  private farthest = 0; // of the differences seen
   private look: Look | null = null;
   private step: number | null = null;
   private shape: number[] = [];
   private axes: Axes = { over: null, down: null, across: null, at: [] };
   private scale: Scale | null = null;
   private cursor = { row: 0, column: 0 };
-  private asking = new AbortController();
+  private corner = { row: 0, column: 0 }; // the element in sight at the top left
   private of = '';
   private texts: StringsValue | null = null;
 
   constructor(private readonly owner: PaneOwner) {
-    this.scroller.style.height = `${HEIGHT}px`;
     this.scroller.append(this.stage, this.sheet);
     this.picture = new Picture(this.stage, 'Elements', (frame) => this.paint(frame));
-    this.scroller.addEventListener('scroll', () => this.picture.schedule(), { passive: true });
+    this.scroller.addEventListener('scroll', () => this.scrolled(), { passive: true });
+    this.scroller.addEventListener('click', () => owner.context.change({ cell: `${this.cursor.row},${this.cursor.column}` }));
     this.scroller.addEventListener('pointermove', (event) => this.point(event));
     this.scroller.addEventListener('keydown', (event) => this.key(event));
     replace(this.element, this.bar, this.readout, this.scroller, this.table);
@@ -101,9 +100,16 @@ export class ValuesPane implements Pane {
     return this.window().rows.map((row) => row.map((cell) => cell.text));
   }
 
-  npy(): Promise<Blob | undefined> {
-    const tile = this.tileAt(this.cursor.row, this.cursor.column);
-    return Promise.resolve(tile ? npyOf(tile.value.array.dtype, tile.value.array.shape, tile.value.array.bytes) : undefined);
+  /** All of what runs down and across. */
+  async npy(): Promise<Blob | undefined> {
+    if (this.step === null || this.texts) return undefined;
+    const part = sliceOf(this.shape, this.axes, {});
+    const { array } = await this.owner.api.value(this.look!.info.id, this.step, part.slice, part.axes || undefined, this.look!.params['worker']);
+    return npyOf(array.dtype, array.shape, array.bytes);
+  }
+
+  async svg(): Promise<Blob | undefined> {
+    return svgOfPng(await this.png(), this.scroller.clientWidth, HEIGHT, this.picture.canvas.getAttribute('aria-label') ?? '');
   }
 
   png(): Promise<Blob | undefined> {
@@ -111,7 +117,9 @@ export class ValuesPane implements Pane {
   }
 
   destroy(): void {
-    this.asking.abort();
+    this.tiles?.close();
+    this.others?.close();
+    this.otherQuestion.close();
     this.scaleQuestion.close();
     this.textQuestion.close();
     this.picture.destroy();
@@ -148,17 +156,19 @@ export class ValuesPane implements Pane {
     const of = [look!.info.id, step, look!.params['worker'], this.axes.down, this.axes.across, this.axes.at].join(' ');
     if (of !== this.of) {
       this.of = of;
-      this.asking.abort();
-      this.asking = new AbortController();
-      this.tiles.clear();
+      this.tiles?.close();
+      this.tiles = this.storeOf(this.owner.api, look!.info.id, step!, look!.params['worker']);
       const [row, column] = (look!.params['cell'] ?? '').split(',').map(Number);
       this.cursor = { row: held(row, this.rows()), column: held(column, this.columns()) };
       replace(this.bar, axesBar(this.shape, this.axes, false, (words) => this.owner.context.change(words)));
-      this.sheet.style.width = `${Math.min(this.columns() * CELL_WIDTH + HEAD, LARGEST)}px`;
-      this.sheet.style.height = `${Math.min(this.rows() * CELL_HEIGHT + CELL_HEIGHT, LARGEST)}px`;
-      this.scroller.setAttribute('aria-rowcount', String(this.rows()));
-      this.scroller.setAttribute('aria-colcount', String(this.columns()));
+      const scrollbar = 18;
+      this.scroller.style.height = `${Math.min(HEIGHT, (this.rows() + 1) * CELL_HEIGHT + scrollbar)}px`;
+      this.sheet.style.width = `${this.columns() * this.pitch().across + HEAD}px`;
+      this.sheet.style.height = `${this.rows() * this.pitch().down + CELL_HEIGHT}px`;
+      this.corner = { row: 0, column: 0 };
+      this.follow();
     }
+    this.compare(of);
     this.scaleQuestion.ask(`${look!.info.id} ${step}`, async (signal) => {
       const numbers = await this.owner.context.source.json<Record<string, number | string>>(
         `/runs/${this.owner.context.run.id}/tensors/${look!.info.id}/steps/${step}/statistics`, { worker: look!.params['worker'] }, signal);
@@ -169,53 +179,54 @@ export class ValuesPane implements Pane {
     this.read();
   }
 
+  private storeOf(api: TensorApi, id: string, step: number, worker: string | undefined): TileStore {
+    const arrived = () => {
+      this.picture.schedule();
+      this.read();
+      this.owner.drawn(this.step);
+    };
+    return new TileStore({ api, id, step, worker, shape: this.shape, axes: this.axes }, arrived, this.owner.failed);
+  }
+
+  /** Begins to compare when the link says so. */
+  private compare(of: string): void {
+    const look = this.look!;
+    const key = `${of} ${look.params['b'] ?? ''} ${look.params['b']?.startsWith('@') ? look.step : ''}`;
+    this.otherQuestion.ask(key, async (signal) => {
+      this.others?.close();
+      this.others = null;
+      this.other = null;
+      this.farthest = 0;
+      const other = await otherTensor(look, this.owner, signal);
+      if (signal.aborted) return;
+      if (other && String(other.info.shape) !== String(look.info.shape)) {
+        throw new Error(`${other.title} has the shape [${other.info.shape?.join(', ')}]; only equal shapes can be compared.`);
+      }
+      this.other = other;
+      this.others = other && this.storeOf(other.api, other.info.id, other.step, undefined);
+      this.picture.schedule();
+      this.read();
+    }, this.owner.failed);
+  }
+
   private rows(): number {
-    return this.axes.down === null ? 1 : this.shape[this.axes.down]!;
+    return this.tiles?.rows ?? 0;
   }
 
   private columns(): number {
-    return this.axes.across === null ? 1 : this.shape[this.axes.across]!;
+    return this.tiles?.columns ?? 0;
   }
 
-  private tileKey(row: number, column: number): string {
-    return `${Math.floor(row / TILE)} ${Math.floor(column / TILE)}`;
-  }
-
-  /** The tile with an element; asks for it when it is not there yet. */
-  private tileAt(row: number, column: number): Tile | null {
-    const key = this.tileKey(row, column);
-    const known = this.tiles.get(key);
-    if (known) return known === 'asked' ? null : known;
-    this.tiles.set(key, 'asked');
-    const range = (at: number, all: number): readonly [number, number] => {
-      const first = Math.floor(at / TILE) * TILE;
-      return [first, Math.min(first + TILE, all)];
-    };
-    const { slice, axes } = sliceOf(this.shape, this.axes, { down: range(row, this.rows()), across: range(column, this.columns()) });
-    const signal = this.asking.signal;
-    this.owner.api.value(this.look!.info.id, this.step!, slice, axes === '' ? undefined : axes, this.look!.params['worker'], signal).then(
-      (value) => {
-        if (signal.aborted) return;
-        const width = Math.min(TILE, this.columns() - Math.floor(column / TILE) * TILE);
-        this.tiles.set(key, { value, elements: new Elements(value.array, value.dtype), width });
-        this.picture.schedule();
-        this.read();
-        this.owner.drawn(this.step);
-      },
-      (error: unknown) => {
-        if (signal.aborted) return;
-        this.tiles.delete(key);
-        this.owner.failed(error);
-      },
-    );
-    return null;
-  }
-
-  private elementAt(row: number, column: number): { text: string; bits: string; number: number } | null {
-    const tile = this.tileAt(row, column);
-    if (!tile) return null;
-    const index = (row % TILE) * tile.width + (column % TILE);
-    return { text: tile.elements.text(index), bits: tile.elements.bits(index), number: tile.elements.number(index) };
+  /** What a cell shows: the element, or how far it is from the one that it is compared with. */
+  private cellAt(row: number, column: number): { text: string; number: number } {
+    const element = this.tiles?.at(row, column);
+    if (!element) return { text: '…', number: NaN };
+    if (!this.others) return element;
+    const other = this.others.at(row, column);
+    if (!other) return { text: '…', number: NaN };
+    const number = element.number - other.number;
+    if (Number.isFinite(number)) this.farthest = Math.max(this.farthest, Math.abs(number));
+    return { text: short(number), number };
   }
 
   /** Says what is under the cursor. */
@@ -225,29 +236,53 @@ export class ValuesPane implements Pane {
       this.readout.textContent = 'The tensor has no elements.';
       return;
     }
-    const element = this.elementAt(row, column);
+    const element = this.tiles?.at(row, column);
     const at = indexText(this.axes, row, column);
-    this.readout.textContent = element ? `${at} = ${element.text}  (${this.look!.info.dtype}, ${element.bits}, step ${this.step})` : `${at} …`;
+    this.readout.textContent = element ? `${at} = ${element.text}  (${this.look!.info.dtype}, ${element.bits}, step ${this.step})${this.comparedText(row, column)}` : `${at} …`;
     this.picture.describe(`Elements of ${this.look!.info.name}, ${this.rows()} by ${this.columns()}; ${this.readout.textContent}`);
     this.drawTable();
   }
 
-  private first(): { row: number; column: number } {
-    return { row: Math.floor(this.scroller.scrollTop / CELL_HEIGHT), column: Math.floor(this.scroller.scrollLeft / CELL_WIDTH) };
+  private comparedText(row: number, column: number): string {
+    if (!this.other) return '';
+    const other = this.others?.at(row, column);
+    return `; ${this.other.title}: ${other?.text ?? '…'}; difference ${this.cellAt(row, column).text}`;
+  }
+
+  /** Pixels of the scroll bars for each element. */
+  private pitch(): { down: number; across: number } {
+    return { down: Math.min(CELL_HEIGHT, LARGEST / Math.max(this.rows(), 1)), across: Math.min(CELL_WIDTH, LARGEST / Math.max(this.columns(), 1)) };
+  }
+
+  private inSight(): { rows: number; columns: number } {
+    const { clientHeight, clientWidth } = this.scroller;
+    return {
+      rows: Math.max(1, Math.floor((clientHeight || HEIGHT) / CELL_HEIGHT) - 1),
+      columns: Math.max(1, Math.floor(((clientWidth || 800) - HEAD) / CELL_WIDTH)),
+    };
+  }
+
+  /** Where the scroll bars stand; when they were put there by follow(), what it says is more exact. */
+  private scrolled(): void {
+    const { down, across } = this.pitch();
+    const { scrollTop, scrollLeft } = this.scroller;
+    if (Math.abs(scrollTop - this.corner.row * down) > 1) this.corner.row = held(Math.floor(scrollTop / down), this.rows());
+    if (Math.abs(scrollLeft - this.corner.column * across) > 1) this.corner.column = held(Math.floor(scrollLeft / across), this.columns());
+    this.picture.schedule();
   }
 
   private window(): { first: { row: number; column: number }; rows: { text: string; number: number }[][] } {
-    const first = this.first();
+    const first = this.corner;
     const down = Math.min(this.rows() - first.row, Math.ceil(HEIGHT / CELL_HEIGHT));
     const across = Math.min(this.columns() - first.column, Math.ceil((this.scroller.clientWidth || 800) / CELL_WIDTH));
     const rows = Array.from({ length: Math.max(down, 0) }, (_, y) =>
-      Array.from({ length: Math.max(across, 0) }, (_, x) => this.elementAt(first.row + y, first.column + x) ?? { text: '…', number: NaN }));
+      Array.from({ length: Math.max(across, 0) }, (_, x) => this.cellAt(first.row + y, first.column + x)));
     return { first, rows };
   }
 
   private point(event: PointerEvent): void {
     const box = this.scroller.getBoundingClientRect();
-    const first = this.first();
+    const first = this.corner;
     const row = first.row + Math.floor((event.clientY - box.top - CELL_HEIGHT) / CELL_HEIGHT);
     const column = first.column + Math.floor((event.clientX - box.left - HEAD) / CELL_WIDTH);
     if (row < first.row || column < first.column || row >= this.rows() || column >= this.columns()) return;
@@ -275,12 +310,14 @@ export class ValuesPane implements Pane {
 
   /** Scrolls until the cursor is in sight. */
   private follow(): void {
-    const [top, left] = [this.cursor.row * CELL_HEIGHT, this.cursor.column * CELL_WIDTH];
-    const [tall, wide] = [this.scroller.clientHeight - 3 * CELL_HEIGHT, this.scroller.clientWidth - HEAD - 2 * CELL_WIDTH];
-    if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
-    if (top > this.scroller.scrollTop + tall) this.scroller.scrollTop = top - tall;
-    if (left < this.scroller.scrollLeft) this.scroller.scrollLeft = left;
-    if (left > this.scroller.scrollLeft + wide) this.scroller.scrollLeft = left - wide;
+    const { rows, columns } = this.inSight();
+    const { row, column } = this.cursor;
+    this.corner = {
+      row: Math.max(Math.min(this.corner.row, row), row - rows + 1),
+      column: Math.max(Math.min(this.corner.column, column), column - columns + 1),
+    };
+    this.scroller.scrollTop = this.corner.row * this.pitch().down;
+    this.scroller.scrollLeft = this.corner.column * this.pitch().across;
   }
 
   private paint({ context, width }: Frame): void {
@@ -304,8 +341,9 @@ export class ValuesPane implements Pane {
 
   private paintCell(context: CanvasRenderingContext2D, cell: { text: string; number: number }, x: number, y: number): void {
     if (cell.text === '…') return;
-    const place = this.scale ? placeOn(this.scale, cell.number) : 0.5;
-    const lut = this.scale?.lut ?? viridis();
+    const scale = this.others ? { low: -this.farthest, high: this.farthest, lut: blueOrange() } : this.scale;
+    const place = scale ? placeOn(scale, cell.number) : 0.5;
+    const lut = scale?.lut ?? viridis();
     const odd = !Number.isFinite(cell.number);
     context.fillStyle = odd ? (Number.isNaN(cell.number) ? nonFinite.nan : cell.number > 0 ? nonFinite.positive : nonFinite.negative) : colourAt(lut, place);
     context.fillRect(x, y, CELL_WIDTH - 1, CELL_HEIGHT - 1);
