@@ -96,6 +96,11 @@ describe('HeadPane', () => {
     expect(at.state.params['pins']).toBeUndefined();
   });
 
+  it('shows all links when what is pinned is not among the first tokens', async () => {
+    const at = open({ first: '5', pins: 'q9', threshold: '0' });
+    await at.pane('links', '25');
+  });
+
   it('counts links as the threshold moves', async () => {
     const at = open({ threshold: '0' });
     await at.pane('links', '144');

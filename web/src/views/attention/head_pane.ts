@@ -31,6 +31,7 @@ export class HeadPane implements Pane {
   private moment: Moment | null = null;
   private weights: Weights | null = null;
   private links: Links | null = null;
+  private all: { weights: Weights; rules: string; links: Links } | null = null;
   private hovered: TokenRef | null = null;
   private wait: ReturnType<typeof setTimeout> | undefined;
 
@@ -120,9 +121,14 @@ export class HeadPane implements Pane {
     return this.partial() ? this.weights.origin.length : this.weights.queries.length;
   }
 
-  private focus(moment: Moment | null): TokenRef[] {
-    const pins = [...(moment?.selection.pins ?? [])];
+  private focus(moment: Moment): TokenRef[] {
+    const pins = [...moment.selection.pins];
     return this.hovered ? [...pins, this.hovered] : pins;
+  }
+
+  /** Those that are among the tokens shown: of a pin further down there is nothing to draw. */
+  private shownFocus(moment: Moment, weights: Weights): TokenRef[] {
+    return this.focus(moment).filter(({ side, index }) => index < (side === 'query' ? this.queryCount() : weights.keyCount));
   }
 
   /** Draws with the rules of a control that is still moving. */
@@ -135,12 +141,21 @@ export class HeadPane implements Pane {
   private draw(): void {
     const { weights, moment } = this;
     if (!weights || !moment) return;
-    this.links = chooseLinks(weights, moment.selection, this.focus(moment));
+    this.links = this.linksOf(weights, moment.selection, this.shownFocus(moment, weights));
     this.picture.showLinks(this.links, moment.selection, this.description());
     this.controls.showCount(this.links.count, this.links.total);
     this.element.dataset['links'] = String(this.links.total);
     this.showFocus(weights, moment);
     this.table.refresh();
+  }
+
+  /** Those of no focus are kept: what the pointer leaves is drawn again at once. */
+  private linksOf(weights: Weights, selection: Selection, focus: readonly TokenRef[]): Links {
+    if (focus.length > 0) return chooseLinks(weights, selection, focus);
+    const { threshold, top, special } = selection;
+    const rules = JSON.stringify([threshold, top, special]);
+    if (this.all?.weights !== weights || this.all.rules !== rules) this.all = { weights, rules, links: chooseLinks(weights, selection, []) };
+    return this.all.links;
   }
 
   private showFocus(weights: Weights, moment: Moment): void {
@@ -189,7 +204,7 @@ export class HeadPane implements Pane {
   private fillTable(body: HTMLElement): void {
     const { weights, links } = this;
     if (!weights || !links) return;
-    const token = this.focus(this.moment).at(-1);
+    const token = this.moment ? this.shownFocus(this.moment, weights).at(-1) : undefined;
     replace(body, token ? this.rowTable(weights, token) : this.topTable(weights, links));
   }
 

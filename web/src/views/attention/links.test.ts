@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { Addresses, Weights } from './api';
 import { FakeSource, SMALL } from './fake_source';
-import { chooseLinks, hiddenTokens, renormalisation, strokeOf } from './links';
+import { chooseLinks, hiddenTokens, leastOfLargest, renormalisation, strokeOf } from './links';
 
 const all = { threshold: 0, top: 0, special: 'show' as const };
 
@@ -55,6 +55,12 @@ describe('chooseLinks', () => {
     expect([links.count, links.total]).toEqual([10, 144]);
     const sorted = [...everything.weight.subarray(0, 144)].sort((a, b) => b - a);
     expect(Math.min(...links.weight.subarray(0, 10))).toBe(sorted[9]);
+  });
+
+  it('finds the least of the largest as sorting does', () => {
+    const values = Float32Array.from({ length: 5000 }, (_, i) => ((i * 7919) % 4999) ** 3 / 1e9);
+    const sorted = values.slice().sort();
+    for (const most of [1, 2, 100, 4999, 5000]) expect(leastOfLargest(values, most)).toBe(sorted[5000 - most]);
   });
 
   it('hides special tokens, and shares their weight among the others when asked to', async () => {

@@ -58,6 +58,19 @@ function weightOfRank(row: Float32Array, top: number, hidden: Hidden, scratch: F
   return held === 0 ? Infinity : scratch[held - 1]!;
 }
 
+/** The smallest of the `most` largest of positive numbers, without sorting all of them. */
+export function leastOfLargest(values: Float32Array, most: number): number {
+  // Positive floats are in the order of their bits: the upper half of these is a coarse class.
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  const counts = new Uint32Array(1 << 16);
+  for (let i = 0; i < bits.length; i++) counts[bits[i]! >>> 16]!++;
+  let above = 0; // how many are in larger classes
+  let border = counts.length - 1;
+  while (border > 0 && above + counts[border]! < most) above += counts[border--]!;
+  const inBorder = values.filter((_, i) => bits[i]! >>> 16 === border).sort();
+  return inBorder[inBorder.length - (most - above)]!;
+}
+
 class LinkList {
   private head = new Uint16Array(1024);
   private query = new Uint32Array(1024);
@@ -83,8 +96,7 @@ class LinkList {
   }
 
   private keepStrongest(most: number): void {
-    const sorted = this.weight.slice(0, this.count).sort();
-    const least = sorted[this.count - most]!;
+    const least = leastOfLargest(this.weight.subarray(0, this.count), most);
     let kept = 0;
     for (let i = 0; i < this.count && kept < most; i++) {
       if (this.weight[i]! < least) continue;

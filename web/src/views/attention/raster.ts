@@ -35,13 +35,7 @@ export class Raster {
     for (let x = begin; x < end; x++) {
       if (period > 0 && isGap(dash, x % period)) continue;
       const middle = link.from + slope * (x + 0.5);
-      const top = Math.max(0, middle - thick / 2);
-      const bottom = Math.min(height, middle + thick / 2);
-      const last = Math.ceil(bottom);
-      for (let y = Math.floor(top); y < last; y++) {
-        const covered = Math.min(y + 1, bottom) - Math.max(y, top);
-        if (covered > 0) this.light[x * height + y]! *= 1 - opacity * covered;
-      }
+      this.addRun(x * height, Math.max(0, middle - thick / 2), Math.min(height, middle + thick / 2), opacity);
     }
   }
 
@@ -76,6 +70,21 @@ export class Raster {
 
   clear(): void {
     this.pixels.fill(0);
+  }
+
+  /** Covers a column from `top` to `bottom`; its ends may lie within a pixel. */
+  private addRun(column: number, top: number, bottom: number, opacity: number): void {
+    if (bottom <= top) return;
+    const { light } = this;
+    const first = column + Math.floor(top);
+    const last = column + Math.ceil(bottom) - 1;
+    if (first === last) {
+      light[first]! *= 1 - opacity * (bottom - top);
+      return;
+    }
+    light[first]! *= 1 - opacity * (Math.floor(top) + 1 - top);
+    for (let at = first + 1; at < last; at++) light[at]! *= 1 - opacity;
+    light[last]! *= 1 - opacity * (bottom - Math.ceil(bottom) + 1);
   }
 
   /** The columns in which the link is within the picture. */
