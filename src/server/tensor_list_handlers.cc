@@ -69,7 +69,8 @@ Result<Reply> answer_tensor_list(const Request& request, views::Shelf& shelf) {
 Result<Reply> answer_tensor(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, shelf));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const TensorInfo info, asked.use.trial().tensor_info(asked.tensor));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const views::FoundTensor found, views::find_listed(asked.use, asked.tensor));
+  const views::ListedTensor& info = *found.tensor;
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto presence, views::tensor_presence(asked.use, asked.tensor));
   OrderedJson forms = OrderedJson::object();
   for (const views::StepsOfForm& form : presence->forms)
@@ -82,7 +83,7 @@ Result<Reply> answer_tensor(const Request& request, views::Shelf& shelf) {
                      {"name", asked.tensor},
                      {"dtype", info.has_shape ? OrderedJson(name(info.dtype)) : OrderedJson()},
                      {"shape", info.has_shape ? sizes_json(info.shape) : OrderedJson()},
-                     {"collections", info.collections},
+                     {"collections", found.collections},
                      {"workers", presence->workers},
                      {"steps", steps_json(presence->steps)},
                      {"modes", std::move(modes)},

@@ -167,4 +167,21 @@ Result<const TensorList*> tensor_list(OpenRun::Use& use) {
   return &memory.list;
 }
 
+Result<FoundTensor> find_listed(OpenRun::Use& use, std::string_view name) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const TensorList* list, tensor_list(use));
+  const auto found =
+      std::lower_bound(list->tensors.begin(), list->tensors.end(), name,
+                       [](const ListedTensor& tensor, std::string_view wanted) { return tensor.name < wanted; });
+  if (found == list->tensors.end() || found->name != name) {
+    const auto info = use.trial().tensor_info(name);  // says which names are near
+    return info.ok() ? Status(Code::kNotFound, "the tensor has come just now; ask again") : info.status();
+  }
+  FoundTensor tensor{&*found, {}};
+  const auto index = static_cast<std::uint32_t>(found - list->tensors.begin());
+  for (const auto& [collection, members] : list->collections) {
+    if (std::binary_search(members.begin(), members.end(), index)) tensor.collections.push_back(collection);
+  }
+  return tensor;
+}
+
 }  // namespace trainwarden::views

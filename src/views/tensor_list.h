@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trainwarden/status.h"
@@ -36,5 +37,12 @@ struct TensorList {
 // What the run has told until now. Made once a version of the run, from what came since the last one; lives as long as
 // `use`. A step that is damaged is left out.
 Result<const TensorList*> tensor_list(OpenRun::Use& use);
+
+// One of them, and the names of its collections. kNotFound.
+struct FoundTensor {
+  const ListedTensor* tensor = nullptr;
+  std::vector<std::string> collections;
+};
+Result<FoundTensor> find_listed(OpenRun::Use& use, std::string_view name);
 
 }  // namespace trainwarden::views

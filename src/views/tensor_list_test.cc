@@ -40,6 +40,10 @@ TEST_F(TensorListTest, TellsWhatWasKept) {
   EXPECT_EQ(w.shape, Shape({4}));  // of the newest
   EXPECT_EQ(list_->tensors.size(), 3U);
   EXPECT_EQ(list_->collections.at("weights"), std::vector<std::uint32_t>{2});
+  const FoundTensor found = *find_listed(*use_, "w");
+  EXPECT_EQ(found.tensor, &w);
+  EXPECT_EQ(found.collections, std::vector<std::string>{"weights"});
+  EXPECT_EQ(find_listed(*use_, "v").status().code(), Code::kNotFound);
   EXPECT_EQ(list_->tensors[0].name, "loss");
   EXPECT_EQ(list_->tensors[0].scalars, 1U);
   EXPECT_EQ(list_->tensors[1].dtype, DType::kString);

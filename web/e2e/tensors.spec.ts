@@ -82,6 +82,9 @@ test.describe('tensors', () => {
     await expect(page.locator('.tn-readout')).toContainText('elements');
     await picture(page, 'tensors-histogram-heat');
     await page.getByRole('button', { name: 'One step', exact: true }).click();
+    await page.locator('summary', { hasText: 'as a table' }).click();
+    const counted = await page.locator('details[data-bins] td').allTextContents();
+    expect(counted.map(Number).reduce((a, b) => a + b, 0)).toBe(8 * 3 * 3); // every element is in one line
     await picture(page, 'tensors-histogram-bars');
     expect(await axeViolations(page)).toEqual([]);
   });

@@ -175,7 +175,7 @@ export class HistogramPane implements Pane {
     this.picture.describe(this.sentence(all));
     this.picture.schedule();
     this.pointAt(this.pointed);
-    replace(this.words, h('p', { class: 'muted' }, `${this.note}. Bins of equal ratio; what is zero has a column of its own. Brighter and higher: more, on a logarithmic scale.`), this.limitsTable(all));
+    replace(this.words, h('p', { class: 'muted' }, `${this.note}. Bins of equal ratio; what is zero has a column of its own. Brighter and higher: more, on a logarithmic scale.`), this.limitsTable(all), this.binsTable(all));
     const row = this.row();
     this.owner.drawn(row < 0 ? null : all.steps[row]!);
   }
@@ -205,10 +205,20 @@ export class HistogramPane implements Pane {
       h('table', { class: 'table tn-limits' }, h('thead', {}, h('tr', {}, ...titles.map((title) => h('th', { scope: 'col' }, title)))), h('tbody', {}, ...rows)));
   }
 
+  private binsTable(all: Histograms): HTMLElement {
+    const row = Math.max(this.row(), 0);
+    const bins = all.lower.length;
+    const lines = Array.from(all.lower, (low, bin) => [`${short(low)} to ${short(all.upper[bin]!)}`, all.counts[row * bins + bin]!] as const).filter(([, many]) => many > 0);
+    const others = [['zero', all.zeros[row]!], ['too small for a bin', all.tiny[row]!], ['NaN', all.nan[row]!], ['+∞', all.positiveInf[row]!], ['−∞', all.negativeInf[row]!]] as const;
+    const body = [...lines, ...others].map(([title, many]) => h('tr', {}, h('th', { scope: 'row' }, title), h('td', { class: 'number' }, count(many))));
+    return h('details', { open: this.words.querySelector<HTMLDetailsElement>('details[data-bins]')?.open ?? false, 'data-bins': true }, h('summary', {}, `Step ${all.steps[row]} as a table`),
+      h('table', { class: 'table tn-limits' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'numbers'), h('th', { scope: 'col', class: 'number' }, 'elements'))), h('tbody', {}, ...body)));
+  }
+
   // --- pointing
 
   private geometry(width: number): { left: number; across: number; down: number } {
-    return { left: LEFT, across: Math.max(width - LEFT - 8, 1), down: HEIGHT - FOOT - HEAD };
+    return { left: LEFT, across: Math.max(width - LEFT - 28, 1), down: HEIGHT - FOOT - HEAD };
   }
 
   private rowsShown(): number[] {
