@@ -91,7 +91,7 @@ def test_a_scalar_shows_its_line_and_where_it_was_no_number(run: trainwarden.Tri
 def test_lines_go_through_the_values(run: trainwarden.Trial) -> None:
     plot = ScalarPlot(run, "loss", mode="eval")
     steps, values = plot.data()["loss"]
-    assert steps.tolist() == [0, 1, 2] and values.tolist() == [1 / 10, 1 / 20, 1 / 30]
+    assert steps.tolist() == [9, 19, 29] and values.tolist() == [1 / 10, 1 / 20, 1 / 30]
     picture = Picture(plot.svg())
     (path,) = [element.attrib["d"] for element in picture.root.iter() if element.tag.endswith("path")]
     points = [tuple(map(float, point.strip("ML").split())) for point in path.replace(" L", "|").split("|")]
@@ -104,14 +104,31 @@ def test_lines_go_through_the_values(run: trainwarden.Trial) -> None:
 def test_no_peak_of_a_long_series_is_lost(run_dir: Path) -> None:
     with trainwarden.Hook(run_dir, save=1) as hook:
         for step in range(5000):
-            hook.save_scalar("loss", 100.0 if step == 3210 else 1.0 + step % 2)
+            hook.save_scalar("loss", 100.0 if step == 3210 else math.inf if step == 1000 else 1.0 + step % 2)
             hook.step()
-    picture = Picture(ScalarPlot(run_dir, "loss", log=True).svg())
-    (path,) = [element.attrib["d"] for element in picture.root.iter() if element.tag.endswith("path")]
-    points = [tuple(map(float, point.strip("ML").split())) for point in path.replace(" L", "|").split("|")]
-    assert len(points) < 1300
+            if step % 500 == 0:
+                hook.flush()  # nothing is dropped
+    plot = ScalarPlot(run_dir, "loss", log=True)
+    steps, values = plot.data()["loss"]
+    assert len(steps) > 2500 and (np.diff(steps) >= 0).all() and np.nanmax(values) == 100.0
+    picture = Picture(plot.svg())
+    paths = [element.attrib["d"] for element in picture.root.iter() if element.tag.endswith("path")]
+    pieces = [point for path in paths for point in path.replace(" L", "|").split("|")]
+    points = [tuple(map(float, piece.strip("ML").split())) for piece in pieces]
+    assert len(paths) == 2 and len(points) < 3200  # broken where the infinity is
     top = min(y for _, y in points)
-    assert [y for _, y in points].count(top) == 1
+    assert [y for _, y in points].count(top) == 1  # one bucket's highest
+    titles = [element.text or "" for element in picture.root.iter() if element.tag.endswith("title")]
+    (mark,) = [title for title in titles if title.startswith("loss: not finite in the steps from here on at step ")]
+    assert 1000 - 8 < int(mark.split()[-1]) <= 1000  # where its bucket begins
+    assert "2 at step 4999, lowest 1, 1 not finite" in plot.text()
+
+
+def test_a_tensor_that_is_no_scalar_is_drawn_by_its_mean(run: trainwarden.Trial) -> None:
+    plot = ScalarPlot(run, "conv0_weight")
+    _, values = plot.data()["conv0_weight"]
+    assert np.allclose(values, [kernels(step).mean() for step in STEPS])
+    assert "mean " in plot.text()
 
 
 def test_scalars_that_are_not_there(run: trainwarden.Trial) -> None:

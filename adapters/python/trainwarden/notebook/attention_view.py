@@ -123,7 +123,8 @@ class AttentionView(Displayed):
         size = len(page.encode("utf-8")) / 1e6
         if left_out or size > _REFUSED_MB:
             raise ResourceExhausted(
-                f"expected a page of at most {_REFUSED_MB} MB, it would be larger: show fewer tokens than {self.n_tokens}"
+                f"expected a page of at most {_REFUSED_MB} MB, it would have more: "
+                f"show fewer tokens than {self.n_tokens}"
             )
         if size > _WARNED_MB:
             warnings.warn(f"{os.fspath(path)} has {size:.0f} MB: fewer tokens make it smaller", stacklevel=2)

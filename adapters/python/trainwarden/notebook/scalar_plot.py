@@ -13,27 +13,37 @@ from ..arrays import Array
 from ..errors import InvalidArgument, OutOfRange
 from ..options import Mode
 from ..trial import ModeLike
+from .arrays_document import Arrays
 from .axes import Axis
 from .colours import CATEGORIES, NOT_FINITE_HEX
 from .displayed import Displayed
 from .drawing import FAINT, Drawing, readable
+from .run_answers import answers_of
 from .sources import trial_of
+from .tensor_ids import tensor_id_of
 from .terminal import number, sparkline
 
 _WIDTH, _HEIGHT, _ROW = 720.0, 190.0, 18.0  # of all, of the lines' place, of a line of the legend
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 16.0, 20.0, 34.0
+_BUCKETS = int(_WIDTH - _LEFT - _RIGHT)  # one a pixel
 _DASHES = ("none", "6 3", "2 3")  # a second cue where colours come again
 
 
 @dataclass(frozen=True)
 class _Series:
+    """What is drawn: points, or of a long series the first, lowest, highest and last value of each bucket. A bucket
+    with values that are not finite has a NaN, too."""
+
     name: str
-    steps: Array  # rising
+    steps: Array  # global ones, rising
     values: Array  # float64
+    wrong: dict[int, str]  # what is not finite, by step
+    all: dict[str, Any]  # of the whole series, as the API tells it
 
 
 class ScalarPlot(Displayed):
-    """Losses, metrics, signals: one line each, over the steps of `mode`.
+    """Losses, metrics, signals: one line each, over global steps; with `mode` those of the mode alone. Of a tensor that
+    is not a scalar: the reduction that was kept, else its mean.
 
         ScalarPlot(trial, "loss")
         ScalarPlot(trial, ["loss", "validation_loss"], log=True)
@@ -46,6 +56,7 @@ class ScalarPlot(Displayed):
         self, trial: Any, names: str | Sequence[str], *, mode: ModeLike = Mode.GLOBAL, log: bool = False
     ):
         self._trial = trial_of(trial)
+        self._answers = answers_of(self._trial)
         self.names = [names] if isinstance(names, str) else list(names)
         self.mode = Mode(mode)
         self.log = log
@@ -55,23 +66,29 @@ class ScalarPlot(Displayed):
 
     def refresh(self) -> None:
         """Takes in what was written since, and draws anew where it is shown."""
-        self._trial.refresh()
         self._read()
         self._changed()
 
     def data(self) -> dict[str, tuple[Array, Array]]:
-        """Steps (int64) and values (float64) by name."""
+        """What is drawn, by name: global steps (float64) and values (float64). Of a long series the first, lowest,
+        highest and last value of each of 628 buckets; trial.tensor(name).scalars() has them all."""
         return {each.name: (each.steps, each.values) for each in self._series}
 
     def _read(self) -> None:
         self._series = [self._series_of(name) for name in self.names]
 
     def _series_of(self, name: str) -> _Series:
-        scalars = self._trial.tensor(name).scalars(mode=self.mode)
-        if not scalars:
+        self._trial.tensor_info(name)  # NotFound says which names are near
+        mode = None if self.mode is Mode.GLOBAL else self.mode.value
+        while True:
+            answer = self._answers.arrays("/series", tensors=tensor_id_of(name), mode=mode, buckets=_BUCKETS)
+            (told,) = answer.json("series")
+            if told["left"] == 0:  # an answer reads for a second at most
+                break
+        if told["count"] == 0:
+            self._trial.refresh()
             raise OutOfRange(f"{name!r} has no values in mode {self.mode.value}; there are modes " + self._modes())
-        steps, values = np.array(list(scalars), dtype=np.int64), np.array(list(scalars.values()), dtype=np.float64)
-        return _Series(name, steps, values)
+        return (_of_points if told["form"] == "points" else _of_buckets)(name, answer, told)
 
     def _modes(self) -> str:
         return ", ".join(mode.value for mode in self._trial.modes)
@@ -119,15 +136,16 @@ class ScalarPlot(Displayed):
     def _line(self, drawing: Drawing, series: _Series, across: Axis, up: Axis, colour: str, dash: str) -> None:
         usable = self._drawable(series.values)
         for part in _unbroken(usable):
-            outline = _outline(series.steps[part], series.values[part], across)
-            points = [(across.place(step), up.place(value)) for step, value in outline]
+            pairs = zip(series.steps[part].tolist(), series.values[part].tolist())
+            points = [(across.place(step), up.place(value)) for step, value in pairs]
             if len(points) == 1:
                 drawing.rectangle(points[0][0] - 1.5, points[0][1] - 1.5, 3, 3, fill=colour)
             else:
                 drawing.path(points, stroke=colour, stroke_width=1.5, stroke_dasharray=dash, stroke_linejoin="round")
         for step, value in list(zip(series.steps[~usable], series.values[~usable]))[:200]:
             x = across.place(float(step))
-            note = f"{series.name}: {number(float(value))} at step {step}"
+            what = series.wrong.get(int(step), number(float(value)))
+            note = f"{series.name}: {what} at step {step:g}"
             drawing.rectangle(x - 2, up.end - 8, 4, 8, fill=NOT_FINITE_HEX, note=note)
 
     def _legend(self, drawing: Drawing) -> None:
@@ -145,25 +163,30 @@ def _unbroken(usable: Array) -> list[Array]:
     return list(np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1))
 
 
-def _outline(steps: Array, values: Array, across: Axis) -> list[tuple[float, float]]:
-    """The points of a line; where several fall on one pixel, their lowest and highest in the order of the steps."""
-    pixels = int(across.end - across.begin)
-    if len(steps) <= 2 * pixels:
-        return list(zip(steps.tolist(), values.tolist()))
-    buckets = (steps - across.low) * (pixels - 1) // max(across.high - across.low, 1)
-    points = []
-    for part in np.split(np.arange(len(steps)), np.flatnonzero(np.diff(buckets)) + 1):
-        ends = {int(part[values[part].argmin()]), int(part[values[part].argmax()])}
-        points += [(float(steps[index]), float(values[index])) for index in sorted(ends)]
-    return points
+def _of_points(name: str, answer: Arrays, told: dict[str, Any]) -> _Series:
+    values = answer["0.value"]
+    return _Series(name, answer["0.step"], values, {}, told)
+
+
+def _of_buckets(name: str, answer: Arrays, told: dict[str, Any]) -> _Series:
+    first, last = answer["0.step"], answer["0.last_step"]
+    counts = {kind: answer[f"0.{kind}"] for kind in ("nan", "positive_inf", "negative_inf")}
+    wrong = sum(counts.values()) > 0
+    middle = (first + last) / 2
+    steps = np.stack([first, first, middle, middle, last], axis=1)
+    marks = np.where(wrong, np.nan, answer["0.first"])
+    values = np.stack([marks, answer["0.first"], answer["0.min"], answer["0.max"], answer["0.last"]], axis=1)
+    notes = {int(step): "not finite in the steps from here on" for step in first[wrong]}
+    return _Series(name, steps.ravel(), values.ravel(), notes, told)
 
 
 def _words(series: _Series) -> str:
-    """"0.25 at step 900; 3 not finite"."""
-    wrong = int((~np.isfinite(series.values)).sum())
-    last = float(series.values[-1])
-    words = f"{number(last)} at step {series.steps[-1]}"
-    finite = [float(value) for value in series.values if math.isfinite(value)]
-    if finite:
-        words += f", lowest {number(min(finite))}"
+    """"0.25 at step 900, lowest 0.1, 3 not finite"."""
+    told = series.all
+    words = f"{number(float(told['last']))} at step {told['last_step']}"
+    if told["of"] != "scalar":
+        words = f"{told['of']} {words}"
+    if math.isfinite(float(told["min"])):
+        words += f", lowest {number(float(told['min']))}"
+    wrong = told["nan"] + told["positive_inf"] + told["negative_inf"]
     return words + (f", {wrong} not finite" if wrong else "")
