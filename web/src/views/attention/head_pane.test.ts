@@ -210,5 +210,6 @@ describe('HeadPane', () => {
     await at.until(() => labels(at, 'query').length === 12);
     expect(at.all('img')).toEqual([]);
     expect(labels(at, 'query').slice(0, 2)).toEqual(['<img src=x onerror=alert(1)>', '\\u{202e}abc']);
+    expect(at.element.outerHTML).not.toContain('\u202e'); // in no label either
   });
 });

@@ -1,4 +1,5 @@
 // HeadPicture: two columns of tokens and the links between them. Scrolls; only what is in sight is drawn.
+import { shown } from '../../data/text';
 import { h } from '../../draw/dom';
 import { onThemeChange, themeOf } from '../../draw/theme';
 
@@ -58,7 +59,7 @@ export class HeadPicture {
   showLinks(links: Links, look: LinkLook, description: string): void {
     this.links = links;
     this.look = look;
-    this.canvas.setAttribute('aria-label', description);
+    this.canvas.setAttribute('aria-label', shown(description));
     this.schedule();
   }
 

@@ -60,7 +60,7 @@ export class MatrixPicture {
     this.tiles = tiles;
     this.labels = labels;
     this.cell = cell;
-    this.canvas.setAttribute('aria-label', description);
+    this.canvas.setAttribute('aria-label', shown(description));
     const { queries, keys } = tiles.matrix;
     if (this.viewOf !== `${queries} ${keys}`) {
       this.viewOf = `${queries} ${keys}`;

@@ -89,7 +89,7 @@ export class NeuronPicture {
     // Labels of queries: the answer has them for the whole text or not at all.
     this.queries.show({ count: sight.queries, label: (i) => neuron.labels.query?.[i] }, new Set([neuron.query]));
     this.keys.show({ count: sight.keys, label: (i) => neuron.labels.key?.[i] }, new Set([sight.key]));
-    this.canvas.setAttribute('aria-label', description);
+    this.canvas.setAttribute('aria-label', shown(description));
     this.schedule();
   }
 

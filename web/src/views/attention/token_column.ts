@@ -1,4 +1,5 @@
 // TokenColumn: the tokens of one side as buttons, one below the other. Only those in sight are elements.
+import { shown } from '../../data/text';
 import { h } from '../../draw/dom';
 
 import type { Side } from './selection';
@@ -115,7 +116,7 @@ export class TokenColumn {
   private dress(element: HTMLButtonElement, index: number): void {
     const label = this.texts.label(index);
     element.replaceChildren(h('span', { class: 'at-index', 'aria-hidden': 'true' }, index), h('bdi', {}, label === '' ? '(padding)' : (label ?? '–')));
-    element.setAttribute('aria-label', `${this.side === 'query' ? 'Query' : 'Key'} ${index}${label === undefined ? '' : `: ${label}`}`);
+    element.setAttribute('aria-label', shown(`${this.side === 'query' ? 'Query' : 'Key'} ${index}${label === undefined ? '' : `: ${label}`}`));
     element.setAttribute('aria-pressed', String(this.pressed.has(index)));
     element.classList.toggle('at-special', isSpecial(label));
     this.dressShare(element, index);
