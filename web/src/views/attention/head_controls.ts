@@ -18,6 +18,7 @@ export class HeadControls {
   private readonly mapping;
   private readonly curve;
   private readonly special;
+  private readonly rows;
   private shown: Selection | null = null;
 
   constructor(context: PaneContext, preview: (rules: Partial<Selection>) => void) {
@@ -35,9 +36,10 @@ export class HeadControls {
     this.mapping = chooser('A weight is', [['width', 'thickness'], ['opacity', 'opacity'], ['both', 'both']], (value) => change({ map: wordOf(value, DEFAULTS.mapping) }));
     this.curve = chooser('of its', [['linear', 'value'], ['sqrt', 'square root']], (value) => change({ curve: wordOf(value, DEFAULTS.curve) }));
     this.special = chooser('Special tokens', [['show', 'shown'], ['hide', 'hidden'], ['renormalise', 'hidden, their weight shared']], (value) => change({ special: wordOf(value, DEFAULTS.special) }));
+    this.rows = chooser('Rows', [['readable', 'readable'], ['all', 'all in sight']], (value) => change({ rows: wordOf(value, DEFAULTS.rows) }));
     this.element = h(
       'div', { class: 'at-controls' }, this.strip.element,
-      h('div', { class: 'at-fields' }, this.threshold.element, this.left, this.top.element, this.first.element, this.mapping.element, this.curve.element, this.special.element),
+      h('div', { class: 'at-fields' }, this.threshold.element, this.left, this.top.element, this.first.element, this.mapping.element, this.curve.element, this.special.element, this.rows.element),
     );
   }
 
@@ -51,6 +53,7 @@ export class HeadControls {
     this.mapping.set(selection.mapping);
     this.curve.set(selection.curve);
     this.special.set(selection.special);
+    this.rows.set(selection.rows);
   }
 
   showCount(drawn: number, total: number): void {

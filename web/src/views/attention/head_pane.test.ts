@@ -101,6 +101,17 @@ describe('HeadPane', () => {
     await at.pane('links', '25');
   });
 
+  it('shows a button for some tokens, and for those that are pinned, where all are in sight', async () => {
+    const tokens = [Array.from({ length: 400 }, (_, i) => `t${i}`)];
+    const at = open({ first: 'all', rows: 'all', pins: 'q7' }, { ...SMALL, layers: 1, heads: 1, keyValueHeads: 1, size: 2, tokens, steps: [1] });
+    await at.pane('length', '400');
+    await at.until(() => at.all('.at-token[data-side="query"]').length > 0);
+    const shown = at.all('.at-token[data-side="query"]').map((element) => Number(element.dataset['index']));
+    expect(shown).toContain(7);
+    expect(shown.at(-1)).toBeGreaterThan(370);
+    expect(shown.length).toBeLessThan(60);
+  });
+
   it('counts links as the threshold moves', async () => {
     const at = open({ threshold: '0' });
     await at.pane('links', '144');

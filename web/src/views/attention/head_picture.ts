@@ -13,7 +13,10 @@ import { ROW_PX, TokenColumn, type TokenHandlers, scrollTopFor, yOf } from './to
 /** Beyond that many links in sight, pixels are as large as CSS pixels: sharper ones would take too long. */
 const MOST_SHARP = 3000;
 
-export type LinkLook = Pick<Selection, 'mapping' | 'curve'>;
+export type LinkLook = Pick<Selection, 'mapping' | 'curve' | 'rows'>;
+
+/** All tokens are made to fit into that share of the window. */
+const WINDOW_SHARE = 0.65;
 
 export class HeadPicture {
   readonly element: HTMLElement;
@@ -28,8 +31,10 @@ export class HeadPicture {
   private revealing: number | null = null;
   private raster: Raster | null = null;
   private weights: Weights | null = null;
+  private queryCount = 0;
   private links: Links | null = null;
-  private look: LinkLook = { mapping: 'width', curve: 'linear' };
+  private look: LinkLook = { mapping: 'width', curve: 'linear', rows: 'readable' };
+  private rowPx = ROW_PX;
 
   constructor(handlers: TokenHandlers, private readonly drawn: (ms: number, inSight: number) => void) {
     this.queries = new TokenColumn('query', 'Queries', handlers);
@@ -50,6 +55,7 @@ export class HeadPicture {
     const pin = pins[0];
     if (!this.weights && pin) this.revealing = pin.index; // a link to a token shows it
     this.weights = weights;
+    this.queryCount = queryCount;
     const pinned = (side: string) => new Set(pins.filter((pin) => pin.side === side).map((pin) => pin.index));
     this.queries.show({ count: queryCount, label: (index) => weights.queryLabel(index) }, pinned('query'));
     this.keys.show({ count: weights.keyCount, label: (index) => weights.keyLabel(index) }, pinned('key'));
@@ -83,20 +89,29 @@ export class HeadPicture {
 
   private draw(): void {
     const start = performance.now();
-    const height = this.scroller.clientHeight || 20 * ROW_PX; // a document without a layout has a height too
+    this.rowPx = this.rowHeight();
+    const height = this.rowPx < ROW_PX ? this.rowPx * this.tokens() : this.scroller.clientHeight || 20 * ROW_PX; // a document without a layout has a height too
     if (this.revealing !== null) this.scroller.scrollTop = scrollTopFor(this.revealing, height);
     this.revealing = null;
     const { scrollTop } = this.scroller;
-    this.queries.scrolled(scrollTop, height);
-    this.keys.scrolled(scrollTop, height);
+    this.queries.scrolled(scrollTop, height, this.rowPx);
+    this.keys.scrolled(scrollTop, height, this.rowPx);
     this.middle.style.height = `${height}px`;
     const inSight = this.weights && this.links ? this.drawLinks(this.weights, this.links, scrollTop, this.middle.clientWidth, height) : 0;
     this.drawn(performance.now() - start, inSight);
   }
 
+  private tokens(): number {
+    return Math.max(1, this.queryCount, this.weights?.keyCount ?? 0);
+  }
+
+  private rowHeight(): number {
+    return this.look.rows === 'readable' ? ROW_PX : Math.min(ROW_PX, (WINDOW_SHARE * window.innerHeight) / this.tokens());
+  }
+
   private drawLinks(weights: Weights, links: Links, top: number, width: number, height: number): number {
     const context = this.canvas.getContext('2d');
-    const seen = inSight(links, top, height);
+    const seen = inSight(links, top, height, this.rowPx);
     if (!context || width <= 0) return seen.length;
     const scale = seen.length > MOST_SHARP ? 1 : Math.min(2, window.devicePixelRatio || 1);
     const raster = this.rasterOf(Math.round(width * scale), Math.round(height * scale));
@@ -108,7 +123,7 @@ export class HeadPicture {
         const link = seen[at]!;
         const stroke = strokeOf(links.weight[link]!, this.look.mapping, this.look.curve);
         raster.add({
-          from: (yOf(links.query[link]!) - top) * scale, to: (yOf(links.key[link]!) - top) * scale,
+          from: (yOf(links.query[link]!, this.rowPx) - top) * scale, to: (yOf(links.key[link]!, this.rowPx) - top) * scale,
           width: stroke.width * scale, opacity: stroke.opacity,
         }, dash);
       }
@@ -128,11 +143,11 @@ export class HeadPicture {
 }
 
 /** The places of the links that cross what is in sight; links are in the order of their heads. */
-function inSight(links: Links, top: number, height: number): number[] {
+function inSight(links: Links, top: number, height: number, rowPx: number): number[] {
   const seen: number[] = [];
   for (let i = 0; i < links.count; i++) {
-    const from = yOf(links.query[i]!);
-    const to = yOf(links.key[i]!);
+    const from = yOf(links.query[i]!, rowPx);
+    const to = yOf(links.key[i]!, rowPx);
     if (Math.max(from, to) >= top - ROW_PX && Math.min(from, to) <= top + height + ROW_PX) seen.push(i);
   }
   return seen;

@@ -25,6 +25,8 @@ export interface Selection {
   top: number;
   mapping: 'width' | 'opacity' | 'both';
   curve: 'linear' | 'sqrt';
+  /** Rows high enough to be read, or low enough for all to be in sight. */
+  rows: 'readable' | 'all';
   special: 'show' | 'hide' | 'renormalise';
   pins: readonly TokenRef[];
   /** The query and the key that the neuron view is about; no key: the one with the largest weight. */
@@ -43,7 +45,7 @@ export interface Selection {
 }
 
 export const DEFAULTS = {
-  mode: 'model', first: 20, threshold: 0.01, mapping: 'width', curve: 'linear', special: 'show', dims: 'index',
+  mode: 'model', first: 20, threshold: 0.01, mapping: 'width', curve: 'linear', rows: 'readable', special: 'show', dims: 'index',
   channel: 'max', brightest: 'one', sort: 'layer', metric: 'entropy',
 } as const;
 
@@ -109,6 +111,7 @@ export function selectionOf(params: Readonly<Record<string, string>>, listing: L
     top: whole(params['top'], defaultTop(first), 0, 1 << 20),
     mapping: oneOf(params['map'], ['width', 'opacity', 'both'], DEFAULTS.mapping),
     curve: oneOf(params['curve'], ['linear', 'sqrt'], DEFAULTS.curve),
+    rows: oneOf(params['rows'], ['readable', 'all'], DEFAULTS.rows),
     special: oneOf(params['special'], ['show', 'hide', 'renormalise'], DEFAULTS.special),
     pins: pinsOf(params['pins']),
     query: whole(params['query'], 0, 0, 1 << 20),

@@ -9,8 +9,8 @@ export const ROW_PX = 24;
 const BEYOND = 8; // rows kept above and below what is in sight
 
 /** The middle of a token's row. */
-export function yOf(index: number): number {
-  return (index + 0.5) * ROW_PX;
+export function yOf(index: number, rowPx = ROW_PX): number {
+  return (index + 0.5) * rowPx;
 }
 
 /** Where to scroll to for a token to be in sight: nowhere when it is on the first page. */
@@ -37,6 +37,8 @@ export class TokenColumn {
   private shares: ArrayLike<number> | null = null;
   private current = 0;
   private range: [number, number] = [0, 0];
+  private rowPx = ROW_PX;
+  private every = 1;
   private readonly buttons = new Map<number, HTMLButtonElement>();
 
   constructor(private readonly side: Side, title: string, private readonly handlers: TokenHandlers) {
@@ -50,7 +52,6 @@ export class TokenColumn {
     this.texts = texts;
     this.pressed = pressed;
     this.current = Math.min(this.current, Math.max(0, texts.count - 1));
-    this.element.style.height = `${texts.count * ROW_PX}px`;
     for (const [index, element] of this.buttons) {
       if (index >= texts.count) this.drop(index, element);
       else this.dress(element, index);
@@ -64,9 +65,15 @@ export class TokenColumn {
     for (const [index, element] of this.buttons) this.dressShare(element, index);
   }
 
-  /** What is in sight, in pixels from the column's top. */
-  scrolled(top: number, height: number): void {
-    this.range = [Math.max(0, Math.floor(top / ROW_PX) - BEYOND), Math.ceil((top + height) / ROW_PX) + BEYOND];
+  /** What is in sight, in pixels from the column's top. Where rows are lower than a button only some have one. */
+  scrolled(top: number, height: number, rowPx = ROW_PX): void {
+    this.range = [Math.max(0, Math.floor(top / rowPx) - BEYOND), Math.ceil((top + height) / rowPx) + BEYOND];
+    this.element.style.height = `${this.texts.count * rowPx}px`;
+    if (rowPx !== this.rowPx) {
+      this.rowPx = rowPx;
+      this.every = Math.ceil(ROW_PX / rowPx);
+      for (const [index, element] of this.buttons) this.drop(index, element);
+    }
     this.build();
   }
 
@@ -75,7 +82,8 @@ export class TokenColumn {
     for (const [index, element] of this.buttons) {
       if ((index < begin || index >= end) && element !== document.activeElement) this.drop(index, element);
     }
-    for (let index = begin; index < end; index++) if (!this.buttons.has(index)) this.make(index);
+    for (let index = Math.ceil(begin / this.every) * this.every; index < end; index += this.every) if (!this.buttons.has(index)) this.make(index);
+    for (const index of this.pressed) if (index >= begin && index < end && !this.buttons.has(index)) this.make(index);
     this.tabStop();
   }
 
@@ -99,7 +107,8 @@ export class TokenColumn {
         onclick: () => this.handlers.pick(this.side, index),
       },
     );
-    element.style.top = `${index * ROW_PX}px`;
+    const last = this.texts.count * this.rowPx - ROW_PX;
+    element.style.top = `${Math.max(0, Math.min(last, yOf(index, this.rowPx) - ROW_PX / 2))}px`;
     this.buttons.set(index, element);
     this.dress(element, index);
     // In the order of the tokens, so that readers of the page hear a sentence.
