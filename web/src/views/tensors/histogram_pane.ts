@@ -212,7 +212,7 @@ export class HistogramPane implements Pane {
     const others = [['zero', all.zeros[row]!], ['too small for a bin', all.tiny[row]!], ['NaN', all.nan[row]!], ['+∞', all.positiveInf[row]!], ['−∞', all.negativeInf[row]!]] as const;
     const body = [...lines, ...others].map(([title, many]) => h('tr', {}, h('th', { scope: 'row' }, title), h('td', { class: 'number' }, count(many))));
     return h('details', { open: this.words.querySelector<HTMLDetailsElement>('details[data-bins]')?.open ?? false, 'data-bins': true }, h('summary', {}, `Step ${all.steps[row]} as a table`),
-      h('table', { class: 'table tn-limits' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'numbers'), h('th', { scope: 'col', class: 'number' }, 'elements'))), h('tbody', {}, ...body)));
+      h('table', { class: 'table tn-bins' }, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'numbers'), h('th', { scope: 'col', class: 'number' }, 'elements'))), h('tbody', {}, ...body)));
   }
 
   // --- pointing
