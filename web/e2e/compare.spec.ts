@@ -10,6 +10,7 @@ test('two runs part where their weights do', async ({ page, runs, server }) => {
   await expect(page.locator('[data-partings] tbody tr')).toHaveCount(1);
   await expect(page.locator('[data-partings]')).toContainText('72 of 72 elements differ');
   await expect(page.locator('tr[data-differs="true"]').filter({ hasText: 'learning_rate' })).toContainText('0.10.2');
+  await expect(page.getByRole('img', { name: /^train_loss over steps 0 to 70: first ends at 0\.03333, not finite at 1 place \(first step 20\)/ })).toBeVisible();
   expect(page.url()).toContain('b=%40second');
   await picture(page, 'compare');
   await page.getByRole('button', { name: /Go to step 48/ }).click();

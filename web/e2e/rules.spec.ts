@@ -17,7 +17,7 @@ test('rules tell what they found, where, and what they would find with other lim
   const detail = page.locator('.rule-detail');
   await expect(detail.locator('[data-verdict]')).toHaveAttribute('data-verdict', '20');
   await expect(detail.locator('[data-evidence] tbody tr').first()).toContainText('train_loss');
-  await expect(page.locator('[data-chart] svg')).toHaveAttribute('aria-label', /fired at step 20/);
+  await expect(page.locator('[data-chart] svg')).toHaveAttribute('aria-label', /over [2-9]\d points; the threshold is 0; fired at step 20 with 1\./);
   await expect(page.getByRole('button', { name: /fired/ })).toBeVisible(); // of the time bar
   await picture(page, 'rules');
 
