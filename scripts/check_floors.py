@@ -69,7 +69,7 @@ LIBRARIES = {
     "pcre2.h": ("src/base",),
     "hwy": ("src/tensor", "bench"),
     "simdjson.h": ("src/foreign",),
-    "toml++": ("src/delivery",),
+    "toml++": ("src/base",),
     "curl": ("src/network",),
     "openssl": ("src/network",),
     "boost": ("src/server", "fuzz", "tests", "bench"),

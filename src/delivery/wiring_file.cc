@@ -1,23 +1,19 @@
 // A wiring as a TOML file has it.
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "delivery/toml.h"
+#include "base/toml_document.h"
 #include "delivery/wiring.h"
 #include "format/json.h"
 
 namespace trainwarden::delivery {
 namespace {
 
-constexpr std::uintmax_t kMaxFileBytes = 1 << 20;
 constexpr const char* kOn = "on";
 
 // One file while it is read: for messages, and for paths that are relative to it.
@@ -44,12 +40,8 @@ class WiringReader {
     return wiring;
   }
 
-  std::string where(const toml::source_region& source) const {
-    return fmt::format("{}, line {}", printable(file_.string()), source.begin.line);
-  }
-
  private:
-  std::string where(const toml::node& node) const { return where(node.source()); }
+  std::string where(const toml::node& node) const { return place_in(file_, node); }
 
   Status wrong(const toml::node& node, std::string_view what) const {
     return Status(Code::kInvalidArgument, fmt::format("{}: {}", where(node), what));
@@ -205,51 +197,15 @@ class WiringReader {
   std::filesystem::path file_;
 };
 
-// What no TOML has anywhere.
-Status check_characters(std::string_view text, const std::filesystem::path& file) {
-  if (!is_utf8(text)) {
-    return Status(Code::kInvalidArgument, fmt::format("{}: expected UTF-8", printable(file.string())));
-  }
-  const auto* const found = std::find_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f;
-  });
-  if (found == text.end()) return {};
-  return Status(Code::kInvalidArgument,
-                fmt::format("{}, line {}: no TOML: found the control character {}", printable(file.string()),
-                            std::count(text.begin(), found, '\n') + 1, printable(std::string(1, *found))));
-}
-
 }  // namespace
 
 Result<Wiring> parse_wiring(std::string_view text, const std::filesystem::path& file) {
-  WiringReader reader(file);
-  TRAINWARDEN_RETURN_IF_ERROR(check_characters(text, file));
-  const toml::parse_result parsed = toml::parse(text, file.string());
-  if (!parsed) {
-    return Status(Code::kInvalidArgument, fmt::format("{}: no TOML: {}", reader.where(parsed.error().source()),
-                                                      printable(parsed.error().description())));
-  }
-  return reader.read(parsed.table());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const toml::table root, parse_toml(text, file));
+  return WiringReader(file).read(root);
 }
 
 Result<Wiring> read_wiring_file(const std::filesystem::path& file) {
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(file, error);
-  if (error) {
-    const Code code = error == std::errc::no_such_file_or_directory ? Code::kNotFound : Code::kInvalidArgument;
-    return Status(code, fmt::format("{}: expected a TOML file with [[on]] tables: {}", printable(file.string()),
-                                    error.message()));
-  }
-  if (bytes > kMaxFileBytes) {
-    return Status(Code::kInvalidArgument, fmt::format("{}: expected at most {}, found {}", printable(file.string()),
-                                                      format_bytes(kMaxFileBytes), format_bytes(bytes)));
-  }
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream) {
-    return Status(Code::kPermissionDenied,
-                  fmt::format("{}: cannot be read; look at its permissions", printable(file.string())));
-  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string text, read_toml_text(file, "a TOML file with [[on]] tables"));
   return parse_wiring(text, file);
 }
 

@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
-#include "views/attention/row_check.h"
 #include "views/attention/tensor_words.h"
 
 namespace trainwarden::views::attention {
@@ -62,7 +61,7 @@ std::size_t affinity(std::string_view attention, std::string_view site) {
 
 class Guess {
  public:
-  explicit Guess(Trial& trial) : trial_(trial) {}
+  Guess(Trial& trial, const LayerWish& known) : trial_(trial), known_(known) {}
 
   Result<AttentionMap> make() {
     TRAINWARDEN_ASSIGN_OR_RETURN(names_, trial_.tensor_names());
@@ -146,23 +145,13 @@ class Guess {
 
   // What does not consist of distributions is no attention.
   void check_values() {
-    std::map<std::string, RowCheck> by_skeleton;
+    ValueChecks checks(trial_);
     std::vector<Seen> weights;
     for (Seen& seen : attention_) {
-      const std::string skeleton = skeleton_of(seen.info.name);
-      auto [known, is_new] = by_skeleton.try_emplace(skeleton);
-      if (is_new) known->second = read_and_check(seen.info.name);
-      seen.rows = known->second;
+      seen.rows = checks.rows_of(seen.info.name);
       if (accept(seen)) weights.push_back(std::move(seen));
     }
     attention_ = std::move(weights);
-  }
-
-  RowCheck read_and_check(const std::string& name) {
-    const std::vector<std::int64_t> steps = trial_.steps_of(name);
-    if (steps.empty()) return {};
-    const auto value = trial_.shared_value(name, steps.back());
-    return value.ok() ? check_rows(value->view) : RowCheck{};
   }
 
   bool accept(Seen& seen) {
@@ -228,19 +217,23 @@ class Guess {
   }
 
   void add_layer(const std::string& name, const Site& site) {
-    LayerWish wish{.name = name};
+    LayerWish wish = known_;
+    wish.name = name;
+    wish.attention.clear();
+    wish.query.clear();
+    wish.key.clear();
     LayerShapes shapes;
     if (site.attention != nullptr) {
       wish.attention = site.attention->info.name;
       shapes.attention = site.attention->info.shape;
-      if (site.attention->rows.causal) wish.mask = MaskKind::kCausal;
+      if (!wish.mask && site.attention->rows.causal) wish.mask = MaskKind::kCausal;
     }
     if (site.query != nullptr) {
       wish.query = site.query->info.name;
       wish.key = site.key->info.name;
       shapes.query = site.query->info.shape;
       shapes.key = site.key->info.shape;
-      if (site.attention == nullptr) {
+      if (!wish.mask && site.attention == nullptr) {
         assume(name,
                "without captured attention nobody knows the mask: \"none\" is assumed; write mask = \"causal\" "
                "into attention.toml if tokens look back only");
@@ -302,6 +295,7 @@ class Guess {
   }
 
   Trial& trial_;
+  const LayerWish& known_;
   std::vector<std::string> names_;
   std::vector<Seen> attention_;
   std::vector<Seen> queries_;
@@ -321,8 +315,8 @@ Result<Shape> shape_of(const Trial& trial, const std::string& name) {
 
 }  // namespace
 
-Result<AttentionMap> guess_map(Trial& trial) {
-  return Guess(trial).make();
+Result<AttentionMap> guess_map(Trial& trial, const LayerWish& known) {
+  return Guess(trial, known).make();
 }
 
 Result<LayerShapes> shapes_of(const Trial& trial, const LayerWish& wish) {

@@ -7,11 +7,13 @@
 #include "trainwarden/trial.h"
 #include "views/attention/attention_map.h"
 #include "views/attention/layer_shapes.h"
+#include "views/attention/row_check.h"
 
 namespace trainwarden::views::attention {
 
 // The errors of reading the list of tensors. No attention is no error: MapSource::kNone and a note.
-Result<AttentionMap> guess_map(Trial& trial);
+// `known` is what the user says of all layers: heads, scale, mask and so on; its names are not looked at.
+Result<AttentionMap> guess_map(Trial& trial, const LayerWish& known = {});
 
 // The shapes of what the wish names, from the newest step. kNotFound when a tensor is not there or was nowhere kept
 // whole.

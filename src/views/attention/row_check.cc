@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "views/attention/tensor_words.h"
 #include "views/attention/view_floats.h"
 
 namespace trainwarden::views::attention {
@@ -45,6 +46,16 @@ RowCheck check_rows(const TensorView& weights) {
   if (check.rows > 0) check.mean_sum /= static_cast<double>(check.rows);
   check.causal = queries == keys && with_something_above > 0 && !above_diagonal;
   return check;
+}
+
+const RowCheck& ValueChecks::rows_of(const std::string& tensor) {
+  const auto [known, is_new] = by_skeleton_.try_emplace(skeleton_of(tensor));
+  if (!is_new) return known->second;
+  const std::vector<std::int64_t> steps = trial_.steps_of(tensor);
+  if (steps.empty()) return known->second;
+  const auto value = trial_.shared_value(tensor, steps.back());
+  if (value.ok()) known->second = check_rows(value->view);
+  return known->second;
 }
 
 }  // namespace trainwarden::views::attention

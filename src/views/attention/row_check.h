@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "trainwarden/tensor_view.h"
+#include "trainwarden/trial.h"
 
 namespace trainwarden::views::attention {
 
@@ -21,5 +24,16 @@ struct RowCheck {
 
 // Looks at 256 rows of [.., Tq, Tk] at most, evenly spread.
 RowCheck check_rows(const TensorView& weights);
+
+// Reads the newest value of one tensor of each set whose names differ in numbers only.
+class ValueChecks {
+ public:
+  explicit ValueChecks(Trial& trial) : trial_(trial) {}
+  const RowCheck& rows_of(const std::string& tensor);
+
+ private:
+  Trial& trial_;
+  std::map<std::string, RowCheck> by_skeleton_;
+};
 
 }  // namespace trainwarden::views::attention

@@ -8,9 +8,12 @@
 #include "base/text.h"
 #include "views/attention/attention_caches.h"
 #include "views/attention/guess.h"
+#include "views/attention/mapping_file.h"
 
 namespace trainwarden::views::attention {
 namespace {
+
+namespace fs = std::filesystem;
 
 // A value that lies in a mapped file takes no memory of ours; it counts a little all the same.
 constexpr std::size_t kMappedBytes = 4096;
@@ -35,10 +38,31 @@ std::vector<std::int64_t> steps_of_layer(const Trial& trial, const LayerMap& lay
   return any;
 }
 
+// What tells whether a file is still the one that was read.
+struct FileStamp {
+  fs::path file;  // empty: there is none
+  fs::file_time_type written{};
+  std::uintmax_t bytes = 0;
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
+FileStamp stamp_of(const fs::path& file) {
+  std::error_code error;
+  FileStamp stamp{file, fs::last_write_time(file, error)};
+  if (!error) stamp.bytes = fs::file_size(file, error);
+  return error ? FileStamp{} : stamp;
+}
+
+Result<AttentionMap> make_map(Trial& trial, const fs::path& file) {
+  if (file.empty()) return guess_map(trial);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const MappingFile mapping, read_mapping_file(file));
+  return map_by_file(trial, mapping);
+}
+
 }  // namespace
 
 struct RunAttention::Memory {
-  std::filesystem::path file;  // that the map comes from, as it was asked for
+  FileStamp stamp;  // of the file that the map is from
   std::shared_ptr<const AttentionMap> map;
   std::size_t names = 0;  // when the map was made
   std::uint64_t map_version = 0;
@@ -47,17 +71,22 @@ struct RunAttention::Memory {
   std::shared_ptr<AttentionCaches> caches = std::make_shared<AttentionCaches>();
 };
 
-RunAttention::RunAttention(std::shared_ptr<OpenRun> run, std::filesystem::path file)
+RunAttention::RunAttention(std::shared_ptr<OpenRun> run, fs::path file)
     : run_(std::move(run)), file_(std::move(file)) {}
 
 Result<std::shared_ptr<const AttentionMap>> RunAttention::map_in(const OpenRun::Use& use) const {
   auto& memory = use.memory<Memory>();
-  // Tensors come with the first steps; once the map has layers, only new names can change it.
-  if (memory.map != nullptr && memory.map_version == use.version()) return memory.map;
+  FileStamp stamp = stamp_of(file_.empty() ? run_->folder() / kMappingFile : file_);
+  // A file that was asked for is read even if it is not there: reading says so.
+  if (!file_.empty()) stamp.file = file_;
+  const bool same_file = memory.stamp == stamp;
+  if (memory.map != nullptr && same_file && memory.map_version == use.version()) return memory.map;
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto names, use.trial().tensor_names());
-  if (memory.map == nullptr || memory.names != names.size() || memory.map->layers.empty()) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(AttentionMap map, guess_map(use.trial()));
+  // Tensors come with the first steps; once the map has layers, only new names can change it.
+  if (memory.map == nullptr || !same_file || memory.names != names.size() || memory.map->layers.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(AttentionMap map, make_map(use.trial(), stamp.file));
     memory.map = std::make_shared<const AttentionMap>(std::move(map));
+    memory.stamp = std::move(stamp);
     memory.names = names.size();
     memory.steps_version = 0;
     memory.caches = std::make_shared<AttentionCaches>();

@@ -1,4 +1,4 @@
-// toml++, compiled in where it is included (one file only), without exceptions, and safe with texts that are no TOML.
+// toml++, compiled in where it is included (few files), without exceptions, and safe with texts that are no TOML.
 //
 // Version 3.3 tells the compiler that things cannot be which a faulty text makes true: a table header that is empty, a
 // letter such as U+00FC where a blank may stand. What follows is undefined, or an abort. Both are made harmless here:
