@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/attn_command.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/serve_command.h"
@@ -41,6 +42,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_tensors(app, action);
   add_steps(app, action);
   add_value(app, action);
+  add_attn(app, action);
   add_rules(app, action);
   add_check(app, action);
   add_watch(app, action);

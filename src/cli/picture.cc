@@ -152,6 +152,27 @@ std::string render_greys(const Raster& raster, const Scale& scale) {
   return text;
 }
 
+std::string labelled_cell(const Cell& cell, const Scale& scale, ColorDepth depth) {
+  if (cell.kind == CellKind::kGap) return "  ";
+  if (depth == ColorDepth::kNone) return std::string(2, grey_letter(cell, scale));
+  return set_color(48, color_of(cell, scale), depth) + "  " + kReset;
+}
+
+// The numbers of the columns, one below the other's digits: tens and ones, hundreds where there are some.
+std::string column_numbers(int columns, std::size_t indent) {
+  std::string text;
+  for (int unit = columns > 100 ? 100 : columns > 10 ? 10 : 1; unit > 0; unit /= 10) {
+    text += std::string(indent, ' ');
+    for (int column = 0; column < columns; ++column) {
+      const bool is_shown = unit == 1 || (column >= unit && column % unit == 0);
+      text += is_shown ? fmt::format("{} ", column / unit % 10) : "  ";
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+  }
+  return text;
+}
+
 std::string range_phrase(const Scale& scale, bool colored) {
   if (!scale.any()) return "no finite value";
   const std::string low = format_number(scale.low);
@@ -210,6 +231,34 @@ std::string render_picture(const Raster& raster, const Terminal& terminal) {
   const bool colored = terminal.unicode && terminal.colors != ColorDepth::kNone;
   return (colored ? render_half_blocks(raster, scale, terminal.colors) : render_greys(raster, scale)) +
          legend(raster, scale, colored);
+}
+
+std::string render_labelled(const Raster& raster, const std::vector<std::string>& labels, const Terminal& terminal) {
+  if (raster.cells.empty()) return "";
+  const Scale scale = scale_of(raster);
+  const bool colored = terminal.unicode && terminal.colors != ColorDepth::kNone;
+  std::size_t width = 0;
+  for (const std::string& label : labels) width = std::max(width, text_width(label));
+  std::string text = column_numbers(raster.columns, width + 1);
+  for (int row = 0; row < raster.rows; ++row) {
+    const std::string& label = labels[static_cast<std::size_t>(row)];
+    text += std::string(width - text_width(label), ' ') + label + ' ';
+    for (int column = 0; column < raster.columns; ++column) {
+      text += labelled_cell(raster.at(row, column), scale, colored ? terminal.colors : ColorDepth::kNone);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+  }
+  return text + legend(raster, scale, colored);
+}
+
+std::string render_bar(double fraction, int width, const Terminal& terminal) {
+  if (!(fraction > 0)) return "";
+  std::string bar;
+  const double cells = std::min(fraction, 1.0) * width;
+  for (int cell = 0; cell < static_cast<int>(cells); ++cell) bar += terminal.unicode ? "█" : "#";
+  if (terminal.unicode && cells - std::floor(cells) >= 0.5) bar += "▌";
+  return bar;
 }
 
 std::string render_sparkline(const Raster& raster, const Terminal& terminal) {

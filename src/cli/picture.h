@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/raster.h"
 #include "cli/terminal.h"
@@ -21,6 +22,13 @@ PictureSize picture_size(const Terminal& terminal);
 // (highest). NaN is magenta or "NN", infinities are white and grey or "++" and "--". Ends with a line that explains the
 // scale. Empty for an empty raster.
 std::string render_picture(const Raster& raster, const Terminal& terminal);
+
+// The same with a line for each row of the raster, two characters a cell: its label, then its cells. Above them stand
+// the numbers of the columns. Labels are shown as they are, as many as rows.
+std::string render_labelled(const Raster& raster, const std::vector<std::string>& labels, const Terminal& terminal);
+
+// A number from 0 to 1 as a bar of up to `width` characters.
+std::string render_bar(double fraction, int width, const Terminal& terminal);
 
 // A vector as one line of bars; '!' is NaN, '^' and 'v' are infinities. Only the first row of the raster.
 std::string render_sparkline(const Raster& raster, const Terminal& terminal);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/color_option.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
@@ -90,16 +91,6 @@ void print_strings(const std::vector<std::string>& strings) {
   for (const std::string& text : strings) fmt::print("{}\n", printable(text));
 }
 
-Terminal output_terminal(const std::string& color) {
-  Terminal terminal = terminal_of(stdout);
-  if (color == "never") terminal.colors = ColorDepth::kNone;
-  if (color == "always") {
-    terminal.unicode = true;
-    if (terminal.colors == ColorDepth::kNone) terminal.colors = ColorDepth::kTrueColor;
-  }
-  return terminal;
-}
-
 void print_picture(const TensorValue& value, const Terminal& terminal) {
   const std::vector<double> elements = value.to_doubles();
   const PictureSize size = picture_size(terminal);
@@ -171,9 +162,7 @@ void add_value(CLI::App& app, Action& action) {
   command.add_option("--npy", o.npy, "Write the elements to FILE, as numpy.load reads it")->type_name("FILE");
   command.add_flag("--stats", o.statistics_only, "Statistics only, no picture");
   command.add_flag("--elements", o.elements, "With --json: all elements, row-major");
-  command.add_option("--color", o.color, "Colours in the picture (default: auto, on a terminal)")
-      ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+  add_color_option(command, o.color);
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden value first conv0.weight", "trainwarden value first conv0.weight --step 100",
                          "trainwarden value first gradient/conv0.weight --mode train --step 50 --stats",

@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds kPatience{1500};  // of who waits for metric
 
 Result<RunAttention> attention_of(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(auto run, shelf.run(request.in_path("run")));
-  return RunAttention(std::move(run), {});
+  return RunAttention(std::move(run), shelf.attention_file());
 }
 
 Result<std::optional<std::int64_t>> optional_integer(const views::Query& query, std::string_view name,

@@ -87,6 +87,9 @@ class Shelf {
   static Result<std::unique_ptr<Shelf>> open(const std::filesystem::path& place, std::size_t most_open = 256);
 
   const std::filesystem::path& place() const { return place_; }
+  // The file that maps the attention of all runs here (views/attention); empty: each run's own. Set before others look.
+  void set_attention_file(std::filesystem::path file) { attention_file_ = std::move(file); }
+  const std::filesystem::path& attention_file() const { return attention_file_; }
   // Those that are there now, by name.
   Result<std::vector<RunOnShelf>> list() const;
   // Also what is no run of the list: a black box of one of them, which is called "RUN/blackbox/NAME". kNotFound when
@@ -114,6 +117,7 @@ class Shelf {
   const std::filesystem::path place_;
   const bool is_run_;
   const std::size_t most_open_;
+  std::filesystem::path attention_file_;
   std::mutex mutex_;
   std::map<std::string, Kept, std::less<>> kept_;  // by id
   std::uint64_t looks_ = 0;

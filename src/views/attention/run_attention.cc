@@ -151,6 +151,11 @@ Result<StepPlace> RunAttention::place_of(std::optional<std::int64_t> wanted) con
                    use.trial().mode_step_of(step).value_or(step), wanted == step};
 }
 
+Result<std::optional<std::int64_t>> RunAttention::global_step(Mode mode, std::int64_t mode_step) const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, run_->use());
+  return use.trial().global_step(mode, mode_step);
+}
+
 Result<std::optional<std::int64_t>> RunAttention::first_step_of(std::int64_t layer) const {
   TRAINWARDEN_ASSIGN_OR_RETURN(const LayerMap map, this->layer(layer));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, run_->use());

@@ -43,6 +43,8 @@ class RunAttention {
   // The newest of them at or before `wanted`; none wanted: the newest. kOutOfRange when there is none.
   Result<StepPlace> place_of(std::optional<std::int64_t> wanted) const;
 
+  // A step of a mode as a global one; nothing when there is none.
+  Result<std::optional<std::int64_t>> global_step(Mode mode, std::int64_t mode_step) const;
   // Of this layer; nothing when it has none.
   Result<std::optional<std::int64_t>> first_step_of(std::int64_t layer) const;
 
