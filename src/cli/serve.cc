@@ -27,6 +27,7 @@ struct ServeOptions {
   bool allow_remote = false;
   std::vector<std::string> allowed_hosts;
   bool allow_actions = false;
+  std::string attention_file;
   std::string token_file;
   bool open = false;
   bool json = false;
@@ -89,6 +90,7 @@ int act(const ServeOptions& options) {
   if (!settings.ok()) return report_error(settings.status());
   auto shelf = views::Shelf::open(*place);
   if (!shelf.ok()) return report_error(shelf.status());
+  (*shelf)->set_attention_file(options.attention_file);
   SignalRelay relay;  // before any thread
   const auto server = server::Server::start(*std::move(shelf), *settings);
   if (!server.ok()) return report_error(server.status());
@@ -122,6 +124,9 @@ void add_serve(CLI::App& app, Action& action) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--allow-actions", o.allow_actions, "The page may also stop a training and have it saved");
+  command.add_option("--attention", o.attention_file,
+                     "Which tensors are attention (default: attention.toml of each run, else a guess)")
+      ->type_name("FILE");
   command.add_option("--token-file", o.token_file, "Where the token is written (default: into XDG_RUNTIME_DIR)")
       ->type_name("FILE");
   command.add_flag("--open,!--no-open", o.open, "Open the page in the browser");
