@@ -124,8 +124,9 @@ void add_serve(CLI::App& app, Action& action) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--allow-actions", o.allow_actions, "The page may also stop a training and have it saved");
-  command.add_option("--attention", o.attention_file,
-                     "Which tensors are attention (default: attention.toml of each run, else a guess)")
+  command
+      .add_option("--attention", o.attention_file,
+                  "Which tensors are attention (default: attention.toml of each run, else a guess)")
       ->type_name("FILE");
   command.add_option("--token-file", o.token_file, "Where the token is written (default: into XDG_RUNTIME_DIR)")
       ->type_name("FILE");
