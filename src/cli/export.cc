@@ -1,12 +1,17 @@
 // `trainwarden export`: a run's tensors in the format of another program.
+#include <filesystem>
+#include <fstream>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/export_view.h"
+#include "cli/json_out.h"
 #include "cli/run_locator.h"
 #include "cli/signal_relay.h"
+#include "server/one_file_page.h"
 #include "trainwarden/transfer.h"
 
 namespace trainwarden::cli {
@@ -70,7 +75,34 @@ Result<ExportReport> transfer(Trial& trial, ExportOptions options, bool follow) 
   return exported->finish();
 }
 
+// The page with the run inside, as one file.
+int export_page(const ExportCommand& command) {
+  const auto run = command.run.locate();
+  if (!run.ok()) return report_error(run.status());
+  std::error_code ignored;
+  if (std::filesystem::exists(command.out, ignored) && !command.force) {
+    return report_error(Status(Code::kAlreadyExists, fmt::format("{} is there; --force writes it anew", command.out)));
+  }
+  const auto page = server::one_file_page(*run);
+  if (!page.ok()) return report_error(page.status());
+  std::ofstream file(command.out, std::ios::binary);
+  file << page->html;
+  file.close();
+  if (!file) return report_error(Status(Code::kUnavailable, fmt::format("cannot write {}", command.out)));
+  if (command.json) {
+    print_json(
+        {{"out", command.out}, {"bytes", page->html.size()}, {"answers", page->answers}, {"left_out", page->left_out}});
+    return kExitFine;
+  }
+  fmt::print("{}: {}, opens in any browser without a server\n", printable(command.out),
+             format_bytes(page->html.size()));
+  if (page->left_out > 0)
+    fmt::print("{} of {} answers were too much for one file\n", page->left_out, page->answers + page->left_out);
+  return kExitFine;
+}
+
 int act(const ExportCommand& command) {
+  if (command.format == "page") return export_page(command);
   auto options = options_of(command);
   if (!options.ok()) return report_error(options.status());
   const auto trial = command.run.open();
@@ -113,23 +145,24 @@ void add_export(CLI::App& app, Action& action) {
       add_command(app, "export", "Write a run's tensors in the format of another program", options, action, act);
   command.group(kTransferGroup);
   add_run_choice(command, o.run);
-  command.add_option("OUT", o.out, "Where to: a file for csv and json, a folder for the others")
+  command.add_option("OUT", o.out, "Where to: a file for csv, json and page, a folder for the others")
       ->required()
       ->type_name("");
   command.add_option("--to", o.format, "The format (docs/reference/export.md says what each can hold)")
       ->required()
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"smdebug", "tensorboard", "safetensors", "npz", "csv", "json"}));
+      ->check(CLI::IsMember({"smdebug", "tensorboard", "safetensors", "npz", "csv", "json", "page"}));
   add_choice(command, o);
   command.add_flag("--record-crc", o.record_crc, "smdebug: checksums for TensorFlow, which smdebug refuses");
   command.add_flag("--follow", o.follow, "Of a run that is still written, go on until it ends");
   command.add_flag("--force", o.force, "Write to OUT although something is there; nothing is removed");
   add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden export first --to tensorboard board",
-                         "trainwarden export first --to tensorboard board --follow --images '^conv0'",
-                         "trainwarden export first --to smdebug old/first",
-                         "trainwarden export first --to csv loss.csv --collection losses",
-                         "trainwarden export first --to npz arrays --include weight --mode train --steps 0:1000:100"});
+  set_examples(command,
+               {"trainwarden export first --to tensorboard board",
+                "trainwarden export first --to tensorboard board --follow --images '^conv0'",
+                "trainwarden export first --to page first.html", "trainwarden export first --to smdebug old/first",
+                "trainwarden export first --to csv loss.csv --collection losses",
+                "trainwarden export first --to npz arrays --include weight --mode train --steps 0:1000:100"});
 }
 
 }  // namespace trainwarden::cli

@@ -12,6 +12,9 @@
 namespace trainwarden::server {
 namespace {
 
+// What is made into a file of its own, not served.
+constexpr std::string_view kOneFileFolder = "one_file/";
+
 const page::File* find_file(std::string_view path) {
   const auto files = page::files();
   const auto found =
@@ -53,9 +56,15 @@ const std::string_view kPagePolicy =
     "worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
 
+Result<std::string> page_file(std::string_view path) {
+  const page::File* file = find_file(path);
+  if (file != nullptr) return decompress(*file);
+  return Status(Code::kNotFound, fmt::format("the page has no file {}", path));
+}
+
 HttpAnswer answer_page(const HttpRequest& request, std::string_view path) {
   const page::File* file = find_file(path == "/" ? "index.html" : path.substr(1));
-  if (file == nullptr) {
+  if (file == nullptr || file->path.starts_with(kOneFileFolder)) {
     return error_answer(404, name(Code::kNotFound), "the page has no file of this name; it begins at /");
   }
   HttpAnswer answer;

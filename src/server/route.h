@@ -50,5 +50,6 @@ std::vector<Route> tensor_routes();     // tensor_routes.cc: tensors, statistics
 std::vector<Route> attention_routes();  // attention_routes.cc
 std::vector<Route> rule_routes();       // rule_routes.cc: rules, events, black boxes, what-if, stop, save
 std::vector<Route> insight_routes();    // insight_routes.cc: confusion, comparison of runs
+std::vector<Route> page_routes();       // page_routes.cc: a run as one file
 
 }  // namespace trainwarden::server

@@ -43,7 +43,7 @@ export class HttpSource implements Source {
     return (response.status === 204 ? undefined : await response.json()) as T;
   }
 
-  href(path: string, parameters?: Parameters): string {
+  href(path: string, parameters?: Parameters): string | undefined {
     return this.base + addressOf(path, parameters);
   }
 

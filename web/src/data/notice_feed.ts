@@ -3,7 +3,8 @@
 import { EventStream } from './event_stream';
 import type { Notice } from './source';
 
-export type FeedState = 'connecting' | 'live' | 'polling' | 'lost';
+/** saved: a page without a server, which hears nothing more. */
+export type FeedState = 'connecting' | 'live' | 'polling' | 'lost' | 'saved';
 
 type Fetch = (address: string, init: RequestInit) => Promise<Response>;
 

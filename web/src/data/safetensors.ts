@@ -96,6 +96,11 @@ function valuesOf(dtype: DType, bytes: Uint8Array): ArrayLike<number> {
   }
 }
 
+/** Packed little-endian bytes as an array. */
+export function arrayOf(dtype: DType, shape: number[], bytes: Uint8Array): NdArray {
+  return { dtype, shape, bytes, values: () => valuesOf(dtype, bytes) };
+}
+
 interface Entry {
   dtype: DType;
   shape: number[];
@@ -115,7 +120,7 @@ export function decodeArrays(document: ArrayBuffer | Uint8Array): Arrays {
     const { dtype, shape, data_offsets } = value as Entry;
     const slice = bytes.subarray(start + data_offsets[0], start + data_offsets[1]);
     if (slice.byteLength !== data_offsets[1] - data_offsets[0]) throw new Error(`array "${name}" is cut off`);
-    arrays.set(name, { dtype, shape, bytes: slice, values: () => valuesOf(dtype, slice) });
+    arrays.set(name, arrayOf(dtype, shape, slice));
   }
   return new Arrays(arrays, (header['__metadata__'] ?? {}) as Record<string, string>);
 }
