@@ -26,6 +26,7 @@ const element = (step: number, i: number): number => Math.fround(i / 10 + step);
 
 class FakeSource implements Source {
   last = 20;
+  shape = [4, 3, 3]; // of conv.weight; of one dimension: its elements are their own indices
   readonly asked: string[] = [];
   private listener: ((notice: Notice) => void) | undefined;
 
@@ -40,7 +41,7 @@ class FakeSource implements Source {
       } as T);
     }
     if (path.endsWith('/tensors/id0')) {
-      return Promise.resolve({ id: 'id0', name: NAMES[0], dtype: 'float32', shape: [4, 3, 3], collections: ['weights'], workers: ['rank-00000'], steps, modes: [], forms: { value: steps } } as T);
+      return Promise.resolve({ id: 'id0', name: NAMES[0], dtype: this.shape.length === 1 ? 'float64' : 'float32', shape: this.shape, collections: ['weights'], workers: ['rank-00000'], steps, modes: [], forms: { value: steps } } as T);
     }
     if (path.endsWith('/tensors/id2')) {
       return Promise.resolve({ id: 'id2', name: 'tokens', dtype: 'string', shape: [2], collections: [], workers: [], steps, modes: [], forms: { value: steps } } as T);
@@ -89,6 +90,11 @@ class FakeSource implements Source {
   }
 
   private value(step: number, slice: string): Arrays {
+    if (this.shape.length === 1) {
+      const [first, end] = slice.split(':').map(Number) as [number, number];
+      const values = Float64Array.from({ length: end - first }, (_, i) => first + i);
+      return new Arrays(new Map([['value', array('F64', [values.length], values)]]), { dtype: 'float64', shape: `[${this.shape[0]}]`, slice, worker: 'rank-00000' });
+    }
     const kernel = Number(slice.split(',')[0]);
     const values = Float32Array.from({ length: 9 }, (_, i) => element(step, kernel * 9 + i));
     return new Arrays(new Map([['value', array('F32', [3, 3], values)]]), { dtype: 'float32', shape: '[4,3,3]', slice, worker: 'rank-00000' });
@@ -192,6 +198,19 @@ describe('one tensor', () => {
     expect(Math.fround(Number(text.split(' = ')[1]!.split(' ')[0]))).toBe(element(10, 18 + 5));
     go({ step: null });
     await vi.waitFor(() => expect(one('[data-readout]').textContent).toContain('step 20'));
+  });
+
+  it('reaches every element of a long tensor, and asks for what is in sight only', async () => {
+    source.shape = [100_000_001];
+    mount({ tensor: 'conv.weight', tab: 'values', cell: '99999999,0' });
+    await vi.waitFor(() => expect(one('[data-readout]').textContent).toContain('[99999999] = 99999999 '));
+    const grid = one('.tn-grid');
+    const press = (key: string) => grid.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown']) press(key);
+    await vi.waitFor(() => expect(one('[data-readout]').textContent).toContain('[100000000] = 100000000 '));
+    press('PageUp');
+    await vi.waitFor(() => expect(one('[data-readout]').textContent).toMatch(/^\[9999998\d\] = 9999998\d /));
+    expect(source.asked.filter((address) => address.includes('/value')).length).toBeLessThan(4);
   });
 
   it('compares with another step: the difference, and both numbers', async () => {
