@@ -1,8 +1,6 @@
 # shellcheck shell=bash
 # Configures and builds the presets of CMakePresets.json. Sourced by dev.
 wrap=() # what stands before the commands of a stage
-# What was compiled in one checkout is found again from another.
-export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=1
 
 # How many compilers may run at once: a source that includes LibTorch takes up to 1.3 GB.
 build_jobs() {

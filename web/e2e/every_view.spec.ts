@@ -1,0 +1,103 @@
+// What must hold for each view of a run, whatever it shows.
+import type { Page } from '@playwright/test';
+
+import { views } from '../src/views';
+import { axeViolations, expect, picture, test, visit } from './harness';
+
+const IDS = views.map((view) => view.id);
+
+/** Errors of the page: thrown, logged, or refused by its content security policy. */
+function watched(page: Page): string[] {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().includes('Failed to load resource')) errors.push(message.text());
+  });
+  return errors;
+}
+
+/** Waits until the view of the link has drawn, or says that it has nothing to draw. */
+async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector('[data-drawn], .empty') !== null);
+  await page.waitForLoadState('networkidle').catch(() => {}); // the stream of notices never ends
+}
+
+for (const scheme of ['light', 'dark'] as const) {
+  test(`axe finds nothing, in ${scheme}`, async ({ page, runs, server }) => {
+    test.setTimeout(120_000);
+    runs.write('training');
+    runs.write('attention');
+    await page.emulateMedia({ colorScheme: scheme });
+    const errors = watched(page);
+    await visit(page, server);
+    await page.waitForSelector('table');
+    expect(await axeViolations(page), 'the list of runs').toEqual([]);
+    for (const id of IDS) {
+      await page.goto(server.at(`#/run/${id === 'attention' ? 'attention' : 'training'}/${id}`));
+      await settled(page);
+      expect(await axeViolations(page), id).toEqual([]);
+      await picture(page, `${id}-${scheme}`);
+    }
+    expect(errors).toEqual([]);
+  });
+}
+
+test('names that try to be markup or commands are words, in each view', async ({ page, runs, server }) => {
+  runs.write('hostile', 'hostile <b>run</b>');
+  const errors = watched(page);
+  await visit(page, server);
+  for (const id of IDS) {
+    await page.goto(server.at(`#/run/${encodeURIComponent('hostile <b>run</b>')}/${id}`));
+    await settled(page);
+    expect(await page.title()).not.toContain('owned');
+    expect(await page.locator('main img, main script, main b b').count()).toBe(0);
+    const text = await page.locator('body').innerText();
+    // eslint-disable-next-line no-control-regex
+    expect(text, id).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202a-\u202e\u2066-\u2069]/);
+  }
+  expect(errors).toEqual([]);
+});
+
+test('every view follows a run that is being written', async ({ page, runs, server }) => {
+  test.setTimeout(120_000);
+  const run = runs.live('live');
+  await run.steps(10);
+  const errors = watched(page);
+  await visit(page, server);
+  for (const id of ['scalars', 'tensors', 'confusion']) {
+    await page.goto(server.at(`#/run/live/${id}`));
+    await settled(page);
+    await run.steps(5);
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>('footer input, .time-bar input') !== null);
+    const newest = await page.evaluate(async () => {
+      const own = await fetch('/api/v1/runs');
+      return ((await own.json()) as { runs: { last_step: number }[] }).runs[0]!.last_step;
+    });
+    await page.waitForFunction(
+      (step) => Number(document.querySelector<HTMLElement>('[data-drawn]')?.dataset.step ?? -1) >= step - 5, newest);
+  }
+  await run.end();
+  await page.goto(server.at('#/run/live/home'));
+  await expect(page.getByText('completed').first()).toBeVisible();
+  expect(errors).toEqual([]);
+});
+
+test.describe('without WebGL', () => {
+  test.use({ launchOptions: async ({ launchOptions }, use) => use({ ...launchOptions, args: [...(launchOptions.args ?? []), '--disable-webgl', '--disable-webgl2', '--disable-3d-apis'] }) });
+
+  test('attention is drawn all the same', async ({ page, runs, server }) => {
+    runs.write('attention');
+    await visit(page, server);
+    expect(await page.evaluate(() => document.createElement('canvas').getContext('webgl2'))).toBeNull();
+    for (const mode of ['model', 'head', 'matrix', 'neuron']) {
+      await page.goto(server.at(`#/run/attention/attention?mode=${mode}`));
+      await page.waitForSelector('[data-drawn]');
+      const painted = await page.evaluate(() => {
+        const canvas = [...document.querySelectorAll('canvas')].sort((a, b) => b.width * b.height - a.width * a.height)[0]!;
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+        return data.some((byte) => byte !== 0);
+      });
+      expect(painted, mode).toBe(true);
+    }
+  });
+});
