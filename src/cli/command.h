@@ -32,6 +32,7 @@ void add_value(CLI::App& app, Action& action);
 void add_rules(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_watch(CLI::App& app, Action& action);
+void add_plot(CLI::App& app, Action& action);
 void add_top(CLI::App& app, Action& action);
 void add_events(CLI::App& app, Action& action);
 void add_actions(CLI::App& app, Action& action);

@@ -39,6 +39,7 @@ void add_commands(CLI::App& app, Action& action) {
   add_show(app, action);
   add_describe(app, action);
   add_top(app, action);
+  add_plot(app, action);
   add_tensors(app, action);
   add_steps(app, action);
   add_value(app, action);
