@@ -193,7 +193,13 @@ class Guess {
     for (const Seen& seen : keys_) first_of(sites[seen.named.site].key, seen);
     std::erase_if(sites, [](const auto& site) { return site.second.query == nullptr || site.second.key == nullptr; });
     for (const Seen& seen : attention_) place_attention(seen, sites);
-    for (const auto& [name, site] : sites) add_layer(name, site);
+    // Those with captured attention first: what it shows holds for layers of the same kind.
+    for (const auto& [name, site] : sites) {
+      if (site.attention != nullptr) add_layer(name, site);
+    }
+    for (const auto& [name, site] : sites) {
+      if (site.attention == nullptr) add_layer(name, site);
+    }
     std::stable_sort(map_.layers.begin(), map_.layers.end(),
                      [](const LayerMap& a, const LayerMap& b) { return natural_less(a.name, b.name); });
     add_candidates();
@@ -233,6 +239,7 @@ class Guess {
       wish.key = site.key->info.name;
       shapes.query = site.query->info.shape;
       shapes.key = site.key->info.shape;
+      if (site.attention == nullptr) take_after_sibling(*site.query, wish);
       if (!wish.mask && site.attention == nullptr) {
         assume(name,
                "without captured attention nobody knows the mask: \"none\" is assumed; write mask = \"causal\" "
@@ -250,7 +257,22 @@ class Guess {
     }
     if (!completed.ok()) return assume(name, fmt::format("left out: {}", completed.status().message()));
     for (std::string& assumption : completed->assumptions) assume(name, std::move(assumption));
+    if (site.attention != nullptr && completed->layer.has_queries()) {
+      siblings_.try_emplace(skeleton_of(wish.query), Sibling{completed->layer, site.query->info.shape});
+    }
     map_.layers.push_back(std::move(completed->layer));
+  }
+
+  // A layer whose queries are called and shaped like those of one with captured attention is made like it.
+  void take_after_sibling(const Seen& query, LayerWish& wish) const {
+    const auto found = siblings_.find(skeleton_of(query.info.name));
+    if (found == siblings_.end() || found->second.query.rank() != query.info.shape.rank()) return;
+    const LayerMap& sibling = found->second.layer;
+    const int width = query.info.shape.rank() - 1;
+    if (found->second.query[width] != query.info.shape[width]) return;
+    if (!wish.heads) wish.heads = sibling.heads;
+    if (!wish.mask) wish.mask = sibling.mask;
+    if (!wish.layout) wish.layout = sibling.layout;
   }
 
   void add_candidates() {
@@ -301,6 +323,11 @@ class Guess {
   std::vector<Seen> queries_;
   std::vector<Seen> keys_;
   std::vector<std::string> fused_;
+  struct Sibling {
+    LayerMap layer;
+    Shape query;
+  };
+  std::map<std::string, Sibling> siblings_;                      // by the skeletons of their queries' names
   std::map<std::string, std::vector<std::string>> assumptions_;  // what: of which layers
   AttentionMap map_;
 };

@@ -90,6 +90,21 @@ TEST(GuessMap, TellsHeadsFromTokensByGroups) {
   EXPECT_NE(map.note.find("nobody knows the mask"), std::string::npos);
 }
 
+TEST(GuessMap, MakesALayerWithoutAttentionLikeOneThatHasIt) {
+  TestRun run;
+  run.add({.step = 0,
+           .tensors = {weights("l.1.attn", {1, 2, 6, 6}, 1, true), numbers("l.1.query", {1, 6, 8}, 1),
+                       numbers("l.1.key", {1, 6, 8}, 2), numbers("l.0.query", {1, 6, 8}, 1),
+                       numbers("l.0.key", {1, 6, 8}, 2), numbers("l.2.query", {1, 6, 12}, 1),
+                       numbers("l.2.key", {1, 6, 12}, 2)}});
+  const AttentionMap map = guess(run);
+  ASSERT_EQ(map.layers.size(), 3U);
+  EXPECT_EQ(map.layers[0].attention, "");
+  EXPECT_EQ(map.layers[0].heads, 2);
+  EXPECT_EQ(map.layers[0].mask, MaskKind::kCausal);
+  EXPECT_EQ(map.layers[2].heads, 0);  // its queries are wider
+}
+
 TEST(GuessMap, DoesNotInventHeads) {
   TestRun run;
   run.add({.step = 0, .tensors = {numbers("l.0.query", {1, 6, 8}, 1), numbers("l.0.key", {1, 6, 8}, 2)}});
