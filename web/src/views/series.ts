@@ -37,6 +37,8 @@ export interface Series {
   time: Float64Array;
   value: Float64Array;
   oddities: Oddity[];
+  /** Of another run, drawn in the colour of the series of this index. */
+  other?: { run: string; like: number };
 }
 
 export function seriesOf(arrays: Arrays): Series[] {

@@ -6,20 +6,9 @@ import UPlot from 'uplot';
 import { categoryOf, nonFinite } from '../../draw/colours';
 import { short } from '../../draw/numbers';
 import { themeOf } from '../../draw/theme';
-import { placeOf, places, startOf, type Axis } from './axis';
+import { placeOf, places, startOf } from './axis';
+import { OTHER_DASH, type ChartLook } from './look';
 import { smoothed, type Series } from '../series';
-
-export type YScale = 'linear' | 'log' | 'symlog';
-
-export interface ChartLook {
-  axis: Axis;
-  y: YScale;
-  smooth: number;
-  /** The shared cursor's step. */
-  step: number | null;
-  firings: readonly { step: number; rule: string }[];
-  hidden: ReadonlySet<string>;
-}
 
 export interface ChartEvents {
   /** The pointer is over a place of the axis; null: it has left. */
@@ -47,7 +36,7 @@ export class Chart {
     this.all = all;
     this.look = look;
     const data = this.dataOf(all, look);
-    const key = JSON.stringify([look.axis, look.y, look.smooth > 0, all.map(({ words }) => [words.id, look.hidden.has(words.id)]), themeOf(this.element).dark]);
+    const key = JSON.stringify([look.axis, look.y, look.smooth > 0, all.map(({ words, other }) => [words.id, other?.run, look.hidden.has(words.id)]), themeOf(this.element).dark]);
     if (this.plot && key === this.built) {
       this.plot.setData(data);
       return;
@@ -85,10 +74,10 @@ export class Chart {
   private options(all: readonly Series[], look: ChartLook): UPlot.Options {
     const theme = themeOf(this.element);
     const axis: UPlot.Axis = { stroke: theme.text, grid: { stroke: theme.line, width: 1 }, ticks: { stroke: theme.line } };
-    const lines = all.flatMap(({ words }, i) => {
-      const category = categoryOf(i);
+    const lines = all.flatMap(({ words, other }, i) => {
+      const category = categoryOf(other?.like ?? i);
       const stroke = theme.dark ? category.dark : category.light;
-      const line: UPlot.Series = { label: words.name, stroke, dash: [...category.dash], width: 1.5, show: !look.hidden.has(words.id), spanGaps: false, points: { show: words.count === 1 } };
+      const line: UPlot.Series = { label: words.name, stroke, dash: other ? [...OTHER_DASH] : [...category.dash], width: 1.5, show: !look.hidden.has(words.id), spanGaps: false, points: { show: words.count === 1 } };
       return look.smooth > 0 ? [{ ...line, alpha: 0.3, width: 1 }, { ...line, width: 2 }] : [line];
     });
     return {
@@ -105,13 +94,18 @@ export class Chart {
         draw: [(plot) => this.drawMarks(plot)],
         setCursor: [(plot) => this.events.hover(plot.cursor.left !== undefined && plot.cursor.left >= 0 ? plot.posToVal(plot.cursor.left, 'x') : null)],
         setSelect: [(plot) => this.selected(plot)],
-        ready: [(plot) => plot.over.addEventListener('click', (event) => this.clicked(plot, event))],
+        ready: [(plot) => this.listen(plot)],
       },
     };
   }
 
-  private clicked(plot: UPlot, event: MouseEvent): void {
-    if (plot.select.width < 4) this.events.pick(plot.posToVal(event.offsetX, 'x'));
+  /** A click where the button went down is a pick; a drag has been a selection. */
+  private listen(plot: UPlot): void {
+    let down = 0;
+    plot.over.addEventListener('mousedown', (event) => (down = event.clientX));
+    plot.over.addEventListener('click', (event) => {
+      if (Math.abs(event.clientX - down) < 4) this.events.pick(plot.posToVal(event.offsetX, 'x'));
+    });
   }
 
   private selected(plot: UPlot): void {

@@ -8,10 +8,10 @@ const NUMBERS = ['mean', 'std', 'min', 'max', 'l1', 'l2', 'abs_mean', 'abs_max',
 export class Controls {
   readonly element: HTMLElement;
   private readonly search: HTMLInputElement;
-  private readonly of = select([['', 'as kept'], ...NUMBERS.map((name): [string, string] => [name, name.replace('_', ' ')])]);
-  private readonly mode = select([['', 'all modes'], ['train', 'train'], ['eval', 'eval'], ['predict', 'predict']]);
-  private readonly x = select([['', 'step'], ['time', 'wall time'], ['relative', 'seconds since the start']]);
-  private readonly y = select([['', 'linear'], ['log', 'log'], ['symlog', 'symlog']]);
+  private readonly of = select('Number', [['', 'as kept'], ...NUMBERS.map((name): [string, string] => [name, name.replace('_', ' ')])]);
+  private readonly mode = select('Mode', [['', 'all modes'], ['train', 'train'], ['eval', 'eval'], ['predict', 'predict']]);
+  private readonly x = select('X', [['', 'step'], ['time', 'wall time'], ['relative', 'seconds since the start']]);
+  private readonly y = select('Y', [['', 'linear'], ['log', 'log'], ['symlog', 'symlog']]);
   private readonly smooth: HTMLInputElement;
   private readonly smoothText = h('output', { class: 'number' });
   private readonly whole: HTMLButtonElement;
@@ -21,7 +21,7 @@ export class Controls {
   constructor(context: ViewContext, copy: () => void, all: () => void) {
     const change = (word: string) => (event: Event) => context.change({ [word]: (event.target as HTMLInputElement).value || undefined });
     this.search = h('input', { type: 'search', class: 'search', 'data-search': true, placeholder: 'regex, or a collection', oninput: () => this.later(() => context.change({ q: this.search.value || undefined })) });
-    this.smooth = h('input', { type: 'range', min: 0, max: 0.99, step: 0.01, oninput: () => context.change({ smooth: this.smooth.value === '0' ? undefined : this.smooth.value }) });
+    this.smooth = h('input', { type: 'range', 'aria-label': 'Smooth', min: 0, max: 0.99, step: 0.01, oninput: () => context.change({ smooth: this.smooth.value === '0' ? undefined : this.smooth.value }) });
     this.of.addEventListener('change', change('of'));
     this.mode.addEventListener('change', change('mode'));
     this.x.addEventListener('change', change('x'));
@@ -53,6 +53,6 @@ export class Controls {
   }
 }
 
-function select(options: [value: string, text: string][]): HTMLSelectElement {
-  return h('select', {}, ...options.map(([value, text]) => h('option', { value }, text)));
+function select(label: string, options: [value: string, text: string][]): HTMLSelectElement {
+  return h('select', { 'aria-label': label }, ...options.map(([value, text]) => h('option', { value }, text)));
 }

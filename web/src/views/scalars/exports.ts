@@ -4,25 +4,25 @@ import { csvOf, fileName, npyOf } from '../../draw/files';
 import { exact, short } from '../../draw/numbers';
 import { SvgWriter } from '../../draw/svg';
 import type { Snapshot } from '../view';
-import type { YScale } from './chart';
+import { OTHER_DASH, type YScale } from './look';
 import type { Series } from '../series';
 
 /** Rows of what is shown: of buckets, their least and largest numbers. */
-export function csvRows(all: readonly Series[]): (string | number)[][] {
-  const rows: (string | number)[][] = [['series', 'of', 'step', 'unix_seconds', 'value']];
-  for (const { words, step, time, value, oddities } of all) {
+export function csvRows(run: string, all: readonly Series[]): (string | number)[][] {
+  const rows: (string | number)[][] = [['run', 'series', 'of', 'step', 'unix_seconds', 'value']];
+  for (const { words, step, time, value, oddities, other } of all) {
     const odd = new Map(oddities.map(({ step: at, kind }) => [at, kind]));
     const text = { nan: 'nan', positive_inf: 'inf', negative_inf: '-inf' };
     step.forEach((at, i) => {
       const kind = odd.get(at);
-      rows.push([words.name, words.of, at, time[i]!, kind && Number.isNaN(value[i]) ? text[kind] : exact(value[i]!)]);
+      rows.push([other?.run ?? run, words.name, words.of, at, time[i]!, kind && Number.isNaN(value[i]) ? text[kind] : exact(value[i]!)]);
     });
   }
   return rows;
 }
 
 export function csv(run: string, all: readonly Series[]): Snapshot {
-  return { fileName: `${fileName(run, 'scalars')}.csv`, data: csvOf(csvRows(all)) };
+  return { fileName: `${fileName(run, 'scalars')}.csv`, data: csvOf(csvRows(run, all)) };
 }
 
 /** Of the first series: float64 of shape [points, 2], step and value. */
@@ -57,7 +57,8 @@ export function svg(run: string, all: readonly Series[], y: YScale): Snapshot {
   }
   writer.text(WIDTH / 2, HEIGHT - 6, 'step', { 'text-anchor': 'middle' });
   all.forEach((series, i) => {
-    const { light, dash } = categoryOf(i);
+    const { light } = categoryOf(series.other?.like ?? i);
+    const dash = series.other ? OTHER_DASH : categoryOf(i).dash;
     let path = '';
     let pen = 'M';
     series.value.forEach((value, at) => {
@@ -70,7 +71,7 @@ export function svg(run: string, all: readonly Series[], y: YScale): Snapshot {
     });
     writer.add('path', { d: path, fill: 'none', stroke: light, 'stroke-width': 1.5, 'stroke-dasharray': dash.join(' ') || undefined });
     writer.add('line', { x1: FRAME.left, x2: FRAME.left + 26, y1: HEIGHT + 16 * i + 4, y2: HEIGHT + 16 * i + 4, stroke: light, 'stroke-width': 3, 'stroke-dasharray': dash.join(' ') || undefined });
-    writer.text(FRAME.left + 34, HEIGHT + 16 * i + 8, `${series.words.name} ${series.words.of === 'scalar' ? '' : series.words.of}`);
+    writer.text(FRAME.left + 34, HEIGHT + 16 * i + 8, `${series.words.name} ${series.words.of === 'scalar' ? '' : series.words.of}${series.other ? ` of ${series.other.run}` : ''}`);
     for (const { step, kind } of series.oddities) writer.text(px(step), HEIGHT - FRAME.bottom - 3, kind === 'nan' ? '✕' : kind === 'positive_inf' ? '▲' : '▼', { 'text-anchor': 'middle', fill: light });
   });
   return { fileName: `${fileName(run, 'scalars')}.svg`, data: writer.toBlob() };

@@ -2,6 +2,7 @@
 import { categoryOf } from '../../draw/colours';
 import { h, s } from '../../draw/dom';
 import { count, exact, short } from '../../draw/numbers';
+import { OTHER_DASH } from './look';
 import { extremes, valueAt, type Series } from '../series';
 
 export interface LegendEvents {
@@ -11,16 +12,16 @@ export interface LegendEvents {
 
 export function legendOf(all: readonly Series[], dark: boolean, hidden: ReadonlySet<string>, pins: readonly string[], step: number | null, events: LegendEvents): HTMLElement {
   const rows = all.map((series, i) => rowOf(series, i, dark, hidden, pins, step, events));
-  const heads = ['', 'Series', 'At cursor', 'Last', 'Least', 'Largest', 'Not finite', ''];
+  const heads = ['Line', 'Series', 'At cursor', 'Last', 'Least', 'Largest', 'Not finite', 'Keep'];
   return h('table', { class: 'table' },
     h('caption', { class: 'sr-only' }, 'The series of the chart'),
     h('thead', {}, h('tr', {}, ...heads.map((head, i) => h('th', { class: i >= 2 && i <= 5 ? 'number' : '', scope: 'col' }, head)))),
     h('tbody', {}, ...rows));
 }
 
-function swatch(index: number, dark: boolean): SVGElement {
-  const { light, dark: onDark, dash } = categoryOf(index);
-  const line = s('line', { x1: 0, x2: 26, y1: 6, y2: 6, stroke: dark ? onDark : light, 'stroke-width': 3, 'stroke-dasharray': dash.join(' ') });
+function swatch({ other }: Series, index: number, dark: boolean): SVGElement {
+  const { light, dark: onDark, dash } = categoryOf(other?.like ?? index);
+  const line = s('line', { x1: 0, x2: 26, y1: 6, y2: 6, stroke: dark ? onDark : light, 'stroke-width': 3, 'stroke-dasharray': (other ? OTHER_DASH : dash).join(' ') });
   return s('svg', { class: 'swatch', viewBox: '0 0 26 12', 'aria-hidden': 'true' }, line);
 }
 
@@ -38,8 +39,8 @@ function rowOf(series: Series, index: number, dark: boolean, hidden: ReadonlySet
   const here = step === null ? undefined : valueAt(series, step);
   const number = (value: number) => h('td', { class: 'number', title: exact(value) }, words.count === 0 ? '' : short(value));
   return h('tr', { 'data-hidden': isHidden, 'data-series': words.name },
-    h('td', {}, h('button', { 'data-focus': `hide ${words.id}`, 'aria-pressed': String(!isHidden), 'aria-label': `Show ${words.name}`, title: 'Show, hide', onclick: () => events.hide(words.id) }, swatch(index, dark))),
-    h('td', {}, words.name, h('span', { class: 'muted' }, words.of === 'scalar' ? '' : ` ${words.of}`, words.left > 0 ? ` · ${count(words.left)} steps still being read` : '',
+    h('td', {}, h('button', { 'data-focus': `hide ${words.id}`, 'aria-pressed': String(!isHidden), 'aria-label': `Show ${words.name}`, title: 'Show, hide', onclick: () => events.hide(words.id) }, swatch(series, index, dark))),
+    h('td', {}, words.name, series.other && h('strong', {}, ` of ${series.other.run}`), h('span', { class: 'muted' }, words.of === 'scalar' ? '' : ` ${words.of}`, words.left > 0 ? ` · ${count(words.left)} steps still being read` : '',
       words.unreadable > 0 ? ` · ${count(words.unreadable)} steps damaged` : '')),
     h('td', { class: 'number', 'data-test': 'here' }, here === undefined ? '' : short(here)),
     number(last), number(min), number(max),
@@ -54,7 +55,7 @@ export function tableOf(all: readonly Series[], most: number): HTMLElement {
   const oddAt = all.map((series) => new Map(series.oddities.map((odd) => [odd.step, odd.kind])));
   const ODD = { nan: 'NaN', positive_inf: '∞', negative_inf: '−∞' } as const;
   return h('table', { class: 'table' },
-    h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'number' }, 'Step'), ...all.map(({ words }) => h('th', { scope: 'col', class: 'number' }, words.name)))),
+    h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'number' }, 'Step'), ...all.map(({ words, other }) => h('th', { scope: 'col', class: 'number' }, other ? `${words.name} of ${other.run}` : words.name)))),
     h('tbody', {}, ...steps.map((step) => h('tr', {}, h('th', { scope: 'row', class: 'number' }, count(step)), ...all.map((_, i) => {
       const odd = oddAt[i]!.get(step);
       const value = exactAt[i]!.get(step);

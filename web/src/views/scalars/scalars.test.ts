@@ -89,8 +89,8 @@ describe('what is shown', () => {
   });
 
   it('is written as CSV and SVG', async () => {
-    expect(csvRows([points()]).slice(1)).toEqual([
-      ['loss', 'scalar', 0, 100, '5'], ['loss', 'scalar', 10, 101, 'nan'], ['loss', 'scalar', 20, 102, '2'], ['loss', 'scalar', 30, 103, '1'],
+    expect(csvRows('r', [points()]).slice(1)).toEqual([
+      ['r', 'loss', 'scalar', 0, 100, '5'], ['r', 'loss', 'scalar', 10, 101, 'nan'], ['r', 'loss', 'scalar', 20, 102, '2'], ['r', 'loss', 'scalar', 30, 103, '1'],
     ]);
     const text = await svg('run', [points()], 'linear').data.text();
     expect(text).toContain('>✕<');

@@ -1,4 +1,7 @@
 // ScalarsView: chooses series, asks for them as wide as the screen, draws, and asks anew when the run has news.
+import { idOf } from '../../data/ids';
+import { parseOther } from '../../data/link';
+import type { Parameters } from '../../data/source';
 import { loadFirings, type Firing } from '../../data/firings';
 import { pngOf } from '../../draw/canvas';
 import { h, replace } from '../../draw/dom';
@@ -119,7 +122,7 @@ export class ScalarsView implements View {
   // --- asking
 
   private question(words: Words): string {
-    return JSON.stringify([this.chosen.shown.map(({ id }) => id), words.of, words.mode, words.from, words.to, words.pins]);
+    return JSON.stringify([this.chosen.shown.map(({ id }) => id), words.of, words.mode, words.from, words.to, words.pins, this.state.params['b']]);
   }
 
   /** What draws is larger than all the rest: it comes while the numbers are on their way. */
@@ -169,7 +172,24 @@ export class ScalarsView implements View {
     const buckets = Math.min(4096, Math.max(200, this.plotBox.clientWidth));
     const tensors = this.chosen.shown.map(({ id }) => id).join(',');
     this.all = seriesOf(await this.context.source.arrays(path, { tensors, of, mode, from, to, buckets }, signal));
+    const other = parseOther(this.state.params['b'])?.run;
+    if (other) this.all.push(...(await this.askOther(other, { of, mode, from, to, buckets })));
     if (this.all.some(({ words }) => words.left > 0)) setTimeout(() => void this.ask(), 50);
+  }
+
+  /** The same series of the run that is compared, as far as it has them. */
+  private async askOther(run: string, parameters: Parameters): Promise<Series[]> {
+    const path = `/runs/${idOf(run)}/series`;
+    const signal = this.gone.signal;
+    const { tensors } = await this.context.source.json<{ tensors: Choice[] }>(`${path}/choices`, {}, signal);
+    const there = new Set(tensors.map(({ id }) => id));
+    const shared = this.chosen.shown.filter(({ id }) => there.has(id));
+    if (shared.length === 0) return [];
+    const series = seriesOf(await this.context.source.arrays(path, { ...parameters, tensors: shared.map(({ id }) => id).join(',') }, signal));
+    return series.map((each) => {
+      const like = this.chosen.shown.findIndex(({ id }) => id === each.words.id);
+      return { ...each, words: { ...each.words, id: `${each.words.id}@b` }, other: { run, like } };
+    });
   }
 
   private async askFirings(): Promise<void> {
@@ -244,7 +264,7 @@ export class ScalarsView implements View {
   }
 
   private summary(): string {
-    const parts = this.visible().slice(0, 3).map(({ words }) => {
+    const parts = this.visible().slice(0, 6).map(({ words }) => {
       const { min, max, last } = extremes(words);
       const odd = words.nan + words.positive_inf + words.negative_inf;
       return `${words.name}: ${count(words.count)} numbers from ${short(min)} to ${short(max)}, the last ${short(last)}${odd > 0 ? `, ${count(odd)} not finite` : ''}`;
@@ -254,7 +274,7 @@ export class ScalarsView implements View {
 
   /** Of the stretch and the series that are shown. */
   private copy(): void {
-    void csvOf(exports.csvRows(this.visible()))
+    void csvOf(exports.csvRows(this.context.run.name, this.visible()))
       .text()
       .then((text) => navigator.clipboard.writeText(text))
       .then(

@@ -1,7 +1,7 @@
 // What the link says of the scalars, read once.
 import type { ViewState } from '../view';
 import { axisOf, type Axis } from './axis';
-import type { YScale } from './chart';
+import type { YScale } from './look';
 
 export interface Words {
   search: string;
