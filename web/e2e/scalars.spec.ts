@@ -27,14 +27,14 @@ test('the search, the scales, the smoothing and the table stand in the link', as
   await view.locator('[data-search]').fill('^gradient/');
   await expect(view.locator('tr[data-series]')).toHaveCount(1);
   await expect(view.locator('tr[data-series]')).toContainText('gradient/conv1.weight mean');
-  await view.getByLabel('Number').selectOption('l2');
+  await view.getByLabel('Number', { exact: true }).selectOption('l2');
   await expect(view.locator('tr[data-series]')).toContainText('l2');
   await expect(page).toHaveURL(/of=l2/);
 
   await view.locator('[data-search]').fill('loss$');
   await view.getByLabel('Y', { exact: true }).selectOption('log');
   await view.getByLabel('X', { exact: true }).selectOption('relative');
-  await view.getByLabel('Smooth').fill('0.6');
+  await view.getByLabel('Smooth', { exact: true }).fill('0.6');
   await expect(page).toHaveURL(/smooth=0\.6/);
   await expect(view.locator('tr[data-series]')).toHaveCount(2);
   await picture(page, 'scalars-log-smooth');

@@ -16,13 +16,21 @@ export interface Chosen {
   fault: string | undefined;
 }
 
-/** Pinned first; then what the search finds in the name or as a whole collection; without a search losses and scalars. */
+/**
+ * Pinned first, then losses, then the others: what the search finds in the name or as a whole collection; without
+ * a search all losses and scalars.
+ */
 export function choose(choices: readonly Choice[], search: string, pins: readonly string[]): Chosen {
   const pinned = pins.flatMap((name) => choices.filter((choice) => choice.name === name));
   const { test, fault } = searchFor(search, choices);
   const found = choices.filter((choice) => test(choice) && !pins.includes(choice.name));
-  const all = [...pinned, ...found];
+  const losses = found.filter(isLoss);
+  const all = [...pinned, ...losses, ...found.filter((choice) => !isLoss(choice))];
   return { shown: all.slice(0, MOST_SHOWN), all: all.length, fault };
+}
+
+function isLoss(choice: Choice): boolean {
+  return choice.collections.includes('losses');
 }
 
 function searchFor(search: string, choices: readonly Choice[]): { test: (choice: Choice) => boolean; fault: string | undefined } {
