@@ -19,7 +19,6 @@ function watched(page: Page): string[] {
 /** Waits until the view of the link has drawn, or says that it has nothing to draw. */
 async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector('[data-drawn], .empty') !== null);
-  await page.waitForLoadState('networkidle').catch(() => {}); // the stream of notices never ends
 }
 
 for (const scheme of ['light', 'dark'] as const) {
@@ -43,14 +42,14 @@ for (const scheme of ['light', 'dark'] as const) {
 }
 
 test('names that try to be markup or commands are words, in each view', async ({ page, runs, server }) => {
-  runs.write('hostile', 'hostile <b>run</b>');
+  runs.write('hostile', 'hostile <b>run');
   const errors = watched(page);
   await visit(page, server);
   for (const id of IDS) {
-    await page.goto(server.at(`#/run/${encodeURIComponent('hostile <b>run</b>')}/${id}`));
+    await page.goto(server.at(`#/run/${encodeURIComponent('hostile <b>run')}/${id}`));
     await settled(page);
     expect(await page.title()).not.toContain('owned');
-    expect(await page.locator('main img, main script, main b b').count()).toBe(0);
+    expect(await page.locator('main img, main script, h1 b, td b').count()).toBe(0);
     const text = await page.locator('body').innerText();
     // eslint-disable-next-line no-control-regex
     expect(text, id).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202a-\u202e\u2066-\u2069]/);
@@ -80,24 +79,4 @@ test('every view follows a run that is being written', async ({ page, runs, serv
   await page.goto(server.at('#/run/live/home'));
   await expect(page.getByText('completed').first()).toBeVisible();
   expect(errors).toEqual([]);
-});
-
-test.describe('without WebGL', () => {
-  test.use({ launchOptions: async ({ launchOptions }, use) => use({ ...launchOptions, args: [...(launchOptions.args ?? []), '--disable-webgl', '--disable-webgl2', '--disable-3d-apis'] }) });
-
-  test('attention is drawn all the same', async ({ page, runs, server }) => {
-    runs.write('attention');
-    await visit(page, server);
-    expect(await page.evaluate(() => document.createElement('canvas').getContext('webgl2'))).toBeNull();
-    for (const mode of ['model', 'head', 'matrix', 'neuron']) {
-      await page.goto(server.at(`#/run/attention/attention?mode=${mode}`));
-      await page.waitForSelector('[data-drawn]');
-      const painted = await page.evaluate(() => {
-        const canvas = [...document.querySelectorAll('canvas')].sort((a, b) => b.width * b.height - a.width * a.height)[0]!;
-        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
-        return data.some((byte) => byte !== 0);
-      });
-      expect(painted, mode).toBe(true);
-    }
-  });
 });
