@@ -52,8 +52,11 @@ export function rulesCard(run: RunAnswer, link: string | undefined): HTMLElement
 }
 
 export function capturedCard(run: RunAnswer, link: string | undefined): HTMLElement {
-  const every = (steps: Record<string, number> | undefined) =>
-    Object.entries(steps ?? {}).map(([mode, interval]) => `${mode} ${interval}`).join(', ');
+  const every = (steps: Record<string, number> | undefined) => {
+    const intervals = new Set(Object.values(steps ?? {}));
+    if (intervals.size === 1) return [...intervals].map((interval) => (interval === 1 ? 'step' : `${interval} steps`)).join();
+    return Object.entries(steps ?? {}).map(([mode, interval]) => `${mode} ${interval}`).join(', ');
+  };
   const rows = run.collections.map(({ name, tensors, keep, every: steps }) => [name, count(tensors), keep?.join(', ') ?? '', every(steps)]);
   return card('Captured',
     pairs(['Tensors', link ? h('a', { href: link }, count(run.tensors)) : count(run.tensors)], run.journal_bytes > 0 ? ['On disk', bytes(run.journal_bytes)] : undefined, ['Recorder', run.recorder]),

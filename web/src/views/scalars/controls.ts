@@ -20,7 +20,8 @@ export class Controls {
 
   constructor(context: ViewContext, copy: () => void, all: () => void) {
     const change = (word: string) => (event: Event) => context.change({ [word]: (event.target as HTMLInputElement).value || undefined });
-    this.search = h('input', { type: 'search', class: 'search', 'data-search': true, placeholder: 'regex, or a collection', oninput: () => this.later(() => context.change({ q: this.search.value || undefined })) });
+    const find = () => context.change({ q: this.search.value || undefined });
+    this.search = h('input', { type: 'search', class: 'search', 'data-search': true, placeholder: 'regex, or a collection', oninput: () => this.later(find), onchange: () => this.now(find) });
     this.smooth = h('input', { type: 'range', 'aria-label': 'Smooth', min: 0, max: 0.99, step: 0.01, oninput: () => context.change({ smooth: this.smooth.value === '0' ? undefined : this.smooth.value }) });
     this.of.addEventListener('change', change('of'));
     this.mode.addEventListener('change', change('mode'));
@@ -45,6 +46,12 @@ export class Controls {
     this.smoothText.textContent = words.smooth.toFixed(2);
     this.whole.disabled = words.from === undefined && words.to === undefined;
     this.table.setAttribute('aria-pressed', String(words.table));
+  }
+
+  /** Who leaves the field has said it all: what follows must not put the old word back. */
+  private now(act: () => void): void {
+    clearTimeout(this.timer);
+    act();
   }
 
   private later(act: () => void): void {
