@@ -28,6 +28,7 @@ it('puts rules that fired first, and says what to do when there are none', () =>
 
 it('tells what was captured, what is missing, where it ran and how it ended', () => {
   expect(capturedCard(run, undefined).textContent).toContain('2.00 KiB');
+  expect(capturedCard(run, undefined).textContent).toContain('losses110 steps');
   expect(missingCard(run)!.textContent).toContain('staging_full3x (never written)');
   expect(missingCard({ ...run, losses: [] })).toBeUndefined();
   expect(costCard(run)).toBeUndefined();
