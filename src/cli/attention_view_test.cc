@@ -46,7 +46,7 @@ TEST(AttentionView, DrawsARowForEachQueryAndLetsNoTokenDriveTheTerminal) {
   EXPECT_EQ(render_head(two_tokens(), kPipe),
             "            0 1\n"
             "    [CLS] 0 @@..\n"
-            "a\\x1b[2Jb 1 ::%%\n"
+            "a\\x1B[2Jb 1 ~~%%\n"
             ". is 0, @ is 1\n");
   const std::string colored = render_head(two_tokens(), k256);
   EXPECT_NE(colored.find("\x1b[48;5;231m  \x1b[0m"), std::string::npos);
@@ -71,7 +71,7 @@ TEST(AttentionView, ListsTheHeaviestKeys) {
   look.weights = {0.25F, 0.75F};
   EXPECT_EQ(heaviest_keys(look, 5), (std::vector<std::int64_t>{1, 0}));
   const std::string text = render_query(look, 1, kPipe);
-  EXPECT_NE(text.find("Query 1 \"a\\x1b[2Jb\" looks at\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Query 1 \"a\\x1B[2Jb\" looks at\n"), std::string::npos) << text;
   EXPECT_NE(text.find("0.7500  ######################\n"), std::string::npos) << text;
   EXPECT_NE(text.find("1 of 2 keys, with 75.0 % of the weight.\n"), std::string::npos) << text;
   look.weights = {0.25F, std::numeric_limits<float>::quiet_NaN()};
@@ -82,7 +82,7 @@ TEST(AttentionView, TakesAQueryByNumberOrByText) {
   const TokenLabels labels{{"the", "cat", "the"}, {}};
   EXPECT_EQ(choose_query("2", labels, 3)->query, 2);
   EXPECT_EQ(choose_query("cat", labels, 3)->query, 1);
-  EXPECT_EQ(choose_query("the", labels, 3)->note, "\"the\" is there 2 times, at 0, 2 (2); this is the first.");
+  EXPECT_EQ(choose_query("the", labels, 3)->note, "\"the\" is there 2 times, at 0, 2; this is the first.");
   EXPECT_EQ(choose_query("3", labels, 3).status().code(), Code::kOutOfRange);
   EXPECT_EQ(choose_query("cats", labels, 3).status().message(), "there is no token \"cats\"; did you mean \"cat\"?");
   EXPECT_NE(choose_query("cat", {{}, "no tokens of this step"}, 3).status().message().find("no tokens of this step"),
