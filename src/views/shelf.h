@@ -22,7 +22,7 @@ std::string run_id_of(std::string_view run_name);
 std::string tensor_id_of(std::string_view tensor_name);
 
 // One run. A trial serves one thread at a time, so all looking happens in a Use.
-class OpenRun {
+class OpenRun : public std::enable_shared_from_this<OpenRun> {
  public:
   OpenRun(std::string name, std::filesystem::path folder, std::unique_ptr<Trial> trial);
 
@@ -48,7 +48,8 @@ class OpenRun {
 
    private:
     friend class OpenRun;
-    explicit Use(OpenRun& run) : run_(&run), lock_(run.mutex_) {}
+    explicit Use(OpenRun& run) : kept_(run.weak_from_this().lock()), run_(&run), lock_(run.mutex_) {}
+    std::shared_ptr<OpenRun> kept_;  // the shelf may close the run meanwhile
     OpenRun* run_;
     std::unique_lock<std::mutex> lock_;
   };

@@ -85,6 +85,16 @@ TEST_F(ShelfTest, KeepsNoMoreRunsOpenThanItMay) {
   EXPECT_TRUE(first->use().ok());
 }
 
+TEST_F(ShelfTest, KeepsARunThatIsUsedAfterItWasClosed) {
+  add_run("a");
+  add_run("b");
+  const auto shelf = Shelf::open(folder_, 1);
+  const auto use = (*(*shelf)->run(run_id_of("a")))->use();
+  ASSERT_TRUE((*shelf)->run(run_id_of("b")).ok());
+  EXPECT_EQ(use->run().name(), "a");
+  EXPECT_EQ(use->trial().steps().size(), 0U);
+}
+
 TEST_F(ShelfTest, SaysThatThereIsNoFolder) {
   const auto shelf = Shelf::open(folder_ / "absent");
   ASSERT_FALSE(shelf.ok());

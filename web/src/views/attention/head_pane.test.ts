@@ -96,6 +96,15 @@ describe('HeadPane', () => {
     expect(at.state.params['pins']).toBeUndefined();
   });
 
+  it('tells the entropy of whole rows only; of a row that is cut off, what is seen of it', async () => {
+    const whole = open({ first: 'all', pins: 'q1' });
+    await whole.until(() => whole.element.querySelector('.at-card h3') !== null);
+    expect(whole.one('.at-card h3').textContent).toMatch(/entropy [\d.]+ nats/);
+    const cut = open({ first: '5', pins: 'q1' });
+    await cut.until(() => cut.element.querySelector('.at-card h3') !== null);
+    expect(cut.one('.at-card h3').textContent).toMatch(/gives [\d.]+ to the 5 of 12 keys shown/);
+  });
+
   it('shows all links when what is pinned is not among the first tokens', async () => {
     const at = open({ first: '5', pins: 'q9', threshold: '0' });
     await at.pane('links', '25');

@@ -18,6 +18,15 @@ export function columnOf(weights: Weights, head: number, key: number): Float32Ar
   return Float32Array.from(weights.queries, (query) => weights.row(head, query)![key] ?? 0);
 }
 
+/** What all weights of the token come to. A row that is cut off has no entropy; what is seen of it is said instead. */
+function noteOn(weights: Weights, token: TokenRef, values: Float32Array): string {
+  const sum = short(values.reduce((a, b) => a + b, 0));
+  if (weights.comparedWith !== null) return sum;
+  if (token.side === 'key') return values.length < weights.origin.length ? `receives ${sum} from the ${values.length} queries shown` : `receives ${sum}`;
+  if (values.length < weights.origin.keyLength) return `gives ${sum} to the ${values.length} of ${weights.origin.keyLength} keys shown`;
+  return `entropy ${short(entropyNats(values))} nats`;
+}
+
 export class TokenCard {
   readonly element = h('section', { class: 'at-card', 'aria-label': 'Numbers of the token in focus' });
 
@@ -36,7 +45,7 @@ export class TokenCard {
   private head(weights: Weights, head: number, token: TokenRef, pair: number | null): HTMLElement {
     const values = token.side === 'query' ? weights.row(head, token.index) : columnOf(weights, head, token.index);
     if (!values) return h('p', {}, `${weights.headName(head)}: the row is being asked for.`);
-    const note = weights.comparedWith !== null ? short(values.reduce((a, b) => a + b, 0)) : token.side === 'query' ? `entropy ${short(entropyNats(values))} nats` : `receives ${short(values.reduce((a, b) => a + b, 0))}`;
+    const note = noteOn(weights, token, values);
     const order = largest(values, MOST_LINES);
     if (pair !== null && token.side === 'query' && !order.includes(pair)) order.push(pair);
     const other = (place: number): TokenRef =>
