@@ -55,7 +55,7 @@ test('views open by keys, the sheet tells them, and the way back works', async (
   await expect(page.getByRole('dialog')).toBeHidden();
   await page.keyboard.press('g');
   await page.keyboard.press('s');
-  await expect(page.locator('[data-view="scalars"]')).toBeVisible();
+  await expect(page.locator('[data-search]')).toBeVisible();
   await page.keyboard.press('/');
   await expect(page.locator('[data-search]')).toBeFocused();
   await page.goBack();
