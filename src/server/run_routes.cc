@@ -82,7 +82,7 @@ OrderedJson ranges_json(const std::vector<views::StepRange>& ranges) {
 Result<Reply> steps_of_run(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
-  const views::RunSteps steps = views::read_run_steps(use.trial());
+  const views::RunSteps steps = use.memory<views::RunStepsMemory>().read(use.trial());
   OrderedJson modes = OrderedJson::array();
   for (const views::ModeSteps& mode : steps.modes) {
     modes.push_back(

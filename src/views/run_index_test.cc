@@ -84,7 +84,9 @@ TEST(RunSteps, TellWhichStepOfAModeAStepIs) {
   run.add({.step = 1, .mode = Mode::kTrain, .mode_step = 1});
   run.add({.step = 2, .mode = Mode::kEval, .mode_step = 0});
   run.add({.step = 3, .mode = Mode::kTrain, .mode_step = 2});
-  const RunSteps steps = read_run_steps(*run.open());
+  const auto trial = run.open();
+  RunStepsMemory memory;
+  const RunSteps steps = memory.read(*trial);
   EXPECT_EQ(steps.steps, (std::vector<StepRange>{{0, 1, 4}}));
   ASSERT_EQ(steps.modes.size(), 2U);
   EXPECT_EQ(steps.modes[0].mode, Mode::kTrain);
@@ -92,6 +94,11 @@ TEST(RunSteps, TellWhichStepOfAModeAStepIs) {
   EXPECT_EQ(steps.modes[0].mode_steps, (std::vector<StepRange>{{0, 1, 3}}));
   EXPECT_EQ(steps.modes[1].steps, (std::vector<StepRange>{{2, 1, 1}}));
   EXPECT_EQ(steps.last_complete, 3);
+
+  run.add({.step = 4, .mode = Mode::kTrain, .mode_step = 3});  // what comes is added to what was known
+  ASSERT_TRUE(trial->refresh().ok());
+  EXPECT_EQ(memory.read(*trial).modes[0].steps, (std::vector<StepRange>{{0, 1, 2}, {3, 1, 2}}));
+  EXPECT_EQ(memory.read(*trial).steps, (std::vector<StepRange>{{0, 1, 5}}));
 }
 
 }  // namespace

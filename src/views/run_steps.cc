@@ -1,25 +1,22 @@
 #include "views/run_steps.h"
 
-#include <map>
-#include <utility>
-
 namespace trainwarden::views {
 
-RunSteps read_run_steps(const Trial& trial) {
-  const std::vector<std::int64_t> steps = trial.steps();
+RunSteps RunStepsMemory::read(const Trial& trial) {
+  for (const std::int64_t step : trial.complete_steps_after(last_)) {
+    Folded& mode = modes_[trial.mode_of(step).value_or(Mode::kGlobal)];
+    steps_.add(step);
+    mode.steps.add(step);
+    mode.mode_steps.add(trial.mode_step_of(step).value_or(step));
+    last_ = step;
+  }
   RunSteps result;
-  result.steps = fold_steps(steps);
+  result.steps = steps_.ranges();
+  for (const auto& [mode, folded] : modes_) {
+    result.modes.push_back({mode, folded.steps.ranges(), folded.mode_steps.ranges()});
+  }
   result.last_complete = trial.last_complete_step();
   result.state = trial.state();
-  std::map<Mode, std::pair<StepFolder, StepFolder>> modes;
-  for (const std::int64_t step : steps) {
-    auto& [global, of_mode] = modes[trial.mode_of(step).value_or(Mode::kGlobal)];
-    global.add(step);
-    of_mode.add(trial.mode_step_of(step).value_or(step));
-  }
-  for (const auto& [mode, folders] : modes) {
-    result.modes.push_back({mode, folders.first.ranges(), folders.second.ranges()});
-  }
   return result;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <map>
 #include <vector>
 
 #include "trainwarden/mode.h"
@@ -25,6 +25,20 @@ struct RunSteps {
   RunState state = RunState::kRunning;
 };
 
-RunSteps read_run_steps(const Trial& trial);
+// What has been taken in so far, so that a run of a million steps is not walked through at each of them.
+class RunStepsMemory {
+ public:
+  // Of a trial that is always the same, as of its last refresh.
+  RunSteps read(const Trial& trial);
+
+ private:
+  struct Folded {
+    StepFolder steps;
+    StepFolder mode_steps;
+  };
+  StepFolder steps_;
+  std::map<Mode, Folded> modes_;
+  std::int64_t last_ = -1;
+};
 
 }  // namespace trainwarden::views
