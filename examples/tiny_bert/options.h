@@ -19,7 +19,7 @@ struct Options {
   std::int64_t heads = 4;
   std::int64_t hidden = 128;
   std::int64_t batch_size = 16;
-  std::int64_t steps = 1500;
+  std::int64_t steps = 1000;
   double learning_rate = 1e-3;
   std::int64_t evaluation_interval = 50;
   std::int64_t evaluation_items = 4;

@@ -185,7 +185,7 @@ TEST_F(TopCommand, GoesToAnotherRun) {
 class PlotCommand : public TopCommand {};
 
 TEST_F(PlotCommand, DrawsALossAndSaysItsNumbers) {
-  const Outcome plot = shell("LC_ALL=C.UTF-8 $TW plot first CrossEntropyLoss_output_0 --width 60 --height 8");
+  const Outcome plot = shell("LC_ALL=C.UTF-8 $TW plot first CrossEntropyLoss_output_0 --width 100 --height 8");
   EXPECT_EQ(plot.exit_code, 0) << plot.err;
   EXPECT_NE(plot.out.find("train CrossEntropyLoss"), std::string::npos) << plot.out;
   EXPECT_NE(plot.out.find("steps 12"), std::string::npos) << plot.out;
