@@ -185,6 +185,15 @@ int act(const AttnOptions& options) {
   return shown.ok() ? kExitFine : report_error(shown);
 }
 
+CLI::Validator at_least(std::int64_t least) {
+  const auto problem_of = [least](std::string& text) {
+    const auto number = parse_int(text);
+    if (number && *number >= least) return std::string();
+    return fmt::format("expected a whole number from {}, found \"{}\"", least, printable(text));
+  };
+  return {problem_of, ""};
+}
+
 }  // namespace
 
 void add_attn(CLI::App& app, Action& action) {
@@ -194,7 +203,6 @@ void add_attn(CLI::App& app, Action& action) {
       add_command(app, "attn", "Show what attention heads look at, and how they stand", options, action, act);
   command.group(kLookGroup);
   add_run_choice(command, o.run);
-  const auto at_least = [](std::int64_t least) { return CLI::Range(least, std::int64_t{1} << 53); };
   command.add_option("-l,--layer", o.layer, "Layer, from 0 (default: 0; with --metrics: all)")
       ->type_name("N")
       ->check(at_least(0));
