@@ -10,12 +10,13 @@ test('attention is drawn all the same', async ({ page, runs, server }) => {
   expect(await page.evaluate(() => document.createElement('canvas').getContext('webgl2'))).toBeNull();
   for (const mode of ['model', 'head', 'matrix', 'neuron']) {
     await page.goto(server.at(`#/run/attention/attention?mode=${mode}`));
-    await page.waitForSelector('[data-drawn]');
-    const painted = await page.evaluate(() => {
-      const canvas = [...document.querySelectorAll('canvas')].sort((a, b) => b.width * b.height - a.width * a.height)[0]!;
+    const painted = () => page.evaluate(() => {
+      const canvas = [...document.querySelectorAll('canvas')].sort((a, b) => b.width * b.height - a.width * a.height)[0];
+      if (!canvas || canvas.width * canvas.height === 0) return false;
       const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
       return data.some((byte) => byte !== 0);
     });
-    expect(painted, mode).toBe(true);
+    await expect(page.locator(`button[aria-pressed="true"]`, { hasText: new RegExp(mode, 'i') }).first()).toBeVisible();
+    await expect.poll(painted, { message: mode }).toBe(true);
   }
 });
