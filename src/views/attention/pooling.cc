@@ -17,7 +17,7 @@ BlockPool::Range BlockPool::block_range(std::int64_t block, std::int64_t blocks,
 }
 
 BlockPool::BlockPool(std::int64_t matrix_rows, std::int64_t matrix_columns, std::int64_t rows, std::int64_t columns)
-    : matrix_rows_(matrix_rows), matrix_columns_(matrix_columns), rows_(rows), columns_(columns) {
+    : matrix_rows_(matrix_rows), rows_(rows), columns_(columns) {
   for (std::int64_t column = 0; column < columns; ++column) {
     column_ranges_.push_back(block_range(column, columns, matrix_columns));
   }

@@ -34,7 +34,6 @@ class BlockPool {
   void pool_columns(std::span<const float> weights);
 
   std::int64_t matrix_rows_;
-  std::int64_t matrix_columns_;
   std::int64_t rows_;
   std::int64_t columns_;
   std::vector<Range> column_ranges_;
