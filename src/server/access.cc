@@ -85,7 +85,9 @@ bool same_secret(std::string_view a, std::string_view b) {
 // The port of a loopback name is not compared: behind `ssh -L 9000:127.0.0.1:8000` it is another one, and a page of
 // somebody else's under that name is known by its Origin.
 bool Access::is_allowed_host(std::string_view host) const {
-  const auto [name, port] = split_host(host);
+  const auto parts = split_host(host);
+  const std::string_view name = parts.first;
+  const std::string_view port = parts.second;
   if (!is_port(port)) return false;
   if (name == "127.0.0.1" || name == "localhost" || name == "[::1]") return true;
   return std::any_of(options_.allowed_hosts.begin(), options_.allowed_hosts.end(), [&](const std::string& allowed) {
