@@ -148,6 +148,8 @@ TEST_F(TensorRoutesTest, GiveFiles) {
   EXPECT_EQ(npy->body->substr(1, 5), "NUMPY");
   EXPECT_EQ(npy->file_name, "conv0.weight-step-10.npy");
   EXPECT_EQ(*ask(kValue, {{"format", "csv"}, {"slice", "0,0"}})->body, "0,1\r\n1,-1\r\n");
+  EXPECT_EQ(*ask(kValue, {{"format", "csv"}, {"slice", "0,0,1"}})->body,
+            "1,-1\r\n");  // so few bytes move with their owner
   EXPECT_EQ(*ask(kValue, {{"format", "csv"}}, "tokens")->body, "\"[CLS]\",\"'=1+1\",\"a,\"\"b\"\"\"\r\n");
   EXPECT_EQ(ask(kValue, {{"format", "png"}, {"slice", "0,0"}})->body->substr(1, 3), "PNG");
   EXPECT_EQ(ask(kValue, {{"format", "png"}}, "half").status().code(), Code::kInvalidArgument);

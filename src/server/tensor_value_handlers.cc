@@ -97,25 +97,30 @@ Reply numbers_reply(const Part& part, const OrderedJson& place) {
   return std::move(reply).to_reply();
 }
 
-// The part as a packed tensor of its own.
+// The part as a packed tensor of its own. It may be moved: the view is made when it is looked at.
 struct Packed {
+  DType dtype = DType::kFloat32;
+  Shape shape;
   std::string bytes;
   std::vector<std::string> texts;
   std::vector<std::string_view> text_views;
-  TensorView view;
+
+  TensorView view() const {
+    const void* data = dtype == DType::kString ? static_cast<const void*>(text_views.data()) : bytes.data();
+    return TensorView::of(data, dtype, shape);
+  }
 };
 
 Result<Packed> pack(const Part& part) {
   Packed packed;
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Shape shape, Shape::from(part.slice.shape()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(packed.shape, Shape::from(part.slice.shape()));
   const TensorView& whole = part.value.view;
+  packed.dtype = whole.dtype;
   if (whole.dtype == DType::kString) {
     packed.texts = views::gather_strings(whole, part.slice);
     packed.text_views.assign(packed.texts.begin(), packed.texts.end());
-    packed.view = TensorView::of(packed.text_views.data(), whole.dtype, shape);
   } else {
     packed.bytes = views::gather(whole, part.slice);
-    packed.view = TensorView::of(packed.bytes.data(), whole.dtype, shape);
   }
   return packed;
 }
@@ -157,12 +162,12 @@ Result<Reply> file_reply(const Part& part, std::string_view format) {
   Reply reply;
   if (format == "npy") {
     reply.type = "application/octet-stream";
-    reply.body = std::make_shared<const std::string>(transfer::encode_npy(packed.view));
+    reply.body = std::make_shared<const std::string>(transfer::encode_npy(packed.view()));
   } else if (format == "csv") {
     reply.type = "text/csv; charset=utf-8";
-    reply.body = std::make_shared<const std::string>(csv_of(packed.view));
+    reply.body = std::make_shared<const std::string>(csv_of(packed.view()));
   } else {
-    TRAINWARDEN_ASSIGN_OR_RETURN(std::string png, png_of(packed.view));
+    TRAINWARDEN_ASSIGN_OR_RETURN(std::string png, png_of(packed.view()));
     reply.type = "image/png";
     reply.body = std::make_shared<const std::string>(std::move(png));
   }
