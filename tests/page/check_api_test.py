@@ -17,6 +17,7 @@ import unittest
 import yaml
 
 BUILD = pathlib.Path(sys.argv.pop(1))
+HAS_PAGE = sys.argv.pop(1) == "ON"  # a build without the page answers all but the page itself
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 API = ROOT / "docs/reference/api"
 OF_THE_SERVER = {("post", "/session"), ("get", "/about"), ("get", "/notices")}
@@ -204,6 +205,9 @@ class ApiTest(unittest.TestCase):
         last = "no sample run has what it needs"
         for address in self.addresses(path, operation):
             status, content_type, body = self.server.get(address)
+            if path == "/runs/{run}/page" and not HAS_PAGE:
+                self.assertEqual(status, 409, body[:300])
+                return
             if status != 200:
                 last = f"{address}: {status} {body[:300]!r}"
                 continue
