@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares docs/reference/api with the server: its addresses, their parameters, and what it really answers.
 
-usage: check_api_test.py BUILD_FOLDER
+usage: check_api_test.py BUILD_FOLDER ON|OFF      whether the build has the page
 """
 import http.client
 import json
