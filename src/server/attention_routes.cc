@@ -85,19 +85,6 @@ Result<Reply> get_map(const Request& request, views::Shelf& shelf) {
                        {"tokens", candidates_json(candidates.tokens)}}}});
 }
 
-// [[first, stride, count], ...]
-OrderedJson ranges_json(const std::vector<std::int64_t>& steps) {
-  OrderedJson ranges = OrderedJson::array();
-  for (std::size_t at = 0; at < steps.size();) {
-    const std::int64_t stride = at + 1 < steps.size() ? steps[at + 1] - steps[at] : 1;
-    std::size_t end = at + 1;
-    while (end < steps.size() && steps[end] - steps[end - 1] == stride) ++end;
-    ranges.push_back({steps[at], stride, end - at});
-    at = end;
-  }
-  return ranges;
-}
-
 Result<Reply> get_steps(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
@@ -105,9 +92,9 @@ Result<Reply> get_steps(const Request& request, views::Shelf& shelf) {
   OrderedJson modes = OrderedJson::array();
   for (const Mode mode : {Mode::kTrain, Mode::kEval, Mode::kPredict}) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto steps, attention.steps(mode));
-    if (!steps.empty()) modes.push_back({{"mode", name(mode)}, {"steps", ranges_json(steps)}});
+    if (!steps.empty()) modes.push_back({{"mode", name(mode)}, {"steps", step_ranges_json(views::fold_steps(steps))}});
   }
-  return json_reply({{"steps", ranges_json(all)}, {"modes", std::move(modes)}});
+  return json_reply({{"steps", step_ranges_json(views::fold_steps(all))}, {"modes", std::move(modes)}});
 }
 
 void note_number(ArraysReply& reply, std::string key, std::int64_t number) {

@@ -26,6 +26,12 @@ format::OrderedJson json_number(double value) {
   return value;
 }
 
+format::OrderedJson step_ranges_json(std::span<const views::StepRange> ranges) {
+  auto list = format::OrderedJson::array();
+  for (const views::StepRange& range : ranges) list.push_back({range.first, range.stride, range.count});
+  return list;
+}
+
 void ArraysReply::add(std::string name, DType dtype, std::vector<std::int64_t> shape, std::string bytes) {
   arrays_.push_back({std::move(name), dtype, std::move(shape), std::move(bytes)});
 }

@@ -73,24 +73,19 @@ Result<Reply> list_of_runs(const Request& request, views::Shelf& shelf) {
   return json_reply({{"folder", shelf.place().string()}, {"reading", runs.reading}, {"runs", std::move(list)}});
 }
 
-OrderedJson ranges_json(const std::vector<views::StepRange>& ranges) {
-  OrderedJson list = OrderedJson::array();
-  for (const views::StepRange& range : ranges) list.push_back({range.first, range.stride, range.count});
-  return list;
-}
-
 Result<Reply> steps_of_run(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
   const views::RunSteps steps = use.memory<views::RunStepsMemory>().read(use.trial());
   OrderedJson modes = OrderedJson::array();
   for (const views::ModeSteps& mode : steps.modes) {
-    modes.push_back(
-        {{"mode", name(mode.mode)}, {"steps", ranges_json(mode.steps)}, {"mode_steps", ranges_json(mode.mode_steps)}});
+    modes.push_back({{"mode", name(mode.mode)},
+                     {"steps", step_ranges_json(mode.steps)},
+                     {"mode_steps", step_ranges_json(mode.mode_steps)}});
   }
   return json_reply({{"state", name(steps.state)},
                      {"last_complete", steps.last_complete},
-                     {"steps", ranges_json(steps.steps)},
+                     {"steps", step_ranges_json(steps.steps)},
                      {"modes", std::move(modes)}});
 }
 

@@ -33,11 +33,7 @@ std::pair<std::string, std::int64_t> mode_of_step(const Trial& trial, std::int64
 }
 
 format::OrderedJson steps_json(std::span<const std::int64_t> steps) {
-  auto ranges = format::OrderedJson::array();
-  for (const views::StepRange& range : views::fold_steps(steps)) {
-    ranges.push_back({range.first, range.stride, range.count});
-  }
-  return ranges;
+  return step_ranges_json(views::fold_steps(steps));
 }
 
 std::string download_name(std::string_view tensor, std::int64_t step, std::string_view suffix) {
