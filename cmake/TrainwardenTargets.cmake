@@ -8,6 +8,8 @@ function(tw_floor name)
   target_link_libraries(tw_${name} PUBLIC ${arg_FLOORS} PRIVATE ${arg_LINK} tw_warnings)
 endfunction()
 
+configure_file(${CMAKE_CURRENT_LIST_DIR}/test_paths.h.in ${PROJECT_BINARY_DIR}/test_paths/test_paths.h @ONLY)
+
 # tw_tests(NAME SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program NAME, each of its cases a CTest test.
 # Without a label it is a "unit" test. The label "threads" also puts it among the programs that run under
 # ThreadSanitizer (target tw_threads_tests). Tests are compiled once and run once: -O1 saves more than it costs, and
@@ -19,7 +21,7 @@ function(tw_tests name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} tw_warnings GTest::gtest GTest::gtest_main Threads::Threads)
-  target_compile_definitions(${name} PRIVATE TW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TW_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/test_paths)
   if(TRAINWARDEN_SANITIZE)
     target_compile_options(${name} PRIVATE -O0)
   else()

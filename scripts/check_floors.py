@@ -77,6 +77,7 @@ LIBRARIES = {
     "zip.h": ("src/transfer",),
     "png.h": ("src/transfer",),
     "dlpack": ("src/tensor",),
+    "test_paths.h": ("src", "tests"),  # of the build: where sources and build lie
     "gtest": ("src", "bench", "tests", "adapters", "examples"),
     "gmock": ("src", "bench", "tests", "adapters", "examples"),
     "zlib.h": ("examples", "src/server"),

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <test_paths.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -1,6 +1,7 @@
 // What goes wrong must never harm the training: full memory, full disks, storage that fails at any call.
 #include <gtest/gtest.h>
 
+#include <test_paths.h>
 #include <cstdio>
 #include <filesystem>
 #include <set>

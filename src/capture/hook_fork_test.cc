@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <test_paths.h>
 #include <filesystem>
 #include <functional>
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <test_paths.h>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

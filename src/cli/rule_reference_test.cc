@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include <gtest/gtest.h>
+#include <test_paths.h>
 
 namespace trainwarden::cli {
 namespace {

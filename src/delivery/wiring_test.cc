@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <test_paths.h>
 
 #include "delivery/alert_pattern.h"
 #include "delivery/delivery_testing.h"

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <test_paths.h>
 
 #include "storage/faulty_storage.h"
 #include "storage/local_storage.h"

@@ -1,6 +1,7 @@
 // Files that smdebug, TensorBoard and others wrote: all of them are read, and those of smdebug written again.
 #include <gtest/gtest.h>
 
+#include <test_paths.h>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,7 @@
 // The table in testdata/patterns/cases.txt: each pattern alone, with all others in one automaton, and by the reference.
 #include <gtest/gtest.h>
 
+#include <test_paths.h>
 #include <algorithm>
 #include <fstream>
 #include <string>

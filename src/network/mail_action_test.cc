@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <test_paths.h>
 
 #include "network/action_fixture.h"
 

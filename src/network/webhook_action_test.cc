@@ -4,6 +4,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <test_paths.h>
 
 #include "network/action_fixture.h"
 #include "network/http_client.h"

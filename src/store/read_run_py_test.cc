@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <test_paths.h>
 
 #include "storage/local_storage.h"
 #include "store/golden_run.h"

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <test_paths.h>
 
 #include "transfer/transfer_testing.h"
 #include "trial/run_testing.h"

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include <test_paths.h>
 #include <unistd.h>
 
 #include "format/run_event.h"

@@ -1,6 +1,7 @@
 // The story of the notebook about CloudWatch events, end to end: a training on real data with a learning rate of 10,
 // two rules that watch it, and the handler of examples/stop_on_rule, which hears of each change of state and stops the
 // training once VanishingGradient has found an issue.
+#include <test_paths.h>
 #include <cstdlib>
 #include <fstream>
 #include <set>

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <test_paths.h>
 #include <nlohmann/json.hpp>
 
 #include "trainwarden/trial.h"
