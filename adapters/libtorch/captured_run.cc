@@ -71,7 +71,7 @@ std::vector<std::string> CapturedRun::names(const TensorQuery& query) {
 }
 
 std::vector<std::int64_t> CapturedRun::steps_of(const std::string& name) {
-  return trial().steps_of(name);
+  return trial().steps_of(name, Mode::kGlobal, Kept::kAny);
 }
 
 at::Tensor CapturedRun::value(const std::string& name, std::int64_t step) {

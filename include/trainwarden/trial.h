@@ -47,6 +47,22 @@ enum class RunState : std::uint8_t {
 };
 TRAINWARDEN_API std::string_view name(RunState state);  // "running", "completed", "stopped", "died"
 
+// In which form a tensor was kept at a step. Several, joined by |: in any of them.
+enum class Kept : std::uint8_t {
+  // Whole or as a scalar, so that value() or scalar() answers; in any form where no step holds it so. What a loop over
+  // steps usually wants: rules may have had statistics of it kept at many more steps.
+  kFullest = 0,
+  kValue = 1 << 0,
+  kStatistics = 1 << 1,
+  kScalar = 1 << 2,
+  kShape = 1 << 3,
+  kReductions = 1 << 4,  // single ones
+  kAny = kValue | kStatistics | kScalar | kShape | kReductions,
+};
+constexpr Kept operator|(Kept a, Kept b) {
+  return static_cast<Kept>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+
 // All fields narrow the answer.
 struct TensorQuery {
   std::vector<std::string> include{};  // PCRE2, found anywhere in the name; several: any of them
@@ -101,7 +117,10 @@ class TRAINWARDEN_API Trial {
   // Steps. With kGlobal these are global steps, else steps of the mode.
   std::vector<Mode> modes() const;  // seen, without kGlobal unless the program never set a mode
   std::vector<std::int64_t> steps(Mode mode = Mode::kGlobal, bool include_incomplete = false) const;
-  std::vector<std::int64_t> steps_of(std::string_view tensor, Mode mode = Mode::kGlobal) const;
+  // Those that hold any tensor so.
+  std::vector<std::int64_t> steps_with(Kept kept, Mode mode = Mode::kGlobal, bool include_incomplete = false) const;
+  std::vector<std::int64_t> steps_of(std::string_view tensor, Mode mode = Mode::kGlobal, Kept kept = Kept::kFullest,
+                                     bool include_incomplete = false) const;
   std::optional<std::int64_t> global_step(Mode mode, std::int64_t mode_step) const;
   std::optional<Mode> mode_of(std::int64_t global_step) const;
   std::optional<std::int64_t> mode_step_of(std::int64_t global_step) const;

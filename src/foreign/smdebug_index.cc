@@ -179,8 +179,7 @@ Status read_index(const element& document, SmdebugIndex& index) {
   if (!tensors) index.tensors.clear();
   if (!shapes) index.shapes.clear();
   if (tensors) TRAINWARDEN_RETURN_IF_ERROR(read_items("tensor_payload", *tensors, index.tensors));
-  if (shapes) TRAINWARDEN_RETURN_IF_ERROR(read_items("shape_payload", *shapes, index.shapes));
-  return !index.tensors.empty() && index.event_file.empty() ? missing("event_file_name") : Status();
+  return shapes ? read_items("shape_payload", *shapes, index.shapes) : Status();
 }
 
 }  // namespace

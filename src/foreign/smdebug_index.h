@@ -31,7 +31,7 @@ struct SmdebugShape {
 struct SmdebugIndex {
   Mode mode = Mode::kGlobal;
   std::int64_t mode_step = 0;
-  std::string event_file;  // relative to the run's folder; empty when there are only shapes
+  std::string event_file;  // relative to the run's folder; empty when there are only shapes, or the index does not say
   std::vector<SmdebugTensorPlace> tensors;
   std::vector<SmdebugShape> shapes;
   friend bool operator==(const SmdebugIndex&, const SmdebugIndex&) = default;

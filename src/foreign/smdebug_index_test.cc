@@ -1,5 +1,6 @@
 #include "foreign/smdebug_index.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "format/test_damage.h"
@@ -66,9 +67,19 @@ TEST(SmdebugIndexTest, MissingPartsAreNamed) {
             "smdebug's index: \"mode_step\" expected, nothing found");
   EXPECT_EQ(message_of(R"({"meta":{"mode":"TRAIN","mode_step":1}})"),
             "smdebug's index: \"tensor_payload\" or \"shape_payload\" expected, nothing found");
-  EXPECT_EQ(message_of(R"({"meta":{"mode":"TRAIN","mode_step":1},)"
-                       R"("tensor_payload":[{"tensorname":"a","start_idx":0,"length":1}]})"),
-            "smdebug's index: \"event_file_name\" expected, nothing found");
+}
+
+// The step was written, and which tensors it has is known; only their values are lost.
+TEST(SmdebugIndexTest, WithoutAnEventFileThereIsAStepAllTheSame) {
+  for (const char* field : {"", R"(,"event_file_name":null)", R"(,"event_file_name":"")"}) {
+    const auto index = parse(fmt::format(R"({{"meta":{{"mode":"TRAIN","mode_step":1{}}},)"
+                                         R"("tensor_payload":[{{"tensorname":"a","start_idx":0,"length":1}}]}})",
+                                         field));
+    ASSERT_TRUE(index.ok()) << field << index.status().message();
+    EXPECT_EQ(index->event_file, "");
+    ASSERT_EQ(index->tensors.size(), 1u);
+    EXPECT_EQ(index->tensors[0].tag, "a");
+  }
 }
 
 TEST(SmdebugIndexTest, WrongTypesSayWhatWasExpectedAndFound) {

@@ -1,9 +1,41 @@
 #include "trial/open_run.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace trainwarden::trial {
+namespace {
+
+struct HeldStep {
+  std::int64_t step = 0;
+  std::uint8_t forms = 0;  // as a Posting's
+};
+
+// Of one tensor, of all together when it is null.
+std::span<const Posting> postings_of(WorkerJournal& worker, const CatalogTensor* tensor) {
+  if (!worker.readable()) return {};
+  if (tensor == nullptr) return worker.tensor_index().steps();
+  const auto index = worker.tensor(*tensor);
+  return index ? worker.tensor_index().of(*index) : std::span<const Posting>();
+}
+
+constexpr bool is_bit_of(Kept kept, store::RecordForm form) {
+  return static_cast<int>(kept) == 1 << static_cast<int>(form);
+}
+static_assert(is_bit_of(Kept::kValue, store::RecordForm::kValue) &&
+              is_bit_of(Kept::kStatistics, store::RecordForm::kStatistics) &&
+              is_bit_of(Kept::kScalar, store::RecordForm::kScalar) &&
+              is_bit_of(Kept::kShape, store::RecordForm::kShape) &&
+              is_bit_of(Kept::kReductions, store::RecordForm::kReductions));
+
+std::uint8_t forms_of(Kept kept, std::uint8_t known_forms) {
+  constexpr auto kFull = static_cast<std::uint8_t>(Kept::kValue | Kept::kScalar);
+  if (kept != Kept::kFullest) return static_cast<std::uint8_t>(kept);
+  return (known_forms & kFull) != 0 ? kFull : static_cast<std::uint8_t>(Kept::kAny);
+}
+
+}  // namespace
 
 OpenRun::OpenRun(std::unique_ptr<RunSource> source, const TrialOptions& options)
     : source_(std::move(source)), ledger_(source_->info().world_size, options.incomplete_step_window) {}
@@ -64,20 +96,26 @@ std::vector<RunLoss> OpenRun::losses() const {
   return losses;
 }
 
-std::vector<std::int64_t> OpenRun::steps_of(const CatalogTensor& tensor, Mode mode, bool include_incomplete) {
-  std::vector<std::int64_t> steps;
+std::vector<std::int64_t> OpenRun::steps_of(const CatalogTensor* tensor, Kept kept, Mode mode,
+                                            bool include_incomplete) {
+  std::vector<HeldStep> held;
+  std::uint8_t known_forms = 0;  // at any step, of any mode
   for (const auto& worker : workers_) {
-    const auto index = worker->tensor(tensor);
-    if (!index) continue;
-    for (const Posting& posting : worker->tensor_index().of(*index)) {
+    for (const Posting& posting : postings_of(*worker, tensor)) {
       const std::int64_t global_step = worker->reader().steps()[posting.step_index].global_step;
       const LedgerStep* step = ledger_.find(global_step);
       const bool replaced = worker->step_index(global_step) != posting.step_index;
-      if (step == nullptr || replaced || (mode != Mode::kGlobal && step->mode != mode)) continue;
+      if (step == nullptr || replaced) continue;
       if (!include_incomplete && global_step > ledger_.last_complete_step()) continue;
-      steps.push_back(mode == Mode::kGlobal ? global_step : step->mode_step);
+      known_forms = static_cast<std::uint8_t>(known_forms | posting.forms);
+      if (mode != Mode::kGlobal && step->mode != mode) continue;
+      held.push_back({mode == Mode::kGlobal ? global_step : step->mode_step, posting.forms});
     }
   }
+  const std::uint8_t wanted = forms_of(kept, known_forms);
+  std::erase_if(held, [&](const HeldStep& step) { return (step.forms & wanted) == 0; });
+  std::vector<std::int64_t> steps;
+  for (const HeldStep& step : held) steps.push_back(step.step);
   std::sort(steps.begin(), steps.end());
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
   return steps;

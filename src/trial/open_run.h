@@ -40,7 +40,8 @@ class OpenRun {
   std::vector<RunLoss> losses() const;
   std::string describe() const { return source_->describe(); }
 
-  std::vector<std::int64_t> steps_of(const CatalogTensor& tensor, Mode mode, bool include_incomplete);
+  // The steps that hold the tensor, or any tensor when it is null, in one of the forms.
+  std::vector<std::int64_t> steps_of(const CatalogTensor* tensor, Kept kept, Mode mode, bool include_incomplete);
 
  private:
   OpenRun(std::unique_ptr<RunSource> source, const TrialOptions& options);

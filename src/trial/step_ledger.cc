@@ -11,23 +11,29 @@ bool earlier(const LedgerStep& a, const LedgerStep& b) {
 
 }  // namespace
 
-StepLedger::StepLedger(int worker_count, std::int64_t window)
-    : window_(std::max<std::int64_t>(window, 0)), workers_(static_cast<std::size_t>(std::max(worker_count, 0))) {}
+StepLedger::StepLedger(int worker_count, std::int64_t window) : window_(std::max<std::int64_t>(window, 0)) {
+  set_worker_count(worker_count);
+}
 
 void StepLedger::set_worker_count(int worker_count) {
-  if (static_cast<std::size_t>(std::max(worker_count, 0)) <= workers_.size()) return;
-  workers_.resize(static_cast<std::size_t>(worker_count));
+  worker_count_ = static_cast<std::size_t>(std::max(worker_count, 0));
+  if (worker_count_ > workers_.size()) workers_.resize(worker_count_);
+}
+
+StepLedger::Worker& StepLedger::worker_at(int worker) {
+  const auto index = static_cast<std::size_t>(worker);
+  if (index >= workers_.size()) workers_.resize(index + 1);
+  return workers_[index];
 }
 
 void StepLedger::add(int worker, const LedgerStep& step) {
   if (step.global_step < 0) return;
   arrivals_.push_back(step);
-  if (step.global_step > last_complete_step_)
-    workers_[static_cast<std::size_t>(worker)].ahead.push_back(step.global_step);
+  if (step.global_step > last_complete_step_) worker_at(worker).ahead.push_back(step.global_step);
 }
 
 void StepLedger::set_worker_ended(int worker, bool ended) {
-  workers_[static_cast<std::size_t>(worker)].ended = ended;
+  worker_at(worker).ended = ended;
 }
 
 void StepLedger::settle() {
@@ -76,9 +82,10 @@ void StepLedger::index_modes_from(std::size_t first) {
 }
 
 bool StepLedger::ended_by_all(std::int64_t global_step) const {
-  return std::all_of(workers_.begin(), workers_.end(), [&](const Worker& worker) {
+  const auto ended = std::count_if(workers_.begin(), workers_.end(), [&](const Worker& worker) {
     return worker.ended || std::binary_search(worker.ahead.begin(), worker.ahead.end(), global_step);
   });
+  return static_cast<std::size_t>(ended) >= worker_count_;
 }
 
 void StepLedger::advance_to_common_step() {

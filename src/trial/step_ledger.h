@@ -30,7 +30,7 @@ class StepLedger {
   // `window`: how many steps may wait for a straggling worker. When more do, each settle() passes window/2 of them.
   StepLedger(int worker_count, std::int64_t window);
 
-  // Workers that were not known of: no step is complete without them from now on. Fewer than before change nothing.
+  // How many workers there are: no step is complete before so many have ended it. Of smdebug's runs more may be seen.
   void set_worker_count(int worker_count);
   // The worker has ended this step. The same global step told again replaces what was said of it before.
   void add(int worker, const LedgerStep& step);
@@ -68,6 +68,7 @@ class StepLedger {
   void index_modes_from(std::size_t first);
   void advance_to_common_step();
   void pass_stragglers();
+  Worker& worker_at(int worker);
   bool ended_by_all(std::int64_t global_step) const;
   std::size_t first_step_after(std::int64_t global_step) const;  // index into steps_
   std::optional<ModeStep> first_at_or_after(Mode mode, std::int64_t step) const;
@@ -76,7 +77,8 @@ class StepLedger {
   std::vector<LedgerStep> steps_;                    // known, by rising global step
   std::array<std::vector<ModeStep>, 4> mode_steps_;  // at index_of(mode), sorted; that of kGlobal stays empty
   std::vector<LedgerStep> arrivals_;                 // since the last settle()
-  std::vector<Worker> workers_;
+  std::size_t worker_count_ = 0;
+  std::vector<Worker> workers_;  // at least so many
   std::int64_t last_complete_step_ = -1;
   bool finished_ = false;
 };

@@ -278,9 +278,17 @@ TEST(StepLedger, AWorkerThatTurnsUpLateIsWaitedForFromThenOn) {
   add(ledger, {1}, {2, 3});
   ledger.settle();
   expect_steps(ledger, range(0, 5), range(0, 3), 3);
-  ledger.set_worker_count(1);  // changes nothing
+  ledger.set_worker_count(1);  // one that has ended a step is enough again
   ledger.settle();
-  EXPECT_EQ(ledger.last_complete_step(), 3);
+  EXPECT_EQ(ledger.last_complete_step(), 5);
+}
+
+TEST(StepLedger, AsManyAsThereAreHaveToEndAStepWhoeverTheyAre) {
+  StepLedger ledger(1, kWindow);
+  add(ledger, {0}, range(0, 2));
+  add(ledger, {4}, {1, 2, 3});
+  ledger.settle();
+  expect_steps(ledger, range(0, 3), range(0, 3), 3);
 }
 
 TEST(StepLedger, CompleteStepsAfter) {

@@ -7,14 +7,16 @@ void TensorIndex::extend(store::JournalReader& reader) {
     const auto records = reader.records(indexed_steps_);
     if (!records.ok()) continue;
     postings_.resize(reader.tensors().size());
-    for (const store::Record& record : *records) add(static_cast<std::uint32_t>(indexed_steps_), record);
+    for (const store::Record& record : *records) {
+      add(postings_[record.tensor], static_cast<std::uint32_t>(indexed_steps_), record.form);
+      add(steps_, static_cast<std::uint32_t>(indexed_steps_), record.form);
+    }
   }
 }
 
-void TensorIndex::add(std::uint32_t step_index, const store::Record& record) {
-  std::vector<Posting>& postings = postings_[record.tensor];
+void TensorIndex::add(std::vector<Posting>& postings, std::uint32_t step_index, store::RecordForm form) {
   if (postings.empty() || postings.back().step_index != step_index) postings.push_back({step_index, 0});
-  postings.back().forms = static_cast<std::uint8_t>(postings.back().forms | 1 << static_cast<int>(record.form));
+  postings.back().forms = static_cast<std::uint8_t>(postings.back().forms | 1 << static_cast<int>(form));
 }
 
 std::span<const Posting> TensorIndex::of(std::uint32_t tensor) const {

@@ -25,11 +25,14 @@ class TensorIndex {
 
   // By rising step index. `tensor` is an index into the reader's tensors().
   std::span<const Posting> of(std::uint32_t tensor) const;
+  // Of all tensors together: each step that holds any, with the forms.
+  std::span<const Posting> steps() const { return steps_; }
 
  private:
-  void add(std::uint32_t step_index, const store::Record& record);
+  static void add(std::vector<Posting>& postings, std::uint32_t step_index, store::RecordForm form);
 
   std::vector<std::vector<Posting>> postings_;  // by tensor
+  std::vector<Posting> steps_;
   std::size_t indexed_steps_ = 0;
 };
 

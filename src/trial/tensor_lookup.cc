@@ -19,7 +19,7 @@ Status unknown_worker(const OpenRun& run, std::string_view worker) {
 }
 
 Status not_at_step(OpenRun& run, const CatalogTensor& tensor, const TensorPlace& place) {
-  const std::vector<std::int64_t> steps = run.steps_of(tensor, place.mode, true);
+  const std::vector<std::int64_t> steps = run.steps_of(&tensor, Kept::kAny, place.mode, true);
   const std::string where = place.worker.empty() ? "" : fmt::format(" on worker {}", place.worker);
   return Status(Code::kOutOfRange, fmt::format("\"{}\" was not saved at {}{}; the nearest {}steps that have it: {}",
                                                printable(tensor.name), step_text(place.step, place.mode), where,
@@ -64,6 +64,15 @@ std::string place_text(const TensorPlace& place) {
 Status not_kept(const TensorPlace& place, const Sighting& sighting, std::string_view wanted) {
   return Status(Code::kOutOfRange,
                 fmt::format("{}: {} was not kept, only {}", place_text(place), wanted, sighting.forms_text()));
+}
+
+Status value_not_kept(OpenRun& run, const TensorPlace& place, const Sighting& sighting) {
+  const CatalogTensor* tensor = run.catalog().find(place.tensor);
+  const std::vector<std::int64_t> steps = run.steps_of(tensor, Kept::kValue, place.mode, true);
+  const Status status = not_kept(place, sighting, "its value");
+  return Status(status.code(), fmt::format("{}; the nearest {}steps that have it: {}", status.message(),
+                                           place.mode == Mode::kGlobal ? "" : fmt::format("{} ", name(place.mode)),
+                                           nearest_steps(steps, place.step)));
 }
 
 Result<CatalogTensor*> find_known_tensor(OpenRun& run, std::string_view name) {

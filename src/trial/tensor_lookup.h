@@ -45,6 +45,8 @@ struct TensorPlace {
 std::string place_text(const TensorPlace& place);
 // kOutOfRange: the tensor is there, but not in the form that is wanted; says what was kept of it.
 Status not_kept(const TensorPlace& place, const Sighting& sighting, std::string_view wanted);
+// The same of a value, with the nearest steps that have it.
+Status value_not_kept(OpenRun& run, const TensorPlace& place, const Sighting& sighting);
 
 // kNotFound for an unknown tensor, with the nearest names.
 Result<CatalogTensor*> find_known_tensor(OpenRun& run, std::string_view name);

@@ -40,7 +40,7 @@ Result<Tensors> candidates(OpenRun& run, const TensorQuery& query) {
   }
   Tensors tensors;
   for (auto& [name, tensor] : run.catalog().tensors()) {
-    if (mode == Mode::kGlobal || !run.steps_of(tensor, mode, true).empty()) tensors.push_back(&tensor);
+    if (mode == Mode::kGlobal || !run.steps_of(&tensor, Kept::kAny, mode, true).empty()) tensors.push_back(&tensor);
   }
   return tensors;
 }
@@ -59,7 +59,7 @@ void count_forms(WorkerJournal& worker, std::uint32_t tensor, TensorInfo& info) 
 
 // Of the newest step that holds it; what cannot be read leaves the defaults.
 void read_newest_shape(OpenRun& run, const CatalogTensor& tensor, TensorInfo& info) {
-  const std::vector<std::int64_t> steps = run.steps_of(tensor, Mode::kGlobal, true);
+  const std::vector<std::int64_t> steps = run.steps_of(&tensor, Kept::kAny, Mode::kGlobal, true);
   if (steps.empty()) return;
   const auto sighting = trial::find_tensor(run, {.tensor = tensor.name, .step = steps.back()});
   if (!sighting.ok()) return;
@@ -112,9 +112,15 @@ Result<TensorInfo> Trial::tensor_info(std::string_view name) const {
   });
 }
 
-std::vector<std::int64_t> Trial::steps_of(std::string_view tensor, Mode mode) const {
+std::vector<std::int64_t> Trial::steps_of(std::string_view tensor, Mode mode, Kept kept,
+                                          bool include_incomplete) const {
   const CatalogTensor* known = impl_->run().catalog().find(tensor);
-  return known == nullptr ? std::vector<std::int64_t>() : impl_->run().steps_of(*known, mode, false);
+  if (known == nullptr) return {};
+  return impl_->run().steps_of(known, kept, mode, include_incomplete);
+}
+
+std::vector<std::int64_t> Trial::steps_with(Kept kept, Mode mode, bool include_incomplete) const {
+  return impl_->run().steps_of(nullptr, kept, mode, include_incomplete);
 }
 
 std::vector<std::string> Trial::collections() const {

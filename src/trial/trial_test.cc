@@ -209,6 +209,52 @@ TEST(Trial, StepsOfModes) {
   EXPECT_EQ(trial->last_unix_ns(), run.clock().unix_ns() - 1'000'000);
 }
 
+// What rules add: statistics at steps at which the user's own collections are not saved.
+TEST(Trial, StepsByWhatWasKept) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {kept("w", {1}), scalar("loss", 1), reduced("g", {1})}, .mode = Mode::kTrain});
+  run.add({.step = 1, .tensors = {reduced("w", {2}), reduced("loss", {2}), reduced("g", {1})}, .mode = Mode::kTrain});
+  run.add({.step = 2, .tensors = {reduced("w", {3})}, .mode = Mode::kEval, .mode_step = 0});
+  run.add({.step = 3, .tensors = {kept("w", {4}), shape_only("w", {4})}, .mode = Mode::kTrain, .mode_step = 2});
+  const auto trial = run.open();
+  EXPECT_EQ(trial->steps_of("w"), (Steps{0, 3}));
+  EXPECT_EQ(trial->steps_of("w", Mode::kTrain), (Steps{0, 2}));
+  EXPECT_EQ(trial->steps_of("w", Mode::kEval), (Steps{}));  // other modes hold it whole
+  EXPECT_EQ(trial->steps_of("w", Mode::kGlobal, Kept::kAny), (Steps{0, 1, 2, 3}));
+  EXPECT_EQ(trial->steps_of("w", Mode::kGlobal, Kept::kStatistics), (Steps{1, 2}));
+  EXPECT_EQ(trial->steps_of("w", Mode::kGlobal, Kept::kShape), (Steps{3}));
+  EXPECT_EQ(trial->steps_of("w", Mode::kGlobal, Kept::kScalar), (Steps{}));
+  EXPECT_EQ(trial->steps_of("loss"), (Steps{0}));
+  EXPECT_EQ(trial->steps_of("loss", Mode::kGlobal, Kept::kStatistics | Kept::kScalar), (Steps{0, 1}));
+  EXPECT_EQ(trial->steps_of("g"), (Steps{0, 1}));  // of which there is nothing but statistics
+  EXPECT_EQ(trial->steps_of("g", Mode::kGlobal, Kept::kValue), (Steps{}));
+  for (const std::int64_t step : trial->steps_of("w")) EXPECT_TRUE(trial->value("w", step).ok()) << step;
+}
+
+TEST(Trial, StepsWithAnyTensorKeptSo) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {kept("w", {1}), reduced("g", {1})}});
+  run.add({.step = 1, .tensors = {reduced("w", {1}), scalar("loss", 1)}});
+  run.add({.step = 2, .tensors = {reduced("w", {1})}});
+  run.add_steps(3, 3);
+  const auto trial = run.open();
+  EXPECT_EQ(trial->steps(), (Steps{0, 1, 2, 3}));
+  EXPECT_EQ(trial->steps_with(Kept::kValue), (Steps{0}));
+  EXPECT_EQ(trial->steps_with(Kept::kStatistics), (Steps{0, 1, 2}));
+  EXPECT_EQ(trial->steps_with(Kept::kFullest), (Steps{0, 1}));
+  EXPECT_EQ(trial->steps_with(Kept::kAny), (Steps{0, 1, 2}));
+}
+
+TEST(Trial, AValueThatWasNotKeptIsToldWithTheStepsThatHaveOne) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {kept("w", {1})}});
+  run.add({.step = 1, .tensors = {reduced("w", {1})}});
+  run.add({.step = 2, .tensors = {kept("w", {1})}});
+  const Status status = run.open()->value("w", 1).status();
+  EXPECT_EQ(status.code(), Code::kOutOfRange);
+  EXPECT_TRUE(contains(status, "only its statistics; the nearest steps that have it: 0, 2")) << status.message();
+}
+
 TEST(Trial, AProgramWithoutModesIsInGlobal) {
   TestRun run;
   run.add_steps(0, 1);

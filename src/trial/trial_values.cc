@@ -76,7 +76,7 @@ Result<TensorValue> Trial::value(std::string_view tensor, std::int64_t step, Mod
     const TensorPlace place{tensor, step, mode, worker};
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
     const auto& record = sighting.record(RecordForm::kValue);
-    if (!record) return not_kept(place, sighting, "its value");
+    if (!record) return trial::value_not_kept(impl_->run(), place, sighting);
     return sighting.reader().read_value(*record);
   });
 }
@@ -87,7 +87,7 @@ Result<SharedTensorValue> Trial::shared_value(std::string_view tensor, std::int6
     const TensorPlace place{tensor, step, mode, worker};
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
     const auto& record = sighting.record(RecordForm::kValue);
-    if (!record) return not_kept(place, sighting, "its value");
+    if (!record) return trial::value_not_kept(impl_->run(), place, sighting);
     Result<SharedTensorValue> mapped = sighting.reader().map_value(*record);
     if (mapped.ok() || mapped.status().code() == Code::kDataLoss) return mapped;
     TRAINWARDEN_ASSIGN_OR_RETURN(TensorValue value, sighting.reader().read_value(*record));

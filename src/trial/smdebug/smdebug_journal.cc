@@ -80,6 +80,10 @@ Status SmdebugJournal::missing(std::size_t step_index, const Status& cause) cons
 }
 
 Result<std::unique_ptr<storage::ReadableFile>> SmdebugJournal::open_events(std::size_t step_index) const {
+  if (contents_.event_file(step_index).empty()) {
+    return Status(Code::kOutOfRange, fmt::format("the index of step {} names no event file, so the values are lost",
+                                                 contents_.steps()[step_index].global_step));
+  }
   auto file = storage_.open(contents_.event_file(step_index));
   if (file.ok() || file.status().code() != Code::kNotFound) return file;
   return missing(step_index, file.status());
@@ -174,7 +178,9 @@ void SmdebugJournal::verify_step(std::size_t step_index) {
   const std::string path = contents_.event_file(step_index);
   const auto file = open_events(step_index);
   if (!file.ok()) {
-    if (file.status().code() != Code::kUnavailable) losses_.add_damage(path, 0, "event file missing", 1, 0);
+    const std::string where =
+        path.empty() ? fmt::format("index of step {}", contents_.steps()[step_index].global_step) : path;
+    if (file.status().code() != Code::kUnavailable) losses_.add_damage(where, 0, "event file missing", 1, 0);
     return;
   }
   for (const TaggedPlace& place : places) {

@@ -197,6 +197,34 @@ TEST(SmdebugRun, WithoutManifestsTheWorkersAreThoseThatWrote) {
   EXPECT_EQ(trial->last_complete_step(), 1) << "the second worker is waited for from now on";
 }
 
+// As smdebug counts: two programs that each believed to be alone write under two names.
+TEST(SmdebugRun, HowManyWorkersThereAreIsWhatTheManifestSays) {
+  SmdebugTestRun run(1);
+  run.add_steps(0, 1, {"worker_0", "worker_7"});
+  run.add({.step = 2, .worker = "worker_7"});
+  const auto trial = run.open();
+  EXPECT_EQ(trial->world_size(), 1);
+  EXPECT_EQ(trial->workers(), (Names{"worker_0", "worker_7"}));
+  EXPECT_EQ(trial->steps(), (Steps{0, 1, 2})) << "one worker has ended it, and there is one";
+  EXPECT_EQ(trial->workers_of("loss", 1), (Names{"worker_0", "worker_7"}));
+}
+
+TEST(SmdebugRun, AnIndexWithoutAnEventFileIsAStep) {
+  SmdebugTestRun run;
+  run.put("index/000000000/000000000000_worker_0.json",
+          R"({"meta":{"mode":"TRAIN","mode_step":0,"event_file_name":""},)"
+          R"("tensor_payload":[{"tensorname":"gradient/dummy","start_idx":0,"length":1}]})");
+  run.add({.step = 1, .mode = Mode::kTrain});
+  const auto trial = run.open();
+  EXPECT_EQ(trial->steps(), (Steps{0, 1}));
+  EXPECT_EQ(*trial->tensor_names({.step = 0}), Names{"gradient/dummy"});
+  EXPECT_TRUE(trial->losses().empty());
+  EXPECT_GT(trial->created_unix_ns(), 0) << "from the step that has values";
+  const Status status = trial->value("gradient/dummy", 0).status();
+  EXPECT_EQ(status.code(), Code::kOutOfRange);
+  EXPECT_TRUE(says(status, "the index of step 0 names no event file")) << status.message();
+}
+
 TEST(SmdebugRun, ABadManifestLeavesTheOthers) {
   SmdebugTestRun run(2, {collection("c", {"^loss"})});
   run.put(foreign::smdebug_manifest_file("worker_1"), "{\"collections\":");

@@ -78,7 +78,8 @@ Status SmdebugSource::refresh(std::int64_t last_complete_step) {
       first_step, [this](const IndexFile& file, const foreign::SmdebugIndex& index) { return take_in(file, index); });
   if (status.ok()) status = indexes;
   if (status.ok()) ended_ = marked;
-  info_.world_size = std::max({info_.world_size, manifests_.announced_workers(), static_cast<int>(workers_.size())});
+  const int announced = manifests_.announced_workers();  // its word holds, whatever names are seen
+  info_.world_size = announced > 0 ? announced : std::max(info_.world_size, static_cast<int>(workers_.size()));
   if (first_ && info_.created_unix_ns == 0) identify();
   return status;
 }
@@ -87,7 +88,7 @@ Status SmdebugSource::take_in(const IndexFile& file, const foreign::SmdebugIndex
   WorkerContents& contents = contents_of(file.worker);
   TRAINWARDEN_RETURN_IF_ERROR(contents.take_in(file.step, index));
   const bool is_first = !first_ || std::tie(file.step, file.worker) < std::tie(first_->step, first_->worker);
-  if (index.tensors.empty() || !is_first) return {};
+  if (index.tensors.empty() || index.event_file.empty() || !is_first) return {};
   first_ = FirstStep{file.step, file.worker, contents.steps().size() - 1};
   info_.created_unix_ns = 0;
   return {};

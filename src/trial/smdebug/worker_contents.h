@@ -34,7 +34,7 @@ class WorkerContents {
   std::span<const store::TensorEntry> tensors() const { return tensors_; }
   std::span<const store::StepEntry> steps() const { return steps_; }
   std::span<const store::Record> records(std::size_t step_index) const;
-  // The step's file, as its index names it; empty when it has only shapes.
+  // The step's file, as its index names it; empty when it has only shapes, or does not name it.
   std::string event_file(std::size_t step_index) const;
 
   struct ReductionPlace {
