@@ -30,6 +30,17 @@ std::optional<std::uint32_t> number_after(std::string_view text, std::string_vie
   return number;
 }
 
+bool is_random_id(std::string_view id) {
+  return id.size() == 32 && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// FNV-1a of 64 bits. Source: draft-eastlake-fnv.
+std::uint64_t hash_of(std::string_view text, std::uint64_t start) {
+  std::uint64_t hash = 14695981039346656037ULL ^ start;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return hash;
+}
+
 Status damaged_run(std::string_view what) {
   return Status(Code::kDataLoss, fmt::format("{} does not describe a run: {}", kRunFile, what));
 }
@@ -102,6 +113,22 @@ Result<RunInfo> read_run(const storage::Storage& storage) {
   Result<RunInfo> info = decode_run_info(*text);
   if (!info.ok()) return info.status().with_context(storage.describe(""));
   return info;
+}
+
+std::string run_identity(const RunInfo& info) {
+  if (info.id.empty() || is_random_id(info.id)) return info.id;
+  const std::string text = encode_run_info(info);
+  return fmt::format("{:016x}{:016x}", hash_of(text, 0), hash_of(text, 1));
+}
+
+Status check_same_run(const storage::Storage& storage, const RunInfo& info) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunInfo there, read_run(storage));
+  const std::string expected = run_identity(info);
+  const std::string found = run_identity(there);
+  if (found == expected) return Status();
+  return Status(Code::kFailedPrecondition,
+                fmt::format("{} holds another run by now: expected the run {}, found {}; open it again",
+                            storage.describe(""), expected, found));
 }
 
 std::uint32_t run_salt(const RunInfo& info) {

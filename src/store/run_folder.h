@@ -37,6 +37,12 @@ Result<RunInfo> create_or_join_run(storage::Storage& storage, const RunInfo& inf
 // kNotFound when there is no run.json, otherwise as decode_run_info.
 Result<RunInfo> read_run(const storage::Storage& storage);
 
+// Tells the run from every other one, also from one that was made later in the same folder: 32 hexadecimal digits. Its
+// id when that is such a number; else made of all that run.json says. Empty when it has no id (yet).
+std::string run_identity(const RunInfo& info);
+// Is it still this run that lies there? kFailedPrecondition when it is another one by now, otherwise as read_run.
+Status check_same_run(const storage::Storage& storage, const RunInfo& info);
+
 // Frames carry it, so that another run's frames are refused.
 std::uint32_t run_salt(const RunInfo& info);
 

@@ -74,6 +74,33 @@ TEST(RunFolderTest, NamesOfFilesAndWriters) {
   EXPECT_EQ(writer_id_of("other"), std::nullopt);
 }
 
+TEST(RunFolderTest, ARunIsToldFromTheOneThatTakesItsPlace) {
+  const RunInfo info = sample_run_info();
+  const auto storage = storage::create_memory_storage();
+  EXPECT_EQ(check_same_run(*storage, info).code(), Code::kNotFound);
+  storage->set_content(kRunFile, encode_run_info(info));
+  EXPECT_EQ(run_identity(info), info.id);
+  EXPECT_TRUE(check_same_run(*storage, info).ok());
+
+  RunInfo next = info;
+  next.id = "ffffffffffffffffffffffffffffffff";
+  storage->set_content(kRunFile, encode_run_info(next));
+  const Status refused = check_same_run(*storage, info);
+  EXPECT_EQ(refused.code(), Code::kFailedPrecondition);
+  EXPECT_NE(refused.message().find(next.id), std::string::npos) << refused.message();
+}
+
+TEST(RunFolderTest, AnIdThatIsNoNumberIsNoIdentityByItself) {
+  RunInfo first = sample_run_info();
+  first.id = "my run\n\x1b[31m";
+  RunInfo second = first;
+  second.created_unix_ns += 1;
+  EXPECT_EQ(run_identity(first).size(), 32u);
+  EXPECT_EQ(run_identity(first).find_first_not_of("0123456789abcdef"), std::string::npos);
+  EXPECT_NE(run_identity(first), run_identity(second));
+  EXPECT_EQ(run_identity(first), run_identity(decode_run_info(encode_run_info(first)).value()));
+}
+
 TEST(RunFolderTest, RunsHaveDifferentSalts) {
   RunInfo other = sample_run_info();
   other.id.back() = '0';

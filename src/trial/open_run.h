@@ -38,6 +38,7 @@ class OpenRun {
   const std::vector<std::unique_ptr<WorkerJournal>>& workers() const { return workers_; }  // by name
   WorkerJournal* find_worker(std::string_view name) const;                                 // null when unknown
   std::vector<RunLoss> losses() const;
+  Status check_same_run() const { return source_->check_same_run(); }
   std::string describe() const { return source_->describe(); }
 
   // The steps that hold the tensor, or any tensor when it is null, in one of the forms.

@@ -31,6 +31,7 @@ class OwnSource final : public RunSource {
     return run_state(workers, info_.world_size, age_ns_);
   }
   std::vector<RunLoss> losses(RunState state) const override;
+  Status check_same_run() const override { return store::check_same_run(*storage_, info_); }
   std::string describe() const override { return storage_->describe(""); }
 
  private:

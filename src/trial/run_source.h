@@ -57,6 +57,9 @@ class RunSource {
   // What is missing from the run and is in no journal's losses.
   virtual std::vector<RunLoss> losses(RunState state) const = 0;
 
+  // Is it still this run that lies there? kFailedPrecondition when it is another one by now, kNotFound when none is.
+  virtual Status check_same_run() const = 0;
+
   virtual std::string describe() const = 0;  // for messages
 };
 

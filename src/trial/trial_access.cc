@@ -23,6 +23,14 @@ const store::RunInfo& TrialAccess::run_info(const Trial& trial) {
   return trial.impl_->run().info();
 }
 
+std::string TrialAccess::identity(const Trial& trial) {
+  return store::run_identity(run_info(trial));
+}
+
+Status TrialAccess::check_same_run(const Trial& trial) {
+  return trial.impl_->run().check_same_run();
+}
+
 Status TrialAccess::check_writable(const Trial& trial, std::string_view wanted) {
   if (trial.recorder() == "trainwarden") return {};
   return Status(Code::kFailedPrecondition,

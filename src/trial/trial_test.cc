@@ -36,6 +36,18 @@ TEST(Trial, OpensAnEmptyRun) {
   EXPECT_TRUE(trial->tensor_names()->empty());
 }
 
+TEST(Trial, ARunThatWasMadeAgainInItsFolderIsAnother) {
+  TestRun run;
+  const auto trial = run.open();
+  EXPECT_EQ(TrialAccess::identity(*trial), run.info().id);
+  EXPECT_TRUE(TrialAccess::check_same_run(*trial).ok());
+  store::RunInfo next = run.info();
+  next.id = "0123456789abcdef0123456789abcdef";
+  run.storage()->set_content(store::kRunFile, store::encode_run_info(next));
+  EXPECT_EQ(TrialAccess::check_same_run(*trial).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(TrialAccess::identity(*trial), run.info().id) << "an open trial stays the one it was";
+}
+
 TEST(Trial, ThereIsNoRun) {
   const auto trial = TrialAccess::open(storage::create_memory_storage());
   EXPECT_EQ(trial.status().code(), Code::kNotFound);

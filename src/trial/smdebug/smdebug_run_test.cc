@@ -361,6 +361,7 @@ TEST(SmdebugRun, TheIdIsTheFoldersOwn) {
   EXPECT_EQ(run.open()->run_id(), id);
   EXPECT_EQ(run.open()->created_unix_ns(), 1'600'000'000'000'000'000);
   SmdebugTestRun other;
+  EXPECT_TRUE(TrialAccess::check_same_run(*other.open()).ok());
   other.add_steps(1, 2);
   EXPECT_NE(other.open()->run_id(), id);
 }

@@ -38,6 +38,7 @@ class SmdebugSource final : public RunSource {
     return ended_ ? RunState::kCompleted : RunState::kRunning;
   }
   std::vector<RunLoss> losses(RunState state) const override;
+  Status check_same_run() const override;
   std::string describe() const override { return storage_->describe(""); }
 
  private:
@@ -56,6 +57,7 @@ class SmdebugSource final : public RunSource {
   WorkerContents& contents_of(const std::string& worker);
   Status take_in(const IndexFile& file, const foreign::SmdebugIndex& index);
   void identify();
+  std::int64_t first_unix_ns(const WorkerContents& contents) const;
 
   const std::shared_ptr<const storage::Storage> storage_;
   Manifests manifests_;
@@ -111,12 +113,28 @@ std::vector<SourceWorker> SmdebugSource::workers() const {
 // Empty and 0 until the step's values can be read.
 void SmdebugSource::identify() {
   const WorkerContents& contents = contents_of(first_->worker);
-  info_.created_unix_ns = SmdebugJournal(*storage_, contents, ended_).unix_ns(first_->step_index);
+  info_.created_unix_ns = first_unix_ns(contents);
   if (info_.created_unix_ns == 0) return;
   const store::Record& record = contents.records(first_->step_index)[0];
   const std::string& tensor = contents.tensors()[record.tensor].name;
   info_.id = fmt::format("{:016x}{:08x}{:08x}", info_.created_unix_ns, crc32c(as_bytes(first_->worker)),
                          crc32c(as_bytes(tensor)));
+}
+
+// As its file says now.
+std::int64_t SmdebugSource::first_unix_ns(const WorkerContents& contents) const {
+  return SmdebugJournal(*storage_, contents, ended_).unix_ns(first_->step_index);
+}
+
+Status SmdebugSource::check_same_run() const {
+  if (!holds_smdebug_run(*storage_)) {
+    return Status(Code::kNotFound, fmt::format("the run at {} is gone", storage_->describe("")));
+  }
+  if (info_.created_unix_ns == 0) return {};  // without a step it has nothing that tells it from others
+  if (first_unix_ns(workers_.at(first_->worker).contents) == info_.created_unix_ns) return {};
+  return Status(Code::kFailedPrecondition,
+                fmt::format("{} holds another run by now: its first step is not the one of the run {}; open it again",
+                            storage_->describe(""), info_.id));
 }
 
 std::vector<RunLoss> SmdebugSource::losses(RunState state) const {
