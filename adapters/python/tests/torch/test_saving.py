@@ -92,6 +92,47 @@ def test_a_watched_training_goes_on_bit_for_bit(run_dir: Path, kind: str) -> Non
     assert len(losses) - last > 10
 
 
+class _Command:
+    """Unpickled, it runs a command."""
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.system, (f"touch {self._target}",)
+
+
+def test_a_hostile_checkpoint_runs_nothing(tmp_path: Path) -> None:
+    model = network()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    file, target = tmp_path / "hostile.pt", tmp_path / "the-command-ran"
+    torch.save({"model": network().state_dict(), "step": 3, "rng": _Command(target)}, file)
+    with pytest.raises(trainwarden.Error, match="trusted=True"):
+        trainwarden.torch.restore(file, model)
+    assert not target.exists()
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+    trainwarden.torch.restore(file, model, with_random_states=False, trusted=True)
+    assert target.exists()
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_nothing_is_run_in_any_format_of_torch_save(tmp_path: Path, zipped: bool) -> None:
+    file, target = tmp_path / "hostile.pt", tmp_path / "the-command-ran"
+    torch.save({"model": _Command(target)}, file, _use_new_zipfile_serialization=zipped)
+    with pytest.raises(trainwarden.Error, match="trusted=True"):
+        trainwarden.torch.restore(file, network())
+    with file.open("rb") as opened, pytest.raises(trainwarden.Error, match="trusted=True"):
+        trainwarden.torch.restore(opened, network())
+    assert not target.exists()
+
+
+def test_a_compiled_program_is_no_checkpoint(tmp_path: Path) -> None:
+    torch.jit.save(torch.jit.script(nn.Linear(1, 1)), tmp_path / "program.pt")
+    with pytest.raises(trainwarden.Error, match="compiled program"):
+        trainwarden.torch.restore(tmp_path / "program.pt", network())
+
+
 def test_an_untouched_program_goes_on_bit_for_bit(runner: Runner) -> None:
     run_dir = runner.folder / "resumable"
     environment = {**runner.attached_environment(run_dir), "SAVED_IN": str(run_dir / "checkpoints")}

@@ -15,6 +15,7 @@ from torch.optim import Optimizer
 from .._core import CheckpointRequest
 from ..errors import Error
 from . import interception
+from .loading import load_state
 from .naming import variable_name
 from .roots import Model
 
@@ -163,7 +164,12 @@ def set_random_states(states: Mapping[str, Any]) -> None:
 
 
 def restore(
-    file: Any, model: Models, optimizer: Optional[Optimizers] = None, *, with_random_states: bool = True
+    file: Any,
+    model: Models,
+    optimizer: Optional[Optimizers] = None,
+    *,
+    with_random_states: bool = True,
+    trusted: bool = False,
 ) -> int:
     """Puts the state that was saved on request back, and gives the step that was the last before it was saved.
 
@@ -173,8 +179,14 @@ def restore(
     Arguments:
         model, optimizer: of the same kinds as those that were saved; several by name, as they were saved.
         with_random_states: also those of the generators of random numbers.
+        trusted: the file may hold objects of any kind. Loading them runs code that the file names: only for files of
+            people whom you would let run programs on this machine.
+
+    Raises:
+        trainwarden.Error: the file holds more than tensors, numbers, texts and containers of them, and is not trusted.
+            Nothing of it was run, and model and optimizer are as before.
     """
-    state = torch.load(file, map_location="cpu")
+    state = load_state(file, trusted=trusted)
     _put_back(state, "model", model)
     if optimizer is not None:
         _put_back(state, "optimizer", optimizer)
