@@ -7,6 +7,7 @@ readonly python=/usr/bin/python3 # the distribution's, which has NumPy; another 
 passed=0
 failed=0
 failures=()
+stage_times=() # "SECONDS NAME"
 
 # check NAME COMMAND...: one check. Its output is shown only when it fails.
 check() {
@@ -34,6 +35,7 @@ stage() {
   shift
   say "---- $name"
   "$@"
+  stage_times+=("$((SECONDS - begin)) $name")
   say "---- $name took $((SECONDS - begin)) s"
 }
 
@@ -173,9 +175,17 @@ show_fuzz_log() {
   [[ -e build/asan/fuzzing/$1.passed ]]
 }
 
+# What each stage took, and all of them.
+show_stage_times() {
+  ((${#stage_times[@]} > 0)) || return 0
+  printf '%s\n' "${stage_times[@]}" | awk '{ sum += $1; print } END { print sum " together" }' |
+    while read -r seconds name; do say "$(printf '%6d s  %s' "$seconds" "$name")"; done
+}
+
 # The last line of the output is "N passed, N failed".
 summarise() {
   local failure
+  show_stage_times
   for failure in "${failures[@]}"; do say "FAILED: $failure"; done
   echo "$passed passed, $failed failed"
   ((failed == 0 && passed > 0))

@@ -49,6 +49,16 @@ class CountingTest(unittest.TestCase):
         self.assertIn("why", result.stderr)
         self.assertIn("FAILED: one", result.stderr)
 
+    def test_the_time_of_each_stage_and_their_sum_are_told_at_the_end(self):
+        result = run_test_functions("stage_times=('60 first' '3 the second'); check one true; summarise")
+        lines = [line.split() for line in result.stderr.splitlines()[-3:]]
+        self.assertEqual(lines, [["60", "s", "first"], ["3", "s", "the", "second"], ["63", "s", "together"]])
+        self.assertEqual(result.stdout.splitlines()[-1], "1 passed, 0 failed")
+
+    def test_a_stage_counts_its_time(self):
+        result = run_test_functions("work() { SECONDS=$((SECONDS + 7)); check one true; }; stage it work; summarise")
+        self.assertRegex(result.stderr, r"(?m)^ +[78] s  it$")
+
     def test_nothing_run_is_not_a_pass(self):
         self.assertEqual(run_test_functions("summarise").returncode, 1)
 
