@@ -31,3 +31,17 @@ build() {
   configure "$preset" || return 1
   "${wrap[@]}" cmake --build "build/$preset" --parallel "$(build_jobs)" ${1:+--target "$@"}
 }
+
+# What `trainwarden run` preloads into LibTorch programs that know nothing of it. It looks for them in ../lib.
+preload_targets=(trainwarden_preload trainwarden_torch_attach)
+
+# The example and all that README's first commands need.
+build_demo() {
+  build release trainwarden fashion_mnist "${preload_targets[@]}"
+}
+
+# Prints the library that TRAINWARDEN_PRELOAD_LIBRARY takes.
+build_preload() {
+  build release "${preload_targets[@]}" >&2 || return 1
+  echo "$PWD/build/release/lib/libtrainwarden_preload.so"
+}

@@ -88,10 +88,10 @@ TEST_F(ActionChoiceTest, AMistakeIsToldBeforeAnythingBegins) {
 }
 
 TEST_F(ActionChoiceTest, SkipStepIsForWhoStartsTheTraining) {
-  const ActionChoice choice{{"skip-step:rule=NaNLoss"}, ""};
+  const ActionChoice choice{{"skip-step:rule=ExplodingTensor"}, ""};
   const auto allowed = choice.wiring(SkipStep::kAllowed);
   ASSERT_TRUE(allowed.ok()) << allowed.status().message();
-  EXPECT_EQ(allowed->skip_step_rules(), std::vector<std::string>{"NaNLoss"});
+  EXPECT_EQ(allowed->skip_step_rules(), std::vector<std::string>{"ExplodingTensor"});
   const auto refused = choice.wiring(SkipStep::kRefused);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), Code::kInvalidArgument);

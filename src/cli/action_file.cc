@@ -11,6 +11,7 @@
 #include "cli/action_choice.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/known_rules.h"
 #include "cli/test_alert.h"
 #include "cli/wiring_view.h"
 #include "storage/memory_storage.h"
@@ -25,11 +26,23 @@ struct LoadedFile {
   std::vector<delivery::Subscription> subscriptions;
 };
 
+// What rules with these specs are called.
+Result<std::vector<std::string>> rule_names(const std::vector<std::string>& specs) {
+  std::vector<std::string> names;
+  for (const std::string& text : specs) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(RuleSpec spec, parse_rule_spec(text));
+    names.push_back(std::move(spec.name));
+  }
+  return names;
+}
+
 // `run`: what the places of actions that act on the run are called.
-Result<LoadedFile> load(const std::string& file, const std::string& run) {
+Result<LoadedFile> load(const std::string& file, const std::vector<std::string>& own_rules, const std::string& run) {
   LoadedFile loaded;
   TRAINWARDEN_ASSIGN_OR_RETURN(delivery::Wiring wiring, delivery::read_wiring_file(file));
   loaded.wiring.parts.push_back(std::move(wiring));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> own, rule_names(own_rules));
+  TRAINWARDEN_RETURN_IF_ERROR(check_named_rules(loaded.wiring, own));
   actions::RunContext context;
   context.name = run;
   context.path = run;
@@ -40,8 +53,8 @@ Result<LoadedFile> load(const std::string& file, const std::string& run) {
 
 }  // namespace
 
-int check_action_file(const std::string& file, bool as_json) {
-  const auto loaded = load(file, "the run");
+int check_action_file(const std::string& file, const std::vector<std::string>& own_rules, bool as_json) {
+  const auto loaded = load(file, own_rules, "the run");
   if (!loaded.ok()) return report_error(loaded.status());
   const auto actions = wired_actions(loaded->wiring, loaded->subscriptions);
   const auto secrets = secrets_of(loaded->wiring);
@@ -136,8 +149,9 @@ Status nothing_to_test(const LoadedFile& loaded, const std::string& file, const 
 
 }  // namespace
 
-int test_action_file(const std::string& file, const std::string& name, bool as_json) {
-  const auto loaded = load(file, kTestRun);
+int test_action_file(const std::string& file, const std::string& name, const std::vector<std::string>& own_rules,
+                     bool as_json) {
+  const auto loaded = load(file, own_rules, kTestRun);
   if (!loaded.ok()) return report_error(loaded.status());
   const std::vector<Tested> tested = send_tests(*loaded, name, as_json);
   if (tested.empty()) return report_error(nothing_to_test(*loaded, file, name));

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace trainwarden::cli {
 
-// Prints what leads to which action, and where secrets are. Returns the exit code: 1 when a secret cannot be read now.
-int check_action_file(const std::string& file, bool as_json);
+// Prints what leads to which action, and where secrets are. Returns the exit code: 1 when a secret cannot be read now,
+// 2 when an action is for a rule that neither exists nor is one of `own_rules`, which are specs as --rule takes them.
+int check_action_file(const std::string& file, const std::vector<std::string>& own_rules, bool as_json);
 
 // Sends an alert that says it is a test to each subscription, or to the one with this name, and prints what came of it.
 // Actions that act on a training are left out. Returns the exit code: 1 when one of them has not arrived.
-int test_action_file(const std::string& file, const std::string& name, bool as_json);
+int test_action_file(const std::string& file, const std::string& name, const std::vector<std::string>& own_rules,
+                     bool as_json);
 
 }  // namespace trainwarden::cli

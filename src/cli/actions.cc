@@ -19,6 +19,7 @@ struct ActionsOptions {
   std::string name;  // of an action; with --test of a subscription
   std::string check;
   std::string test;
+  std::vector<std::string> rules;  // of the user's own, which the file may name
   bool markdown = false;
   bool json = false;
 };
@@ -91,8 +92,8 @@ int act(const ActionsOptions& options) {
     fmt::print("{}", action_reference(all_action_kinds()));
     return kExitFine;
   }
-  if (!options.check.empty()) return check_action_file(options.check, options.json);
-  if (!options.test.empty()) return test_action_file(options.test, options.name, options.json);
+  if (!options.check.empty()) return check_action_file(options.check, options.rules, options.json);
+  if (!options.test.empty()) return test_action_file(options.test, options.name, options.rules, options.json);
   return list_kinds(options);
 }
 
@@ -113,10 +114,16 @@ void add_actions(CLI::App& app, Action& action) {
                   "training")
       ->type_name("FILE")
       ->excludes(check);
+  command.add_option("--rule", o.rules, "A rule of your own that the file may name, as --rule of `run` has it")
+      ->type_name("RULE")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--markdown", o.markdown, "The reference of all actions, as it is in docs/reference");
   add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden actions", "trainwarden actions webhook",
-                         "trainwarden actions --check actions.toml", "trainwarden actions --test actions.toml ops"});
+  set_examples(command,
+               {"trainwarden actions", "trainwarden actions webhook", "trainwarden actions --check actions.toml",
+                "trainwarden actions --check actions.toml --rule my_rules.py:MyRule",
+                "trainwarden actions --test actions.toml ops"});
 }
 
 }  // namespace trainwarden::cli

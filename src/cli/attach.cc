@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/run_locator.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -44,13 +45,14 @@ bool can_be_preloaded(const fs::path& library) {
   return library.string().find_first_of(" :") == std::string::npos;
 }
 
-void preload(AttachPlan& plan, const Environment& environment) {
+void preload(AttachPlan& plan, const std::vector<std::string>& program, const Environment& environment) {
   const auto library = find_preload_library(environment);
   if (!library) {
     plan.warning = fmt::format(
-        "{} is not beside this program, so a LibTorch program is not watched; build Trainwarden with "
-        "-DTRAINWARDEN_TORCH=ON, or name the library in TRAINWARDEN_PRELOAD_LIBRARY",
-        kPreloadLibrary);
+        "{} is not beside this program (the Python package has none, as it must fit the program's LibTorch), so a "
+        "LibTorch program is not watched. In a clone of Trainwarden this watches it: "
+        "TRAINWARDEN_PRELOAD_LIBRARY=$(./dev preload) {} run -- {}",
+        kPreloadLibrary, typed_program(), program.empty() ? "PROGRAM" : printable(program.front()));
   } else if (!can_be_preloaded(*library)) {
     plan.warning =
         fmt::format("{} cannot be preloaded: its path has a space or a colon; install it elsewhere", library->string());
@@ -106,10 +108,10 @@ AttachPlan plan_attach(const std::vector<std::string>& command, const std::strin
                        const Environment& environment) {
   AttachPlan plan;
   plan.environment["TRAINWARDEN_ATTACH"] = mode == "off" ? "0" : "1";
-  if (mode == "preload") preload(plan, environment);
+  if (mode == "preload") preload(plan, command, environment);
   if (mode != "auto") return plan;
   const auto word = find_watched_word(command, environment);
-  if (word && word->kind == ProgramKind::kTorch) preload(plan, environment);
+  if (word && word->kind == ProgramKind::kTorch) preload(plan, command, environment);
   if (word && word->kind == ProgramKind::kSanitizedTorch) {
     plan.warning = fmt::format("{} {}", printable(word->file.string()), kSanitizedHelp);
   }

@@ -59,7 +59,7 @@ TEST_F(AttachTest, AMissingLibraryIsAWarning) {
   variables_["TRAINWARDEN_PRELOAD_LIBRARY"] = (folder_ / "missing.so").string();
   const AttachPlan missing = plan("preload");
   EXPECT_FALSE(missing.environment.contains("LD_PRELOAD"));
-  EXPECT_NE(missing.warning.find("TRAINWARDEN_PRELOAD_LIBRARY"), std::string::npos) << missing.warning;
+  EXPECT_NE(missing.warning.find("TRAINWARDEN_PRELOAD_LIBRARY=$(./dev preload)"), std::string::npos) << missing.warning;
 }
 
 TEST_F(AttachTest, APathThatTheLoaderWouldCutIsAWarning) {

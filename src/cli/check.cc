@@ -31,10 +31,10 @@ Result<CheckPlan> make_plan(const CheckOptions& options) {
   plan.rules = options.rules;
   plan.results = options.results;
   plan.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(std::thread::hardware_concurrency());
-  for (const std::string& run : options.runs) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(std::filesystem::path path, locate_run(run, runs_folder(options.folder)));
-    plan.runs.push_back(std::move(path));
-  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(LocatedRuns located, locate_runs(options.runs, runs_folder(options.folder)));
+  const std::string note = left_out_note(located);
+  if (!note.empty()) fmt::print(stderr, "trainwarden: note: {}\n", note);
+  plan.runs = std::move(located.runs);
   return plan;
 }
 

@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "cli/attn_command.h"
+#include "cli/all_commands.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
-#include "cli/serve_command.h"
 #include "trainwarden/version.h"
 
 namespace trainwarden::cli {
@@ -25,35 +24,10 @@ constexpr const char* kExitCodes =
     "  4  data lost or damaged\n"
     "`trainwarden COMMAND --help` has examples. NO_COLOR=1 turns colours off.";
 
-void add_commands(CLI::App& app, Action& action) {
+void describe_program(CLI::App& app) {
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("trainwarden {}", version()));
   app.footer(kExitCodes);
-  add_demo(app, action);
-  add_run(app, action);
-  add_capture(app, action);
-  add_stop(app, action);
-  add_save(app, action);
-  add_serve(app, action);
-  add_ls(app, action);
-  add_show(app, action);
-  add_describe(app, action);
-  add_top(app, action);
-  add_plot(app, action);
-  add_tensors(app, action);
-  add_steps(app, action);
-  add_value(app, action);
-  add_attn(app, action);
-  add_rules(app, action);
-  add_check(app, action);
-  add_watch(app, action);
-  add_events(app, action);
-  add_actions(app, action);
-  add_export(app, action);
-  add_import(app, action);
-  add_doctor(app, action);
-  add_completion(app, action);
-  add_rule_host(app, action);
 }
 
 // The sub-command that was being parsed, as the user would type it.
@@ -98,7 +72,8 @@ int main_of(int argc, char** argv) {
   CLI::App app("Sees inside training jobs while they run, judges what it sees, and acts on the verdict.",
                "trainwarden");
   Action action;
-  add_commands(app, action);
+  describe_program(app);
+  add_all_commands(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

@@ -14,6 +14,7 @@
 #include "cli/exit_code.h"
 #include "cli/follow_up.h"
 #include "cli/guard_environment.h"
+#include "cli/known_rules.h"
 #include "cli/rule_choice.h"
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
@@ -78,6 +79,7 @@ Result<Judging> choose_judging(const RunOptions& options) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto inside, create_rules(judging.places.inside));
   const std::vector<std::string> inside_ids = rules::rule_ids(inside);
   judging.rule_ids.insert(judging.rule_ids.end(), inside_ids.begin(), inside_ids.end());
+  TRAINWARDEN_RETURN_IF_ERROR(check_rules_of_actions(wiring, judging.rule_ids));
   judging.subscribe = follow_up(std::move(wiring), judging.rule_ids);
   return judging;
 }

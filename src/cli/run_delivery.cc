@@ -6,12 +6,25 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "cli/known_rules.h"
 #include "cli/run_locator.h"
+#include "rules/rule_history.h"
 #include "storage/local_storage.h"
 #include "trial/trial_access.h"
 #include "views/event_log.h"
 
 namespace trainwarden::cli {
+namespace {
+
+// The ids of the rules that have judged the run, which may be of the user's own.
+Result<std::vector<std::string>> judged_rules(const std::filesystem::path& run) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto histories, rules::read_rule_histories(run));
+  std::vector<std::string> ids;
+  for (const rules::RuleHistory& history : histories) ids.push_back(history.status.rule_id);
+  return ids;
+}
+
+}  // namespace
 
 RunDelivery::RunDelivery(std::unique_ptr<storage::Storage> storage, std::unique_ptr<Trial> trial,
                          std::unique_ptr<events::Ledger> ledger)
@@ -32,6 +45,8 @@ Result<std::unique_ptr<RunDelivery>> RunDelivery::start(const std::filesystem::p
                                events::Ledger::open(*storage, system_clock(), TrialAccess::run_info(*trial)));
   std::unique_ptr<RunDelivery> delivery(new RunDelivery(std::move(storage), std::move(trial), std::move(ledger)));
   TRAINWARDEN_RETURN_IF_ERROR(delivery->poll());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> judged, judged_rules(run));
+  TRAINWARDEN_RETURN_IF_ERROR(check_named_rules(wiring, judged));
   if (files_of_ledger) {
     std::vector<delivery::Wiring> files = delivery->files_of_ledger();
     wiring.parts.insert(wiring.parts.begin(), std::make_move_iterator(files.begin()),

@@ -1,5 +1,6 @@
 #include "cli/run_locator.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <system_error>
@@ -66,6 +67,38 @@ Result<fs::path> locate_run(const std::string& text, const fs::path& folder) {
   }
   if (is_run(folder / text)) return folder / text;
   return unknown_run(text, folder);
+}
+
+Result<LocatedRuns> locate_runs(const std::vector<std::string>& texts, const fs::path& folder) {
+  LocatedRuns located;
+  Status first_wrong;
+  for (const std::string& text : texts) {
+    auto run = locate_run(text, folder);
+    std::error_code ignored;
+    if (run.ok()) {
+      located.runs.push_back(std::move(run).value());
+    } else if (fs::is_regular_file(text, ignored)) {
+      if (first_wrong.ok()) first_wrong = run.status();
+      located.plain_files.push_back(text);
+    } else {
+      return run.status();
+    }
+  }
+  if (located.runs.empty()) return first_wrong;
+  return located;
+}
+
+std::string left_out_note(const LocatedRuns& located) {
+  constexpr std::size_t kMostNames = 5;
+  const std::size_t count = located.plain_files.size();
+  if (count == 0) return {};
+  std::string names;
+  for (std::size_t i = 0; i < std::min(count, kMostNames); ++i) {
+    names += (i == 0 ? "" : ", ") + printable(located.plain_files[i]);
+  }
+  return fmt::format("{} no run{} and {} left out: {}{}",
+                     count == 1 ? "a plain file is" : fmt::format("{} plain files are", count), count == 1 ? "" : "s",
+                     count == 1 ? "was" : "were", names, count > kMostNames ? ", ..." : "");
 }
 
 std::string run_name(const fs::path& run) {

@@ -18,6 +18,16 @@ std::filesystem::path runs_folder(const std::string& option, const Environment& 
 // `text` is a path (it has a slash, or is itself a run) or the name of a run in `folder`. kNotFound names the nearest.
 Result<std::filesystem::path> locate_run(const std::string& text, const std::filesystem::path& folder);
 
+// Several at once, as a shell writes `runs/*`: plain files among them are no runs and nobody's mistake.
+struct LocatedRuns {
+  std::vector<std::filesystem::path> runs;
+  std::vector<std::string> plain_files;  // were left out
+};
+// As locate_run() for the first that is neither a run nor left out; a plain file is left out beside runs only.
+Result<LocatedRuns> locate_runs(const std::vector<std::string>& texts, const std::filesystem::path& folder);
+// "2 plain files are no runs and were left out: first.log, second.log"; "" when none was.
+std::string left_out_note(const LocatedRuns& located);
+
 // The run's name for people: its folder's.
 std::string run_name(const std::filesystem::path& run);
 

@@ -51,6 +51,22 @@ TEST_F(RunLocator, APathWithoutARunIsNotTakenForAName) {
   EXPECT_NE(run.status().message().find("run.json"), std::string::npos);
 }
 
+TEST_F(RunLocator, PlainFilesBesideRunsAreLeftOut) {
+  make_run("first");
+  std::ofstream(runs_ / "first.log") << "what it printed";
+  const std::string run = (runs_ / "first").string();
+  const std::string log = (runs_ / "first.log").string();
+  const auto located = locate_runs({run, log}, runs_);
+  ASSERT_TRUE(located.ok()) << located.status().message();
+  EXPECT_EQ(located->runs, std::vector<fs::path>{run});
+  EXPECT_EQ(located->plain_files, std::vector<std::string>{log});
+  EXPECT_NE(left_out_note(*located).find("first.log"), std::string::npos);
+  EXPECT_EQ(left_out_note({{run}, {}}), "");
+
+  EXPECT_EQ(locate_runs({log}, runs_).status().code(), Code::kNotFound) << "alone it was meant";
+  EXPECT_EQ(locate_runs({run, log, (runs_ / "frist").string()}, runs_).status().code(), Code::kNotFound);
+}
+
 TEST_F(RunLocator, AFolderThatSmdebugWroteIsARun) {
   fs::create_directories(runs_ / "old" / "index");
   fs::create_directories(runs_ / "notes" / "events");

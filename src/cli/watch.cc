@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/follow_up.h"
+#include "cli/known_rules.h"
 #include "cli/rule_choice.h"
 #include "cli/rule_report.h"
 #include "cli/run_locator.h"
@@ -52,13 +53,16 @@ int act(const WatchOptions& options) {
   if (!rules.ok()) return report_error(rules.status());
   auto wiring = options.actions.wiring(SkipStep::kRefused);
   if (!wiring.ok()) return report_error(wiring.status());
+  const std::vector<std::string> rule_ids = rules::rule_ids(*rules);
+  const Status named = check_rules_of_actions(*wiring, rule_ids);
+  if (!named.ok()) return report_error(named);
   const auto run = run_to_watch(options);
   if (!run.ok()) return report_error(run.status());
 
   SignalRelay relay;  // before the session's thread
   WatchView view(stderr, Chatter::kProgress);
   const bool asks_training = wiring->asks_training();
-  const watch::Subscribe subscribe = follow_up(std::move(wiring).value(), rules::rule_ids(*rules));
+  const watch::Subscribe subscribe = follow_up(std::move(wiring).value(), rule_ids);
   WatchSession session({*run, std::move(rules).value(), options.rules.mute, subscribe, asks_training}, view);
   while (!session.done() && !relay.wait_for_end(kLookInterval)) {
   }

@@ -309,7 +309,7 @@ TEST(WiringFile, TheExampleOfTheDocument) {
   const auto subscriptions = subscribe(local, kinds_here, RunContext{.name = "r", .path = "/r"});
   ASSERT_TRUE(subscriptions.ok()) << subscriptions.status().to_string();
   EXPECT_EQ(names_of(*subscriptions),
-            (Words{"stop-NaNLoss-VanishingGradient", "save-ExplodingTensor", "file", "handler"}));
+            (Words{"stop-NonFiniteOrigin-VanishingGradient", "save-ExplodingTensor", "file", "handler"}));
 }
 
 TEST(WireText, ActionAlone) {

@@ -69,6 +69,12 @@ Result<RuleSpec> parse_rule_spec(std::string_view text) {
     if (rules::language::reads_like_expression(text) && !begins_with_rule(text)) {
       return rules::language::parse_expression_spec(text);
     }
+    if (trim(text) == "*") {
+      return Status(
+          Code::kInvalidArgument,
+          "\"*\" is no rule: --rules default takes those that suit every training, --rules all every rule that "
+          "needs no parameter");
+    }
     TRAINWARDEN_ASSIGN_OR_RETURN(const SpecText words, split_spec(text, "rule"));
     TRAINWARDEN_ASSIGN_OR_RETURN(const RuleKind* kind, find_kind(words.name));
     RuleSpec spec{kind->description.name, {}};

@@ -37,13 +37,13 @@ TEST_F(ActionsCommand, ListsActionsAndTellsAllAboutOne) {
 TEST_F(ActionsCommand, CheckSaysWhatWouldHappenAndShowsNoSecret) {
   setenv("TW_TEST_URL", "https://hooks.example.com/hidden-token", 1);
   const std::string actions = file(
-      "[[on]]\nrule = \"NaNLoss\"\ndo = \"stop\"\n"
+      "[[on]]\nrule = \"ExplodingTensor\"\ndo = \"stop\"\n"
       "[[on]]\nname = \"ops\"\nrule = \"*\"\ndo = \"webhook\"\nurl = { env = \"TW_TEST_URL\" }\n");
   const Outcome text = cli({"actions", "--check", actions});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_NE(text.out.find("$TW_TEST_URL"), std::string::npos) << text.out;
   const Outcome json = cli({"actions", "--check", actions, "--json"});
-  EXPECT_EQ(json.json().at("on").at(0).at("rules").at(0), "NaNLoss");
+  EXPECT_EQ(json.json().at("on").at(0).at("rules").at(0), "ExplodingTensor");
   EXPECT_EQ(json.json().at("secrets").at(0).at("readable"), true);
   EXPECT_EQ((text.out + json.out).find("hidden-token"), std::string::npos);
   unsetenv("TW_TEST_URL");
@@ -51,7 +51,7 @@ TEST_F(ActionsCommand, CheckSaysWhatWouldHappenAndShowsNoSecret) {
 }
 
 TEST_F(ActionsCommand, AMistakeInAFileIsWrongUsageWithItsLine) {
-  const std::string actions = file("[[on]]\nrule = \"NaNLoss\"\ndo = \"stpo\"\n");
+  const std::string actions = file("[[on]]\nrule = \"ExplodingTensor\"\ndo = \"stpo\"\n");
   for (const char* option : {"--check", "--test"}) {
     const Outcome outcome = cli({"actions", option, actions});
     EXPECT_EQ(outcome.exit_code, 2);
@@ -63,7 +63,7 @@ TEST_F(ActionsCommand, AMistakeInAFileIsWrongUsageWithItsLine) {
 TEST_F(ActionsCommand, ATestAlertReachesAllButWhatNeedsATraining) {
   const std::string actions = file(
       "[[on]]\nrule = \"*\"\ndo = \"stop\"\n"
-      "[[on]]\nname = \"log\"\nrule = \"NaNLoss\"\ndo = \"file\"\npath = \"" +
+      "[[on]]\nname = \"log\"\nrule = \"ExplodingTensor\"\ndo = \"file\"\npath = \"" +
       log() +
       "\"\n"
       "[[on]]\nname = \"bad\"\nrule = \"*\"\ndo = \"exec\"\ncommand = \"false\"\n");
@@ -71,7 +71,7 @@ TEST_F(ActionsCommand, ATestAlertReachesAllButWhatNeedsATraining) {
   EXPECT_EQ(one.exit_code, 0) << one.err;
   const auto alert = nlohmann::json::parse(read_file(log()));
   EXPECT_EQ(alert.at("data").at("test"), true);
-  EXPECT_EQ(alert.at("subject"), "NaNLoss");
+  EXPECT_EQ(alert.at("subject"), "ExplodingTensor");
   EXPECT_TRUE(alert.at("id").get<std::string>().starts_with("test-"));
 
   const Outcome all = cli({"actions", "--test", actions, "--json"});
@@ -84,6 +84,19 @@ TEST_F(ActionsCommand, ATestAlertReachesAllButWhatNeedsATraining) {
   const Outcome unknown = cli({"actions", "--test", actions, "lgo"});
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_NE(unknown.err.find("\"log\""), std::string::npos) << unknown.err;
+}
+
+TEST_F(ActionsCommand, ARuleThatNobodyHasIsWrongUsageWithItsLine) {
+  const std::string actions = file("[[on]]\nrule = \"NaNLoss\"\ndo = \"stop\"\n");
+  for (const char* option : {"--check", "--test"}) {
+    const Outcome outcome = cli({"actions", option, actions});
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+    EXPECT_NE(outcome.err.find("line 1"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("NaNLoss"), std::string::npos) << outcome.err;
+  }
+  const std::string own = file("[[on]]\nrule = \"MyRule\"\ndo = \"stop\"\n");
+  EXPECT_EQ(cli({"actions", "--check", own}).exit_code, 2);
+  EXPECT_EQ(cli({"actions", "--check", own, "--rule", "my_rules.py:MyRule"}).exit_code, 0);
 }
 
 TEST_F(ActionsCommand, AFileThatOnlyStopsCannotBeTested) {

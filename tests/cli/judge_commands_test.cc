@@ -174,6 +174,38 @@ TEST_F(JudgeCommands, ThePlanSaysWhatIsCapturedAndWhatItCosts) {
   EXPECT_EQ(cli({"rules", "--plan"}).exit_code, 2) << "of which rules?";
 }
 
+TEST_F(JudgeCommands, CheckOfAllInAFolderLeavesOutWhatIsNoRun) {
+  train("healthy");
+  std::ofstream(runs_ / "healthy.log") << "what the training printed";
+  const Outcome outcome = shell("cd " + folder_.string() + " && $TW check runs/* --rule VanishingGradient --json");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.json().at("run"), "healthy");
+  EXPECT_NE(outcome.err.find("healthy.log"), std::string::npos) << outcome.err;
+  EXPECT_EQ(shell("$TW check " + (runs_ / "healthy.log").string() + " --rule VanishingGradient").exit_code, 1);
+}
+
+TEST_F(JudgeCommands, AnActionForARuleThatNobodyHasIsRefused) {
+  train("sick", {"--vanish-at", "10"});
+  for (const char* action : {"stop:rule=NaNLoss", "stop:event={\"data\": {\"change\": {\"rule\": [\"NaNLoss\"]}}}"}) {
+    const Outcome watched = cli({"watch", "sick", "--rule", "VanishingGradient", "--on-fire", action});
+    EXPECT_EQ(watched.exit_code, 2) << watched.err;
+    EXPECT_NE(watched.err.find("NaNLoss"), std::string::npos) << watched.err;
+    const Outcome started =
+        cli({"run", "--name", "next", "--rule", "VanishingGradient", "--on-fire", action, "--", "true"});
+    EXPECT_EQ(started.exit_code, 2) << started.err;
+    EXPECT_EQ(cli({"events", "deliver", "sick", "--on-fire", action}).exit_code, 2);
+  }
+  EXPECT_FALSE(std::filesystem::exists(run_path("next")));
+  const Outcome idle = cli({"watch", "sick", "--rule", "VanishingGradient", "--on-fire", "stop:rule=Hang"});
+  EXPECT_NE(idle.err.find("Hang, which does not judge here"), std::string::npos) << idle.err;
+}
+
+TEST_F(JudgeCommands, AStarIsNoRuleAndTheSetsAreNamed) {
+  const Outcome outcome = cli({"run", "--rule", "*", "--", "true"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("--rules default"), std::string::npos) << outcome.err;
+}
+
 TEST_F(JudgeCommands, CheckJudgesManyRunsAndGoesOnWhereItLeftOff) {
   train("healthy");
   train("sick", {"--vanish-at", "10"});

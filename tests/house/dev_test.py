@@ -19,7 +19,7 @@ class DevTest(unittest.TestCase):
     def test_help_lists_every_command(self):
         result = run("./dev", "help")
         self.assertEqual(result.returncode, 0, result.stderr)
-        for command in ("demo", "build", "test", "check", "bench", "fuzz", "format", "lint", "clean", "help"):
+        for command in ("demo", "build", "preload", "test", "check", "bench", "fuzz", "format", "lint", "clean", "help"):
             self.assertRegex(result.stdout, rf"(?m)^  {command}\b")
 
     def test_a_command_answers_to_help_too(self):
@@ -34,6 +34,25 @@ class DevTest(unittest.TestCase):
         result = run("./dev", "test", "--quikc")
         self.assertEqual(result.returncode, 2)
         self.assertIn('"--quikc"', result.stderr)
+
+
+class BuildTest(unittest.TestCase):
+    """What the commands build, with a CMake that only says what it is asked for."""
+
+    def asked(self, function):
+        script = f"configure() {{ :; }}; cmake() {{ echo cmake \"$@\"; }}; {function}"
+        result = run("bash", "-c", f"set -euo pipefail; source scripts/build.sh; {script}")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def test_after_the_demo_a_libtorch_program_can_be_watched(self):
+        for target in ("trainwarden", "trainwarden_preload", "trainwarden_torch_attach"):
+            self.assertRegex(self.asked("build_demo").stdout, rf"--target .*\b{target}\b")
+
+    def test_the_preload_library_alone_is_printed(self):
+        result = self.asked("build_preload")
+        self.assertEqual(result.stdout, f"{ROOT}/build/release/lib/libtrainwarden_preload.so\n")
+        self.assertRegex(result.stderr, r"--target trainwarden_preload trainwarden_torch_attach$")
 
 
 class CountingTest(unittest.TestCase):
