@@ -58,13 +58,16 @@ bool asks_for_product(const SmdebugReductions& reductions) {
   return lists(reductions.names, "prod") || lists(reductions.names, "abs_prod");
 }
 
-// Every reduction but the product can be read from statistics. What would keep nothing keeps the shape.
+// Every reduction but the product can be read from statistics; the product is computed from the value. What would keep
+// nothing keeps the shape.
 KeepForm form_of(const SmdebugReductions& reductions) {
-  if (asks_for_product(reductions)) {
-    log(LogLevel::kInfo, "reductions: prod is not among the statistics that are kept in place of reductions");
+  const bool product = asks_for_product(reductions);
+  if (product && !reductions.save_raw_tensor) {
+    log(LogLevel::kInfo, "reductions: statistics do not give prod, so the tensors of its collection are kept whole");
   }
-  KeepForm keep{
-      .values = reductions.save_raw_tensor, .statistics = !reductions.names.empty(), .shape = reductions.save_shape};
+  KeepForm keep{.values = reductions.save_raw_tensor || product,
+                .statistics = !reductions.names.empty(),
+                .shape = reductions.save_shape};
   if (!keep.values && !keep.statistics) keep.shape = true;
   return keep;
 }

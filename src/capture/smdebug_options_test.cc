@@ -120,10 +120,19 @@ TEST(SmdebugOptions, ReductionsBecomeStatistics) {
   EXPECT_EQ(find(options, "metrics").keep, KeepForm::whole()) << "numbers are never reduced";
 }
 
-TEST(SmdebugOptions, TheProductAndTheS3PathAreTakenAndLeftOut) {
-  const HookOptions options = overlaid(R"({"S3Path": "s3://b", "HookParameters": {"reductions": "prod"}})");
-  EXPECT_EQ(options.keep, KeepForm::reduced());
-  EXPECT_TRUE(options.run_dir.empty());
+TEST(SmdebugOptions, TheS3PathIsTakenAndLeftOut) {
+  EXPECT_TRUE(overlaid(R"({"S3Path": "s3://b"})").run_dir.empty());
+}
+
+// Statistics do not give it.
+TEST(SmdebugOptions, ForAProductTheTensorIsKeptWhole) {
+  const KeepForm whole{.values = true, .statistics = true};
+  EXPECT_EQ(overlaid(R"({"HookParameters": {"reductions": "prod"}})").keep, whole);
+  const HookOptions options = overlaid(R"({"CollectionConfigurations": [
+    {"CollectionName": "a", "CollectionParameters": {"include_regex": "a", "reductions": "mean,abs_prod"}},
+    {"CollectionName": "b", "CollectionParameters": {"include_regex": "b", "reductions": "mean"}}]})");
+  EXPECT_EQ(find(options, "a").keep, whole);
+  EXPECT_EQ(find(options, "b").keep, KeepForm::reduced());
 }
 
 TEST(SmdebugOptions, HistogramsAreKeptForTensorBoardAlone) {
