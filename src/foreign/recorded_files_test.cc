@@ -71,10 +71,13 @@ TEST(RecordedFilesTest, FilesOfSmdebugAreWrittenAgainByteForByte) {
       ASSERT_EQ(event->values.size(), 1u);
       const TfValue& value = event->values.front();
       ASSERT_TRUE(value.tensor);
-      append_record(written,
-                    as_bytes(encode_tensor_event(event->wall_time_s, event->step, value.tag, value.tensor->view(),
-                                                 value.plugin_data, true)),
-                    RecordFooter::kConstant);
+      TensorView view = value.tensor->view();
+      const std::vector<std::string_view> texts(value.tensor->strings.begin(), value.tensor->strings.end());
+      if (view.dtype == DType::kString) view.data = texts.data();
+      append_record(
+          written,
+          as_bytes(encode_tensor_event(event->wall_time_s, event->step, value.tag, view, value.plugin_data, true)),
+          RecordFooter::kConstant);
     }
     EXPECT_TRUE(written == bytes);
   }
