@@ -105,7 +105,7 @@ Result<ProgramResult> play(const Act& act, const fs::path& folder) {
 // Steps that hold the filters themselves, not only their statistics.
 std::vector<TensorReading> first_and_last_filters(Trial& trial) {
   std::vector<TensorReading> readings;
-  for (const std::int64_t step : trial.steps_of(kFilters)) {
+  for (const std::int64_t step : trial.steps_of(kFilters, Mode::kGlobal, Kept::kValue)) {
     auto reading = read_tensor(trial, {kFilters, Mode::kGlobal, step, {}});
     if (!reading.ok() || !reading->value) continue;
     if (readings.size() > 1) readings.pop_back();

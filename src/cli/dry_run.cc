@@ -64,6 +64,13 @@ bool is_usable(const TensorInfo& info, const KeepForm& keep) {
   return keep.shape && info.has_shape;
 }
 
+// Statistics at a step are of no use to a rule that needs the elements.
+Kept forms_for(const Collection& need) {
+  const KeepForm keep = need.keep.value_or(KeepForm());
+  const bool elements_alone = keep.values && !keep.any_statistics() && !keep.shape;
+  return elements_alone ? Kept::kValue | Kept::kScalar : Kept::kAny;
+}
+
 // An unknown collection has no tensors.
 Status add_names(const Trial& trial, const TensorQuery& query, std::vector<std::string>& names) {
   auto found = trial.tensor_names(query);
@@ -84,7 +91,7 @@ Result<NeedView> view_of(const Collection& need, const Trial* trial) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const TensorInfo info, trial->tensor_info(tensor));
     if (!is_usable(info, need.keep.value_or(KeepForm()))) continue;
     view.usable.push_back(tensor);
-    const std::vector<std::int64_t> steps = trial->steps_of(tensor);
+    const std::vector<std::int64_t> steps = trial->steps_of(tensor, Mode::kGlobal, forms_for(need));
     std::vector<std::int64_t> all;
     std::set_union(view.steps.begin(), view.steps.end(), steps.begin(), steps.end(), std::back_inserter(all));
     view.steps = std::move(all);

@@ -17,7 +17,7 @@ std::vector<std::optional<Mode>> modes_of(const Trial& trial, const std::string&
   if (question.mode) return {question.mode};
   std::vector<std::optional<Mode>> modes;
   for (const Mode mode : trial.modes()) {
-    if (mode != Mode::kGlobal && !trial.steps_of(tensor, mode).empty()) modes.emplace_back(mode);
+    if (mode != Mode::kGlobal && !trial.steps_of(tensor, mode, Kept::kAny).empty()) modes.emplace_back(mode);
   }
   if (modes.empty()) modes.emplace_back(std::nullopt);
   return modes;

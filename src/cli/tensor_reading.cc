@@ -12,17 +12,16 @@ namespace {
 
 // The last step that holds the tensor whole, else the last that has it in any form.
 Result<std::int64_t> last_step_of(Trial& trial, const ReadingQuery& query) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const TensorInfo info, trial.tensor_info(query.tensor));
-  const std::vector<std::int64_t> steps = trial.steps_of(query.tensor, query.mode);
-  if (info.values > 0) {
-    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-      if (trial.value(query.tensor, *step, query.mode, query.worker).status().code() != Code::kOutOfRange) return *step;
-    }
+  TRAINWARDEN_RETURN_IF_ERROR(trial.tensor_info(query.tensor).status());
+  const std::vector<std::int64_t> whole = trial.steps_of(query.tensor, query.mode, Kept::kValue);
+  for (auto step = whole.rbegin(); step != whole.rend(); ++step) {  // the last may be another worker's
+    if (trial.value(query.tensor, *step, query.mode, query.worker).status().code() != Code::kOutOfRange) return *step;
   }
+  const std::vector<std::int64_t> steps = trial.steps_of(query.tensor, query.mode, Kept::kAny);
   if (!steps.empty()) return steps.back();
-  return Status(Code::kOutOfRange,
-                fmt::format("\"{}\" was not kept at any step of mode {}; its global steps are {}",
-                            printable(query.tensor), name(query.mode), format_steps(trial.steps_of(query.tensor))));
+  return Status(Code::kOutOfRange, fmt::format("\"{}\" was not kept at any step of mode {}; its global steps are {}",
+                                               printable(query.tensor), name(query.mode),
+                                               format_steps(trial.steps_of(query.tensor, Mode::kGlobal, Kept::kAny))));
 }
 
 // The result's value, or nothing when the tensor was kept in another form. Other errors go to `failure`.

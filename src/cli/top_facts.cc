@@ -157,7 +157,7 @@ void TopGatherer::gather_loss(const std::string& name) {
   // Modes are series of their own: a loss in evaluation is another than in training.
   for (const Mode mode : trial_->modes()) {
     const std::string key = mode == Mode::kGlobal ? name : fmt::format("{} {}", trainwarden::name(mode), name);
-    const std::vector<std::int64_t> steps = trial_->steps_of(name, mode);
+    const std::vector<std::int64_t> steps = trial_->steps_of(name, mode, Kept::kScalar | Kept::kValue);
     const auto seen = losses_seen_.find(key);
     const auto next =
         seen == losses_seen_.end() ? steps.begin() : std::upper_bound(steps.begin(), steps.end(), seen->second);
@@ -194,7 +194,8 @@ HealthFacts TopGatherer::health_of(const std::string& collection) const {
       health.left_out = names->size() - health.tensors;
       break;
     }
-    const std::vector<std::int64_t> steps = trial_->steps_of(name);
+    const std::vector<std::int64_t> steps =
+        trial_->steps_of(name, Mode::kGlobal, Kept::kStatistics | Kept::kScalar | Kept::kValue);
     if (steps.empty()) continue;
     const auto statistics = trial_->statistics(name, steps.back());
     if (statistics.ok()) add_statistics(health, name, steps.back(), *statistics);

@@ -55,7 +55,7 @@ OrderedJson metrics_json(Trial& trial) {
     if (!names.ok()) continue;  // the run has no such collection
     for (const std::string& metric : *names) {
       if (list.size() == kMaxMetrics || !told.insert(metric).second) continue;
-      const std::vector<std::int64_t> steps = trial.steps_of(metric);
+      const std::vector<std::int64_t> steps = trial.steps_of(metric, Mode::kGlobal, Kept::kScalar | Kept::kValue);
       const auto value =
           steps.empty() ? Result<double>(Status(Code::kNotFound, "")) : trial.scalar(metric, steps.back());
       if (!value.ok()) continue;  // it is more than one number

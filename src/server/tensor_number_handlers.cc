@@ -53,8 +53,8 @@ Result<OverSteps> choose_steps(const Request& request, TensorRequest& asked, std
                    steps.size()};
 }
 
-void note_completeness(ArraysReply& reply, const OverSteps& asked, const views::NumbersOverSteps& over) {
-  reply.note_json("steps_in_all", asked.all);
+void note_completeness(ArraysReply& reply, std::size_t all, const views::NumbersOverSteps& over) {
+  reply.note_json("steps_in_all", all);
   reply.note_json("pending", over.pending);
   reply.note_json("damaged", over.damaged);
 }
@@ -209,7 +209,7 @@ Result<Reply> answer_statistics_over_steps(const Request& request, views::Shelf&
     form_names.push_back(views::name(static_cast<store::RecordForm>(form)));
   }
   reply.note_json("form_names", form_names);
-  note_completeness(reply, chosen, over);
+  note_completeness(reply, chosen.all, over);
   return std::move(reply).to_reply();
 }
 
@@ -238,10 +238,17 @@ Result<Reply> answer_statistics(const Request& request, views::Shelf& shelf) {
 Result<Reply> answer_histograms(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"from", "to", "most", "mode", "worker", "bins"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, shelf));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const OverSteps chosen, choose_steps(request, asked, 64, 512));
+  views::HistogramQuestion question{.worker = request.query.text("worker")};
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.from, request.query.integer("from", 0, kLastStep, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.to, request.query.integer("to", 0, kLastStep, kLastStep));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.mode, request.query.mode());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t most, request.query.integer("most", 1, 512, 64));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t most_bins, request.query.integer("bins", 2, 512, 128));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto with, views::steps_with_histogram(asked.use, asked.tensor, question));
+  const auto chosen = views::thinned_steps(with.steps, static_cast<std::size_t>(most));
   ComputeBudget budget;
-  const auto over = views::numbers_over_steps(asked.use, asked.tensor, chosen.steps, chosen.worker, budget);
+  auto over = views::numbers_over_steps(asked.use, asked.tensor, chosen, question.worker, budget);
+  over.pending += with.unread;
   const views::HistogramMatrix matrix = views::histogram_matrix(over, static_cast<int>(most_bins));
   const std::int64_t steps = size_of(matrix.steps);
   const std::int64_t bins = size_of(matrix.lower);
@@ -255,8 +262,8 @@ Result<Reply> answer_histograms(const Request& request, views::Shelf& shelf) {
   reply.add("nan", {steps}, matrix.nans);
   reply.add("positive_inf", {steps}, matrix.positive_infs);
   reply.add("negative_inf", {steps}, matrix.negative_infs);
-  reply.note_json("without_histogram", matrix.without);
-  note_completeness(reply, chosen, over);
+  reply.note_json("without_histogram", with.without);
+  note_completeness(reply, with.steps.size(), over);
   return std::move(reply).to_reply();
 }
 

@@ -198,7 +198,12 @@ TEST_F(TensorRoutesTest, TellHistogramsAndPictures) {
   const Arrays pictures = arrays(kPictures, {{"steps", "0,10,30"}, {"slice", ":,0"}});
   EXPECT_EQ(pictures.shape("pixels"), (std::vector<std::int64_t>{2, 3, 2, 2}));
   EXPECT_EQ(pictures.get<double>("nan"), (std::vector<double>{0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(pictures.note("instead"), OrderedJson::array());
   EXPECT_TRUE(ask(kPictures, {{"steps", "0"}, {"slice", "0,0"}})->immutable);
+  const Arrays moved = arrays(kPictures, {{"steps", "4,12"}, {"slice", "0,0"}});
+  EXPECT_EQ(moved.get<double>("steps"), (std::vector<double>{0, 10}));
+  EXPECT_EQ(moved.note("instead").dump(), R"([{"asked":4,"shown":0},{"asked":12,"shown":10}])");
+  EXPECT_FALSE(ask(kPictures, {{"steps", "4"}, {"slice", "0,0"}})->immutable) << "a nearer step may come";
 }
 
 TEST_F(TensorRoutesTest, RefuseWhatTheyDoNotKnow) {

@@ -224,6 +224,10 @@ Reply pictures_reply(const views::Pictures& pictures) {
   reply.add("pixels", {rows, steps, pictures.height, pictures.width}, pictures.pixels);
   reply.note_json("full_height", pictures.full_height);
   reply.note_json("full_width", pictures.full_width);
+  OrderedJson instead = OrderedJson::array();
+  for (const views::InsteadOf& step : pictures.instead)
+    instead.push_back({{"asked", step.asked}, {"shown", step.shown}});
+  reply.note_json("instead", instead);
   reply.note_json("left_out", pictures.left_out);
   reply.note("why_left_out", pictures.why_left_out);
   reply.note("slice", pictures.slice);
@@ -257,7 +261,7 @@ Result<Reply> answer_pictures(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, shelf));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto pictures, views::tensor_pictures(asked.use, asked.tensor, choice));
   Reply reply = pictures_reply(pictures);
-  reply.immutable = true;
+  reply.immutable = pictures.instead.empty();  // a nearer step may still come
   for (const std::int64_t step : choice.steps) {
     reply.immutable = reply.immutable && is_complete(asked.use.trial(), step);
   }

@@ -115,8 +115,8 @@ Part wilson_part(double hits, double of) {
 
 std::vector<std::int64_t> confusion_steps(const Trial& trial, const std::string& labels, const std::string& predictions,
                                           std::optional<Mode> mode) {
-  const std::vector<std::int64_t> a = trial.steps_of(labels);
-  const std::vector<std::int64_t> b = trial.steps_of(predictions);
+  const std::vector<std::int64_t> a = trial.steps_of(labels, Mode::kGlobal, Kept::kValue);
+  const std::vector<std::int64_t> b = trial.steps_of(predictions, Mode::kGlobal, Kept::kValue);
   std::vector<std::int64_t> both;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
   if (mode && *mode != Mode::kGlobal)

@@ -27,7 +27,7 @@ struct ConfusionGuess {
 };
 ConfusionGuess guess_confusion(const Trial& trial);
 
-// Global steps that hold both tensors; of one mode when it is train, eval or predict.
+// Global steps that hold both tensors whole; of one mode when it is train, eval or predict.
 std::vector<std::int64_t> confusion_steps(const Trial& trial, const std::string& labels, const std::string& predictions,
                                           std::optional<Mode> mode = {});
 

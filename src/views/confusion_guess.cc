@@ -121,7 +121,8 @@ ClassNames class_names(Trial& trial) {
   for (const std::string& name : *names) {
     const auto info = trial.tensor_info(name);
     const bool are_texts = info.ok() && info->values > 0 && info->dtype == DType::kString;
-    const std::vector<std::int64_t> steps = are_texts ? trial.steps_of(name) : std::vector<std::int64_t>();
+    const std::vector<std::int64_t> steps =
+        are_texts ? trial.steps_of(name, Mode::kGlobal, Kept::kValue) : std::vector<std::int64_t>();
     if (steps.empty()) continue;
     auto value = trial.value(name, steps.back());
     if (value.ok() && value->strings.size() <= kMostClassNames) {

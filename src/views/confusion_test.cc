@@ -54,6 +54,21 @@ TEST(Confusion, CountsASingleStep) {
   EXPECT_EQ(confusion->last_step, 1);
 }
 
+// A rule had statistics of both kept in between.
+TEST(Confusion, AStepWithStatisticsAloneIsNoneToCount) {
+  TestRun run = classified();
+  for (std::int64_t step = 3; step < 6; ++step) {
+    run.add({.step = step, .tensors = {reduced("labels", {0, 1}), reduced("logits", {0, 1})}, .mode = Mode::kTrain});
+  }
+  const auto trial = run.open();
+  EXPECT_EQ(confusion_steps(*trial, "labels", "logits"), (std::vector<std::int64_t>{0, 1, 2}));
+  const auto all = count_confusion(*trial, "labels", "logits", {1, 5, {}});
+  ASSERT_TRUE(all.ok()) << all.status().to_string();
+  EXPECT_EQ(all->steps, 2u);
+  EXPECT_EQ(all->last_step, 2);
+  EXPECT_EQ(all->unfit_steps, 0u);
+}
+
 TEST(Confusion, CountsARangeAndAMode) {
   const TestRun run = classified();
   const auto trial = run.open();

@@ -50,7 +50,7 @@ LossCourse read_loss_course(Trial& trial, std::size_t most) {
   std::vector<std::int64_t> steps;
   for (const std::string& name :
        trial.tensor_names({.include = {}, .collection = "losses", .mode = {}, .step = {}}).value_or({})) {
-    std::vector<std::int64_t> candidate = trial.steps_of(name);
+    std::vector<std::int64_t> candidate = trial.steps_of(name, Mode::kGlobal, Kept::kScalar | Kept::kValue);
     if (candidate.size() <= steps.size()) continue;
     course.tensor = name;
     steps = std::move(candidate);

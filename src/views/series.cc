@@ -96,24 +96,39 @@ Result<Place> find_place(Trial& trial, const SeriesQuestion& question) {
                                              printable(question.worker), printable(question.tensor)));
 }
 
-Result<SeriesNumber> guess_number(const Place& place) {
+// The first step that holds the tensor in this form.
+const trial::Posting* first_with(const Place& place, store::RecordForm form) {
   const auto postings = place.journal->tensor_index().of(place.tensor);
-  if (postings.empty()) return SeriesNumber{};
-  store::JournalReader& reader = place.journal->reader();
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto records, reader.records(postings.front().step_index));
-  SeriesNumber mean{SeriesNumber::Kind::kReduction, Reduction::kMean, false};
+  const auto found = std::find_if(postings.begin(), postings.end(), [&](const auto& each) { return each.has(form); });
+  return found == postings.end() ? nullptr : &*found;
+}
+
+Result<store::Record> record_at(const Place& place, const trial::Posting& posting, store::RecordForm form) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto records, place.journal->reader().records(posting.step_index));
   for (const store::Record& record : records) {
-    if (record.tensor != place.tensor) continue;
-    if (record.form == store::RecordForm::kScalar) return SeriesNumber{};
-    if (record.form == store::RecordForm::kReductions) {
-      TRAINWARDEN_ASSIGN_OR_RETURN(const auto saved, reader.read_reductions(record));
-      if (!saved.empty()) mean = {SeriesNumber::Kind::kReduction, saved[0].reduction, saved[0].abs};
-    }
-    if (record.form != store::RecordForm::kValue) continue;
+    if (record.tensor == place.tensor && record.form == form) return record;
+  }
+  return Status(Code::kInternal, "the index tells of a record that is not there");
+}
+
+// Not by the first step alone: rules may have statistics kept at steps before and between.
+Result<SeriesNumber> guess_number(const Place& place) {
+  using store::RecordForm;
+  constexpr SeriesNumber kMean{SeriesNumber::Kind::kReduction, Reduction::kMean, false};
+  store::JournalReader& reader = place.journal->reader();
+  if (place.journal->tensor_index().of(place.tensor).empty()) return SeriesNumber{};
+  if (first_with(place, RecordForm::kScalar) != nullptr) return SeriesNumber{};
+  if (const trial::Posting* posting = first_with(place, RecordForm::kReductions)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto record, record_at(place, *posting, RecordForm::kReductions));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto saved, reader.read_reductions(record));
+    return saved.empty() ? kMean : SeriesNumber{SeriesNumber::Kind::kReduction, saved[0].reduction, saved[0].abs};
+  }
+  if (const trial::Posting* posting = first_with(place, RecordForm::kValue)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto record, record_at(place, *posting, RecordForm::kValue));
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto type_and_shape, reader.read_shape(record));
     if (type_and_shape.second.element_count() == 1) return SeriesNumber{};
   }
-  return mean;
+  return kMean;
 }
 
 void cut(const SeriesPyramid& pyramid, const SeriesQuestion& question, Series& series) {

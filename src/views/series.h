@@ -18,7 +18,7 @@ namespace trainwarden::views {
 
 struct SeriesQuestion {
   std::string tensor;
-  // None: a scalar, where the tensor has that, else the first single reduction kept of it, else its mean.
+  // None: a scalar, where any step has that, else the first single reduction kept of it, else its mean.
   std::optional<trial::SeriesNumber> number;
   std::optional<Mode> mode;                                      // of this mode alone
   std::string worker;                                            // empty: the first that knows the tensor

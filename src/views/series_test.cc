@@ -58,6 +58,19 @@ TEST(Series, ChoosesTheNumberThatATensorHas) {
   EXPECT_EQ(name(ask(run, {.tensor = "r"}).number), "abs_max");
 }
 
+// A rule had statistics kept at the first step, at which the program did not save.
+TEST(Series, ChoosesTheNumberThatAnyStepHas) {
+  TestRun written;
+  written.add({.step = 0, .tensors = {reduced("loss", {1}), reduced("r", {1}), reduced("one", {1})}});
+  written.add({.step = 1,
+               .tensors = {scalar("loss", 3), single_reductions("r", {{Reduction::kMax, true, 9}}), kept("one", {7})}});
+  OpenRun run("r", "r", written.open());
+  EXPECT_EQ(name(ask(run, {.tensor = "loss"}).number), "scalar");
+  EXPECT_EQ(values_of(ask(run, {.tensor = "loss"})), std::vector<double>{3});
+  EXPECT_EQ(name(ask(run, {.tensor = "r"}).number), "abs_max");
+  EXPECT_EQ(name(ask(run, {.tensor = "one"}).number), "scalar");
+}
+
 TEST(Series, TakesTheLaterWordAboutAStep) {
   TestRun written;
   for (std::int64_t step = 0; step < 6; ++step) written.add({.step = step, .tensors = {scalar("loss", 1)}});

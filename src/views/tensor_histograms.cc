@@ -2,9 +2,63 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "base/clock.h"
 
 namespace trainwarden::views {
 namespace {
+
+using store::RecordForm;
+using Steps = std::vector<std::int64_t>;
+
+// Of one tensor and worker: the statistics that were looked into. Steps that come before the last of these later, of a
+// worker that was slow, are not.
+struct SeenStatistics {
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+  Steps with_histogram;  // rising
+};
+
+struct StatisticsMemory {
+  std::map<std::pair<std::string, std::string>, SeenStatistics> seen;  // by tensor and worker
+};
+
+constexpr std::size_t kMostSeen = 4096;  // tensors
+
+bool has_histogram(Trial& trial, std::string_view tensor, std::int64_t step, const std::string& worker) {
+  const auto seen = see_tensor(trial, tensor, step, worker);
+  if (!seen.ok() || !seen->sighting.has(RecordForm::kStatistics)) return false;
+  const auto row = seen->sighting.reader().read_statistics(*seen->sighting.record(RecordForm::kStatistics));
+  return row.ok() && row->statistics.has_histogram;
+}
+
+// Looks into those of `steps` (rising) that came since, until the time is over. How many are left.
+std::size_t look_into(SeenStatistics& seen, std::span<const std::int64_t> steps, Trial& trial, std::string_view tensor,
+                      const std::string& worker, std::chrono::nanoseconds patience) {
+  const std::int64_t end_ns = system_clock().steady_ns() + patience.count();
+  auto step = std::upper_bound(steps.begin(), steps.end(), seen.last);
+  for (; step != steps.end() && system_clock().steady_ns() < end_ns; ++step) {
+    if (has_histogram(trial, tensor, *step, worker)) seen.with_histogram.push_back(*step);
+    seen.last = *step;
+  }
+  return static_cast<std::size_t>(steps.end() - step);
+}
+
+Steps united(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+  Steps all;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+  return all;
+}
+
+Steps without(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+  Steps left;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(left));
+  return left;
+}
 
 constexpr int kNegative = Histogram::kBinCount / 2;
 
@@ -98,16 +152,30 @@ void add_step(HistogramMatrix& matrix, const Bins& bins, std::int64_t step, cons
 
 }  // namespace
 
+Result<HistogramSteps> steps_with_histogram(OpenRun::Use& use, std::string_view tensor,
+                                            const HistogramQuestion& question, std::chrono::nanoseconds patience) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto presence, tensor_presence(use, tensor));
+  auto& memory = use.memory<StatisticsMemory>();
+  if (memory.seen.size() > kMostSeen) memory.seen.clear();
+  SeenStatistics& seen = memory.seen[{std::string(tensor), question.worker}];
+  // From a value or a scalar a histogram is computed.
+  const Steps computable = united(presence->steps_in(RecordForm::kValue), presence->steps_in(RecordForm::kScalar));
+  const Steps kept_only = without(presence->steps_in(RecordForm::kStatistics), computable);
+  HistogramSteps found;
+  found.unread = look_into(seen, kept_only, use.trial(), tensor, question.worker, patience);
+  found.steps =
+      steps_within(*presence, united(computable, seen.with_histogram), question.from, question.to, question.mode);
+  const std::size_t numbers = steps_with_numbers(*presence, question.from, question.to, question.mode).size();
+  found.without = numbers - std::min(numbers, found.steps.size() + found.unread);
+  return found;
+}
+
 HistogramMatrix histogram_matrix(const NumbersOverSteps& over, int most_bins) {
   HistogramMatrix matrix;
   const Bins bins = bins_for(over, most_bins);
   add_edges(matrix, bins);
   for (std::size_t i = 0; i < over.steps.size(); ++i) {
-    if (over.numbers[i]->has_histogram) {
-      add_step(matrix, bins, over.steps[i], *over.numbers[i]);
-    } else {
-      ++matrix.without;
-    }
+    if (over.numbers[i]->has_histogram) add_step(matrix, bins, over.steps[i], *over.numbers[i]);
   }
   return matrix;
 }

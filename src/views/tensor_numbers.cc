@@ -171,6 +171,11 @@ std::vector<std::int64_t> steps_with_numbers(const TensorPresence& presence, std
   for (const StepsOfForm& form : presence.forms) {
     if (form.form != RecordForm::kShape) steps = joined(steps, form.steps);
   }
+  return steps_within(presence, steps, from, to, mode);
+}
+
+std::vector<std::int64_t> steps_within(const TensorPresence& presence, std::span<const std::int64_t> steps,
+                                       std::int64_t from, std::int64_t to, std::optional<Mode> mode) {
   std::vector<std::int64_t> wanted;
   for (const StepsOfMode& of_mode : presence.modes) {
     if (!mode || *mode == Mode::kGlobal || *mode == of_mode.mode) wanted = joined(wanted, of_mode.steps);

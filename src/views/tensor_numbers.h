@@ -76,5 +76,8 @@ NumbersOverSteps numbers_over_steps(OpenRun::Use& use, std::string_view tensor, 
 // Those of `presence` in [from, to] and of the mode with numbers: with values, statistics, scalars or reductions.
 std::vector<std::int64_t> steps_with_numbers(const TensorPresence& presence, std::int64_t from, std::int64_t to,
                                              std::optional<Mode> mode);
+// The same of `steps` (rising), whatever was kept.
+std::vector<std::int64_t> steps_within(const TensorPresence& presence, std::span<const std::int64_t> steps,
+                                       std::int64_t from, std::int64_t to, std::optional<Mode> mode);
 
 }  // namespace trainwarden::views

@@ -145,5 +145,31 @@ TEST_F(TensorNumbersTest, MakeAMatrixOfBinsThatNeverJoinTheSigns) {
   }
 }
 
+// Rules have statistics kept without a histogram, at many more steps than the user has values.
+TEST_F(TensorNumbersTest, HistogramsAreOfTheStepsThatHaveOne) {
+  for (std::int64_t step = 0; step < 1000; ++step) {
+    const TestTensor tensor = step % 10 == 0 ? kept("w", {1, 2}) : reduced("w", {1, 2});
+    written_.add({.step = step, .tensors = {step % 100 == 5 ? summarised("w", {1, 2}) : tensor}});
+  }
+  const auto found = steps_with_histogram(use(), "w", {.to = 999}, 1h);
+  ASSERT_TRUE(found.ok()) << found.status().to_string();
+  EXPECT_EQ(found->steps.size(), 110U);
+  EXPECT_EQ(found->without, 890U);
+  EXPECT_EQ(found->unread, 0U);
+  EXPECT_EQ(steps_with_histogram(use(), "w", {.from = 100, .to = 110}, 0ms)->steps,
+            (std::vector<std::int64_t>{100, 105, 110}))
+      << "what was looked into is remembered";
+}
+
+TEST_F(TensorNumbersTest, StatisticsThatWereNotLookedIntoAreToldOf) {
+  written_.add({.step = 0, .tensors = {kept("w", {1, 2})}});
+  for (std::int64_t step = 1; step < 4; ++step) written_.add({.step = step, .tensors = {summarised("w", {1, 2})}});
+  const auto hasty = steps_with_histogram(use(), "w", {.to = 9}, 0ns);
+  EXPECT_EQ(hasty->steps, (std::vector<std::int64_t>{0}));
+  EXPECT_EQ(hasty->unread, 3U);
+  EXPECT_EQ(hasty->without, 0U);
+  EXPECT_EQ(steps_with_histogram(use(), "w", {.to = 9}, 1h)->steps, (std::vector<std::int64_t>{0, 1, 2, 3}));
+}
+
 }  // namespace
 }  // namespace trainwarden::views

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "tensor/element.h"
+#include "views/nearest_step.h"
+#include "views/tensor_sighting.h"
 #include "views/tensor_slice.h"
 
 namespace trainwarden::views {
@@ -192,6 +194,18 @@ Status describe(Pictures& pictures, const Plan& plan, std::size_t steps) {
                       pictures.rows, steps, pictures.height, pictures.width, all, kMostPixels)};
 }
 
+// Each once, in the order of the first that stands for it.
+std::vector<std::int64_t> steps_to_draw(const TensorPresence& presence, std::span<const std::int64_t> asked,
+                                        std::vector<InsteadOf>& instead) {
+  std::vector<std::int64_t> steps;
+  for (const std::int64_t step : asked) {
+    const std::int64_t shown = nearest_step(presence.steps_in(store::RecordForm::kValue), step).value_or(step);
+    if (shown != step) instead.push_back({step, shown});
+    if (std::find(steps.begin(), steps.end(), shown) == steps.end()) steps.push_back(shown);
+  }
+  return steps;
+}
+
 }  // namespace
 
 Result<Pictures> tensor_pictures(OpenRun::Use& use, std::string_view tensor, const PictureChoice& choice) {
@@ -199,7 +213,8 @@ Result<Pictures> tensor_pictures(OpenRun::Use& use, std::string_view tensor, con
   std::optional<Plan> plan;
   std::vector<Drawn> drawn;
   Status first_failure;
-  for (const std::int64_t step : choice.steps) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto presence, tensor_presence(use, tensor));
+  for (const std::int64_t step : steps_to_draw(*presence, choice.steps, pictures.instead)) {
     const auto value = use.trial().shared_value(tensor, step, Mode::kGlobal, choice.worker);
     if (!value.ok()) {
       if (first_failure.ok()) first_failure = value.status();

@@ -27,13 +27,20 @@ struct PictureChoice {
   Pooling pooling = Pooling::kMean;
 };
 
+// The nearest step with what is needed, in place of one without it.
+struct InsteadOf {
+  std::int64_t asked = 0;
+  std::int64_t shown = 0;
+};
+
 inline constexpr std::int64_t kMostPixels = 1 << 24;  // of an answer
 
 // Pixel 0 is NaN; 1 to 255 stand for the numbers from `low` to `high` of the picture: low + (pixel - 1) / 254 x
 // (high - low). Infinities are at the ends. Each picture has a scale of its own, so that who looks may choose any.
 struct Pictures {
   std::vector<std::int64_t> steps;     // that are shown
-  std::vector<std::int64_t> left_out;  // steps without the value, or of another shape
+  std::vector<InsteadOf> instead;      // steps at which the tensor was not kept whole
+  std::vector<std::int64_t> left_out;  // steps that cannot be read, or of another shape
   std::string why_left_out;            // the first of them
   std::int64_t rows = 0;
   std::int64_t full_height = 0;  // in elements
@@ -49,8 +56,8 @@ struct Pictures {
   std::string slice;  // as it was understood
 };
 
-// The tensor's shape is that at the first of `steps` that has a value. kInvalidArgument, kOutOfRange when none of the
-// steps has it, kResourceExhausted for more than kMostPixels.
+// Of a step without the value the nearest that has it is shown, each once. The tensor's shape is that at the first of
+// them. kInvalidArgument, kOutOfRange when no step has a value, kResourceExhausted for more than kMostPixels.
 Result<Pictures> tensor_pictures(OpenRun::Use& use, std::string_view tensor, const PictureChoice& choice);
 
 }  // namespace trainwarden::views

@@ -128,6 +128,11 @@ std::string_view name(store::RecordForm form) {
   return kFormNames[static_cast<std::size_t>(form)];
 }
 
+std::span<const std::int64_t> TensorPresence::steps_in(store::RecordForm form) const {
+  const auto found = std::find_if(forms.begin(), forms.end(), [&](const StepsOfForm& of) { return of.form == form; });
+  return found == forms.end() ? std::span<const std::int64_t>() : found->steps;
+}
+
 Result<TensorSighting> see_tensor(Trial& trial, std::string_view tensor, std::int64_t step, std::string_view worker) {
   const trial::CatalogTensor* known = TrialAccess::catalog(trial).find(tensor);
   if (known == nullptr) return why_not(trial, tensor, step, worker);

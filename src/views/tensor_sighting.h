@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,8 @@ struct TensorPresence {
   std::vector<StepsOfForm> forms;   // those with a step
   std::vector<StepsOfMode> modes;
   std::vector<std::string> workers;  // that have it at any step
+
+  std::span<const std::int64_t> steps_in(store::RecordForm form) const;
 };
 // Grows with the run: what came since the last question is added. Lives as long as `use`, until the next question.
 // kNotFound when the run has no such tensor.

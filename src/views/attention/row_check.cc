@@ -51,7 +51,7 @@ RowCheck check_rows(const TensorView& weights) {
 const RowCheck& ValueChecks::rows_of(const std::string& tensor) {
   const auto [known, is_new] = by_skeleton_.try_emplace(skeleton_of(tensor));
   if (!is_new) return known->second;
-  const std::vector<std::int64_t> steps = trial_.steps_of(tensor);
+  const std::vector<std::int64_t> steps = trial_.steps_of(tensor, Mode::kGlobal, Kept::kValue);
   if (steps.empty()) return known->second;
   const auto value = trial_.shared_value(tensor, steps.back());
   if (value.ok()) known->second = check_rows(value->view);

@@ -23,7 +23,7 @@ bool holds(const std::vector<std::int64_t>& steps, std::int64_t step) {
 }
 
 std::vector<std::int64_t> steps_of(const Trial& trial, const std::string& tensor) {
-  return tensor.empty() ? std::vector<std::int64_t>() : trial.steps_of(tensor);
+  return tensor.empty() ? std::vector<std::int64_t>() : trial.steps_of(tensor, Mode::kGlobal, Kept::kValue);
 }
 
 std::vector<std::int64_t> steps_of_layer(const Trial& trial, const LayerMap& layer) {

@@ -70,6 +70,11 @@ export class StepRanges {
     return this.at(this.rank(step) - 1);
   }
 
+  /** The newest at or before the step; where all are later, the first. Null when there are none. */
+  forCursor(step: number | null): number | null {
+    return step === null ? this.last : (this.atOrBefore(step) ?? this.first);
+  }
+
   /** The one that lies `by` places after the step (before it: negative), held within the first and the last. */
   moved(step: number, by: number): number | null {
     if (this.count === 0) return null;

@@ -141,7 +141,8 @@ describe('the view', () => {
     expect(given.asked.length).toBe(asked); // it is known
     view.update({ step: 3, params: {} });
     await settled();
-    expect(element.textContent).toContain('The first step that holds both is 4.');
+    expect(element.dataset['step']).toBe('4');
+    expect(element.querySelector('[data-why]')!.textContent).toBe('Step 3 does not hold labels and predictions whole; the first that does is 4.');
   });
 
   it('shows the difference from the step or the run that the link compares with', async () => {

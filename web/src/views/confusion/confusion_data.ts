@@ -16,7 +16,7 @@ export interface TensorsAnswer {
 }
 
 /** The matrix of the link, and that of what it compares with; or, in words, why there is none. */
-export type Found = { matrix: Matrix; other: Matrix | null } | string;
+export type Found = { matrix: Matrix; other: Matrix | null; why: string } | string;
 
 interface Question {
   run: string;
@@ -61,12 +61,9 @@ export class ConfusionData {
   async find({ labels, predictions }: TensorsAnswer, state: ViewState): Promise<Found> {
     if (!labels || !predictions) return 'No tensors of labels and predictions were found by their names and shapes. Choose them here, or have both kept whole.';
     const span = spanIn(this.steps, state.step, state.params['span']);
-    if (!span) {
-      const { first } = this.steps;
-      return first === null ? `No step holds both ${labels.name} and ${predictions.name}.` : `The first step that holds both is ${first}.`;
-    }
+    if (!span) return `No step holds both ${labels.name} and ${predictions.name} whole.`;
     const question = { run: this.run.id, labels: labels.id, predictions: predictions.id, mode: state.params['mode'], ...span };
-    return { matrix: await this.matrixOf(question), other: await this.otherOf(question, state) };
+    return { matrix: await this.matrixOf(question), other: await this.otherOf(question, state), why: whyAnother(state.step, span.to) };
   }
 
   private async matrixOf({ run, ...parameters }: Question): Promise<Matrix> {
@@ -96,9 +93,16 @@ export class ConfusionData {
   }
 }
 
-/** The steps that are counted: `span` of them ("all" for all) up to the newest at or before `step`; null: of all. */
+/** Empty when the cursor's step is the one that is counted. */
+function whyAnother(cursor: number | null, shown: number): string {
+  if (cursor === null || cursor === shown) return '';
+  return `Step ${cursor} does not hold labels and predictions whole; ${shown < cursor ? 'the newest before it that does' : 'the first that does'} is ${shown}.`;
+}
+
+/** The steps that are counted: `span` of them ("all" for all) up to the newest at or before `step`, or to the first where
+ *  all are later; null: of all. */
 function spanIn(steps: StepRanges, step: number | null, span = '1'): { from: number; to: number } | null {
-  const at = step === null ? steps.last : steps.atOrBefore(step);
+  const at = steps.forCursor(step);
   if (at === null) return null;
   const back = span === 'all' ? steps.count : Math.max(1, Number(span) || 1);
   return { from: steps.at(Math.max(0, steps.rank(at) - back))!, to: at };

@@ -104,7 +104,7 @@ class ConfusionView implements View {
     if (this.gone) return;
     if (typeof found === 'string') this.say(found);
     else {
-      this.draw(found.matrix, found.other);
+      this.draw(found.matrix, found.other, found.why);
       this.showSamples(tensors, found.matrix);
     }
   }
@@ -123,14 +123,14 @@ class ConfusionView implements View {
     return found && { row: Number(found[1]), column: Number(found[2]) };
   }
 
-  private draw(matrix: Matrix, b: Matrix | null): void {
+  private draw(matrix: Matrix, b: Matrix | null, why: string): void {
     const { norm = 'rows', sort = 'number', log, diagonal } = this.state.params;
     const order = ordered(matrix, sort in ORDERS ? (sort as Order) : 'number');
     const normalisation = norm in NORMALISATIONS ? (norm as Normalisation) : 'rows';
     const { aligned: other = null, missing = 0 } = b ? alignedTo(matrix, b) : {};
     this.content = { matrix, order, other, colouring: { normalisation, logarithmic: log === '1', hideDiagonal: diagonal === '0' } };
     this.body.hidden = false;
-    replace(this.note, h('p', { 'data-summary': '' }, summaryOf(matrix)), ...this.comparison(b, missing), ...warnings(matrix));
+    replace(this.note, h('p', { 'data-summary': '' }, summaryOf(matrix)), why !== '' && h('p', { class: 'muted', 'data-why': '' }, why), ...this.comparison(b, missing), ...warnings(matrix));
     this.picture.show(this.content, this.cell());
     const show = (row: number, column: number) => this.context.change({ cell: `${row},${column}` });
     keepingFocus(this.side, () => replace(this.side, h('h2', {}, 'Confused most often'), confusionList(matrix, show), classTable(matrix, order, other)));

@@ -5,7 +5,8 @@ import { placeOf, places, startOf, stepAt } from './axis';
 import { choose, MOST_SHOWN, type Choice } from './choice';
 import { csvRows, svg } from './exports';
 import { legendOf, tableOf } from './legend';
-import { seriesOf, smoothed, valueAt, type SeriesWords } from '../series';
+import { stillReading } from './reading';
+import { seriesOf, smoothed, valueAt, type Series, type SeriesWords } from '../series';
 import { wordsOf } from './words';
 
 function column(values: number[]): NdArray {
@@ -43,6 +44,16 @@ describe('series', () => {
     expect([...smoothed([4, 4, NaN, 4], 0.9)].map((x) => Math.round(x * 1e9) / 1e9)).toEqual([4, 4, NaN, 4]);
     expect([...smoothed([0, 10], 0.5)][1]).toBeCloseTo(10 / 1.5);
     expect([...smoothed([1, 2, 3], 0)]).toEqual([1, 2, 3]);
+  });
+});
+
+describe('what is still being read', () => {
+  const seriesWith = (left: number, last_step: number): Series => ({ words: { ...words, left, last_step }, step: new Float64Array(), time: new Float64Array(), value: new Float64Array(), oddities: [] });
+
+  it('is said, and up to where the lines go', () => {
+    expect(stillReading([seriesWith(0, 900)])).toBe('');
+    expect(stillReading([seriesWith(0, 900), seriesWith(40, 300), seriesWith(7, 500)])).toBe('2 of 3 series are still being read, the slowest up to step 300: what is missing is not drawn. ');
+    expect(stillReading([seriesWith(40, -1)])).toBe('1 of 1 series are still being read, nothing of the slowest: what is missing is not drawn. ');
   });
 });
 

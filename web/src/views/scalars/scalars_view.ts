@@ -16,6 +16,7 @@ import { choose, MOST_SHOWN, type Choice, type Chosen } from './choice';
 import { Controls } from './controls';
 import * as exports from './exports';
 import { legendOf, tableOf } from './legend';
+import { stillReading } from './reading';
 import { extremes, seriesOf, type Series } from '../series';
 import { wordsOf, type Words } from './words';
 
@@ -237,7 +238,7 @@ export class ScalarsView implements View {
     const hint = fault ? `“${this.words.search}” is no regular expression (${fault}); it is searched as it stands. ` : '';
     const nothing = shown.length > 0 ? '' : this.words.search ? 'No tensor fits the search. ' : 'This run has no numbers yet. ';
     const unseen = this.words.y === 'log' && this.all.some(({ words }) => !(extremes(words).min > 0)) ? 'Zero and negative numbers have no place on a logarithmic axis; symlog shows them. ' : '';
-    this.note.textContent = hint + nothing + cut + unseen;
+    this.note.textContent = hint + nothing + cut + unseen + stillReading(this.all);
     this.note.hidden = this.note.textContent === '';
     this.plotBox.hidden = this.words.table || shown.length === 0;
     this.plotBox.setAttribute('aria-label', this.summary());

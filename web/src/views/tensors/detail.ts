@@ -9,7 +9,7 @@ import type { TensorInfo } from './api';
 import { copyLines } from './copy_lines';
 import { HistogramPane } from './histogram_pane';
 import { NumbersPane } from './numbers_pane';
-import { type Look, type Pane, type PaneOwner, stepOf } from './pane';
+import { type Look, type Pane, type PaneOwner, stepOf, whyAnotherStep } from './pane';
 import { PicturesPane } from './pictures_pane';
 import { ValuesPane } from './values_pane';
 
@@ -49,7 +49,7 @@ export class Detail {
     this.element.hidden = false;
     const tabs = tabsOf(look.info);
     const tab = tabs.find((name) => name === look.params['tab']) ?? tabs[0]!;
-    this.showHead(look);
+    this.showHead(look, tab);
     replace(this.tabs, ...tabs.map((name) =>
       h('button', { type: 'button', 'data-tab': name, 'aria-pressed': String(name === tab), onclick: () => this.owner.context.change({ tab: name }) }, TITLES[name])));
     if (tab !== this.tab) {
@@ -73,7 +73,7 @@ export class Detail {
   /** What the look is at, for the name of a file. */
   words(): string {
     if (!this.look || !this.tab) return '';
-    return `${this.tab}-step-${stepOf(this.look, this.tab === 'values' || this.tab === 'pictures' ? 'value' : 'any') ?? 'none'}`;
+    return `${this.tab}-step-${stepOf(this.look, showsValues(this.tab) ? 'value' : 'any') ?? 'none'}`;
   }
 
   async snapshot(kind: SnapshotKind): Promise<Blob | undefined> {
@@ -98,10 +98,12 @@ export class Detail {
     }
   }
 
-  private showHead({ info, step, params }: Look): void {
-    const at = stepOf({ info, step, params });
-    const valueAt = stepOf({ info, step, params }, 'value');
-    const headOf = [info.id, at, valueAt, params['worker'], info.workers.length].join(' ');
+  private showHead(look: Look, tab: Tab): void {
+    const { info, params } = look;
+    const valueAt = stepOf(look, 'value');
+    const at = showsValues(tab) ? valueAt : stepOf(look);
+    const why = showsValues(tab) ? whyAnotherStep(look) : '';
+    const headOf = [info.id, at, valueAt, why, params['worker'], info.workers.length].join(' ');
     if (headOf === this.headOf) return;
     const open = this.head.querySelector('details')?.open ?? false;
     this.headOf = headOf;
@@ -110,6 +112,7 @@ export class Detail {
       h('div', { class: 'tn-title' }, h('h2', {}, info.name), close),
       h('p', {}, h('span', { class: 'mono' }, `${info.dtype ?? 'type unknown'} ${info.shape ? `[${info.shape.join(', ')}]` : ''}`), ` ${sizeText(info)}`,
         h('span', { class: 'muted' }, ` · ${formsText(info)} · shown: step ${at ?? 'none'}${this.modeText(info, at)}${info.collections.length > 0 ? ` · ${info.collections.join(', ')}` : ''}`)),
+      why === '' ? null : h('p', { class: 'muted', 'data-why': '' }, why),
       h('div', { class: 'toolbar' }, this.workers(info, params['worker']), ...this.downloads(info, valueAt, params['worker'])),
       h('details', { open }, h('summary', {}, 'As a line of code'), ...this.lines(info, valueAt ?? at)));
   }
@@ -146,6 +149,11 @@ export class Detail {
       return h('p', { class: 'tn-copy' }, button, h('code', {}, text));
     });
   }
+}
+
+/** Its elements, which a step with statistics alone does not have. */
+function showsValues(tab: Tab): boolean {
+  return tab === 'values' || tab === 'pictures';
 }
 
 function sizeText(info: TensorInfo): string {

@@ -83,6 +83,7 @@ export class HistogramPane implements Pane {
   private histograms: Histograms | null = null;
   private look: Look | null = null;
   private note = '';
+  private reading = false;
   private pointed: { row: number; column: number } | null = null;
 
   constructor(private readonly owner: PaneOwner) {
@@ -145,9 +146,10 @@ export class HistogramPane implements Pane {
     const pending = arrays.json<number>('pending') ?? 0;
     const without = arrays.json<number>('without_histogram') ?? 0;
     const notes = [`${count(this.histograms.steps.length)} of ${count(arrays.json<number>('steps_in_all') ?? 0)} steps`];
-    if (without > 0) notes.push(`${count(without)} were kept without a histogram`);
+    if (without > 0) notes.push(`${count(without)} have statistics without a histogram`);
     if (pending > 0) notes.push(`${count(pending)} are still being computed`);
     this.note = notes.join('; ');
+    this.reading = pending > 0;
     if (pending > 0) this.question.forget();
     this.draw();
     if (pending > 0) this.show(this.look!);
@@ -167,8 +169,8 @@ export class HistogramPane implements Pane {
     for (const button of this.buttons) button.setAttribute('aria-pressed', String(button.dataset['drawing'] === this.drawing()));
     const all = this.histograms;
     if (!all || all.steps.length === 0) {
-      this.readout.textContent = all ? 'No histogram was kept of this tensor, and no value to compute one from.' : 'Reading histograms …';
-      this.stage.hidden = all !== null;
+      this.readout.textContent = all && !this.reading ? 'No histogram was kept of this tensor, and no value to compute one from.' : 'Reading histograms …';
+      this.stage.hidden = all !== null && !this.reading;
       return;
     }
     this.stage.hidden = false;

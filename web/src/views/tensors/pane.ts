@@ -30,10 +30,18 @@ export interface Pane {
   destroy(): void;
 }
 
-/** The newest step at or before the cursor at which the tensor was kept in a form. */
+/** The newest step at or before the cursor at which the tensor was kept in a form; where all are later, the first. */
 export function stepOf(look: Look, form: 'value' | 'any' = 'any'): number | null {
-  const ranges = new StepRanges(form === 'any' ? look.info.steps : (look.info.forms.value ?? []));
-  return look.step === null ? ranges.last : ranges.atOrBefore(look.step);
+  return new StepRanges(form === 'any' ? look.info.steps : (look.info.forms.value ?? [])).forCursor(look.step);
+}
+
+/** Why a value of another step is shown than the one of the cursor; empty when it is that one. */
+export function whyAnotherStep(look: Look): string {
+  const shown = stepOf(look, 'value');
+  const cursor = look.step ?? new StepRanges(look.info.steps).last;
+  if (shown === null || cursor === null || shown === cursor) return '';
+  const numbersAlone = new StepRanges(look.info.steps).has(cursor);
+  return `Step ${cursor} ${numbersAlone ? 'has numbers about the tensor, but not its value' : 'does not have the tensor'}; step ${shown} is shown, ${shown < cursor ? 'the newest before it that has' : 'the first that has'}.`;
 }
 
 /** One question at a time: a newer one gives up the older. */

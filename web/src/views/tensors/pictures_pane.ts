@@ -247,7 +247,7 @@ export class PicturesPane implements Pane {
   private draw(): void {
     const columns = this.inSight();
     if (columns.length === 0) {
-      this.note.textContent = this.leftOut !== '' ? `No pictures: ${this.leftOut}` : this.busy ? 'Reading pictures …' : 'No value was kept at or before this step.';
+      this.note.textContent = this.leftOut !== '' ? `No pictures: ${this.leftOut}` : this.busy ? 'Reading pictures …' : 'No value was kept of this tensor, only numbers about it.';
       return;
     }
     const { wide, tall } = this.side(columns);

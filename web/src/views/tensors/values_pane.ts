@@ -85,7 +85,7 @@ export class ValuesPane implements Pane {
     this.step = stepOf(look, 'value');
     this.shape = look.info.shape ?? [];
     if (this.step === null) {
-      replace(this.bar, h('p', {}, 'No value was kept at or before this step, only numbers about it.'));
+      replace(this.bar, h('p', {}, 'No value was kept of this tensor, only numbers about it.'));
       this.scroller.hidden = true;
       this.readout.textContent = '';
       replace(this.table);
