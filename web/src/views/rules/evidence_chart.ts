@@ -12,6 +12,8 @@ export interface ChartQuestion {
   /** The evidence's own number, whatever the course has there. */
   value: number;
   quantity: string;
+  /** The course is on its way: nothing stands for it meanwhile. */
+  reading?: boolean;
 }
 
 const WIDTH = 560;
@@ -61,10 +63,12 @@ export function lineOf(course: Course, x: (step: number) => number, scale: Scale
   return path;
 }
 
-export function chartInWords({ title, course, threshold, firedAt, quantity, value }: ChartQuestion): string {
+export function chartInWords({ title, course, threshold, firedAt, quantity, value, reading }: ChartQuestion): string {
+  const firing = `the threshold is ${short(threshold)}; fired at step ${firedAt} with ${short(value)}.`;
+  if (reading) return `${quantity} of ${title} is being read; ${firing}`;
   const values = Array.from(course.values).filter(Number.isFinite);
   const span = values.length === 0 ? 'has no finite value' : `lies between ${short(Math.min(...values))} and ${short(Math.max(...values))}`;
-  return `${quantity} of ${title} ${span} over ${course.steps.length} points${holesInWords(course)}; the threshold is ${short(threshold)}; fired at step ${firedAt} with ${short(value)}.`;
+  return `${quantity} of ${title} ${span} over ${course.steps.length} points${holesInWords(course)}; ${firing}`;
 }
 
 export function evidenceChart(question: ChartQuestion): SVGSVGElement {
@@ -89,6 +93,7 @@ export function evidenceChart(question: ChartQuestion): SVGSVGElement {
     s('path', { class: 'firing', d: `M${x(firedAt) - 5} ${y - 5}l10 10m0 -10l-10 10` }),
     s('text', { x: LEFT - 6, y: TOP + 10, 'text-anchor': 'end' }, short(scale.highest)),
     s('text', { x: LEFT - 6, y: HEIGHT - BOTTOM, 'text-anchor': 'end' }, short(scale.lowest)),
+    question.reading && s('text', { x: LEFT + inner / 2, y: TOP + 10, 'text-anchor': 'middle' }, 'reading the course …'),
     first < last && s('text', { x: LEFT, y: HEIGHT - 6 }, `step ${first}`),
     s('text', { x: WIDTH - RIGHT, y: HEIGHT - 6, 'text-anchor': 'end' }, `step ${last}${scale.logarithmic ? ', logarithmic' : ''}`),
   );

@@ -37,8 +37,11 @@ export class EvidenceCharts {
     if (key === this.shown) return this.place;
     this.shown = key;
     const ofVerdicts = courseOfVerdicts(rule, evidence);
-    this.draw(evidence, ofVerdicts);
-    void this.load(key, evidence, ofVerdicts);
+    if (evidence.tensor === '') this.draw(evidence, ofVerdicts);
+    else {
+      this.draw(evidence, { steps: [], values: [] }, true); // a line from verdict to verdict is not the course
+      void this.load(key, evidence, ofVerdicts);
+    }
     return this.place;
   }
 
@@ -48,23 +51,24 @@ export class EvidenceCharts {
 
   /** A quantity that is no statistic of a tensor has no course that the server could tell. */
   private async load(key: string, evidence: EvidenceAnswer, ofVerdicts: Course): Promise<void> {
-    if (evidence.tensor === '') return;
+    let course = ofVerdicts;
     try {
-      const course = await loadCourse(this.context.source, {
+      const found = await loadCourse(this.context.source, {
         run: this.context.run.id, tensor: evidence.tensor_id, of: evidence.quantity,
         from: Math.max(0, evidence.step - BEFORE), to: evidence.step + AFTER,
         ...(evidence.worker ? { worker: evidence.worker } : {}),
       });
-      if (this.shown === key && course.steps.length > ofVerdicts.steps.length) this.draw(evidence, course);
+      if (found.steps.length > ofVerdicts.steps.length) course = found;
     } catch (error) {
-      if (!(error instanceof SourceError)) throw error; // the evidence alone stays
+      if (!(error instanceof SourceError)) throw error; // the evidence alone is shown
     }
+    if (this.shown === key) this.draw(evidence, course);
   }
 
-  private draw(evidence: EvidenceAnswer, course: Course): void {
+  private draw(evidence: EvidenceAnswer, course: Course, reading = false): void {
     replace(this.place, evidenceChart({
       title: evidence.tensor, course, quantity: evidence.quantity, threshold: numberOf(evidence.threshold),
-      firedAt: evidence.step, value: numberOf(evidence.value),
+      firedAt: evidence.step, value: numberOf(evidence.value), reading,
     }));
   }
 }

@@ -250,6 +250,14 @@ describe('pictures', () => {
     expect(chartInWords(question)).toBe('max of w lies between 1 and 3 over 4 points; the threshold is 2.5; fired at step 3 with 3.');
     expect(evidenceChart(question).querySelector('.threshold')).not.toBeNull();
   });
+
+  it('draws no line for a course that is being read', () => {
+    const question = { title: 'w', course: { steps: [], values: [] }, threshold: 2.5, firedAt: 3, quantity: 'max', value: 3, reading: true };
+    const chart = evidenceChart(question);
+    expect(chart.querySelector('.value')!.getAttribute('d')).toBe('');
+    expect(chart.textContent).toContain('reading the course …');
+    expect(chartInWords(question)).toBe('max of w is being read; the threshold is 2.5; fired at step 3 with 3.');
+  });
 });
 
 it('chooses the gravest rule, and the newest verdict before the cursor', () => {
