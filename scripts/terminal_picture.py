@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Draws what a program wrote to a colour terminal as an SVG: the pictures of the documents.
 
-script -qec 'build/release/bin/trainwarden demo 2>/dev/null' /dev/null | sed "s#$PWD/##g" |
+PATH=$PWD/build/release/bin:$PATH COLORTERM=truecolor \\
+  script -qec 'trainwarden demo 2>/dev/null' /dev/null | sed "s#$PWD/##g" |
   scripts/terminal_picture.py > docs/images/demo.svg
 """
 import html
