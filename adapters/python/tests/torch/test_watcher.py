@@ -61,6 +61,20 @@ def test_a_model_its_optimizer_and_its_loss(hook: trainwarden.Hook) -> None:
     assert trial.steps() == [0]
 
 
+@pytest.mark.parametrize(
+    "tensor", ["gradient/fc.weight", "optimizer_state/fc.weight/exp_avg", "MSELoss_input_1", "norm.running_mean"]
+)
+def test_what_is_chosen_by_a_pattern_is_there_from_the_first_step_on(tmp_path: Path, tensor: str) -> None:
+    model, criterion = Net(), nn.MSELoss()
+    optimizer = torch.optim.Adam(model.parameters())
+    hook = trainwarden.Hook(tmp_path / "run", include=[f"^{tensor}$"], save=2)
+    with twt.watch(hook, model, optimizer) as watcher:
+        for _ in range(5):
+            train_step(model, optimizer, criterion)
+            watcher.step()
+    assert finished(hook).tensor(tensor).steps() == [0, 2, 4]
+
+
 def test_without_an_optimizer(hook: trainwarden.Hook) -> None:
     model = nn.Linear(2, 1)
     watcher = twt.watch(hook, model, prefix="mine.")

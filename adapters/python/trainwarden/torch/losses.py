@@ -96,9 +96,10 @@ class Losses:
         self._is_seen = False
 
     def _save_inputs(self, name: str, inputs: Any, collections: tuple[str, ...]) -> None:
-        if not self._wants_inputs:
+        stem = f"{name}_input_"
+        if not self._wants_inputs and stem in self._inputs:  # the first time the hook learns their names
             return
-        series = self._series(self._inputs, f"{name}_input_", "inputs")
+        series = self._series(self._inputs, stem, "inputs")
         for index, tensor in enumerate(tensors_in(inputs)):
             collection = collections[index] if index < len(collections) else None
             self._bridge.save(series.id_at(self._step, collection), tensor)

@@ -68,12 +68,14 @@ class ParameterTable:
         self._bridge = bridge
         self._names = names
         self._slots: list[Slot] = []
+        self._has_named_state = False
 
     def slots_for(self, parameters: list[torch.Tensor]) -> list[Slot]:
         """A slot for each parameter, in the same order."""
         known = [slot.reference() for slot in self._slots]
         if len(known) != len(parameters) or not all(map(operator.is_, known, parameters)):
             self._slots = [Slot(self._hook, *named) for named in self._names.names_of(parameters)]
+            self._has_named_state = False
         return self._slots
 
     def save_gradients(self, parameters: list[torch.Tensor]) -> None:
@@ -93,11 +95,16 @@ class ParameterTable:
                 if parameter.requires_grad:
                     save(slot.weight, parameter)
 
+    def has_unnamed_state(self, optimizer: Optimizer) -> bool:
+        """Does the optimizer remember something that the hook does not know by name yet? A pattern may mean it."""
+        return not self._has_named_state and len(optimizer.state) > 0
+
     def save_state(self, parameters: list[torch.Tensor], optimizer: Optimizer) -> None:
         """What the optimizer remembers of each parameter: exp_avg, momentum_buffer, step, ..."""
         for slot, parameter in zip(self.slots_for(parameters), parameters):
             for key, value in (optimizer.state.get(parameter) or {}).items():
                 self._save_state_value(slot, str(key), value)
+        self._has_named_state = True
 
     def _save_state_value(self, slot: Slot, key: str, value: Any) -> None:
         if isinstance(value, (int, float)) and not isinstance(value, bool):

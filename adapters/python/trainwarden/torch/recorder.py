@@ -66,8 +66,12 @@ class Recorder:
         return ParameterTable(self.hook, self._bridge, self.names)
 
     def save_gradients(self, optimizer: Optimizer) -> None:
+        if not self.hook.wants_anything():
+            return
+        table, parameters = self._table_of(optimizer), parameters_in(optimizer)
+        table.slots_for(parameters)  # so that the hook knows their names: a pattern may mean one of them
         if self.hook.wants_collection("gradients"):
-            self._table_of(optimizer).save_gradients(parameters_in(optimizer))
+            table.save_gradients(parameters)
 
     def judge(self, optimizer: Optimizer) -> StepAdvice:
         """Asks the rules inside the training about a step of the optimizer; its gradients have been saved.
@@ -87,7 +91,7 @@ class Recorder:
             return
         table, parameters = self._table_of(optimizer), parameters_in(optimizer)
         table.save_weights(parameters)
-        if self.hook.wants_collection("optimizer_state"):
+        if self.hook.wants_collection("optimizer_state") or table.has_unnamed_state(optimizer):
             table.save_state(parameters, optimizer)
 
     def save_buffers(self) -> None:
