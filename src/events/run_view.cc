@@ -123,7 +123,7 @@ OrderedJson rules_json(const RunView& view, TimeForm form) {
   for (const RuleRow& row : view.rules) {
     OrderedJson json = {{"RuleConfigurationName", row.rule_id},
                         {"RuleEvaluationJobArn", row.arn},
-                        {"RuleEvaluationStatus", rules::evaluation_status_of(row.status)}};
+                        {"RuleEvaluationStatus", rules::evaluation_status_of(row.status, row.rule, row.parameters)}};
     if (row.details) json["StatusDetails"] = *row.details;
     json["LastModifiedTime"] = time_json(row.modified_unix_ns, form, false);
     json["Status"] = name(row.status);

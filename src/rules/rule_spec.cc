@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "rules/hosting/hosted_rule.h"
 #include "rules/language/expression_rule.h"
+#include "rules/ranged_rule.h"
 #include "store/no_throw.h"
 #include "trainwarden/rule.h"
 
@@ -42,6 +43,9 @@ Result<const RuleKind*> find_kind(std::string_view name) {
 Status check_parameter(const RuleKind& kind, const std::string& name) {
   std::vector<std::string> known;
   for (const RuleParameter& parameter : kind.description.parameters) known.push_back(parameter.name);
+  for (const RuleParameter& parameter : rules::range_parameters()) {
+    if (std::find(known.begin(), known.end(), parameter.name) == known.end()) known.push_back(parameter.name);
+  }
   if (std::find(known.begin(), known.end(), name) != known.end()) return {};
   return Status(Code::kInvalidArgument,
                 fmt::format("rule {} has no parameter \"{}\"{}; its parameters are {}", kind.description.name,
@@ -99,7 +103,7 @@ Result<std::unique_ptr<Rule>> create_rule(const RuleSpec& spec) {
     for (const RuleParameter& parameter : kind->description.parameters) {
       parameters.emplace(parameter.name, parameter.default_value);
     }
-    auto rule = kind->create(parameters);
+    auto rule = rules::create_ranged_rule(*kind, std::move(parameters));
     return rule.ok() ? std::move(rule) : rule.status().with_context(kind->description.name);
   });
 }

@@ -35,7 +35,8 @@ RuleSummary summary_of(const std::string& run_name, const RuleStanding& standing
   RuleSummary summary;
   summary.configuration_name = standing.status.rule_id;
   summary.job_arn = rule_arn_of(run_name, standing.first_journal, standing.status.rule_id);
-  summary.evaluation_status = evaluation_status_of(standing.status.status);
+  summary.evaluation_status =
+      evaluation_status_of(standing.status.status, standing.status.rule, standing.status.parameters);
   if (standing.status.status != RuleStatus::kInProgress) {
     summary.status_details = status_details_of(standing.status, first_issue(history));
   }

@@ -4,11 +4,17 @@
 
 #include "base/crc32c.h"
 #include "base/text.h"
+#include "rules/registry.h"
 
 namespace trainwarden::rules {
 namespace {
 
 constexpr std::size_t kMaxDetailsBytes = 1024;
+
+bool is_of_default_set(std::string_view rule, const RuleParameters& parameters) {
+  const RuleKind* const kind = find_builtin(rule);
+  return kind != nullptr && kind->description.by_default && parameters.empty();
+}
 
 std::string whole_details_of(const RuleStatusRecord& status, const VerdictRecord* fired) {
   switch (status.status) {
@@ -18,7 +24,11 @@ std::string whole_details_of(const RuleStatusRecord& status, const VerdictRecord
           "RuleEvaluationConditionMet: Evaluation of the rule {} at step {} resulted in the condition being met\n{}\n",
           status.rule_id, fired->place.global_step, fired->verdict.message);
     case RuleStatus::kError: return fmt::format("InternalServerError: {}\n", status.details);
-    case RuleStatus::kNotApplicable: return fmt::format("ClientError: no data to judge: {}\n", status.details);
+    case RuleStatus::kNotApplicable:
+      return fmt::format(
+          "{}: {}\n",
+          is_of_default_set(status.rule, status.parameters) ? "Not applicable" : "ClientError: no data to judge",
+          status.details);
     case RuleStatus::kInProgress:
     case RuleStatus::kNoIssuesFound:
     case RuleStatus::kStopping:
@@ -29,8 +39,9 @@ std::string whole_details_of(const RuleStatusRecord& status, const VerdictRecord
 
 }  // namespace
 
-std::string evaluation_status_of(RuleStatus status) {
-  return std::string(name(status == RuleStatus::kNotApplicable ? RuleStatus::kError : status));
+std::string evaluation_status_of(RuleStatus status, std::string_view rule, const RuleParameters& parameters) {
+  if (status != RuleStatus::kNotApplicable) return std::string(name(status));
+  return std::string(name(is_of_default_set(rule, parameters) ? RuleStatus::kNoIssuesFound : RuleStatus::kError));
 }
 
 std::string status_details_of(const RuleStatusRecord& status, const VerdictRecord* fired) {

@@ -151,8 +151,9 @@ class Overfit final : public Rule {
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
   TensorSelection selection;
+  selection.collections = read.list("collection_names");
   selection.patterns = read.patterns("tensor_regex");
-  if (selection.patterns.empty()) selection.collections = {"losses"};
+  if (selection.patterns.empty() && selection.collections.empty()) selection.collections = {"losses"};
   const std::int64_t start_step = read.integer("start_step", 0, kMostSteps);
   const std::int64_t patience = read.integer("patience", 1, kMostSteps);
   const double ratio_threshold = read.number("ratio_threshold", 0);
@@ -167,7 +168,8 @@ RuleKind overfit() {
   description.name = "Overfit";
   description.summary = "Fires when the validation loss is higher than the training loss by more than a part of it.";
   description.parameters = {
-      {"tensor_regex", "", "patterns of the losses; nothing: the collection losses"},
+      {"collection_names", "", "collections of the losses, separated by commas"},
+      {"tensor_regex", "", "patterns of losses that are judged too; when both are nothing: the collection losses"},
       {"start_step", "0", "global step before which nothing is judged"},
       {"patience", "1", "evaluations in a row that must be above the threshold"},
       {"ratio_threshold", "0.1", "the highest (validation - training) / training that is still fine"}};

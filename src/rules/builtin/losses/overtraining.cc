@@ -42,8 +42,8 @@ struct Best {
 
 class Overtraining final : public Rule {
  public:
-  Overtraining(const Patience& patience, double delta, Require require)
-      : patience_(patience), delta_(delta), require_(require) {}
+  Overtraining(TensorSelection selection, const Patience& patience, double delta, Require require)
+      : selection_(std::move(selection)), patience_(patience), delta_(delta), require_(require) {}
 
   Verdict evaluate(const StepWindow& window) override {
     if (window.mode() == Mode::kPredict) return Verdict::not_applicable("a predict step");
@@ -123,7 +123,7 @@ class Overtraining final : public Rule {
         delta_, best.loss, best.step);
   }
 
-  const TensorSelection selection_{.collections = {"losses"}};
+  const TensorSelection selection_;
   const Patience patience_;
   const double delta_;
   const Require require_;
@@ -142,13 +142,16 @@ Result<Require> parse_require(const std::string& text) {
 
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
+  TensorSelection selection;
+  selection.collections = read.collections("collection_names");
+  selection.patterns = read.patterns("tensor_regex");
   Patience patience;
   patience.train = read.integer("patience_train", 1, kMostSteps);
   patience.validation = read.integer("patience_validation", 1, kMostSteps);
   const double delta = read.number("delta", 0);
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
   TRAINWARDEN_ASSIGN_OR_RETURN(const Require require, parse_require(parameters.at("require")));
-  return std::unique_ptr<Rule>(new Overtraining(patience, delta, require));
+  return std::unique_ptr<Rule>(new Overtraining(std::move(selection), patience, delta, require));
 }
 
 }  // namespace
@@ -158,6 +161,8 @@ RuleKind overtraining() {
   description.name = "Overtraining";
   description.summary = "Fires when the validation or training loss has not improved for a number of steps.";
   description.parameters = {
+      {"collection_names", "losses", "collections whose tensors are judged, separated by commas; lower must be better"},
+      {"tensor_regex", "", "patterns of tensors that are judged too"},
       {"patience_train", "5", "train steps without an improvement that are put up with"},
       {"patience_validation", "10", "eval steps without an improvement that are put up with"},
       {"delta", "0.01", "how much below its best a loss must be to be an improvement, in its own unit"},

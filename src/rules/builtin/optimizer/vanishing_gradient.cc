@@ -62,6 +62,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
   TensorSelection selection;
   selection.collections = read.collections("collection_names");
+  selection.patterns = read.patterns("tensor_regex");
   const double threshold = read.number("threshold", 0);
   const double min_fraction = read.number("min_fraction", 0, 1);
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
@@ -77,6 +78,7 @@ RuleKind vanishing_gradient() {
   description.parameters = {
       {"threshold", "0.0000001", "the lowest mean of |g| that is still fine, in the gradient's own unit"},
       {"collection_names", "gradients", "collections whose tensors are judged, separated by commas"},
+      {"tensor_regex", "", "patterns of tensors that are judged too"},
       {"min_fraction", "0", "part of the gradients that must be below at the same step, from 0 (any one) to 1"}};
   description.topic = "gradients";
   description.details =

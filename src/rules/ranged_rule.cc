@@ -1,0 +1,80 @@
+#include "rules/ranged_rule.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "rules/parameters.h"
+#include "rules/step_statistics.h"
+
+namespace trainwarden::rules {
+namespace {
+
+constexpr const char* kStart = "start_step";
+constexpr const char* kEnd = "end_step";
+constexpr std::int64_t kMostSteps = 1'000'000'000'000;
+
+class RangedRule final : public Rule {
+ public:
+  RangedRule(std::unique_ptr<Rule> rule, std::int64_t start, std::int64_t end)
+      : rule_(std::move(rule)), start_(start), end_(end) {}
+
+  Verdict evaluate(const StepWindow& window) override {
+    const std::int64_t step = window.global_step();
+    if (step >= start_ && step < end_) return rule_->evaluate(window);
+    return Verdict::not_applicable(fmt::format("{} is not among the steps to be judged, which are those from {} on{}",
+                                               describe_step(window), start_,
+                                               end_ == kMostSteps ? "" : fmt::format(" and before {}", end_)));
+  }
+
+  std::vector<Collection> needs() const override { return rule_->needs(); }
+
+  std::optional<Verdict> on_silence(const Silence& silence) override {
+    const std::int64_t next = silence.last_step + 1;
+    if (next < start_ || next >= end_) return std::nullopt;
+    return rule_->on_silence(silence);
+  }
+
+ private:
+  const std::unique_ptr<Rule> rule_;
+  const std::int64_t start_;  // the first global step
+  const std::int64_t end_;    // the first that is not judged any more
+};
+
+bool has_own(const RuleKind& kind, const std::string& name) {
+  const auto& own = kind.description.parameters;
+  return std::any_of(own.begin(), own.end(), [&](const RuleParameter& parameter) { return parameter.name == name; });
+}
+
+}  // namespace
+
+const std::vector<RuleParameter>& range_parameters() {
+  static const std::vector<RuleParameter> kParameters = {
+      {kStart, "0", "the first global step that is judged"},
+      {kEnd, "", "the first global step that is not judged any more; nothing: all are"}};
+  return kParameters;
+}
+
+Result<std::unique_ptr<Rule>> create_ranged_rule(const RuleKind& kind, RuleParameters parameters) {
+  RuleParameters range = {{kStart, "0"}, {kEnd, std::to_string(kMostSteps)}};
+  bool is_given = false;
+  for (auto& [name, value] : range) {
+    const auto given = parameters.find(name);
+    if (has_own(kind, name) || given == parameters.end()) continue;
+    if (!given->second.empty() && given->second != "None") value = given->second;
+    parameters.erase(given);
+    is_given = true;
+  }
+  ParameterReader read(range);
+  const std::int64_t start = read.integer(kStart, 0, kMostSteps);
+  const std::int64_t end = read.integer(kEnd, 0, kMostSteps);
+  TRAINWARDEN_RETURN_IF_ERROR(read.status());
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto rule, kind.create(parameters));
+  if (!is_given) return rule;
+  return std::unique_ptr<Rule>(new RangedRule(std::move(rule), start, end));
+}
+
+}  // namespace trainwarden::rules

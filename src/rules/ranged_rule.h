@@ -1,0 +1,20 @@
+// The steps that a rule judges: two parameters that every rule that comes with Trainwarden takes, as those of SageMaker
+// Debugger do through their invoker.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "trainwarden/rule.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::rules {
+
+// start_step and end_step. A rule that has one of the same name means its own.
+const std::vector<RuleParameter>& range_parameters();
+
+// Creates the rule; one that is given a range judges no step outside of it. kInvalidArgument for a bad value.
+// `parameters` has every parameter of the kind, and those of the range as they were given.
+Result<std::unique_ptr<Rule>> create_ranged_rule(const RuleKind& kind, RuleParameters parameters);
+
+}  // namespace trainwarden::rules
