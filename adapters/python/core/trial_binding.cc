@@ -1,4 +1,6 @@
 // Trial in Python. trainwarden/trial.py has the class that users see, and makes NumPy arrays of values.
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -163,6 +165,28 @@ void bind_records(nb::module_& module) {
       .def_prop_ro("strings", &Value::strings, nb::sig("def strings(self) -> list[str]"));
 }
 
+// Of the words of trainwarden.Kept; "fullest" stands alone.
+Kept kept_of(const std::vector<std::string>& words) {
+  constexpr std::array<std::pair<std::string_view, Kept>, 7> kWords = {{{"fullest", Kept::kFullest},
+                                                                        {"any", Kept::kAny},
+                                                                        {"value", Kept::kValue},
+                                                                        {"statistics", Kept::kStatistics},
+                                                                        {"scalar", Kept::kScalar},
+                                                                        {"shape", Kept::kShape},
+                                                                        {"reductions", Kept::kReductions}}};
+  if (words.empty()) throw nb::value_error("expected a form of trainwarden.Kept at least, found none");
+  Kept kept = Kept::kFullest;
+  for (const std::string& word : words) {
+    const auto found = std::find_if(kWords.begin(), kWords.end(), [&](const auto& one) { return one.first == word; });
+    if (found == kWords.end()) throw nb::value_error("expected forms of trainwarden.Kept");
+    if (found->second == Kept::kFullest && words.size() > 1) {
+      throw nb::value_error("expected kept=\"fullest\" alone, found it with other forms");
+    }
+    kept = kept | found->second;
+  }
+  return kept;
+}
+
 void open_trial(PythonTrial* self, std::string_view path, std::int64_t incomplete_step_window, bool verify) {
   const TrialOptions options{.incomplete_step_window = incomplete_step_window, .verify_payloads = verify};
   const std::filesystem::path folder(path);
@@ -202,12 +226,22 @@ void bind_steps(nb::class_<PythonTrial>& type) {
           },
           nb::arg("mode"), nb::arg("include_incomplete"))
       .def(
-          "steps_of",
-          [](PythonTrial& self, std::string_view tensor, std::string_view mode) {
+          "steps_with",
+          [](PythonTrial& self, const std::vector<std::string>& kept, std::string_view mode, bool incomplete) {
+            const Kept forms = kept_of(kept);
             const Mode wanted = mode_of(mode);
-            return self.read([&](Trial& trial) { return trial.steps_of(tensor, wanted); });
+            return self.read([&](Trial& trial) { return trial.steps_with(forms, wanted, incomplete); });
           },
-          nb::arg("tensor"), nb::arg("mode"))
+          nb::arg("kept"), nb::arg("mode"), nb::arg("include_incomplete"))
+      .def(
+          "steps_of",
+          [](PythonTrial& self, std::string_view tensor, std::string_view mode, const std::vector<std::string>& kept,
+             bool incomplete) {
+            const Kept forms = kept_of(kept);
+            const Mode wanted = mode_of(mode);
+            return self.read([&](Trial& trial) { return trial.steps_of(tensor, wanted, forms, incomplete); });
+          },
+          nb::arg("tensor"), nb::arg("mode"), nb::arg("kept"), nb::arg("include_incomplete"))
       .def(
           "global_step",
           [](PythonTrial& self, std::string_view mode, std::int64_t step) {

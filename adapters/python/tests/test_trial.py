@@ -55,6 +55,57 @@ def test_steps(finished: Path) -> None:
     assert trial.step_state(9) is tw.StepState.UNAVAILABLE
 
 
+@pytest.fixture
+def judged(run_dir: Path) -> Path:
+    """What rules need lies between what the program saves: statistics at each step, values at each tenth."""
+    saved = tw.Collection("saved", include=("weight",), save=10)
+    needed = tw.Collection("needed", include=("weight", "gradient"), save=1, keep="statistics")
+    with tw.Hook(run_dir, collections=[saved, needed]) as hook:
+        for step in range(21):
+            hook.set_mode("train")
+            for name in ("weight", "gradient"):
+                hook.save_tensor(name, np.full((2, 3), step, np.float32))
+            if step % 5 == 0:
+                hook.save_scalar("loss", float(step))
+            hook.step()
+    return run_dir
+
+
+def test_steps_by_what_was_kept(judged: Path) -> None:
+    trial = tw.open(judged)
+    weight, everywhere = trial.tensor("weight"), list(range(21))
+    assert weight.steps() == [0, 10, 20] and [weight.value(step)[0, 0] for step in weight.steps()] == [0, 10, 20]
+    assert weight.steps("train", kept="any") == everywhere and weight.steps("eval") == []
+    assert weight.steps(kept=tw.Kept.STATISTICS) == everywhere
+    assert list(weight.values()) == [0, 10, 20]
+    assert trial.tensor("gradient").steps() == everywhere  # of which there is nothing else
+    assert trial.tensor("gradient").steps(kept="value") == [] == trial.tensor("gradient").steps(kept=["shape", "scalar"])
+    assert trial.tensor("loss").steps() == [0, 5, 10, 15, 20] == list(trial.tensor("loss").scalars())
+    assert trial.steps() == everywhere == trial.steps(kept=["value", "statistics"])
+    assert trial.steps(kept="value") == [0, 10, 20] and trial.steps(kept="scalar") == [0, 5, 10, 15, 20]
+    with pytest.raises(tw.errors.OutOfRange, match="only its statistics; the nearest steps that have it: 0, 10, 20"):
+        weight.value(7)
+
+
+def test_forms_that_there_are_not(judged: Path) -> None:
+    weight = tw.open(judged).tensor("weight")
+    for wrong in ("values", ["any", "hash"], [], ["fullest", "any"]):
+        with pytest.raises(ValueError, match="Kept|fullest"):
+            weight.steps(kept=wrong)
+
+
+def test_strips_take_the_nearest_steps_with_values(judged: Path) -> None:
+    from trainwarden.notebook import ImageStrip
+
+    trial = tw.open(judged)
+    assert ImageStrip(trial, "weight").steps == [0, 10, 20]
+    strip = ImageStrip(trial, "weight", steps=[3, 10, 14, 16, 18])
+    assert strip.steps == [0, 10, 20] and strip.data()["images"][0, 2, 0, 0] == 20
+    assert "the nearest steps that have it whole: 0 for 3, 10 for 14, 20 for 16, 20 for 18" in strip.text()
+    with pytest.raises(tw.errors.OutOfRange, match="'gradient' was kept whole at no step"):
+        ImageStrip(trial, "gradient")
+
+
 def test_tensors(finished: Path) -> None:
     trial = tw.open(finished)
     assert trial.tensor_names() == ["loss", "weight"]

@@ -29,7 +29,7 @@ from ._core import CheckpointRequest, Histogram, HookReport, Statistics, StepEnd
 from .errors import DataLoss, Error
 from .guard import StepAdvice
 from .hook import Hook
-from .options import Collection, KeepForm, Mode, Reduction, SavePolicy, SaveSchedule
+from .options import Collection, KeepForm, Kept, Mode, Reduction, SavePolicy, SaveSchedule
 from .stopping import StopTraining
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ __all__ = [
     "HookReport",
     "ImportReport",
     "KeepForm",
+    "Kept",
     "Mode",
     "Reduction",
     "RunState",

@@ -23,6 +23,22 @@ class Mode(str, Enum):
     GLOBAL = "global"
 
 
+class Kept(str, Enum):
+    """In which form a tensor was kept at a step; the names "value", "statistics", ... do as well.
+
+    FULLEST, the default of what asks for the steps of a tensor: the steps that hold it whole or as a scalar; of a tensor
+    that no step holds so, all at which it is there. Rules may have statistics kept at many more steps than the program.
+    """
+
+    FULLEST = "fullest"
+    ANY = "any"
+    VALUE = "value"
+    STATISTICS = "statistics"
+    SCALAR = "scalar"
+    SHAPE = "shape"
+    REDUCTIONS = "reductions"
+
+
 class Reduction(str, Enum):
     """A number kept in place of a tensor. Norms are entrywise; variance and std are the population's (divided by n)."""
 

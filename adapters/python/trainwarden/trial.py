@@ -12,9 +12,10 @@ from . import _core
 from ._core import RunLoss, Statistics, TensorInfo
 from .arrays import Array, array_of
 from .errors import opening
-from .options import Collection, Mode, Reduction
+from .options import Collection, Kept, Mode, Reduction
 
 ModeLike = Union[Mode, str]
+KeptLike = Union[Kept, str, Iterable[Union[Kept, str]]]
 
 
 class StepState(str, Enum):
@@ -42,6 +43,8 @@ class Trial:
             print(step, trial.scalar("loss", step))
         weight = trial.tensor("conv1.weight")
         print(weight.value(weight.steps()[-1]).mean())
+
+    A step at which only statistics of a tensor were kept is none of weight.steps(); `kept` asks for others.
 
     `step` is a step of `mode`; with the default, Mode.GLOBAL, it is the global step. `worker` is a name of `workers`;
     "" is the first that has the tensor at that step.
@@ -140,9 +143,13 @@ class Trial:
         """The run has ended, and everything it left has been read."""
         return self._core.loaded_all_steps
 
-    def steps(self, mode: ModeLike = Mode.GLOBAL, *, include_incomplete: bool = False) -> list[int]:
-        """The complete steps, rising."""
-        return self._core.steps(mode, include_incomplete)
+    def steps(
+        self, mode: ModeLike = Mode.GLOBAL, *, include_incomplete: bool = False, kept: KeptLike | None = None
+    ) -> list[int]:
+        """The complete steps, rising. With `kept`, a form or several, those that hold any tensor in one of them."""
+        if kept is None:
+            return self._core.steps(mode, include_incomplete)
+        return self._core.steps_with(_forms(kept), mode, include_incomplete)
 
     def global_step(self, mode: ModeLike, mode_step: int) -> int | None:
         return self._core.global_step(mode, mode_step)
@@ -275,16 +282,28 @@ class TensorHandle:
     def info(self) -> TensorInfo:
         return self.trial.tensor_info(self.name)
 
-    def steps(self, mode: ModeLike = Mode.GLOBAL) -> list[int]:
-        """The steps at which it is there in any form, rising."""
-        return self.trial._core.steps_of(self.name, mode)
+    def steps(
+        self,
+        mode: ModeLike = Mode.GLOBAL,
+        *,
+        kept: KeptLike = Kept.FULLEST,
+        include_incomplete: bool = False,
+    ) -> list[int]:
+        """The complete steps at which it is there in this form, or in one of several, rising.
+
+            weight.steps()                                # whole; of a loss as a scalar, so that value() or scalar() answers
+            weight.steps(kept="statistics")               # also at steps that only a rule asked for
+            weight.steps(kept=["value", "statistics"])
+        """
+        return self.trial._core.steps_of(self.name, mode, _forms(kept), include_incomplete)
 
     def value(self, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> Array:
         return self.trial.value(self.name, step, mode, worker)
 
     def values(self, steps: Iterable[int] | None = None, mode: ModeLike = Mode.GLOBAL) -> dict[int, Array]:
-        """By step; all steps at which it is there when none are named."""
-        return {step: self.value(step, mode) for step in (self.steps(mode) if steps is None else steps)}
+        """By step; all steps at which it is there whole when none are named."""
+        chosen = self.steps(mode, kept=Kept.VALUE) if steps is None else steps
+        return {step: self.value(step, mode) for step in chosen}
 
     def statistics(self, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> Statistics:
         return self.trial.statistics(self.name, step, mode, worker)
@@ -303,14 +322,19 @@ class TensorHandle:
         return self.trial.scalar(self.name, step, mode, worker)
 
     def scalars(self, steps: Iterable[int] | None = None, mode: ModeLike = Mode.GLOBAL) -> dict[int, float]:
-        """By step; all steps at which it is there when none are named."""
-        return {step: self.scalar(step, mode) for step in (self.steps(mode) if steps is None else steps)}
+        """By step; all steps at which it is there as a number when none are named."""
+        chosen = self.steps(mode, kept=(Kept.SCALAR, Kept.VALUE)) if steps is None else steps
+        return {step: self.scalar(step, mode) for step in chosen}
 
     def shape(self, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> tuple[int, ...]:
         return self.trial.shape(self.name, step, mode, worker)
 
     def workers(self, step: int, mode: ModeLike = Mode.GLOBAL) -> list[str]:
         return self.trial.workers_of(self.name, step, mode)
+
+
+def _forms(kept: KeptLike) -> list[str]:
+    return [Kept(kept).value] if isinstance(kept, str) else [Kept(form).value for form in kept]
 
 
 def open(path: str | os.PathLike[str], *, incomplete_step_window: int = 1000, verify: bool = True) -> Trial:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,6 +22,7 @@ _MOST_ROWS, _MOST_COLUMNS = 64, 32
 _TOP, _GAP, _LARGE = 62.0, 6.0, 64
 _SCALES = ("shared", "strip", "image")
 _COLOURS = ("auto", "gray", "signed", "magnitude")
+_MOST_MOVED = 4
 
 
 class ImageStrip(Displayed):
@@ -33,7 +35,8 @@ class ImageStrip(Displayed):
         over: what the columns are; "step" is what there is.
         rows: which elements of the first axis; None: all, at most 64.
         channel: which element of the second axis, of tensors with four.
-        steps: of `mode`; None: all at which the tensor is there, at most 32 of them evenly.
+        steps: of `mode`; None: all at which the tensor was kept whole, at most 32 of them evenly. Of others the nearest
+            that has it is shown, and said.
         scale: "shared": one scale for all, so that steps and rows can be compared; "strip": one for each row; "image":
             one for each image. It is printed.
         colours: "gray", "signed" (zero is white), "magnitude", "auto": signed when a number is negative.
@@ -74,11 +77,15 @@ class ImageStrip(Displayed):
 
     def _read(self) -> None:
         handle = self._trial.tensor(self.name)
-        there = handle.steps(self.mode)
-        wanted = there if self._wanted_steps is None else self._wanted_steps
+        there = handle.steps(self.mode, kept="value")
+        if not there:
+            raise OutOfRange(f"{self.name!r} was kept whole at no step of mode {self.mode.value}")
+        asked = there if self._wanted_steps is None else self._wanted_steps
+        shown = {step: nearest(there, step) for step in asked}
+        wanted = list(dict.fromkeys(shown.values()))
         self.steps = _evenly(wanted, _MOST_COLUMNS)
         if not self.steps:
-            raise OutOfRange(f"{self.name!r} is at no step of mode {self.mode.value}")
+            raise OutOfRange(f"expected a step of {self.name!r} at least, got none")
         volumes = [self._volume(handle.value(step, self.mode)) for step in self.steps]
         rows = list(range(min(len(volume) for volume in volumes))) if self._wanted_rows is None else self._wanted_rows
         for row in rows:
@@ -90,7 +97,8 @@ class ImageStrip(Displayed):
             raise InvalidArgument(f"expected images of one size, {self.name!r} has {shapes}: choose its steps")
         self._images: Array = np.stack([[volume[row] for volume in volumes] for row in self.rows])
         parts = [(len(self.rows), len(rows), "rows"), (len(self.steps), len(wanted), "steps")]
-        self._left_out = [f"{shown} of {count} {what}" for shown, count, what in parts if shown < count]
+        self._left_out = [f"{part} of {count} {what}" for part, count, what in parts if part < count]
+        self._left_out += _moved(shown)
 
     def _volume(self, value: Array) -> Array:
         """[images, height, width]."""
@@ -195,6 +203,22 @@ def _evenly(steps: list[int], most: int) -> list[int]:
     if len(steps) <= most:
         return list(steps)
     return [steps[round(index * (len(steps) - 1) / (most - 1))] for index in range(most)]
+
+
+def nearest(steps: list[int], step: int) -> int:
+    """Of rising steps, at least one; of two the earlier."""
+    at = bisect.bisect_left(steps, step)
+    around = steps[max(at - 1, 0) : at + 1]
+    return min(around, key=lambda each: (abs(each - step), each))
+
+
+def _moved(shown: dict[int, int]) -> list[str]:
+    """Which steps stand for others."""
+    moved = [f"{there} for {step}" for step, there in shown.items() if there != step]
+    if not moved:
+        return []
+    more = "" if len(moved) <= _MOST_MOVED else f" and {len(moved) - _MOST_MOVED} more"
+    return [f"the nearest steps that have it whole: {', '.join(moved[:_MOST_MOVED])}{more}"]
 
 
 def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:

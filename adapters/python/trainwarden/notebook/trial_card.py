@@ -92,7 +92,7 @@ class TrialCard(Displayed):
 
     def _values(self, name: str) -> list[float]:
         handle = self._trial.tensor(name)
-        steps = handle.steps()
+        steps = handle.steps(kept=("scalar", "value"))
         stride = max(1, len(steps) // _MOST_POINTS)
         chosen = steps[(len(steps) - 1) % stride :: stride] if steps else []
         return list(handle.scalars(chosen).values())

@@ -103,7 +103,7 @@ class BaseHook(ABC):
         self.is_saving = False  # something of the current step is wanted
         self._recording = Recording()
         self._metrics = MetricsFile.from_environment()
-        self._states = StateStore.from_environment()
+        self._states = StateStore()
         self._training_run = 0
         self._count_on()
         atexit.register(self.close)
@@ -219,7 +219,7 @@ class BaseHook(ABC):
 
     def _count_on(self) -> None:
         """Where the training was that this one goes on with, if there was one."""
-        last = self._states.last() if self._states is not None else None
+        last = self._states.last()
         if last is None:
             return
         self._training_run = last.training_run + 1
@@ -229,8 +229,7 @@ class BaseHook(ABC):
         self.logger.info("counting on from step %d, %s", self.step, self.mode_steps)
 
     def _keep_count(self) -> None:
-        if self._states is not None:
-            self._states.update(State(self._training_run, self.last_saved_step, self.step, self.mode_steps))
+        self._states.update(State(self._training_run, self.last_saved_step, self.step, self.mode_steps))
 
     def _begin_step(self) -> None:
         """A step begins, and the one before ends. Raises for wrong usage, at the first step, and when the training was

@@ -11,7 +11,7 @@ import trainwarden
 
 def original_name(source: trainwarden.Trial, name: str) -> str | None:
     """Stands in the index files of smdebug's beside the tensor's shape; None where there is none."""
-    steps = source.tensor(name).steps() if source.recorder == "smdebug" else []
+    steps = source.tensor(name).steps(kept="shape") if source.recorder == "smdebug" else []
     for step in steps[:1]:
         for worker in source.workers_of(name, step):
             file = Path(source.path) / "index" / f"{step // 1000:09d}" / f"{step:012d}_{worker}.json"

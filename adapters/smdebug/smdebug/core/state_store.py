@@ -42,54 +42,54 @@ class State:
 class StateStore:
     """The file metadata.json in the folder of the checkpoints: a list of states, one for each time that they changed.
 
-    What cannot be read or written is said once in the log, and training goes on.
+    Without an argument the folder is the LocalPath of the file that CHECKPOINT_CONFIG_FILE_PATH names; without such a
+    file there are no states. What cannot be read or written is said once in the log, and training goes on.
     """
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self._path = os.path.join(folder, config_constants.METADATA_FILENAME)
+    def __init__(self, folder: Optional[str] = None) -> None:
+        self._folder = _configured_folder() if folder is None else folder
         self._records = self._read()
         self._checkpoints = self._look()
         self._complained = False
-
-    @classmethod
-    def from_environment(cls) -> Optional[StateStore]:
-        """In the LocalPath of the file that CHECKPOINT_CONFIG_FILE_PATH names; None when there is no such file."""
-        path = (
-            os.environ.get(config_constants.CHECKPOINT_CONFIG_FILE_PATH_ENV_VAR)
-            or config_constants.DEFAULT_CHECKPOINT_CONFIG_FILE
-        )
-        try:
-            with open(path, encoding="utf-8") as file:
-                folder = json.load(file).get("LocalPath")
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, AttributeError) as error:
-            get_logger().warning("steps are counted from 0: %s is no checkpoint configuration: %s", path, error)
-            return None
-        return cls(str(folder)) if folder else None
 
     def last(self) -> Optional[State]:
         """Of the step that is furthest; None when there is none yet."""
         try:
             states = [State.from_record(record) for record in self._records]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            get_logger().warning("steps are counted from 0: %s holds no states: %r", self._path, error)
+            get_logger().warning("steps are counted from 0: %s holds no states: %r", self._path(), error)
             return None
         return max(states, key=lambda state: state.step, default=None)
 
     def update(self, state: State) -> None:
-        """Adds the state when checkpoints were written since the last call."""
+        """Adds the state when checkpoints were written since the last look."""
+        if self.is_checkpoint_updated():
+            self.update_state(state.to_record())
+
+    # As smdebug's programs ask.
+
+    def is_checkpoint_updated(self) -> bool:
+        """Were checkpoints written since the last look?"""
         checkpoints = self._look()
-        if checkpoints == self._checkpoints:
-            return
+        updated = bool(checkpoints) and checkpoints != self._checkpoints
         self._checkpoints = checkpoints
-        self._records.append(state.to_record())
+        return updated
+
+    def get_last_saved_state(self) -> Optional[dict[str, Any]]:
+        """The record of the step that is furthest; None when there is none yet."""
+        last = self.last()
+        return None if last is None else last.to_record()
+
+    def update_state(self, ts_state: Mapping[str, Any]) -> None:
+        """Adds the record to the file."""
+        self._records.append(dict(ts_state))
         self._write()
 
     def _look(self) -> dict[str, tuple[int, int]]:
         """Size and time of each file in the folder, by its path."""
-        found = {}
+        found: dict[str, tuple[int, int]] = {}
+        if self._folder is None:
+            return found
         for folder, _, names in os.walk(self._folder):
             for name in names:
                 if name.startswith(config_constants.METADATA_FILENAME) or "sagemaker-uploaded" in name:
@@ -102,24 +102,47 @@ class StateStore:
                 found[path] = (status.st_size, status.st_mtime_ns)
         return found
 
+    def _path(self) -> str:
+        return os.path.join(self._folder or "", config_constants.METADATA_FILENAME)
+
     def _read(self) -> list[Any]:
+        if self._folder is None:
+            return []
         try:
-            with open(self._path, encoding="utf-8") as file:
+            with open(self._path(), encoding="utf-8") as file:
                 records = json.load(file)
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:
-            get_logger().warning("steps are counted from 0: %s cannot be read: %s", self._path, error)
+            get_logger().warning("steps are counted from 0: %s cannot be read: %s", self._path(), error)
             return []
         return records if isinstance(records, list) else [records]
 
     def _write(self) -> None:
-        temporary = f"{self._path}.tmp"
+        if self._folder is None:
+            return
+        temporary = f"{self._path()}.tmp"
         try:
             with open(temporary, "w", encoding="utf-8") as file:
                 json.dump(self._records, file)
-            os.replace(temporary, self._path)
+            os.replace(temporary, self._path())
         except OSError as error:
             if not self._complained:
-                get_logger().warning("where steps are counted to cannot be written to %s: %s", self._path, error)
+                get_logger().warning("where steps are counted to cannot be written to %s: %s", self._path(), error)
             self._complained = True
+
+
+def _configured_folder() -> Optional[str]:
+    path = (
+        os.environ.get(config_constants.CHECKPOINT_CONFIG_FILE_PATH_ENV_VAR)
+        or config_constants.DEFAULT_CHECKPOINT_CONFIG_FILE
+    )
+    try:
+        with open(path, encoding="utf-8") as file:
+            folder = json.load(file).get("LocalPath")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, AttributeError) as error:
+        get_logger().warning("steps are counted from 0: %s is no checkpoint configuration: %s", path, error)
+        return None
+    return str(folder) if folder else None

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 Read = TypeVar("Read")
 
+_SAVED = ("value", "scalar", "reductions", "shape")
 _REDUCTIONS = ("min", "max", "mean", "std", "variance", "sum", "prod", "l1", "l2")
 
 
@@ -80,20 +81,17 @@ class Tensor:
     # Steps.
 
     def steps(self, mode: ModeKeys = ModeKeys.GLOBAL, show_incomplete_steps: bool = False) -> list[int]:
-        """The steps at which the tensor is there in any form, rising; incomplete ones only when they are asked for."""
-        self.trial.maybe_refresh()
-        steps = self._handle.steps(core_mode(mode))
-        if show_incomplete_steps:
-            steps = sorted({*steps, *self._incomplete_steps(mode)})
-        return self.trial.within_range(steps, mode)
+        """The steps at which the tensor was saved, rising; incomplete ones only when they are asked for.
 
-    def _incomplete_steps(self, mode: ModeKeys) -> list[int]:
+        As smdebug's hook saves: its value, reductions, or shape. A step at which only a rule of ours had statistics kept
+        is none of them, unless nothing else was ever kept of the tensor.
+        """
+        self.trial.maybe_refresh()
         core = core_mode(mode)
-        complete = self.trial.source.steps(core)
-        known = self.trial.source.steps(core, include_incomplete=True)
-        last = complete[-1] if complete else -1
-        ahead = known[bisect.bisect_right(known, last) :]
-        return [step for step in ahead if self.trial.source.workers_of(self.name, step, core)]
+        steps = self._handle.steps(core, kept=_SAVED, include_incomplete=show_incomplete_steps)
+        if not steps and not self._handle.steps(kept=_SAVED, include_incomplete=True):
+            steps = self._handle.steps(core, kept="any", include_incomplete=show_incomplete_steps)
+        return self.trial.within_range(steps, mode)
 
     def prev_steps(self, step: int, n: int | None = None, mode: ModeKeys = ModeKeys.GLOBAL) -> list[int]:
         """The last n of its steps up to this one, itself included; all of them when n is None or 0."""
@@ -243,8 +241,11 @@ class Tensor:
         source = self.trial.source
         try:
             value = source.value(name, step, mode, worker)
-        except OutOfRange:  # not kept whole; a number of save_scalar() is
-            return np.array([source.scalar(name, step, mode, worker)])
+        except OutOfRange as not_whole:  # as a number of save_scalar() is not
+            try:
+                return np.array([source.scalar(name, step, mode, worker)])
+            except OutOfRange:
+                raise not_whole from None
         return value.astype(str) if value.dtype == object else value.copy()
 
     def _shape_of(self, name: str, step: int, mode: str, worker: str) -> tuple[int, ...]:

@@ -14,6 +14,9 @@ from typing import IO, Any
 
 import numpy as np
 import pytest
+import trainwarden
+from smdebug import modes
+from smdebug.trials import create_trial
 
 from trainwarden.errors import OutOfRange
 from trainwarden.notebook import NeuronView, seed_utils
@@ -125,6 +128,25 @@ def test_realtime_tensor_analysis(
     for kernel, figure in enumerate(plots.shown):
         for title, image in figure:
             assert np.allclose(image, kernel + int(title) / 1000) and image.shape == (2, 2)
+
+
+def test_weights_of_a_run_that_rules_judge(seeds: Path, run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the rules need, statistics at each tenth step, lies between what the configuration saves."""
+    saved = trainwarden.Collection("conv0_tensors", include=("conv0.*",), save=100)
+    needed = trainwarden.Collection("needed", include=("conv0.*",), save=10, keep="statistics")
+    with trainwarden.Hook(run_dir, collections=[saved, needed]) as hook:
+        hook.set_mode("train")
+        for step in range(301):
+            hook.save_tensor("conv0_weight", np.full((3, 1, 2, 2), step / 1000, np.float32))
+            hook.step()
+
+    plots = Plots()
+    put_in_place(plots.modules(monkeypatch.setattr), monkeypatch.setitem)
+    helpers, weights = (cells_of(document(seeds, "001"))[index] for index in (5, -1))
+    trial = create_trial(run_dir)
+    Notebook({"modes": modes, "trial": trial}).run_all([helpers, weights])
+    assert len(trial.steps()) == 31
+    assert [[title for title, _ in figure] for figure in plots.shown] == [["0", "100", "200", "300"]] * 3
 
 
 class Finetuning:

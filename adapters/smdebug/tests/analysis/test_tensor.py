@@ -152,6 +152,28 @@ def test_reductions_from_statistics(trial: Trial) -> None:
         gradient.reduction_value(3, "prod")
 
 
+def test_statistics_of_a_rule_make_no_step(run_dir: Path) -> None:
+    saved = trainwarden.Collection("saved", include=("w",), save=10)
+    needed = trainwarden.Collection("needed", include=("w", "g"), save=1, keep="statistics")
+    with trainwarden.Hook(run_dir, collections=[saved, needed]) as hook:
+        for step in range(21):
+            hook.set_mode("train")
+            for name in ("w", "g"):
+                hook.save_tensor(name, np.full(2, step, np.float32))
+            if step == 4:
+                hook.save_reductions("w", [("max", False, 4.0)])
+            hook.step()
+    trial = create_trial(run_dir)
+    w, g = trial.tensor("w"), trial.tensor("g")
+    assert w.steps() == [0, 4, 10, 20] == w.steps(modes.TRAIN)  # reductions are what smdebug saves, too
+    assert w.steps(modes.EVAL) == []
+    assert w.prev_steps(15) == [0, 4, 10]
+    assert g.steps() == trial.steps() == list(range(21))  # of which there is nothing else
+    assert w.reduction_value(7, "mean") == 7
+    with pytest.raises(TensorUnavailableForStep, match="the nearest steps that have it: 0, 10, 20"):
+        w.value(7)
+
+
 def test_steps_that_a_straggler_has_yet_to_write(run_dir: Path) -> None:
     hooks = [trainwarden.Hook(run_dir, rank=rank, world_size=2) for rank in (0, 1)]
     for step, hook in [(0, hooks[0]), (0, hooks[1]), (1, hooks[0])]:

@@ -63,15 +63,37 @@ def test_without_a_checkpoint_nothing_is_written(tmp_path: Path, checkpoints: Pa
 def test_a_broken_file_counts_from_the_beginning(checkpoints: Path) -> None:
     for text in ("{", '[{"training-run": 1}]', "[3]"):
         (checkpoints / "metadata.json").write_text(text)
-        store = StateStore.from_environment()
-        assert store is not None and store.last() is None
+        assert StateStore().last() is None
 
 
 def test_the_furthest_state_counts(checkpoints: Path) -> None:
     states = [State(0, 5, 5, {modes.TRAIN: 5}), State(1, 9, 9, {modes.TRAIN: 9}), State(0, 7, 7, {modes.TRAIN: 7})]
     (checkpoints / "metadata.json").write_text(json.dumps([state.to_record() for state in states]))
-    store = StateStore.from_environment()
-    assert store is not None and store.last() == states[1]
+    assert StateStore().last() == states[1]
+
+
+def test_as_programs_of_smdebugs_ask(checkpoints: Path) -> None:
+    store = StateStore()
+    assert store.get_last_saved_state() is None and not store.is_checkpoint_updated()
+    (checkpoints / "a.ckpt").write_text("weights")
+    assert store.is_checkpoint_updated() and not store.is_checkpoint_updated()
+    record = {
+        "training-run": 1,
+        "latest-global-step-saved": 4,
+        "latest-global-step-seen": 5,
+        "latest-mode-step": {"TRAIN": 5},
+    }
+    store.update_state(record)
+    assert StateStore().get_last_saved_state() == store.get_last_saved_state() == record
+
+
+def test_without_a_folder_of_checkpoints_there_are_no_states(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CHECKPOINT_CONFIG_FILE_PATH", str(tmp_path / "there-is-none.json"))
+    monkeypatch.chdir(tmp_path)
+    store = StateStore()
+    store.update(State(0, 1, 1, {}))
+    store.update_state(State(0, 1, 1, {}).to_record())
+    assert not store.is_checkpoint_updated() and list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_written_harms_nothing(tmp_path: Path, checkpoints: Path) -> None:
