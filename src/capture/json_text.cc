@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "format/parse_json.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -31,6 +32,8 @@ std::string reason_of(const json::parse_error& error) {
 }  // namespace
 
 Result<json> parse_json(std::string_view text) {
+  const Status limits = format::check_json_limits(text, "the text");
+  if (!limits.ok()) return Status(Code::kInvalidArgument, limits.message());
   try {
     return json::parse(text);
   } catch (const json::parse_error& error) {

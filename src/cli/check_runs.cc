@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "cli/run_locator.h"
+#include "format/parse_json.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -66,11 +67,12 @@ Status Results::read(std::istream& stream) {
   std::int64_t number = 0;
   for (std::string line; std::getline(stream, line);) {
     ++number;
-    const Json json = Json::parse(line, nullptr, false);
-    if (json.is_discarded()) {
+    const Result<Json> parsed = format::parse_json(line, "line");
+    if (!parsed.ok() || !parsed->is_object()) {
       if (stream.peek() == std::istream::traits_type::eof()) break;
       return Status(Code::kDataLoss, fmt::format("line {} is not JSON; give --results another file", number));
     }
+    const Json& json = *parsed;
     const Json key = json.value("key", Json::object());
     known_[{key.value("path", ""), key.value("run_id", ""), key.value("last_step", std::int64_t{-1}),
             key.value("asked", "")}] = json.value("result", Json::object());

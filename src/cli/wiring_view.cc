@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/table.h"
+#include "format/parse_json.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -89,7 +90,7 @@ Json json_of(const WiredAction& action) {
                {"action", wire.action},
                {"where", wire.where},
                {"rules", wire.rules},
-               {"event", wire.event.empty() ? Json() : Json::parse(wire.event, nullptr, false)},
+               {"event", wire.event.empty() ? Json() : format::parse_json(wire.event, "event").value_or({})},
                {"parameters", parameters}};
   if (action.subscription == nullptr) return json;
   const delivery::Subscription& subscription = *action.subscription;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/rfc3339.h"
+#include "format/parse_json.h"
 #include "store/no_throw.h"
 
 namespace trainwarden::events {
@@ -114,7 +115,8 @@ Result<Event> decode_event(std::string_view text) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, format::parse_json_object(text, kWhat));
     Result<Event> event = event_from_json(json);
     if (!event.ok()) return event.status().with_context(kWhat);
-    event->data = OrderedJson::parse(text).at("data");  // once more, for the order of its fields
+    TRAINWARDEN_ASSIGN_OR_RETURN(const OrderedJson ordered, format::parse_ordered_json(text, kWhat));
+    event->data = ordered.at("data");  // once more, for the order of its fields
     return event;
   });
 }

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "foreign/smdebug_layout.h"
+#include "format/collection_json.h"
 #include "format/json.h"
 
 namespace trainwarden::foreign {
@@ -148,6 +149,10 @@ Result<SmdebugCollection> collection_from_json(const std::string& key, const Jso
 Result<SmdebugManifest> manifest_from_json(const Json& json) {
   SmdebugManifest manifest;
   TRAINWARDEN_ASSIGN_OR_RETURN(const Json* collections, format::object_field(json, "collections"));
+  if (collections->size() > format::kMostCollections) {
+    return Status(Code::kDataLoss, fmt::format("at most {} collections expected, {} found", format::kMostCollections,
+                                               collections->size()));
+  }
   for (const auto& [key, item] : collections->items()) {
     Result<SmdebugCollection> collection = collection_from_json(key, item);
     if (!collection.ok()) return collection.status().with_context(fmt::format("collection \"{}\"", key));

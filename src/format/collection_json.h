@@ -9,6 +9,8 @@
 
 namespace trainwarden::format {
 
+inline constexpr std::size_t kMostCollections = 100'000;  // in one document; each takes about a KiB in memory
+
 OrderedJson collections_to_json(const std::vector<Collection>& collections);
 Result<std::vector<Collection>> collections_from_json(const Json& array);
 

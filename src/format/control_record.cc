@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "format/json.h"
+#include "format/parse_json.h"
 
 namespace trainwarden::format {
 namespace {
@@ -80,7 +80,7 @@ bool is_stop_request_file(std::string_view file_name) {
 std::string encode_capture_request(const CaptureRequest& request) {
   return dump_json({{"type", "capture"},
                     {"key", request.key},
-                    {"options", OrderedJson::parse(request.options, nullptr, false)},
+                    {"options", parse_ordered_json(request.options, "options").value_or({})},
                     {"exclude_collections", request.exclude_collections},
                     {"only", request.only},
                     {"reset", request.reset},

@@ -5,30 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "format/parse_json.h"
+
 namespace trainwarden::format {
 namespace {
-
-constexpr int kMaxDepth = 32;
-
-// Looked for before parsing: the parser would keep a word of memory for each level.
-bool nested_too_deep(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kMaxDepth) return true;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return false;
-}
 
 // Listens to the parser for what it would let pass: a name given twice within an object.
 class NameWatch {
@@ -66,8 +46,7 @@ const Json* find(const Json& object, const char* field) {
 
 Result<Json> parse_json_object(std::string_view text, std::string_view what) {
   try {
-    if (nested_too_deep(text))
-      return Status(Code::kDataLoss, fmt::format("{}: nested deeper than {}", what, kMaxDepth));
+    TRAINWARDEN_RETURN_IF_ERROR(check_json_limits(text, what));
     NameWatch watch;
     const auto listen = [&](int, Json::parse_event_t event, Json& parsed) { return watch(event, parsed); };
     Json json = Json::parse(text.begin(), text.end(), listen, /*allow_exceptions=*/false);

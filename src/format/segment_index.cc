@@ -91,25 +91,17 @@ Status damaged(std::string_view column, std::size_t row, std::string_view what) 
   return Status(Code::kDataLoss, fmt::format("index: column \"{}\", row {}: {}", column, row, what));
 }
 
+constexpr std::uint64_t kFarthestOffset = std::uint64_t{1} << 62;
+
 Status check_frames(const SegmentIndex& index) {
   std::uint64_t expected = 0;
   for (std::size_t i = 0; i < index.frames.size(); ++i) {
-    const std::uint64_t offset = index.frames[i].offset;
+    const auto& [offset, kind, step, payload_bytes, unix_ns] = index.frames[i];
     if (offset % kFrameAlignment != 0 || offset < expected)
       return damaged("frame.offset", i, "not after the frame before");
-    expected = offset + kFrameHeaderBytes;
-  }
-  return Status();
-}
-
-Status check_steps(const SegmentIndex& index) {
-  for (std::size_t i = 0; i < index.steps.size(); ++i) {
-    const StepIndexRow& step = index.steps[i];
-    if (step.mode < Mode::kTrain || step.mode > Mode::kGlobal) return damaged("step.mode", i, "unknown mode");
-    if (step.frame >= index.frames.size()) return damaged("step.frame", i, "no such frame");
-    if (std::uint64_t{step.first_record} + step.record_count > index.records.size()) {
-      return damaged("step.record_count", i, "more records than there are");
-    }
+    const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - offset - kFrameHeaderBytes - kFrameAlignment;
+    if (offset > kFarthestOffset || payload_bytes > room) return damaged("frame.payload_bytes", i, "too many");
+    expected = offset + kFrameHeaderBytes + align_up(payload_bytes, kFrameAlignment);
   }
   return Status();
 }
@@ -118,6 +110,38 @@ Status check_records(const SegmentIndex& index) {
   for (std::size_t i = 0; i < index.records.size(); ++i) {
     if (index.records[i].form > RecordForm::kReductions) return damaged("record.form", i, "unknown form");
     if (index.records[i].frame >= index.frames.size()) return damaged("record.frame", i, "no such frame");
+  }
+  return Status();
+}
+
+// The frames of a step lie between the end of the step before and its own.
+Status check_records_of(const SegmentIndex& index, std::size_t step_row, std::uint64_t first_frame) {
+  const StepIndexRow& step = index.steps[step_row];
+  for (std::uint64_t i = step.first_record; i < std::uint64_t{step.first_record} + step.record_count; ++i) {
+    const RecordIndexRow& record = index.records[i];
+    if (record.frame < first_frame || record.frame >= step.frame) {
+      return damaged("record.frame", i, "a frame of another step");
+    }
+  }
+  return Status();
+}
+
+// Each step has records of its own: were some told of many steps, a small index would make a large run.
+Status check_steps(const SegmentIndex& index) {
+  std::uint64_t taken_records = 0;
+  std::uint64_t next_frame = 0;
+  for (std::size_t i = 0; i < index.steps.size(); ++i) {
+    const StepIndexRow& step = index.steps[i];
+    if (step.mode < Mode::kTrain || step.mode > Mode::kGlobal) return damaged("step.mode", i, "unknown mode");
+    if (step.frame >= index.frames.size()) return damaged("step.frame", i, "no such frame");
+    if (std::uint64_t{step.first_record} + step.record_count > index.records.size()) {
+      return damaged("step.record_count", i, "more records than there are");
+    }
+    if (step.first_record < taken_records) return damaged("step.first_record", i, "records of another step");
+    if (step.frame < next_frame) return damaged("step.frame", i, "not after the step before");
+    TRAINWARDEN_RETURN_IF_ERROR(check_records_of(index, i, next_frame));
+    taken_records = std::uint64_t{step.first_record} + step.record_count;
+    next_frame = std::uint64_t{step.frame} + 1;
   }
   return Status();
 }
@@ -139,8 +163,8 @@ Result<SegmentIndex> decode_segment_index(ByteSpan payload) {
   TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.steps, kStepColumns));
   TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.records, kRecordColumns));
   TRAINWARDEN_RETURN_IF_ERROR(check_frames(index));
-  TRAINWARDEN_RETURN_IF_ERROR(check_steps(index));
   TRAINWARDEN_RETURN_IF_ERROR(check_records(index));
+  TRAINWARDEN_RETURN_IF_ERROR(check_steps(index));
   return index;
 }
 

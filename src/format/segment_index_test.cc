@@ -15,8 +15,9 @@ SegmentIndex sample() {
                   {320, FrameKind::kNames, 5, 90, 2},
                   {512, FrameKind::kBundle, 5, 1'000'000, 3},
                   {1'000'640, FrameKind::kStepEnd, 5, 44, 4},
-                  {1'000'768, static_cast<FrameKind>(0x90), -1, 0, 5}};
-  index.steps = {{5, Mode::kTrain, 3, 4, 3, 0, 0, 2}, {6, Mode::kEval, 0, 9, 3, 2, 2, 0}};
+                  {1'000'768, static_cast<FrameKind>(0x90), -1, 0, 5},
+                  {1'000'832, FrameKind::kStepEnd, 6, 44, 6}};
+  index.steps = {{5, Mode::kTrain, 3, 4, 3, 0, 0, 2}, {6, Mode::kEval, 0, 9, 5, 2, 2, 0}};
   index.records = {{0, RecordForm::kValue, 2, 0}, {7, RecordForm::kShape, 2, 1}};
   return index;
 }
@@ -43,13 +44,19 @@ TEST(SegmentIndexTest, NothingPointsToWhatIsNotThere) {
   const std::vector<std::pair<const char*, std::function<void(SegmentIndex&)>>> damages = {
       {"frame.offset", [](SegmentIndex& index) { index.frames[1].offset = 321; }},
       {"frame.offset", [](SegmentIndex& index) { index.frames[2].offset = 320; }},
+      {"frame.offset", [](SegmentIndex& index) { index.frames[3].offset = 1'000'512; }},
+      {"frame.payload_bytes", [](SegmentIndex& index) { index.frames[5].payload_bytes = ~std::uint64_t{0}; }},
       {"step.mode", [](SegmentIndex& index) { index.steps[0].mode = static_cast<Mode>(0); }},
       {"step.mode", [](SegmentIndex& index) { index.steps[0].mode = static_cast<Mode>(5); }},
-      {"step.frame", [](SegmentIndex& index) { index.steps[1].frame = 5; }},
+      {"step.frame", [](SegmentIndex& index) { index.steps[1].frame = 6; }},
+      {"step.frame", [](SegmentIndex& index) { index.steps[1].frame = 3; }},
+      {"step.first_record", [](SegmentIndex& index) { index.steps[1] = {6, Mode::kEval, 0, 9, 5, 2, 1, 1}; }},
       {"step.record_count", [](SegmentIndex& index) { index.steps[0].record_count = 3; }},
       {"step.record_count", [](SegmentIndex& index) { index.steps[0].first_record = 0xFFFFFFFF; }},
       {"record.form", [](SegmentIndex& index) { index.records[1].form = static_cast<RecordForm>(kRecordFormCount); }},
-      {"record.frame", [](SegmentIndex& index) { index.records[1].frame = 5; }},
+      {"record.frame", [](SegmentIndex& index) { index.records[1].frame = 6; }},
+      {"record.frame", [](SegmentIndex& index) { index.records[1].frame = 3; }},
+      {"record.frame", [](SegmentIndex& index) { index.steps[1] = {6, Mode::kEval, 0, 9, 5, 2, 1, 1}, index.steps[0].record_count = 1; }},
   };
   for (const auto& [column, damage] : damages) {
     SegmentIndex index = sample();

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "format/json.h"
+#include "format/parse_json.h"
 
 namespace trainwarden::network {
 namespace {
@@ -29,7 +29,9 @@ std::string percent_encode(std::string_view value) {
 }
 
 Result<BinaryEvent> to_binary(std::string_view document) {
-  const auto event = format::OrderedJson::parse(document, nullptr, false);
+  const auto parsed = format::parse_ordered_json(document, "event");
+  if (!parsed.ok()) return not_a_cloudevent();
+  const format::OrderedJson& event = *parsed;
   if (!event.is_object() || !event.contains("specversion") || event.contains("data_base64")) return not_a_cloudevent();
   BinaryEvent binary;
   binary.content_type = "application/json";

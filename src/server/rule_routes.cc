@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "format/parse_json.h"
 #include "server/long_work.h"
 #include "server/replies.h"
 #include "server/route.h"
@@ -106,9 +107,9 @@ Status bad_body(std::string_view field, std::string_view expected) {
 }
 
 Result<Json> body_of(const Request& request) {
-  const Json body = Json::parse(request.body, nullptr, false);
-  if (body.is_object()) return body;
-  return Status(Code::kInvalidArgument, "body: expected a JSON object");
+  Result<Json> body = format::parse_json(request.body, "body");
+  if (body.ok() && body->is_object()) return body;
+  return Status(Code::kInvalidArgument, body.ok() ? "body: expected a JSON object" : body.status().message());
 }
 
 Result<RuleParameters> parameters_of(const Json& body, const char* field) {

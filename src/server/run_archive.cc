@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "format/json.h"
+#include "format/parse_json.h"
 #include "format/safetensors.h"
 #include "server/router.h"
 #include "trainwarden/version.h"
@@ -26,7 +26,8 @@ constexpr std::int64_t kWholeTokens = 256;  // longer texts are kept as their fi
 constexpr int kFirstTokens = 64;
 
 Json parsed(const std::string& body) {
-  return Json::parse(body, nullptr, false);
+  constexpr format::JsonLimits kOurOwn{.values = std::numeric_limits<std::uint64_t>::max()};
+  return format::parse_json(body, "an answer", kOurOwn).value_or(Json(Json::value_t::discarded));
 }
 
 // All steps of [[first, stride, count], ...].

@@ -171,6 +171,16 @@ class LocalReadableFile final : public ReadableFile {
     return static_cast<std::uint64_t>(about.st_size);
   }
 
+  // Some file systems do not count blocks; what has any data is then believed to be whole.
+  Result<std::uint64_t> stored_bytes() const override {
+    struct stat about {};
+    if (::fstat(file_.get(), &about) != 0) return system_error(errno, "measure", path_);
+    const auto size = static_cast<std::uint64_t>(about.st_size);
+    if (about.st_blocks > 0) return std::min(size, static_cast<std::uint64_t>(about.st_blocks) * 512);
+    const bool nothing_but_a_hole = ::lseek(file_.get(), 0, SEEK_DATA) < 0 && errno == ENXIO;
+    return nothing_but_a_hole ? 0 : size;
+  }
+
   Result<std::shared_ptr<const FileMapping>> map() const override {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, bytes());
     void* memory = ::mmap(nullptr, file_bytes, PROT_READ, MAP_SHARED, file_.get(), 0);

@@ -52,6 +52,8 @@ class ReadableFile {
   // Fills `destination` from `offset`; returns how many bytes there were, fewer only at the end of the file.
   virtual Result<std::size_t> read_at(std::uint64_t offset, MutableByteSpan destination) const = 0;
   virtual Result<std::uint64_t> bytes() const = 0;  // now; a live file grows
+  // What of them occupies the medium, now: holes do not. Where that cannot be seen, bytes().
+  virtual Result<std::uint64_t> stored_bytes() const { return bytes(); }
   // The whole file, for files that nobody writes any more: should one be made shorter, reading what is gone kills the
   // process. kUnimplemented where the storage cannot.
   virtual Result<std::shared_ptr<const FileMapping>> map() const {

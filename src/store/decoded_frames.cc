@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::uint64_t kLengthFieldBytes = 8;  // of a safetensors document
 
-// Counts damage where it is found, and passes the status on.
+// Counts damage where it is found, and passes the status on. `cause` when it is not the budget.
 Status noted(JournalSegment& segment, std::uint64_t offset, std::string_view cause, std::uint64_t bytes,
              const Status& status) {
-  if (status.code() == Code::kDataLoss) segment.intake.add_damage(offset, cause, 1, bytes);
+  if (is_damage(status)) segment.intake.add_damage(offset, cause_of(status, cause), 1, bytes);
   return status;
 }
 

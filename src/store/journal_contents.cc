@@ -1,6 +1,8 @@
 #include "store/journal_contents.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace trainwarden::store {
 
@@ -13,22 +15,24 @@ std::uint32_t JournalContents::tensor_index(std::string_view name) {
 
 std::uint32_t JournalContents::add_name(const format::NameEntry& entry) {
   const std::uint32_t index = tensor_index(entry.name);
-  std::vector<std::string>& collections_of = tensors[index].collections;
-  for (const std::string& collection : entry.collections) {
-    const auto place = std::lower_bound(collections_of.begin(), collections_of.end(), collection);
-    if (place == collections_of.end() || *place != collection) collections_of.insert(place, collection);
-  }
+  std::vector<std::string>& known = tensors[index].collections;
+  std::vector<std::string> told = entry.collections;
+  std::sort(told.begin(), told.end());
+  if (std::includes(known.begin(), known.end(), told.begin(), told.end())) return index;
+  std::vector<std::string> all;
+  std::set_union(known.begin(), known.end(), told.begin(), told.end(), std::back_inserter(all));
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  known = std::move(all);
   return index;
 }
 
 void JournalContents::add_collections(std::span<const Collection> added) {
   for (const Collection& collection : added) {
-    const auto known = std::find_if(collections.begin(), collections.end(),
-                                    [&](const Collection& other) { return other.name == collection.name; });
-    if (known == collections.end()) {
+    const auto [known, is_new] = collection_by_name.emplace(collection.name, collections.size());
+    if (is_new) {
       collections.push_back(collection);
     } else {
-      *known = collection;
+      collections[known->second] = collection;
     }
   }
 }

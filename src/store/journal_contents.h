@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/read_budget.h"
 #include "format/frame.h"
 #include "format/names_record.h"
 #include "store/journal_reader.h"
@@ -24,7 +26,16 @@ struct StepData {
   std::vector<Record> records;
 };
 
+// What a step, a record of it, ... take in memory on all floors that keep them, about.
+inline constexpr std::uint64_t kStepCost = 256;
+inline constexpr std::uint64_t kRecordCost = 48;
+inline constexpr std::uint64_t kTensorCost = 256;
+inline constexpr std::uint64_t kMembershipCost = 128;  // of one tensor in one collection
+inline constexpr std::uint64_t kCollectionCost = 1024;
+inline constexpr std::uint64_t kEventCost = 128;
+
 struct JournalContents {
+  std::shared_ptr<ReadBudget> budget = std::make_shared<ReadBudget>();
   std::vector<TensorEntry> tensors;
   std::vector<StepEntry> steps;
   std::vector<StepData> step_data;  // beside steps
@@ -32,6 +43,7 @@ struct JournalContents {
   std::vector<Collection> collections;
   LossList losses;
   std::unordered_map<std::string, std::uint32_t> tensor_by_name;  // indexes into tensors
+  std::unordered_map<std::string, std::size_t> collection_by_name;
 
   // The index of the tensor of this name, which is added when it is new.
   std::uint32_t tensor_index(std::string_view name);

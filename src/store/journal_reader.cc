@@ -23,7 +23,9 @@ class SegmentedJournalReader final : public JournalReader {
         writer_(writer),
         options_(options),
         owner_{run_salt(run), writer_id_of(writer)},
-        frames_(options.verify_payloads) {}
+        frames_(options.verify_payloads) {
+    if (options_.budget != nullptr) contents_.budget = options_.budget;
+  }
 
   Status refresh() override;
 
@@ -123,7 +125,7 @@ Status SegmentedJournalReader::walk_segment(JournalSegment& segment) {
   TRAINWARDEN_ASSIGN_OR_RETURN(segment.seen_bytes, segment.file.bytes());
   if (segment.decoder.position() == segment.seen_bytes) return Status();
   segment.file.forget();
-  return walk(segment.file, segment.decoder, segment.seen_bytes);
+  return walk(segment.file, segment.decoder, segment.budget, segment.seen_bytes);
 }
 
 void SegmentedJournalReader::finish_segment(JournalSegment& segment) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/read_budget.h"
 #include "format/frame.h"
 #include "format/records.h"
 #include "storage/storage.h"
@@ -57,6 +58,8 @@ struct ReaderOptions {
   // the last segment is not sealed.
   bool live = true;
   bool verify_payloads = true;
+  // What all journals of a run spend from together; none: this one has a budget of its own.
+  std::shared_ptr<ReadBudget> budget{};
 };
 
 // One thread at a time. Never throws on any input; damage is counted in losses() and skipped over, to the next frame.
@@ -68,7 +71,7 @@ class JournalReader {
   virtual ~JournalReader() = default;
 
   // Takes in what has been written since. Sealed segments are read through their index; the others by their headers.
-  // An error is the storage's; nothing is lost or taken twice by it, call again.
+  // An error is the storage's; nothing is lost or taken twice by it, call again. What is over the budget is a loss.
   virtual Status refresh() = 0;
 
   // All of these only ever grow, and are valid until the next call of a method that is not const. Damage is one loss

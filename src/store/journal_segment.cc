@@ -11,10 +11,17 @@ namespace trainwarden::store {
 using format::FrameHeader;
 using format::FrameKind;
 
-Status walk(SegmentFile& file, SegmentDecoder& decoder, std::uint64_t file_bytes) {
+Status walk(SegmentFile& file, SegmentDecoder& decoder, ReadBudget& budget, std::uint64_t file_bytes) {
   while (const std::optional<ByteRange> range = decoder.next(file_bytes)) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan bytes, file.read(*range));
-    decoder.supply(bytes);
+    const Status searched = decoder.searching() ? budget.scan(range->bytes, file.path()) : Status();
+    const Result<ByteSpan> bytes = searched.ok() ? file.read(*range) : Result<ByteSpan>(searched);
+    if (bytes.ok()) {
+      decoder.supply(*bytes);
+    } else if (bytes.status().code() == Code::kResourceExhausted) {
+      decoder.refuse();
+    } else {
+      return bytes.status();
+    }
   }
   return Status();
 }
@@ -38,15 +45,24 @@ class UnreadFrames final : public FrameSink {
 
 }  // namespace
 
+bool is_damage(const Status& status) {
+  return status.code() == Code::kDataLoss || status.code() == Code::kResourceExhausted;
+}
+
+std::string_view cause_of(const Status& damage, std::string_view of_data_loss) {
+  return damage.code() == Code::kResourceExhausted ? kOverBudget : of_data_loss;
+}
+
 Status verify_frames(JournalSegment& segment, std::uint64_t file_bytes) {
   UnreadFrames frames(segment.intake);
   SegmentDecoder decoder(segment.decoder.owner(), frames);
-  TRAINWARDEN_RETURN_IF_ERROR(walk(segment.file, decoder, file_bytes));
+  TRAINWARDEN_RETURN_IF_ERROR(walk(segment.file, decoder, segment.budget, file_bytes));
   if (segment.over) decoder.finish(file_bytes);
   for (const FrameHeader& header : frames.headers()) {
-    const Status status = segment.file.verify_payload(header);
-    if (!status.ok() && status.code() != Code::kDataLoss) return status;
-    if (!status.ok()) segment.intake.add_damage(header.file_offset, kDamagedPayload, 1, header.frame_bytes());
+    Status status = segment.budget.scan(header.payload_bytes, segment.file.path());
+    if (status.ok()) status = segment.file.verify_payload(header);
+    if (!status.ok() && !is_damage(status)) return status;
+    if (!status.ok()) segment.intake.add_damage(header.file_offset, cause_of(status), 1, header.frame_bytes());
   }
   return Status();
 }

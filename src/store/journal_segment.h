@@ -17,10 +17,11 @@ struct JournalSegment {
   // `storage` and `contents` must outlive it.
   JournalSegment(const storage::Storage& storage, const FrameOwner& owner, SegmentIdentity identity,
                  JournalContents& contents)
-      : file(storage, identity.path), intake(contents, std::move(identity)), decoder(owner, intake) {}
+      : budget(*contents.budget), file(storage, budget, identity.path), intake(contents, std::move(identity)), decoder(owner, intake) {}
   JournalSegment(const JournalSegment&) = delete;
   JournalSegment& operator=(const JournalSegment&) = delete;
 
+  ReadBudget& budget;
   SegmentFile file;
   SegmentIntake intake;
   SegmentDecoder decoder;        // of the header walk
@@ -28,9 +29,9 @@ struct JournalSegment {
   bool over = false;             // everything that it will ever tell has been taken in
 };
 
-// Gives the decoder what it asks for, up to `file_bytes`. An error of the storage leaves everything as it was: call
-// again.
-Status walk(SegmentFile& file, SegmentDecoder& decoder, std::uint64_t file_bytes);
+// Gives the decoder what it asks for, up to `file_bytes`, and refuses it what is over the budget. An error of the
+// storage leaves everything as it was: call again.
+Status walk(SegmentFile& file, SegmentDecoder& decoder, ReadBudget& budget, std::uint64_t file_bytes);
 
 // Takes a sealed segment in through its index. False, with nothing taken in, when it is not sealed, or when its index
 // or what else it needs is damaged: then the header walk must do.
@@ -38,5 +39,9 @@ Result<bool> take_sealed(JournalSegment& segment);
 
 // Reads every frame up to `file_bytes` and checks it. Damage is added to the losses.
 Status verify_frames(JournalSegment& segment, std::uint64_t file_bytes);
+
+// Is it what was read that fails, and not the reading? Then it is a loss of the run, with this cause.
+bool is_damage(const Status& status);
+std::string_view cause_of(const Status& damage, std::string_view of_data_loss = kDamagedPayload);
 
 }  // namespace trainwarden::store

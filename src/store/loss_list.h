@@ -15,6 +15,8 @@ namespace trainwarden::store {
 
 class LossList {
  public:
+  static constexpr std::size_t kMostListed = 10'000;  // what comes later is one loss in all
+
   // Damage at one place of a file. A second report of the same cause at the same place is dropped.
   void add_damage(std::string_view path, std::uint64_t offset, std::string_view cause, std::uint64_t count,
                   std::uint64_t bytes);
@@ -24,6 +26,8 @@ class LossList {
   std::span<const RunLoss> all() const { return losses_; }
 
  private:
+  RunLoss& further();
+
   std::vector<RunLoss> losses_;
   std::unordered_map<std::string, std::size_t> index_by_key_;
 };

@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "format/parse_json.h"
 
 namespace trainwarden::store {
 namespace {
 
-using Json = nlohmann::json;
+using format::Json;
 
 constexpr const char* kJournalFolder = "journal";
 constexpr std::uint32_t kFirstWatchId = 0x10000;
@@ -83,9 +83,10 @@ std::string encode_run_info(const RunInfo& info) {
 
 Result<RunInfo> decode_run_info(std::string_view text) {
   try {
-    const Json json = Json::parse(text);
-    if (!json.is_object()) return damaged_run("it is not a JSON object");
-    return fields_of(json);
+    const Result<Json> json = format::parse_json(text, "its text");
+    if (!json.ok()) return damaged_run(json.status().message());
+    if (!json->is_object()) return damaged_run("it is not a JSON object");
+    return fields_of(*json);
   } catch (const Json::exception& error) {
     return damaged_run(error.what());
   }

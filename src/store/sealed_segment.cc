@@ -21,6 +21,9 @@ struct WordsFrame {
 class SealedSegmentOpener {
  public:
   explicit SealedSegmentOpener(JournalSegment& segment) : segment_(segment) {}
+  ~SealedSegmentOpener() { segment_.budget.release(held_bytes_); }
+  SealedSegmentOpener(const SealedSegmentOpener&) = delete;
+  SealedSegmentOpener& operator=(const SealedSegmentOpener&) = delete;
 
   // kDataLoss when the walk must do.
   Status open();
@@ -30,7 +33,7 @@ class SealedSegmentOpener {
   Status read_index();
   Status read_words();
   Status read_step_losses();
-  Result<WordsFrame> read_frame(std::uint64_t offset, FrameKind kind);
+  Result<WordsFrame> read_frame(const format::FrameIndexRow& row);
   void take_in();
 
   JournalSegment& segment_;
@@ -38,12 +41,15 @@ class SealedSegmentOpener {
   format::SegmentIndex index_;
   std::vector<WordsFrame> words_;
   std::vector<WordsFrame> step_ends_;  // of steps with losses
+  std::uint64_t held_bytes_ = 0;       // of the budget, for all of these
 };
 
 Status SealedSegmentOpener::open() {
   TRAINWARDEN_RETURN_IF_ERROR(read_trailer());
   const Status status = read_index();
-  if (status.code() == Code::kDataLoss) segment_.intake.add_damage(trailer_.index_offset, "damaged index", 1, 0);
+  if (is_damage(status)) {
+    segment_.intake.add_damage(trailer_.index_offset, cause_of(status, "damaged index"), 1, 0);
+  }
   TRAINWARDEN_RETURN_IF_ERROR(status);
   TRAINWARDEN_RETURN_IF_ERROR(read_words());
   TRAINWARDEN_RETURN_IF_ERROR(read_step_losses());
@@ -51,9 +57,15 @@ Status SealedSegmentOpener::open() {
   return Status();
 }
 
-Result<WordsFrame> SealedSegmentOpener::read_frame(std::uint64_t offset, FrameKind kind) {
+// A frame that is longer than the index says would reach into the next.
+Result<WordsFrame> SealedSegmentOpener::read_frame(const format::FrameIndexRow& row) {
   WordsFrame frame;
-  TRAINWARDEN_ASSIGN_OR_RETURN(frame.header, segment_.file.header_at(offset, kind, segment_.decoder.owner()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(frame.header, segment_.file.header_at(row.offset, row.kind, segment_.decoder.owner()));
+  if (frame.header.payload_bytes != row.payload_bytes) {
+    return Status(Code::kDataLoss, "index and frame disagree on how long the frame is");
+  }
+  TRAINWARDEN_RETURN_IF_ERROR(segment_.budget.hold(row.payload_bytes, segment_.file.path()));
+  held_bytes_ += row.payload_bytes;
   TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, segment_.file.payload_of(frame.header));
   frame.payload = as_text(payload);
   return frame;
@@ -89,7 +101,7 @@ Status SealedSegmentOpener::read_index() {
 Status SealedSegmentOpener::read_words() {
   for (const format::FrameIndexRow& row : index_.frames) {
     if (!is_words(row.kind) || row.kind == FrameKind::kStepEnd) continue;
-    TRAINWARDEN_ASSIGN_OR_RETURN(WordsFrame frame, read_frame(row.offset, row.kind));
+    TRAINWARDEN_ASSIGN_OR_RETURN(WordsFrame frame, read_frame(row));
     words_.push_back(std::move(frame));
   }
   return Status();
@@ -99,12 +111,12 @@ Status SealedSegmentOpener::read_words() {
 Status SealedSegmentOpener::read_step_losses() {
   for (const format::StepIndexRow& step : index_.steps) {
     if (step.loss_count == 0) continue;
-    const std::uint64_t offset = index_.frames[step.frame].offset;
-    Result<WordsFrame> frame = read_frame(offset, FrameKind::kStepEnd);
+    const format::FrameIndexRow& row = index_.frames[step.frame];
+    Result<WordsFrame> frame = read_frame(row);
     if (frame.ok()) {
       step_ends_.push_back(std::move(*frame));
-    } else if (frame.status().code() == Code::kDataLoss) {
-      segment_.intake.add_damage(offset, kDamagedPayload, 1, 0);
+    } else if (is_damage(frame.status())) {
+      segment_.intake.add_damage(row.offset, cause_of(frame.status()), 1, 0);
     } else {
       return frame.status();
     }
@@ -114,6 +126,7 @@ Status SealedSegmentOpener::read_step_losses() {
 
 void SealedSegmentOpener::take_in() {
   SegmentIntake& intake = segment_.intake;
+  segment_.budget.release(std::exchange(held_bytes_, 0));  // what is taken in is counted there
   for (const WordsFrame& frame : words_) {
     if (!intake.refused()) intake.take_words(frame.header, as_bytes(frame.payload));
   }
@@ -127,7 +140,7 @@ void SealedSegmentOpener::take_in() {
 Result<bool> take_sealed(JournalSegment& segment) {
   const Status status = SealedSegmentOpener(segment).open();
   if (status.ok()) return true;
-  if (status.code() == Code::kDataLoss) return false;
+  if (is_damage(status)) return false;
   return status;
 }
 

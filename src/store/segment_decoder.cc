@@ -85,6 +85,17 @@ void SegmentDecoder::supply(ByteSpan bytes) {
   }
 }
 
+void SegmentDecoder::refuse() {
+  if (state_ == State::kSearch) {
+    sink_->on_damage({position_, file_bytes_ - position_, 1, kOverBudget});
+    state_ = State::kDone;
+    return;
+  }
+  const std::uint64_t offset = position_;
+  pass_frame();
+  sink_->on_damage({offset, header_.frame_bytes(), 1, kOverBudget});
+}
+
 void SegmentDecoder::supply_header(ByteSpan bytes) {
   FrameHeader header;
   fault_ = fault_of(bytes, position_, header);
@@ -129,11 +140,15 @@ void SegmentDecoder::accept(const FrameHeader& header) {
   state_ = State::kBody;
 }
 
-void SegmentDecoder::leave_body(ByteSpan payload) {
-  const std::uint64_t offset = position_;
+void SegmentDecoder::pass_frame() {
   position_ += header_.frame_bytes();
   next_sequence_ = header_.sequence + 1;
   state_ = header_.kind == FrameKind::kTrailer ? State::kDone : State::kHeader;
+}
+
+void SegmentDecoder::leave_body(ByteSpan payload) {
+  const std::uint64_t offset = position_;
+  pass_frame();
   if (is_words(header_.kind) && crc32c(payload) != header_.payload_crc) {
     sink_->on_damage({offset, header_.frame_bytes(), 1, kDamagedPayload});
   } else {

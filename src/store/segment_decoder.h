@@ -42,6 +42,8 @@ struct Damage {
 inline constexpr std::string_view kDamagedHeader = "damaged header";
 inline constexpr std::string_view kDamagedPayload = "damaged payload";
 inline constexpr std::string_view kTornTail = "torn tail";
+inline constexpr std::string_view kOverBudget =
+    "more than the budget for reading allows a file of this size (TRAINWARDEN_READ_BUDGET=4 allows four times as much)";
 
 class FrameSink {
  public:
@@ -63,6 +65,10 @@ class SegmentDecoder {
   // (call again when the file has grown), or nothing is left to do.
   std::optional<ByteRange> next(std::uint64_t file_bytes);
   void supply(ByteSpan bytes);  // all of the range of the last next()
+  // In place of supply(): the range is not to be had within the budget. A payload is passed over; a search ends, and
+  // with it the segment.
+  void refuse();
+  bool searching() const { return state_ == State::kSearch; }
 
   // No more bytes will come than these: what is left of them is a torn tail.
   void finish(std::uint64_t file_bytes);
@@ -80,6 +86,7 @@ class SegmentDecoder {
   void supply_search(ByteSpan bytes);
   std::string_view fault_of(ByteSpan header_bytes, std::uint64_t offset, format::FrameHeader& header) const;
   void accept(const format::FrameHeader& header);
+  void pass_frame();
   void leave_body(ByteSpan payload);
 
   FrameOwner owner_;

@@ -18,8 +18,23 @@ constexpr std::uint64_t kMostKeptBytes = 8 << 20;  // a larger buffer is given b
 
 Status SegmentFile::ensure_open() {
   if (file_) return Status();
-  TRAINWARDEN_ASSIGN_OR_RETURN(file_, storage_.open(path_));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto file, storage_.open(path_));
+  TRAINWARDEN_RETURN_IF_ERROR(measure(*file));
+  file_ = std::move(file);
   return Status();
+}
+
+Status SegmentFile::measure(const storage::ReadableFile& file) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t stored_bytes, file.stored_bytes());
+  if (stored_bytes <= stored_bytes_) return Status();
+  budget_.earn(stored_bytes - stored_bytes_);
+  stored_bytes_ = stored_bytes;
+  return Status();
+}
+
+Status SegmentFile::check_payload(const format::FrameHeader& header) const {
+  return budget_.check_whole(header.payload_bytes, stored_bytes_,
+                             fmt::format("a payload in {} at byte {}", path_, header.file_offset));
 }
 
 void SegmentFile::release() {
@@ -31,7 +46,9 @@ void SegmentFile::release() {
 
 Result<std::uint64_t> SegmentFile::bytes() {
   TRAINWARDEN_RETURN_IF_ERROR(ensure_open());
-  return file_->bytes();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, file_->bytes());
+  if (file_bytes > stored_bytes_) TRAINWARDEN_RETURN_IF_ERROR(measure(*file_));
+  return file_bytes;
 }
 
 Result<std::shared_ptr<const storage::FileMapping>> SegmentFile::map() {
@@ -56,6 +73,10 @@ Result<ByteSpan> SegmentFile::read(ByteRange range) {
 // Reads ahead twice as far each time, as long as one read follows the other.
 Status SegmentFile::fill(std::uint64_t offset, std::uint64_t bytes) {
   TRAINWARDEN_RETURN_IF_ERROR(ensure_open());
+  if (bytes > kVerifyBytes) {
+    TRAINWARDEN_RETURN_IF_ERROR(
+        budget_.check_whole(bytes, stored_bytes_, fmt::format("a part of {} from byte {} on", path_, offset)));
+  }
   const std::uint64_t buffer_end = buffer_offset_ + buffered_bytes_;
   const bool follows = offset >= buffer_offset_ && offset <= buffer_end + kLeastReadBytes;
   read_ahead_bytes_ =
@@ -94,6 +115,7 @@ Result<ByteSpan> SegmentFile::payload_of(const format::FrameHeader& header) {
 
 Status SegmentFile::verify_payload(const format::FrameHeader& header) {
   if (verified_.contains(header.file_offset)) return Status();
+  TRAINWARDEN_RETURN_IF_ERROR(check_payload(header));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint32_t crc,
                                crc_of({header.file_offset + format::kFrameHeaderBytes, header.payload_bytes}));
   if (crc != header.payload_crc) return damaged_payload(header);
@@ -105,6 +127,7 @@ Status SegmentFile::verify_payload(const format::FrameHeader& header) {
 // ahead, in large pages.
 Status SegmentFile::verify_mapped_payload(const format::FrameHeader& header) {
   if (verified_.contains(header.file_offset)) return Status();
+  TRAINWARDEN_RETURN_IF_ERROR(check_payload(header));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto mapping, map());
   ByteRange part{header.file_offset + format::kFrameHeaderBytes, 0};
   const std::uint64_t end = part.offset + header.payload_bytes;

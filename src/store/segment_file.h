@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/read_budget.h"
 #include "format/frame.h"
 #include "storage/storage.h"
 #include "store/segment_decoder.h"
@@ -16,11 +17,12 @@
 namespace trainwarden::store {
 
 // One thread at a time. The file is opened when it is needed. Small reads that lie near each other are served from one
-// larger read.
+// larger read. What is read as a whole must stand behind what the file occupies: kResourceExhausted when it does not.
 class SegmentFile {
  public:
-  // `storage` must outlive it.
-  SegmentFile(const storage::Storage& storage, std::string path) : storage_(storage), path_(std::move(path)) {}
+  // `storage` and `budget` must outlive it. The budget earns what the file occupies.
+  SegmentFile(const storage::Storage& storage, ReadBudget& budget, std::string path)
+      : storage_(storage), budget_(budget), path_(std::move(path)) {}
 
   const std::string& path() const { return path_; }
   Result<std::uint64_t> bytes();
@@ -48,13 +50,17 @@ class SegmentFile {
 
  private:
   Status ensure_open();
+  Status measure(const storage::ReadableFile& file);
+  Status check_payload(const format::FrameHeader& header) const;
   Status fill(std::uint64_t offset, std::uint64_t bytes);
   Result<std::uint32_t> crc_of(ByteRange range);
   Status damaged_payload(const format::FrameHeader& header) const;
 
   const storage::Storage& storage_;
+  ReadBudget& budget_;
   const std::string path_;
   std::unique_ptr<storage::ReadableFile> file_;
+  std::uint64_t stored_bytes_ = 0;  // that the file was seen to occupy
   std::vector<std::byte> buffer_;
   std::uint64_t buffer_offset_ = 0;
   std::uint64_t buffered_bytes_ = 0;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "format/records.h"
+#include "store/journal_segment.h"
 
 namespace trainwarden::store {
 
@@ -12,7 +13,7 @@ using format::FrameKind;
 void SegmentIntake::on_frame(const FrameHeader& header, ByteSpan payload) {
   if (refused_) return;
   if (is_data(header.kind)) {
-    pending_.push_back(header);
+    if (afford_or_stop(sizeof(header), header)) pending_.push_back(header);
   } else if (header.kind == FrameKind::kStepEnd) {
     take_step_end(header, payload);
   } else if (is_words(header.kind)) {
@@ -34,15 +35,21 @@ void SegmentIntake::take_words(const FrameHeader& header, ByteSpan payload) {
   switch (header.kind) {
     case FrameKind::kSegmentStart: return take_start(header, payload);
     case FrameKind::kNames: return take_names(header, payload);
-    default: contents_.events.push_back({header.kind, header.step, header.unix_ns, std::string(as_text(payload))});
+    default: return take_event(header, payload);
   }
+}
+
+void SegmentIntake::take_event(const FrameHeader& header, ByteSpan payload) {
+  if (!afford_or_stop(kEventCost + payload.size(), header)) return;
+  contents_.events.push_back({header.kind, header.step, header.unix_ns, std::string(as_text(payload))});
 }
 
 void SegmentIntake::take_start(const FrameHeader& header, ByteSpan payload) {
   const Result<format::SegmentStart> start = format::decode_segment_start(as_text(payload));
-  if (!start.ok()) return add_undecodable(header);
+  if (!start.ok()) return add_undecodable(header, start.status());
   if (start->run == identity_.run && start->writer == identity_.writer && start->segment == identity_.number) {
-    return contents_.add_collections(start->collections);
+    if (afford_or_stop(cost_of(start->collections), header)) contents_.add_collections(start->collections);
+    return;
   }
   refused_ = true;
   add_damage(0, "segment that is not what its file name says", 1, header.frame_bytes());
@@ -50,14 +57,39 @@ void SegmentIntake::take_start(const FrameHeader& header, ByteSpan payload) {
 
 void SegmentIntake::take_names(const FrameHeader& header, ByteSpan payload) {
   const Result<std::vector<format::NameEntry>> entries = format::decode_names(as_text(payload));
-  if (!entries.ok()) return add_undecodable(header);
-  for (const format::NameEntry& entry : *entries) tensor_by_id_[entry.id] = contents_.add_name(entry);
+  if (!entries.ok()) return add_undecodable(header, entries.status());
+  for (const format::NameEntry& entry : *entries) {
+    if (!afford_or_stop(cost_of(entry), header)) return;
+    tensor_by_id_[entry.id] = contents_.add_name(entry);
+  }
+}
+
+// What is known already costs nothing: every segment tells names and collections again.
+std::uint64_t SegmentIntake::cost_of(const format::NameEntry& entry) const {
+  std::uint64_t cost = 0;
+  if (!contents_.tensor_by_name.contains(entry.name)) {
+    cost = kTensorCost + 2 * entry.name.size();
+    for (const std::string& name : entry.collections) cost += kMembershipCost + 2 * name.size();
+  }
+  return cost;
+}
+
+std::uint64_t SegmentIntake::cost_of(std::span<const Collection> collections) const {
+  std::uint64_t cost = 0;
+  for (const Collection& collection : collections) {
+    const auto known = contents_.collection_by_name.find(collection.name);
+    if (known != contents_.collection_by_name.end() && contents_.collections[known->second] == collection) continue;
+    cost += kCollectionCost;
+    for (const std::string& name : collection.tensor_names) cost += kMembershipCost + 2 * name.size();
+  }
+  return cost;
 }
 
 void SegmentIntake::take_step_end(const FrameHeader& header, ByteSpan payload) {
   const Result<format::StepEndRecord> record = format::decode_step_end(as_text(payload));
-  if (!record.ok()) return add_undecodable(header);
+  if (!record.ok()) return add_undecodable(header, record.status());
   drop_pending(header.step);
+  if (!afford_or_stop(kStepCost, header)) return;
   contents_.steps.push_back({header.step, record->mode, record->mode_step, header.unix_ns});
   StepData data;
   data.segment = identity_.index;
@@ -69,12 +101,13 @@ void SegmentIntake::take_step_end(const FrameHeader& header, ByteSpan payload) {
 
 void SegmentIntake::take_step_losses(const FrameHeader& header, ByteSpan payload) {
   const Result<format::StepEndRecord> record = format::decode_step_end(as_text(payload));
-  if (!record.ok()) return add_undecodable(header);
+  if (!record.ok()) return add_undecodable(header, record.status());
   for (const format::LossRow& row : record->losses) contents_.losses.add_unkept(identity_.writer, header.step, row);
 }
 
 void SegmentIntake::take_index(const format::SegmentIndex& index) {
   std::uint64_t nameless = 0;
+  if (!afford(index.steps.size() * kStepCost + index.records.size() * kRecordCost, 0)) return;
   for (const format::StepIndexRow& step : index.steps) {
     contents_.steps.push_back({step.global_step, step.mode, step.mode_step, step.unix_ns});
     StepData data;
@@ -104,8 +137,19 @@ void SegmentIntake::add_damage(std::uint64_t offset, std::string_view cause, std
   contents_.losses.add_damage(identity_.path, offset, cause, count, bytes);
 }
 
-void SegmentIntake::add_undecodable(const FrameHeader& header) {
-  add_damage(header.file_offset, kUndecodable, 1, header.frame_bytes());
+bool SegmentIntake::afford(std::uint64_t bytes, std::uint64_t offset) {
+  const bool enough = contents_.budget->hold(bytes, identity_.path).ok();
+  if (!enough) add_damage(offset, kOverBudget, 1, bytes);
+  return enough;
+}
+
+bool SegmentIntake::afford_or_stop(std::uint64_t bytes, const FrameHeader& header) {
+  refused_ = refused_ || !afford(bytes, header.file_offset);
+  return !refused_;
+}
+
+void SegmentIntake::add_undecodable(const FrameHeader& header, const Status& status) {
+  add_damage(header.file_offset, cause_of(status, kUndecodable), 1, header.frame_bytes());
 }
 
 // Pending frames of other steps than this lost their step_end.

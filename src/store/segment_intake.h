@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -49,18 +50,24 @@ class SegmentIntake final : public FrameSink {
   // Data frames of a step whose step_end has not come (yet).
   bool in_step() const { return !pending_.empty(); }
 
-  // The segment says that it is another one; nothing in it can be believed.
+  // The segment says that it is another one and nothing in it can be believed, or there is no memory left for it.
   bool refused() const { return refused_; }
   const SegmentIdentity& identity() const { return identity_; }
   // The index in contents of the tensor that the segment calls `id`; none when its name was lost.
   std::optional<std::uint32_t> tensor_of(std::uint32_t id) const;
   void add_damage(std::uint64_t offset, std::string_view cause, std::uint64_t count, std::uint64_t bytes);
+  // Spends of the run's memory on what lies at `offset`. When there is not enough left it is counted as a loss.
+  bool afford(std::uint64_t bytes, std::uint64_t offset);
 
  private:
   void take_start(const format::FrameHeader& header, ByteSpan payload);
   void take_names(const format::FrameHeader& header, ByteSpan payload);
   void take_step_end(const format::FrameHeader& header, ByteSpan payload);
-  void add_undecodable(const format::FrameHeader& header);
+  bool afford_or_stop(std::uint64_t bytes, const format::FrameHeader& header);
+  std::uint64_t cost_of(const format::NameEntry& entry) const;
+  std::uint64_t cost_of(std::span<const Collection> collections) const;
+  void take_event(const format::FrameHeader& header, ByteSpan payload);
+  void add_undecodable(const format::FrameHeader& header, const Status& status);
   void drop_pending(std::optional<std::int64_t> but_step);
 
   JournalContents& contents_;

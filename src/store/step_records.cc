@@ -101,9 +101,11 @@ Status load_records(JournalContents& contents, JournalSegment& segment, DecodedF
   RecordLoader loader(contents, segment, frames);
   for (const FrameHeader& header : step.frames) {
     const Status status = loader.load(header);
-    if (!status.ok() && status.code() != Code::kDataLoss) return status;
+    if (!status.ok() && !is_damage(status)) return status;
   }
-  step.records = std::move(loader).take();
+  std::vector<Record> records = std::move(loader).take();
+  const std::uint64_t offset = step.frames.empty() ? 0 : step.frames.front().file_offset;
+  if (segment.intake.afford(records.size() * kRecordCost, offset)) step.records = std::move(records);
   step.frames = {};
   step.loaded = true;
   return Status();

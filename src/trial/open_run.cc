@@ -37,13 +37,16 @@ std::uint8_t forms_of(Kept kept, std::uint8_t known_forms) {
 
 }  // namespace
 
-OpenRun::OpenRun(std::unique_ptr<RunSource> source, const TrialOptions& options)
-    : source_(std::move(source)), ledger_(source_->info().world_size, options.incomplete_step_window) {}
+OpenRun::OpenRun(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget)
+    : source_(std::move(source)),
+      ledger_(source_->info().world_size, options.incomplete_step_window),
+      catalog_(std::move(budget)) {}
 
 Result<std::unique_ptr<OpenRun>> OpenRun::open(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
                                                const TrialOptions& options) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(auto source, open_run_source(std::move(storage), clock, options));
-  std::unique_ptr<OpenRun> run(new OpenRun(std::move(source), options));
+  auto budget = std::make_shared<ReadBudget>();
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto source, open_run_source(std::move(storage), clock, options, budget));
+  std::unique_ptr<OpenRun> run(new OpenRun(std::move(source), options, std::move(budget)));
   TRAINWARDEN_RETURN_IF_ERROR(run->refresh());
   return run;
 }
@@ -93,6 +96,8 @@ std::vector<RunLoss> OpenRun::losses() const {
   }
   const std::vector<RunLoss> shared = source_->losses(state_);
   losses.insert(losses.end(), shared.begin(), shared.end());
+  const std::vector<RunLoss> left_out = catalog_.losses();
+  losses.insert(losses.end(), left_out.begin(), left_out.end());
   return losses;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/read_budget.h"
 #include "storage/storage.h"
 #include "store/run_folder.h"
 #include "trainwarden/trial.h"
@@ -22,7 +23,8 @@ namespace trainwarden::trial {
 // One thread at a time.
 class OpenRun {
  public:
-  // kNotFound when there is no run, kDataLoss when run.json cannot be used. `clock` must outlive the run.
+  // kNotFound when there is no run, kDataLoss when run.json cannot be used. `clock` must outlive the run. What is over
+  // the budget for reading a run is among the losses.
   static Result<std::unique_ptr<OpenRun>> open(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
                                                const TrialOptions& options);
 
@@ -45,7 +47,7 @@ class OpenRun {
   std::vector<std::int64_t> steps_of(const CatalogTensor* tensor, Kept kept, Mode mode, bool include_incomplete);
 
  private:
-  OpenRun(std::unique_ptr<RunSource> source, const TrialOptions& options);
+  OpenRun(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget);
   Status refresh_source();
   void add_worker(const SourceWorker& worker);
 

@@ -1,6 +1,7 @@
 #include "trial/own_source.h"
 
-#include <algorithm>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,8 +12,12 @@ namespace {
 class OwnSource final : public RunSource {
  public:
   OwnSource(std::shared_ptr<const storage::Storage> storage, const Clock& clock, bool verify_payloads,
-            store::RunInfo info)
-      : storage_(std::move(storage)), clock_(clock), verify_payloads_(verify_payloads), info_(std::move(info)) {}
+            std::shared_ptr<ReadBudget> budget, store::RunInfo info)
+      : storage_(std::move(storage)),
+        clock_(clock),
+        verify_payloads_(verify_payloads),
+        budget_(std::move(budget)),
+        info_(std::move(info)) {}
 
   std::string_view recorder() const override { return "trainwarden"; }
   const store::RunInfo& info() const override { return info_; }
@@ -20,7 +25,7 @@ class OwnSource final : public RunSource {
   std::vector<SourceWorker> workers() const override { return workers_; }
   std::vector<Collection> take_collections() override { return {}; }
   Result<std::unique_ptr<store::JournalReader>> open_journal(const SourceWorker& worker) override {
-    const store::ReaderOptions options{.live = true, .verify_payloads = verify_payloads_};
+    const store::ReaderOptions options{.live = true, .verify_payloads = verify_payloads_, .budget = budget_};
     return store::JournalReader::open(*storage_, info_, worker.name, options);
   }
   bool is_writing(const SourceWorker& worker) const override {
@@ -35,16 +40,16 @@ class OwnSource final : public RunSource {
   std::string describe() const override { return storage_->describe(""); }
 
  private:
-  bool knows(std::string_view worker) const {
-    return std::any_of(workers_.begin(), workers_.end(), [&](const SourceWorker& w) { return w.name == worker; });
-  }
+  bool knows(const std::string& worker) const { return known_.contains(worker); }
 
   const std::shared_ptr<const storage::Storage> storage_;
   const Clock& clock_;
   const bool verify_payloads_;
+  const std::shared_ptr<ReadBudget> budget_;
   const store::RunInfo info_;
   std::int64_t age_ns_ = 0;  // as of the last refresh
   std::vector<SourceWorker> workers_;
+  std::unordered_set<std::string> known_;  // names of workers_
 };
 
 Status OwnSource::refresh(std::int64_t /*last_complete_step*/) {
@@ -56,7 +61,7 @@ Status OwnSource::refresh(std::int64_t /*last_complete_step*/) {
     const auto id = store::writer_id_of(journal);
     // Others are watch journals, and other runs' ranks.
     const bool is_worker = id && *id < static_cast<std::uint32_t>(info_.world_size);
-    if (is_worker && !knows(journal)) workers_.push_back({journal, static_cast<int>(*id)});
+    if (is_worker && known_.insert(journal).second) workers_.push_back({journal, static_cast<int>(*id)});
   }
   return {};
 }
@@ -74,14 +79,14 @@ std::vector<RunLoss> OwnSource::losses(RunState state) const {
 }  // namespace
 
 Result<std::unique_ptr<RunSource>> open_own_source(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
-                                                   bool verify_payloads) {
+                                                   bool verify_payloads, std::shared_ptr<ReadBudget> budget) {
   TRAINWARDEN_ASSIGN_OR_RETURN(store::RunInfo info, store::read_run(*storage));
   if (info.world_size > kMaxWorldSize) {
     return Status(Code::kDataLoss, fmt::format("{} speaks of {} workers; there are at most {}, so it is damaged",
                                                storage->describe(store::kRunFile), info.world_size, kMaxWorldSize));
   }
   return std::unique_ptr<RunSource>(
-      std::make_unique<OwnSource>(std::move(storage), clock, verify_payloads, std::move(info)));
+      std::make_unique<OwnSource>(std::move(storage), clock, verify_payloads, std::move(budget), std::move(info)));
 }
 
 }  // namespace trainwarden::trial

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/read_budget.h"
 #include "storage/storage.h"
 #include "store/journal_reader.h"
 #include "store/run_folder.h"
@@ -64,8 +65,8 @@ class RunSource {
 };
 
 // Chooses by what lies in the folder. kNotFound when it is no run, kDataLoss when what describes the run cannot be
-// used. `clock` must outlive the source.
+// used. `clock` must outlive the source. All that is read is spent from `budget`.
 Result<std::unique_ptr<RunSource>> open_run_source(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
-                                                   const TrialOptions& options);
+                                                   const TrialOptions& options, std::shared_ptr<ReadBudget> budget);
 
 }  // namespace trainwarden::trial

@@ -7,18 +7,17 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "store/segment_decoder.h"
 
 namespace trainwarden::trial {
 namespace {
 
-// Appends what `values` does not hold yet; true when there was any.
-bool add_missing(std::vector<std::string>& values, const std::vector<std::string>& more) {
-  const std::size_t before = values.size();
-  for (const std::string& value : more) {
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-  }
-  return values.size() > before;
-}
+// In memory, about.
+constexpr std::uint64_t kCollectionCost = 1024;
+constexpr std::uint64_t kListedCost = 192;     // of a name that a collection lists
+constexpr std::uint64_t kPatternCost = 4096;  // compiled, at least
+constexpr std::uint64_t kPatternCostPerByte = 64;
+constexpr const char* kManifestsPlace = "collections";
 
 }  // namespace
 
@@ -37,23 +36,48 @@ CatalogTensor& TensorCatalog::add(std::string_view name, std::span<const std::st
 }
 
 void TensorCatalog::add_manifest(const Collection& collection) {
-  const auto [found, is_new] = manifests_.try_emplace(collection.name);
+  auto found = manifests_.find(collection.name);
+  if (found == manifests_.end()) {
+    if (!afford(kCollectionCost + collection.name.size(), entries_left_out_)) return;
+    found = manifests_.try_emplace(collection.name).first;
+    found->second.collection.name = collection.name;
+  }
   Manifest& manifest = found->second;
-  if (is_new) manifest.collection.name = collection.name;
   manifest.collection.save = collection.save;
   manifest.collection.keep = collection.keep;
-  const std::size_t known_patterns = manifest.collection.include.size();
-  const bool more_patterns = add_missing(manifest.collection.include, collection.include);
-  const bool more_names = add_missing(manifest.collection.tensor_names, collection.tensor_names);
-  if (more_patterns || more_names) ++manifests_version_;
-  for (std::size_t i = known_patterns; i < manifest.collection.include.size(); ++i) {
-    Result<Pattern> pattern = Pattern::compile(manifest.collection.include[i]);
-    if (pattern.ok()) {
-      manifest.patterns.push_back(*std::move(pattern));
-    } else {
-      log(LogLevel::kWarning, "collection {} of the run: {}", collection.name, pattern.status().message());
-    }
+  for (const std::string& tensor : collection.tensor_names) {
+    if (manifest.tensor_names.contains(tensor)) continue;
+    if (!afford(kListedCost + 2 * tensor.size(), entries_left_out_)) break;
+    manifest.tensor_names.insert(tensor);
+    manifest.collection.tensor_names.push_back(tensor);
+    listed_[tensor].push_back(&manifest);
+    ++manifests_version_;
   }
+  for (const std::string& text : collection.include) {
+    if (manifest.include.contains(text)) continue;
+    if (!afford(kPatternCost + kPatternCostPerByte * text.size(), patterns_left_out_)) break;
+    manifest.include.insert(text);
+    add_pattern(manifest, text);
+  }
+}
+
+bool TensorCatalog::afford(std::uint64_t bytes, std::uint64_t& left_out) {
+  const bool enough = budget_->hold(bytes, kManifestsPlace).ok();
+  if (!enough) left_out = 1;
+  return enough;
+}
+
+void TensorCatalog::add_pattern(Manifest& manifest, const std::string& text) {
+  manifest.collection.include.push_back(text);
+  Result<Pattern> pattern = Pattern::compile(text);
+  if (!pattern.ok()) {
+    log(LogLevel::kWarning, "collection {} of the run: {}", printable(manifest.collection.name),
+        pattern.status().message());
+    return;
+  }
+  if (manifest.patterns.empty()) with_patterns_.push_back(&manifest);
+  manifest.patterns.push_back(*std::move(pattern));
+  ++manifests_version_;
 }
 
 CatalogTensor* TensorCatalog::find(std::string_view name) {
@@ -67,21 +91,44 @@ std::vector<std::string> TensorCatalog::names() const {
   return names;
 }
 
-bool TensorCatalog::lists(const Manifest& manifest, std::string_view tensor) const {
-  const auto& names = manifest.collection.tensor_names;
-  if (std::find(names.begin(), names.end(), tensor) != names.end()) return true;
-  return std::any_of(manifest.patterns.begin(), manifest.patterns.end(),
-                     [&](const Pattern& pattern) { return pattern.found_in(tensor); });
+bool TensorCatalog::finds(const Manifest& manifest, std::string_view tensor) {
+  for (const Pattern& pattern : manifest.patterns) {
+    if (!budget_->search_patterns(1, kManifestsPlace).ok()) {
+      ++searches_left_out_;
+      return false;
+    }
+    if (pattern.found_in(tensor)) return true;
+  }
+  return false;
 }
 
 const std::set<std::string, std::less<>>& TensorCatalog::collections_of(CatalogTensor& tensor) {
   if (tensor.collections_version == manifests_version_) return tensor.collections;
   tensor.collections = tensor.told_collections;
-  for (const auto& [name, manifest] : manifests_) {
-    if (lists(manifest, tensor.name)) tensor.collections.insert(name);
+  const auto listed = listed_.find(tensor.name);
+  if (listed != listed_.end()) {
+    for (const Manifest* manifest : listed->second) tensor.collections.insert(manifest->collection.name);
+  }
+  for (const Manifest* manifest : with_patterns_) {
+    if (finds(*manifest, tensor.name)) tensor.collections.insert(manifest->collection.name);
   }
   tensor.collections_version = manifests_version_;
   return tensor.collections;
+}
+
+std::vector<RunLoss> TensorCatalog::losses() const {
+  std::vector<RunLoss> losses;
+  if (entries_left_out_ > 0) {
+    losses.push_back({kManifestsPlace, fmt::format("collections left out: {}", store::kOverBudget), entries_left_out_, 0});
+  }
+  if (patterns_left_out_ > 0) {
+    losses.push_back({kManifestsPlace, fmt::format("patterns left out: {}", store::kOverBudget), patterns_left_out_, 0});
+  }
+  if (searches_left_out_ > 0) {
+    losses.push_back({kManifestsPlace, fmt::format("tensors not looked at by patterns: {}", store::kOverBudget),
+                      searches_left_out_, 0});
+  }
+  return losses;
 }
 
 std::vector<std::string> TensorCatalog::collection_names() const {

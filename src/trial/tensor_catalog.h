@@ -3,14 +3,19 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/pattern.h"
+#include "base/read_budget.h"
 #include "trainwarden/collection.h"
+#include "trainwarden/run_loss.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::trial {
@@ -26,6 +31,9 @@ struct CatalogTensor {
 // One thread at a time. Addresses of tensors stay valid as long as the catalog.
 class TensorCatalog {
  public:
+  explicit TensorCatalog(std::shared_ptr<ReadBudget> budget = std::make_shared<ReadBudget>())
+      : budget_(std::move(budget)) {}
+
   // Adds the tensor, or to what is known of it.
   CatalogTensor& add(std::string_view name, std::span<const std::string> collections);
   // Adds to what is known of its members; when and how it is kept, the last one says. Patterns that do not compile are
@@ -44,17 +52,32 @@ class TensorCatalog {
   // With the names of all its tensors; kNotFound.
   Result<Collection> collection(std::string_view name);
 
+  // What was left out of what the manifests say.
+  std::vector<RunLoss> losses() const;
+
  private:
   struct Manifest {
     Collection collection;
     std::vector<Pattern> patterns;
+    std::unordered_set<std::string> include;  // that are in the collection's
+    std::unordered_set<std::string> tensor_names;
   };
-  bool lists(const Manifest& manifest, std::string_view tensor) const;
+  bool afford(std::uint64_t bytes, std::uint64_t& left_out);
+  void add_pattern(Manifest& manifest, const std::string& text);
+  // Do its patterns find the tensor?
+  bool finds(const Manifest& manifest, std::string_view tensor);
 
   std::map<std::string, CatalogTensor, std::less<>> tensors_;
   std::map<std::string, Manifest, std::less<>> manifests_;
+  std::vector<const Manifest*> with_patterns_;                            // of manifests_, each once
+  std::unordered_map<std::string, std::vector<const Manifest*>> listed_;  // by name of a tensor
   std::set<std::string, std::less<>> told_collections_;
   std::size_t manifests_version_ = 1;
+
+  const std::shared_ptr<ReadBudget> budget_;
+  std::uint64_t entries_left_out_ = 0;  // of collections, or of names in one
+  std::uint64_t patterns_left_out_ = 0;
+  std::uint64_t searches_left_out_ = 0;
 };
 
 }  // namespace trainwarden::trial

@@ -14,14 +14,14 @@ namespace {
 using format::OrderedJson;
 
 constexpr const char* kReplayFile = "replay.json";
-constexpr std::uint64_t kMaxReplayBytes = 1u << 30;
+constexpr std::uint64_t kMaxReplayBytes = 64u << 20;
 
 OrderedJson read_replay(const storage::Storage& storage, const std::string& path) {
   const auto text = storage.read(path, kMaxReplayBytes);
   if (!text.ok()) return {{"error", text.status().to_string()}};
   const auto json = format::parse_json_object(*text, path);
   if (!json.ok()) return {{"error", json.status().to_string()}};
-  return OrderedJson::parse(json->dump(-1, ' ', false, format::Json::error_handler_t::replace));
+  return *json;
 }
 
 }  // namespace

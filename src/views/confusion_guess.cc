@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "format/json.h"
+#include "format/parse_json.h"
 #include "rules/builtin/data/class_labels.h"
 #include "views/confusion.h"
 
@@ -85,10 +85,10 @@ std::vector<GuessedTensor> with_first(const std::vector<Candidate>& candidates, 
 }
 
 std::vector<std::string> names_in(const std::string& text) {
-  const auto json = format::OrderedJson::parse(text, nullptr, false);
-  if (!json.is_array()) return split_list(text);
+  const auto json = format::parse_ordered_json(text, "names");
+  if (!json.ok() || !json->is_array()) return split_list(text);
   std::vector<std::string> names;
-  for (const auto& name : json) names.push_back(name.is_string() ? name.get<std::string>() : name.dump());
+  for (const auto& name : *json) names.push_back(name.is_string() ? name.get<std::string>() : name.dump());
   return names;
 }
 

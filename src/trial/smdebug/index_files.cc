@@ -16,6 +16,7 @@ constexpr std::size_t kBatchFiles = 4096;
 }  // namespace
 
 Status IndexFiles::refresh(std::int64_t first_step, const Take& take) {
+  reader_.forget_unusable();
   retry_unusable(take);
   const std::string root(foreign::kSmdebugIndexFolder);
   const auto folders = storage_.list(root);
@@ -59,7 +60,8 @@ void IndexFiles::read(std::span<const IndexFile> files, const Take& take) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       // A step may have a .csv file and a .json file; one is enough.
       const bool repeated = is_taken(batch[i].worker, batch[i].step);
-      settle(batch[i], indexes[i].status.ok() && !repeated ? take(batch[i], indexes[i].index) : indexes[i].status);
+      const ReadIndex& read = indexes[i];
+      settle(batch[i], read.status.ok() && !repeated ? take(batch[i], read.file_bytes, read.index) : read.status);
     }
     files = files.subspan(batch.size());
   }

@@ -26,7 +26,7 @@ class IndexFiles {
   explicit IndexFiles(const storage::Storage& storage) : storage_(storage), reader_(storage) {}
 
   // Takes in a file; an error means that it cannot be used.
-  using Take = std::function<Status(const IndexFile& file, const foreign::SmdebugIndex& index)>;
+  using Take = std::function<Status(const IndexFile& file, std::uint64_t bytes, const foreign::SmdebugIndex& index)>;
 
   // Gives `take` the files that came since the last call, by rising step and worker. Folders with steps before
   // `first_step` only are not looked into. Files that could not be used are tried again at each call. An error is the

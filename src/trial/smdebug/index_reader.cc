@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "store/no_throw.h"
+#include "store/segment_decoder.h"
 
 namespace trainwarden::trial {
 namespace {
@@ -46,13 +47,19 @@ void IndexReader::work(std::span<const IndexFile> files, std::atomic<std::size_t
     const std::size_t first = next.fetch_add(kFilesAtOnce, std::memory_order_relaxed);
     if (first >= files.size()) return;
     const std::size_t last = std::min(first + kFilesAtOnce, files.size());
-    for (std::size_t i = first; i < last; ++i) {
-      results_[i].status = store::no_throw([&]() -> Status {
-        TRAINWARDEN_ASSIGN_OR_RETURN(const std::string json, storage_.read(files[i].path));
-        return parser.parse(json, results_[i].index);
-      });
-    }
+    for (std::size_t i = first; i < last; ++i) read(files[i], parser, results_[i]);
   }
+}
+
+void IndexReader::read(const IndexFile& file, foreign::SmdebugIndexParser& parser, ReadIndex& result) {
+  result.file_bytes = 0;
+  result.status = store::no_throw([&]() -> Status {
+    if (unusable_bytes_ > kMostUnusableBytes) return Status(Code::kResourceExhausted, std::string(store::kOverBudget));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::string json, storage_.read(file.path));
+    result.file_bytes = json.size();
+    return parser.parse(json, result.index);
+  });
+  if (!result.status.ok()) unusable_bytes_ += result.file_bytes;
 }
 
 }  // namespace trainwarden::trial

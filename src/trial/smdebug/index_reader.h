@@ -23,6 +23,7 @@ struct IndexFile {
 
 struct ReadIndex {
   Status status;  // the index counts only when it is ok
+  std::uint64_t file_bytes = 0;
   foreign::SmdebugIndex index;
 };
 
@@ -34,12 +35,19 @@ class IndexReader {
   // What each of the files holds. Valid until the next call, which uses the memory again.
   std::span<const ReadIndex> read(std::span<const IndexFile> files);
 
+  // Files that cannot be used are read again and again, and may be large: after so many bytes of them no others are
+  // read, until the next call of this.
+  void forget_unusable() { unusable_bytes_ = 0; }
+  static constexpr std::uint64_t kMostUnusableBytes = 256u << 20;
+
  private:
+  void read(const IndexFile& file, foreign::SmdebugIndexParser& parser, ReadIndex& result);
   void work(std::span<const IndexFile> files, std::atomic<std::size_t>& next, foreign::SmdebugIndexParser& parser);
 
   const storage::Storage& storage_;
   std::vector<std::unique_ptr<foreign::SmdebugIndexParser>> parsers_;  // one for each thread
   std::vector<ReadIndex> results_;
+  std::atomic<std::uint64_t> unusable_bytes_ = 0;
 };
 
 }  // namespace trainwarden::trial

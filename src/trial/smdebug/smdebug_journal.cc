@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "foreign/smdebug_layout.h"
 #include "foreign/tf_record.h"
+#include "store/segment_decoder.h"
 
 namespace trainwarden::trial {
 namespace {
@@ -43,12 +44,14 @@ std::vector<TaggedPlace> places_of(const WorkerContents& contents, std::size_t s
   return places;
 }
 
-Result<std::string> read_range(const storage::ReadableFile& file, const EventPlace& place) {
+Result<std::string> read_range(const storage::ReadableFile& file, const ReadBudget& budget, const EventPlace& place) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, file.bytes());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t stored_bytes, file.stored_bytes());
   if (place.offset > file_bytes || place.bytes > file_bytes - place.offset) {
     return Status(Code::kDataLoss, fmt::format("its index speaks of {} bytes from {} on; the event file has {}",
                                                place.bytes, place.offset, file_bytes));
   }
+  TRAINWARDEN_RETURN_IF_ERROR(budget.check_whole(place.bytes, stored_bytes, "a record"));
   std::string record(place.bytes, '\0');
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t got,
                                file.read_at(place.offset, std::as_writable_bytes(std::span(record))));
@@ -91,7 +94,7 @@ Result<std::unique_ptr<storage::ReadableFile>> SmdebugJournal::open_events(std::
 
 Result<std::string> SmdebugJournal::read_record(std::size_t step_index, const EventPlace& place) const {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto file, open_events(step_index));
-  auto record = read_range(*file, place);
+  auto record = read_range(*file, budget_, place);
   return record.ok() ? std::move(record) : record.status().with_context(contents_.event_file(step_index));
 }
 
@@ -184,7 +187,9 @@ void SmdebugJournal::verify_step(std::size_t step_index) {
     return;
   }
   for (const TaggedPlace& place : places) {
-    const auto record = read_range(**file, place.place);
+    const Status scanned = budget_.scan(place.place.bytes, path);
+    if (!scanned.ok()) return losses_.add_damage(path, place.place.offset, store::kOverBudget, 1, place.place.bytes);
+    const auto record = read_range(**file, budget_, place.place);
     const Status status = record.ok() ? decode_tagged(*record, place.tag).status() : record.status();
     if (status.ok() || status.code() == Code::kUnimplemented) continue;  // a type that we cannot read is no damage
     losses_.add_damage(path, place.place.offset, "damaged record", 1, place.place.bytes);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/read_budget.h"
 #include "foreign/tf_event.h"
 #include "storage/storage.h"
 #include "store/journal_reader.h"
@@ -18,8 +19,9 @@ namespace trainwarden::trial {
 class SmdebugJournal final : public store::JournalReader {
  public:
   // All must outlive the journal. `run_ended`: nothing will be written any more.
-  SmdebugJournal(const storage::Storage& storage, const WorkerContents& contents, const bool& run_ended)
-      : storage_(storage), contents_(contents), run_ended_(run_ended) {}
+  SmdebugJournal(const storage::Storage& storage, ReadBudget& budget, const WorkerContents& contents,
+                 const bool& run_ended)
+      : storage_(storage), budget_(budget), contents_(contents), run_ended_(run_ended) {}
 
   Status refresh() override { return {}; }  // the source does
   std::span<const store::TensorEntry> tensors() const override { return contents_.tensors(); }
@@ -53,6 +55,7 @@ class SmdebugJournal final : public store::JournalReader {
   void verify_step(std::size_t step_index);
 
   const storage::Storage& storage_;
+  ReadBudget& budget_;
   const WorkerContents& contents_;
   const bool& run_ended_;
   store::LossList losses_;

@@ -10,6 +10,7 @@
 
 #include "base/crc32c.h"
 #include "foreign/smdebug_layout.h"
+#include "store/journal_contents.h"
 #include "trial/smdebug/index_files.h"
 #include "trial/smdebug/manifests.h"
 #include "trial/smdebug/smdebug_journal.h"
@@ -18,10 +19,20 @@
 namespace trainwarden::trial {
 namespace {
 
+constexpr std::uint64_t kPlaceCost = 192;
+
+// What the index takes in memory on all floors, about; that a name is known already is left out of it.
+std::uint64_t cost_of(const foreign::SmdebugIndex& index) {
+  std::uint64_t cost = store::kStepCost;
+  for (const foreign::SmdebugTensorPlace& place : index.tensors) cost += kPlaceCost + place.tag.size();
+  for (const foreign::SmdebugShape& shape : index.shapes) cost += kPlaceCost + shape.tensor.size();
+  return cost;
+}
+
 class SmdebugSource final : public RunSource {
  public:
-  explicit SmdebugSource(std::shared_ptr<const storage::Storage> storage)
-      : storage_(std::move(storage)), manifests_(*storage_), index_files_(*storage_) {}
+  SmdebugSource(std::shared_ptr<const storage::Storage> storage, std::shared_ptr<ReadBudget> budget)
+      : storage_(std::move(storage)), budget_(std::move(budget)), manifests_(*storage_), index_files_(*storage_) {}
 
   std::string_view recorder() const override { return "smdebug"; }
   const store::RunInfo& info() const override { return info_; }
@@ -30,7 +41,7 @@ class SmdebugSource final : public RunSource {
   std::vector<Collection> take_collections() override { return manifests_.take_collections(); }
   Result<std::unique_ptr<store::JournalReader>> open_journal(const SourceWorker& worker) override {
     return std::unique_ptr<store::JournalReader>(
-        std::make_unique<SmdebugJournal>(*storage_, contents_of(worker.name), ended_));
+        std::make_unique<SmdebugJournal>(*storage_, *budget_, contents_of(worker.name), ended_));
   }
   bool is_writing(const SourceWorker& /*worker*/) const override { return !ended_; }
   bool has_ended(const WorkerLife& /*worker*/) const override { return ended_; }
@@ -55,11 +66,12 @@ class SmdebugSource final : public RunSource {
   };
 
   WorkerContents& contents_of(const std::string& worker);
-  Status take_in(const IndexFile& file, const foreign::SmdebugIndex& index);
+  Status take_in(const IndexFile& file, std::uint64_t file_bytes, const foreign::SmdebugIndex& index);
   void identify();
   std::int64_t first_unix_ns(const WorkerContents& contents) const;
 
   const std::shared_ptr<const storage::Storage> storage_;
+  const std::shared_ptr<ReadBudget> budget_;
   Manifests manifests_;
   IndexFiles index_files_;
   std::map<std::string, Worker> workers_;
@@ -77,7 +89,9 @@ Status SmdebugSource::refresh(std::int64_t last_complete_step) {
   // When the run has ended all folders are looked into once more: the window may have passed a straggler by.
   const std::int64_t first_step = marked && !ended_ ? 0 : std::max<std::int64_t>(last_complete_step, 0);
   const Status indexes = index_files_.refresh(
-      first_step, [this](const IndexFile& file, const foreign::SmdebugIndex& index) { return take_in(file, index); });
+      first_step, [this](const IndexFile& file, std::uint64_t file_bytes, const foreign::SmdebugIndex& index) {
+        return take_in(file, file_bytes, index);
+      });
   if (status.ok()) status = indexes;
   if (status.ok()) ended_ = marked;
   const int announced = manifests_.announced_workers();  // its word holds, whatever names are seen
@@ -86,7 +100,9 @@ Status SmdebugSource::refresh(std::int64_t last_complete_step) {
   return status;
 }
 
-Status SmdebugSource::take_in(const IndexFile& file, const foreign::SmdebugIndex& index) {
+Status SmdebugSource::take_in(const IndexFile& file, std::uint64_t file_bytes, const foreign::SmdebugIndex& index) {
+  budget_->earn(file_bytes);
+  TRAINWARDEN_RETURN_IF_ERROR(budget_->hold(cost_of(index), file.path));
   WorkerContents& contents = contents_of(file.worker);
   TRAINWARDEN_RETURN_IF_ERROR(contents.take_in(file.step, index));
   const bool is_first = !first_ || std::tie(file.step, file.worker) < std::tie(first_->step, first_->worker);
@@ -123,7 +139,7 @@ void SmdebugSource::identify() {
 
 // As its file says now.
 std::int64_t SmdebugSource::first_unix_ns(const WorkerContents& contents) const {
-  return SmdebugJournal(*storage_, contents, ended_).unix_ns(first_->step_index);
+  return SmdebugJournal(*storage_, *budget_, contents, ended_).unix_ns(first_->step_index);
 }
 
 Status SmdebugSource::check_same_run() const {
@@ -155,8 +171,9 @@ bool holds_smdebug_run(const storage::Storage& storage) {
   return storage.exists("collections") || storage.exists(std::string(foreign::kSmdebugIndexFolder));
 }
 
-Result<std::unique_ptr<RunSource>> open_smdebug_source(std::shared_ptr<const storage::Storage> storage) {
-  return std::unique_ptr<RunSource>(std::make_unique<SmdebugSource>(std::move(storage)));
+Result<std::unique_ptr<RunSource>> open_smdebug_source(std::shared_ptr<const storage::Storage> storage,
+                                                       std::shared_ptr<ReadBudget> budget) {
+  return std::unique_ptr<RunSource>(std::make_unique<SmdebugSource>(std::move(storage), std::move(budget)));
 }
 
 }  // namespace trainwarden::trial

@@ -13,6 +13,7 @@ namespace trainwarden::trial {
 // Is there anything of such a run in the folder?
 bool holds_smdebug_run(const storage::Storage& storage);
 
-Result<std::unique_ptr<RunSource>> open_smdebug_source(std::shared_ptr<const storage::Storage> storage);
+Result<std::unique_ptr<RunSource>> open_smdebug_source(std::shared_ptr<const storage::Storage> storage,
+                                                       std::shared_ptr<ReadBudget> budget);
 
 }  // namespace trainwarden::trial
