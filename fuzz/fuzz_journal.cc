@@ -7,9 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/bytes.h"
-#include "base/crc32c.h"
-#include "format/frame.h"
+#include "sealed_frames.h"
 #include "storage/memory_storage.h"
 #include "store/journal_reader.h"
 #include "store/run_folder.h"
@@ -21,43 +19,10 @@ using namespace trainwarden;
 constexpr std::string_view kWriter = "rank-00000";
 constexpr std::string_view kSegmentEnd = "\xFF\x0A";
 
-// Where the fields lie: docs/format/frame.md.
-constexpr std::size_t kHeaderCrcAt = 8;
-constexpr std::size_t kPayloadCrcAt = 12;
-constexpr std::size_t kPayloadBytesAt = 16;
-constexpr std::size_t kFileOffsetAt = 24;
-constexpr std::size_t kWriterIdAt = 48;
-constexpr std::size_t kRunSaltAt = 52;
-
 store::RunInfo run_info() {
   store::RunInfo info;
   info.id = "00112233445566778899aabbccddeeff";
   return info;
-}
-
-// Makes whatever looks like a header at `offset` one that the decoder takes.
-void make_credible(std::string& segment, std::size_t offset, std::uint32_t salt) {
-  const MutableByteSpan header(reinterpret_cast<std::byte*>(segment.data()) + offset, format::kFrameHeaderBytes);
-  const auto payload_bytes = load_le<std::uint64_t>(header, kPayloadBytesAt);
-  const std::size_t room_bytes = segment.size() - offset - format::kFrameHeaderBytes;
-  if (payload_bytes <= room_bytes) {
-    const ByteSpan payload = as_bytes(segment).subspan(offset + format::kFrameHeaderBytes, payload_bytes);
-    store_le(header, kPayloadCrcAt, crc32c(payload));
-  }
-  store_le(header, kFileOffsetAt, std::uint64_t{offset});
-  store_le(header, kWriterIdAt, std::uint32_t{0});
-  store_le(header, kRunSaltAt, salt);
-  store_le(header, kHeaderCrcAt, std::uint32_t{0});
-  store_le(header, kHeaderCrcAt, crc32c(header));
-}
-
-void make_credible(std::string& segment) {
-  const std::uint32_t salt = store::run_salt(run_info());
-  segment.resize(segment.size() / format::kFrameAlignment * format::kFrameAlignment);
-  for (std::size_t offset = 0; offset < segment.size(); offset += format::kFrameAlignment) {
-    const bool magic = load_le<std::uint32_t>(as_bytes(segment), offset) == format::kFrameMagic;
-    if (magic) make_credible(segment, offset, salt);
-  }
 }
 
 void read_record(store::JournalReader& reader, const store::Record& record) {
@@ -90,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::uint64_t number = 0; !rest.empty(); ++number) {
     const std::size_t end = std::min(rest.find(kSegmentEnd), rest.size());
     std::string segment(rest.substr(0, end));
-    if (credible) make_credible(segment);
+    if (credible) fuzz::seal_frames(segment, store::run_salt(run_info()));
     storage->set_content(store::journal_folder(kWriter) + "/" + store::segment_file(number), std::move(segment));
     rest.remove_prefix(std::min(end + kSegmentEnd.size(), rest.size()));
   }

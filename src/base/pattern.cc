@@ -5,6 +5,7 @@
 #include <pcre2.h>
 
 #include <array>
+#include <atomic>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -57,6 +58,7 @@ PCRE2_SPTR as_units(std::string_view text) {
 
 struct Pattern::Compiled {
   std::unique_ptr<pcre2_code, Free> code;
+  mutable std::atomic<bool> given_up = false;  // on any text: said once
 };
 
 Result<Pattern> Pattern::compile(std::string_view expression) {
@@ -82,9 +84,9 @@ bool Pattern::found_in(std::string_view text) const {
   int outcome = search(0);
   if (outcome == PCRE2_ERROR_JIT_STACKLIMIT) outcome = search(PCRE2_NO_JIT);
   if (outcome >= 0) return true;
-  if (outcome != PCRE2_ERROR_NOMATCH) {
+  if (outcome != PCRE2_ERROR_NOMATCH && !compiled_->given_up.exchange(true)) {
     log(LogLevel::kWarning, "pattern \"{}\" was given up on a text of {} bytes and counts as not found: {}",
-        expression_, text.size(), error_message(outcome));
+        printable(expression_), text.size(), error_message(outcome));
   }
   return false;
 }

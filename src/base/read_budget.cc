@@ -38,8 +38,8 @@ Status over_bytes(std::string_view what, std::uint64_t found, std::uint64_t allo
 std::uint64_t Allowance::of(std::uint64_t stored_bytes) const {
   std::uint64_t earned = 0;
   std::uint64_t sum = 0;
-  const bool too_large = __builtin_mul_overflow(stored_bytes, per_stored_byte, &earned) ||
-                         __builtin_add_overflow(base, earned, &sum);
+  const bool too_large =
+      __builtin_mul_overflow(stored_bytes, per_stored_byte, &earned) || __builtin_add_overflow(base, earned, &sum);
   return too_large ? std::numeric_limits<std::uint64_t>::max() : sum;
 }
 
@@ -54,6 +54,7 @@ Result<ReadLimits> scaled_read_limits(std::string_view text) {
   limits.whole_bytes = times(limits.whole_bytes, *factor);
   limits.scanned_bytes = times(limits.scanned_bytes, *factor);
   limits.pattern_searches = times(limits.pattern_searches, *factor);
+  limits.pattern_cpu_ns = times(limits.pattern_cpu_ns, *factor);
   limits.json_values = times(limits.json_values, *factor);
   return limits;
 }
@@ -64,10 +65,11 @@ const ReadLimits& read_limits() {
 }
 
 Status over_read_budget(std::string_view what, std::string_view found, std::string_view allowed) {
-  return Status(Code::kResourceExhausted,
-                fmt::format("over the budget for reading a run: {}: {} found, {} allowed; if you trust the run, set {}=4 "
-                            "to allow four times as much",
-                            what, found, allowed, kReadBudgetVariable));
+  return Status(
+      Code::kResourceExhausted,
+      fmt::format("over the budget for reading a run: {}: {} found, {} allowed; if you trust the run, set {}=4 "
+                  "to allow four times as much",
+                  what, found, allowed, kReadBudgetVariable));
 }
 
 Status ReadBudget::hold(std::uint64_t bytes, std::string_view what) {
@@ -98,6 +100,13 @@ Status ReadBudget::search_patterns(std::uint64_t count, std::string_view what) {
   }
   pattern_searches_ += count;
   return {};
+}
+
+Status ReadBudget::search_patterns_for(std::uint64_t cpu_ns, std::string_view what) {
+  pattern_cpu_ns_ += cpu_ns;
+  if (pattern_cpu_ns_ <= limits_.pattern_cpu_ns) return {};
+  return over_read_budget(what, format_duration_ns(static_cast<std::int64_t>(pattern_cpu_ns_)),
+                          format_duration_ns(static_cast<std::int64_t>(limits_.pattern_cpu_ns)));
 }
 
 }  // namespace trainwarden

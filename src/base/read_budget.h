@@ -23,11 +23,12 @@ struct Allowance {
 };
 
 struct ReadLimits {
-  Allowance held_bytes{std::uint64_t{128} << 20, 16};   // in memory, of all that is known of the run once it is open
-  Allowance whole_bytes{std::uint64_t{32} << 20, 64};   // of one payload or value that is read into memory
-  Allowance scanned_bytes{std::uint64_t{4} << 30, 4};   // gone through unasked: behind damage, by `doctor`
-  std::uint64_t pattern_searches = 10'000'000;          // of a collection's pattern in a tensor's name
-  std::uint64_t json_values = 2'000'000;                // in one document
+  Allowance held_bytes{std::uint64_t{64} << 20, 16};   // in memory, of all that is known of the run once it is open
+  Allowance whole_bytes{std::uint64_t{32} << 20, 64};  // of one payload or value that is read into memory
+  Allowance scanned_bytes{std::uint64_t{1} << 30, 4};  // read unasked: words, what lies behind damage, by `doctor`
+  std::uint64_t pattern_searches = 10'000'000;         // of a collection's pattern in a tensor's name
+  std::uint64_t pattern_cpu_ns = 2'000'000'000;        // of these searches
+  std::uint64_t json_values = 2'000'000;               // in one document
 };
 // The defaults, times what the environment says.
 const ReadLimits& read_limits();
@@ -51,6 +52,7 @@ class ReadBudget {
   // May so much of a file that occupies `stored_bytes` be read into memory as a whole?
   Status check_whole(std::uint64_t bytes, std::uint64_t stored_bytes, std::string_view what) const;
   Status search_patterns(std::uint64_t count, std::string_view what);
+  Status search_patterns_for(std::uint64_t cpu_ns, std::string_view what);
 
  private:
   const ReadLimits limits_;
@@ -58,6 +60,7 @@ class ReadBudget {
   std::uint64_t held_bytes_ = 0;
   std::uint64_t scanned_bytes_ = 0;
   std::uint64_t pattern_searches_ = 0;
+  std::uint64_t pattern_cpu_ns_ = 0;
 };
 
 }  // namespace trainwarden

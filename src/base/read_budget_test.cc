@@ -33,9 +33,10 @@ TEST(ReadBudget, AWholePieceIsMeasuredAgainstItsOwnFile) {
   const ReadBudget budget(small_limits());
   EXPECT_TRUE(budget.check_whole(40, 10, "payload").ok());
   EXPECT_EQ(budget.check_whole(41, 10, "payload").code(), Code::kResourceExhausted);
-  EXPECT_TRUE(budget.check_whole(std::numeric_limits<std::uint64_t>::max(),
-                                 std::numeric_limits<std::uint64_t>::max(), "payload")
-                  .ok())
+  EXPECT_TRUE(
+      budget
+          .check_whole(std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<std::uint64_t>::max(), "payload")
+          .ok())
       << "an allowance that is too large for its number is no small one";
 }
 

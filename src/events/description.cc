@@ -161,7 +161,7 @@ OrderedJson black_boxes_json(const storage::Storage& storage) {
 
 Result<RunView> view_run(Trial& trial, const LedgerContents& recorded) {
   const auto storage = storage::open_local_storage(trial.path());
-  const auto ledger = Ledger::in_memory(system_clock(), TrialAccess::run_info(trial), recorded);
+  const auto ledger = Ledger::counting(TrialAccess::run_info(trial), recorded);
   Recorder recorder(trial, *storage, *ledger);
   if (is_ours(trial) && storage->locked(store::writer_lock(kLedgerWriter))) recorder.await_program_end();
   TRAINWARDEN_RETURN_IF_ERROR(recorder.poll());

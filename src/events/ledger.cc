@@ -27,8 +27,12 @@ Result<LedgerContents> read_ledger(const storage::Storage& storage, const store:
 class Ledger::Impl {
  public:
   Impl(store::RunInfo run, storage::Storage* storage, std::unique_ptr<store::JournalWriter> writer,
-       LedgerContents contents)
-      : run_(std::move(run)), storage_(storage), writer_(std::move(writer)), contents_(std::move(contents)) {
+       LedgerContents contents, bool keeps_events = true)
+      : run_(std::move(run)),
+        storage_(storage),
+        writer_(std::move(writer)),
+        keeps_events_(keeps_events),
+        contents_(std::move(contents)) {
     for (const DeliveryRecord& record : contents_.deliveries) deliveries_[record.subscription].push_back(record);
     contents_.deliveries.clear();
   }
@@ -42,8 +46,12 @@ class Ledger::Impl {
   Event append(Event event) {
     {
       const std::scoped_lock lock(mutex_);
-      event.seq = contents_.events.size() + 1;
+      event.seq = contents_.events.size() + counted_events_ + 1;
       event.id = fmt::format("{}-{}", run_.id, event.seq);
+      if (!keeps_events_) {
+        ++counted_events_;
+        return event;
+      }
       complete_data(event);
       write(format::FrameKind::kEvent, event.global_step, encode_event(event));
       contents_.events.push_back(event);
@@ -83,8 +91,9 @@ class Ledger::Impl {
 
   std::uint64_t last_seq() const {
     const std::scoped_lock lock(mutex_);
-    return contents_.events.size();
+    return contents_.events.size() + counted_events_;
   }
+  bool keeps_events() const { return keeps_events_; }
   Event event(std::uint64_t seq) const {
     const std::scoped_lock lock(mutex_);
     return contents_.events.at(seq - 1);
@@ -134,6 +143,8 @@ class Ledger::Impl {
   const store::RunInfo run_;
   storage::Storage* const storage_;
   const std::unique_ptr<store::JournalWriter> writer_;
+  const bool keeps_events_;
+  std::uint64_t counted_events_ = 0;  // behind those of contents_
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
   LedgerContents contents_;  // but its deliveries
@@ -157,11 +168,11 @@ Result<std::unique_ptr<Ledger>> Ledger::open(storage::Storage& storage, const Cl
   });
 }
 
-std::unique_ptr<Ledger> Ledger::in_memory(const Clock& clock, const store::RunInfo& run) {
-  return in_memory(clock, run, {});
+std::unique_ptr<Ledger> Ledger::in_memory(const Clock& /*clock*/, const store::RunInfo& run) {
+  return std::unique_ptr<Ledger>(new Ledger(std::make_unique<Impl>(run, nullptr, nullptr, LedgerContents())));
 }
-std::unique_ptr<Ledger> Ledger::in_memory(const Clock& /*clock*/, const store::RunInfo& run, LedgerContents contents) {
-  return std::unique_ptr<Ledger>(new Ledger(std::make_unique<Impl>(run, nullptr, nullptr, std::move(contents))));
+std::unique_ptr<Ledger> Ledger::counting(const store::RunInfo& run, LedgerContents contents) {
+  return std::unique_ptr<Ledger>(new Ledger(std::make_unique<Impl>(run, nullptr, nullptr, std::move(contents), false)));
 }
 
 Ledger::Ledger(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -178,6 +189,9 @@ void Ledger::record(const SubscribedRecord& record) {
 }
 void Ledger::record_intake(const Intake& intake) {
   impl_->record_intake(intake);
+}
+bool Ledger::keeps_events() const {
+  return impl_->keeps_events();
 }
 std::uint64_t Ledger::last_seq() const {
   return impl_->last_seq();

@@ -45,8 +45,9 @@ class Ledger {
   static Result<std::unique_ptr<Ledger>> open(storage::Storage& storage, const Clock& clock, const store::RunInfo& run);
   // A ledger in memory alone, for runs that cannot be written: events are still delivered.
   static std::unique_ptr<Ledger> in_memory(const Clock& clock, const store::RunInfo& run);
-  // The same, with what another one holds in it: for who wants to know what follows from it.
-  static std::unique_ptr<Ledger> in_memory(const Clock& clock, const store::RunInfo& run, LedgerContents contents);
+  // With what another one holds in it, for who wants to know what follows from it: further events are counted and not
+  // kept, so that a look at a run with many costs their number and not their size.
+  static std::unique_ptr<Ledger> counting(const store::RunInfo& run, LedgerContents contents);
   ~Ledger();  // seals
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
@@ -58,6 +59,7 @@ class Ledger {
   void record(const SubscribedRecord& record);
   void record_intake(const Intake& intake);
 
+  bool keeps_events() const;
   std::uint64_t last_seq() const;
   Event event(std::uint64_t seq) const;                                           // in [1, last_seq()]
   std::vector<DeliveryRecord> deliveries(const std::string& subscription) const;  // in the order of writing

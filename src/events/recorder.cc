@@ -136,6 +136,7 @@ class Recorder::Impl {
   std::map<std::pair<std::string, std::string>, rules::VerdictRecord> issues_;  // the first, by journal and rule's id
   std::set<AlertId> alerts_;                                                    // that are recorded
   std::set<std::string> keys_;                                                  // of alerts
+  std::map<std::string, int> next_number_;                                      // behind a key that is taken
   Intake recorded_;                                                             // entries that another recorder took in
   Intake intake_;
   bool intake_moved_ = false;
@@ -277,11 +278,11 @@ void Recorder::Impl::take_verdict(const std::string& journal, const std::optiona
   event.global_step = record.place.global_step;
   event.key = key_of(record.rule_id, std::to_string(record.place.global_step));
   // Rules of the same id with other parameters, of another engine.
-  for (int number = 2; !keys_.insert(event.key).second; ++number) {
+  for (int& number = next_number_.try_emplace(event.key, 2).first->second; !keys_.insert(event.key).second; ++number) {
     event.key = key_of(record.rule_id, fmt::format("{}-{}", record.place.global_step, number));
   }
   tell_alert(view_, record, event);
-  event.data["alert"] = OrderedJson::parse(rules::encode_verdict(record));
+  if (ledger_.keeps_events()) event.data["alert"] = OrderedJson::parse(rules::encode_verdict(record));
   append(std::move(event), origin);
 }
 
@@ -345,6 +346,10 @@ void Recorder::Impl::record_rule(const rules::RuleChange& change, const std::opt
 void Recorder::Impl::append(Event event, const std::optional<Origin>& origin) {
   view_.modified_unix_ns = event.unix_ns;
   if (event.change.kind == ChangeKind::kRun) tell_run_change(view_, event);
+  if (!ledger_.keeps_events()) {
+    ledger_.append(std::move(event));
+    return;
+  }
   event.source = source_of(view_);
   OrderedJson data = job_json(view_, TimeForm::kMilliseconds);
   if (event.data.contains("alert")) data["alert"] = std::move(event.data["alert"]);

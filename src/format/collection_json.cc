@@ -104,7 +104,8 @@ OrderedJson collections_to_json(const std::vector<Collection>& collections) {
 
 Result<std::vector<Collection>> collections_from_json(const Json& array) {
   if (array.size() > kMostCollections) {
-    return Status(Code::kDataLoss, fmt::format("at most {} collections expected, {} found", kMostCollections, array.size()));
+    return Status(Code::kDataLoss,
+                  fmt::format("at most {} collections expected, {} found", kMostCollections, array.size()));
   }
   std::vector<Collection> collections;
   collections.reserve(array.size());

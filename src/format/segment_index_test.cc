@@ -11,12 +11,9 @@ namespace {
 
 SegmentIndex sample() {
   SegmentIndex index;
-  index.frames = {{0, FrameKind::kSegmentStart, -1, 200, 1},
-                  {320, FrameKind::kNames, 5, 90, 2},
-                  {512, FrameKind::kBundle, 5, 1'000'000, 3},
-                  {1'000'640, FrameKind::kStepEnd, 5, 44, 4},
-                  {1'000'768, static_cast<FrameKind>(0x90), -1, 0, 5},
-                  {1'000'832, FrameKind::kStepEnd, 6, 44, 6}};
+  index.frames = {{0, FrameKind::kSegmentStart, -1, 200, 1},           {320, FrameKind::kNames, 5, 90, 2},
+                  {512, FrameKind::kBundle, 5, 1'000'000, 3},          {1'000'640, FrameKind::kStepEnd, 5, 44, 4},
+                  {1'000'768, static_cast<FrameKind>(0x90), -1, 0, 5}, {1'000'832, FrameKind::kStepEnd, 6, 44, 6}};
   index.steps = {{5, Mode::kTrain, 3, 4, 3, 0, 0, 2}, {6, Mode::kEval, 0, 9, 5, 2, 2, 0}};
   index.records = {{0, RecordForm::kValue, 2, 0}, {7, RecordForm::kShape, 2, 1}};
   return index;
@@ -56,7 +53,10 @@ TEST(SegmentIndexTest, NothingPointsToWhatIsNotThere) {
       {"record.form", [](SegmentIndex& index) { index.records[1].form = static_cast<RecordForm>(kRecordFormCount); }},
       {"record.frame", [](SegmentIndex& index) { index.records[1].frame = 6; }},
       {"record.frame", [](SegmentIndex& index) { index.records[1].frame = 3; }},
-      {"record.frame", [](SegmentIndex& index) { index.steps[1] = {6, Mode::kEval, 0, 9, 5, 2, 1, 1}, index.steps[0].record_count = 1; }},
+      {"record.frame",
+       [](SegmentIndex& index) {
+         index.steps[1] = {6, Mode::kEval, 0, 9, 5, 2, 1, 1}, index.steps[0].record_count = 1;
+       }},
   };
   for (const auto& [column, damage] : damages) {
     SegmentIndex index = sample();

@@ -2,13 +2,28 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "rules/rule_standing.h"
 #include "storage/local_storage.h"
 #include "store/journal_reader.h"
+#include "store/loss_list.h"
 
 namespace trainwarden::rules {
 namespace {
+
+using RuleKey = std::pair<std::string, RuleParameters>;
+
+template <class Record>
+RuleKey key_of(const Record& record) {
+  return {record.rule_id, record.parameters};
+}
 
 // The rules of one journal.
 class JournalHistory {
@@ -33,76 +48,92 @@ class JournalHistory {
   }
 
   std::vector<RuleHistory> histories() && {
-    std::vector<RuleHistory> histories;
     for (const RuleStanding& standing : standings_.standings()) {
-      histories.push_back({journal_, standing.status, standing.transitions, {}, {}});
+      places_.emplace(key_of(standing.status), histories_.size());
+      histories_.push_back({journal_, standing.status, standing.transitions, {}, {}});
     }
-    for (VerdictRecord& verdict : verdicts_) history_of(histories, verdict).verdicts.push_back(std::move(verdict));
-    for (const RepeatsRecord& repeats : repeats_) add_repeats(histories, repeats);
-    return histories;
+    for (VerdictRecord& verdict : verdicts_) add_verdict(std::move(verdict));
+    for (const RepeatsRecord& repeats : repeats_) add_repeats(repeats);
+    return std::move(histories_);
   }
 
  private:
+  using StepOfRule = std::pair<std::string, std::int64_t>;  // by id and global step
+
   // An engine that starts anew judges from the first step on and tells again what was told before.
   void take_verdict(VerdictRecord verdict) {
-    const bool known = std::any_of(verdicts_.begin(), verdicts_.end(), [&](const VerdictRecord& earlier) {
-      return earlier.place == verdict.place && earlier.rule_id == verdict.rule_id &&
-             earlier.parameters == verdict.parameters;
-    });
-    if (!known) verdicts_.push_back(std::move(verdict));
+    const StepPlace& place = verdict.place;
+    if (told_.emplace(key_of(verdict), place.global_step, place.mode, place.mode_step).second) {
+      verdicts_.push_back(std::move(verdict));
+    }
   }
 
   // The same as with verdicts; an engine that got further this time tells of more.
   void take_repeats(const RepeatsRecord& repeats) {
-    for (RepeatsRecord& earlier : repeats_) {
-      if (earlier.rule_id != repeats.rule_id || earlier.first_step != repeats.first_step) continue;
-      if (repeats.last_step > earlier.last_step) earlier = repeats;
-      return;
-    }
-    repeats_.push_back(repeats);
-  }
-
-  // The record has no parameters: of several rules of one id, the one that told the verdict at its first step.
-  static void add_repeats(std::vector<RuleHistory>& histories, const RepeatsRecord& repeats) {
-    for (RuleHistory& history : histories) {
-      if (history.status.rule_id != repeats.rule_id) continue;
-      for (const VerdictRecord& verdict : history.verdicts) {
-        if (verdict.place.global_step != repeats.first_step) continue;
-        history.repeats.push_back(repeats);
-        return;
-      }
+    const auto [known, is_new] = repeats_told_.try_emplace({repeats.rule_id, repeats.first_step}, repeats_.size());
+    if (is_new) {
+      repeats_.push_back(repeats);
+    } else if (repeats.last_step > repeats_[known->second].last_step) {
+      repeats_[known->second] = repeats;
     }
   }
 
-  RuleHistory& history_of(std::vector<RuleHistory>& histories, const VerdictRecord& verdict) const {
-    for (RuleHistory& history : histories) {
-      const RuleStatusRecord& status = history.status;
-      if (status.rule_id == verdict.rule_id && status.parameters == verdict.parameters) return history;
-    }
-    histories.push_back({journal_, {}, {}, {}, {}});  // what was said of its status is lost
-    histories.back().status.rule_id = verdict.rule_id;
-    histories.back().status.rule = verdict.rule;
-    histories.back().status.parameters = verdict.parameters;
-    return histories.back();
+  void add_verdict(VerdictRecord verdict) {
+    const std::size_t place = place_of(verdict);
+    const auto [first, is_first] = first_with_.try_emplace({verdict.rule_id, verdict.place.global_step}, place);
+    first->second = std::min(first->second, place);
+    histories_[place].verdicts.push_back(std::move(verdict));
+  }
+
+  // The record has no parameters: of several rules of one id, the first that told the verdict at its first step.
+  void add_repeats(const RepeatsRecord& repeats) {
+    const auto found = first_with_.find({repeats.rule_id, repeats.first_step});
+    if (found != first_with_.end()) histories_[found->second].repeats.push_back(repeats);
+  }
+
+  std::size_t place_of(const VerdictRecord& verdict) {
+    const auto [known, is_new] = places_.try_emplace(key_of(verdict), histories_.size());
+    if (!is_new) return known->second;
+    histories_.push_back({journal_, {}, {}, {}, {}});  // what was said of its status is lost
+    RuleStatusRecord& status = histories_.back().status;
+    status.rule_id = verdict.rule_id;
+    status.rule = verdict.rule;
+    status.parameters = verdict.parameters;
+    return known->second;
   }
 
   const std::string journal_;
   RuleStandings standings_;
   std::vector<VerdictRecord> verdicts_;
+  std::set<std::tuple<RuleKey, std::int64_t, Mode, std::int64_t>> told_;  // of verdicts_
   std::vector<RepeatsRecord> repeats_;
+  std::map<StepOfRule, std::size_t> repeats_told_;  // indexes into repeats_
   std::int64_t last_unix_ns_ = 0;
+
+  std::vector<RuleHistory> histories_;
+  std::map<RuleKey, std::size_t> places_;         // indexes into histories_
+  std::map<StepOfRule, std::size_t> first_with_;  // the first history with a verdict on the step
 };
 
 Result<std::vector<RuleHistory>> read_journal(const storage::Storage& storage, const store::RunInfo& info,
-                                              const std::string& journal) {
+                                              const std::string& journal, const store::ReaderOptions& options,
+                                              std::vector<RunLoss>& losses) {
   // Looked at first: what an engine wrote before it let go of its lock is then read before it is taken for gone.
   const bool engine_lives = storage.locked(store::writer_lock(journal));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto reader, store::JournalReader::open(storage, info, journal, {}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto reader, store::JournalReader::open(storage, info, journal, options));
   JournalHistory history(journal);
+  store::LossList damage;
+  std::uint64_t entry = 0;
   for (const store::EventEntry& event : reader->events()) {
-    if (event.kind != format::FrameKind::kVerdict) continue;
-    TRAINWARDEN_RETURN_IF_ERROR(history.take(event.json));
+    const Status taken = event.kind == format::FrameKind::kVerdict ? history.take(event.json) : Status();
+    if (!taken.ok()) {
+      damage.add_damage(fmt::format("{}, entry {}", store::journal_folder(journal), entry), 0, taken.message(), 1,
+                        event.json.size());
+    }
+    ++entry;
   }
+  losses.insert(losses.end(), reader->losses().begin(), reader->losses().end());
+  losses.insert(losses.end(), damage.all().begin(), damage.all().end());
   if (!engine_lives) history.engine_gone();
   return std::move(history).histories();
 }
@@ -110,15 +141,21 @@ Result<std::vector<RuleHistory>> read_journal(const storage::Storage& storage, c
 }  // namespace
 
 Result<std::vector<RuleHistory>> read_rule_histories(const std::filesystem::path& run) {
+  std::vector<RunLoss> ignored;
+  return read_rule_histories(run, ignored);
+}
+
+Result<std::vector<RuleHistory>> read_rule_histories(const std::filesystem::path& run, std::vector<RunLoss>& losses) {
   const auto storage = storage::open_local_storage(run);
   if (!storage->exists(store::kRunFile))
     return std::vector<RuleHistory>();  // another recorder's: nobody writes into it
   TRAINWARDEN_ASSIGN_OR_RETURN(const store::RunInfo info, store::read_run(*storage));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> journals, store::list_journals(*storage));
+  const store::ReaderOptions options{.budget = std::make_shared<ReadBudget>()};
   std::vector<RuleHistory> all;
   for (const std::string& journal : journals) {
     if (journal.rfind("watch-", 0) != 0) continue;
-    TRAINWARDEN_ASSIGN_OR_RETURN(auto histories, read_journal(*storage, info, journal));
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto histories, read_journal(*storage, info, journal, options, losses));
     std::move(histories.begin(), histories.end(), std::back_inserter(all));
   }
   return all;

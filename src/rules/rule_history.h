@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rules/verdict_record.h"
+#include "trainwarden/run_loss.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::rules {
@@ -21,5 +22,7 @@ struct RuleHistory {
 // By journal, then in the order in which the rules were given. A rule that was in progress when its engine died is
 // shown as stopped. None for a run that another recorder wrote: nobody writes into it.
 Result<std::vector<RuleHistory>> read_rule_histories(const std::filesystem::path& run);
+// The same; what cannot be read of the engines' journals is added to `losses`.
+Result<std::vector<RuleHistory>> read_rule_histories(const std::filesystem::path& run, std::vector<RunLoss>& losses);
 
 }  // namespace trainwarden::rules

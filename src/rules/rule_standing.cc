@@ -53,10 +53,8 @@ bool accepts(const RuleStanding& standing, RuleStatus to, std::optional<RuleStat
 }  // namespace
 
 RuleStanding* RuleStandings::find(const RuleStatusRecord& record) {
-  const auto found = std::find_if(standings_.begin(), standings_.end(), [&](const RuleStanding& standing) {
-    return standing.status.rule_id == record.rule_id && standing.status.parameters == record.parameters;
-  });
-  return found == standings_.end() ? nullptr : &*found;
+  const auto found = places_.find({record.rule_id, record.parameters});
+  return found == places_.end() ? nullptr : &standings_[found->second];
 }
 
 std::optional<RuleChange> RuleStandings::settle(RuleStanding& standing, const std::string& journal,
@@ -72,6 +70,7 @@ std::optional<RuleChange> RuleStandings::settle(RuleStanding& standing, const st
 std::optional<RuleChange> RuleStandings::take(const std::string& journal, const RuleStatusRecord& record) {
   RuleStanding* const known = find(record);
   if (known == nullptr) {
+    places_.try_emplace({record.rule_id, record.parameters}, standings_.size());
     standings_.push_back({journal, journal, record, {record}, record.unix_ns, {{journal, record}}});
     return RuleChange{standings_.size() - 1, std::nullopt, record.status};
   }
@@ -113,6 +112,7 @@ std::vector<RuleChange> RuleStandings::engine_gone(const std::string& journal, s
 }
 
 void RuleStandings::restore(RuleStanding standing) {
+  places_.try_emplace({standing.status.rule_id, standing.status.parameters}, standings_.size());
   standings_.push_back(std::move(standing));
 }
 

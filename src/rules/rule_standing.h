@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rules/verdict_record.h"
@@ -58,6 +59,7 @@ class RuleStandings {
   std::optional<RuleChange> settle(RuleStanding& standing, const std::string& journal, RuleStatusRecord record);
 
   std::vector<RuleStanding> standings_;
+  std::map<std::pair<std::string, RuleParameters>, std::size_t> places_;  // of standings_, by id and parameters
 };
 
 }  // namespace trainwarden::rules

@@ -1,6 +1,8 @@
 #include "rules/rule_summary.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "rules/rule_standing.h"
@@ -16,22 +18,16 @@ const VerdictRecord* first_issue(const RuleHistory& history) {
   return fired == history.verdicts.end() ? nullptr : &*fired;
 }
 
-bool same_rule(const RuleStatusRecord& a, const RuleStatusRecord& b) {
-  return a.rule_id == b.rule_id && a.parameters == b.parameters;
+using RuleKey = std::pair<std::string, RuleParameters>;
+
+RuleKey key_of(const RuleStatusRecord& status) {
+  return {status.rule_id, status.parameters};
 }
 
-// The history of the journal that has the word, with what the rule went through over all of them.
-RuleHistory history_of(const RuleStanding& standing, const std::vector<RuleHistory>& histories) {
-  RuleHistory history;
-  for (const RuleHistory& candidate : histories) {
-    if (candidate.journal == standing.journal && same_rule(candidate.status, standing.status)) history = candidate;
-  }
+// `history`: of the journal that has the word.
+RuleSummary summary_of(const std::string& run_name, const RuleStanding& standing, RuleHistory history) {
   history.status = standing.status;
   history.transitions = standing.transitions;
-  return history;
-}
-
-RuleSummary summary_of(const std::string& run_name, const RuleStanding& standing, RuleHistory history) {
   RuleSummary summary;
   summary.configuration_name = standing.status.rule_id;
   summary.job_arn = rule_arn_of(run_name, standing.first_journal, standing.status.rule_id);
@@ -65,19 +61,31 @@ RuleStandings standings_of(const std::vector<RuleHistory>& histories) {
 }  // namespace
 
 Result<std::vector<RuleSummary>> summarize_rules(const std::filesystem::path& run) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<RuleHistory> histories, read_rule_histories(run));
+  std::vector<RunLoss> ignored;
+  return summarize_rules(run, ignored);
+}
+
+Result<std::vector<RuleSummary>> summarize_rules(const std::filesystem::path& run, std::vector<RunLoss>& losses) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<RuleHistory> histories, read_rule_histories(run, losses));
   const std::string run_name = std::filesystem::absolute(run).lexically_normal().filename().string();
   const RuleStandings standings = standings_of(histories);
+  std::map<RuleKey, const RuleStanding*> left;  // in no summary yet
+  for (const RuleStanding& standing : standings.standings()) left.emplace(key_of(standing.status), &standing);
   std::vector<const RuleStanding*> ordered;
-  for (const RuleHistory& history : histories) {
-    for (const RuleStanding& standing : standings.standings()) {
-      if (!same_rule(standing.status, history.status)) continue;
-      if (std::find(ordered.begin(), ordered.end(), &standing) == ordered.end()) ordered.push_back(&standing);
-    }
+  std::map<std::pair<RuleKey, std::string>, RuleHistory*> by_journal;
+  for (RuleHistory& history : histories) {
+    const RuleKey key = key_of(history.status);
+    by_journal[{key, history.journal}] = &history;
+    const auto standing = left.find(key);
+    if (standing == left.end()) continue;
+    ordered.push_back(standing->second);
+    left.erase(standing);
   }
   std::vector<RuleSummary> summaries;
   for (const RuleStanding* standing : ordered) {
-    summaries.push_back(summary_of(run_name, *standing, history_of(*standing, histories)));
+    const auto history = by_journal.find({key_of(standing->status), standing->journal});
+    RuleHistory own = history == by_journal.end() ? RuleHistory() : std::move(*history->second);
+    summaries.push_back(summary_of(run_name, *standing, std::move(own)));
   }
   return summaries;
 }

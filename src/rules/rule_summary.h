@@ -26,5 +26,7 @@ struct RuleSummary {
 // Of a rule that several engines judged the run with, what they say together (rules/rule_standing.h). In the order of
 // the journals, then of the rules. kNotFound when there is no run.
 Result<std::vector<RuleSummary>> summarize_rules(const std::filesystem::path& run);
+// The same; what cannot be read of the engines' journals is added to `losses`.
+Result<std::vector<RuleSummary>> summarize_rules(const std::filesystem::path& run, std::vector<RunLoss>& losses);
 
 }  // namespace trainwarden::rules

@@ -13,8 +13,8 @@ using format::FrameKind;
 
 Status walk(SegmentFile& file, SegmentDecoder& decoder, ReadBudget& budget, std::uint64_t file_bytes) {
   while (const std::optional<ByteRange> range = decoder.next(file_bytes)) {
-    const Status searched = decoder.searching() ? budget.scan(range->bytes, file.path()) : Status();
-    const Result<ByteSpan> bytes = searched.ok() ? file.read(*range) : Result<ByteSpan>(searched);
+    const Status scanned = decoder.at_header() ? Status() : budget.scan(range->bytes, file.path());
+    const Result<ByteSpan> bytes = scanned.ok() ? file.read(*range) : Result<ByteSpan>(scanned);
     if (bytes.ok()) {
       decoder.supply(*bytes);
     } else if (bytes.status().code() == Code::kResourceExhausted) {

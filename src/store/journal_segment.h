@@ -17,7 +17,10 @@ struct JournalSegment {
   // `storage` and `contents` must outlive it.
   JournalSegment(const storage::Storage& storage, const FrameOwner& owner, SegmentIdentity identity,
                  JournalContents& contents)
-      : budget(*contents.budget), file(storage, budget, identity.path), intake(contents, std::move(identity)), decoder(owner, intake) {}
+      : budget(*contents.budget),
+        file(storage, budget, identity.path),
+        intake(contents, std::move(identity)),
+        decoder(owner, intake) {}
   JournalSegment(const JournalSegment&) = delete;
   JournalSegment& operator=(const JournalSegment&) = delete;
 

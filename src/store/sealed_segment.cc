@@ -64,6 +64,7 @@ Result<WordsFrame> SealedSegmentOpener::read_frame(const format::FrameIndexRow& 
   if (frame.header.payload_bytes != row.payload_bytes) {
     return Status(Code::kDataLoss, "index and frame disagree on how long the frame is");
   }
+  TRAINWARDEN_RETURN_IF_ERROR(segment_.budget.scan(row.payload_bytes, segment_.file.path()));
   TRAINWARDEN_RETURN_IF_ERROR(segment_.budget.hold(row.payload_bytes, segment_.file.path()));
   held_bytes_ += row.payload_bytes;
   TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, segment_.file.payload_of(frame.header));

@@ -68,7 +68,7 @@ class SegmentDecoder {
   // In place of supply(): the range is not to be had within the budget. A payload is passed over; a search ends, and
   // with it the segment.
   void refuse();
-  bool searching() const { return state_ == State::kSearch; }
+  bool at_header() const { return state_ == State::kHeader; }  // no more than a header is asked for
 
   // No more bytes will come than these: what is left of them is a torn tail.
   void finish(std::uint64_t file_bytes);

@@ -1,6 +1,9 @@
 #include "trial/tensor_catalog.h"
 
+#include <time.h>
+
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,10 +17,17 @@ namespace {
 
 // In memory, about.
 constexpr std::uint64_t kCollectionCost = 1024;
-constexpr std::uint64_t kListedCost = 192;     // of a name that a collection lists
+constexpr std::uint64_t kListedCost = 192;    // of a name that a collection lists
 constexpr std::uint64_t kPatternCost = 4096;  // compiled, at least
 constexpr std::uint64_t kPatternCostPerByte = 64;
+constexpr std::uint64_t kSearchesEachLook = 64;
 constexpr const char* kManifestsPlace = "collections";
+
+std::int64_t thread_cpu_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
 
 }  // namespace
 
@@ -26,10 +36,13 @@ CatalogTensor& TensorCatalog::add(std::string_view name, std::span<const std::st
   if (found == tensors_.end()) {
     found = tensors_.emplace(std::string(name), CatalogTensor()).first;
     found->second.name = found->first;
+    ++told_version_;
   }
   CatalogTensor& tensor = found->second;
   for (const std::string& collection : collections) {
-    if (tensor.told_collections.insert(collection).second) tensor.collections_version = 0;
+    if (!tensor.told_collections.insert(collection).second) continue;
+    tensor.collections_version = 0;
+    ++told_version_;
     told_collections_.insert(collection);
   }
   return tensor;
@@ -91,9 +104,21 @@ std::vector<std::string> TensorCatalog::names() const {
   return names;
 }
 
+bool TensorCatalog::may_search() {
+  if (searches_left_out_ > 0 || !budget_->search_patterns(1, kManifestsPlace).ok()) return false;
+  return ++searches_ % kSearchesEachLook != 0 || look_at_clock();
+}
+
+// What was spent since the last look.
+bool TensorCatalog::look_at_clock() {
+  const std::int64_t before_ns = std::exchange(looked_cpu_ns_, thread_cpu_ns());
+  const auto spent_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(looked_cpu_ns_ - before_ns, 0));
+  return budget_->search_patterns_for(spent_ns, kManifestsPlace).ok();
+}
+
 bool TensorCatalog::finds(const Manifest& manifest, std::string_view tensor) {
   for (const Pattern& pattern : manifest.patterns) {
-    if (!budget_->search_patterns(1, kManifestsPlace).ok()) {
+    if (!may_search()) {
       ++searches_left_out_;
       return false;
     }
@@ -109,9 +134,11 @@ const std::set<std::string, std::less<>>& TensorCatalog::collections_of(CatalogT
   if (listed != listed_.end()) {
     for (const Manifest* manifest : listed->second) tensor.collections.insert(manifest->collection.name);
   }
+  if (!with_patterns_.empty()) looked_cpu_ns_ = thread_cpu_ns();
   for (const Manifest* manifest : with_patterns_) {
     if (finds(*manifest, tensor.name)) tensor.collections.insert(manifest->collection.name);
   }
+  if (!with_patterns_.empty() && !look_at_clock()) ++searches_left_out_;
   tensor.collections_version = manifests_version_;
   return tensor.collections;
 }
@@ -119,10 +146,12 @@ const std::set<std::string, std::less<>>& TensorCatalog::collections_of(CatalogT
 std::vector<RunLoss> TensorCatalog::losses() const {
   std::vector<RunLoss> losses;
   if (entries_left_out_ > 0) {
-    losses.push_back({kManifestsPlace, fmt::format("collections left out: {}", store::kOverBudget), entries_left_out_, 0});
+    losses.push_back(
+        {kManifestsPlace, fmt::format("collections left out: {}", store::kOverBudget), entries_left_out_, 0});
   }
   if (patterns_left_out_ > 0) {
-    losses.push_back({kManifestsPlace, fmt::format("patterns left out: {}", store::kOverBudget), patterns_left_out_, 0});
+    losses.push_back(
+        {kManifestsPlace, fmt::format("patterns left out: {}", store::kOverBudget), patterns_left_out_, 0});
   }
   if (searches_left_out_ > 0) {
     losses.push_back({kManifestsPlace, fmt::format("tensors not looked at by patterns: {}", store::kOverBudget),
@@ -144,16 +173,27 @@ Status TensorCatalog::check_collection(std::string_view name) const {
                                              did_you_mean(name, known), fmt::join(known, ", ")));
 }
 
+// Of all collections at once: who asks for one mostly asks for all.
+void TensorCatalog::find_members() {
+  if (members_manifests_version_ == manifests_version_ && members_told_version_ == told_version_) return;
+  members_.clear();
+  for (auto& [name, tensor] : tensors_) {
+    for (const std::string& collection : collections_of(tensor)) members_[collection].push_back(name);
+  }
+  members_manifests_version_ = manifests_version_;
+  members_told_version_ = told_version_;
+}
+
 Result<Collection> TensorCatalog::collection(std::string_view name) {
   TRAINWARDEN_RETURN_IF_ERROR(check_collection(name));
   const auto manifest = manifests_.find(name);
   Collection collection;
   if (manifest != manifests_.end()) collection = manifest->second.collection;
   collection.name = name;
+  find_members();
   std::set<std::string> members(collection.tensor_names.begin(), collection.tensor_names.end());
-  for (auto& [tensor_name, tensor] : tensors_) {
-    if (collections_of(tensor).contains(name)) members.insert(tensor_name);
-  }
+  const auto found = members_.find(name);
+  if (found != members_.end()) members.insert(found->second.begin(), found->second.end());
   collection.tensor_names.assign(members.begin(), members.end());
   return collection;
 }

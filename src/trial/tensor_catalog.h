@@ -64,6 +64,10 @@ class TensorCatalog {
   };
   bool afford(std::uint64_t bytes, std::uint64_t& left_out);
   void add_pattern(Manifest& manifest, const std::string& text);
+  void find_members();
+  // Is there time left to search on?
+  bool may_search();
+  bool look_at_clock();
   // Do its patterns find the tensor?
   bool finds(const Manifest& manifest, std::string_view tensor);
 
@@ -73,11 +77,18 @@ class TensorCatalog {
   std::unordered_map<std::string, std::vector<const Manifest*>> listed_;  // by name of a tensor
   std::set<std::string, std::less<>> told_collections_;
   std::size_t manifests_version_ = 1;
+  std::size_t told_version_ = 1;
+  // By collection, as of these versions.
+  std::map<std::string, std::vector<std::string>, std::less<>> members_;
+  std::size_t members_manifests_version_ = 0;
+  std::size_t members_told_version_ = 0;
 
   const std::shared_ptr<ReadBudget> budget_;
   std::uint64_t entries_left_out_ = 0;  // of collections, or of names in one
   std::uint64_t patterns_left_out_ = 0;
   std::uint64_t searches_left_out_ = 0;
+  std::uint64_t searches_ = 0;
+  std::int64_t looked_cpu_ns_ = 0;  // at the clock
 };
 
 }  // namespace trainwarden::trial

@@ -1,0 +1,26 @@
+// Work in a process of its own, with limits of memory and time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace trainwarden::hostile {
+
+inline constexpr std::uint64_t kMemoryLimit = std::uint64_t{512} << 20;
+inline constexpr int kCpuSeconds = 10;  // of the processor, so that a busy machine fails nobody
+
+struct Ending {
+  std::string fault;  // empty: all was well
+  std::uint64_t peak_bytes = 0;
+  double cpu_s = 0;
+};
+
+// `work` says what is wrong with what it saw; "" when nothing is. A crash, more memory or time than the limits, and an
+// exception are faults too.
+Ending run_limited(const std::function<std::string()>& work);
+// The same of a program with its arguments, whose exit status may be any but a crash.
+Ending run_limited(const std::vector<std::string>& command);
+
+}  // namespace trainwarden::hostile
