@@ -67,7 +67,7 @@ Status Results::read(std::istream& stream) {
   std::int64_t number = 0;
   for (std::string line; std::getline(stream, line);) {
     ++number;
-    const Result<Json> parsed = format::parse_json(line, "line");
+    const Result<Json> parsed = format::parse_ordered_json(line, "line");
     if (!parsed.ok() || !parsed->is_object()) {
       if (stream.peek() == std::istream::traits_type::eof()) break;
       return Status(Code::kDataLoss, fmt::format("line {} is not JSON; give --results another file", number));

@@ -90,7 +90,7 @@ Json json_of(const WiredAction& action) {
                {"action", wire.action},
                {"where", wire.where},
                {"rules", wire.rules},
-               {"event", wire.event.empty() ? Json() : format::parse_json(wire.event, "event").value_or({})},
+               {"event", wire.event.empty() ? Json() : format::parse_ordered_json(wire.event, "event").value_or({})},
                {"parameters", parameters}};
   if (action.subscription == nullptr) return json;
   const delivery::Subscription& subscription = *action.subscription;

@@ -1,8 +1,7 @@
 #include "trial/tensor_catalog.h"
 
-#include <time.h>
-
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
