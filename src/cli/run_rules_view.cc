@@ -1,6 +1,8 @@
 #include "cli/run_rules_view.h"
 
+#include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -67,11 +69,25 @@ void print_for_people(const std::filesystem::path& run, const std::vector<rules:
   }
 }
 
+// What the engines wrote and nobody can read; the rest is shown.
+void warn_of(const std::vector<RunLoss>& losses) {
+  constexpr std::size_t kMostShown = 5;
+  for (std::size_t i = 0; i < std::min(losses.size(), kMostShown); ++i) {
+    fmt::print(stderr, "trainwarden: warning: {}: not read: {}\n", printable(losses[i].where),
+               printable(losses[i].cause));
+  }
+  if (losses.size() > kMostShown) {
+    fmt::print(stderr, "trainwarden: warning: {} more are not read\n", losses.size() - kMostShown);
+  }
+}
+
 }  // namespace
 
 int print_rules_of_run(const std::filesystem::path& run, bool json) {
-  const auto summaries = rules::summarize_rules(run);
+  std::vector<RunLoss> losses;
+  const auto summaries = rules::summarize_rules(run, losses);
   if (!summaries.ok()) return report_error(summaries.status());
+  warn_of(losses);
   if (json) {
     Json list = Json::array();
     for (const rules::RuleSummary& summary : *summaries) list.push_back(json_of(summary));
