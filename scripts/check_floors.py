@@ -94,6 +94,13 @@ SYSTEM_HEADERS = re.compile(
     r"|(dirent|dlfcn|elf|fcntl|link|poll|pthread|pty|sched|signal|spawn|stddef|stdint|stdlib|termios|unistd|cpuid|immintrin|nmmintrin|arm_acle)\.h"
     r"|(sys|linux|netinet|arpa)/[a-z_0-9]+\.h)$")
 
+# What answers requests makes rules by rules/registry.h alone: these lead to rule files, expressions and rule hosts.
+REQUEST_FLOORS = ("views", "server")
+BEHIND_REQUESTS = re.compile(r"\b(create_rule|parse_rule_spec|create_engine_rules)\s*\(|\"rules/(hosting|language)/")
+# Rules that open files are among file_rules() of src/rules/registry.cc, which no request reaches.
+FILE_RULES = ("similar_across_runs.cc",)
+FILE_ACCESS = re.compile(r"<(filesystem|fstream|unistd\.h|fcntl\.h)>|\"storage/|\b(Trial::open|popen|system|fopen)\s*\(")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 ROOTS = ("include", "src", "adapters", "examples", "bench", "fuzz", "tests")
 
@@ -128,8 +135,20 @@ class Checker:
         for number, line in enumerate(text.splitlines(), 1):
             match = INCLUDE.match(line)
             problem = match and self.check_include(path, match.group(1) == '"', match.group(2))
+            problem = problem or self.check_reach(path, line)
             if problem:
                 yield number, problem
+
+    def check_reach(self, path, line):
+        """What a request could reach by this line, or None."""
+        if is_test(path) or path.endswith(("_testing.h", "_testing.cc", "run_on_disk.h")):
+            return None
+        if floor_of(path) in REQUEST_FLOORS and BEHIND_REQUESTS.search(line):
+            return "no request may reach rule files or rule hosts; make rules by rules/registry.h"
+        is_rule = path.startswith("src/rules/builtin/") and not path.endswith(FILE_RULES)
+        if is_rule and FILE_ACCESS.search(line):
+            return "a rule that opens files belongs to file_rules() of src/rules/registry.cc and to FILE_RULES here"
+        return None
 
     def check_include(self, path, quoted, name):
         """What is wrong with including `name` in `path`, or None."""

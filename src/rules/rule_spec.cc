@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "rules/hosting/hosted_rule.h"
 #include "rules/language/expression_rule.h"
-#include "rules/ranged_rule.h"
+#include "rules/registry.h"
 #include "store/no_throw.h"
 #include "trainwarden/rule.h"
 
@@ -40,29 +40,12 @@ Result<const RuleKind*> find_kind(std::string_view name) {
                                                     hint, fmt::join(names, ", ")));
 }
 
-Status check_parameter(const RuleKind& kind, const std::string& name) {
-  std::vector<std::string> known;
-  for (const RuleParameter& parameter : kind.description.parameters) known.push_back(parameter.name);
-  for (const RuleParameter& parameter : rules::range_parameters()) {
-    if (std::find(known.begin(), known.end(), parameter.name) == known.end()) known.push_back(parameter.name);
-  }
-  if (std::find(known.begin(), known.end(), name) != known.end()) return {};
-  return Status(Code::kInvalidArgument,
-                fmt::format("rule {} has no parameter \"{}\"{}; its parameters are {}", kind.description.name,
-                            printable(name), did_you_mean(name, known), fmt::join(known, ", ")));
-}
-
 // What begins with the name of a rule that exists means that rule, whatever follows.
 bool begins_with_rule(std::string_view text) {
   text = trim(text);
   const std::string name = folded(text.substr(0, text.find_first_of(" \t\r\n:(<>=!")));
   return std::any_of(builtin_rules().begin(), builtin_rules().end(),
                      [&](const RuleKind& kind) { return folded(kind.description.name) == name; });
-}
-
-bool is_builtin(const std::string& name) {
-  return std::any_of(builtin_rules().begin(), builtin_rules().end(),
-                     [&](const RuleKind& kind) { return kind.description.name == name; });
 }
 
 }  // namespace
@@ -83,7 +66,7 @@ Result<RuleSpec> parse_rule_spec(std::string_view text) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const RuleKind* kind, find_kind(words.name));
     RuleSpec spec{kind->description.name, {}};
     for (const auto& [name, value] : words.parameters) {
-      TRAINWARDEN_RETURN_IF_ERROR(check_parameter(*kind, name));
+      TRAINWARDEN_RETURN_IF_ERROR(rules::check_declared(*kind, name));
       if (spec.parameters.emplace(name, value).second) continue;
       return Status(Code::kInvalidArgument, fmt::format("rule {} is given {} twice", spec.name, name));
     }
@@ -94,17 +77,11 @@ Result<RuleSpec> parse_rule_spec(std::string_view text) {
 Result<std::unique_ptr<Rule>> create_rule(const RuleSpec& spec) {
   return store::no_throw([&]() -> Result<std::unique_ptr<Rule>> {
     if (rules::is_hosted_spec(spec)) return rules::create_hosted_rule(spec);
-    if (rules::language::is_expression_spec(spec) && !is_builtin(spec.name)) {
+    if (rules::language::is_expression_spec(spec) && rules::find_builtin(spec.name) == nullptr) {
       return rules::language::create_expression_rule(spec.parameters.at(rules::language::kExpressionParameter));
     }
     TRAINWARDEN_ASSIGN_OR_RETURN(const RuleKind* kind, find_kind(spec.name));
-    RuleParameters parameters = spec.parameters;
-    for (const auto& [name, value] : parameters) TRAINWARDEN_RETURN_IF_ERROR(check_parameter(*kind, name));
-    for (const RuleParameter& parameter : kind->description.parameters) {
-      parameters.emplace(parameter.name, parameter.default_value);
-    }
-    auto rule = rules::create_ranged_rule(*kind, std::move(parameters));
-    return rule.ok() ? std::move(rule) : rule.status().with_context(kind->description.name);
+    return rules::create_builtin(*kind, spec.parameters);
   });
 }
 

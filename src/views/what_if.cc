@@ -1,9 +1,6 @@
 #include "views/what_if.h"
 
-#include <algorithm>
-#include <array>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,9 +12,6 @@
 
 namespace trainwarden::views {
 namespace {
-
-// Their parameters, or the run, name files that only who sits at the machine may have read.
-constexpr std::array<std::string_view, 2> kReadFiles = {"SimilarAcrossRuns", "CheckpointIntegrity"};
 
 // Ends the judging when the limits are reached.
 class Budget {
@@ -82,22 +76,24 @@ class Noting final : public Rule {
   Budget& budget_;
 };
 
-Status check_kind(const std::string& rule) {
+// A request names the rule and its parameters, so that they are to lead to nothing but the run that is looked at.
+Result<const RuleKind*> kind_of(const std::string& rule) {
+  if (const RuleKind* kind = rules::find_run_rule(rule)) return kind;
   if (rules::find_builtin(rule) == nullptr) {
     return Status(Code::kInvalidArgument, fmt::format("expected a rule that comes with Trainwarden, found \"{}\"; "
                                                       "judge by one of your own with `trainwarden check`",
                                                       printable(rule)));
   }
-  if (std::find(kReadFiles.begin(), kReadFiles.end(), rule) == kReadFiles.end()) return {};
   return Status(Code::kInvalidArgument, fmt::format("{} reads files beside the run, which is not done for a page; "
                                                     "judge by it with `trainwarden check`",
                                                     rule));
 }
 
-Result<rules::EngineRule> noting_rule(const RuleSpec& spec, const WhatIfLimits& limits, JudgedAgain& into,
-                                      Budget& budget) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(auto rule, create_rule(spec));
-  into.parameters = spec.parameters;
+Result<rules::EngineRule> noting_rule(const RuleKind& kind, const RuleParameters& parameters,
+                                      const WhatIfLimits& limits, JudgedAgain& into, Budget& budget) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto rule, rules::create_builtin(kind, parameters));
+  into.parameters = parameters;
+  const RuleSpec spec{kind.description.name, parameters};
   return rules::EngineRule{spec, std::make_unique<Noting>(spec, std::move(rule), limits.listed, into, budget), {}};
 }
 
@@ -105,12 +101,12 @@ Result<rules::EngineRule> noting_rule(const RuleSpec& spec, const WhatIfLimits& 
 
 Result<WhatIf> judge_what_if(Trial& trial, const RuleSpec& now, const RuleParameters& changed,
                              const WhatIfLimits& limits) {
-  TRAINWARDEN_RETURN_IF_ERROR(check_kind(now.name));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RuleKind* kind, kind_of(now.name));
   WhatIf answer;
   Budget budget(limits);
   std::vector<rules::EngineRule> pair(2);
-  TRAINWARDEN_ASSIGN_OR_RETURN(pair[0], noting_rule(now, limits, answer.now, budget));
-  TRAINWARDEN_ASSIGN_OR_RETURN(pair[1], noting_rule({now.name, changed}, limits, answer.changed, budget));
+  TRAINWARDEN_ASSIGN_OR_RETURN(pair[0], noting_rule(*kind, now.parameters, limits, answer.now, budget));
+  TRAINWARDEN_ASSIGN_OR_RETURN(pair[1], noting_rule(*kind, changed, limits, answer.changed, budget));
   rules::EngineOptions options;
   options.keep_going = true;
   rules::Engine engine(trial, std::move(pair), options);

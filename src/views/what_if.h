@@ -42,7 +42,7 @@ struct WhatIf {
 };
 
 // Both are judged from the first step on. kInvalidArgument for a rule that does not come with Trainwarden, one that
-// reads files beside the run, and for bad parameters.
+// reads files beside the run, for parameters that the rule does not declare, and for bad values.
 Result<WhatIf> judge_what_if(Trial& trial, const RuleSpec& now, const RuleParameters& changed,
                              const WhatIfLimits& limits = {});
 

@@ -1,5 +1,11 @@
 #include "views/what_if.h"
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "trial/run_testing.h"
@@ -81,6 +87,34 @@ TEST(WhatIf, RefusesWhatItCannotJudge) {
   EXPECT_NE(message({"SimilarAcrossRuns", {{"other_trials", "/etc"}}}, {}).find("reads files"), std::string::npos);
   EXPECT_NE(message({"VanishingGradient", {}}, {{"threshold", "much"}}).find("threshold"), std::string::npos);
   EXPECT_NE(message({"VanishingGradient", {}}, {{"no_such", "1"}}).find("no_such"), std::string::npos);
+}
+
+// Whoever loads a rule file runs what is in it; here it would leave a marker.
+TEST(WhatIf, NoParameterLeadsToARuleFile) {
+  const std::filesystem::path place = std::filesystem::path(testing::TempDir()) / fmt::format("what_if_{}", getpid());
+  std::filesystem::create_directories(place);
+  const std::filesystem::path marker = place / "ran";
+  const std::filesystem::path file = place / "evil.py";
+  std::ofstream(file) << "import trainwarden\nopen('" << marker.string() << "', 'w').write('ran')\n";
+  const TestRun run = vanishing();
+  const auto trial = run.open();
+  const std::vector<RuleParameters> hostile = {
+      {{"rule_file", file.string()}},
+      {{"threshold", "1"}, {"rule_file", file.string()}},
+      {{"rule_file", file.string()}, {"host.time_limit", "5"}},
+      {{"expression", "l2(gradient/*) > 1"}},
+      {{"host.memory_limit", "1"}},
+  };
+  for (const RuleParameters& parameters : hostile) {
+    for (const std::string name : {"VanishingGradient", "evil", "ExplodingTensor", "SimilarAcrossRuns", "Expression"}) {
+      EXPECT_EQ(judge_what_if(*trial, {name, {}}, parameters).status().code(), Code::kInvalidArgument) << name;
+      EXPECT_EQ(judge_what_if(*trial, {name, parameters}, {}).status().code(), Code::kInvalidArgument) << name;
+    }
+  }
+  const auto refused = judge_what_if(*trial, vanishing_gradient("1"), {{"rule_file", file.string()}});
+  EXPECT_NE(refused.status().message().find("has no parameter \"rule_file\""), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(marker));
+  std::filesystem::remove_all(place);
 }
 
 }  // namespace

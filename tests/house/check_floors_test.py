@@ -52,6 +52,20 @@ class CheckFloorsTest(TreeTest):
             self.assert_refused("include/trainwarden/hook.h", f"#include <{header}>\n", "hook.h:1:")
         self.assert_refused("include/trainwarden/hook.h", '#include "base/bytes.h"\n', "is internal")
 
+    def test_no_request_reaches_rule_files(self):
+        self.write("src/rules/registry.h")
+        self.write("src/views/good.cc", '#include "rules/registry.h"\n')
+        self.assertEqual(self.check()[0], 0)
+        for line in ("  auto rule = create_rule(spec);", '#include "rules/hosting/hosted_rule.h"',
+                     "  parse_rule_spec(text);"):
+            self.write("src/rules/hosting/hosted_rule.h")
+            self.assert_refused("src/views/x.cc", line + "\n", "no request may reach rule files")
+
+    def test_rules_that_open_files_are_named(self):
+        self.write("src/rules/builtin/tensors/similar_across_runs.cc", "#include <filesystem>\n")
+        self.assertEqual(self.check()[0], 0)
+        self.assert_refused("src/rules/builtin/tensors/x.cc", "#include <filesystem>\n", "belongs to file_rules()")
+
     def test_torch_stays_in_the_adapter(self):
         self.write("adapters/libtorch/watch.cc", "#include <torch/nn/module.h>\n")
         self.assertEqual(self.check()[0], 0)

@@ -3,8 +3,7 @@
 namespace trainwarden::rules {
 
 std::vector<RuleKind> tensors_rules() {
-  return {all_zero(),        exploding_tensor(), overflow_risk(), similar_across_runs(),
-          tensor_variance(), unchanged_tensor()};
+  return {all_zero(), exploding_tensor(), overflow_risk(), tensor_variance(), unchanged_tensor()};
 }
 
 }  // namespace trainwarden::rules

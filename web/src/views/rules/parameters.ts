@@ -55,6 +55,15 @@ export function placeOf(knob: Knob, base: string, value: string): number {
 
 const PREFIX = 'if.';
 
+/** The steps that a rule judges: every rule that comes with the program takes these. */
+const OF_ALL_RULES = ['start_step', 'end_step'];
+
+/** Of these the ones that the rule has. A run and a link are written by others: nothing else of theirs is sent. */
+export function declaredOf(kind: KindAnswer, parameters: Readonly<Record<string, string>>): Record<string, string> {
+  const names = new Set([...kind.parameters.map((parameter) => parameter.name), ...OF_ALL_RULES]);
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => names.has(name)));
+}
+
 /** The changed parameters that a link holds: "if.threshold=1e-5". */
 export function changesIn(params: Readonly<Record<string, string>>): Record<string, string> {
   const changes: Record<string, string> = {};

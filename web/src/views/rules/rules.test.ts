@@ -167,6 +167,20 @@ describe('what if', () => {
     expect(context.changes).toEqual([{ 'if.threshold': undefined }]); // as it is now: no word in the link
   });
 
+  it('sends no parameter that the rule does not declare, whoever wrote it', async () => {
+    const hostile = rule('B', 'IssuesFound', [verdictAt(7)]);
+    hostile.parameters = { ...hostile.parameters, rule_file: 'runs/r/evil.so' };
+    const source = sourceOf([hostile]);
+    const mounted = mount(element, contextOf(source), { step: null, params: { 'if.rule_file': '/tmp/evil.py' } });
+    await settled();
+    expect(source.posted).toEqual([]); // the link changes nothing that there is
+    mounted.update({ step: null, params: { 'if.rule_file': '/tmp/evil.py', 'if.threshold': '1e-5' } });
+    await settled();
+    expect(source.posted).toEqual([
+      { path: '/runs/00000000000000aa/rules/what-if', body: { rule: 'VanishingGradient', now: { threshold: '1e-7' }, parameters: { threshold: '1e-5' } } },
+    ]);
+  });
+
   it('judges what was written since when it is told to', async () => {
     const source = sourceOf([]);
     const view = mount(element, contextOf(source), { step: null, params: { rule: 'VanishingGradient' } });

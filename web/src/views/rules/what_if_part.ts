@@ -3,7 +3,7 @@ import { SourceError } from '../../data/source';
 import { h, replace } from '../../draw/dom';
 import { keepingFocus } from '../../draw/focus';
 import type { ViewContext, ViewState } from '../view';
-import { changesIn, noChanges, wordOf, type KindAnswer } from './parameters';
+import { changesIn, declaredOf, noChanges, wordOf, type KindAnswer } from './parameters';
 import type { StripRange } from './strip';
 import { nowOf, parameterRow, showAnswer, WhatIfAsker, type WhatIfAnswer, type WhatIfQuestion } from './what_if';
 
@@ -28,8 +28,9 @@ export class WhatIfPart {
   show(kind: KindAnswer, given: Record<string, string> | null, state: ViewState, range: StripRange): void {
     this.range = range;
     this.cursor = state.step;
-    const changes = changesIn(state.params);
-    const now = nowOf(kind, given ?? {});
+    const changes = declaredOf(kind, changesIn(state.params));
+    const recorded = declaredOf(kind, given ?? {});
+    const now = nowOf(kind, recorded);
     this.drawForm(kind, now, changes, state);
     if (given !== null && Object.keys(changes).length === 0) {
       this.asked = '';
@@ -37,7 +38,7 @@ export class WhatIfPart {
       replace(this.answerPlace);
       return;
     }
-    const question: WhatIfQuestion = { rule: kind.rule, now: given ?? {}, parameters: { ...given, ...changes } };
+    const question: WhatIfQuestion = { rule: kind.rule, now: recorded, parameters: { ...recorded, ...changes } };
     this.ask(question);
     if (this.answer) this.showAnswer(this.answer);
   }
