@@ -47,19 +47,6 @@ bool is_own_origin(std::string_view origin, std::string_view host) {
   return false;
 }
 
-// The value of the cookie of this name, "" when there is none.
-std::string_view cookie_in(std::string_view header, std::string_view name) {
-  while (!header.empty()) {
-    const std::size_t end = std::min(header.find(';'), header.size());
-    const std::string_view cookie = trim(header.substr(0, end));
-    if (cookie.size() > name.size() && cookie.starts_with(name) && cookie[name.size()] == '=') {
-      return cookie.substr(name.size() + 1);
-    }
-    header.remove_prefix(std::min(end + 1, header.size()));
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<std::string> random_token() {
@@ -126,21 +113,11 @@ std::optional<HttpAnswer> Access::refuse_post(const HttpRequest& request) const 
   return std::nullopt;
 }
 
-bool Access::has_session(const HttpRequest& request) const {
-  const std::string_view authorization = request.header("authorization");
+bool Access::has_token(const HttpRequest& request) const {
   constexpr std::string_view kBearer = "bearer ";
-  if (authorization.size() > kBearer.size() && lower(authorization.substr(0, kBearer.size())) == kBearer) {
-    return is_token(trim(authorization.substr(kBearer.size())));
-  }
-  return same_secret(cookie_in(request.header("cookie"), cookie_name()), options_.session);
-}
-
-std::string Access::cookie_name() const {
-  return fmt::format("trainwarden-{}", options_.port);
-}
-
-std::string Access::cookie() const {
-  return fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/", cookie_name(), options_.session);
+  const std::string_view authorization = request.header("authorization");
+  if (request.count("authorization") != 1 || lower(authorization.substr(0, kBearer.size())) != kBearer) return false;
+  return same_secret(trim(authorization.substr(kBearer.size())), options_.token);
 }
 
 }  // namespace trainwarden::server

@@ -19,9 +19,7 @@ bool same_secret(std::string_view a, std::string_view b);
 class Access {
  public:
   struct Options {
-    std::string token;    // what the user has: in the link, in the token file
-    std::string session;  // what a browser gets for it: the value of the cookie
-    std::uint16_t port = 0;
+    std::string token;  // what the user has: in the link, in the token file
     // Beside 127.0.0.1, localhost and [::1]; "name" with any port, or "name:port".
     std::vector<std::string> allowed_hosts;
   };
@@ -32,13 +30,12 @@ class Access {
   // What a request that changes something must pass beside that: no form and no image can send it.
   std::optional<HttpAnswer> refuse_post(const HttpRequest& request) const;
 
-  bool has_session(const HttpRequest& request) const;
-  bool is_token(std::string_view text) const { return same_secret(text, options_.token); }
-  std::string cookie() const;  // the value of Set-Cookie
+  // "Authorization: Bearer TOKEN". No cookie: browsers send those to every port of a host, and so to whoever else
+  // listens there.
+  bool has_token(const HttpRequest& request) const;
 
  private:
   bool is_allowed_host(std::string_view host) const;
-  std::string cookie_name() const;
 
   Options options_;
 };

@@ -25,9 +25,13 @@ std::string RawAnswer::header(std::string_view name) const {
   return head.substr(begin, head.find("\r\n", begin) - begin);
 }
 
-Client::Client(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+Client::Client(std::uint16_t port, const char* from) : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  if (inet_pton(AF_INET, from, &address.sin_addr) != 1 ||
+      bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    throw std::runtime_error(fmt::format("cannot ask from {}", from));
+  }
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {

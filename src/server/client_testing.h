@@ -20,7 +20,8 @@ struct RawAnswer {
 
 class Client {
  public:
-  explicit Client(std::uint16_t port);  // throws when nobody listens
+  // From this address of the machine. Throws when nobody listens.
+  explicit Client(std::uint16_t port, const char* from = "127.0.0.1");
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;

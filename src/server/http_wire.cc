@@ -9,13 +9,18 @@
 namespace trainwarden::server {
 namespace http = boost::beast::http;
 
-HttpRequest take_request(http::request<http::string_body>& message) {
+HttpRequest head_of(const http::request<http::string_body>& message) {
   HttpRequest request;
   request.method = std::string(message.method_string());
   request.target = std::string(message.target());
   for (const auto& field : message) {
     request.headers.emplace_back(lower(std::string(field.name_string())), std::string(field.value()));
   }
+  return request;
+}
+
+HttpRequest take_request(http::request<http::string_body>& message) {
+  HttpRequest request = head_of(message);
   request.body = std::move(message.body());
   return request;
 }

@@ -12,7 +12,9 @@
 
 namespace trainwarden::server {
 
-// Leaves the message empty.
+// Without the body.
+HttpRequest head_of(const boost::beast::http::request<boost::beast::http::string_body>& message);
+// Leaves the message without its body.
 HttpRequest take_request(boost::beast::http::request<boost::beast::http::string_body>& message);
 // Of bytes that are no request, or one that is too large.
 HttpAnswer answer_of_parse_error(const boost::system::error_code& error);

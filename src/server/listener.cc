@@ -1,9 +1,11 @@
 #include "server/listener.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <deque>
 #include <future>
+#include <map>
 #include <optional>
 #include <set>
 #include <thread>
@@ -57,12 +59,14 @@ struct Shared {
   ListenerOptions options;
   net::io_context io{1};
   net::thread_pool pool;
+  Listener::Doorkeeper doorkeeper;
   Listener::Answerer answerer;
   NoticeBoard* board = nullptr;
   std::function<void(std::size_t)> on_listeners;
   std::set<Connection*> connections;
   std::set<Connection*> listening;  // to notices
-  std::size_t reply_bytes = 0;      // of the answers that are being written
+  std::uint64_t accepted = 0;
+  std::size_t reply_bytes = 0;  // of the answers that are being written
   std::atomic<bool> news_posted{false};
   bool stopped = false;
 };
@@ -70,7 +74,10 @@ struct Shared {
 // One client. Everything happens in the thread of `io`, but for the answering itself.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(tcp::socket socket, Shared& shared) : stream_(std::move(socket)), timer_(shared.io), shared_(shared) {
+  Connection(tcp::socket socket, Shared& shared)
+      : stream_(std::move(socket)), timer_(shared.io), shared_(shared), number_(++shared.accepted) {
+    error_code ignored;  // one that has gone is of no address
+    address_ = stream_.socket().remote_endpoint(ignored).address();
     shared_.connections.insert(this);
   }
   ~Connection() {
@@ -81,8 +88,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void start() { await_request(); }
 
+  bool is_newcomer() const { return !proven_ && !cut_; }
+  // Not while threads are at its answer: those are soon done, and would pile up for clients that have gone.
+  bool may_give_way() const { return is_newcomer() && !answering_; }
+  std::uint64_t number() const { return number_; }  // the older the less
+  const net::ip::address& address() const { return address_; }
+
   // As if the client had gone: what waits for the socket ends, and this object with it.
   void cut() {
+    cut_ = true;
     timer_.cancel();
     stream_.close();
   }
@@ -95,7 +109,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     parser_->header_limit(static_cast<std::uint32_t>(shared_.options.header_bytes));
     parser_->body_limit(shared_.options.body_bytes);
     if (buffer_.size() > 0) return read_request();  // the client did not wait for the last answer
-    stream_.expires_after(shared_.options.idle_time);
+    stream_.expires_after(proven_ ? shared_.options.idle_time : shared_.options.newcomer_time);
     stream_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](error_code error, std::size_t bytes) {
       if (error) return;
       self->buffer_.commit(bytes);
@@ -104,6 +118,33 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void read_request() {
+    const auto& options = shared_.options;
+    stream_.expires_after(proven_ ? options.request_time : std::min(options.request_time, options.newcomer_time));
+    http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
+      if (error) {
+        self->refuse_request(error);
+      } else {
+        self->take_head();
+      }
+    });
+  }
+
+  void take_head() {
+    Admission admission = shared_.doorkeeper(head_of(parser_->get()));
+    proven_ = proven_ || admission.proven;
+    if (parser_->is_done()) return answer_request();
+    if (admission.refusal) return refuse_body(*std::move(admission.refusal));
+    read_body();
+  }
+
+  // Nobody waits for, or keeps, the body of a request that is refused anyway.
+  void refuse_body(HttpAnswer answer) {
+    answer.close = true;
+    linger_ = true;
+    write(std::move(answer), false);
+  }
+
+  void read_body() {
     stream_.expires_after(shared_.options.request_time);
     http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
       if (error) {
@@ -117,10 +158,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void refuse_request(const error_code& error) {
     if (error.category() != http::make_error_code(http::error::bad_method).category()) return;  // it has gone
     if (error == http::error::end_of_stream || error == http::error::partial_message) return;
-    HttpAnswer answer = answer_of_parse_error(error);
-    answer.close = true;
-    linger_ = true;
-    write(std::move(answer), false);
+    refuse_body(answer_of_parse_error(error));
   }
 
   void answer_request() {
@@ -129,6 +167,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const bool keep = parser_->get().keep_alive();
     auto request = std::make_shared<HttpRequest>(take_request(parser_->get()));
     stream_.expires_never();  // the answer takes as long as it takes
+    answering_ = true;
     net::post(shared_.pool, [self = shared_from_this(), request, head_only, keep]() mutable {
       net::io_context& io = self->shared_.io;
       HttpAnswer answer = self->shared_.answerer(*request);
@@ -141,6 +180,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void begin_answer(HttpAnswer answer, bool head_only) {
+    answering_ = false;
     if (shared_.stopped) return;
     const std::size_t bytes = answer.owner ? answer.owner->size() : 0;
     if (shared_.reply_bytes > 0 && shared_.reply_bytes + bytes > shared_.options.reply_bytes) {
@@ -264,6 +304,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   beast::tcp_stream stream_;
   net::steady_timer timer_;
   Shared& shared_;
+  const std::uint64_t number_;
+  net::ip::address address_;
+  bool proven_ = false;
+  bool answering_ = false;
+  bool cut_ = false;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   HttpAnswer answer_;
@@ -275,6 +320,24 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::chrono::steady_clock::time_point next_notice_{};
   std::chrono::steady_clock::time_point next_heartbeat_{};
 };
+
+// Who gives way to a newcomer; null when nobody does.
+Connection* oldest_of_the_most(const std::set<Connection*>& connections) {
+  std::map<net::ip::address, std::size_t> newcomers;
+  for (const Connection* connection : connections) {
+    if (connection->is_newcomer()) ++newcomers[connection->address()];
+  }
+  Connection* oldest = nullptr;
+  const auto goes_before = [&](const Connection& a, const Connection& b) {
+    const std::size_t of_a = newcomers[a.address()];
+    const std::size_t of_b = newcomers[b.address()];
+    return of_a != of_b ? of_a > of_b : a.number() < b.number();
+  };
+  for (Connection* connection : connections) {
+    if (connection->may_give_way() && (oldest == nullptr || goes_before(*connection, *oldest))) oldest = connection;
+  }
+  return oldest;
+}
 
 Status cannot_listen(const std::string& address, std::uint16_t port, const error_code& error) {
   return Status(Code::kUnavailable, fmt::format("cannot listen on {} port {}: {}; another --port, or none, may be free",
@@ -310,7 +373,9 @@ class Listener::Impl {
 
   std::uint16_t port() const { return acceptors_.front().local_endpoint().port(); }
 
-  void start(Answerer answerer, NoticeBoard& board, std::function<void(std::size_t)> on_listeners) {
+  void start(Doorkeeper doorkeeper, Answerer answerer, NoticeBoard& board,
+             std::function<void(std::size_t)> on_listeners) {
+    shared_.doorkeeper = std::move(doorkeeper);
     shared_.answerer = std::move(answerer);
     shared_.board = &board;
     shared_.on_listeners = std::move(on_listeners);
@@ -358,7 +423,7 @@ class Listener::Impl {
       if (!acceptor.is_open() || shared_.stopped) return;
       if (error) return accept_later(acceptor);
       close_on_exec(socket.native_handle());
-      if (shared_.connections.size() < shared_.options.most_connections) {
+      if (has_room()) {
         error_code ignored;
         socket.set_option(tcp::no_delay(true), ignored);
         std::make_shared<Connection>(std::move(socket), shared_)->start();
@@ -367,6 +432,14 @@ class Listener::Impl {
       }
       accept(acceptor);
     });
+  }
+
+  bool has_room() {
+    if (shared_.connections.size() < shared_.options.most_connections) return true;
+    Connection* const leaving = oldest_of_the_most(shared_.connections);
+    if (leaving == nullptr) return false;
+    leaving->cut();
+    return true;
   }
 
   // No more descriptors, say. Asking at once would spin.
@@ -419,8 +492,9 @@ std::uint16_t Listener::port() const {
   return impl_->port();
 }
 
-void Listener::start(Answerer answerer, NoticeBoard& board, std::function<void(std::size_t)> on_listeners) {
-  impl_->start(std::move(answerer), board, std::move(on_listeners));
+void Listener::start(Doorkeeper doorkeeper, Answerer answerer, NoticeBoard& board,
+                     std::function<void(std::size_t)> on_listeners) {
+  impl_->start(std::move(doorkeeper), std::move(answerer), board, std::move(on_listeners));
 }
 
 void Listener::stop() {

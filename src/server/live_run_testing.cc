@@ -19,10 +19,10 @@ std::unique_ptr<store::JournalWriter> open_writer(storage::Storage& storage, con
 
 }  // namespace
 
-LiveRun::LiveRun(const std::filesystem::path& folder) {
+LiveRun::LiveRun(const std::filesystem::path& folder, char digit) {
   std::filesystem::create_directories(folder);
   storage_ = storage::open_local_storage(folder);
-  info_.id = std::string(32, 'a');
+  info_.id = std::string(32, digit);
   EXPECT_TRUE(store::create_or_join_run(*storage_, info_).ok());
   writer_ = open_writer(*storage_, info_, "rank-00000");
 }

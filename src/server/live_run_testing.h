@@ -13,7 +13,8 @@ namespace trainwarden::server {
 // Every failure to write fails the test.
 class LiveRun {
  public:
-  explicit LiveRun(const std::filesystem::path& folder);
+  // `digit`: of the run's id, which tells it from another one of this name.
+  explicit LiveRun(const std::filesystem::path& folder, char digit = 'a');
 
   void step(std::int64_t step);
   // As an engine that judges the run does: something in a journal of verdicts.

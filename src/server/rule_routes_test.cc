@@ -106,6 +106,14 @@ TEST_F(RuleRoutesTest, WhatIfSaysWhatIsWrongWithABody) {
             Code::kInvalidArgument);
 }
 
+// Each list in a list takes a piece of the stack of whoever copies or removes it.
+TEST_F(RuleRoutesTest, WhatIfTakesNoListsWithinListsForEver) {
+  const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');
+  const auto answer = ask("/runs/{run}/rules/what-if", R"({"rule": )" + deep + "}");
+  EXPECT_EQ(answer.status().code(), Code::kInvalidArgument);
+  EXPECT_NE(answer.status().message().find("nested"), std::string::npos) << answer.status().to_string();
+}
+
 TEST_F(RuleRoutesTest, EventsOfARunThatNobodyWatchedAreNone) {
   const auto answer = ask("/runs/{run}/events");
   ASSERT_TRUE(answer.ok()) << answer.status().to_string();

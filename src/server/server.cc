@@ -25,7 +25,6 @@ Result<std::unique_ptr<Server>> Server::start(std::unique_ptr<views::Shelf> shel
   std::unique_ptr<Server> server(new Server);
   server->shelf_ = std::move(shelf);
   TRAINWARDEN_ASSIGN_OR_RETURN(server->token_, random_token());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string session, random_token());
   TRAINWARDEN_ASSIGN_OR_RETURN(server->listener_, Listener::bind(options.listener));
   server->host_ = host_of(options.listener.addresses.front());
   const auto token_file = options.token_file.value_or(default_token_file(server->port()));
@@ -37,12 +36,13 @@ Result<std::unique_ptr<Server>> Server::start(std::unique_ptr<views::Shelf> shel
   server->board_ = std::make_unique<NoticeBoard>(now_ms * kNoticesPerMs);
   server->tail_ = std::make_unique<Tail>(*server->shelf_, *server->board_);
   Site::Options site;
-  site.access = {server->token_, session, server->port(), options.allowed_hosts};
+  site.access = {server->token_, options.allowed_hosts};
   site.access.allowed_hosts.push_back(server->host_);
   site.allow_actions = options.allow_actions;
   site.looked_at = [tail = server->tail_.get()](std::string_view run) { tail->looked_at(run); };
   server->site_ = std::make_unique<Site>(*server->shelf_, std::move(site));
-  server->listener_->start([site = server->site_.get()](const HttpRequest& request) { return site->answer(request); },
+  server->listener_->start([site = server->site_.get()](const HttpRequest& head) { return site->admit(head); },
+                           [site = server->site_.get()](const HttpRequest& request) { return site->answer(request); },
                            *server->board_,
                            [tail = server->tail_.get()](std::size_t count) { tail->set_listeners(count); });
   return server;

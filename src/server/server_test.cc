@@ -112,26 +112,13 @@ TEST_F(ServerTest, TellsAboutItselfOnlyToWhoHasTheToken) {
   EXPECT_EQ(about.header("cache-control"), "private, no-cache");
 }
 
-TEST_F(ServerTest, GivesABrowserACookieForTheToken) {
+// Browsers send cookies to every port of a host, and so to whoever else listens there.
+TEST_F(ServerTest, SetsAndTakesNoCookie) {
   start();
-  const std::string json = "Content-Type: application/json; charset=utf-8\r\nX-Trainwarden: 1\r\n";
-  const auto enter = [&](const std::string& token) {
-    return ask(post(port(), "/api/v1/session", fmt::format(R"({{"token":"{}"}})", token), json));
-  };
-  EXPECT_EQ(enter("guess").status, 401);
-  EXPECT_EQ(enter("").status, 401);
-  EXPECT_EQ(ask(post(port(), "/api/v1/session", "{}", json)).status, 400);
-  EXPECT_EQ(ask(post(port(), "/api/v1/session", "no JSON", json)).status, 400);
-
-  const RawAnswer entered = enter(server_->token());
-  EXPECT_EQ(entered.status, 204);
-  const std::string cookie = entered.header("set-cookie");
-  EXPECT_TRUE(cookie.starts_with(fmt::format("trainwarden-{}=", port()))) << cookie;
-  EXPECT_TRUE(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/")) << cookie;
-  EXPECT_EQ(cookie.find(server_->token()), std::string::npos) << "the cookie is another secret than the link's";
-  const std::string value = cookie.substr(0, cookie.find(';'));
-  EXPECT_EQ(ask_about("Cookie: other=1; " + value + "; more=2\r\n").status, 200);
-  EXPECT_EQ(ask_about("Cookie: " + value + "0\r\n").status, 401);
+  EXPECT_EQ(ask_about(fmt::format("Cookie: trainwarden-{}={}\r\n", port(), server_->token())).status, 401);
+  EXPECT_EQ(ask_about(bearer()).header("set-cookie"), "");
+  EXPECT_EQ(ask(get(port(), "/")).header("set-cookie"), "");
+  EXPECT_EQ(ask_about(bearer() + bearer()).status, 401) << "one token, not several to choose from";
 }
 
 TEST_F(ServerTest, AnswersUnderItsOwnNamesOnly) {
@@ -183,19 +170,32 @@ TEST_F(ServerTest, AnswersNoPageOfAnotherSite) {
 
 TEST_F(ServerTest, TakesNoPostThatAFormCouldSend) {
   start();
-  const std::string body = fmt::format(R"({{"token":"{}"}})", server_->token());
+  const char* const target = "/api/v1/runs/0000000000000000/rules/what-if";
   const auto status = [&](const std::string& headers) {
-    return ask(post(port(), "/api/v1/session", body, headers)).status;
+    return ask(post(port(), target, R"({"rule":"AllZero"})", bearer() + headers)).status;
   };
-  EXPECT_EQ(status("Content-Type: application/json\r\nX-Trainwarden: 1\r\n"), 204);
+  EXPECT_EQ(status("Content-Type: application/json\r\nX-Trainwarden: 1\r\n"), 404)
+      << "it is asked: there is no such run";
   EXPECT_EQ(status("Content-Type: application/json\r\n"), 403);
   EXPECT_EQ(status("Content-Type: application/json\r\nX-Trainwarden: 0\r\n"), 403);
   EXPECT_EQ(status("Content-Type: text/plain\r\nX-Trainwarden: 1\r\n"), 415);
   EXPECT_EQ(status("Content-Type: application/x-www-form-urlencoded\r\nX-Trainwarden: 1\r\n"), 415);
   EXPECT_EQ(status("X-Trainwarden: 1\r\n"), 415);
-  EXPECT_EQ(ask(get(port(), "/api/v1/session")).status, 405);
+  EXPECT_EQ(ask(get(port(), target, bearer())).status, 405);
   EXPECT_EQ(ask(fmt::format("OPTIONS /api/v1/about HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", port())).status, 405);
   EXPECT_EQ(ask(fmt::format("DELETE / HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", port())).status, 405);
+}
+
+TEST_F(ServerTest, WaitsForNoBodyOfWhoMayNotAsk) {
+  start();
+  const std::string json = "Content-Type: application/json\r\nX-Trainwarden: 1\r\n";
+  const auto answer =
+      ask(fmt::format("POST /api/v1/runs/0/rules/what-if HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{}"
+                      "Content-Length: 1000000\r\n\r\n",
+                      port(), json));
+  EXPECT_EQ(answer.status, 401);
+  EXPECT_EQ(answer.header("connection"), "close");
+  EXPECT_EQ(ask(get(port(), "/", "Content-Length: 1000\r\n")).status, 400) << "a GET has none";
 }
 
 TEST_F(ServerTest, LeadsNobodyToOtherFiles) {
@@ -239,7 +239,7 @@ TEST_F(ServerTest, RefusesWhatIsTooLarge) {
   start();
   EXPECT_EQ(ask(get(port(), "/", "X-Long: " + std::string(20'000, 'a') + "\r\n")).status, 431);
   EXPECT_EQ(ask(get(port(), "/" + std::string(20'000, 'a'))).status, 431);
-  const RawAnswer large = ask(post(port(), "/api/v1/session", std::string(2'000'000, ' ')));
+  const RawAnswer large = ask(post(port(), "/api/v1/runs/0/stop", std::string(2'000'000, ' ')));
   EXPECT_EQ(large.status, 413);
   EXPECT_EQ(code_in(large), "resource exhausted");
   EXPECT_EQ(large.header("connection"), "close");
@@ -249,17 +249,22 @@ TEST_F(ServerTest, RefusesWhatIsTooLarge) {
 
 TEST_F(ServerTest, CutsClientsThatTakeTheirTime) {
   ServerOptions options;
-  options.listener.request_time = 150ms;
-  options.listener.idle_time = 300ms;
+  options.listener.request_time = 1s;
+  options.listener.idle_time = 1500ms;
+  options.listener.newcomer_time = 1s;
   start(std::move(options));
+  Client known(port());
+  EXPECT_TRUE(known.send(get(port(), "/api/v1/about", bearer())));
+  ASSERT_TRUE(known.read_answer());
   Client trickling(port());
   EXPECT_TRUE(trickling.send("GET / HT"));
   Client silent(port());
   Client half(port());
-  EXPECT_TRUE(half.send(post(port(), "/api/v1/session", "{}").substr(0, 60)));
+  EXPECT_TRUE(half.send(post(port(), "/api/v1/runs/0/stop", "{}").substr(0, 60)));
   EXPECT_TRUE(trickling.is_cut());
   EXPECT_TRUE(half.is_cut());
   EXPECT_TRUE(silent.is_cut());
+  EXPECT_TRUE(known.is_cut());
   EXPECT_EQ(ask_about(bearer()).status, 200);
 }
 
@@ -293,6 +298,71 @@ TEST_F(ServerTest, LetsNobodyTakeAllConnections) {
   EXPECT_EQ(refused->status, 503);
   EXPECT_TRUE(clients[1]->send(get(port(), "/api/v1/about", bearer())));
   EXPECT_EQ(clients[1]->read_answer()->status, 200);
+}
+
+TEST_F(ServerTest, IsAtHandWhileHundredsOfConnectionsAreSilent) {
+  ServerOptions options;
+  options.listener.newcomer_time = 60s;  // so that nobody goes by himself
+  start(std::move(options));
+  Client known(port());
+  EXPECT_TRUE(known.send(get(port(), "/api/v1/about", bearer())));
+  ASSERT_TRUE(known.read_answer());
+  std::vector<std::unique_ptr<Client>> silent;
+  for (int i = 0; i < 320; ++i) silent.push_back(std::make_unique<Client>(port()));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(ask_about(bearer()).status, 200);
+  EXPECT_TRUE(known.send(get(port(), "/api/v1/about", bearer())));
+  const auto answer = known.read_answer();
+  ASSERT_TRUE(answer) << "who has shown the token gives way to nobody";
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+}
+
+TEST_F(ServerTest, LetsTheAddressThatHasMostGiveWay) {
+  ServerOptions options;
+  options.listener.most_connections = 8;
+  start(std::move(options));
+  Client other(port(), "127.0.0.2");
+  std::vector<std::unique_ptr<Client>> crowd;
+  for (int i = 0; i < 20; ++i) crowd.push_back(std::make_unique<Client>(port()));
+  EXPECT_TRUE(crowd.front()->is_cut());
+  EXPECT_TRUE(other.send(get(port(), "/api/v1/about", bearer())));
+  const auto answer = other.read_answer();
+  ASSERT_TRUE(answer) << "the oldest of all, but alone of its address";
+  EXPECT_EQ(answer->status, 200);
+}
+
+TEST_F(ServerTest, TellsARunFromAnotherOneOfItsName) {
+  start({.allow_actions = true});
+  const fs::path folder = folder_ / "runs" / "training";
+  const std::string address = "/api/v1/runs/" + views::run_id_of("training");
+  auto run = std::make_unique<LiveRun>(folder);
+  run->step(0);
+  const RawAnswer first = ask(get(port(), address, bearer()));
+  ASSERT_EQ(first.status, 200) << first.body;
+  const std::string seen = first.header("x-trainwarden-run");
+  ASSERT_NE(seen, "");
+  const std::string meant = fmt::format("X-Trainwarden-Run: {}\r\n", seen);
+  EXPECT_EQ(ask(get(port(), address + "/steps", bearer() + meant)).status, 200);
+
+  run.reset();
+  fs::remove_all(folder);
+  EXPECT_EQ(ask(get(port(), address, bearer())).status, 404) << "it is gone";
+  run = std::make_unique<LiveRun>(folder, 'b');
+
+  const RawAnswer steps = ask(get(port(), address + "/steps", bearer() + meant));
+  EXPECT_EQ(steps.status, 409);
+  EXPECT_EQ(code_in(steps), "replaced");
+  const std::string json = "Content-Type: application/json\r\nX-Trainwarden: 1\r\n";
+  const RawAnswer stop = ask(post(port(), address + "/stop", "{}", bearer() + json + meant));
+  EXPECT_EQ(stop.status, 409);
+  EXPECT_EQ(code_in(stop), "replaced");
+  EXPECT_TRUE(!fs::exists(folder / "control") || fs::is_empty(folder / "control")) << "the new run is asked nothing";
+
+  const RawAnswer now = ask(get(port(), address + "/steps", bearer()));
+  EXPECT_EQ(now.status, 200);
+  EXPECT_NE(now.header("x-trainwarden-run"), seen);
+  EXPECT_EQ(format::Json::parse(now.body)["last_complete"], -1) << "nothing of the old one is left";
 }
 
 TEST_F(ServerTest, TakesSeveralRequestsWithoutWaiting) {

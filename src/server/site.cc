@@ -15,7 +15,9 @@
 namespace trainwarden::server {
 namespace {
 
-constexpr std::string_view kApi = "/api/v1";
+constexpr std::string_view kApi = "/api/v1/";
+// Of a request: the run that is meant. Of an answer: the run that was asked.
+constexpr std::string_view kRunHeader = "X-Trainwarden-Run";
 
 // Browsers are to take nothing for what it is not said to be, to tell nobody where a link came from, and to give the
 // bytes to pages of this server only.
@@ -34,6 +36,34 @@ HttpAnswer wrong_method(std::string_view allowed) {
       error_answer(405, name(Code::kInvalidArgument), fmt::format("this address answers {} only", allowed));
   answer.add("Allow", std::string(allowed));
   return answer;
+}
+
+bool has_body(const HttpRequest& head) {
+  const std::string_view length = head.header("content-length");
+  return head.count("transfer-encoding") > 0 || (!length.empty() && length != "0");
+}
+
+HttpAnswer no_session() {
+  HttpAnswer answer = error_answer(401, "no session",
+                                   "open the link that `trainwarden serve` printed, or send its token as "
+                                   "\"Authorization: Bearer TOKEN\"; each start has another token");
+  answer.add("WWW-Authenticate", "Bearer");
+  return answer;
+}
+
+bool is_another_run(std::string_view wanted, std::string_view found) {
+  return !wanted.empty() && !found.empty() && wanted != found;
+}
+
+HttpAnswer another_run() {
+  return error_answer(409, "replaced",
+                      "the run that was looked at is gone, and another one lies under its name; open it anew, "
+                      "or ask without X-Trainwarden-Run, for the one that is there now");
+}
+
+// Of an answer that never changes, as long as the run is the same.
+std::string lasting_etag(std::string_view identity, std::string_view target) {
+  return "\"i" + etag_of(fmt::format("{} {} {}", version(), identity, target)).substr(1);
 }
 
 // RFC 8187, so that no character of a name can end the header.
@@ -67,60 +97,51 @@ HttpAnswer Site::answer(const HttpRequest& request) const {
   return answer;
 }
 
-HttpAnswer Site::route(const HttpRequest& request) const {
-  if (auto refused = access_.refuse(request)) return *std::move(refused);
-  const std::string_view target = request.target;
-  if (!target.starts_with('/')) {
+Admission Site::admit(const HttpRequest& head) const {
+  Admission admission{.proven = access_.has_token(head), .refusal = refuse(head)};
+  if (admission.refusal) add_security_headers(*admission.refusal);
+  return admission;
+}
+
+// All that can be refused without the body.
+std::optional<HttpAnswer> Site::refuse(const HttpRequest& head) const {
+  if (auto refused = access_.refuse(head)) return refused;
+  if (!head.target.starts_with('/')) {
     return error_answer(400, name(Code::kInvalidArgument), "the target of a request is a path that begins with /");
   }
+  const bool reads = head.method == "GET" || head.method == "HEAD";
+  if (reads && has_body(head)) {
+    return error_answer(400, name(Code::kInvalidArgument), "a GET has no body; what it asks for stands in its address");
+  }
+  if (!head.target.starts_with(kApi)) {
+    return reads ? std::nullopt : std::optional(wrong_method("GET"));
+  }
+  if (!reads && head.method != "POST") return wrong_method("GET, POST");
+  if (!reads) {
+    if (auto refused = access_.refuse_post(head)) return refused;
+  }
+  return access_.has_token(head) ? std::nullopt : std::optional(no_session());
+}
+
+HttpAnswer Site::route(const HttpRequest& request) const {
+  if (auto refused = refuse(request)) return *std::move(refused);
+  const std::string_view target = request.target;
   const std::size_t question = std::min(target.find('?'), target.size());
   const std::string_view path = target.substr(0, question);
   const std::string_view query = target.substr(std::min(question + 1, target.size()));
-  if (path.starts_with("/api/v1/")) return answer_api(request, path.substr(kApi.size()), query);
-  if (request.method != "GET" && request.method != "HEAD") return wrong_method("GET");
+  if (path.starts_with(kApi)) return answer_api(request, path.substr(kApi.size() - 1), query);
   return answer_page(request, path);
 }
 
 HttpAnswer Site::answer_api(const HttpRequest& request, std::string_view address, std::string_view query) const {
-  const bool post = request.method == "POST";
-  if (!post && request.method != "GET" && request.method != "HEAD") return wrong_method("GET, POST");
-  if (post) {
-    if (auto refused = access_.refuse_post(request)) return *std::move(refused);
-  }
-  if (address == "/session") return post ? answer_session(request) : wrong_method("POST");
-  if (!access_.has_session(request)) {
-    HttpAnswer answer = error_answer(401, "no session",
-                                     "open the link that `trainwarden serve` printed, or send its token as "
-                                     "\"Authorization: Bearer TOKEN\"");
-    answer.add("WWW-Authenticate", "Bearer");
-    return answer;
-  }
   if (address == "/about" || address == "/notices") {
-    if (post) return wrong_method("GET");
+    if (request.method == "POST") return wrong_method("GET");
     const auto parameters = parse_query(query);
     if (!parameters.ok()) return error_answer(parameters.status());
     if (const Status known = parameters->only({}); !known.ok()) return error_answer(known);
     return address == "/about" ? for_conditions(request, answer_about()) : answer_notices(request);
   }
   return answer_area(request, address, query);
-}
-
-HttpAnswer Site::answer_session(const HttpRequest& request) const {
-  const auto body = format::parse_json_object(request.body, "the body");
-  if (!body.ok()) return error_answer(400, name(Code::kInvalidArgument), body.status().message());
-  const auto token = format::string_field(*body, "token");
-  if (!token.ok()) return error_answer(400, name(Code::kInvalidArgument), token.status().message());
-  if (!access_.is_token(*token)) {
-    return error_answer(
-        401, "no session",
-        "this is not the token of this server; each start has another one, which stands in the link that "
-        "`trainwarden serve` printed");
-  }
-  HttpAnswer answer;
-  answer.status = 204;
-  answer.add("Set-Cookie", access_.cookie());
-  answer.add("Cache-Control", "no-store");
-  return answer;
 }
 
 HttpAnswer Site::answer_about() const {
@@ -148,16 +169,9 @@ HttpAnswer Site::answer_notices(const HttpRequest& request) const {
   return answer;
 }
 
-std::string Site::identity_of(const RouteMatch& match, std::string_view target) const {
-  const auto run = match.request.path.find("run");
-  if (run == match.request.path.end()) return "";
-  const auto open = shelf_.run(run->second);
-  if (!open.ok()) return "";
-  const auto use = (*open)->use();
-  if (!use.ok()) return "";
-  const std::string tag =
-      etag_of(fmt::format("{} {} {} {}", version(), use->trial().run_id(), use->trial().created_unix_ns(), target));
-  return "\"i" + tag.substr(1);
+std::string Site::identity_of(std::string_view run_id) const {
+  const auto open = shelf_.run(run_id);
+  return open.ok() ? (*open)->identity() : "";
 }
 
 HttpAnswer Site::answer_area(const HttpRequest& request, std::string_view address, std::string_view query) const {
@@ -173,31 +187,39 @@ HttpAnswer Site::answer_area(const HttpRequest& request, std::string_view addres
                "this server only shows; `trainwarden serve --allow-actions` may also act on trainings"));
   }
   const auto run = match->request.path.find("run");
-  if (run != match->request.path.end() && options_.looked_at) options_.looked_at(run->second);
+  if (run == match->request.path.end()) return answer_match(request, *std::move(match), "");
+  const std::string run_id = run->second;
+  if (options_.looked_at) options_.looked_at(run_id);
+  const std::string identity = identity_of(run_id);
+  if (is_another_run(request.header(kRunHeader), identity)) return another_run();
+  HttpAnswer answer = answer_match(request, *std::move(match), identity);
+  // Parts of two runs must not become one answer.
+  if (method == Method::kGet && is_another_run(identity, identity_of(run_id))) return another_run();
+  if (!identity.empty()) answer.add(std::string(kRunHeader), identity);
+  return answer;
+}
+
+HttpAnswer Site::answer_match(const HttpRequest& request, RouteMatch match, const std::string& identity) const {
   // What never changes is known by its address and its run: who has it need not wait until it is computed again.
-  std::string identity;
-  if (request.header("if-none-match").starts_with("\"i")) {
-    identity = identity_of(*match, request.target);
-    if (!identity.empty() && names_etag(request.header("if-none-match"), identity)) {
-      HttpAnswer answer;
-      answer.status = 304;
-      answer.add("Cache-Control", "private, no-cache");
-      answer.add("ETag", identity);
-      return answer;
-    }
+  const std::string tag = identity.empty() ? "" : lasting_etag(identity, request.target);
+  if (request.method != "POST" && !tag.empty() && names_etag(request.header("if-none-match"), tag)) {
+    HttpAnswer answer;
+    answer.status = 304;
+    answer.add("Cache-Control", "private, no-cache");
+    answer.add("ETag", tag);
+    return answer;
   }
-  match->request.body = request.body;
-  auto reply = match->route->handler(match->request, shelf_);
+  match.request.body = request.body;
+  auto reply = match.route->handler(match.request, shelf_);
   if (!reply.ok()) return error_answer(reply.status());
-  const bool immutable = reply->immutable;
+  const bool lasting = reply->immutable && !tag.empty();
   HttpAnswer answer = answer_of(*std::move(reply));
-  if (method == Method::kPost) {
+  if (match.route->method == Method::kPost) {
     answer.add("Cache-Control", "no-store");
     return answer;
   }
-  if (immutable && identity.empty()) identity = identity_of(*match, request.target);
   answer.add("Cache-Control", "private, no-cache");
-  answer.add("ETag", immutable && !identity.empty() ? identity : etag_of(answer.body));
+  answer.add("ETag", lasting ? tag : etag_of(answer.body));
   return for_conditions(request, std::move(answer));
 }
 

@@ -7,6 +7,7 @@
 
 #include "server/access.h"
 #include "server/http_message.h"
+#include "server/listener.h"
 #include "server/router.h"
 #include "views/shelf.h"
 
@@ -22,18 +23,20 @@ class Site {
   };
   Site(views::Shelf& shelf, Options options);
 
-  // From any thread, several at once. Never throws.
+  // Both from any thread, several at once. Neither throws.
+  Admission admit(const HttpRequest& head) const;
   HttpAnswer answer(const HttpRequest& request) const;
 
  private:
+  std::optional<HttpAnswer> refuse(const HttpRequest& head) const;
   HttpAnswer route(const HttpRequest& request) const;
   HttpAnswer answer_api(const HttpRequest& request, std::string_view address, std::string_view query) const;
-  HttpAnswer answer_session(const HttpRequest& request) const;
   HttpAnswer answer_about() const;
   HttpAnswer answer_notices(const HttpRequest& request) const;
   HttpAnswer answer_area(const HttpRequest& request, std::string_view address, std::string_view query) const;
-  // What an immutable answer is known by, before it is computed; "" when the run cannot be opened.
-  std::string identity_of(const RouteMatch& match, std::string_view target) const;
+  HttpAnswer answer_match(const HttpRequest& request, RouteMatch match, const std::string& identity) const;
+  // Of the run that lies under this id now; "" when it cannot be opened.
+  std::string identity_of(std::string_view run_id) const;
 
   views::Shelf& shelf_;
   Options options_;

@@ -109,6 +109,7 @@ void Tail::follow(const std::string& id, Followed& followed) {
     version = use->version();
   }
   const Followed before = followed;
+  followed.identity = (*run)->identity();
   followed.step = step;
   followed.state = state;
   followed.rules = rules;
@@ -117,6 +118,11 @@ void Tail::follow(const std::string& id, Followed& followed) {
   if (!before.known) {
     // Between that answer and this look something may have come.
     board_.publish(id, "steps", step);
+    return;
+  }
+  if (followed.identity != before.identity) {
+    // Another run lies there by now: whoever looks at the old one is told when he asks for something of it.
+    for (const char* kind : {"steps", "state", "rules"}) board_.publish(id, kind, step);
     return;
   }
   if (step != before.step || version != before.version) board_.publish(id, "steps", step);

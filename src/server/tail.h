@@ -33,7 +33,7 @@ class Tail {
  private:
   // What of a run was told already.
   struct Followed {
-    std::int64_t looked_ns = 0;
+    std::string identity;
     std::int64_t step = -1;
     RunState state = RunState::kRunning;
     std::uint64_t rules = 0;    // how many bytes the journals of verdicts and the ledger have

@@ -130,6 +130,8 @@ void RunIndex::read(const std::string& name) {
   std::unique_lock lock(mutex_);
   std::unique_ptr<Trial> trial = std::move(entries_[name].trial);
   const bool files_changed = entries_[name].files_changed;
+  const RunMark mark = mark_of(folder_of(name));
+  if (mark != entries_[name].mark) trial = nullptr;  // it may be another run by now
   const auto open =
       std::count_if(entries_.begin(), entries_.end(), [](const auto& e) { return e.second.trial != nullptr; });
   lock.unlock();
@@ -156,6 +158,7 @@ void RunIndex::read(const std::string& name) {
   lock.lock();
   entries_[name].row = std::move(row);
   entries_[name].course = std::move(course);
+  entries_[name].mark = mark;
   entries_[name].trial = keep ? std::move(trial) : nullptr;
 }
 

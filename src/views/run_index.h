@@ -16,6 +16,7 @@
 
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
+#include "views/run_mark.h"
 #include "views/run_row.h"
 
 namespace trainwarden::views {
@@ -49,6 +50,7 @@ class RunIndex {
     bool files_changed = false;
     std::shared_ptr<const RunRow> row;
     LossCourse course;
+    RunMark mark;
     std::unique_ptr<Trial> trial;  // of a run that is being written. The thread's own
   };
 

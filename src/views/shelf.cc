@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "trial/trial_access.h"
 #include "views/black_boxes.h"
 #include "views/run_listing.h"
 
@@ -50,6 +51,7 @@ std::string tensor_id_of(std::string_view tensor_name) {
 
 OpenRun::OpenRun(std::string name, fs::path folder, std::unique_ptr<Trial> trial)
     : name_(std::move(name)), folder_(std::move(folder)), trial_(std::move(trial)) {
+  identity_ = TrialAccess::identity(*trial_);
   seen_step_ = trial_->last_complete_step();
   seen_unix_ns_ = trial_->last_unix_ns();
   seen_state_ = trial_->state();
@@ -132,17 +134,19 @@ Result<RunOnShelf> Shelf::find(std::string_view id) const {
 Result<std::shared_ptr<OpenRun>> Shelf::run(std::string_view id) {
   const std::lock_guard lock(mutex_);
   const auto kept = kept_.find(id);
-  if (kept != kept_.end()) {
+  if (kept != kept_.end() && kept->second.mark == mark_of(kept->second.run->folder())) {
     kept->second.looked_at = ++looks_;
     return kept->second.run;
   }
+  if (kept != kept_.end()) kept_.erase(kept);  // it is gone, or another one by now; who uses it keeps it
   const auto found = find(id);
   if (!found.ok()) return found.status();
+  const RunMark mark = mark_of(found->folder);  // first: what changes meanwhile is noticed at the next look
   auto trial = Trial::open(found->folder);
   if (!trial.ok()) return trial.status();
   auto run = std::make_shared<OpenRun>(found->name, found->folder, *std::move(trial));
   if (kept_.size() >= most_open_) close_oldest();
-  kept_.emplace(found->id, Kept{run, ++looks_});
+  kept_.emplace(found->id, Kept{run, mark, ++looks_});
   return run;
 }
 

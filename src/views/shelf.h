@@ -13,6 +13,7 @@
 
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
+#include "views/run_mark.h"
 
 namespace trainwarden::views {
 
@@ -28,6 +29,8 @@ class OpenRun : public std::enable_shared_from_this<OpenRun> {
 
   const std::string& name() const { return name_; }
   const std::filesystem::path& folder() const { return folder_; }
+  // Tells it from every other run, also from one that is made later under its name. Empty while smdebug's has no step.
+  const std::string& identity() const { return identity_; }
 
   // Exclusive for as long as it lives. Keep it short: others wait.
   class Use {
@@ -72,6 +75,7 @@ class OpenRun : public std::enable_shared_from_this<OpenRun> {
   std::map<std::string, std::string, std::less<>> tensor_names_;  // by id
   std::size_t named_tensors_ = 0;
   std::map<std::type_index, std::shared_ptr<void>> memories_;
+  std::string identity_;
 };
 
 struct RunOnShelf {
@@ -93,6 +97,7 @@ class Shelf {
   const std::filesystem::path& attention_file() const { return attention_file_; }
   // Those that are there now, by name.
   Result<std::vector<RunOnShelf>> list() const;
+  // The one that lies there now: of a run that was removed and made again under its name the new one.
   // Also what is no run of the list: a black box of one of them, which is called "RUN/blackbox/NAME". kNotFound when
   // none has this id; the errors of Trial::open.
   Result<std::shared_ptr<OpenRun>> run(std::string_view id);
@@ -109,6 +114,7 @@ class Shelf {
  private:
   struct Kept {
     std::shared_ptr<OpenRun> run;
+    RunMark mark;
     std::uint64_t looked_at = 0;
   };
   Shelf(std::filesystem::path place, bool is_run, std::size_t most_open);

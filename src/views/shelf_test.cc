@@ -25,11 +25,11 @@ class ShelfTest : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  void add_run(const std::string& name) {
+  void add_run(const std::string& name, char digit = 'a') {
     fs::create_directories(folder_ / name);
     const auto storage = storage::open_local_storage(folder_ / name);
     store::RunInfo info;
-    info.id = std::string(32, 'a');
+    info.id = std::string(32, digit);
     ASSERT_TRUE(store::create_or_join_run(*storage, info).ok());
   }
 
@@ -83,6 +83,19 @@ TEST_F(ShelfTest, KeepsNoMoreRunsOpenThanItMay) {
   ASSERT_TRUE((*shelf)->run(run_id_of("b")).ok());
   EXPECT_NE(*(*shelf)->run(run_id_of("a")), first);  // opened anew; who has the old one still may use it
   EXPECT_TRUE(first->use().ok());
+}
+
+TEST_F(ShelfTest, OpensTheRunThatLiesThereNow) {
+  add_run("a");
+  const auto shelf = Shelf::open(folder_);
+  const auto first = *(*shelf)->run(run_id_of("a"));
+  fs::remove_all(folder_ / "a");
+  EXPECT_EQ((*shelf)->run(run_id_of("a")).status().code(), Code::kNotFound);
+  add_run("a", 'b');
+  const auto second = (*shelf)->run(run_id_of("a"));
+  ASSERT_TRUE(second.ok()) << second.status().to_string();
+  EXPECT_NE((*second)->identity(), first->identity());
+  EXPECT_EQ(*(*shelf)->run(run_id_of("a")), *second) << "and keeps it open";
 }
 
 TEST_F(ShelfTest, KeepsARunThatIsUsedAfterItWasClosed) {

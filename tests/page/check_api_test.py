@@ -20,7 +20,7 @@ BUILD = pathlib.Path(sys.argv.pop(1))
 HAS_PAGE = sys.argv.pop(1) == "ON"  # a build without the page answers all but the page itself
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 API = ROOT / "docs/reference/api"
-OF_THE_SERVER = {("post", "/session"), ("get", "/about"), ("get", "/notices")}
+OF_THE_SERVER = {("get", "/about"), ("get", "/notices")}
 KINDS = {"training": [], "apart": [], "attention": [], "long": ["64"]}
 
 loaded: dict[str, object] = {}

@@ -227,7 +227,7 @@ async function memory(browser: Browser): Promise<Figure[]> {
 // --- Lighthouse -------------------------------------------------------------------------------------------------------
 
 /** Lighthouse is large, so it is installed beside the build when this figure is wanted. */
-async function lighthouse(browser: Browser): Promise<Figure[]> {
+async function lighthouse(): Promise<Figure[]> {
   const home = process.env.TRAINWARDEN_LIGHTHOUSE ?? '../build/lighthouse';
   if (!existsSync(join(home, 'node_modules/lighthouse'))) {
     execFileSync('npm', ['install', '--prefix', home, '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', 'lighthouse@12.8.2'], { stdio: 'inherit' });
@@ -235,17 +235,13 @@ async function lighthouse(browser: Browser): Promise<Figure[]> {
   return withRuns(
     (runs) => runs.write('training'),
     async (server) => {
-      const page = await letIn(browser, server);
-      const cookies = await page.context().cookies();
-      const header = cookies.map((cookie) => `${cookie.name}=${cookie.value}`).join('; ');
-      await page.context().close();
       const scores: Record<string, number[]> = { performance: [], accessibility: [], 'best-practices': [] };
       for (let round = 0; round < 3; ++round) {
         const report = execFileSync(
           process.execPath,
           [
-            join(home, 'node_modules/lighthouse/cli/index.js'), server.at('#/run/training/scalars'), '--quiet', '--output=json', '--preset=desktop',
-            `--only-categories=${Object.keys(scores).join(',')}`, `--extra-headers=${JSON.stringify({ Cookie: header })}`,
+            join(home, 'node_modules/lighthouse/cli/index.js'), `${server.url}/run/training/scalars`, '--quiet', '--output=json', '--preset=desktop',
+            `--only-categories=${Object.keys(scores).join(',')}`,
             `--chrome-flags=--headless ${chromium.args.join(' ')}`,
           ],
           { encoding: 'utf8', env: { ...process.env, CHROME_PATH: chromium.executablePath }, maxBuffer: 1 << 28 },

@@ -68,10 +68,10 @@ test('every view follows a run that is being written', async ({ page, runs, serv
     await settled(page);
     await run.steps(5);
     await page.waitForFunction(() => document.querySelector<HTMLInputElement>('footer input, .time-bar input') !== null);
-    const newest = await page.evaluate(async () => {
-      const own = await fetch('/api/v1/runs');
+    const newest = await page.evaluate(async (token) => {
+      const own = await fetch('/api/v1/runs', { headers: { Authorization: `Bearer ${token}` } });
       return ((await own.json()) as { runs: { last_step: number }[] }).runs[0]!.last_step;
-    });
+    }, server.token);
     await page.waitForFunction(
       (step) => Number(document.querySelector<HTMLElement>('[data-drawn]')?.dataset.step ?? -1) >= step - 5, newest);
   }

@@ -34,6 +34,10 @@ export class Runs {
     return folder;
   }
 
+  remove(name: string): void {
+    rmSync(join(this.folder, name), { recursive: true });
+  }
+
   /** A run that takes a step whenever step() is called. */
   live(name: string, kind: 'live' | 'live-attention' = 'live'): LiveRun {
     const child = spawn(sampleRuns, [kind, join(this.folder, name)], { stdio: ['pipe', 'pipe', 'pipe'] });

@@ -14,6 +14,8 @@ export class Page {
   problem = $state.raw<SourceError | null>(null);
   feed = $state<FeedState>('connecting');
   said = $state('');
+  /** Grows when the run that is shown is to be opened anew. */
+  opened = $state(0);
   /** Of the run that is shown, with how many of its rules have fired; for the browser's tab. */
   title = $state('');
 
@@ -24,15 +26,23 @@ export class Page {
     this.source = source;
   }
 
-  /** Takes the token out of the address before anything else can see it. */
   async start(): Promise<void> {
-    const { token, rest } = tokenIn(location.hash);
-    if (token !== undefined) history.replaceState(null, '', location.pathname + location.search + (rest || '#/'));
-    this.link = parseLink(location.hash);
-    addEventListener('hashchange', () => (this.link = parseLink(location.hash)));
+    const token = this.takeAddress();
+    addEventListener('hashchange', () => {
+      const another = this.takeAddress(); // a link that was pasted into this tab: of a server that was started anew
+      if (another !== undefined) void this.enter(another);
+    });
     addEventListener('popstate', () => (this.link = parseLink(location.hash)));
     this.source.feed.onState((state) => (this.feed = state));
     await this.enter(token);
+  }
+
+  /** Takes the token out of the address before anything else can see it. */
+  private takeAddress(): string | undefined {
+    const { token, rest } = tokenIn(location.hash);
+    if (token !== undefined) history.replaceState(null, '', location.pathname + location.search + (rest || '#/'));
+    this.link = parseLink(location.hash);
+    return token;
   }
 
   async enter(token?: string): Promise<void> {
@@ -42,6 +52,11 @@ export class Page {
     } catch (error) {
       this.problem = asSourceError(error);
     }
+  }
+
+  /** The run that lies under the shown one's name now. */
+  reopen(): void {
+    ++this.opened;
   }
 
   /** `replace`: the way back leads to where the last push was; for what changes often, like the cursor. */

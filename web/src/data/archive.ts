@@ -154,8 +154,8 @@ export class ArchiveSource extends HttpSource {
     return Promise.reject(new SourceError('permission denied', 'A saved page does not act on the training.'));
   }
 
-  override href(): string | undefined {
-    return undefined;
+  override get givesFiles(): boolean {
+    return false;
   }
 
   /** Never: it does not change. */

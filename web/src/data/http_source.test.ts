@@ -11,7 +11,7 @@ describe('HttpSource', () => {
   it('asks below its base and says who asks', async () => {
     const fetcher = vi.fn(async () => new Response('{"runs":[]}'));
     expect(await new HttpSource('/api', fetcher).json('/runs', { q: 'a b', b: undefined, a: 1 })).toEqual({ runs: [] });
-    expect(fetcher).toHaveBeenCalledWith('/api/runs?a=1&q=a%20b', { headers: { 'X-Trainwarden': '1' } });
+    expect(fetcher).toHaveBeenCalledWith('/api/runs?a=1&q=a%20b', { credentials: 'omit', headers: { 'X-Trainwarden': '1' } });
   });
 
   it('passes on what the server says of an error', async () => {
@@ -27,14 +27,63 @@ describe('HttpSource', () => {
     await expect(odd.json('/runs')).rejects.toMatchObject({ code: 'internal', message: expect.stringContaining('502') });
   });
 
-  it('gives the token for a cookie, then asks who answers', async () => {
-    const asked: string[] = [];
-    const source = new HttpSource('/api', async (address, init) => {
-      asked.push(`${init?.method ?? 'GET'} ${address} ${init?.body ?? ''}`);
-      return address === '/api/session' ? new Response(null, { status: 204 }) : new Response('{"actions_allowed":false}');
-    });
+  it('shows the token with every request, and keeps it as long as the tab', async () => {
+    const shown: (string | undefined)[] = [];
+    const fetcher = async (_: string, init?: RequestInit) => {
+      shown.push((init?.headers as Record<string, string>)['Authorization']);
+      return new Response('{"actions_allowed":false}');
+    };
+    const source = new HttpSource('/kept', fetcher);
     expect(await source.open('ab')).toEqual({ actions_allowed: false });
-    expect(asked).toEqual(['POST /api/session {"token":"ab"}', 'GET /api/about ']);
+    await source.post('/runs/x/stop', {});
+    await new HttpSource('/kept', fetcher).open(); // the tab is loaded anew
+    expect(shown).toEqual(['Bearer ab', 'Bearer ab', 'Bearer ab']);
+    expect(document.cookie).toBe('');
+  });
+
+  it('forgets a token that the server does not take', async () => {
+    const refusal = '{"error":{"code":"no session","message":"open the link"}}';
+    const source = new HttpSource('/refused', async () => new Response(refusal, { status: 401 }));
+    await expect(source.open('old')).rejects.toMatchObject({ code: 'no session' });
+    expect(sessionStorage.getItem(`trainwarden key ${location.pathname}/refused`)).toBeNull();
+  });
+
+  it('asks the other tabs for the token', async () => {
+    const answer = async () => new Response('{}');
+    const first = new HttpSource('/tabs', answer);
+    await first.open('ab');
+    sessionStorage.clear(); // a new tab has a storage of its own
+    let shown = '';
+    const second = new HttpSource('/tabs', async (_, init) => {
+      shown = (init?.headers as Record<string, string>)['Authorization'] ?? '';
+      return new Response('{}');
+    });
+    await second.open();
+    expect(shown).toBe('Bearer ab');
+  });
+
+  it('names the run that it looked at, and says when another one lies there', async () => {
+    let there = 'one';
+    const source = new HttpSource('/api', async (_, init) => {
+      const wanted = (init?.headers as Record<string, string>)['X-Trainwarden-Run'];
+      if (wanted !== undefined && wanted !== there) {
+        return new Response('{"error":{"code":"replaced","message":"another one"}}', { status: 409 });
+      }
+      return new Response('{}', { headers: { 'X-Trainwarden-Run': there } });
+    });
+    await source.json('/runs/x/steps');
+    there = 'two';
+    await expect(source.post('/runs/x/stop', {})).rejects.toMatchObject({ code: 'replaced' });
+    await expect(source.json('/runs/x')).rejects.toMatchObject({ code: 'replaced' });
+    source.follow();
+    await expect(source.json('/runs/x')).resolves.toEqual({});
+  });
+
+  it('gives files under the names that the server says', async () => {
+    const headers = { 'Content-Disposition': "attachment; filename*=UTF-8''a%20b.npy" };
+    const file = await new HttpSource('/api', async () => new Response('xy', { headers })).file('/runs/x/page');
+    expect(file.name).toBe('a b.npy');
+    expect(await file.data.text()).toBe('xy');
   });
 
   it('takes the token out of the address', () => {

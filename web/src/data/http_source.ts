@@ -1,7 +1,8 @@
 // HttpSource: the server as a source.
+import { Key } from './key';
 import { NoticeFeed } from './notice_feed';
 import { decodeArrays, type Arrays } from './safetensors';
-import { addressOf, SourceError, type Notice, type Parameters, type Source } from './source';
+import { addressOf, SourceError, type GivenFile, type Notice, type Parameters, type Source } from './source';
 
 type Fetch = (address: string, init?: RequestInit) => Promise<Response>;
 
@@ -16,14 +17,22 @@ export interface Session {
 
 // A request of another site's cannot have this header without our leave.
 const HEADERS = { 'X-Trainwarden': '1' };
+/** The run that an answer is of; in a request the run that is meant. */
+const RUN = 'X-Trainwarden-Run';
 
 export class HttpSource implements Source {
   readonly feed: NoticeFeed;
+  private readonly key: Key;
+  /** By id: which run of that name was looked at. Another one that lies there by now is refused until `follow`. */
+  private readonly identities = new Map<string, string>();
+  private readonly fetcher: Fetch;
 
   constructor(
     private readonly base = './api/v1',
-    private readonly fetcher: Fetch = (address, init) => fetch(address, init),
+    fetcher: Fetch = (address, init) => fetch(address, init),
   ) {
+    this.key = new Key(`trainwarden key ${location.pathname}${base}`);
+    this.fetcher = (address, init = {}) => fetcher(address, { ...init, credentials: 'omit', headers: { ...this.bearer(), ...(init.headers as object) } });
     this.feed = new NoticeFeed(base, this.fetcher);
   }
 
@@ -43,31 +52,68 @@ export class HttpSource implements Source {
     return (response.status === 204 ? undefined : await response.json()) as T;
   }
 
-  href(path: string, parameters?: Parameters): string | undefined {
-    return this.base + addressOf(path, parameters);
+  /** By a request of ours, because the browser's own could not show the key. */
+  async file(path: string, parameters?: Parameters): Promise<GivenFile> {
+    const response = await this.ask(addressOf(path, parameters), {});
+    return { name: fileNameIn(response.headers.get('Content-Disposition')), data: await response.blob() };
+  }
+
+  get givesFiles(): boolean {
+    return true;
   }
 
   notices(listener: (notice: Notice) => void): () => void {
     return this.feed.listen(listener);
   }
 
-  /** With the token that `trainwarden serve` printed, or, without one, with the cookie of an earlier visit. */
+  /** From here on the runs are meant that lie under their names now. */
+  follow(): void {
+    this.identities.clear();
+  }
+
+  /** With the token that `trainwarden serve` printed, or, without one, with that of an earlier visit of this browser. */
   async open(token?: string): Promise<Session> {
-    if (token !== undefined) await this.post('/session', { token });
-    return this.json<Session>('/about');
+    await this.key.find(token);
+    try {
+      const session = await this.json<Session>('/about');
+      this.key.keep();
+      return session;
+    } catch (error) {
+      if (error instanceof SourceError && error.code === 'no session') this.key.drop();
+      throw error;
+    }
+  }
+
+  private bearer(): Record<string, string> {
+    return this.key.value === undefined ? {} : { Authorization: `Bearer ${this.key.value}` };
   }
 
   private async ask(address: string, init: RequestInit): Promise<Response> {
+    const run = runIn(address);
+    const identity = run === null ? undefined : this.identities.get(run);
+    const headers = { ...HEADERS, ...(identity === undefined ? {} : { [RUN]: identity }), ...(init.headers as object) };
     let response: Response;
     try {
-      response = await this.fetcher(this.base + address, { ...init, headers: { ...HEADERS, ...(init.headers as object) } });
+      response = await this.fetcher(this.base + address, { ...init, headers });
     } catch (error) {
       if (init.signal?.aborted) throw error;
       throw new SourceError('unreachable', 'The server does not answer. Is `trainwarden serve` still running?');
     }
     if (!response.ok) throw await errorOf(response);
+    const found = response.headers.get(RUN);
+    if (run !== null && found !== null && !this.identities.has(run)) this.identities.set(run, found);
     return response;
   }
+}
+
+function runIn(address: string): string | null {
+  return /^\/runs\/([^/?]+)/.exec(address)?.[1] ?? null;
+}
+
+/** "attachment; filename*=UTF-8''a%20b.npy" (RFC 8187). */
+function fileNameIn(disposition: string | null): string {
+  const found = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? '');
+  return found ? decodeURIComponent(found[1]!) : 'trainwarden';
 }
 
 async function errorOf(response: Response): Promise<SourceError> {

@@ -14,14 +14,20 @@ export interface Notice {
   last_step?: number;
 }
 
+export interface GivenFile {
+  name: string;
+  data: Blob;
+}
+
 export interface Source {
   /** Throws SourceError. */
   json<T>(path: string, parameters?: Parameters, signal?: AbortSignal): Promise<T>;
   arrays(path: string, parameters?: Parameters, signal?: AbortSignal): Promise<Arrays>;
   /** Only with permission to act; throws SourceError of code "permission denied" otherwise. */
   post<T>(path: string, body: unknown): Promise<T>;
-  /** An address that a browser can open, for downloads; undefined where there is none. */
-  href(path: string, parameters?: Parameters): string | undefined;
+  /** Are there files to be saved? Only a server makes them. */
+  readonly givesFiles: boolean;
+  file(path: string, parameters?: Parameters): Promise<GivenFile>;
   /** Calls until the returned function is called. Sources that never change never call. */
   notices(listener: (notice: Notice) => void): () => void;
 }

@@ -63,8 +63,10 @@ export class FrozenSource implements Source {
     return Promise.reject(new SourceError('permission denied', 'a saved page does not act on the training'));
   }
 
-  href(): string | undefined {
-    return undefined;
+  readonly givesFiles = false;
+
+  file(): Promise<never> {
+    return Promise.reject(new SourceError('unimplemented', 'only a server gives files'));
   }
 
   /** Never: it does not change. */

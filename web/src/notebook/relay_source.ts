@@ -48,8 +48,10 @@ export class RelaySource implements Source {
     return Promise.reject(new SourceError('permission denied', "a notebook's views do not act on the training"));
   }
 
-  href(): string | undefined {
-    return undefined;
+  readonly givesFiles = false;
+
+  file(): Promise<never> {
+    return Promise.reject(new SourceError('unimplemented', 'only a server gives files'));
   }
 
   notices(listener: (notice: Notice) => void): () => void {

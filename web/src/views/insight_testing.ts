@@ -24,8 +24,9 @@ export class GivenSource implements Source {
     if (!answer) throw new SourceError('permission denied', `nobody may post to ${path}`);
     return answer(body as never) as T;
   }
-  href(): undefined {
-    return undefined;
+  readonly givesFiles = false;
+  file(): Promise<never> {
+    return Promise.reject(new Error('no files'));
   }
   notices(_: (notice: Notice) => void): () => void {
     return () => undefined;

@@ -84,8 +84,9 @@ export class FakeSource implements Source {
     return Promise.reject(new SourceError('permission denied', 'a fake does not act'));
   }
 
-  href(): string | undefined {
-    return undefined;
+  readonly givesFiles = false;
+  file(): Promise<never> {
+    return Promise.reject(new Error('no files'));
   }
 
   notices(listener: (notice: Notice) => void): () => void {

@@ -1,7 +1,7 @@
 // The addresses of tensors (docs/reference/api/tensors.yaml), typed.
 import type { Range } from '../../data/step_ranges';
 import type { Arrays, NdArray } from '../../data/safetensors';
-import type { Source } from '../../data/source';
+import type { GivenFile, Source } from '../../data/source';
 
 export interface TensorList {
   ids: string[];
@@ -109,13 +109,16 @@ export class TensorApi {
     return this.source.json(`${this.path(id)}/steps/${step}/value`, { slice, worker }, signal);
   }
 
-  /** Where a browser downloads the value; undefined where there is no server. */
-  file(id: string, step: number, format: 'npy' | 'csv' | 'png', slice?: string, worker?: string): string | undefined {
-    return this.source.href(`${this.path(id)}/steps/${step}/value`, { format, slice, worker });
+  get givesFiles(): boolean {
+    return this.source.givesFiles;
   }
 
-  statisticsFile(id: string): string | undefined {
-    return this.source.href(`${this.path(id)}/statistics`, { format: 'csv' });
+  file(id: string, step: number, format: 'npy' | 'csv' | 'png', slice?: string, worker?: string): Promise<GivenFile> {
+    return this.source.file(`${this.path(id)}/steps/${step}/value`, { format, slice, worker });
+  }
+
+  statisticsFile(id: string): Promise<GivenFile> {
+    return this.source.file(`${this.path(id)}/statistics`, { format: 'csv' });
   }
 
   private path(id: string): string {

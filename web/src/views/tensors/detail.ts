@@ -1,6 +1,7 @@
 // Detail: one tensor, looked at in one of several ways.
+import type { GivenFile } from '../../data/source';
 import { StepRanges } from '../../data/step_ranges';
-import { csvOf } from '../../draw/files';
+import { csvOf, save } from '../../draw/files';
 import { h, replace } from '../../draw/dom';
 import { bytes, count } from '../../draw/numbers';
 import type { SnapshotKind } from '../view';
@@ -131,14 +132,17 @@ export class Detail {
   }
 
   private downloads(info: TensorInfo, step: number | null, worker: string | undefined): (HTMLElement | null)[] {
-    const link = (href: string | undefined, text: string) => (href === undefined ? null : h('a', { class: 'button', href, download: true }, text));
     const { api } = this.owner;
-    const links = [info.dtype === 'string' ? null : link(api.statisticsFile(info.id), 'Statistics CSV')];
-    if (step === null) return links;
-    links.push(link(api.file(info.id, step, 'npy', undefined, worker), 'NPY'), link(api.file(info.id, step, 'csv', undefined, worker), 'CSV'));
+    if (!api.givesFiles) return [];
+    const give = (text: string, file: () => Promise<GivenFile>) =>
+      h('button', { type: 'button', 'data-file': text, onclick: () => void file().then(({ name, data }) => save(name, data)).catch(this.owner.failed) }, text);
+    const buttons = [info.dtype === 'string' ? null : give('Statistics CSV', () => api.statisticsFile(info.id))];
+    if (step === null) return buttons;
+    const value = (format: 'npy' | 'csv' | 'png') => () => api.file(info.id, step, format, undefined, worker);
+    buttons.push(give('NPY', value('npy')), give('CSV', value('csv')));
     const rank = info.shape?.length ?? 0;
-    if (rank >= 2 && rank <= 4 && info.dtype !== 'string') links.push(link(api.file(info.id, step, 'png', undefined, worker), 'PNG'));
-    return links;
+    if (rank >= 2 && rank <= 4 && info.dtype !== 'string') buttons.push(give('PNG', value('png')));
+    return buttons;
   }
 
   private lines(info: TensorInfo, step: number | null): HTMLElement[] {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Arrays, type DType, type NdArray } from '../../data/safetensors';
-import { type Notice, type Parameters, type Source, SourceError } from '../../data/source';
+import { addressOf, type GivenFile, type Notice, type Parameters, type Source, SourceError } from '../../data/source';
 import type { ViewContext, ViewState } from '../view';
 
 import { columnsOf, type Histograms, placeOf } from './histogram_pane';
@@ -62,8 +62,11 @@ class FakeSource implements Source {
   post<T>(): Promise<T> {
     return Promise.reject(new SourceError('permission denied', 'no'));
   }
-  href(path: string, parameters: Parameters = {}): string {
-    return `api${path}?${new URLSearchParams(Object.entries(parameters).filter(([, v]) => v !== undefined).map(([k, v]) => [k, String(v)])).toString()}`;
+  readonly givesFiles = true;
+  readonly files: string[] = [];
+  file(path: string, parameters: Parameters = {}): Promise<GivenFile> {
+    this.files.push(addressOf(path, parameters));
+    return Promise.resolve({ name: 'x', data: new Blob([]) });
   }
   notices(listener: (notice: Notice) => void): () => void {
     this.listener = listener;
@@ -232,7 +235,8 @@ describe('one tensor', () => {
   it('has texts as texts', async () => {
     mount({ tensor: 'tokens' });
     await vi.waitFor(() => expect([...box.querySelectorAll('.tn-pane td')].map((cell) => cell.textContent)).toEqual(['[CLS]', '<b>']));
-    expect(one('.tn-detail a.button').getAttribute('href')).toContain('/tensors/id2/steps/20/value?format=npy');
+    one('.tn-detail [data-file=NPY]').click();
+    expect(source.files).toEqual([expect.stringContaining('/tensors/id2/steps/20/value?format=npy')]);
   });
 });
 
