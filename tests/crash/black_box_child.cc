@@ -3,7 +3,8 @@
 //   black_box_child RUN_DIR HOW
 //
 // HOW: segv, bus, fpe, ill, abort (the instruction or call itself); term, kill (sent from outside: it waits for them);
-// overflow (of the stack); thread (a fault in another thread while this one trains); handler (a handler of its own,
+// overflow (of the stack); thread (a fault in another thread while this one trains);
+// threads (faults in eight threads at the same moment); handler (a handler of its own,
 // which exits with 42); closed (a fault after close()).
 #include <signal.h>
 #include <sys/mman.h>
@@ -63,13 +64,28 @@ void touch_beyond_a_file() {
   page[0] = 1;
 }
 
+// Eight threads fault when the last of them is there.
+void die_in_threads() {
+  static volatile int* const nowhere = nullptr;
+  std::atomic<int> missing = 8;
+  std::vector<std::thread> threads;
+  for (int i = missing; i > 0; --i) {
+    threads.emplace_back([&missing] {
+      --missing;
+      while (missing > 0) std::this_thread::yield();
+      *nowhere = 1;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 // By the instruction where there is one that does it on every machine.
 void die(const std::string& how) {
   static volatile int* const nowhere = nullptr;
   const std::map<std::string, std::function<void()>> ways = {
       {"segv", [] { *nowhere = 1; }},    {"bus", touch_beyond_a_file},     {"fpe", [] { ::raise(SIGFPE); }},
       {"ill", [] { __builtin_trap(); }}, {"abort", [] { std::abort(); }},  {"overflow", [] { fill_the_stack(0); }},
-      {"handler", [] { *nowhere = 1; }}, {"closed", [] { *nowhere = 1; }},
+      {"handler", [] { *nowhere = 1; }}, {"closed", [] { *nowhere = 1; }}, {"threads", die_in_threads},
   };
   ways.at(how)();
 }

@@ -150,6 +150,18 @@ TEST_F(BlackBoxCrash, AfterCloseTheSignalsAreTheProgramsAgain) {
   EXPECT_TRUE(dumps().empty());
 }
 
+// The first one writes; the others wait, and end the process when it has.
+TEST_F(BlackBoxCrash, FaultsInSeveralThreadsAtOnceLoseNothing) {
+  for (int i = 0; i < 30; ++i) {
+    SCOPED_TRACE(i);
+    std::filesystem::remove_all(run_);
+    const int state = run_child(run_, "threads");
+    EXPECT_TRUE(WIFSIGNALED(state) && WTERMSIG(state) == SIGSEGV) << state;
+    expect_whole_dump("SIGSEGV");
+    if (HasFailure()) return;
+  }
+}
+
 // The training thread goes on filling the ring while another thread's handler writes it.
 TEST_F(BlackBoxCrash, AFaultInAnotherThreadWritesStepsThatAreWhole) {
   for (int i = 0; i < 5; ++i) {

@@ -26,11 +26,13 @@
 namespace trainwarden::capture {
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM};
-constexpr std::size_t kSignalCount = std::size(kSignals);
+constexpr int kFatalSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM};
+constexpr std::size_t kSignalCount = std::size(kFatalSignals);
 constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 constexpr std::size_t kMaxPathBytes = 4096;
-constexpr int kMaxAttempts = 100;  // at a name that nobody has taken
+constexpr int kMaxNames = 100;  // at a name that nobody has taken
+constexpr std::int64_t kMaxWaitNs = 30'000'000'000;
+constexpr timespec kWaitPause{.tv_sec = 0, .tv_nsec = 1'000'000};
 
 std::string_view signal_name(int signal) {
   switch (signal) {
@@ -143,10 +145,11 @@ struct CrashWriter::Prepared {
 namespace {
 
 std::array<std::atomic<CrashWriter::Prepared*>, CrashWriter::kMaxWriters> writers;
-std::atomic<pid_t> owner = 0;        // children that were forked have no black box
-std::atomic<bool> handling = false;  // the first signal writes, whatever follows it
-std::array<struct sigaction, kSignalCount> before;
-std::array<bool, kSignalCount> installed;
+std::atomic<pid_t> owner = 0;           // children that were forked have no black box
+std::atomic<bool> handling = false;     // the first signal writes, whatever follows it
+std::atomic<bool> has_written = false;  // that one has written what there was to write
+std::array<struct sigaction, kSignalCount> actions_before;
+std::array<bool, kSignalCount> handlers_installed;
 std::mutex install_mutex;
 int install_count = 0;  // guarded by install_mutex
 
@@ -155,24 +158,37 @@ void on_signal(int signal, siginfo_t* info, void* context);
 // What was there before us has the signal again.
 void give_back(std::size_t index) {
   struct sigaction now {};
-  if (::sigaction(kSignals[index], nullptr, &now) != 0 || now.sa_sigaction != on_signal) return;  // somebody else's now
-  ::sigaction(kSignals[index], &before[index], nullptr);
+  if (::sigaction(kFatalSignals[index], nullptr, &now) != 0) return;
+  if (now.sa_sigaction != on_signal) return;  // somebody else's now
+  ::sigaction(kFatalSignals[index], &actions_before[index], nullptr);
 }
 
 // A fault happens again when the handler returns, now at who was there before us. What somebody sent is sent again.
 void pass_on(int signal, const siginfo_t* info) {
   for (std::size_t i = 0; i < kSignalCount; ++i) {
-    if (kSignals[i] == signal) ::sigaction(signal, &before[i], nullptr);
+    if (kFatalSignals[i] == signal) ::sigaction(signal, &actions_before[i], nullptr);
   }
   const bool sent = info == nullptr || info->si_code <= 0 || signal == SIGABRT || signal == SIGTERM;
   if (sent) ::raise(signal);  // comes when the handler returns, which it blocks meanwhile
 }
 
+// Of a thread that has a signal while another one writes: passing it on would end the process under the writer.
+// Bounded, so that a writer that is stuck does not keep a process that wants to die.
+void wait_for_writer() {
+  const std::int64_t until_ns = system_clock().steady_ns() + kMaxWaitNs;
+  while (!has_written.load() && system_clock().steady_ns() < until_ns) ::nanosleep(&kWaitPause, nullptr);
+}
+
 void on_signal(int signal, siginfo_t* info, void*) {
   const int saved_errno = errno;
-  if (owner.load() == ::getpid() && !handling.exchange(true)) {
-    for (auto& writer : writers) {
-      if (CrashWriter::Prepared* const prepared = writer.load()) prepared->write(signal);
+  if (owner.load() == ::getpid()) {
+    if (handling.exchange(true)) {
+      wait_for_writer();
+    } else {
+      for (auto& writer : writers) {
+        if (CrashWriter::Prepared* const prepared = writer.load()) prepared->write(signal);
+      }
+      has_written.store(true);
     }
   }
   pass_on(signal, info);
@@ -198,11 +214,11 @@ void install_handlers() {
   ::sigfillset(&action.sa_mask);
   for (std::size_t i = 0; i < kSignalCount; ++i) {
     struct sigaction now {};
-    if (::sigaction(kSignals[i], nullptr, &now) != 0) continue;
-    if (kSignals[i] == SIGTERM && now.sa_handler != SIG_DFL) continue;  // not what ends this process
-    if (now.sa_sigaction == on_signal) continue;                        // of a hook before, somebody's chain still
-    before[i] = now;
-    installed[i] = ::sigaction(kSignals[i], &action, nullptr) == 0;
+    if (::sigaction(kFatalSignals[i], nullptr, &now) != 0) continue;
+    if (kFatalSignals[i] == SIGTERM && now.sa_handler != SIG_DFL) continue;  // not what ends this process
+    if (now.sa_sigaction == on_signal) continue;                             // of a hook before, somebody's chain still
+    actions_before[i] = now;
+    handlers_installed[i] = ::sigaction(kFatalSignals[i], &action, nullptr) == 0;
   }
 }
 
@@ -213,7 +229,7 @@ bool CrashWriter::Prepared::make_folders(std::int64_t step) {
   path.add(folder);
   ::mkdir(path.c_str(), 0777);
   const std::size_t before_name = path.add("/step-").size();
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMaxNames; ++attempt) {
     path.cut(before_name);
     path.add_number(step, 6).add("-rank-").add_number(head.rank, 5);
     if (attempt > 0) path.add("-").add_number(attempt, 0);
@@ -286,8 +302,8 @@ bool CrashWriter::signal_ends_process(int signal_number) {
   struct sigaction now {};
   if (::sigaction(signal_number, nullptr, &now) != 0) return false;
   if (now.sa_sigaction != on_signal) return now.sa_handler == SIG_DFL;
-  const auto* const place = std::find(std::begin(kSignals), std::end(kSignals), signal_number);
-  return place != std::end(kSignals) && before[place - std::begin(kSignals)].sa_handler == SIG_DFL;
+  const auto* const place = std::find(std::begin(kFatalSignals), std::end(kFatalSignals), signal_number);
+  return place != std::end(kFatalSignals) && actions_before[place - std::begin(kFatalSignals)].sa_handler == SIG_DFL;
 }
 
 CrashWriter::~CrashWriter() {
@@ -297,7 +313,7 @@ CrashWriter::~CrashWriter() {
   }
   if (--install_count > 0) return;
   for (std::size_t i = 0; i < kSignalCount; ++i) {
-    if (std::exchange(installed[i], false)) give_back(i);
+    if (std::exchange(handlers_installed[i], false)) give_back(i);
   }
 }
 
