@@ -45,7 +45,7 @@ Result<std::optional<std::string>> read_text(const StepWindow& window, std::stri
   return std::optional(std::string(*static_cast<const std::string_view*>(value.view.data)));
 }
 
-double number_field(const Json& object, const char* field) {
+double number_or_nan(const Json& object, const char* field) {
   const auto found = object.find(field);
   return found != object.end() && found->is_number() ? found->get<double>() : std::nan("");
 }
@@ -128,7 +128,7 @@ Status TrainingFacts::take_optimizers(const std::string& text) {
     TRAINWARDEN_ASSIGN_OR_RETURN(facts.kind, format::string_field(entry, "kind"));
     TRAINWARDEN_ASSIGN_OR_RETURN(const Json* groups, format::array_field(entry, "groups"));
     for (const Json& group : *groups) {
-      const double epsilon = number_field(group, "eps");
+      const double epsilon = number_or_nan(group, "eps");
       if (!std::isnan(epsilon)) facts.epsilons.push_back(epsilon);
     }
     optimizers.push_back(std::move(facts));

@@ -11,7 +11,7 @@ namespace {
 
 using Steps = std::vector<std::int64_t>;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kRuleNan = std::numeric_limits<float>::quiet_NaN();
 
 // The loss of one step after the other.
 TestRun losses(const std::vector<float>& values) {
@@ -50,7 +50,7 @@ TEST(ExpressionRule, TheExampleOfTheGuide) {
 TEST(ExpressionRule, EveryReading) {
   TestRun run;
   run.add({.step = 0,
-           .tensors = {reduced("x", {-3, 0, 0, 4}), reduced("bad", {kNan, -1.0F / 0.0F, 1.0F / 0.0F, 0}),
+           .tensors = {reduced("x", {-3, 0, 0, 4}), reduced("bad", {kRuleNan, -1.0F / 0.0F, 1.0F / 0.0F, 0}),
                        scalar("loss", 2.5F), reduced("one", {7})}});
   for (const char* text : {
            "mean(x) == 0.25",
@@ -97,7 +97,7 @@ TEST(ExpressionRule, ComparisonsAtTheirLimits) {
 }
 
 TEST(ExpressionRule, AComparisonWithNanIsFalse) {
-  const TestRun run = losses({kNan});
+  const TestRun run = losses({kRuleNan});
   for (const char* sign : {"<", "<=", ">", ">=", "==", "!="}) {
     EXPECT_TRUE(fires(run, std::string("value(loss) ") + sign + " 1").empty()) << sign;
     EXPECT_EQ(fires(run, std::string("not value(loss) ") + sign + " 1"), (Steps{0})) << sign;
@@ -119,7 +119,7 @@ TEST(ExpressionRule, WindowsAreOfTheStepsBefore) {
 }
 
 TEST(ExpressionRule, ANanLossDoesNotSpoilTheWindowsBehindIt) {
-  const TestRun run = losses({1, kNan, 1, 5});
+  const TestRun run = losses({1, kRuleNan, 1, 5});
   EXPECT_EQ(fires(run, "value(loss) > 4 * mean(value(loss), 3 steps)"), (Steps{3}));
 }
 
@@ -201,7 +201,7 @@ TEST(ExpressionRule, VariablesBindWhatBelongsTogether) {
 TEST(ExpressionRule, OverTensors) {
   TestRun run;
   run.add(
-      {.step = 0, .tensors = {reduced("g/a", {1}), reduced("g/b", {2}), reduced("g/c", {9}), reduced("g/d", {kNan})}});
+      {.step = 0, .tensors = {reduced("g/a", {1}), reduced("g/b", {2}), reduced("g/c", {9}), reduced("g/d", {kRuleNan})}});
   for (const char* text :
        {"max_over(l2(g/*)) == 9", "min_over(l2(g/*)) == 1", "mean_over(l2(g/*)) == 4", "median_over(l2(g/*)) == 2",
         "sum_over(l2(g/*)) == 12", "count(l2(g/*) > 1) == 2", "share(l2(g/*) > 1) == 0.5", "any(l2(g/*) > 8)",

@@ -26,6 +26,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace activation_kurtosis_rule {
 namespace {
 
 constexpr std::int64_t kMost = 1'000'000;
@@ -164,6 +165,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace activation_kurtosis_rule
 
 RuleKind activation_kurtosis() {
   return {
@@ -194,7 +196,7 @@ RuleKind activation_kurtosis() {
        .by_default = false,
        .in_process = true,
        .consequences = {"LossNotDecreasing", "LossSpike", "Divergence", "GradientSpike"}},
-      create};
+      activation_kurtosis_rule::create};
 }
 
 }  // namespace trainwarden::rules

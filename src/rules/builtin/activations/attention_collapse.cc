@@ -19,6 +19,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace attention_collapse_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -93,6 +94,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace attention_collapse_rule
 
 RuleKind attention_collapse() {
   return {
@@ -117,7 +119,7 @@ RuleKind attention_collapse() {
        .by_default = false,
        .in_process = false,
        .consequences = {"LossNotDecreasing", "LossSpike", "Divergence"}},
-      create};
+      attention_collapse_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -17,6 +17,7 @@
 #include "rules/parameters.h"
 
 namespace trainwarden::rules {
+namespace dead_relu_rule {
 namespace {
 
 const InactiveWords& words() {
@@ -45,6 +46,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace dead_relu_rule
 
 RuleKind dead_relu() {
   return {{.name = "DeadRelu",
@@ -74,7 +76,7 @@ RuleKind dead_relu() {
            .in_process = true,
            .consequences = {"LossNotDecreasing", "VanishingGradient", "GradientByDepth", "NoOpUpdate",
                             "UnchangedTensor", "AllZero", "DegeneratePredictions", "RepresentationCollapse"}},
-          create};
+          dead_relu_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -24,6 +24,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace poor_weight_initialization_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
@@ -171,6 +172,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace poor_weight_initialization_rule
 
 RuleKind poor_weight_initialization() {
   return {
@@ -202,7 +204,7 @@ RuleKind poor_weight_initialization() {
        .in_process = true,
        .consequences = {"LossNotDecreasing", "VanishingGradient", "GradientByDepth", "DeadRelu",
                         "SaturatedActivation"}},
-      create};
+      poor_weight_initialization_rule::create};
 }
 
 }  // namespace trainwarden::rules

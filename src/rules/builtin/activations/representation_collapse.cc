@@ -19,6 +19,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace representation_collapse_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
@@ -103,6 +104,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace representation_collapse_rule
 
 RuleKind representation_collapse() {
   return {
@@ -126,7 +128,7 @@ RuleKind representation_collapse() {
        .by_default = false,
        .in_process = false,
        .consequences = {"LossNotDecreasing", "DegeneratePredictions"}},
-      create};
+      representation_collapse_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -19,6 +19,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace routing_concentration_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -90,6 +91,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace routing_concentration_rule
 
 RuleKind routing_concentration() {
   return {
@@ -113,7 +115,7 @@ RuleKind routing_concentration() {
        .by_default = false,
        .in_process = false,
        .consequences = {"LossNotDecreasing", "LossSpike", "Divergence"}},
-      create};
+      routing_concentration_rule::create};
 }
 
 }  // namespace trainwarden::rules

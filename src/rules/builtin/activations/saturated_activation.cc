@@ -20,6 +20,7 @@
 #include "rules/parameters.h"
 
 namespace trainwarden::rules {
+namespace saturated_activation_rule {
 namespace {
 
 const InactiveWords& words() {
@@ -72,6 +73,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace saturated_activation_rule
 
 RuleKind saturated_activation() {
   return {
@@ -104,7 +106,7 @@ RuleKind saturated_activation() {
        .in_process = true,
        .consequences = {"LossNotDecreasing", "VanishingGradient", "GradientByDepth", "NoOpUpdate", "UnchangedTensor",
                         "DegeneratePredictions"}},
-      create};
+      saturated_activation_rule::create};
 }
 
 }  // namespace trainwarden::rules

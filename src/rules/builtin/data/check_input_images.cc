@@ -22,6 +22,7 @@
 #include "rules/tensor_elements.h"
 
 namespace trainwarden::rules {
+namespace check_input_images_rule {
 namespace {
 
 constexpr std::int64_t kMostSamples = 1'000'000'000;
@@ -171,6 +172,7 @@ Not among the default rules: many networks are healthy on images from 0 to 1. Ev
 `mean_of_all_channels`.)";
 
 }  // namespace
+}  // namespace check_input_images_rule
 
 RuleKind check_input_images() {
   RuleDescription description;
@@ -182,9 +184,9 @@ RuleKind check_input_images() {
       {"regex", ".*hybridsequential0_input_0", "patterns of tensors with images, besides the collection image_inputs"},
       {"channel", "1", "the dimension of the colour channels, counted from 0; 1 for [N, C, H, W]"}};
   description.topic = "data";
-  description.details = kDetails;
+  description.details = check_input_images_rule::kDetails;
   description.source = "SageMaker Debugger's documentation";
-  return {std::move(description), create};
+  return {std::move(description), check_input_images_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -21,6 +21,7 @@
 #include "rules/parameters.h"
 
 namespace trainwarden::rules {
+namespace class_imbalance_rule {
 namespace {
 
 constexpr std::int64_t kMostSamples = 1'000'000'000;
@@ -213,6 +214,7 @@ Not among the default rules: many data sets are out of balance by nature, and an
 Evidence: `labels_of_class_A_per_label_of_class_B`, `mispredicted_part_of_class_A`.)";
 
 }  // namespace
+}  // namespace class_imbalance_rule
 
 RuleKind class_imbalance() {
   RuleDescription description;
@@ -230,9 +232,9 @@ RuleKind class_imbalance() {
       {"predictions_regex", ".*predictions",
        "patterns of the tensors with predictions; when none matches: the collection predictions"}};
   description.topic = "data";
-  description.details = kDetails;
+  description.details = class_imbalance_rule::kDetails;
   description.source = "SageMaker Debugger's documentation";
-  return {std::move(description), create};
+  return {std::move(description), class_imbalance_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -20,6 +20,7 @@
 #include "rules/parameters.h"
 
 namespace trainwarden::rules {
+namespace confusion_rule {
 namespace {
 
 constexpr std::int64_t kMostCategories = 1'000'000;
@@ -187,6 +188,7 @@ Give it a run that is trained, or looser limits. Evidence: `recall_of_class_I` (
 `part_of_class_J_in_predictions_of_I`.)";
 
 }  // namespace
+}  // namespace confusion_rule
 
 RuleKind confusion() {
   RuleDescription description;
@@ -203,9 +205,9 @@ RuleKind confusion() {
       {"max_off_diag", "0.1", "the largest part, from 0 to 1, of the predictions of a class that may be another"},
       {"diagonal", "recall", "recall: the diagonal's part of its row; share: of the whole diagonal, as documented"}};
   description.topic = "data";
-  description.details = kDetails;
+  description.details = confusion_rule::kDetails;
   description.source = "SageMaker Debugger's documentation; the recall is ours";
-  return {std::move(description), create};
+  return {std::move(description), confusion_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -7,7 +7,7 @@
 namespace trainwarden::rules {
 namespace {
 
-TestRun one_step(const std::vector<float>& labels, const std::vector<float>& predictions) {
+TestRun labelled_step(const std::vector<float>& labels, const std::vector<float>& predictions) {
   TestRun run;
   run.add({.step = 0, .tensors = {kept("labels", labels), kept("predictions", predictions)}});
   return run;
@@ -17,11 +17,11 @@ const std::vector<float> kTen = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 const std::vector<float> kFourAsSeven = {0, 1, 2, 3, 7, 5, 6, 7, 8, 9};
 
 TEST(Confusion, ThePerfectMatrixPasses) {
-  EXPECT_EQ(judge(one_step(kTen, kTen), "Confusion").at(0).outcome, Outcome::kOk);
+  EXPECT_EQ(judge(labelled_step(kTen, kTen), "Confusion").at(0).outcome, Outcome::kOk);
 }
 
 TEST(Confusion, TheOracleOf2019) {
-  const TestRun run = one_step(kTen, kFourAsSeven);
+  const TestRun run = labelled_step(kTen, kFourAsSeven);
   const Verdict verdict = judge(run, "Confusion").at(0);
   ASSERT_EQ(verdict.outcome, Outcome::kFired);
   ASSERT_EQ(verdict.evidence.size(), 2u);
@@ -33,23 +33,23 @@ TEST(Confusion, TheOracleOf2019) {
 }
 
 TEST(Confusion, TheLimitsThemselvesPass) {
-  const TestRun run = one_step({0, 0, 1, 1}, {0, 0, 0, 1});  // recall of 1 is 1/2; 1/3 of the zeros are ones
+  const TestRun run = labelled_step({0, 0, 1, 1}, {0, 0, 0, 1});  // recall of 1 is 1/2; 1/3 of the zeros are ones
   EXPECT_EQ(judge(run, "Confusion:min_diag=0.5,max_off_diag=0.34").at(0).outcome, Outcome::kOk);
   EXPECT_EQ(judge(run, "Confusion:min_diag=0.51,max_off_diag=0.34").at(0).outcome, Outcome::kFired);
   EXPECT_EQ(judge(run, "Confusion:min_diag=0.5,max_off_diag=0.33").at(0).outcome, Outcome::kFired);
 }
 
 TEST(Confusion, TheDocumentedDiagonalIsThereForWhoWantsIt) {
-  const Verdict verdict = judge(one_step(kTen, kTen), "Confusion:diagonal=share").at(0);
+  const Verdict verdict = judge(labelled_step(kTen, kTen), "Confusion:diagonal=share").at(0);
   ASSERT_EQ(verdict.outcome, Outcome::kFired);
   EXPECT_EQ(verdict.evidence.size(), 10u);
   EXPECT_NEAR(verdict.evidence[0].value, 0.1, 1e-12);
-  EXPECT_EQ(judge(one_step(kTen, kTen), "Confusion:diagonal=share,min_diag=0.1").at(0).outcome, Outcome::kOk);
+  EXPECT_EQ(judge(labelled_step(kTen, kTen), "Confusion:diagonal=share,min_diag=0.1").at(0).outcome, Outcome::kOk);
 }
 
 TEST(Confusion, AClassPastTheNumberOfCategories) {
-  EXPECT_EQ(judge(one_step(kTen, kTen), "Confusion:category_no=10").at(0).outcome, Outcome::kOk);
-  const Verdict verdict = judge(one_step(kTen, kTen), "Confusion:category_no=9").at(0);
+  EXPECT_EQ(judge(labelled_step(kTen, kTen), "Confusion:category_no=10").at(0).outcome, Outcome::kOk);
+  const Verdict verdict = judge(labelled_step(kTen, kTen), "Confusion:category_no=9").at(0);
   ASSERT_EQ(verdict.outcome, Outcome::kFired);
   EXPECT_EQ(verdict.evidence.at(0).quantity, "label_outside_category_no");
   EXPECT_EQ(verdict.evidence.at(0).value, 9);

@@ -26,6 +26,7 @@
 #include "rules/tensor_elements.h"
 
 namespace trainwarden::rules {
+namespace degenerate_predictions_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -203,6 +204,7 @@ fewer than 8 samples are not judged, and classes only where there is one label f
 pixels.)";
 
 }  // namespace
+}  // namespace degenerate_predictions_rule
 
 RuleKind degenerate_predictions() {
   RuleDescription description;
@@ -212,11 +214,11 @@ RuleKind degenerate_predictions() {
       {"patience", "5", "judged steps in a row with the same output for all samples"},
       {"collapse_patience", "20", "judged steps in a row with one predicted class and a loss that does not fall"}};
   description.topic = "data";
-  description.details = kDetails;
+  description.details = degenerate_predictions_rule::kDetails;
   description.source = "ours";
   description.by_default = true;
   description.consequences = {"LossNotDecreasing"};
-  return {std::move(description), create};
+  return {std::move(description), degenerate_predictions_rule::create};
 }
 
 }  // namespace trainwarden::rules

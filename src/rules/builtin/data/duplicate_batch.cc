@@ -18,6 +18,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace duplicate_batch_rule {
 namespace {
 
 constexpr const char* kBatchInputs = "batch_inputs";
@@ -204,6 +205,7 @@ and, for the first, the signals of the data loader. Workers that share one model
 rightly get the same batch: leave the rule out there.)";
 
 }  // namespace
+}  // namespace duplicate_batch_rule
 
 RuleKind duplicate_batch() {
   RuleDescription description;
@@ -214,11 +216,11 @@ RuleKind duplicate_batch() {
   description.parameters = {{"patience", "5", "steps in a row at which workers have the same batch"},
                             {"stuck_steps", "50", "steps for which a batch may stay after others have come"}};
   description.topic = "data";
-  description.details = kDetails;
+  description.details = duplicate_batch_rule::kDetails;
   description.source = "the NumPy seeding fault of PyTorch's data loaders (2021); the tests are ours";
   description.by_default = true;
   description.in_process = true;
-  return {std::move(description), create};
+  return {std::move(description), duplicate_batch_rule::create};
 }
 
 }  // namespace trainwarden::rules

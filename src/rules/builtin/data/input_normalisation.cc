@@ -19,6 +19,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace input_normalisation_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -186,6 +187,7 @@ mode count as training. Not among the default rules: generators and autoencoders
 inputs.)";
 
 }  // namespace
+}  // namespace input_normalisation_rule
 
 RuleKind input_normalisation() {
   RuleDescription description;
@@ -199,10 +201,10 @@ RuleKind input_normalisation() {
       {"most_ratio", "3", "factor between the standard deviations of training and evaluation, either way"},
       {"steps", "5", "steps of a kind that are seen before they are judged"}};
   description.topic = "data";
-  description.details = kDetails;
+  description.details = input_normalisation_rule::kDetails;
   description.source = "DeepFD (Cao et al. 2022), TheDeepChecker (Ben Braiek and Khomh 2022); the limits are ours";
   description.in_process = true;
-  return {std::move(description), create};
+  return {std::move(description), input_normalisation_rule::create};
 }
 
 }  // namespace trainwarden::rules

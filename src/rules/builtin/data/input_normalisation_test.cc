@@ -8,7 +8,7 @@ namespace trainwarden::rules {
 namespace {
 
 // Numbers with this mean and standard deviation.
-TestTensor input(float mean, float deviation, const Shape& shape = {2, 1, 2}) {
+TestTensor image(float mean, float deviation, const Shape& shape = {2, 1, 2}) {
   return shaped(reduced("Net_input_0", {mean - deviation, mean + deviation, mean - deviation, mean + deviation},
                         {"batch_inputs"}),
                 shape);
@@ -32,7 +32,7 @@ Verdict last_verdict(const TestTensor& train, const TestTensor& eval) {
 }
 
 TEST(InputNormalisation, EvaluationOnAnotherScale) {
-  const auto verdicts = judge(run_of(input(0.1F, 1), input(1.3F, 1)), "InputNormalisation");
+  const auto verdicts = judge(run_of(image(0.1F, 1), image(1.3F, 1)), "InputNormalisation");
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (std::vector<std::int64_t>{9}));
   const Verdict& verdict = verdicts.at(9);
   EXPECT_EQ(verdict.severity, Severity::kWarning);
@@ -42,15 +42,15 @@ TEST(InputNormalisation, EvaluationOnAnotherScale) {
 }
 
 TEST(InputNormalisation, TheLimits) {
-  EXPECT_EQ(last_verdict(input(0.1F, 1), input(1.0F, 1)).outcome, Outcome::kOk);
-  EXPECT_EQ(last_verdict(input(0, 0.5F), input(0, 1.6F)).outcome, Outcome::kFired);
-  EXPECT_EQ(last_verdict(input(0, 0.5F), input(0, 1.4F)).outcome, Outcome::kOk);
-  EXPECT_EQ(last_verdict(input(0, 0.5F), input(0, 0.15F)).outcome, Outcome::kFired);
-  EXPECT_EQ(last_verdict(input(0, 0.5F), input(0, 0.2F)).outcome, Outcome::kOk);
+  EXPECT_EQ(last_verdict(image(0.1F, 1), image(1.0F, 1)).outcome, Outcome::kOk);
+  EXPECT_EQ(last_verdict(image(0, 0.5F), image(0, 1.6F)).outcome, Outcome::kFired);
+  EXPECT_EQ(last_verdict(image(0, 0.5F), image(0, 1.4F)).outcome, Outcome::kOk);
+  EXPECT_EQ(last_verdict(image(0, 0.5F), image(0, 0.15F)).outcome, Outcome::kFired);
+  EXPECT_EQ(last_verdict(image(0, 0.5F), image(0, 0.2F)).outcome, Outcome::kOk);
 }
 
 TEST(InputNormalisation, ARawScaleIsANote) {
-  const auto verdicts = judge(run_of(input(128, 50), input(128, 50)), "InputNormalisation");
+  const auto verdicts = judge(run_of(image(128, 50), image(128, 50)), "InputNormalisation");
   EXPECT_EQ(verdicts.at(3).outcome, Outcome::kInsufficientData);
   ASSERT_EQ(verdicts.at(4).outcome, Outcome::kFired);
   EXPECT_EQ(verdicts.at(4).severity, Severity::kInfo);
@@ -59,10 +59,10 @@ TEST(InputNormalisation, ARawScaleIsANote) {
 }
 
 TEST(InputNormalisation, TokensAreNotJudged) {
-  const TestTensor tokens = input(30'000, 1'000, {2, 2});
+  const TestTensor tokens = image(30'000, 1'000, {2, 2});
   EXPECT_EQ(last_verdict(tokens, tokens).outcome, Outcome::kNotApplicable);
-  EXPECT_EQ(last_verdict(input(30'000.3F, 1'000, {2, 2}), tokens).outcome, Outcome::kNotApplicable);
-  EXPECT_EQ(judge(run_of(input(30'000.3F, 1'000, {2, 2}), tokens), "InputNormalisation").at(4).outcome,
+  EXPECT_EQ(last_verdict(image(30'000.3F, 1'000, {2, 2}), tokens).outcome, Outcome::kNotApplicable);
+  EXPECT_EQ(judge(run_of(image(30'000.3F, 1'000, {2, 2}), tokens), "InputNormalisation").at(4).outcome,
             Outcome::kFired);
 }
 

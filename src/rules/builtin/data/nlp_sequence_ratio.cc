@@ -17,6 +17,7 @@
 #include "rules/tensor_elements.h"
 
 namespace trainwarden::rules {
+namespace nlp_sequence_ratio_rule {
 namespace {
 
 constexpr std::int64_t kTokenInterval = 10;
@@ -121,6 +122,7 @@ Needs whole values of `embedding_inputs`. Not among the default rules: what 0 me
 much, is the program's own. Evidence: `percent_of_token_T`.)";
 
 }  // namespace
+}  // namespace nlp_sequence_ratio_rule
 
 RuleKind nlp_sequence_ratio() {
   RuleDescription description;
@@ -131,9 +133,9 @@ RuleKind nlp_sequence_ratio() {
                             {"token_values", "0", "tokens that are counted, separated by commas"},
                             {"token_thresholds_percent", "50", "for each of them the percentage that is put up with"}};
   description.topic = "data";
-  description.details = kDetails;
+  description.details = nlp_sequence_ratio_rule::kDetails;
   description.source = "SageMaker Debugger's documentation";
-  return {std::move(description), create};
+  return {std::move(description), nlp_sequence_ratio_rule::create};
 }
 
 }  // namespace trainwarden::rules

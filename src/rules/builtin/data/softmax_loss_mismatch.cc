@@ -28,6 +28,7 @@
 #include "rules/parameters.h"
 
 namespace trainwarden::rules {
+namespace softmax_loss_mismatch_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -293,6 +294,7 @@ is asked only whether it sums to 1). It cannot see a softmax or sigmoid too few 
 MSELoss does. `log_softmax` before a cross entropy is superfluous but harmless, and does not fire.)";
 
 }  // namespace
+}  // namespace softmax_loss_mismatch_rule
 
 RuleKind softmax_loss_mismatch() {
   RuleDescription description;
@@ -302,12 +304,12 @@ RuleKind softmax_loss_mismatch() {
       "probabilities.";
   description.parameters = {{"patience", "5", "steps in a row that must show it"}};
   description.topic = "data";
-  description.details = kDetails;
+  description.details = softmax_loss_mismatch_rule::kDetails;
   description.source = "TheDeepChecker (Ben Braiek and Khomh 2022), UMLAUT (Schoop et al. 2021); the tests are ours";
   description.by_default = true;
   description.in_process = true;
   description.consequences = {"LossNotDecreasing"};
-  return {std::move(description), create};
+  return {std::move(description), softmax_loss_mismatch_rule::create};
 }
 
 }  // namespace trainwarden::rules

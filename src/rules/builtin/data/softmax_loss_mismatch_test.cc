@@ -36,7 +36,7 @@ std::vector<float> logarithms(std::int64_t step) {
   return numbers;
 }
 
-std::int64_t first_fired(const TestRun& run, std::string_view spec = "SoftmaxLossMismatch") {
+std::int64_t first_mismatch(const TestRun& run, std::string_view spec = "SoftmaxLossMismatch") {
   const Steps steps = steps_with(judge(run, spec), Outcome::kFired);
   return steps.empty() ? -1 : steps.front();
 }
@@ -44,9 +44,9 @@ std::int64_t first_fired(const TestRun& run, std::string_view spec = "SoftmaxLos
 TEST(SoftmaxLossMismatch, ProbabilitiesInACrossEntropy) {
   for (const char* tensor :
        {"CrossEntropyLoss_input_0", "netD.CrossEntropyLoss_input_0", "nll_loss_input_0", "cross_entropy_input_2"}) {
-    EXPECT_EQ(first_fired(predictions_of(tensor, probabilities)), 4) << tensor;
-    EXPECT_EQ(first_fired(predictions_of(tensor, scores)), -1) << tensor;
-    EXPECT_EQ(first_fired(predictions_of(tensor, logarithms)), -1) << tensor;
+    EXPECT_EQ(first_mismatch(predictions_of(tensor, probabilities)), 4) << tensor;
+    EXPECT_EQ(first_mismatch(predictions_of(tensor, scores)), -1) << tensor;
+    EXPECT_EQ(first_mismatch(predictions_of(tensor, logarithms)), -1) << tensor;
   }
   const Verdict verdict = judge(predictions_of("CrossEntropyLoss_input_0", probabilities), "SoftmaxLossMismatch").at(9);
   EXPECT_EQ(verdict.evidence.at(0).quantity, "row_sum");
@@ -61,36 +61,37 @@ TEST(SoftmaxLossMismatch, ARowSumThatIsOffIsNoSoftmax) {
       for (float& number : numbers) number *= 1 - off;
       return numbers;
     };
-    EXPECT_EQ(first_fired(predictions_of("CrossEntropyLoss_input_0", near)) >= 0, fires) << off;
+    EXPECT_EQ(first_mismatch(predictions_of("CrossEntropyLoss_input_0", near)) >= 0, fires) << off;
   }
 }
 
 TEST(SoftmaxLossMismatch, TheStepsMustFollowEachOther) {
   const auto every_other = [](std::int64_t step) { return step % 5 == 4 ? scores(step) : probabilities(step); };
-  EXPECT_EQ(first_fired(predictions_of("CrossEntropyLoss_input_0", every_other)), -1);
-  EXPECT_EQ(first_fired(predictions_of("CrossEntropyLoss_input_0", every_other), "SoftmaxLossMismatch:patience=4"), 3);
+  EXPECT_EQ(first_mismatch(predictions_of("CrossEntropyLoss_input_0", every_other)), -1);
+  EXPECT_EQ(first_mismatch(predictions_of("CrossEntropyLoss_input_0", every_other), "SoftmaxLossMismatch:patience=4"),
+            3);
 }
 
 TEST(SoftmaxLossMismatch, ScoresOrProbabilitiesInNLLLoss) {
-  EXPECT_EQ(first_fired(predictions_of("NLLLoss_input_0", scores)), 4);
-  EXPECT_EQ(first_fired(predictions_of("NLLLoss_input_0", probabilities)), 4);
-  EXPECT_EQ(first_fired(predictions_of("NLLLoss_input_0", logarithms)), -1);
-  EXPECT_EQ(first_fired(predictions_of("GaussianNLLLoss_input_0", scores)), -1);  // takes anything
+  EXPECT_EQ(first_mismatch(predictions_of("NLLLoss_input_0", scores)), 4);
+  EXPECT_EQ(first_mismatch(predictions_of("NLLLoss_input_0", probabilities)), 4);
+  EXPECT_EQ(first_mismatch(predictions_of("NLLLoss_input_0", logarithms)), -1);
+  EXPECT_EQ(first_mismatch(predictions_of("GaussianNLLLoss_input_0", scores)), -1);  // takes anything
 }
 
 TEST(SoftmaxLossMismatch, SigmoidOutputsInALossWithLogits) {
   const TestRun run = predictions_of("BCEWithLogitsLoss_input_0", probabilities);
-  EXPECT_EQ(first_fired(run), 29);  // the 30th step
+  EXPECT_EQ(first_mismatch(run), 29);  // the 30th step
   EXPECT_LT(judge(run, "SoftmaxLossMismatch").at(29).confidence, 1);
-  EXPECT_EQ(first_fired(predictions_of("BCEWithLogitsLoss_input_0", scores)), -1);
+  EXPECT_EQ(first_mismatch(predictions_of("BCEWithLogitsLoss_input_0", scores)), -1);
   const auto narrow = [](std::int64_t) { return std::vector<float>{.3F, .4F, .5F, .6F, .7F, .5F, .5F, .5F}; };
-  EXPECT_EQ(first_fired(predictions_of("BCEWithLogitsLoss_input_0", narrow)), -1);
-  EXPECT_EQ(first_fired(predictions_of("BCELoss_input_0", probabilities)), -1);  // which takes probabilities
+  EXPECT_EQ(first_mismatch(predictions_of("BCEWithLogitsLoss_input_0", narrow)), -1);
+  EXPECT_EQ(first_mismatch(predictions_of("BCELoss_input_0", probabilities)), -1);  // which takes probabilities
 }
 
 TEST(SoftmaxLossMismatch, ScoresThatWereOnceOutsideAreNoSigmoids) {
   const auto settles = [](std::int64_t step) { return step == 0 ? scores(1) : probabilities(step); };
-  EXPECT_EQ(first_fired(predictions_of("BCEWithLogitsLoss_input_0", settles)), -1);
+  EXPECT_EQ(first_mismatch(predictions_of("BCEWithLogitsLoss_input_0", settles)), -1);
 }
 
 TEST(SoftmaxLossMismatch, ANegativeCrossEntropy) {
@@ -102,19 +103,19 @@ TEST(SoftmaxLossMismatch, ANegativeCrossEntropy) {
     for (std::int64_t step = 0; step < 6; ++step) {
       run.add({.step = step, .tensors = {scalar(tensor, step == 0 ? 0.1F : -0.5F, {"losses"})}});
     }
-    EXPECT_EQ(first_fired(run), fires ? 5 : -1) << tensor;
+    EXPECT_EQ(first_mismatch(run), fires ? 5 : -1) << tensor;
   }
 }
 
 TEST(SoftmaxLossMismatch, NaNIsNothingToGoBy) {
   const auto broken = [](std::int64_t) { return std::vector<float>(8, NAN); };
   for (const char* tensor : {"CrossEntropyLoss_input_0", "NLLLoss_input_0", "BCEWithLogitsLoss_input_0"}) {
-    EXPECT_EQ(first_fired(predictions_of(tensor, broken)), -1) << tensor;
+    EXPECT_EQ(first_mismatch(predictions_of(tensor, broken)), -1) << tensor;
   }
   TestRun run;
   run.add_steps(0, 0);
   run.add({.step = 1, .tensors = {scalar("nll_loss_output_0", NAN, {"losses"})}});
-  EXPECT_EQ(first_fired(run, "SoftmaxLossMismatch:patience=1"), -1);
+  EXPECT_EQ(first_mismatch(run, "SoftmaxLossMismatch:patience=1"), -1);
 }
 
 TEST(SoftmaxLossMismatch, LossesThatItDoesNotKnowAreNotJudged) {

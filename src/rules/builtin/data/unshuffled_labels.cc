@@ -19,6 +19,7 @@
 #include "rules/tensor_elements.h"
 
 namespace trainwarden::rules {
+namespace unshuffled_labels_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -155,6 +156,7 @@ a GAN do not fire. Time series that are rightly in order may: leave the rule out
 `alike_across_batches`, `alike_within_batch`, `alike_by_chance`.)";
 
 }  // namespace
+}  // namespace unshuffled_labels_rule
 
 RuleKind unshuffled_labels() {
   RuleDescription description;
@@ -164,11 +166,11 @@ RuleKind unshuffled_labels() {
       {"threshold", "0.5", "excess of alike neighbours over chance, from 0 (random order) to 1 (sorted)"},
       {"batches", "20", "batches that are counted before they are judged"}};
   description.topic = "data";
-  description.details = kDetails;
+  description.details = unshuffled_labels_rule::kDetails;
   description.source = "ours";
   description.by_default = true;
   description.consequences = {"LossNotDecreasing", "LossSpike"};
-  return {std::move(description), create};
+  return {std::move(description), unshuffled_labels_rule::create};
 }
 
 }  // namespace trainwarden::rules

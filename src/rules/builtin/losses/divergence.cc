@@ -19,6 +19,7 @@
 #include "rules/parameters.h"
 
 namespace trainwarden::rules {
+namespace divergence_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 100'000;
@@ -168,6 +169,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace divergence_rule
 
 RuleKind divergence() {
   RuleDescription description;
@@ -191,7 +193,7 @@ are left out; a loss that becomes NaN is NonFiniteOrigin's. A loss that grows sl
   description.by_default = true;
   description.in_process = true;
   description.consequences = {"LossNotDecreasing", "LossDrift", "Overtraining", "Overfit"};
-  return {std::move(description), create};
+  return {std::move(description), divergence_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -18,6 +18,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace initial_loss_rule {
 namespace {
 
 // As sure of the wrong class as 20 to 1: embeddings and deep heads of small models often begin with less.
@@ -128,6 +129,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace initial_loss_rule
 
 RuleKind initial_loss() {
   RuleDescription description;
@@ -148,7 +150,7 @@ Notes, not issues: a smaller excess, a loss that is too low (a pretrained model,
   description.source = "TheDeepChecker's check of the first loss; the exceptions are ours";
   description.by_default = true;
   description.in_process = true;
-  return {std::move(description), create};
+  return {std::move(description), initial_loss_rule::create};
 }
 
 }  // namespace trainwarden::rules

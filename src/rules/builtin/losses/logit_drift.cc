@@ -21,6 +21,7 @@
 #include "rules/tensor_elements.h"
 
 namespace trainwarden::rules {
+namespace logit_drift_rule {
 namespace {
 
 constexpr std::int64_t kJudgedInterval = 10;  // whole predictions are needed
@@ -160,6 +161,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace logit_drift_rule
 
 RuleKind logit_drift() {
   RuleDescription description;
@@ -181,7 +183,7 @@ Not one of the default rules: scores also grow with the confidence of a classifi
 outputs of a regression are no scores. Batches with a score that is not finite are passed over, unless it is a mask
 (-infinity) beside finite ones. It cannot tell a shift of all scores from the growth of the largest.)";
   description.source = "Wortsman et al. 2023 and the z-loss of PaLM; the limits are ours";
-  return {std::move(description), create};
+  return {std::move(description), logit_drift_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -17,6 +17,7 @@
 #include "rules/parameters.h"
 
 namespace trainwarden::rules {
+namespace loss_drift_rule {
 namespace {
 
 constexpr const char* kAdvice =
@@ -99,6 +100,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace loss_drift_rule
 
 RuleKind loss_drift() {
   RuleDescription description;
@@ -125,7 +127,7 @@ makes the task harder, or in reinforcement learning, whose loss grows with the r
   description.by_default = true;
   description.in_process = true;
   description.consequences = {"LossNotDecreasing", "Overtraining"};
-  return {std::move(description), create};
+  return {std::move(description), loss_drift_rule::create};
 }
 
 }  // namespace trainwarden::rules

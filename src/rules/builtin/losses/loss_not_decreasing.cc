@@ -28,6 +28,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace loss_not_decreasing_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
@@ -176,6 +177,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace loss_not_decreasing_rule
 
 RuleKind loss_not_decreasing() {
   RuleDescription description;
@@ -210,7 +212,7 @@ fire in nearly every training. LossSpike, LossDrift and Divergence know the nois
   description.source = "the documented rule of SageMaker Debugger";
   description.in_process = true;
   description.consequences = {"Overtraining"};
-  return {std::move(description), create};
+  return {std::move(description), loss_not_decreasing_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -22,6 +22,7 @@
 #include "rules/training_facts.h"
 
 namespace trainwarden::rules {
+namespace loss_spike_rule {
 namespace {
 
 constexpr double kSmall = 0.05;  // of the loss of the first steps
@@ -142,6 +143,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace loss_spike_rule
 
 RuleKind loss_spike() {
   RuleDescription description;
@@ -170,7 +172,7 @@ used to learn the noise. Losses of eval steps are not judged.)";
   description.by_default = true;
   description.in_process = true;
   description.consequences = {"Divergence", "LossNotDecreasing", "LossDrift", "Overtraining"};
-  return {std::move(description), create};
+  return {std::move(description), loss_spike_rule::create};
 }
 
 }  // namespace trainwarden::rules

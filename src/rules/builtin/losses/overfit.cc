@@ -21,6 +21,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace overfit_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
@@ -162,6 +163,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace overfit_rule
 
 RuleKind overfit() {
   RuleDescription description;
@@ -183,7 +185,7 @@ with `loss`. A NaN validation loss fires. A training loss that is zero or negati
 
 Not one of the default rules: with its documented defaults it fires in nearly every training that fits its data well.)";
   description.source = "the documented rule of SageMaker Debugger; the pairing of steps is ours";
-  return {std::move(description), create};
+  return {std::move(description), overfit_rule::create};
 }
 
 }  // namespace trainwarden::rules

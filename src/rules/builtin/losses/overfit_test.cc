@@ -9,7 +9,7 @@ namespace {
 
 using Steps = std::vector<std::int64_t>;
 
-const std::vector<std::string> kLosses = {"losses"};
+const std::vector<std::string> kLossCollection = {"losses"};
 
 class Losses {
  public:
@@ -19,7 +19,7 @@ class Losses {
 
  private:
   Losses& add(float loss, Mode mode) {
-    run_.add({.step = step_++, .tensors = {scalar("loss", loss, kLosses)}, .mode = mode});
+    run_.add({.step = step_++, .tensors = {scalar("loss", loss, kLossCollection)}, .mode = mode});
     return *this;
   }
   TestRun run_;
@@ -58,11 +58,11 @@ TEST(Overfit, StartStepAndThreshold) {
 TEST(Overfit, LossesOfOneStepArePairedByName) {
   TestRun run;
   const auto pair = [](float train, float validation) {
-    return std::vector{scalar("train-rmse", train, kLosses), scalar("validation-rmse", validation, kLosses)};
+    return std::vector{scalar("train-rmse", train, kLossCollection), scalar("validation-rmse", validation, kLossCollection)};
   };
   run.add({.step = 0, .tensors = pair(1, 1)});
   run.add({.step = 1, .tensors = pair(1, 1.2F)});
-  run.add({.step = 2, .tensors = {scalar("loss", 1, kLosses), scalar("val_loss", 3, kLosses)}});
+  run.add({.step = 2, .tensors = {scalar("loss", 1, kLossCollection), scalar("val_loss", 3, kLossCollection)}});
   const auto verdicts = judge(run, "Overfit");
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{1, 2}));
   EXPECT_EQ(verdicts.at(1).evidence.at(0).tensor, "rmse");

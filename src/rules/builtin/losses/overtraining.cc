@@ -21,6 +21,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace overtraining_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
@@ -155,6 +156,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace overtraining_rule
 
 RuleKind overtraining() {
   RuleDescription description;
@@ -176,7 +178,7 @@ than `delta` counts; NaN does, too. Fires when the count reaches the patience of
 Not one of the default rules: a batch's loss is noisy, and five steps without a new best are ordinary. Set the patience to
 several epochs' worth of steps.)";
   description.source = "the documented rule of SageMaker Debugger; how train and validation go together is ours";
-  return {std::move(description), create};
+  return {std::move(description), overtraining_rule::create};
 }
 
 }  // namespace trainwarden::rules

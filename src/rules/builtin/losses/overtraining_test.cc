@@ -9,13 +9,13 @@ namespace {
 
 using Steps = std::vector<std::int64_t>;
 
-const std::vector<std::string> kLosses = {"losses"};
+const std::vector<std::string> kLossNames = {"losses"};
 
 TestRun run_of(const std::vector<std::pair<Mode, float>>& losses) {
   TestRun run;
   std::int64_t step = 0;
   for (const auto& [mode, loss] : losses) {
-    run.add({.step = step++, .tensors = {scalar("loss", loss, kLosses)}, .mode = mode});
+    run.add({.step = step++, .tensors = {scalar("loss", loss, kLossNames)}, .mode = mode});
   }
   return run;
 }

@@ -78,8 +78,8 @@ TEST(SpikeDetector, WhatHasNoLogarithmIsLeftOut) {
   SpikeDetector detector({});
   EXPECT_EQ(detector.start_level(), 0);
   for (int step = 0; step < 100; ++step) detector.add(step, 2);
-  const double kNaN = std::numeric_limits<double>::quiet_NaN();
-  for (const double x : {0.0, -1.0, kNaN, std::numeric_limits<double>::infinity()}) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double x : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {
     EXPECT_EQ(detector.add(100, x).state, SpikeState::kUnfit);
   }
   EXPECT_EQ(detector.add(101, 2).state, SpikeState::kCalm);

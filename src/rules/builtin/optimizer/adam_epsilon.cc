@@ -19,6 +19,7 @@
 #include "rules/training_facts.h"
 
 namespace trainwarden::rules {
+namespace adam_epsilon_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -90,6 +91,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace adam_epsilon_rule
 
 RuleKind adam_epsilon() {
   RuleDescription description;
@@ -108,7 +110,7 @@ converged, small gradients are ordinary.)";
   description.source = "Wortsman et al. 2023, on instabilities of small-scale transformers";
   description.in_process = true;
   description.consequences = {"LossNotDecreasing", "UnchangedTensor"};
-  return {std::move(description), create};
+  return {std::move(description), adam_epsilon_rule::create};
 }
 
 }  // namespace trainwarden::rules

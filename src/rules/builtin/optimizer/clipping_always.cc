@@ -18,6 +18,7 @@
 #include "rules/training_facts.h"
 
 namespace trainwarden::rules {
+namespace clipping_always_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 10'000'000;
@@ -88,6 +89,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace clipping_always_rule
 
 RuleKind clipping_always() {
   RuleDescription description;
@@ -104,7 +106,7 @@ is not finite ends the count.
 Not one of the default rules: many language models are trained so on purpose.)";
   description.source = "ours, after the clipping bug of the BLOOM training (DeepSpeed 1801)";
   description.in_process = true;
-  return {std::move(description), create};
+  return {std::move(description), clipping_always_rule::create};
 }
 
 }  // namespace trainwarden::rules

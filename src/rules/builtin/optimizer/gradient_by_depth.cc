@@ -22,6 +22,7 @@
 #include "rules/training_facts.h"
 
 namespace trainwarden::rules {
+namespace gradient_by_depth_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -161,6 +162,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace gradient_by_depth_rule
 
 RuleKind gradient_by_depth() {
   RuleDescription description;
@@ -185,7 +187,7 @@ model lists first and last.)";
   description.by_default = true;
   description.in_process = true;
   description.consequences = {"VanishingGradient", "LossNotDecreasing", "UnchangedTensor", "AdamEpsilon"};
-  return {std::move(description), create};
+  return {std::move(description), gradient_by_depth_rule::create};
 }
 
 }  // namespace trainwarden::rules

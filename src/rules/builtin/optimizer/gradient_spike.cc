@@ -21,6 +21,7 @@
 #include "rules/training_facts.h"
 
 namespace trainwarden::rules {
+namespace gradient_spike_rule {
 namespace {
 
 constexpr double kLevelWeight = 0.05;  // of the newest norm in a gradient's own level
@@ -183,6 +184,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace gradient_spike_rule
 
 RuleKind gradient_spike() {
   RuleDescription description;
@@ -209,7 +211,7 @@ Norms that are zero or not finite are left out: see NonFiniteOrigin.)";
   description.by_default = true;
   description.in_process = true;
   description.consequences = {"LossSpike", "Divergence", "LossNotDecreasing", "LossDrift", "GradientByDepth"};
-  return {std::move(description), create};
+  return {std::move(description), gradient_spike_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -21,6 +21,7 @@
 #include "rules/training_facts.h"
 
 namespace trainwarden::rules {
+namespace learning_rate_jump_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -141,6 +142,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace learning_rate_jump_rule
 
 RuleKind learning_rate_jump() {
   RuleDescription description;
@@ -166,7 +168,7 @@ fall by more than `jump` times. A jump that lies within one step of a schedule b
   description.consequences = {"LossSpike",         "Divergence",      "LossDrift",       "GradientSpike",
                               "LossNotDecreasing", "NonFiniteOrigin", "ExplodingTensor", "WeightUpdateRatio",
                               "NoOpUpdate",        "DeadRelu",        "UnchangedTensor"};
-  return {std::move(description), create};
+  return {std::move(description), learning_rate_jump_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -28,6 +28,7 @@
 #include "rules/training_facts.h"
 
 namespace trainwarden::rules {
+namespace no_op_update_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -227,6 +228,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace no_op_update_rule
 
 RuleKind no_op_update() {
   RuleDescription description;
@@ -253,7 +255,7 @@ of the weights and statistics of the gradients of the same steps, and cannot see
   description.source = "TrainCheck (OSDI 2025), cases of frozen and disconnected parameters; the limits are ours";
   description.by_default = true;
   description.consequences = {"LossNotDecreasing", "UnchangedTensor", "WeightUpdateRatio", "Overtraining"};
-  return {std::move(description), create};
+  return {std::move(description), no_op_update_rule::create};
 }
 
 }  // namespace trainwarden::rules

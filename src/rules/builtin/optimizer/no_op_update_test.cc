@@ -9,7 +9,7 @@ namespace {
 
 using Steps = std::vector<std::int64_t>;
 
-const std::string kModel = R"({"modules": [], "foreign": 0, "parameters": [
+const std::string kNoOpModel = R"({"modules": [], "foreign": 0, "parameters": [
   {"name": "a.weight", "trainable": true, "optimized": true}, {"name": "b.weight", "trainable": true, "optimized": true},
   {"name": "c.weight", "trainable": true, "optimized": true},
   {"name": "frozen.weight", "trainable": false, "optimized": false}]})";
@@ -24,7 +24,7 @@ struct Shown {
 };
 
 // Forty steps of three parameters, of which a and c are healthy.
-TestRun run_of(const Shown& shown) {
+TestRun no_op_run(const Shown& shown) {
   TestRun run;
   for (std::int64_t step = 0; step < 40; ++step) {
     const auto moving = 0.1F + static_cast<float>(step);
@@ -34,7 +34,7 @@ TestRun run_of(const Shown& shown) {
                     summarised("b.weight", {shown.b_moves ? moving : shown.b_weight}, {"weights"}),
                     summarised("frozen.weight", {1}, {"weights"}), reduced("gradient/a.weight", {1}, {"gradients"}),
                     reduced("gradient/c.weight", {1}, {"gradients"}),
-                    strings("trainwarden/model", {kModel}, {"signals"})}};
+                    strings("trainwarden/model", {kNoOpModel}, {"signals"})}};
     if (!shown.b_gradient.empty()) one.tensors.push_back(reduced("gradient/b.weight", shown.b_gradient, {"gradients"}));
     if (shown.rate >= 0) one.tensors.push_back(scalar("trainwarden/learning_rate/0", shown.rate, {"signals"}));
     if (shown.is_skipped) one.tensors.push_back(scalar("trainwarden/amp/skipped", 1, {"signals"}));
@@ -45,7 +45,7 @@ TestRun run_of(const Shown& shown) {
 }
 
 Verdicts judge_shown(const Shown& shown) {
-  return judge(run_of(shown), "NoOpUpdate");
+  return judge(no_op_run(shown), "NoOpUpdate");
 }
 
 TEST(NoOpUpdate, HealthyParametersAreOk) {

@@ -25,6 +25,7 @@
 #include "rules/training_facts.h"
 
 namespace trainwarden::rules {
+namespace non_finite_origin_rule {
 namespace {
 
 constexpr std::int64_t kSkippedSteps = 3;
@@ -174,6 +175,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters&) {
 }
 
 }  // namespace
+}  // namespace non_finite_origin_rule
 
 RuleKind non_finite_origin() {
   RuleDescription description;
@@ -204,7 +206,7 @@ happens three times in a row.)";
                               "LossNotDecreasing", "GradientSpike", "VanishingGradient", "GradientByDepth",
                               "Overfit",           "Overtraining",  "NoOpUpdate",        "WeightUpdateRatio",
                               "UnchangedTensor",   "DeadRelu"};
-  return {std::move(description), create};
+  return {std::move(description), non_finite_origin_rule::create};
 }
 
 }  // namespace trainwarden::rules

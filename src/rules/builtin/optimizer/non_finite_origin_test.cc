@@ -10,7 +10,7 @@ namespace {
 
 using Steps = std::vector<std::int64_t>;
 
-const std::string kModel = R"({"modules": [{"name": "", "kind": "Net"}, {"name": "stem", "kind": "Conv2d"},
+const std::string kOriginModel = R"({"modules": [{"name": "", "kind": "Net"}, {"name": "stem", "kind": "Conv2d"},
   {"name": "act", "kind": "ReLU"}, {"name": "head", "kind": "Linear"}], "parameters": [], "foreign": 0})";
 
 // The tensors of one step; each can be made not finite.
@@ -37,7 +37,7 @@ TestStep training_step(const StepOf& at) {
                   reduced("gradient/stem.weight", value("gradient/stem.weight"), {"gradients"}),
                   reduced("head.weight", value("head.weight"), {"weights"}),
                   reduced("stem.weight", value("stem.weight"), {"weights"})};
-  if (at.knows_model) step.tensors.push_back(strings("trainwarden/model", {kModel}, {"signals"}));
+  if (at.knows_model) step.tensors.push_back(strings("trainwarden/model", {kOriginModel}, {"signals"}));
   if (at.skipped >= 0) {
     step.tensors.push_back(scalar("trainwarden/amp/skipped", static_cast<float>(at.skipped), {"signals"}));
   }

@@ -15,6 +15,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace vanishing_gradient_rule {
 namespace {
 
 constexpr const char* kAdvice =
@@ -70,6 +71,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace vanishing_gradient_rule
 
 RuleKind vanishing_gradient() {
   RuleDescription description;
@@ -92,7 +94,7 @@ GradientByDepth and NoOpUpdate are the ones that look at more than that.)";
   description.source = "the documented rule of SageMaker Debugger";
   description.in_process = true;
   description.consequences = {"LossNotDecreasing", "UnchangedTensor"};
-  return {std::move(description), create};
+  return {std::move(description), vanishing_gradient_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -21,6 +21,7 @@
 #include "trainwarden/trial.h"
 
 namespace trainwarden::rules {
+namespace weight_update_ratio_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -138,6 +139,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace weight_update_ratio_rule
 
 RuleKind weight_update_ratio() {
   RuleDescription description;
@@ -158,7 +160,7 @@ does not fire: that is NonFiniteOrigin's.
 
 Not one of the default rules: it needs weights whole, and a weight that begins at zero has a ratio as large as you like.)";
   description.source = "the documented rule of SageMaker Debugger; the formula of the ratio is ours";
-  return {std::move(description), create};
+  return {std::move(description), weight_update_ratio_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -11,7 +11,7 @@ using Steps = std::vector<std::int64_t>;
 
 const std::vector<std::string> kWeights = {"weights"};
 
-TestRun run_of(const std::vector<std::vector<float>>& values, std::int64_t interval = 1) {
+TestRun ratio_run(const std::vector<std::vector<float>>& values, std::int64_t interval = 1) {
   TestRun run;
   std::int64_t step = 0;
   for (const auto& value : values) {
@@ -22,7 +22,7 @@ TestRun run_of(const std::vector<std::vector<float>>& values, std::int64_t inter
 }
 
 TEST(WeightUpdateRatio, TooMuchAndTooLittle) {
-  const auto verdicts = judge(run_of({{1, -1}, {2, -2}, {30, -30}, {30, -30}}), "WeightUpdateRatio");
+  const auto verdicts = judge(ratio_run({{1, -1}, {2, -2}, {30, -30}, {30, -30}}), "WeightUpdateRatio");
   EXPECT_EQ(verdicts.at(0).outcome, Outcome::kInsufficientData);
   EXPECT_EQ(verdicts.at(1).outcome, Outcome::kOk);  // by as much as its size
   ASSERT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{2, 3}));
@@ -35,7 +35,7 @@ TEST(WeightUpdateRatio, TooMuchAndTooLittle) {
 }
 
 TEST(WeightUpdateRatio, NumStepsChoosesTheEarlierStep) {
-  const TestRun run = run_of({{1}, {1}, {1}, {100}, {100}}, 5);  // 0, 5, 10, 15, 20
+  const TestRun run = ratio_run({{1}, {1}, {1}, {100}, {100}}, 5);  // 0, 5, 10, 15, 20
   EXPECT_EQ(steps_with(judge(run, "WeightUpdateRatio:num_steps=8"), Outcome::kInsufficientData), (Steps{0, 5}));
   const auto verdicts = judge(run, "WeightUpdateRatio:num_steps=8,small_threshold=0");
   EXPECT_EQ(verdicts.at(10).outcome, Outcome::kOk);
@@ -43,13 +43,13 @@ TEST(WeightUpdateRatio, NumStepsChoosesTheEarlierStep) {
 }
 
 TEST(WeightUpdateRatio, EpsilonAndThresholds) {
-  const TestRun run = run_of({{0}, {1}});
+  const TestRun run = ratio_run({{0}, {1}});
   EXPECT_EQ(steps_with(judge(run, "WeightUpdateRatio"), Outcome::kFired), (Steps{1}));
   EXPECT_TRUE(steps_with(judge(run, "WeightUpdateRatio:epsilon=0.1"), Outcome::kFired).empty());  // exactly 10
 }
 
 TEST(WeightUpdateRatio, NaNDoesNotFire) {
-  EXPECT_TRUE(steps_with(judge(run_of({{1}, {NAN}, {1}}), "WeightUpdateRatio"), Outcome::kFired).empty());
+  EXPECT_TRUE(steps_with(judge(ratio_run({{1}, {NAN}, {1}}), "WeightUpdateRatio"), Outcome::kFired).empty());
 }
 
 TEST(WeightUpdateRatio, EvalStepsStatisticsAndOtherShapes) {

@@ -16,6 +16,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace all_zero_rule {
 namespace {
 
 constexpr double kAll = 100;
@@ -97,6 +98,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace all_zero_rule
 
 RuleKind all_zero() {
   return {{.name = "AllZero",
@@ -113,7 +115,7 @@ RuleKind all_zero() {
            .by_default = false,
            .in_process = true,
            .consequences = {}},
-          create};
+          all_zero_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -19,6 +19,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace exploding_tensor_rule {
 namespace {
 
 constexpr const char* kNanCount = "nan_count";
@@ -139,6 +140,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace exploding_tensor_rule
 
 RuleKind exploding_tensor() {
   return {
@@ -163,7 +165,7 @@ RuleKind exploding_tensor() {
        .by_default = true,
        .in_process = true,
        .consequences = {"LossNotDecreasing", "LossSpike", "Divergence", "LossDrift", "GradientSpike"}},
-      create};
+      exploding_tensor_rule::create};
 }
 
 }  // namespace trainwarden::rules

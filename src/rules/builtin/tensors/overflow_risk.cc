@@ -25,6 +25,7 @@
 #include "rules/training_facts.h"
 
 namespace trainwarden::rules {
+namespace overflow_risk_rule {
 namespace {
 
 constexpr double kLargestFloat16 = 65504;
@@ -244,6 +245,7 @@ std::vector<RuleParameter> parameters() {
 }
 
 }  // namespace
+}  // namespace overflow_risk_rule
 
 RuleKind overflow_risk() {
   RuleDescription description;
@@ -251,7 +253,7 @@ RuleKind overflow_risk() {
   description.summary =
       "Fires when the values of a float16 or bfloat16 tensor come near the largest number of the type, or run towards "
       "it.";
-  description.parameters = parameters();
+  description.parameters = overflow_risk_rule::parameters();
   description.topic = "tensors";
   description.details =
       R"(A check of a tensor is a step that holds it. Of each chosen tensor in float16 or bfloat16 it takes the largest
@@ -274,7 +276,7 @@ models hold a few constant activations in the thousands, which is near the limit
   description.source = "TheDeepChecker (growth above 2 within five checks); the ranges are those of the types";
   description.by_default = true;
   description.in_process = true;
-  return {std::move(description), create};
+  return {std::move(description), overflow_risk_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -23,6 +23,7 @@
 #include "trainwarden/trial.h"
 
 namespace trainwarden::rules {
+namespace similar_across_runs_rule {
 namespace {
 
 constexpr std::int64_t kSaveInterval = 10;
@@ -140,6 +141,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace similar_across_runs_rule
 
 RuleKind similar_across_runs() {
   return {
@@ -161,7 +163,7 @@ RuleKind similar_across_runs() {
        .by_default = false,
        .in_process = false,
        .consequences = {}},
-      create};
+      similar_across_runs_rule::create};
 }
 
 }  // namespace trainwarden::rules

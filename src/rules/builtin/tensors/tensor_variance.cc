@@ -17,6 +17,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace tensor_variance_rule {
 namespace {
 
 constexpr const char* kAdvice =
@@ -106,6 +107,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace tensor_variance_rule
 
 RuleKind tensor_variance() {
   return {{.name = "TensorVariance",
@@ -126,7 +128,7 @@ RuleKind tensor_variance() {
            .by_default = false,
            .in_process = true,
            .consequences = {}},
-          create};
+          tensor_variance_rule::create};
 }
 
 }  // namespace trainwarden::rules

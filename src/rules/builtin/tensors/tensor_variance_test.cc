@@ -7,14 +7,14 @@
 namespace trainwarden::rules {
 namespace {
 
-TestRun one_step(std::vector<TestTensor> tensors) {
+TestRun variance_step(std::vector<TestTensor> tensors) {
   TestRun run;
   run.add({.step = 0, .tensors = std::move(tensors)});
   return run;
 }
 
 TEST(TensorVariance, TheBoundsThemselvesAreFine) {
-  const TestRun run = one_step({kept("a", {-2, 2}), reduced("b", {-2, 2})});  // variance 4
+  const TestRun run = variance_step({kept("a", {-2, 2}), reduced("b", {-2, 2})});  // variance 4
   EXPECT_EQ(judge(run, "TensorVariance:tensor_regex=.,max_threshold=4,min_threshold=4").at(0).outcome, Outcome::kOk);
   const Verdict high = judge(run, "TensorVariance:tensor_regex=.,max_threshold=3.99").at(0);
   ASSERT_EQ(high.outcome, Outcome::kFired);
@@ -26,7 +26,7 @@ TEST(TensorVariance, TheBoundsThemselvesAreFine) {
 }
 
 TEST(TensorVariance, TheHighestComesFirstThenTheLowest) {
-  const TestRun run = one_step({kept("a", {0, 0}), kept("b", {-1, 1}), kept("c", {-20, 20}), kept("d", {-30, 30})});
+  const TestRun run = variance_step({kept("a", {0, 0}), kept("b", {-1, 1}), kept("c", {-20, 20}), kept("d", {-30, 30})});
   const Verdict verdict = judge(run, "TensorVariance:tensor_regex=.,max_threshold=100,min_threshold=0.5").at(0);
   ASSERT_EQ(verdict.evidence.size(), 3u);
   EXPECT_EQ(verdict.evidence[0].tensor, "d");
@@ -36,21 +36,21 @@ TEST(TensorVariance, TheHighestComesFirstThenTheLowest) {
 }
 
 TEST(TensorVariance, OnlyWhatIsChosenIsJudged) {
-  const TestRun run = one_step({kept("a", {-2, 2}, {"weights"}), kept("b", {-9, 9})});
+  const TestRun run = variance_step({kept("a", {-2, 2}, {"weights"}), kept("b", {-9, 9})});
   EXPECT_EQ(judge(run, "TensorVariance:collection_names=weights,max_threshold=5").at(0).outcome, Outcome::kOk);
   EXPECT_EQ(judge(run, "TensorVariance:collection_names=gradients,max_threshold=5").at(0).outcome,
             Outcome::kNotApplicable);
 }
 
 TEST(TensorVariance, SingleReductionsAreJudgedWhereTheyTell) {
-  const TestRun run = one_step({single_reductions("a", {{Reduction::kVariance, false, 9}})});
+  const TestRun run = variance_step({single_reductions("a", {{Reduction::kVariance, false, 9}})});
   EXPECT_EQ(judge(run, "TensorVariance:tensor_regex=a,max_threshold=8").at(0).outcome, Outcome::kFired);
-  const TestRun other = one_step({single_reductions("a", {{Reduction::kMean, false, 9}})});
+  const TestRun other = variance_step({single_reductions("a", {{Reduction::kMean, false, 9}})});
   EXPECT_EQ(judge(other, "TensorVariance:tensor_regex=a,max_threshold=8").at(0).outcome, Outcome::kNotApplicable);
 }
 
 TEST(TensorVariance, WhatHasNoVarianceIsNotJudged) {
-  const TestRun run = one_step({kept("a", {1, NAN}), reduced("b", {1, INFINITY}), kept("c", {})});
+  const TestRun run = variance_step({kept("a", {1, NAN}), reduced("b", {1, INFINITY}), kept("c", {})});
   const Verdict verdict = judge(run, "TensorVariance:tensor_regex=.,max_threshold=0").at(0);
   EXPECT_EQ(verdict.outcome, Outcome::kNotApplicable);
   EXPECT_NE(verdict.message.find("holds a NaN"), std::string::npos) << verdict.message;

@@ -24,6 +24,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace unchanged_tensor_rule {
 namespace {
 
 constexpr std::size_t kMostHeldBytes = std::size_t{256} << 20;
@@ -134,6 +135,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace unchanged_tensor_rule
 
 RuleKind unchanged_tensor() {
   return {
@@ -158,7 +160,7 @@ RuleKind unchanged_tensor() {
        .by_default = false,
        .in_process = true,
        .consequences = {}},
-      create};
+      unchanged_tensor_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -22,6 +22,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace amp_overflow_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -162,6 +163,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace amp_overflow_rule
 
 RuleKind amp_overflow() {
   return {
@@ -183,7 +185,7 @@ RuleKind amp_overflow() {
        .by_default = true,
        .in_process = true,
        .consequences = {"LossNotDecreasing"}},
-      create};
+      amp_overflow_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -12,7 +12,7 @@ struct Scaled {
   bool skipped = false;
 };
 
-TestRun run_of(const std::vector<Scaled>& steps) {
+TestRun scaled_run(const std::vector<Scaled>& steps) {
   TestRun run;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     run.add({.step = static_cast<std::int64_t>(i),
@@ -37,7 +37,7 @@ std::vector<Scaled> halving(double scale, std::size_t good_steps) {
 }
 
 bool fires(const std::vector<Scaled>& steps, std::string_view spec = "AmpOverflow") {
-  return !steps_with(judge(run_of(steps), spec), Outcome::kFired).empty();
+  return !steps_with(judge(scaled_run(steps), spec), Outcome::kFired).empty();
 }
 
 TEST(AmpOverflow, FindingTheScaleAtTheStartIsFine) {
@@ -48,7 +48,7 @@ TEST(AmpOverflow, FindingTheScaleAtTheStartIsFine) {
 
 TEST(AmpOverflow, ThreeSkippedStepsInARowFire) {
   const auto verdicts =
-      judge(run_of(good(110, 1024) + std::vector<Scaled>{{1024, true}, {512, true}, {256, true}}), "AmpOverflow");
+      judge(scaled_run(good(110, 1024) + std::vector<Scaled>{{1024, true}, {512, true}, {256, true}}), "AmpOverflow");
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{112}));
   const Verdict& verdict = verdicts.at(112);
   EXPECT_EQ(verdict.evidence.at(0).tensor, "trainwarden/amp/skipped");
@@ -63,7 +63,7 @@ TEST(AmpOverflow, CalibrationIsAParameter) {
 }
 
 TEST(AmpOverflow, AScaleBelowOneFiresAtAnyTime) {
-  const auto verdicts = judge(run_of(std::vector<Scaled>{{2, true}, {1, true}, {0.5, true}}), "AmpOverflow");
+  const auto verdicts = judge(scaled_run(std::vector<Scaled>{{2, true}, {1, true}, {0.5, true}}), "AmpOverflow");
   EXPECT_EQ(steps_with(verdicts, Outcome::kOk), (Steps{0, 1}));
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{2}));
   EXPECT_EQ(verdicts.at(2).evidence.at(0).quantity, "scale");
@@ -75,7 +75,7 @@ TEST(AmpOverflow, MoreThanFiveHalvingsInAThousandSteps) {
   for (double scale = 65536; scale > 2048; scale /= 2) steps = steps + halving(scale, 50);
   EXPECT_FALSE(fires(steps));
   steps = steps + halving(2048, 1);
-  const auto verdicts = judge(run_of(steps), "AmpOverflow");
+  const auto verdicts = judge(scaled_run(steps), "AmpOverflow");
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{static_cast<std::int64_t>(steps.size()) - 1}));
   EXPECT_EQ(verdicts.rbegin()->second.evidence.at(0).quantity, "halvings");
   EXPECT_EQ(verdicts.rbegin()->second.evidence.at(0).value, 6);

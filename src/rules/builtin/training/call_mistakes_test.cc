@@ -11,7 +11,7 @@ namespace {
 using signals::Call;
 
 // "z": zero_grad, "f": forward, "b": backward, "s": step, "c": clip, "u": unscale.
-std::vector<Call> calls(std::string_view letters) {
+std::vector<Call> call_list(std::string_view letters) {
   std::vector<Call> calls;
   for (const char letter : letters) {
     calls.push_back(static_cast<Call>(std::string_view("fbszcu").find(letter) + 1));
@@ -23,11 +23,11 @@ std::vector<Call> calls(std::string_view letters) {
 constexpr CallHistory kBefore{.backward_seen = true, .known = true, .steps_since_backward = 1};
 
 bool finds(CallMistake mistake, std::string_view letters, const CallContext& context, CallHistory history = kBefore) {
-  return find_call_mistakes(calls(letters), context, history)[static_cast<std::size_t>(mistake)];
+  return find_call_mistakes(call_list(letters), context, history)[static_cast<std::size_t>(mistake)];
 }
 
 bool finds_any(std::string_view letters, const CallContext& context, CallHistory history = kBefore) {
-  for (const bool found : find_call_mistakes(calls(letters), context, history)) {
+  for (const bool found : find_call_mistakes(call_list(letters), context, history)) {
     if (found) return true;
   }
   return false;
@@ -57,7 +57,7 @@ TEST(CallMistakes, UsualOrdersAreFine) {
 TEST(CallMistakes, AStepMayEndBetweenABackwardPassAndItsUse) {
   CallHistory history = kBefore;
   for (const std::string_view step : {"zfb", "szfb", "szfb", "szfbs"}) {
-    for (const bool found : find_call_mistakes(calls(step), kTwo, history)) EXPECT_FALSE(found) << step;
+    for (const bool found : find_call_mistakes(call_list(step), kTwo, history)) EXPECT_FALSE(found) << step;
   }
 }
 
@@ -111,10 +111,10 @@ TEST(CallMistakes, ABackwardPassWithoutForwardAgainstTheHabit) {
 }
 
 TEST(CallMistakes, Description) {
-  EXPECT_EQ(describe_calls(calls("zffbcus")), "zero_grad, 2 × forward, backward, clip, unscale, step");
+  EXPECT_EQ(describe_calls(call_list("zffbcus")), "zero_grad, 2 × forward, backward, clip, unscale, step");
   EXPECT_EQ(describe_calls({}), "nothing");
-  EXPECT_EQ(describe_calls(calls("fbfbfbfbfbfbfbfbfbfb")).substr(0, 16), "forward, backwar");
-  EXPECT_NE(describe_calls(calls("fbfbfbfbfbfbfbfbfbfb")).find("..."), std::string::npos);
+  EXPECT_EQ(describe_calls(call_list("fbfbfbfbfbfbfbfbfbfb")).substr(0, 16), "forward, backwar");
+  EXPECT_NE(describe_calls(call_list("fbfbfbfbfbfbfbfbfbfb")).find("..."), std::string::npos);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace call_order_rule {
 namespace {
 
 using signals::Call;
@@ -205,6 +206,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace call_order_rule
 
 RuleKind call_order() {
   return {{.name = "CallOrder",
@@ -231,7 +233,7 @@ RuleKind call_order() {
            .by_default = true,
            .in_process = false,
            .consequences = {"LossNotDecreasing", "VanishingGradient", "UnchangedTensor"}},
-          create};
+          call_order_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -25,6 +25,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace checkpoint_integrity_rule {
 namespace {
 
 constexpr std::size_t kMostKinds = 64;
@@ -193,6 +194,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters&) {
 }
 
 }  // namespace
+}  // namespace checkpoint_integrity_rule
 
 RuleKind checkpoint_integrity() {
   return {
@@ -212,7 +214,7 @@ RuleKind checkpoint_integrity() {
        .source = "ours, after reports of large trainings",
        .by_default = true,
        .in_process = false},
-      create};
+      checkpoint_integrity_rule::create};
 }
 
 }  // namespace trainwarden::rules

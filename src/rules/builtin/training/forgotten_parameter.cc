@@ -23,6 +23,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace forgotten_parameter_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
@@ -174,6 +175,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace forgotten_parameter_rule
 
 RuleKind forgotten_parameter() {
   return {{.name = "ForgottenParameter",
@@ -193,7 +195,7 @@ RuleKind forgotten_parameter() {
            .by_default = true,
            .in_process = false,
            .consequences = {"LossNotDecreasing", "UnchangedTensor"}},
-          create};
+          forgotten_parameter_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -20,6 +20,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace hang_rule {
 namespace {
 
 constexpr std::size_t kFewestTimes = 10;  // between steps, before anything is said
@@ -120,6 +121,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace hang_rule
 
 RuleKind hang() {
   return {{.name = "Hang",
@@ -141,7 +143,7 @@ RuleKind hang() {
            .by_default = true,
            .in_process = false,
            .consequences = {"StalledTrainingRule"}},
-          create};
+          hang_rule::create};
 }
 
 }  // namespace trainwarden::rules

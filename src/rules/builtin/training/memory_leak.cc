@@ -23,6 +23,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace memory_leak_rule {
 namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
@@ -140,6 +141,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace memory_leak_rule
 
 RuleKind memory_leak() {
   return {{.name = "MemoryLeak",
@@ -161,7 +163,7 @@ RuleKind memory_leak() {
            .source = "gates as in TraceML; Theil (1950) and Sen (1968) for the slope; the levelling off is ours",
            .by_default = true,
            .in_process = true},
-          create};
+          memory_leak_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -20,6 +20,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace missing_zero_grad_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -90,6 +91,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace missing_zero_grad_rule
 
 RuleKind missing_zero_grad() {
   return {
@@ -109,7 +111,7 @@ RuleKind missing_zero_grad() {
        .by_default = true,
        .in_process = false,
        .consequences = {"LossNotDecreasing", "LossSpike", "Divergence", "GradientSpike", "ExplodingTensor"}},
-      create};
+      missing_zero_grad_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -12,7 +12,7 @@ struct Said {
   std::string calls;
 };
 
-TestRun run_of(const std::vector<Said>& steps) {
+TestRun said_run(const std::vector<Said>& steps) {
   TestRun run;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     run.add({.step = static_cast<std::int64_t>(i),
@@ -22,7 +22,7 @@ TestRun run_of(const std::vector<Said>& steps) {
 }
 
 TEST(MissingZeroGrad, FiresAtTheThirdStepInARow) {
-  const auto verdicts = judge(run_of({{0, "fbs"}, {4, "fbs"}, {4, "fbs"}, {4, "fbs"}}), "MissingZeroGrad");
+  const auto verdicts = judge(said_run({{0, "fbs"}, {4, "fbs"}, {4, "fbs"}, {4, "fbs"}}), "MissingZeroGrad");
   EXPECT_EQ(steps_with(verdicts, Outcome::kOk), (Steps{0, 1, 2}));
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{3}));
   const Verdict& verdict = verdicts.at(3);
@@ -34,39 +34,39 @@ TEST(MissingZeroGrad, FiresAtTheThirdStepInARow) {
 
 TEST(MissingZeroGrad, AccumulationIsFine) {
   const Said cycle{0, "zfbfbfbs"};
-  EXPECT_EQ(steps_with(judge(run_of({cycle, cycle, cycle, cycle}), "MissingZeroGrad"), Outcome::kOk),
+  EXPECT_EQ(steps_with(judge(said_run({cycle, cycle, cycle, cycle}), "MissingZeroGrad"), Outcome::kOk),
             (Steps{0, 1, 2, 3}));
   const Said zeroed_after{0, "fbfbs"};  // its zero_grad lies in the next step, before the backward pass
   EXPECT_TRUE(
-      steps_with(judge(run_of({zeroed_after, {0, "zfbfbs"}, {0, "zfbfbs"}}), "MissingZeroGrad"), Outcome::kFired)
+      steps_with(judge(said_run({zeroed_after, {0, "zfbfbs"}, {0, "zfbfbs"}}), "MissingZeroGrad"), Outcome::kFired)
           .empty());
 }
 
 TEST(MissingZeroGrad, AGanWhoseGeneratorIsZeroedLaterIsFine) {
   const Said step{2, "zfbszfbs"};
-  EXPECT_TRUE(steps_with(judge(run_of({step, step, step, step, step}), "MissingZeroGrad"), Outcome::kFired).empty());
+  EXPECT_TRUE(steps_with(judge(said_run({step, step, step, step, step}), "MissingZeroGrad"), Outcome::kFired).empty());
 }
 
 TEST(MissingZeroGrad, AccumulationThatIsNeverZeroedFires) {
   const Said step{2, "fbfbs"};
-  EXPECT_EQ(steps_with(judge(run_of({step, step, step}), "MissingZeroGrad"), Outcome::kFired), (Steps{2}));
+  EXPECT_EQ(steps_with(judge(said_run({step, step, step}), "MissingZeroGrad"), Outcome::kFired), (Steps{2}));
 }
 
 TEST(MissingZeroGrad, NotInARowIsFine) {
-  EXPECT_TRUE(steps_with(judge(run_of({{2, "fbs"}, {2, "fbs"}, {0, "fbs"}, {2, "fbs"}, {2, "fbs"}}), "MissingZeroGrad"),
+  EXPECT_TRUE(steps_with(judge(said_run({{2, "fbs"}, {2, "fbs"}, {0, "fbs"}, {2, "fbs"}, {2, "fbs"}}), "MissingZeroGrad"),
                          Outcome::kFired)
                   .empty());
 }
 
 TEST(MissingZeroGrad, StepsIsAParameter) {
-  EXPECT_EQ(steps_with(judge(run_of({{2, "fbs"}}), "MissingZeroGrad:steps=1"), Outcome::kFired), (Steps{0}));
+  EXPECT_EQ(steps_with(judge(said_run({{2, "fbs"}}), "MissingZeroGrad:steps=1"), Outcome::kFired), (Steps{0}));
 }
 
 TEST(MissingZeroGrad, WhatIsNotKnownIsNotJudged) {
-  EXPECT_TRUE(steps_with(judge(run_of({{NAN, "fbs"}, {NAN, "fbs"}, {NAN, "fbs"}}), "MissingZeroGrad"), Outcome::kFired)
+  EXPECT_TRUE(steps_with(judge(said_run({{NAN, "fbs"}, {NAN, "fbs"}, {NAN, "fbs"}}), "MissingZeroGrad"), Outcome::kFired)
                   .empty());
   const Said truncated{2, std::string(256, 'f')};
-  EXPECT_TRUE(steps_with(judge(run_of({truncated, truncated, truncated}), "MissingZeroGrad"), Outcome::kFired).empty());
+  EXPECT_TRUE(steps_with(judge(said_run({truncated, truncated, truncated}), "MissingZeroGrad"), Outcome::kFired).empty());
   TestRun run;
   run.add({.step = 0, .tensors = {signal(signals::kStaleGradients, 3)}});
   run.add({.step = 1, .tensors = {calls("fbs")}});

@@ -19,6 +19,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace mode_mistake_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
@@ -102,6 +103,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace mode_mistake_rule
 
 RuleKind mode_mistake() {
   return {{.name = "ModeMistake",
@@ -123,7 +125,7 @@ RuleKind mode_mistake() {
            .by_default = true,
            .in_process = true,
            .consequences = {"LossNotDecreasing", "Overfit"}},
-          create};
+          mode_mistake_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -13,7 +13,7 @@ struct Called {
   double in_eval = 0;
 };
 
-TestRun run_of(const std::vector<Called>& steps) {
+TestRun called_run(const std::vector<Called>& steps) {
   TestRun run;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     run.add({.step = static_cast<std::int64_t>(i),
@@ -39,7 +39,7 @@ constexpr Called kEval{Mode::kEval, 0, 3};
 constexpr Called kWrongEval{Mode::kEval, 3, 0};
 
 TEST(ModeMistake, AForgottenTrainCallFiresAtTheFifthStep) {
-  const auto verdicts = judge(run_of(times(2, kRight) + times(2, kEval) + times(6, kWrong)), "ModeMistake");
+  const auto verdicts = judge(called_run(times(2, kRight) + times(2, kEval) + times(6, kWrong)), "ModeMistake");
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{8, 9}));
   EXPECT_EQ(steps_with(verdicts, Outcome::kOk), (Steps{0, 1, 2, 3, 4, 5, 6, 7}));
   const Verdict& verdict = verdicts.at(8);
@@ -50,13 +50,13 @@ TEST(ModeMistake, AForgottenTrainCallFiresAtTheFifthStep) {
 }
 
 TEST(ModeMistake, ATrainingThatNeverWasInTrainModeIsANote) {
-  const auto verdicts = judge(run_of(times(5, kWrong)), "ModeMistake");
+  const auto verdicts = judge(called_run(times(5, kWrong)), "ModeMistake");
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{4}));
   EXPECT_EQ(verdicts.at(4).severity, Severity::kInfo);
 }
 
 TEST(ModeMistake, AForgottenEvalCall) {
-  const auto verdicts = judge(run_of(times(3, kRight) + times(5, kWrongEval)), "ModeMistake");
+  const auto verdicts = judge(called_run(times(3, kRight) + times(5, kWrongEval)), "ModeMistake");
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{7}));
   EXPECT_EQ(verdicts.at(7).severity, Severity::kWarning);
   EXPECT_EQ(verdicts.at(7).evidence.at(0).tensor, "trainwarden/called_in_train");
@@ -66,13 +66,13 @@ TEST(ModeMistake, SomeModulesInTheOtherModeAreMeant) {
   const Called frozen_batch_norm{Mode::kTrain, 1, 20};
   const Called kept_dropout{Mode::kEval, 2, 5};
   EXPECT_TRUE(
-      steps_with(judge(run_of(times(2, kRight) + times(9, frozen_batch_norm) + times(9, kept_dropout)), "ModeMistake"),
+      steps_with(judge(called_run(times(2, kRight) + times(9, frozen_batch_norm) + times(9, kept_dropout)), "ModeMistake"),
                  Outcome::kFired)
           .empty());
 }
 
 TEST(ModeMistake, NotInARowIsFine) {
-  EXPECT_TRUE(steps_with(judge(run_of(times(1, kRight) + times(4, kWrong) + times(1, kRight) + times(4, kWrong)),
+  EXPECT_TRUE(steps_with(judge(called_run(times(1, kRight) + times(4, kWrong) + times(1, kRight) + times(4, kWrong)),
                                "ModeMistake"),
                          Outcome::kFired)
                   .empty());
@@ -80,7 +80,7 @@ TEST(ModeMistake, NotInARowIsFine) {
 
 TEST(ModeMistake, EvaluationInBetweenDoesNotEndTheRow) {
   EXPECT_EQ(
-      steps_with(judge(run_of(times(1, kRight) + times(4, kWrong) + times(2, kEval) + times(1, kWrong)), "ModeMistake"),
+      steps_with(judge(called_run(times(1, kRight) + times(4, kWrong) + times(2, kEval) + times(1, kWrong)), "ModeMistake"),
                  Outcome::kFired),
       (Steps{7}));
 }
@@ -90,7 +90,7 @@ TEST(ModeMistake, WhatCannotBeJudged) {
   const Called unknown{Mode::kTrain, NAN, NAN};
   const Called no_mode{Mode::kGlobal, 0, 3};
   const Called predicting{Mode::kPredict, 0, 3};
-  const auto verdicts = judge(run_of({none, unknown, no_mode, predicting}), "ModeMistake:steps=1");
+  const auto verdicts = judge(called_run({none, unknown, no_mode, predicting}), "ModeMistake:steps=1");
   EXPECT_EQ(steps_with(verdicts, Outcome::kNotApplicable), (Steps{0, 1, 2, 3}));
   TestRun run;
   run.add({.step = 0, .mode = Mode::kTrain});

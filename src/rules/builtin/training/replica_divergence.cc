@@ -22,6 +22,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace replica_divergence_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
@@ -141,6 +142,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace replica_divergence_rule
 
 RuleKind replica_divergence() {
   return {{.name = "ReplicaDivergence",
@@ -158,7 +160,7 @@ RuleKind replica_divergence() {
            .source = "ours, after reports of large trainings",
            .by_default = true,
            .in_process = false},
-          create};
+          replica_divergence_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -11,7 +11,7 @@ TestTensor weight(const std::string& name, std::vector<float> values) {
 
 // Two workers; what the second one's weight "a" is at the steps 0, 10, 20, ..., while it is `i` on the first. "b" is
 // the same on both.
-TestRun run_of(const std::vector<float>& second) {
+TestRun replica_run(const std::vector<float>& second) {
   TestRun run(2);
   for (std::size_t i = 0; i < second.size(); ++i) {
     for (const int worker : {0, 1}) {
@@ -25,11 +25,11 @@ TestRun run_of(const std::vector<float>& second) {
 }
 
 TEST(ReplicaDivergence, TheSameWeightsAreOk) {
-  EXPECT_EQ(steps_with(judge(run_of({0, 1, 2}), "ReplicaDivergence"), Outcome::kOk), (Steps{0, 10, 20}));
+  EXPECT_EQ(steps_with(judge(replica_run({0, 1, 2}), "ReplicaDivergence"), Outcome::kOk), (Steps{0, 10, 20}));
 }
 
 TEST(ReplicaDivergence, FiresAtTheSecondDifference) {
-  const auto verdicts = judge(run_of({0, 1, 2.5F, 3.5F}), "ReplicaDivergence");
+  const auto verdicts = judge(replica_run({0, 1, 2.5F, 3.5F}), "ReplicaDivergence");
   EXPECT_EQ(steps_with(verdicts, Outcome::kOk), (Steps{0, 10, 20}));
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{30}));
   const Verdict& verdict = verdicts.at(30);
@@ -41,16 +41,16 @@ TEST(ReplicaDivergence, FiresAtTheSecondDifference) {
 }
 
 TEST(ReplicaDivergence, OneBitIsEnough) {
-  EXPECT_EQ(steps_with(judge(run_of({0, 1, 2.0000002F, 3.0000002F, 4}), "ReplicaDivergence"), Outcome::kFired),
+  EXPECT_EQ(steps_with(judge(replica_run({0, 1, 2.0000002F, 3.0000002F, 4}), "ReplicaDivergence"), Outcome::kFired),
             (Steps{30}));
 }
 
 TEST(ReplicaDivergence, AWeightThatComesBackIsFine) {
-  EXPECT_TRUE(steps_with(judge(run_of({0, 9, 2, 9, 4, 9}), "ReplicaDivergence"), Outcome::kFired).empty());
+  EXPECT_TRUE(steps_with(judge(replica_run({0, 9, 2, 9, 4, 9}), "ReplicaDivergence"), Outcome::kFired).empty());
 }
 
 TEST(ReplicaDivergence, WhatNeverWasTheSameIsANote) {
-  const auto verdicts = judge(run_of({9, 9, 9}), "ReplicaDivergence");
+  const auto verdicts = judge(replica_run({9, 9, 9}), "ReplicaDivergence");
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{10, 20}));
   EXPECT_EQ(verdicts.at(10).severity, Severity::kInfo);
 }

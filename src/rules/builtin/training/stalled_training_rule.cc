@@ -18,6 +18,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace stalled_training {
 namespace {
 
 constexpr const char* kAdvice =
@@ -72,6 +73,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace stalled_training
 
 RuleKind stalled_training_rule() {
   return {
@@ -94,7 +96,7 @@ RuleKind stalled_training_rule() {
        .source = "documented rule of SageMaker Debugger; recorded runs are ours",
        .by_default = true,
        .in_process = false},
-      create};
+      stalled_training::create};
 }
 
 }  // namespace trainwarden::rules

@@ -27,6 +27,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace straggler_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 10'000;
@@ -203,6 +204,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 }  // namespace
+}  // namespace straggler_rule
 
 RuleKind straggler() {
   return {{.name = "Straggler",
@@ -224,7 +226,7 @@ RuleKind straggler() {
            .source = "the rank that arrives last, as in TraceML and HTA; the window and the least wait are ours",
            .by_default = true,
            .in_process = false},
-          create};
+          straggler_rule::create};
 }
 
 }  // namespace trainwarden::rules

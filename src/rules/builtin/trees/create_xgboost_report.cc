@@ -6,6 +6,7 @@
 #include "rules/needs.h"
 
 namespace trainwarden::rules {
+namespace create_xgboost_report_rule {
 namespace {
 
 constexpr std::int64_t kDocumentedInterval = 5;
@@ -44,15 +45,16 @@ configurations that name it are understood. It asks for the collections that the
 be made of the run later.)";
 
 }  // namespace
+}  // namespace create_xgboost_report_rule
 
 RuleKind create_xgboost_report() {
   RuleDescription description;
   description.name = "CreateXgboostReport";
   description.summary = "Fires never; keeps what a report of an XGBoost training is made of, but writes none yet.";
   description.topic = "trees";
-  description.details = kDetails;
+  description.details = create_xgboost_report_rule::kDetails;
   description.source = "SageMaker Debugger's documentation";
-  return {std::move(description), create};
+  return {std::move(description), create_xgboost_report_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -18,6 +18,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace feature_importance_overweight_rule {
 namespace {
 
 constexpr std::int64_t kMostFeatures = 1'000'000'000;
@@ -106,6 +107,7 @@ Another kind of importance is chosen by `tensor_regex`: `.*feature_importance/ga
 model may rightly rest on a few features. Evidence: `importance_part` of each of them.)";
 
 }  // namespace
+}  // namespace feature_importance_overweight_rule
 
 RuleKind feature_importance_overweight() {
   RuleDescription description;
@@ -116,9 +118,9 @@ RuleKind feature_importance_overweight() {
       {"nfeatures", "3", "how many of the most important features are added up"},
       {"tensor_regex", ".*feature_importance/weight", "patterns of the importances, one tensor for each feature"}};
   description.topic = "trees";
-  description.details = kDetails;
+  description.details = feature_importance_overweight_rule::kDetails;
   description.source = "SageMaker Debugger's documentation";
-  return {std::move(description), create};
+  return {std::move(description), feature_importance_overweight_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -14,6 +14,7 @@
 #include "rules/step_statistics.h"
 
 namespace trainwarden::rules {
+namespace tree_depth_rule {
 namespace {
 
 constexpr const char* kNodes = "^trees/Node$";  // the node ids of all trees
@@ -80,6 +81,7 @@ Needs the tensor `trees/Node`, of which statistics do, as smdebug's hook for XGB
 rules: how deep is too deep is the program's own. Evidence: `tree_depth`.)";
 
 }  // namespace
+}  // namespace tree_depth_rule
 
 RuleKind tree_depth() {
   RuleDescription description;
@@ -87,9 +89,9 @@ RuleKind tree_depth() {
   description.summary = "Fires when a tree of a boosted model is deeper than a limit.";
   description.parameters = {{"depth", "4", "the largest depth that is put up with; the root has depth 0"}};
   description.topic = "trees";
-  description.details = kDetails;
+  description.details = tree_depth_rule::kDetails;
   description.source = "SageMaker Debugger's documentation";
-  return {std::move(description), create};
+  return {std::move(description), tree_depth_rule::create};
 }
 
 }  // namespace trainwarden::rules
