@@ -146,3 +146,27 @@ def test_a_class_like_those_of_smdebug_is_made_with_the_run(host: Any, finished:
     assert answer == {"needs": []}
     assert host(ask="open", run=str(finished)) == {}
     assert [host(ask="judge", step=step)["outcome"] for step in (0, 1)] == ["ok", "fired"]
+
+
+def test_the_working_directory_is_not_imported_from(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`check --rule ~/rule.py` in somebody else's folder runs nothing of that folder."""
+    hostile = tmp_path / "hostile"
+    (hostile / "trainwarden").mkdir(parents=True)
+    ran = tmp_path / "ran"
+    for name in ("json.py", "trainwarden/__init__.py", "numpy.py", "asked_for.py"):
+        (hostile / name).write_text(f"open({str(ran)!r}, 'a').write({name!r})\n")
+    rule = tmp_path / "own" / "needs_a_module.py"
+    rule.parent.mkdir()
+    rule.write_text(
+        "from trainwarden.rules import rule\n"
+        "import neighbour\n"
+        "try:\n    import asked_for\nexcept ImportError:\n    pass\n"
+        "@rule\ndef holds(window):\n    return neighbour.ANSWER\n"
+    )
+    (rule.parent / "neighbour.py").write_text("ANSWER = True\n")
+    monkeypatch.chdir(hostile)
+    (status,) = rules.run(finished, f"{rule}:holds").statuses
+    assert status.outcomes[Outcome.OK] == 6, status.details
+    assert not ran.exists(), ran.read_text()

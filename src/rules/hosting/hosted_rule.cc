@@ -53,8 +53,16 @@ std::string python_program() {
   return named != nullptr && *named != '\0' ? named : "python3";
 }
 
+// Python puts the working directory first on its path, also for -m: whatever lies there would be run in place of a
+// module of that name. The option -P against it is new in 3.11.
+constexpr const char* kPythonHost =
+    "import sys\n"
+    "if sys.path[:1] == ['']: del sys.path[0]\n"
+    "from trainwarden.rule_host import main\n"
+    "sys.exit(main())";
+
 std::vector<std::string> host_of(const std::string& file) {
-  if (is_python(file)) return {python_program(), "-m", "trainwarden.rule_host"};
+  if (is_python(file)) return {python_program(), "-c", kPythonHost};
   return {trainwarden_program(), "rule-host"};
 }
 
