@@ -119,7 +119,7 @@ class ExecAction final : public Action {
   const std::string place_;
 };
 
-Result<std::unique_ptr<Action>> create(ActionParameters& parameters, const RunContext&) {
+Result<std::unique_ptr<Action>> create_exec(ActionParameters& parameters, const RunContext&) {
   ExecOptions options;
   options.command = parameters.list("command");
   options.folder = parameters.text("folder");
@@ -160,7 +160,7 @@ const ActionKind& exec_kind() {
            {"kill_after", "5s", "How long it has between SIGTERM and SIGKILL then."},
            {"memory_mib", "0", "Address space that each of its processes may have, in MiB; 0: no limit."},
            {"nice", "0", "From 1 to 19: how much less than trainwarden it is to get of busy processors."}},
-      .create = create};
+      .create = create_exec};
   return kind;
 }
 

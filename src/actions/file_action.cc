@@ -119,7 +119,7 @@ class FileAction final : public Action {
   std::set<std::string> cut_paths_;  // that end with a line which a full disk cut short; it must not swallow the next
 };
 
-Result<std::unique_ptr<Action>> create(ActionParameters& parameters, const RunContext&) {
+Result<std::unique_ptr<Action>> create_writer(ActionParameters& parameters, const RunContext&) {
   FileOptions options;
   options.path = parameters.required_text("path");
   options.sync = parameters.flag("sync", options.sync);
@@ -146,7 +146,7 @@ const ActionKind& file_kind() {
                           "same id.",
                       .required = true},
                      {"sync", "false", "Wait until the line is on the medium, so that a power cut cannot take it."}},
-      .create = create};
+      .create = create_writer};
   return kind;
 }
 

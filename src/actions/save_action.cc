@@ -120,7 +120,7 @@ class SaveAction final : public Action {
   const RunContext run_;
 };
 
-Result<std::unique_ptr<Action>> create(ActionParameters& parameters, const RunContext& run, SaveOptions options) {
+Result<std::unique_ptr<Action>> create_save(ActionParameters& parameters, const RunContext& run, SaveOptions options) {
   options.wait = parameters.duration("wait", options.wait);
   TRAINWARDEN_RETURN_IF_ERROR(parameters.status());
   return make_save_action(options, run);
@@ -137,7 +137,7 @@ const ActionKind& save_kind() {
       .name = "save",
       .summary = "Asks the training for a checkpoint, and for the steps that its black box holds.",
       .parameters = {{"wait", "5m", "How long the training has until both are written; then it is asked again later."}},
-      .create = [](ActionParameters& parameters, const RunContext& run) { return create(parameters, run, {}); }};
+      .create = [](ActionParameters& parameters, const RunContext& run) { return create_save(parameters, run, {}); }};
   return kind;
 }
 
@@ -149,7 +149,7 @@ const ActionKind& black_box_kind() {
                      {"needed", "true", "Whether it is a failure that the training has no black box."}},
       .create = [](ActionParameters& parameters, const RunContext& run) {
         const bool needed = parameters.flag("needed", true);
-        return create(parameters, run, {.wait = kDumpWait, .checkpoint = false, .needed = needed});
+        return create_save(parameters, run, {.wait = kDumpWait, .checkpoint = false, .needed = needed});
       }};
   return kind;
 }

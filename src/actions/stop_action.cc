@@ -166,7 +166,7 @@ class StopAction final : public Action {
   const RunContext run_;
 };
 
-Result<std::unique_ptr<Action>> create(ActionParameters& parameters, const RunContext& run) {
+Result<std::unique_ptr<Action>> create_stop(ActionParameters& parameters, const RunContext& run) {
   StopOptions options;
   options.grace = parameters.duration("grace", options.grace);
   const std::string then = parameters.choice("then", "nothing", {"nothing", "term", "kill"});
@@ -201,7 +201,7 @@ const ActionKind& stop_kind() {
            {"term_grace", "120s",
             "How long it has after its answer until SIGTERM, and after SIGTERM until SIGKILL; of use with \"term\" and "
             "\"kill\"."}},
-      .create = create};
+      .create = create_stop};
   return kind;
 }
 

@@ -25,7 +25,7 @@ using Then = StopOptions::Then;
 
 const std::string kRequest = "control/stop-vanishinggradient-120.json";
 
-bool contains(const std::string& text, std::string_view part) {
+bool has_text(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -116,7 +116,7 @@ TEST_F(StopRequestTest, NoAnswerIsAskedForAgain) {
   const ActionOutcome outcome = stop(always({}), {.grace = 30ms});
   EXPECT_EQ(outcome.kind, Kind::kTryAgain);
   EXPECT_EQ(outcome.status.code(), Code::kDeadlineExceeded);
-  EXPECT_TRUE(contains(outcome.status.message(),
+  EXPECT_TRUE(has_text(outcome.status.message(),
                        "did not answer within 30.0 ms; the request stays, and it stops once it reads it: "))
       << outcome.status.message();
   EXPECT_TRUE(asked());
@@ -245,8 +245,8 @@ TEST_F(StopProcessesTest, SigtermOnlyIsGivenUpWhenItIsIgnored) {
   const ActionOutcome outcome = stop(Then::kTerm, 50ms);
   EXPECT_EQ(outcome.kind, Kind::kGiveUp);
   EXPECT_EQ(outcome.status.code(), Code::kDeadlineExceeded);
-  EXPECT_TRUE(contains(outcome.status.message(), "SIGTERM to process")) << outcome.status.message();
-  EXPECT_TRUE(contains(outcome.status.message(), "it has not ended within 50.0 ms of that"))
+  EXPECT_TRUE(has_text(outcome.status.message(), "SIGTERM to process")) << outcome.status.message();
+  EXPECT_TRUE(has_text(outcome.status.message(), "it has not ended within 50.0 ms of that"))
       << outcome.status.message();
   EXPECT_TRUE(trainer.is_alive());
 }
@@ -255,8 +255,8 @@ TEST_F(StopProcessesTest, SigkillInTheEnd) {
   Trainer trainer(folder_.path(), "rank-00000", Trainer::Manner::kIgnoresSigterm);
   const ActionOutcome outcome = stop(Then::kKill, 50ms);
   EXPECT_EQ(outcome.kind, Kind::kDone);
-  EXPECT_TRUE(contains(outcome.answer, "SIGTERM to process")) << outcome.answer;
-  EXPECT_TRUE(contains(outcome.answer, "SIGKILL to process")) << outcome.answer;
+  EXPECT_TRUE(has_text(outcome.answer, "SIGTERM to process")) << outcome.answer;
+  EXPECT_TRUE(has_text(outcome.answer, "SIGKILL to process")) << outcome.answer;
   EXPECT_EQ(trainer.end(), SIGKILL);
 }
 
@@ -265,7 +265,7 @@ TEST_F(StopProcessesTest, WhoHasAnsweredAndDoesNotEndIsSignalledToo) {
   answer_.accepted = true;
   const ActionOutcome outcome = stop(Then::kTerm, 50ms);
   EXPECT_EQ(outcome.kind, Kind::kDone);
-  EXPECT_TRUE(contains(outcome.answer, "stopping already; it has not ended within 50.0 ms of its answer; SIGTERM to"))
+  EXPECT_TRUE(has_text(outcome.answer, "stopping already; it has not ended within 50.0 ms of its answer; SIGTERM to"))
       << outcome.answer;
   EXPECT_EQ(trainer.end(), SIGTERM);
 }
@@ -298,7 +298,7 @@ TEST_F(StopProcessesTest, AProcessWithTheNumberOfAWorkerElsewhereIsLeftAlone) {
   std::ofstream(lock_path("rank-00000"), std::ios::in | std::ios::trunc) << innocent.id() << "\n";
   const ActionOutcome outcome = stop(Then::kKill, 20ms);
   EXPECT_EQ(outcome.kind, Kind::kTryAgain);
-  EXPECT_TRUE(contains(outcome.status.message(), "no SIGTERM: rank-00000 is not a process of this machine"))
+  EXPECT_TRUE(has_text(outcome.status.message(), "no SIGTERM: rank-00000 is not a process of this machine"))
       << outcome.status.message();
   EXPECT_TRUE(innocent.is_alive());
 }
@@ -310,8 +310,8 @@ TEST_F(StopProcessesTest, OfSeveralWorkersThoseOfThisMachineAreSignalled) {
   std::ofstream(lock_path("rank-00000"), std::ios::in | std::ios::trunc) << innocent.id() << "\n";
   const ActionOutcome outcome = stop(Then::kTerm, 50ms);
   EXPECT_EQ(outcome.kind, Kind::kGiveUp);  // the other one goes on
-  EXPECT_TRUE(contains(outcome.status.message(), "no SIGTERM: rank-00000 is not")) << outcome.status.message();
-  EXPECT_TRUE(contains(outcome.status.message(), "(rank-00001)")) << outcome.status.message();
+  EXPECT_TRUE(has_text(outcome.status.message(), "no SIGTERM: rank-00000 is not")) << outcome.status.message();
+  EXPECT_TRUE(has_text(outcome.status.message(), "(rank-00001)")) << outcome.status.message();
   EXPECT_EQ(here.end(), SIGTERM);
   EXPECT_TRUE(innocent.is_alive());
 }
@@ -321,7 +321,7 @@ TEST_F(StopProcessesTest, WeDoNotSignalOurselves) {
   ASSERT_TRUE(lock.ok());
   const ActionOutcome outcome = stop(Then::kKill, 20ms);
   EXPECT_EQ(outcome.kind, Kind::kTryAgain);
-  EXPECT_TRUE(contains(outcome.status.message(), "rank-00000 is this process itself")) << outcome.status.message();
+  EXPECT_TRUE(has_text(outcome.status.message(), "rank-00000 is this process itself")) << outcome.status.message();
 }
 
 TEST_F(StopProcessesTest, AWorkerThatHasEndedSinceItWasSeenIsNotSignalled) {

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxAttempts = 1000;  // at a name that nobody has taken
+constexpr int kMaxFileNames = 1000;  // at a name that nobody has taken
 
 // What a killed process leaves of it is the next one's to write over.
 class TemporaryFile {
@@ -63,7 +63,7 @@ Status give_name(const fs::path& file, const fs::path& name) {
 }
 
 Result<fs::path> give_free_name(const fs::path& file, const fs::path& folder, const CheckpointName& wanted) {
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMaxFileNames; ++attempt) {
     fs::path name = folder / fmt::format("{}{}", dump_name(wanted.step, wanted.rank, attempt), wanted.ending);
     const Status given = give_name(file, name);
     if (given.ok()) return name;

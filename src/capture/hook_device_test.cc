@@ -17,7 +17,7 @@
 namespace trainwarden::capture {
 namespace {
 
-constexpr Device kGpu{DeviceType::kCuda, 0};
+constexpr Device kFirstGpu{DeviceType::kCuda, 0};
 
 std::vector<float> numbers(std::size_t count, float first = 1) {
   std::vector<float> values(count);
@@ -26,7 +26,7 @@ std::vector<float> numbers(std::size_t count, float first = 1) {
 }
 
 TensorView on_gpu(const std::vector<float>& values) {
-  return TensorView::of(values.data(), DType::kFloat32, {static_cast<std::int64_t>(values.size())}, kGpu);
+  return TensorView::of(values.data(), DType::kFloat32, {static_cast<std::int64_t>(values.size())}, kFirstGpu);
 }
 
 class HookDeviceTest : public ::testing::Test {
@@ -166,11 +166,11 @@ TEST_F(HookDeviceTest, StridedAndEmptyTensors) {
   const std::array<std::int64_t, 2> expanded = {0, 1};
   const std::array<std::int64_t, 1> none = {0};
   const auto strided = [&](std::span<const std::int64_t> strides) {
-    return TensorView::strided(values.data(), DType::kFloat32, shape, strides, kGpu).value();
+    return TensorView::strided(values.data(), DType::kFloat32, shape, strides, kFirstGpu).value();
   };
   hook_->save_tensor("x_permuted", strided(permuted));
   hook_->save_tensor("x_expanded", strided(expanded));
-  hook_->save_tensor("x_empty", TensorView::of(nullptr, DType::kFloat32, *Shape::from(none), kGpu));
+  hook_->save_tensor("x_empty", TensorView::of(nullptr, DType::kFloat32, *Shape::from(none), kFirstGpu));
   hook_->end_step();
   const ReadRun run = close_and_read();
   const ReadStep& step = run.steps.at(0);

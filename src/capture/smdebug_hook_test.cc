@@ -78,14 +78,14 @@ TEST_F(SmdebugHookTest, CapturesWhatTheDocumentSays) {
   train(**hook, Mode::kEval, 4);
   ASSERT_TRUE((*hook)->close().ok());
 
-  using Steps = std::vector<std::int64_t>;
+  using StepNumbers = std::vector<std::int64_t>;
   const ReadRun run = read_run(*storage::open_local_storage(run_dir()));
-  EXPECT_EQ(steps_with(run, Mode::kTrain, "Net_conv.weight"), (Steps{0, 4}));
-  EXPECT_EQ(steps_with(run, Mode::kEval, "Net_conv.weight"), (Steps{0, 2}));
-  EXPECT_EQ(steps_with(run, Mode::kTrain, "gradient/Net_conv.weight"), (Steps{0, 3, 6}));
-  EXPECT_EQ(steps_with(run, Mode::kEval, "gradient/Net_conv.weight"), Steps());
-  EXPECT_EQ(steps_with(run, Mode::kTrain, "relu_output_0"), (Steps{0, 1, 2}));
-  EXPECT_EQ(steps_with(run, Mode::kTrain, "fc_output_0"), Steps());
+  EXPECT_EQ(steps_with(run, Mode::kTrain, "Net_conv.weight"), (StepNumbers{0, 4}));
+  EXPECT_EQ(steps_with(run, Mode::kEval, "Net_conv.weight"), (StepNumbers{0, 2}));
+  EXPECT_EQ(steps_with(run, Mode::kTrain, "gradient/Net_conv.weight"), (StepNumbers{0, 3, 6}));
+  EXPECT_EQ(steps_with(run, Mode::kEval, "gradient/Net_conv.weight"), StepNumbers());
+  EXPECT_EQ(steps_with(run, Mode::kTrain, "relu_output_0"), (StepNumbers{0, 1, 2}));
+  EXPECT_EQ(steps_with(run, Mode::kTrain, "fc_output_0"), StepNumbers());
   const ReadStep& first = run.steps.at(0);
   EXPECT_EQ(first.statistics.at("gradient/Net_conv.weight").statistics.reduction(Reduction::kL2), 5);
   EXPECT_FALSE(first.values.contains("gradient/Net_conv.weight"));

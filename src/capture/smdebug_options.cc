@@ -16,7 +16,7 @@
 namespace trainwarden::capture {
 namespace {
 
-constexpr std::string_view kAll = "all";
+constexpr std::string_view kAllTensors = "all";
 constexpr const char* kNothing = "(?!)";  // a pattern that is found nowhere
 
 // smdebug's own collections that are none of ours: what they are called here, or which tensors were theirs.
@@ -88,7 +88,7 @@ class Overlay {
     if (!config_.collections) return;
     for (const SmdebugCollection& collection : *config_.collections) take(collection);
     if (std::any_of(config_.collections->begin(), config_.collections->end(),
-                    [](const SmdebugCollection& collection) { return collection.name == kAll; })) {
+                    [](const SmdebugCollection& collection) { return collection.name == kAllTensors; })) {
       leave_out_what_is_only_here();
     }
   }
@@ -111,7 +111,7 @@ class Overlay {
     Collection& ours = collection_named(is_other ? std::string(other->here) : theirs.name);
     ours.include = theirs.include_regex;
     if (is_other && ours.include.empty() && other->pattern != nullptr) ours.include = {other->pattern};
-    if (theirs.name == kAll && ours.include.empty()) ours.include = {options_.save_all ? ".*" : kNothing};
+    if (theirs.name == kAllTensors && ours.include.empty()) ours.include = {options_.save_all ? ".*" : kNothing};
     if (lists(kFilled, theirs.name) && !ours.include.empty()) add_builtin_patterns(ours);
     ours.save = theirs.save == options_.save ? std::nullopt : std::optional(theirs.save);
     const KeepForm keep = keep_of(theirs);

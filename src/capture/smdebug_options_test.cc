@@ -27,7 +27,7 @@ HookOptions overlaid(std::string_view json, HookOptions options = {}) {
   return options;
 }
 
-std::unique_ptr<CapturePlan> plan_of(const HookOptions& options) {
+std::unique_ptr<CapturePlan> smdebug_plan(const HookOptions& options) {
   auto plan = CapturePlan::resolve(options);
   EXPECT_TRUE(plan.ok()) << plan.status().to_string();
   return plan.ok() ? *std::move(plan) : nullptr;
@@ -40,7 +40,7 @@ const Collection& find(const HookOptions& options, std::string_view name) {
   return *found;
 }
 
-Environment environment_of(const Variables& variables) {
+Environment smdebug_environment(const Variables& variables) {
   return [&variables](const char* variable) -> const char* {
     const auto found = variables.find(variable);
     return found == variables.end() ? nullptr : found->second.c_str();
@@ -77,7 +77,7 @@ TEST(SmdebugOptions, HookParametersOfAnEstimator) {
 // Seed 000: attention scores, every step of validation and the first of training.
 TEST(SmdebugOptions, TheCollectionOfTheAttentionExample) {
   const auto plan =
-      plan_of(overlaid(R"({"CollectionConfigurations": [{"CollectionName": "all", "CollectionParameters": {
+      smdebug_plan(overlaid(R"({"CollectionConfigurations": [{"CollectionName": "all", "CollectionParameters": {
     "include_regex": ".*multiheadattentioncell0_output_1|.*key_output|.*query_output",
     "train.save_steps": "0", "eval.save_interval": "1"}}]})"));
   const auto wanted = [&](std::string_view tensor, Mode mode, std::int64_t step) {
@@ -94,7 +94,7 @@ TEST(SmdebugOptions, TheCollectionOfTheAttentionExample) {
 
 TEST(SmdebugOptions, AllAloneSavesTheCollectionsAndSaveAllEverything) {
   const auto form = [](std::string_view json, std::string_view tensor) {
-    return plan_of(overlaid(json))->membership_of(tensor).form_now();
+    return smdebug_plan(overlaid(json))->membership_of(tensor).form_now();
   };
   constexpr const char* kAll = R"({"CollectionConfigurations": [{"CollectionName": "all"}]})";
   EXPECT_NE(form(kAll, "a.weight"), 0);
@@ -154,7 +154,7 @@ TEST(SmdebugOptions, PatternsAddToTheCollectionsThatSmdebugFilledItself) {
     {"CollectionName": "outputs", "CollectionParameters": {"include_regex": "relu"}}]})");
   EXPECT_EQ(find(options, "weights").include.size(), 2u);
   EXPECT_EQ(find(options, "outputs").include, (Names{"relu"}));
-  const auto plan = plan_of(options);
+  const auto plan = smdebug_plan(options);
   for (const char* tensor : {"a.kernel", "a.weight", "a.bias", "optimizer_state/a/exp_avg", "relu"}) {
     EXPECT_NE(plan->membership_of(tensor).form_now(), 0) << tensor;
   }
@@ -175,7 +175,7 @@ TEST(SmdebugOptions, VariablesLeadToTheFileAndComeAfterIt) {
   const TemporaryFile config("hook.json", R"({"LocalPath": "/tmp/theirs", "HookParameters": {
     "save_interval": "4", "export_tensorboard": "True"}})");
   Variables variables = {{"SMDEBUG_CONFIG_FILE_PATH", config.path()}};
-  const auto options = options_for_attach(environment_of(variables));
+  const auto options = options_for_attach(smdebug_environment(variables));
   ASSERT_TRUE(options.ok()) << options.status().to_string();
   EXPECT_EQ(options->run_dir, "/tmp/theirs");
   EXPECT_EQ(options->save, SavePolicy::every(4));
@@ -183,19 +183,19 @@ TEST(SmdebugOptions, VariablesLeadToTheFileAndComeAfterIt) {
   EXPECT_EQ(options->tensorboard_dir, "/tmp/theirs/tensorboard");
 
   variables["TRAINWARDEN_RUN_DIR"] = "runs/ours";
-  EXPECT_EQ(options_for_attach(environment_of(variables))->run_dir, "runs/ours");
-  EXPECT_EQ(options_for_attach(environment_of(variables))->tensorboard_dir, "runs/ours/tensorboard");
+  EXPECT_EQ(options_for_attach(smdebug_environment(variables))->run_dir, "runs/ours");
+  EXPECT_EQ(options_for_attach(smdebug_environment(variables))->tensorboard_dir, "runs/ours/tensorboard");
   variables["TRAINWARDEN_TENSORBOARD_DIR"] = "tb";
-  EXPECT_EQ(options_for_attach(environment_of(variables))->tensorboard_dir, "tb");
+  EXPECT_EQ(options_for_attach(smdebug_environment(variables))->tensorboard_dir, "tb");
 
   const TemporaryFile ours("ours.json", R"({"save": {"save_interval": 9}})");
   variables["TRAINWARDEN_CONFIG"] = ours.path();
-  EXPECT_EQ(options_for_attach(environment_of(variables))->save, SavePolicy::every(9));
+  EXPECT_EQ(options_for_attach(smdebug_environment(variables))->save, SavePolicy::every(9));
 }
 
 TEST(SmdebugOptions, AMissingFileNamesTheVariable) {
   const Variables variables = {{"SMDEBUG_CONFIG_FILE_PATH", "/nowhere/hook.json"}};
-  const Status status = options_for_attach(environment_of(variables)).status();
+  const Status status = options_for_attach(smdebug_environment(variables)).status();
   EXPECT_EQ(status.code(), Code::kNotFound);
   EXPECT_EQ(status.message().rfind("SMDEBUG_CONFIG_FILE_PATH", 0), 0u) << status.message();
 }
@@ -205,25 +205,25 @@ TEST(SmdebugOptions, TheTensorBoardFileTurnsHistogramsOn) {
   const TemporaryFile tensorboard("tb.json", R"({"LocalPath": "/tmp/tb"})");
   Variables variables = {{"SMDEBUG_CONFIG_FILE_PATH", config.path()},
                          {"TENSORBOARD_CONFIG_FILE_PATH", tensorboard.path()}};
-  const auto options = options_for_attach(environment_of(variables));
+  const auto options = options_for_attach(smdebug_environment(variables));
   ASSERT_TRUE(options.ok()) << options.status().to_string();
   EXPECT_EQ(options->tensorboard_dir, "/tmp/tb");
   EXPECT_TRUE(options->keep.histogram);
   variables["TENSORBOARD_CONFIG_FILE_PATH"] = "/nowhere/tb.json";
-  EXPECT_EQ(options_for_attach(environment_of(variables))->tensorboard_dir, "");
+  EXPECT_EQ(options_for_attach(smdebug_environment(variables))->tensorboard_dir, "");
 }
 
 TEST(SmdebugOptions, TheirSwitchTurnsTheHookOff) {
   for (const char* word : {"0", "false", "False"}) {
-    EXPECT_TRUE(switched_off(environment_of({{"USE_SMDEBUG", word}}))) << word;
+    EXPECT_TRUE(switched_off(smdebug_environment({{"USE_SMDEBUG", word}}))) << word;
   }
-  EXPECT_FALSE(switched_off(environment_of({{"USE_SMDEBUG", "1"}, {"TRAINWARDEN", "1"}})));
+  EXPECT_FALSE(switched_off(smdebug_environment({{"USE_SMDEBUG", "1"}, {"TRAINWARDEN", "1"}})));
 }
 
 TEST(SmdebugOptions, AnEditedFileCountsAsAWhole) {
   const TemporaryFile config("edited.json", R"({"HookParameters": {"save_interval": 4}})");
   const Variables variables = {{"SMDEBUG_CONFIG_FILE_PATH", config.path()}, {"TRAINWARDEN_RUN_DIR", "runs/r"}};
-  const auto options = options_for_attach(environment_of(variables));
+  const auto options = options_for_attach(smdebug_environment(variables));
   ASSERT_TRUE(options.ok() && options->config_source != nullptr);
   const auto edited = options->config_source->options_with(R"({"HookParameters": {"save_interval": "6"}})");
   ASSERT_TRUE(edited.ok()) << edited.status().to_string();

@@ -15,8 +15,8 @@ namespace trainwarden::capture {
 namespace {
 
 constexpr std::size_t kSlotAlignment = 64;
-constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+constexpr std::size_t kStagingPageBytes = 4096;
+constexpr std::size_t kStagingHugePageBytes = std::size_t{2} << 20;
 constexpr std::size_t kMaxChunkBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxChunks = 4096;
 constexpr std::size_t kLeastAccountBytes = std::size_t{1} << 20;
@@ -24,7 +24,7 @@ constexpr std::size_t kWarmStepBytes = std::size_t{8} << 20;  // touched at once
 
 std::size_t chunk_bytes_for(std::size_t limit_bytes) {
   const std::size_t wanted = std::max(std::min(limit_bytes / 64, kMaxChunkBytes), limit_bytes / kMaxChunks);
-  return align_up(std::max(wanted, kPageBytes), kPageBytes);
+  return align_up(std::max(wanted, kStagingPageBytes), kStagingPageBytes);
 }
 
 // Makes the pages real. MADV_POPULATE_WRITE (Linux 5.14) does it without touching; elsewhere each page is touched.
@@ -33,7 +33,7 @@ void populate(std::byte* begin, std::size_t bytes) {
   if (::madvise(begin, bytes, MADV_POPULATE_WRITE) == 0) return;
   if (errno == ENOMEM) throw std::bad_alloc();
 #endif
-  for (std::size_t offset = 0; offset < bytes; offset += kPageBytes) {
+  for (std::size_t offset = 0; offset < bytes; offset += kStagingPageBytes) {
     *const_cast<volatile std::byte*>(begin + offset) = std::byte{0};
   }
 }
@@ -50,7 +50,7 @@ Result<std::unique_ptr<StagingArea>> StagingArea::create(std::size_t limit_bytes
                                                         format_bytes(bytes), std::strerror(errno)));
   }
   // Both are hints: huge pages make the first touch cheaper, and a forked child has no use for the area.
-  if (bytes >= kHugePageBytes) static_cast<void>(::madvise(region, bytes, MADV_HUGEPAGE));
+  if (bytes >= kStagingHugePageBytes) static_cast<void>(::madvise(region, bytes, MADV_HUGEPAGE));
   static_cast<void>(::madvise(region, bytes, MADV_DONTFORK));
   return std::unique_ptr<StagingArea>(new StagingArea(static_cast<std::byte*>(region), chunk_bytes, chunk_count));
 }

@@ -7,7 +7,7 @@
 namespace trainwarden::capture {
 namespace {
 
-void request_stop(storage::Storage& storage, const std::string& key) {
+void put_stop_request(storage::Storage& storage, const std::string& key) {
   const format::StopRequest request{.key = key, .reason = "because " + key, .requested_by = "test", .unix_ns = 1};
   ASSERT_TRUE(storage.create_folder(format::kControlFolder).ok());
   ASSERT_TRUE(
@@ -18,20 +18,20 @@ TEST(StopRequests, EachIsReportedOnce) {
   const std::shared_ptr<storage::Storage> storage = storage::create_memory_storage();
   StopRequests requests(storage, {});
   EXPECT_TRUE(requests.poll().empty()) << "there is not even a folder";
-  request_stop(*storage, "a");
+  put_stop_request(*storage, "a");
   auto found = requests.poll();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].key, "a");
   EXPECT_EQ(found[0].reason, "because a");
   EXPECT_TRUE(requests.poll().empty());
-  request_stop(*storage, "b");
+  put_stop_request(*storage, "b");
   EXPECT_EQ(requests.poll().size(), 1u);
 }
 
 TEST(StopRequests, WhatAnEarlierProcessAcceptedIsOver) {
   const std::shared_ptr<storage::Storage> storage = storage::create_memory_storage();
-  request_stop(*storage, "old");
-  request_stop(*storage, "new");
+  put_stop_request(*storage, "old");
+  put_stop_request(*storage, "new");
   const format::StopRequest old{.key = "old"};
   const store::EventEntry events[] = {
       {.kind = format::FrameKind::kEvent, .json = encode_stop_accepted(old, 5)},
@@ -51,7 +51,7 @@ TEST(StopRequests, FilesThatAreNoneArePassedOver) {
   ASSERT_TRUE(storage->create_folder(format::kControlFolder).ok());
   ASSERT_TRUE(storage->put_if_absent("control/notes.txt", as_bytes("x")).ok());
   ASSERT_TRUE(storage->put_if_absent("control/stop-broken.json", as_bytes("{")).ok());
-  request_stop(*storage, "good");
+  put_stop_request(*storage, "good");
   StopRequests requests(storage, {});
   const auto found = requests.poll();
   ASSERT_EQ(found.size(), 1u);

@@ -23,7 +23,7 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kLookInterval{20};
+constexpr std::chrono::milliseconds kAnswerLookInterval{20};
 constexpr double kDefaultTimeoutSeconds = 30;
 
 struct CaptureOptions {
@@ -36,7 +36,7 @@ struct CaptureOptions {
 
 using Answers = std::map<std::string, format::CaptureAnswer>;  // by worker
 
-struct Outcome {
+struct CaptureOutcome {
   std::string key;
   Answers answers;
   std::vector<std::string> silent;  // living workers that have not answered in time
@@ -86,7 +86,7 @@ void show(const Trial& trial, bool as_json) {
   const std::vector<views::WorkerBill> bills = views::read_bills(trial);
   if (as_json) {
     Json bill_list = Json::array();
-    for (const views::WorkerBill& bill : bills) bill_list.push_back(json_of(bill));
+    for (const views::WorkerBill& bill : bills) bill_list.push_back(cli::json_of(bill));
     return print_json({{"run", run_name(trial.path())},
                        {"collections", format::collections_to_json(collections)},
                        {"bills", bill_list}});
@@ -122,9 +122,9 @@ Result<std::string> put_request(format::CaptureRequest request, const Trial& tri
 }
 
 // Until every worker that lives has answered, or time is up.
-Result<Outcome> await_answers(const std::string& key, Trial& trial, double timeout_s) {
+Result<CaptureOutcome> await_answers(const std::string& key, Trial& trial, double timeout_s) {
   const std::int64_t start_ns = system_clock().steady_ns();
-  Outcome outcome{.key = key};
+  CaptureOutcome outcome{.key = key};
   for (;;) {
     TRAINWARDEN_RETURN_IF_ERROR(trial.refresh());
     outcome.answers = answers_to(key, trial);
@@ -133,11 +133,11 @@ Result<Outcome> await_answers(const std::string& key, Trial& trial, double timeo
     const double waited_s = static_cast<double>(system_clock().steady_ns() - start_ns) / 1e9;
     const bool settled = !outcome.answers.empty() || trial.state() != RunState::kRunning;
     if ((outcome.silent.empty() && settled) || waited_s >= timeout_s) return outcome;
-    pause_for(kLookInterval, {});
+    pause_for(kAnswerLookInterval, {});
   }
 }
 
-void print_outcome(const Outcome& outcome) {
+void print_outcome(const CaptureOutcome& outcome) {
   for (const auto& [worker, answer] : outcome.answers) {
     if (answer.accepted) {
       fmt::print("{}: from step {} on\n", worker, answer.global_step);
@@ -153,7 +153,7 @@ void print_outcome(const Outcome& outcome) {
   }
 }
 
-void print_as_json(const Outcome& outcome, const Trial& trial) {
+void print_as_json(const CaptureOutcome& outcome, const Trial& trial) {
   Json workers = Json::array();
   for (const auto& [worker, answer] : outcome.answers) {
     Json json = {{"worker", worker}, {"accepted", answer.accepted}};
@@ -174,7 +174,7 @@ Status check_running(const Trial& trial) {
                             run_name(trial.path()), name(trial.state())));
 }
 
-Result<Outcome> change(const CaptureForm& form, Trial& trial, double timeout_s) {
+Result<CaptureOutcome> change(const CaptureForm& form, Trial& trial, double timeout_s) {
   TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(trial, "a request to its training"));
   TRAINWARDEN_RETURN_IF_ERROR(check_running(trial));
   TRAINWARDEN_ASSIGN_OR_RETURN(format::CaptureRequest request, make_request(form));

@@ -68,7 +68,7 @@ void print_checked(const std::vector<CheckedRun>& runs, bool json) {
 }
 
 // The gravest: damage, then failures, then rules that fired.
-int exit_code_of(const std::vector<CheckedRun>& runs) {
+int checked_exit_code(const std::vector<CheckedRun>& runs) {
   int code = kExitFine;
   for (const CheckedRun& run : runs) {
     if (!run.status.ok()) {
@@ -108,7 +108,7 @@ int act(const CheckOptions& options) {
   line.clear();
   if (!checked.ok()) return report_error(checked.status());
   print_checked(*checked, options.json);
-  return exit_code_of(*checked);
+  return checked_exit_code(*checked);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace trainwarden::cli {
 namespace {
 
 // SIGCHLD wakes us; this is for the case that somebody else took it.
-constexpr std::chrono::seconds kLookInterval{1};
+constexpr std::chrono::seconds kChildLookInterval{1};
 
 std::vector<std::string> merged_environment(const std::map<std::string, std::string>& added) {
   std::vector<std::string> entries;
@@ -91,7 +91,7 @@ void ChildProcess::send(int signal_number) const {
 int ChildProcess::wait(SignalRelay& relay) {
   while (true) {
     if (const auto exit_code = try_wait()) return *exit_code;
-    const auto received = relay.wait(kLookInterval);
+    const auto received = relay.wait(kChildLookInterval);
     // What the terminal sent has reached the child already; a second one would tell many programs to give up at once.
     const bool hand_on = received && received->number != SIGCHLD && !received->from_terminal;
     if (hand_on) send(received->number);

@@ -18,7 +18,7 @@ struct DescribeOptions {
 };
 
 // Of the document, which is ours: what is not there is shown as nothing.
-std::string text_of(const Json& json, const char* field) {
+std::string shown_field(const Json& json, const char* field) {
   const auto found = json.find(field);
   if (found == json.end()) return "";
   return printable(found->is_string() ? found->get<std::string>() : found->dump());
@@ -26,7 +26,7 @@ std::string text_of(const Json& json, const char* field) {
 
 // "2026-11-20 15:31:43 UTC"
 std::string time_text(const Json& json, const char* field) {
-  const auto unix_ns = parse_rfc3339(text_of(json, field));
+  const auto unix_ns = parse_rfc3339(shown_field(json, field));
   if (!unix_ns) return "";
   std::string text = format_rfc3339(*unix_ns, 0);
   text[10] = ' ';
@@ -35,25 +35,26 @@ std::string time_text(const Json& json, const char* field) {
 }
 
 std::string lasted_text(const Json& transition) {
-  const auto start = parse_rfc3339(text_of(transition, "StartTime"));
-  const auto end = parse_rfc3339(text_of(transition, "EndTime"));
+  const auto start = parse_rfc3339(shown_field(transition, "StartTime"));
+  const auto end = parse_rfc3339(shown_field(transition, "EndTime"));
   return start && end ? format_duration_ns(*end - *start) : "";
 }
 
 void print_head(const Json& job) {
-  const std::string status = text_of(job, "TrainingJobStatus");
-  const std::string secondary = text_of(job, "SecondaryStatus");
-  fmt::print("{}  {}", text_of(job, "TrainingJobName"), status);
+  const std::string status = shown_field(job, "TrainingJobStatus");
+  const std::string secondary = shown_field(job, "SecondaryStatus");
+  fmt::print("{}  {}", shown_field(job, "TrainingJobName"), status);
   if (secondary != status) fmt::print(" ({})", secondary);
-  if (job.contains("FailureReason")) fmt::print(": {}", text_of(job, "FailureReason"));
+  if (job.contains("FailureReason")) fmt::print(": {}", shown_field(job, "FailureReason"));
   fmt::print("\n");
   if (job.contains("StopReason")) {
     const Json& stop = job["StopReason"];
-    fmt::print("asked to stop by {}: {}\n", text_of(stop, "RequestedBy"), text_of(stop, "Reason"));
+    fmt::print("asked to stop by {}: {}\n", shown_field(stop, "RequestedBy"), shown_field(stop, "Reason"));
   }
-  fmt::print("{} steps, the last complete one is {}; attempt {}", text_of(job, "Steps"), text_of(job, "LastStep"),
-             text_of(job, "Attempts"));
-  if (job.contains("TrainingTimeInSeconds")) fmt::print("; trained for {} s", text_of(job, "TrainingTimeInSeconds"));
+  fmt::print("{} steps, the last complete one is {}; attempt {}", shown_field(job, "Steps"),
+             shown_field(job, "LastStep"), shown_field(job, "Attempts"));
+  if (job.contains("TrainingTimeInSeconds"))
+    fmt::print("; trained for {} s", shown_field(job, "TrainingTimeInSeconds"));
   fmt::print("\n");
   for (const auto& [name, value] : job["HyperParameters"].items()) {
     fmt::print("  {} = {}\n", printable(name), printable(value.is_string() ? value.get<std::string>() : value.dump()));
@@ -64,7 +65,7 @@ void print_transitions(const Json& job) {
   Table table({{"STATUS"}, {"FROM"}, {"FOR", Align::kRight}, {"WHY"}});
   for (const Json& row : job["SecondaryStatusTransitions"]) {
     table.add_row(
-        {text_of(row, "Status"), time_text(row, "StartTime"), lasted_text(row), text_of(row, "StatusMessage")});
+        {shown_field(row, "Status"), time_text(row, "StartTime"), lasted_text(row), shown_field(row, "StatusMessage")});
   }
   fmt::print("\n{}", table.to_string());
 }
@@ -73,8 +74,8 @@ void print_rules(const Json& job) {
   Table table({{"RULE"}, {"STATUS"}, {"SINCE"}, {"DETAILS"}});
   for (const Json& rule : job["DebugRuleEvaluationStatuses"]) {
     const std::string details(trim(rule.value("StatusDetails", std::string())));
-    table.add_row({text_of(rule, "RuleConfigurationName"), text_of(rule, "Status"), time_text(rule, "LastModifiedTime"),
-                   printable(details.substr(details.rfind('\n') + 1))});
+    table.add_row({shown_field(rule, "RuleConfigurationName"), shown_field(rule, "Status"),
+                   time_text(rule, "LastModifiedTime"), printable(details.substr(details.rfind('\n') + 1))});
   }
   if (!table.empty()) fmt::print("\n{}", table.to_string());
 }
@@ -83,9 +84,9 @@ void print_metrics(const Json& job) {
   Table table({{"METRIC"}, {"LAST VALUE", Align::kRight}, {"STEP", Align::kRight}});
   for (const Json& metric : job["FinalMetricDataList"]) {
     const Json& value = metric["Value"];
-    table.add_row({text_of(metric, "MetricName"),
-                   value.is_number() ? format_number(value.get<double>()) : text_of(metric, "Value"),
-                   text_of(metric, "Step")});
+    table.add_row({shown_field(metric, "MetricName"),
+                   value.is_number() ? format_number(value.get<double>()) : shown_field(metric, "Value"),
+                   shown_field(metric, "Step")});
   }
   if (!table.empty()) fmt::print("\n{}", table.to_string());
 }
@@ -99,12 +100,12 @@ void print_events(const Json& job) {
                {"UNDER WAY", Align::kRight},
                {"DEAD LETTERS", Align::kRight}});
   for (const Json& subscription : events["Subscriptions"]) {
-    table.add_row({text_of(subscription, "Name"), text_of(subscription, "Action"), text_of(subscription, "Place"),
-                   text_of(subscription, "Delivered"), text_of(subscription, "UnderWay"),
-                   text_of(subscription, "DeadLetters")});
+    table.add_row({shown_field(subscription, "Name"), shown_field(subscription, "Action"),
+                   shown_field(subscription, "Place"), shown_field(subscription, "Delivered"),
+                   shown_field(subscription, "UnderWay"), shown_field(subscription, "DeadLetters")});
   }
   if (!table.empty()) fmt::print("\n{}", table.to_string());
-  fmt::print("\n{} events, {} of them alerts{}\n", text_of(events, "Count"), text_of(events, "Alerts"),
+  fmt::print("\n{} events, {} of them alerts{}\n", shown_field(events, "Count"), shown_field(events, "Alerts"),
              events.value("Recording", false) ? "; a program records them now" : "");
 }
 

@@ -25,7 +25,7 @@ bool is_ours(const Checkup& checkup) {
 
 Json losses_as_json(const std::vector<RunLoss>& losses) {
   Json list = Json::array();
-  for (const RunLoss& loss : losses) list.push_back(json_of(loss));
+  for (const RunLoss& loss : losses) list.push_back(cli::json_of(loss));
   return list;
 }
 

@@ -21,7 +21,7 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kLookInterval{50};
+constexpr std::chrono::milliseconds kDeliveryLookInterval{50};
 
 struct DeliverOptions {
   std::vector<std::string> runs;
@@ -96,7 +96,7 @@ void deliver(Works& works, std::optional<std::chrono::milliseconds> limit, Signa
       left = left || !work->done;
     }
     const bool late = limit && std::chrono::steady_clock::now() - begin >= *limit;
-    if (!left || late || signals.wait_for_end(kLookInterval)) return;
+    if (!left || late || signals.wait_for_end(kDeliveryLookInterval)) return;
   }
 }
 

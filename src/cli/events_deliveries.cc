@@ -44,7 +44,7 @@ void print_as_json(const std::filesystem::path& run, const views::EventLog& log,
                    const std::vector<views::DeliveryStanding>& standings) {
   Json subscriptions = Json::array();
   for (const events::SubscribedRecord& subscribed : log.contents().subscribed)
-    subscriptions.push_back(json_of(subscribed));
+    subscriptions.push_back(cli::json_of(subscribed));
   Json deliveries = Json::array();
   for (const views::DeliveryStanding& standing : standings) deliveries.push_back(json_of(standing));
   print_json(

@@ -25,7 +25,7 @@ namespace {
 using delivery::LetterDecision;
 using Letters = std::vector<events::DeliveryRecord>;
 
-constexpr std::chrono::milliseconds kLookInterval{50};
+constexpr std::chrono::milliseconds kRedriveLookInterval{50};
 
 struct LetterOptions {
   LetterDecision decision = LetterDecision::kRedrive;
@@ -87,7 +87,7 @@ Status await_the_keeper(views::EventLog& log, const LetterOptions& options, cons
                                 "request stays, and who keeps the ledger next takes it up",
                                 options.timeout_s));
     }
-    std::this_thread::sleep_for(kLookInterval);
+    std::this_thread::sleep_for(kRedriveLookInterval);
   }
 }
 

@@ -111,7 +111,7 @@ int act(const ExportCommand& command) {
   const auto report = transfer(**trial, *std::move(options), command.follow);
   if (!report.ok()) return report_error(report.status());
   if (command.json) {
-    print_json(json_of(**trial, wanted, *report));
+    print_json(cli::json_of(**trial, wanted, *report));
   } else {
     print_export(wanted, *report);
   }

@@ -26,7 +26,7 @@ std::filesystem::path target_of(const ImportCommand& command) {
 
 void print_as_json(const std::filesystem::path& run, const ImportReport& report) {
   Json losses = Json::array();
-  for (const RunLoss& loss : report.losses) losses.push_back(json_of(loss));
+  for (const RunLoss& loss : report.losses) losses.push_back(cli::json_of(loss));
   print_json({{"run", run_name(run)},
               {"path", run.string()},
               {"id", report.run_id},

@@ -101,7 +101,7 @@ ChartLook look_of(const PlotOptions& options, const Terminal& terminal, std::siz
   return {dots ? ChartInk::kBraille : ChartInk::kLetters, options.log};
 }
 
-Terminal output_terminal(const PlotOptions& options) {
+Terminal plot_terminal(const PlotOptions& options) {
   Terminal terminal = terminal_of(stdout);
   // Who reads a pipe reads UTF-8 when the locale does.
   terminal.unicode = describe_terminal(true, 0, process_environment).unicode;
@@ -111,7 +111,7 @@ Terminal output_terminal(const PlotOptions& options) {
 }
 
 void print_chart(const PlotOptions& options, const std::vector<PlottedSeries>& all) {
-  const Terminal terminal = output_terminal(options);
+  const Terminal terminal = plot_terminal(options);
   const ChartLook look = look_of(options, terminal, all.size());
   const int legend = static_cast<int>(all.size());
   const int columns = options.width > 0 ? options.width : terminal.columns;

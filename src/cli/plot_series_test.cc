@@ -13,7 +13,7 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kPlotNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(SmoothedTest, LeavesEverythingAsItIsWithoutAShare) {
   EXPECT_EQ(smoothed({3, 1, 2}, 0), (std::vector<double>{3, 1, 2}));
@@ -27,7 +27,7 @@ TEST(SmoothedTest, ForgetsWhatWasBefore) {
 }
 
 TEST(SmoothedTest, PassesOverWhatIsNoNumber) {
-  const std::vector<double> smooth = smoothed({2, kNan, 2}, 0.9);
+  const std::vector<double> smooth = smoothed({2, kPlotNan, 2}, 0.9);
   EXPECT_DOUBLE_EQ(smooth[0], 2);
   EXPECT_TRUE(std::isnan(smooth[1]));
   EXPECT_DOUBLE_EQ(smooth[2], 2);

@@ -9,7 +9,7 @@ namespace trainwarden::cli {
 namespace {
 
 // A plane of elements inside the tensor.
-struct Plane {
+struct Matrix {
   std::span<const double> elements;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -30,7 +30,7 @@ std::int64_t divide_up(std::int64_t value, std::int64_t divisor) {
   return (value + divisor - 1) / divisor;
 }
 
-Cell summarize(const Plane& plane, const Shrink& shrink, std::int64_t top, std::int64_t left) {
+Cell summarize(const Matrix& plane, const Shrink& shrink, std::int64_t top, std::int64_t left) {
   double sum = 0;
   std::int64_t finite_count = 0;
   CellKind infinity = CellKind::kGap;
@@ -51,7 +51,7 @@ Cell summarize(const Plane& plane, const Shrink& shrink, std::int64_t top, std::
 }
 
 // Draws `plane` with its upper left corner at (top, left) of the raster.
-void draw(const Plane& plane, const Shrink& shrink, int top, int left, Raster& raster) {
+void draw(const Matrix& plane, const Shrink& shrink, int top, int left, Raster& raster) {
   for (std::int64_t row = 0; row < divide_up(plane.rows, shrink.rows); ++row) {
     for (std::int64_t column = 0; column < divide_up(plane.columns, shrink.columns); ++column) {
       const auto index = static_cast<std::size_t>((top + row) * raster.columns + left + column);
@@ -73,7 +73,7 @@ std::string note_of(const Shrink& shrink) {
 }
 
 // One plane, shrunk by whole factors until it fits. A matrix keeps its proportions; a vector has only a length.
-Raster lay_out_plane(const Plane& plane, int max_rows, int max_columns) {
+Raster lay_out_plane(const Matrix& plane, int max_rows, int max_columns) {
   Shrink shrink{divide_up(plane.rows, max_rows), divide_up(plane.columns, max_columns)};
   if (plane.rows > 1) shrink.rows = shrink.columns = std::max(shrink.rows, shrink.columns);
   Raster raster = blank(divide_up(plane.rows, shrink.rows), divide_up(plane.columns, shrink.columns));
@@ -83,7 +83,7 @@ Raster lay_out_plane(const Plane& plane, int max_rows, int max_columns) {
 }
 
 // Planes as tiles in reading order, a gap of one cell between them.
-Raster lay_out_tiles(const Plane& all, std::int64_t tile_count, int max_rows, int max_columns) {
+Raster lay_out_tiles(const Matrix& all, std::int64_t tile_count, int max_rows, int max_columns) {
   const std::int64_t factor = std::max(divide_up(all.rows, max_rows), divide_up(all.columns, max_columns));
   const Shrink shrink{factor, factor};
   const std::int64_t tile_rows = divide_up(all.rows, factor);
@@ -114,7 +114,7 @@ Raster lay_out(std::span<const double> elements, const Shape& shape, int max_row
   const std::int64_t columns = rank == 0 ? 1 : shape[rank - 1];
   const std::int64_t rows = rank < 2 ? 1 : shape[rank - 2];
   const std::int64_t plane_count = shape.element_count() / (rows * columns);
-  const Plane all{elements, rows, columns};
+  const Matrix all{elements, rows, columns};
   return plane_count == 1 ? lay_out_plane(all, max_rows, max_columns)
                           : lay_out_tiles(all, plane_count, max_rows, max_columns);
 }

@@ -8,8 +8,8 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kRasterNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kRasterInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<double> count_up(std::int64_t count) {
   std::vector<double> elements(static_cast<std::size_t>(count));
@@ -48,11 +48,11 @@ TEST(Raster, ALargeMatrixShrinksInProportion) {
 
 TEST(Raster, ASingleNanIsNotHiddenByTheMean) {
   std::vector<double> elements = count_up(16);
-  elements[5] = kNan;
-  elements[2] = kInfinity;
-  elements[15] = -kInfinity;
+  elements[5] = kRasterNan;
+  elements[2] = kRasterInfinity;
+  elements[15] = -kRasterInfinity;
   const Raster raster = lay_out(elements, {4, 4}, 2, 2);
-  EXPECT_EQ(raster.at(0, 0).kind, CellKind::kNan);
+  EXPECT_EQ(raster.at(0, 0).kind, CellKind::kRasterNan);
   EXPECT_EQ(raster.at(0, 1).kind, CellKind::kPositiveInfinity);
   EXPECT_EQ(raster.at(1, 0).kind, CellKind::kValue);
   EXPECT_EQ(raster.at(1, 1).kind, CellKind::kNegativeInfinity);

@@ -8,7 +8,7 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr const char* kHead = R"(# The rules that come with Trainwarden
+constexpr const char* kRulesHead = R"(# The rules that come with Trainwarden
 
 Made by `trainwarden rules --markdown` from the table that the program itself goes by; do not edit. How rules are
 chosen, what they answer and what is written into the run: [rules](rules.md). `trainwarden rules NAME` shows one of
@@ -19,7 +19,7 @@ the optimizer steps.
 
 )";
 
-std::string escaped(std::string_view text) {
+std::string escaped_cell(std::string_view text) {
   std::string cell;
   for (const char c : text) {
     if (c == '|') cell += '\\';
@@ -41,8 +41,8 @@ std::string section(const RuleDescription& rule) {
     text += "| parameter | default | meaning |\n|---|---|---|\n";
     for (const RuleParameter& parameter : rule.parameters) {
       const std::string value =
-          parameter.default_value.empty() ? "(none)" : fmt::format("`{}`", escaped(parameter.default_value));
-      text += fmt::format("| `{}` | {} | {} |\n", parameter.name, value, escaped(parameter.description));
+          parameter.default_value.empty() ? "(none)" : fmt::format("`{}`", escaped_cell(parameter.default_value));
+      text += fmt::format("| `{}` | {} | {} |\n", parameter.name, value, escaped_cell(parameter.description));
     }
     text += "\n";
   }
@@ -57,11 +57,11 @@ std::string section(const RuleDescription& rule) {
 }  // namespace
 
 std::string rule_reference(const std::vector<RuleDescription>& rules) {
-  std::string text = kHead;
+  std::string text = kRulesHead;
   text += "| rule | about | | |\n|---|---|---|---|\n";
   std::map<std::string, std::vector<const RuleDescription*>> topics;
   for (const RuleDescription& rule : rules) {
-    text += fmt::format("| {} | {} | {} | {} |\n", rule.name, rule.topic, marks(rule), escaped(rule.summary));
+    text += fmt::format("| {} | {} | {} | {} |\n", rule.name, rule.topic, marks(rule), escaped_cell(rule.summary));
     topics[rule.topic].push_back(&rule);
   }
   for (const auto& [topic, of_topic] : topics) {

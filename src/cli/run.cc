@@ -167,7 +167,7 @@ RuleReport report_of_inside(const ProgramPlan& plan, const ProgramResult& result
 }
 
 // 3 as well when a rule inside fired and the program succeeded, or was stopped by it.
-int exit_code_of(const ProgramResult& result, const RuleReport& inside) {
+int run_exit_code(const ProgramResult& result, const RuleReport& inside) {
   const bool stopped = result.exit_code == 0 || result.exit_code == kExitRuleFired;
   return inside.any_fired() && stopped ? kExitRuleFired : result.combined_exit_code();
 }
@@ -210,7 +210,7 @@ int act(const RunOptions& options) {
   RuleReport inside;
   if (!judging->places.inside.empty()) inside = report_of_inside(*plan, *result);
   print_summary(options, *plan, *result, inside);
-  return exit_code_of(*result, inside);
+  return run_exit_code(*result, inside);
 }
 
 }  // namespace

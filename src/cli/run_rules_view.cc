@@ -27,7 +27,7 @@ std::string utc_text(std::int64_t unix_ns) {
 
 Json hits_of(const rules::RuleHistory& history) {
   Json hits = Json::array();
-  for (const rules::VerdictRecord& verdict : history.verdicts) hits.push_back(json_of(verdict));
+  for (const rules::VerdictRecord& verdict : history.verdicts) hits.push_back(cli::json_of(verdict));
   return hits;
 }
 

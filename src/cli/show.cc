@@ -45,10 +45,10 @@ std::vector<CollectionSize> collection_sizes(const Trial& trial) {
 Json rules_as_json(const std::vector<rules::RuleHistory>& rules) {
   Json list = Json::array();
   for (const rules::RuleHistory& rule : rules) {
-    Json json = json_of(rule.status);
+    Json json = cli::json_of(rule.status);
     json["journal"] = rule.journal;
     json["verdicts"] = Json::array();
-    for (const auto& verdict : rule.verdicts) json["verdicts"].push_back(json_of(verdict));
+    for (const auto& verdict : rule.verdicts) json["verdicts"].push_back(cli::json_of(verdict));
     list.push_back(std::move(json));
   }
   return list;
@@ -63,14 +63,14 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, c
   Json collections = Json::object();
   for (const CollectionSize& collection : collection_sizes(trial)) collections[collection.name] = collection.tensors;
   Json bills = Json::array();
-  for (const views::WorkerBill& bill : views::read_bills(trial)) bills.push_back(json_of(bill));
+  for (const views::WorkerBill& bill : views::read_bills(trial)) bills.push_back(cli::json_of(bill));
   Json losses = Json::array();
-  for (const RunLoss& loss : trial.losses()) losses.push_back(json_of(loss));
+  for (const RunLoss& loss : trial.losses()) losses.push_back(cli::json_of(loss));
   Json black_boxes = Json::array();
-  for (const views::BlackBox& dump : views::read_black_boxes(trial.path())) black_boxes.push_back(json_of(dump));
+  for (const views::BlackBox& dump : views::read_black_boxes(trial.path())) black_boxes.push_back(cli::json_of(dump));
   Json checkpoints = Json::array();
   for (const views::WorkerCheckpoint& checkpoint : views::read_checkpoints(trial)) {
-    checkpoints.push_back(json_of(checkpoint));
+    checkpoints.push_back(cli::json_of(checkpoint));
   }
   print_json({{"name", run_name(trial.path())},
               {"path", trial.path().string()},

@@ -42,7 +42,7 @@ void print_as_json(const Trial& trial, const std::vector<TensorInfo>& tensors) {
   for (const TensorInfo& tensor : tensors) {
     list.push_back({{"name", tensor.name},
                     {"dtype", tensor.has_shape ? Json(name(tensor.dtype)) : Json()},
-                    {"shape", tensor.has_shape ? json_of(tensor.shape) : Json()},
+                    {"shape", tensor.has_shape ? cli::json_of(tensor.shape) : Json()},
                     {"collections", tensor.collections},
                     {"values", tensor.values},
                     {"statistics", tensor.statistics},

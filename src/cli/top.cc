@@ -130,7 +130,7 @@ int print_once(const TopFacts& facts, const TopOptions& options) {
 }
 
 // Nobody reads what we print any more.
-bool reader_is_gone() {
+bool top_reader_is_gone() {
   pollfd output{STDOUT_FILENO, 0, 0};
   return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
@@ -144,7 +144,7 @@ int print_lines(TopGatherer& gatherer) {
     if (facts.place != told) fmt::print("{}\n", top_line(facts));
     told = facts.place;
     std::fflush(stdout);
-    if (!facts.running || reader_is_gone() || relay.wait_for_end(kLineInterval)) return kExitFine;
+    if (!facts.running || top_reader_is_gone() || relay.wait_for_end(kLineInterval)) return kExitFine;
     if (const Status status = gatherer.refresh(); !status.ok()) return report_error(status);
   }
 }

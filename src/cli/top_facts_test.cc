@@ -91,9 +91,9 @@ TEST_F(TopGathererTest, TakesALossOfEachModeForASeries) {
 }
 
 TEST_F(TopGathererTest, TellsHowTheTensorsAre) {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kFactNan = std::numeric_limits<float>::quiet_NaN();
   step(Mode::kTrain, 4, {0, 0, 0, 9});
-  step(Mode::kTrain, 4, {0, kNan, -3, std::numeric_limits<float>::infinity()});
+  step(Mode::kTrain, 4, {0, kFactNan, -3, std::numeric_limits<float>::infinity()});
   const auto gatherer = open();
   ASSERT_EQ(gatherer->facts().health.size(), 1u);
   const HealthFacts& health = gatherer->facts().health[0];

@@ -13,7 +13,7 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr std::int64_t kFrameSecondNs = 1'000'000'000;
 constexpr int kLeastRows = 12, kLeastColumns = 48;
 
 struct StatusMark {
@@ -101,7 +101,8 @@ class Frame {
     std::string right = facts_.steps_per_second > 0 ? fmt::format("{:.4g} steps/s", facts_.steps_per_second) : "";
     if (facts_.created_unix_ns != 0 && facts_.last_unix_ns >= facts_.created_unix_ns) {
       const std::int64_t end = facts_.running ? facts_.now_unix_ns : facts_.last_unix_ns;
-      right += fmt::format("  {}", format_duration_ns((end - facts_.created_unix_ns) / kSecondNs * kSecondNs));
+      right +=
+          fmt::format("  {}", format_duration_ns((end - facts_.created_unix_ns) / kFrameSecondNs * kFrameSecondNs));
     }
     const int room = screen_.columns() - text_cells(right) - 2;
     int column = put(row_, 0, printable(facts_.run), Ink::kStrong, room / 2);
@@ -119,7 +120,8 @@ class Frame {
     const double share =
         std::clamp(static_cast<double>(facts_.done_steps) / static_cast<double>(*facts_.total), 0.0, 1.0);
     std::string text = fmt::format(" {:3.0f} %  {} of {}", 100 * share, facts_.done_steps, *facts_.total);
-    if (const auto eta = facts_.eta_seconds()) text += fmt::format("  ETA {}", format_duration_ns(*eta * kSecondNs));
+    if (const auto eta = facts_.eta_seconds())
+      text += fmt::format("  ETA {}", format_duration_ns(*eta * kFrameSecondNs));
     const int bar = std::max(10, screen_.columns() - text_cells(text) - 2);
     const int full = static_cast<int>(std::lround(share * bar));
     for (int i = 0; i < bar; ++i) {
@@ -267,7 +269,7 @@ Screen top_frame(const TopFacts& facts, const TopChoice& choice, int rows, int c
 std::string top_line(const TopFacts& facts) {
   std::string line = fmt::format("{}  {}", facts.state, facts.place);
   if (facts.steps_per_second > 0) line += fmt::format("  {:.4g} steps/s", facts.steps_per_second);
-  if (const auto eta = facts.eta_seconds()) line += fmt::format("  ETA {}", format_duration_ns(*eta * kSecondNs));
+  if (const auto eta = facts.eta_seconds()) line += fmt::format("  ETA {}", format_duration_ns(*eta * kFrameSecondNs));
   for (const LossFacts& loss : facts.losses) {
     line += fmt::format("  {} {}", printable(loss.name), format_number(loss.last));
   }

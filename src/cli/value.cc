@@ -64,9 +64,9 @@ void print_as_json(const Trial& trial, const TensorReading& reading, bool with_e
                    {"mode_step", reading.mode_step},
                    {"form", form_of(reading)},
                    {"dtype", reading.shape ? Json(name(reading.dtype)) : Json()},
-                   {"shape", reading.shape ? json_of(*reading.shape) : Json()},
+                   {"shape", reading.shape ? cli::json_of(*reading.shape) : Json()},
                    {"scalar", reading.scalar ? json_number(*reading.scalar) : Json()},
-                   {"statistics", reading.statistics ? json_of(*reading.statistics) : Json()},
+                   {"statistics", reading.statistics ? cli::json_of(*reading.statistics) : Json()},
                    {"reductions", reductions_of(reading)}};
   const bool is_text = reading.dtype == DType::kString;
   if (reading.value && (with_elements || is_text)) document["elements"] = elements_of(*reading.value);

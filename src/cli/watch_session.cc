@@ -10,14 +10,14 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kAppearInterval{20};
-constexpr std::chrono::milliseconds kPollInterval{5};
+constexpr std::chrono::milliseconds kWatchAppearInterval{20};
+constexpr std::chrono::milliseconds kWatchPollInterval{5};
 // Where no rule judges there is no hurry.
 constexpr std::chrono::milliseconds kRecordInterval{50};
 // For deliveries that are on their way when there is nothing left to judge.
 constexpr std::chrono::seconds kSettleTime{30};
 // Until a person who sees nothing happen is told why.
-constexpr std::chrono::seconds kPatience{1};
+constexpr std::chrono::seconds kWatchPatience{1};
 
 }  // namespace
 
@@ -68,7 +68,7 @@ Status WatchSession::await_run(const std::stop_token& stop) {
       return {};
     }
     if (last_look || trial.status().code() != Code::kNotFound) return trial.status();
-    pause_for(kAppearInterval, stop);
+    pause_for(kWatchAppearInterval, stop);
   }
 }
 
@@ -92,7 +92,7 @@ Status WatchSession::start() {
 
 void WatchSession::judge(const std::stop_token& stop) {
   rules::Engine& engine = watch_->engine();
-  const auto interval = engine.statuses().empty() ? kRecordInterval : kPollInterval;
+  const auto interval = engine.statuses().empty() ? kRecordInterval : kWatchPollInterval;
   while (true) {
     take_program_end();
     result_.status = watch_->poll(stop);
@@ -127,7 +127,7 @@ void WatchSession::settle(const std::stop_token& stop) {
   bool told = false;
   const auto idle = [&] {
     show_deliveries();
-    if (std::chrono::steady_clock::now() - start < kPatience || std::exchange(told, true)) return;
+    if (std::chrono::steady_clock::now() - start < kWatchPatience || std::exchange(told, true)) return;
     view_.on_note(fmt::format("{} deliveries are waited for, {} s at most; Ctrl-C leaves them to `events deliver`",
                               watch_->backlog().pending, kSettleTime.count()));
   };

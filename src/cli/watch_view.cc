@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kTerminalIntervalNs = 100'000'000;
 constexpr std::int64_t kPipeIntervalNs = 5'000'000'000;
-constexpr std::int64_t kRateWindowNs = 5'000'000'000;
+constexpr std::int64_t kWatchRateWindowNs = 5'000'000'000;
 
 // "2 ok, ExplodingTensor FIRED": only what needs a look is named.
 std::string rules_text(const std::vector<rules::RuleStatusRecord>& statuses) {
@@ -102,7 +102,7 @@ bool WatchView::is_time(std::int64_t now_ns) {
 
 double WatchView::steps_per_second(std::int64_t step, std::int64_t now_ns) {
   recent_.emplace_back(step, now_ns);
-  while (recent_.size() > 2 && now_ns - recent_.front().second > kRateWindowNs) recent_.pop_front();
+  while (recent_.size() > 2 && now_ns - recent_.front().second > kWatchRateWindowNs) recent_.pop_front();
   const auto [first_step, first_ns] = recent_.front();
   return now_ns > first_ns ? static_cast<double>(step - first_step) * 1e9 / static_cast<double>(now_ns - first_ns) : 0;
 }

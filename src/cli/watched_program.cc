@@ -12,7 +12,7 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kLookInterval{10};
+constexpr std::chrono::milliseconds kProgramLookInterval{10};
 // For a run that is still not at its end when the program is: another worker may be writing it.
 constexpr std::chrono::seconds kGrace{10};
 
@@ -30,7 +30,7 @@ ChildOptions child_options(const ProgramPlan& plan) {
 void await_judgement(const WatchSession& session, SignalRelay& relay) {
   const auto deadline = std::chrono::steady_clock::now() + kGrace;
   while (!session.done()) {
-    const auto received = relay.wait(kLookInterval);
+    const auto received = relay.wait(kProgramLookInterval);
     if (received && received->number != SIGCHLD) return;
     if (session.settling()) continue;  // which has a limit of its own
     if (session.caught_up() && std::chrono::steady_clock::now() > deadline) return;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-std::string duration_text(std::chrono::milliseconds duration) {
+std::string wiring_duration(std::chrono::milliseconds duration) {
   return format_duration_ns(duration.count() * kNsPerMs);
 }
 
@@ -29,9 +29,9 @@ std::string delivery_text(const delivery::Subscription& subscription) {
   std::vector<std::string> parts;
   if (subscription.format != delivery::EventFormat::kCloudEvents) parts.emplace_back(format_name(subscription.format));
   if (subscription.from_now) parts.emplace_back("since now");
-  if (subscription.cool_down.count() > 0) parts.push_back("cool-down " + duration_text(subscription.cool_down));
+  if (subscription.cool_down.count() > 0) parts.push_back("cool-down " + wiring_duration(subscription.cool_down));
   if (retry.max_attempts != usual.max_attempts) parts.push_back(fmt::format("{} attempts", retry.max_attempts));
-  if (retry.max_age != usual.max_age) parts.push_back("for " + duration_text(retry.max_age));
+  if (retry.max_age != usual.max_age) parts.push_back("for " + wiring_duration(retry.max_age));
   return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
 }
 

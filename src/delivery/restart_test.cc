@@ -15,7 +15,7 @@ using events::DeliveryRecord;
 using events::DeliveryState;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLong = kLongEnough;
+constexpr milliseconds kLongWait = kLongEnough;
 constexpr std::int64_t kHourNs = 3'600'000'000'000;
 
 // A history with everything in it: A-1 is delivered, A-2 left out (cool-down), B-3 fails twice, C-4 is a dead letter,
@@ -37,11 +37,11 @@ class Scene {
     auto ops = scripted("ops", calls, script);
     ops.cool_down = std::chrono::hours(24);
     Courier courier(*ledger, list_of(std::move(ops)), {.run_name = "first", .clock = &clock, .jitter_seed = 7});
-    while (courier.settle(kLong) && courier.backlog().pending > 0) {
+    while (courier.settle(kLongWait) && courier.backlog().pending > 0) {
       clock.advance_ns(kHourNs);
       courier.wake();
     }
-    EXPECT_TRUE(courier.drain(kLong));
+    EXPECT_TRUE(courier.drain(kLongWait));
     EXPECT_EQ(courier.backlog().dead, 1);
   }
 
@@ -97,7 +97,7 @@ TEST(Restart, ANewPatternDoesNotFetchOldEvents) {
   const auto deliver = [&](const char* rules) {
     auto ops = scripted("ops", scene.calls, {}, fmt::format(R"({{"data": {{"change": {{"rule": {}}}}}}})", rules));
     Courier courier(*scene.ledger, list_of(std::move(ops)), {.clock = &scene.clock});
-    EXPECT_TRUE(courier.drain(kLong));
+    EXPECT_TRUE(courier.drain(kLongWait));
   };
   deliver(R"(["D"])");
   deliver(R"(["A", "D", "E"])");
@@ -142,18 +142,18 @@ using Kind = format::DeliveryRequest::Kind;
 
 TEST_F(RequestFiles, AreCarriedOutOnceAlsoByTheNextCourier) {
   auto courier = start();
-  ASSERT_TRUE(courier->drain(kLong));
+  ASSERT_TRUE(courier->drain(kLongWait));
   ASSERT_EQ(calls_->count(), 1);
   clock_.advance_ns(kHourNs);
   put("r-1", Kind::kRedrive);
   courier->wake();
-  ASSERT_TRUE(courier->drain(kLong));
+  ASSERT_TRUE(courier->drain(kLongWait));
   EXPECT_EQ(calls_->count(), 2);
   clock_.advance_ns(kHourNs);
   courier = nullptr;
   open();
   courier = start();
-  ASSERT_TRUE(courier->drain(kLong));
+  ASSERT_TRUE(courier->drain(kLongWait));
   EXPECT_EQ(calls_->count(), 2);
   EXPECT_EQ(courier->backlog().dead, 1);
 }
@@ -170,27 +170,27 @@ TEST_F(RequestFiles, AreSeenWithoutBeingAsked) {
 
 TEST_F(RequestFiles, FromBeforeTheCourierMeanWhatWasDeadThen) {
   auto courier = start();
-  ASSERT_TRUE(courier->drain(kLong));
+  ASSERT_TRUE(courier->drain(kLongWait));
   courier = nullptr;
   clock_.advance_ns(kHourNs);
   put("r-1", Kind::kRedrive);
   clock_.advance_ns(kHourNs);
   courier = start();  // nobody was there when it was put
-  ASSERT_TRUE(courier->drain(kLong));
+  ASSERT_TRUE(courier->drain(kLongWait));
   EXPECT_EQ(calls_->count(), 2);
   clock_.advance_ns(kHourNs);
   ledger_->append(alert_of("A", 2, clock_.unix_ns()));
-  ASSERT_TRUE(courier->drain(kLong));
+  ASSERT_TRUE(courier->drain(kLongWait));
   courier = nullptr;
   courier = start();  // the second died after the request
-  ASSERT_TRUE(courier->drain(kLong));
+  ASSERT_TRUE(courier->drain(kLongWait));
   EXPECT_EQ(calls_->count(), 3);
 }
 
 TEST_F(RequestFiles, ThatCannotBeUnderstoodHurtNobody) {
   ASSERT_TRUE(storage_->put_if_absent("control/delivery-bad.json", as_bytes("{")).ok());
   const auto courier = start();
-  ASSERT_TRUE(courier->drain(kLong));
+  ASSERT_TRUE(courier->drain(kLongWait));
   EXPECT_EQ(calls_->count(), 1);
 }
 

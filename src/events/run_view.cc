@@ -13,7 +13,7 @@ namespace {
 
 using format::OrderedJson;
 
-constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kMillisecondNs = 1'000'000;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 constexpr std::array kRuleStatuses = {RuleStatus::kInProgress,   RuleStatus::kIssuesFound, RuleStatus::kNoIssuesFound,
@@ -68,7 +68,7 @@ std::string text_of(const OrderedJson& object, const char* field) {
 
 std::int64_t ns_of(const OrderedJson& object, const char* field) {
   const auto found = object.find(field);
-  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() * kMillisecond : 0;
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() * kMillisecondNs : 0;
 }
 
 std::optional<RuleRow> rule_row_of(const OrderedJson& json) {
@@ -100,8 +100,8 @@ bool RunView::was_asked_to_stop() const {
 
 OrderedJson time_json(std::int64_t unix_ns, TimeForm form, bool at_top) {
   if (form == TimeForm::kText) return format_rfc3339(unix_ns);
-  if (at_top) return std::to_string(unix_ns / kMillisecond);
-  return unix_ns / kMillisecond;
+  if (at_top) return std::to_string(unix_ns / kMillisecondNs);
+  return unix_ns / kMillisecondNs;
 }
 
 std::string run_name_of(const std::filesystem::path& path) {

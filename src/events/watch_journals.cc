@@ -12,7 +12,7 @@ constexpr std::string_view kPrefix = "watch-";
 constexpr std::uint32_t kFirstWatchId = 0x10000;
 // Journals are numbered without gaps, so that the next one is known by name. Should somebody have left one out, it is
 // found at the next listing.
-constexpr std::int64_t kListIntervalNs = 1'000'000'000;
+constexpr std::int64_t kJournalListNs = 1'000'000'000;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ Status WatchJournals::poll(const Take& take) {
 void WatchJournals::look_for_journals() {
   const std::int64_t now = clock_.steady_ns();
   const bool next_is_there = storage_.exists(store::journal_folder(fmt::format("{}{}", kPrefix, next_number_)));
-  if (listed_ && !next_is_there && now - listed_ns_ < kListIntervalNs) return;
+  if (listed_ && !next_is_there && now - listed_ns_ < kJournalListNs) return;
   const auto names = store::list_journals(storage_);
   if (!names.ok()) return;  // at the next call
   listed_ = true;

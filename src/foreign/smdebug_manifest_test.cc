@@ -18,7 +18,7 @@ SmdebugCollection collection_of(std::string_view fields) {
   return manifest.ok() ? manifest->collections.at(0) : SmdebugCollection();
 }
 
-std::string message_of(std::string_view json) {
+std::string manifest_error(std::string_view json) {
   const auto manifest = decode_smdebug_manifest(json);
   EXPECT_EQ(manifest.status().code(), Code::kDataLoss) << json;
   return manifest.status().message();
@@ -104,9 +104,9 @@ TEST(SmdebugManifestTest, OnePatternMayStandForAList) {
 }
 
 TEST(SmdebugManifestTest, WrongTypesSayWhereAndWhatWasExpected) {
-  EXPECT_EQ(message_of("[]"), "smdebug's collections: expected a JSON object, found array");
-  EXPECT_EQ(message_of("{}"), "smdebug's collections: field \"collections\": expected an object, found nothing");
-  EXPECT_EQ(message_of(R"({"collections":{"c":7}})"),
+  EXPECT_EQ(manifest_error("[]"), "smdebug's collections: expected a JSON object, found array");
+  EXPECT_EQ(manifest_error("{}"), "smdebug's collections: field \"collections\": expected an object, found nothing");
+  EXPECT_EQ(manifest_error(R"({"collections":{"c":7}})"),
             "smdebug's collections: collection \"c\": expected an object, found number");
   for (const char* fields :
        {R"("name":7)", R"("include_regex":7)", R"("include_regex":[7])", R"("tensor_names":{})",
@@ -117,7 +117,7 @@ TEST(SmdebugManifestTest, WrongTypesSayWhereAndWhatWasExpected) {
         R"("reduction_config":{"save_shape":"True"})"}) {
     EXPECT_EQ(decode_fields(fields).status().code(), Code::kDataLoss) << fields;
   }
-  EXPECT_EQ(message_of(R"({"collections":{},"_meta":{"num_workers":0}})"),
+  EXPECT_EQ(manifest_error(R"({"collections":{},"_meta":{"num_workers":0}})"),
             "smdebug's collections: field \"num_workers\": expected an integer from 1 to 2147483647, found 0");
 }
 

@@ -69,7 +69,7 @@ Status read_dim(ByteSpan message, std::vector<std::int64_t>& sizes) {
   return {};
 }
 
-Status read_shape(ByteSpan message, TensorFacts& facts) {
+Status read_tensor_shape(ByteSpan message, TensorFacts& facts) {
   return for_each_field(message, "TensorShapeProto", [&](const WireField& field) {
     if (field.number == kUnknownRankField) return field.read(facts.unknown_rank);
     return field.number == kDimField ? read_message(field, facts.sizes, read_dim) : Status();
@@ -83,7 +83,7 @@ Result<TensorFacts> read_facts(ByteSpan message) {
       case kDTypeField: return field.read(facts.tf_dtype);
       case kContentField: return field.read(facts.content);
       case kStringsField: facts.has_strings = true; return Status();
-      case kShapeField: return read_message(field, facts, read_shape);
+      case kShapeField: return read_message(field, facts, read_tensor_shape);
       default: return Status();
     }
   }));

@@ -54,7 +54,7 @@ class Kept {
   std::vector<std::pair<std::size_t, std::vector<std::string>>> strings_;
 };
 
-Kept sample() {
+Kept sample_bundle() {
   Kept kept;
   kept.add("bytes", DType::kUInt8, {3});
   kept.add("conv0.weight", DType::kFloat32, {2, 3});
@@ -67,7 +67,7 @@ Kept sample() {
 }
 
 TEST(BundleTest, RoundTrip) {
-  Kept kept = sample();
+  Kept kept = sample_bundle();
   const std::string payload = kept.payload();
   const auto entries = decode_bundle(as_bytes(payload), payload.size());
   ASSERT_TRUE(entries.ok()) << entries.status().to_string();
@@ -90,7 +90,7 @@ TEST(BundleTest, RoundTrip) {
 }
 
 TEST(BundleTest, IsASafetensorsDocumentThatOthersCanRead) {
-  Kept kept = sample();
+  Kept kept = sample_bundle();
   const std::string payload = kept.payload();
   const auto header = decode_safetensors_header(as_bytes(payload), payload.size());
   ASSERT_TRUE(header.ok()) << header.status().to_string();
@@ -111,7 +111,7 @@ TEST(BundleTest, IsASafetensorsDocumentThatOthersCanRead) {
 }
 
 TEST(BundleTest, WideItemsComeFirstAndElseTheGivenOrder) {
-  Kept kept = sample();
+  Kept kept = sample_bundle();
   const auto layout = kept.plan();
   ASSERT_TRUE(layout.ok());
   EXPECT_EQ(layout->order, (std::vector<std::size_t>{4, 6, 1, 3, 2, 0, 5}));
@@ -167,20 +167,20 @@ TEST(BundleTest, WhatDoesNotFitIsRefused) {
 }
 
 TEST(BundleTest, AHeaderThatIsNotThereYetNeedsMore) {
-  const std::string payload = sample().payload();
+  const std::string payload = sample_bundle().payload();
   const auto header_bytes = safetensors_header_bytes(as_bytes(payload), payload.size()).value_or(0);
   EXPECT_EQ(decode_bundle(as_bytes(payload).first(header_bytes - 1), payload.size()).status().code(), Code::kNeedMore);
   EXPECT_TRUE(decode_bundle(as_bytes(payload).first(header_bytes), payload.size()).ok());
 }
 
 TEST(BundleTest, EveryTruncationIsDataLoss) {
-  for_each_truncation(sample().payload(), [](ByteSpan damaged) {
+  for_each_truncation(sample_bundle().payload(), [](ByteSpan damaged) {
     EXPECT_EQ(decode_bundle(damaged, damaged.size()).status().code(), Code::kDataLoss);
   });
 }
 
 TEST(BundleTest, NoFlippedBitDoesHarm) {
-  for_each_flipped_bit(sample().payload(), [](ByteSpan damaged) {
+  for_each_flipped_bit(sample_bundle().payload(), [](ByteSpan damaged) {
     const auto entries = decode_bundle(damaged, damaged.size());
     if (!entries.ok()) return;
     for (const BundleEntry& entry : *entries) {

@@ -5,23 +5,23 @@
 namespace trainwarden::format {
 namespace {
 
-constexpr const char* kAcceptedType = "checkpoint_accepted";
+constexpr const char* kCheckpointAccepted = "checkpoint_accepted";
 constexpr const char* kSavedType = "checkpoint_saved";
-constexpr const char* kRefusedType = "checkpoint_refused";
+constexpr const char* kCheckpointRefused = "checkpoint_refused";
 
 const char* type_of(CheckpointState state) {
   switch (state) {
-    case CheckpointState::kAccepted: return kAcceptedType;
+    case CheckpointState::kAccepted: return kCheckpointAccepted;
     case CheckpointState::kSaved: return kSavedType;
-    case CheckpointState::kRefused: return kRefusedType;
+    case CheckpointState::kRefused: return kCheckpointRefused;
   }
-  return kRefusedType;
+  return kCheckpointRefused;
 }
 
 std::optional<CheckpointState> state_of(std::string_view type) {
-  if (type == kAcceptedType) return CheckpointState::kAccepted;
+  if (type == kCheckpointAccepted) return CheckpointState::kAccepted;
   if (type == kSavedType) return CheckpointState::kSaved;
-  if (type == kRefusedType) return CheckpointState::kRefused;
+  if (type == kCheckpointRefused) return CheckpointState::kRefused;
   return std::nullopt;
 }
 

@@ -7,7 +7,7 @@
 namespace trainwarden::format {
 namespace {
 
-CheckpointEvent sample(CheckpointState state) {
+CheckpointEvent sample_event(CheckpointState state) {
   return {.state = state,
           .key = "loss-120",
           .reason = "LossNotDecreasing fired at step 120",
@@ -16,7 +16,7 @@ CheckpointEvent sample(CheckpointState state) {
 }
 
 TEST(CheckpointEventTest, ExactJson) {
-  CheckpointEvent saved = sample(CheckpointState::kSaved);
+  CheckpointEvent saved = sample_event(CheckpointState::kSaved);
   saved.path = "checkpoints/step-000123-rank-00000.pt";
   saved.bytes = 4096;
   saved.duration_ns = 250;
@@ -27,13 +27,13 @@ TEST(CheckpointEventTest, ExactJson) {
 }
 
 TEST(CheckpointEventTest, RoundTripOfEachState) {
-  CheckpointEvent saved = sample(CheckpointState::kSaved);
+  CheckpointEvent saved = sample_event(CheckpointState::kSaved);
   saved.path = "/elsewhere/a \"quoted\" place";
   saved.bytes = 1;
   saved.duration_ns = 2;
-  CheckpointEvent refused = sample(CheckpointState::kRefused);
+  CheckpointEvent refused = sample_event(CheckpointState::kRefused);
   refused.error = "disk full";
-  for (const CheckpointEvent& event : {sample(CheckpointState::kAccepted), saved, refused}) {
+  for (const CheckpointEvent& event : {sample_event(CheckpointState::kAccepted), saved, refused}) {
     const auto decoded = decode_checkpoint_event(encode_checkpoint_event(event));
     ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
     EXPECT_EQ(*decoded, event);

@@ -9,7 +9,7 @@
 namespace trainwarden::format {
 namespace {
 
-std::string sample() {
+std::string sample_columns() {
   ColumnWriter writer;
   writer.add("narrow", std::vector<std::uint8_t>{1, 2, 3});
   writer.add("half", std::vector<std::uint16_t>{65535});
@@ -24,7 +24,7 @@ std::string sample() {
 }
 
 TEST(ColumnsTest, RoundTrip) {
-  const std::string document = sample();
+  const std::string document = sample_columns();
   const auto reader = ColumnReader::open(as_bytes(document));
   ASSERT_TRUE(reader.ok()) << reader.status().to_string();
   EXPECT_EQ(reader->view<std::uint8_t>("narrow")->to_vector(), (std::vector<std::uint8_t>{1, 2, 3}));
@@ -41,7 +41,7 @@ TEST(ColumnsTest, RoundTrip) {
 }
 
 TEST(ColumnsTest, ColumnsAreAlignedToTheirItems) {
-  const std::string document = sample();
+  const std::string document = sample_columns();
   const auto reader = ColumnReader::open(as_bytes(document));
   ASSERT_TRUE(reader.ok());
   EXPECT_EQ(reader->header().data_offset % 64, 0u);
@@ -51,11 +51,11 @@ TEST(ColumnsTest, ColumnsAreAlignedToTheirItems) {
 }
 
 TEST(ColumnsTest, TheSameColumnsGiveTheSameBytes) {
-  EXPECT_EQ(sample(), sample());
+  EXPECT_EQ(sample_columns(), sample_columns());
 }
 
 TEST(ColumnsTest, WrongColumnsAreDataLossWithTheirName) {
-  const std::string document = sample();
+  const std::string document = sample_columns();
   const auto reader = ColumnReader::open(as_bytes(document));
   ASSERT_TRUE(reader.ok());
   for (const Status& status :
@@ -76,7 +76,7 @@ TEST(ColumnsTest, AColumnHasOneDimension) {
 
 TEST(ColumnsTest, EveryTruncationIsDataLoss) {
   for_each_truncation(
-      sample(), [](ByteSpan damaged) { EXPECT_EQ(ColumnReader::open(damaged).status().code(), Code::kDataLoss); });
+      sample_columns(), [](ByteSpan damaged) { EXPECT_EQ(ColumnReader::open(damaged).status().code(), Code::kDataLoss); });
 }
 
 }  // namespace

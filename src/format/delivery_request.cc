@@ -9,19 +9,19 @@ namespace trainwarden::format {
 namespace {
 
 constexpr std::string_view kPrefix = "delivery-";
-constexpr std::string_view kSuffix = ".json";
+constexpr std::string_view kRequestSuffix = ".json";
 constexpr const char* kRedrive = "redrive";
 constexpr const char* kDrop = "drop";
 
 }  // namespace
 
 std::string delivery_request_path(std::string_view key) {
-  return fmt::format("{}/{}{}{}", kControlFolder, kPrefix, key, kSuffix);
+  return fmt::format("{}/{}{}{}", kControlFolder, kPrefix, key, kRequestSuffix);
 }
 
 bool is_delivery_request_file(std::string_view file_name) {
-  return file_name.starts_with(kPrefix) && file_name.ends_with(kSuffix) &&
-         file_name.size() > kPrefix.size() + kSuffix.size();
+  return file_name.starts_with(kPrefix) && file_name.ends_with(kRequestSuffix) &&
+         file_name.size() > kPrefix.size() + kRequestSuffix.size();
 }
 
 std::string encode_delivery_request(const DeliveryRequest& request) {

@@ -14,7 +14,7 @@ constexpr const char* kReduction = "reduction";
 constexpr const char* kAbs = "abs";
 constexpr const char* kValue = "value";
 
-Status damaged(std::string_view column, std::size_t row, std::string_view what) {
+Status damaged_reduction(std::string_view column, std::size_t row, std::string_view what) {
   return Status(Code::kDataLoss, fmt::format("reductions: column \"{}\", row {}: {}", column, row, what));
 }
 
@@ -47,8 +47,8 @@ Result<std::vector<ReductionRow>> decode_reductions(ByteSpan payload) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto values, columns.view<double>(kValue, tensors.size()));
   std::vector<ReductionRow> rows(tensors.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (reductions[i] >= kReductionCount) return damaged(kReduction, i, "unknown reduction");
-    if (abs[i] > 1) return damaged(kAbs, i, "neither 0 nor 1");
+    if (reductions[i] >= kReductionCount) return damaged_reduction(kReduction, i, "unknown reduction");
+    if (abs[i] > 1) return damaged_reduction(kAbs, i, "neither 0 nor 1");
     rows[i] = {tensors[i], static_cast<Reduction>(reductions[i]), abs[i] == 1, values[i]};
   }
   if (!lie_together(rows)) return Status(Code::kDataLoss, "reductions: the rows of a tensor do not lie together");

@@ -51,15 +51,15 @@ std::string quoted(const std::string& text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Status damaged(std::string_view what) {
+Status damaged_header(std::string_view what) {
   return Status(Code::kDataLoss, fmt::format("safetensors header: {}", what));
 }
 
 Result<std::map<std::string, std::string>> decode_metadata(const Json& json) {
   std::map<std::string, std::string> metadata;
-  if (!json.is_object()) return damaged("\"__metadata__\" is not an object");
+  if (!json.is_object()) return damaged_header("\"__metadata__\" is not an object");
   for (const auto& [key, value] : json.items()) {
-    if (!value.is_string()) return damaged(fmt::format("\"__metadata__\" field \"{}\" is not a string", key));
+    if (!value.is_string()) return damaged_header(fmt::format("\"__metadata__\" field \"{}\" is not a string", key));
     metadata.emplace(key, value.get<std::string>());
   }
   return metadata;
@@ -106,16 +106,18 @@ Status check_coverage(const std::vector<SafetensorsEntry>& entries, std::uint64_
   std::uint64_t covered = 0;
   for (const SafetensorsEntry& entry : entries) {
     if (entry.begin != covered) {
-      return damaged(fmt::format("tensor \"{}\" starts at {} where {} was expected", entry.name, entry.begin, covered));
+      return damaged_header(
+          fmt::format("tensor \"{}\" starts at {} where {} was expected", entry.name, entry.begin, covered));
     }
     covered = entry.end;
   }
-  if (covered != data_bytes) return damaged(fmt::format("{} bytes of data expected, {} found", covered, data_bytes));
+  if (covered != data_bytes)
+    return damaged_header(fmt::format("{} bytes of data expected, {} found", covered, data_bytes));
   return Status();
 }
 
 Result<SafetensorsHeader> decode_json(std::string_view text) {
-  if (!text.starts_with('{')) return damaged("it does not start with {");
+  if (!text.starts_with('{')) return damaged_header("it does not start with {");
   TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, parse_json_object(text, "safetensors header"));
   SafetensorsHeader header;
   header.entries.reserve(json.size());
@@ -179,11 +181,12 @@ std::string encode_safetensors_header(const std::vector<SafetensorsEntry>& entri
 }
 
 Result<std::uint64_t> safetensors_header_bytes(ByteSpan first_8_bytes, std::uint64_t document_bytes) {
-  if (document_bytes < kLengthBytes) return damaged(fmt::format("a document of {} bytes has none", document_bytes));
+  if (document_bytes < kLengthBytes)
+    return damaged_header(fmt::format("a document of {} bytes has none", document_bytes));
   if (first_8_bytes.size() < kLengthBytes) return Status(Code::kNeedMore, "safetensors header: 8 bytes are needed");
   const auto json_bytes = load_le<std::uint64_t>(first_8_bytes, 0);
   if (json_bytes > kMaxHeaderBytes || json_bytes > document_bytes - kLengthBytes) {
-    return damaged(fmt::format("a length of {} in a document of {} bytes", json_bytes, document_bytes));
+    return damaged_header(fmt::format("a length of {} in a document of {} bytes", json_bytes, document_bytes));
   }
   return kLengthBytes + json_bytes;
 }

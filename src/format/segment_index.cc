@@ -87,7 +87,7 @@ Status read_table(const ColumnReader& columns, std::vector<Row>& rows, const std
   return status;
 }
 
-Status damaged(std::string_view column, std::size_t row, std::string_view what) {
+Status damaged_index(std::string_view column, std::size_t row, std::string_view what) {
   return Status(Code::kDataLoss, fmt::format("index: column \"{}\", row {}: {}", column, row, what));
 }
 
@@ -98,9 +98,9 @@ Status check_frames(const SegmentIndex& index) {
   for (std::size_t i = 0; i < index.frames.size(); ++i) {
     const auto& [offset, kind, step, payload_bytes, unix_ns] = index.frames[i];
     if (offset % kFrameAlignment != 0 || offset < expected)
-      return damaged("frame.offset", i, "not after the frame before");
+      return damaged_index("frame.offset", i, "not after the frame before");
     const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - offset - kFrameHeaderBytes - kFrameAlignment;
-    if (offset > kFarthestOffset || payload_bytes > room) return damaged("frame.payload_bytes", i, "too many");
+    if (offset > kFarthestOffset || payload_bytes > room) return damaged_index("frame.payload_bytes", i, "too many");
     expected = offset + kFrameHeaderBytes + align_up(payload_bytes, kFrameAlignment);
   }
   return Status();
@@ -108,8 +108,8 @@ Status check_frames(const SegmentIndex& index) {
 
 Status check_records(const SegmentIndex& index) {
   for (std::size_t i = 0; i < index.records.size(); ++i) {
-    if (index.records[i].form > RecordForm::kReductions) return damaged("record.form", i, "unknown form");
-    if (index.records[i].frame >= index.frames.size()) return damaged("record.frame", i, "no such frame");
+    if (index.records[i].form > RecordForm::kReductions) return damaged_index("record.form", i, "unknown form");
+    if (index.records[i].frame >= index.frames.size()) return damaged_index("record.frame", i, "no such frame");
   }
   return Status();
 }
@@ -120,7 +120,7 @@ Status check_records_of(const SegmentIndex& index, std::size_t step_row, std::ui
   for (std::uint64_t i = step.first_record; i < std::uint64_t{step.first_record} + step.record_count; ++i) {
     const RecordIndexRow& record = index.records[i];
     if (record.frame < first_frame || record.frame >= step.frame) {
-      return damaged("record.frame", i, "a frame of another step");
+      return damaged_index("record.frame", i, "a frame of another step");
     }
   }
   return Status();
@@ -132,13 +132,13 @@ Status check_steps(const SegmentIndex& index) {
   std::uint64_t next_frame = 0;
   for (std::size_t i = 0; i < index.steps.size(); ++i) {
     const StepIndexRow& step = index.steps[i];
-    if (step.mode < Mode::kTrain || step.mode > Mode::kGlobal) return damaged("step.mode", i, "unknown mode");
-    if (step.frame >= index.frames.size()) return damaged("step.frame", i, "no such frame");
+    if (step.mode < Mode::kTrain || step.mode > Mode::kGlobal) return damaged_index("step.mode", i, "unknown mode");
+    if (step.frame >= index.frames.size()) return damaged_index("step.frame", i, "no such frame");
     if (std::uint64_t{step.first_record} + step.record_count > index.records.size()) {
-      return damaged("step.record_count", i, "more records than there are");
+      return damaged_index("step.record_count", i, "more records than there are");
     }
-    if (step.first_record < taken_records) return damaged("step.first_record", i, "records of another step");
-    if (step.frame < next_frame) return damaged("step.frame", i, "not after the step before");
+    if (step.first_record < taken_records) return damaged_index("step.first_record", i, "records of another step");
+    if (step.frame < next_frame) return damaged_index("step.frame", i, "not after the step before");
     TRAINWARDEN_RETURN_IF_ERROR(check_records_of(index, i, next_frame));
     taken_records = std::uint64_t{step.first_record} + step.record_count;
     next_frame = std::uint64_t{step.frame} + 1;

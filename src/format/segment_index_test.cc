@@ -9,7 +9,7 @@
 namespace trainwarden::format {
 namespace {
 
-SegmentIndex sample() {
+SegmentIndex sample_index() {
   SegmentIndex index;
   index.frames = {{0, FrameKind::kSegmentStart, -1, 200, 1},           {320, FrameKind::kNames, 5, 90, 2},
                   {512, FrameKind::kBundle, 5, 1'000'000, 3},          {1'000'640, FrameKind::kStepEnd, 5, 44, 4},
@@ -20,19 +20,19 @@ SegmentIndex sample() {
 }
 
 TEST(SegmentIndexTest, RoundTrip) {
-  const std::string payload = encode_segment_index(sample());
+  const std::string payload = encode_segment_index(sample_index());
   const auto decoded = decode_segment_index(as_bytes(payload));
   ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
-  EXPECT_EQ(*decoded, sample());
+  EXPECT_EQ(*decoded, sample_index());
 }
 
 TEST(SegmentIndexTest, AnEmptyIndexRoundTrips) {
   const std::string payload = encode_segment_index({});
-  EXPECT_EQ(decode_segment_index(as_bytes(payload)).value_or(sample()), SegmentIndex());
+  EXPECT_EQ(decode_segment_index(as_bytes(payload)).value_or(sample_index()), SegmentIndex());
 }
 
 TEST(SegmentIndexTest, EveryTruncationIsDataLoss) {
-  for_each_truncation(encode_segment_index(sample()), [](ByteSpan damaged) {
+  for_each_truncation(encode_segment_index(sample_index()), [](ByteSpan damaged) {
     EXPECT_EQ(decode_segment_index(damaged).status().code(), Code::kDataLoss);
   });
 }
@@ -59,7 +59,7 @@ TEST(SegmentIndexTest, NothingPointsToWhatIsNotThere) {
        }},
   };
   for (const auto& [column, damage] : damages) {
-    SegmentIndex index = sample();
+    SegmentIndex index = sample_index();
     damage(index);
     const Status status = decode_segment_index(as_bytes(encode_segment_index(index))).status();
     EXPECT_EQ(status.code(), Code::kDataLoss) << column;
@@ -68,7 +68,7 @@ TEST(SegmentIndexTest, NothingPointsToWhatIsNotThere) {
 }
 
 TEST(SegmentIndexTest, NoFlippedBitDoesHarm) {
-  for_each_flipped_bit(encode_segment_index(sample()), [](ByteSpan damaged) {
+  for_each_flipped_bit(encode_segment_index(sample_index()), [](ByteSpan damaged) {
     const auto index = decode_segment_index(damaged);
     if (!index.ok()) return;
     for (const RecordIndexRow& record : index->records) EXPECT_LT(record.frame, index->frames.size());

@@ -16,7 +16,7 @@ namespace names = statistics_layout;
 // Limbs of the squares of the largest and the smallest doubles, 2^63 of them, lie well within.
 constexpr std::int32_t kFarthestLimb = 64;
 
-Status damaged(std::string_view column, std::size_t row, std::string_view what) {
+Status damaged_statistics(std::string_view column, std::size_t row, std::string_view what) {
   return Status(Code::kDataLoss, fmt::format("statistics: column \"{}\", row {}: {}", column, row, what));
 }
 
@@ -126,8 +126,9 @@ ExactSum StatisticsColumns::sum(std::size_t row, std::size_t which) const {
 }
 
 Status StatisticsColumns::check(std::size_t row) const {
-  if (!names::known_flags(flags[row])) return damaged(names::kFlags, row, "unknown flags");
-  if (dtype[row] >= kDTypeCount) return damaged(names::kDType, row, fmt::format("unknown dtype {}", dtype[row]));
+  if (!names::known_flags(flags[row])) return damaged_statistics(names::kFlags, row, "unknown flags");
+  if (dtype[row] >= kDTypeCount)
+    return damaged_statistics(names::kDType, row, fmt::format("unknown dtype {}", dtype[row]));
   TRAINWARDEN_RETURN_IF_ERROR(check_shape(row));
   TRAINWARDEN_RETURN_IF_ERROR(check_counts(row));
   TRAINWARDEN_RETURN_IF_ERROR(check_sums(row));
@@ -135,16 +136,16 @@ Status StatisticsColumns::check(std::size_t row) const {
 }
 
 Status StatisticsColumns::check_shape(std::size_t row) const {
-  if (rank[row] > Shape::kMaxRank) return damaged(names::kRank, row, fmt::format("a rank of {}", rank[row]));
+  if (rank[row] > Shape::kMaxRank) return damaged_statistics(names::kRank, row, fmt::format("a rank of {}", rank[row]));
   if (tensor_bytes(DType::kUInt8, sizes_of(row))) return Status();
-  return damaged(names::kSizes, row, "a negative size, or more elements than can be");
+  return damaged_statistics(names::kSizes, row, "a negative size, or more elements than can be");
 }
 
 Status StatisticsColumns::check_counts(std::size_t row) const {
   std::uint64_t left = counts.front()[row];
   for (std::size_t i = 1; i < counts.size(); ++i) {
     const std::uint64_t part = counts[i][row];
-    if (part > left) return damaged(names::kCounts[i].name, row, "more than the elements");
+    if (part > left) return damaged_statistics(names::kCounts[i].name, row, "more than the elements");
     left -= part;
   }
   return Status();
@@ -154,29 +155,31 @@ Status StatisticsColumns::check_counts(std::size_t row) const {
 Status StatisticsColumns::check_sums(std::size_t row) const {
   for (std::size_t which = 0; which < names::kSums.size(); ++which) {
     const std::size_t i = row * names::kSums.size() + which;
-    if (sum_negative[i] > 1) return damaged(names::kSumNegative, row, "neither 0 nor 1");
+    if (sum_negative[i] > 1) return damaged_statistics(names::kSumNegative, row, "neither 0 nor 1");
     const ExactSum exact = sum(row, which);
     if (exact.limbs.empty()) {
       if (!exact.negative && exact.lowest_limb == 0) continue;
-      return damaged(names::kSumLimbCount, row, "a zero with a sign or a place");
+      return damaged_statistics(names::kSumLimbCount, row, "a zero with a sign or a place");
     }
     const auto limb_count = static_cast<std::int32_t>(exact.limbs.size());
     if (exact.lowest_limb < -kFarthestLimb || exact.lowest_limb > kFarthestLimb - limb_count) {
-      return damaged(names::kSumLowestLimb, row, fmt::format("{} is out of range", exact.lowest_limb));
+      return damaged_statistics(names::kSumLowestLimb, row, fmt::format("{} is out of range", exact.lowest_limb));
     }
-    if (exact.limbs.front() == 0 || exact.limbs.back() == 0) return damaged(names::kLimbs, row, "a zero at an end");
+    if (exact.limbs.front() == 0 || exact.limbs.back() == 0)
+      return damaged_statistics(names::kLimbs, row, "a zero at an end");
   }
   return Status();
 }
 
 Status StatisticsColumns::check_histogram(std::size_t row) const {
   const bool has_histogram = (flags[row] & names::kHasHistogram) != 0;
-  if (bin_count[row] != 0 && !has_histogram) return damaged(names::kBinCount, row, "bins without the flag");
+  if (bin_count[row] != 0 && !has_histogram) return damaged_statistics(names::kBinCount, row, "bins without the flag");
   int previous = -1;
   for (std::uint64_t i = bin_starts[row]; i < bin_starts[row + 1]; ++i) {
     const int index = bin_index[i];
-    if (index <= previous || index >= Histogram::kBinCount) return damaged(names::kBinIndex, row, "bins out of order");
-    if (bin_value[i] == 0) return damaged(names::kBinValue, row, "an empty bin");
+    if (index <= previous || index >= Histogram::kBinCount)
+      return damaged_statistics(names::kBinIndex, row, "bins out of order");
+    if (bin_value[i] == 0) return damaged_statistics(names::kBinValue, row, "an empty bin");
     previous = index;
   }
   return Status();

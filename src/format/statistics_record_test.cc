@@ -32,7 +32,7 @@ Statistics full_statistics() {
   return statistics;
 }
 
-std::vector<StatisticsRow> sample() {
+std::vector<StatisticsRow> sample_rows() {
   Statistics core;
   core.count = 3;
   core.min = core.max = core.abs_min = core.abs_max = -0.0;
@@ -46,16 +46,16 @@ std::vector<StatisticsRow> sample() {
 }
 
 TEST(StatisticsRecordTest, RoundTripOfEveryBit) {
-  const std::string payload = encode_statistics(sample());
+  const std::string payload = encode_statistics(sample_rows());
   const auto table = StatisticsTable::open(as_bytes(payload));
   ASSERT_TRUE(table.ok()) << table.status().to_string();
-  ASSERT_EQ(table->row_count(), sample().size());
-  for (std::size_t i = 0; i < sample().size(); ++i) {
+  ASSERT_EQ(table->row_count(), sample_rows().size());
+  for (std::size_t i = 0; i < sample_rows().size(); ++i) {
     SCOPED_TRACE(i);
-    EXPECT_EQ(table->row(i), sample()[i]);
-    EXPECT_EQ(table->shape(i), std::pair(sample()[i].dtype, sample()[i].shape));
-    EXPECT_EQ(table->keys()[i].tensor, sample()[i].id);
-    EXPECT_EQ(table->keys()[i].shape_only, sample()[i].shape_only);
+    EXPECT_EQ(table->row(i), sample_rows()[i]);
+    EXPECT_EQ(table->shape(i), std::pair(sample_rows()[i].dtype, sample_rows()[i].shape));
+    EXPECT_EQ(table->keys()[i].tensor, sample_rows()[i].id);
+    EXPECT_EQ(table->keys()[i].shape_only, sample_rows()[i].shape_only);
   }
   EXPECT_TRUE(std::signbit(table->row(2).statistics.min));
 }
@@ -89,14 +89,14 @@ TEST(StatisticsRecordTest, ForeignReadersFindRoundedNumbers) {
 }
 
 TEST(StatisticsRecordTest, EveryTruncationIsDataLoss) {
-  for_each_truncation(encode_statistics(sample()), [](ByteSpan damaged) {
+  for_each_truncation(encode_statistics(sample_rows()), [](ByteSpan damaged) {
     EXPECT_EQ(StatisticsTable::open(damaged).status().code(), Code::kDataLoss);
   });
 }
 
 // What a table that opens holds can be read, whatever it says.
 TEST(StatisticsRecordTest, NoFlippedBitDoesHarm) {
-  for_each_flipped_bit(encode_statistics(sample()), [](ByteSpan damaged) {
+  for_each_flipped_bit(encode_statistics(sample_rows()), [](ByteSpan damaged) {
     const auto table = StatisticsTable::open(damaged);
     if (!table.ok()) return;
     for (std::size_t i = 0; i < table->row_count(); ++i) {
@@ -129,7 +129,7 @@ TEST(StatisticsRecordTest, ContradictionsAreDataLossWithTheColumnsName) {
       {"histogram_count", [](StatisticsRow& row) { row.statistics.histogram.bins[0].count = 0; }},
   };
   for (const auto& [column, damage] : damages) {
-    std::vector<StatisticsRow> rows = sample();
+    std::vector<StatisticsRow> rows = sample_rows();
     damage(rows[0]);
     const Status status = StatisticsTable::open(as_bytes(encode_statistics(rows))).status();
     EXPECT_EQ(status.code(), Code::kDataLoss) << column;

@@ -22,7 +22,7 @@ constexpr std::int64_t kMostTokens = std::int64_t{1} << 31;
 constexpr std::int64_t kMostStep = std::int64_t{1} << 53;  // what a JSON number holds exactly
 constexpr std::size_t kMostListed = 4096;
 constexpr std::int64_t kAtlasSize = 32;
-constexpr std::chrono::milliseconds kPatience{1500};  // of who waits for metrics over steps
+constexpr std::chrono::milliseconds kMetricsPatience{1500};  // of who waits for metrics over steps
 
 Result<RunAttention> attention_of(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(auto run, shelf.run(request.in_path("run")));
@@ -243,7 +243,7 @@ Result<Reply> get_metrics(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"item"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t item, request.query.integer("item", 0, kMostTokens, 0));
   TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const MetricsOverSteps over, measure_steps(attention, item, kPatience));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const MetricsOverSteps over, measure_steps(attention, item, kMetricsPatience));
   const std::vector<double> steps(over.steps.begin(), over.steps.end());
   const auto count = static_cast<std::int64_t>(steps.size());
   std::vector<float> numbers;

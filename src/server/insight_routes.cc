@@ -16,7 +16,7 @@ namespace {
 
 using format::OrderedJson;
 
-constexpr std::int64_t kMostSteps = (1LL << 53) - 1;
+constexpr std::int64_t kMaxStep = (1LL << 53) - 1;
 constexpr std::int64_t kMostClasses = 1'000;
 constexpr std::int64_t kUsualClasses = 200;
 constexpr std::int64_t kMostSamples = 500;
@@ -101,8 +101,8 @@ Result<Reply> get_confusion_tensors(const Request& request, views::Shelf& shelf)
 
 Result<views::ConfusionRange> range_of(const views::Query& query) {
   views::ConfusionRange range;
-  TRAINWARDEN_ASSIGN_OR_RETURN(range.from, query.integer("from", 0, kMostSteps, 0));
-  TRAINWARDEN_ASSIGN_OR_RETURN(range.to, query.integer("to", 0, kMostSteps, kMostSteps));
+  TRAINWARDEN_ASSIGN_OR_RETURN(range.from, query.integer("from", 0, kMaxStep, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(range.to, query.integer("to", 0, kMaxStep, kMaxStep));
   TRAINWARDEN_ASSIGN_OR_RETURN(range.mode, query.mode());
   return range;
 }
@@ -135,8 +135,8 @@ Result<Reply> get_confused_samples(const Request& request, views::Shelf& shelf) 
       query.only({"labels", "predictions", "from", "to", "mode", "actual", "predicted", "limit"}));
   views::SampleQuestion question;
   TRAINWARDEN_ASSIGN_OR_RETURN(question.range, range_of(query));
-  TRAINWARDEN_ASSIGN_OR_RETURN(question.actual, query.required_integer("actual", -kMostSteps, kMostSteps));
-  TRAINWARDEN_ASSIGN_OR_RETURN(question.predicted, query.required_integer("predicted", -kMostSteps, kMostSteps));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.actual, query.required_integer("actual", -kMaxStep, kMaxStep));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.predicted, query.required_integer("predicted", -kMaxStep, kMaxStep));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t limit, query.integer("limit", 1, kMostSamples, kUsualSamples));
   question.most = static_cast<std::size_t>(limit);
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
@@ -159,7 +159,7 @@ Result<Reply> get_compare(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string b, query.required_text("b"));
   views::CompareQuestion question;
   TRAINWARDEN_ASSIGN_OR_RETURN(question.tolerance, query.number("tolerance", 0));
-  TRAINWARDEN_ASSIGN_OR_RETURN(question.from, query.integer("from", 0, kMostSteps, 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.from, query.integer("from", 0, kMaxStep, 0));
   if (!(question.tolerance >= 0 && question.tolerance <= 1)) {
     return Status(Code::kInvalidArgument,
                   fmt::format("parameter tolerance: expected a number from 0 to 1, found {}", question.tolerance));

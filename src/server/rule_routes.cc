@@ -32,14 +32,14 @@ Result<Reply> get_rules(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto board, views::rule_board(run->folder()));
   OrderedJson rules = OrderedJson::array();
-  for (const views::RuleOnBoard& rule : board) rules.push_back(json_of(rule));
+  for (const views::RuleOnBoard& rule : board) rules.push_back(server::json_of(rule));
   return json_reply({{"rules", std::move(rules)}});
 }
 
 Result<Reply> get_rule_kinds(const Request& request, views::Shelf&) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   OrderedJson kinds = OrderedJson::array();
-  for (const RuleKind& kind : builtin_rules()) kinds.push_back(json_of(kind.description));
+  for (const RuleKind& kind : builtin_rules()) kinds.push_back(server::json_of(kind.description));
   return json_reply({{"kinds", std::move(kinds)}});
 }
 
@@ -97,7 +97,7 @@ Result<Reply> get_black_boxes(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
   OrderedJson boxes = OrderedJson::array();
   for (const views::BlackBox& box : views::read_black_boxes(run->folder())) {
-    boxes.push_back(json_of(box, run->name()));
+    boxes.push_back(server::json_of(box, run->name()));
   }
   return json_reply({{"black_boxes", std::move(boxes)}});
 }
@@ -137,7 +137,7 @@ Result<Reply> post_what_if(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run->folder()));
   TRAINWARDEN_ASSIGN_OR_RETURN(const views::WhatIf what_if,
                                views::judge_what_if(*trial, {rule->get<std::string>(), std::move(now)}, changed));
-  return json_reply(json_of(what_if));
+  return json_reply(server::json_of(what_if));
 }
 
 Result<std::string> reason_of(const Request& request) {

@@ -18,9 +18,9 @@ namespace {
 
 using format::Json;
 
-constexpr std::size_t kMostSteps = 8;      // at which attention is kept
-constexpr std::size_t kMostSeries = 500;   // of numbers over steps
-constexpr std::size_t kMostTensors = 500;  // with statistics over steps and a histogram each
+constexpr std::size_t kMostAttentionSteps = 8;     // at which attention is kept
+constexpr std::size_t kMostSeries = 500;           // of numbers over steps
+constexpr std::size_t kMostArchivedTensors = 500;  // with statistics over steps and a histogram each
 constexpr std::size_t kTensorsEachTable = 256;
 constexpr std::int64_t kWholeTokens = 256;  // longer texts are kept as their first tokens
 constexpr int kFirstTokens = 64;
@@ -45,7 +45,7 @@ std::vector<std::int64_t> steps_of(const Json& ranges) {
 // Evenly spaced, the last one among them; the last one first.
 std::vector<std::int64_t> chosen_steps(const std::vector<std::int64_t>& steps) {
   std::set<std::int64_t, std::greater<>> chosen;
-  const std::size_t count = std::min(kMostSteps, steps.size());
+  const std::size_t count = std::min(kMostAttentionSteps, steps.size());
   for (std::size_t i = 0; i < count; ++i) {
     chosen.insert(steps[count == 1 ? steps.size() - 1 : i * (steps.size() - 1) / (count - 1)]);
   }
@@ -141,7 +141,7 @@ class Collector {
 
   void take_tensors() {
     std::vector<std::string> ids = tensors(false);
-    ids.resize(std::min(ids.size(), kMostTensors));
+    ids.resize(std::min(ids.size(), kMostArchivedTensors));
     for (const std::string& id : ids) {
       take(fmt::format("{}/tensors/{}", run_, id));
       take(fmt::format("{}/tensors/{}/statistics?most=500", run_, id));

@@ -14,7 +14,7 @@ namespace {
 using format::OrderedJson;
 
 // So long a first look at the list may wait for rows; what is missing then comes with the next.
-constexpr std::chrono::milliseconds kPatience(100);
+constexpr std::chrono::milliseconds kIndexPatience(100);
 
 std::int64_t milliseconds(std::int64_t unix_ns) {
   return unix_ns / 1'000'000;
@@ -58,7 +58,7 @@ OrderedJson course_json(const std::vector<double>& values) {
 
 Result<Reply> list_of_runs(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const views::IndexedRuns runs, shelf.memory<views::RunIndex>().runs(kPatience));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const views::IndexedRuns runs, shelf.memory<views::RunIndex>().runs(kIndexPatience));
   OrderedJson list = OrderedJson::array();
   for (const views::IndexedRun& run : runs.runs) {
     OrderedJson json = {{"id", run.id}, {"name", run.name}};

@@ -11,10 +11,10 @@ namespace {
 
 using format::OrderedJson;
 
-constexpr std::size_t kMostTensors = 64;
+constexpr std::size_t kMostSeriesTensors = 64;
 constexpr std::int64_t kMostBuckets = 4096;
 // So long one answer reads what it does not know yet; what is left then comes with the next.
-constexpr std::chrono::milliseconds kPatience(1000);
+constexpr std::chrono::milliseconds kSeriesPatience(1000);
 
 Result<views::SeriesQuestion> question_of(const views::Query& query) {
   views::SeriesQuestion question;
@@ -97,12 +97,12 @@ OrderedJson json_of(const views::Series& series) {
 Result<Reply> series_of_run(const Request& request, views::Shelf& shelf) {
   const views::Query& query = request.query;
   TRAINWARDEN_RETURN_IF_ERROR(query.only({"tensors", "of", "mode", "worker", "from", "to", "buckets"}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto ids, query.list("tensors", kMostTensors));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto ids, query.list("tensors", kMostSeriesTensors));
   TRAINWARDEN_ASSIGN_OR_RETURN(views::SeriesQuestion question, question_of(query));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
   ArraysReply reply;
   OrderedJson list = OrderedJson::array();
-  const auto patience = kPatience / static_cast<std::int64_t>(std::max<std::size_t>(1, ids.size()));
+  const auto patience = kSeriesPatience / static_cast<std::int64_t>(std::max<std::size_t>(1, ids.size()));
   for (std::size_t i = 0; i < ids.size(); ++i) {
     OrderedJson json = {{"id", ids[i]}};
     const auto name = use.tensor_name(ids[i]);

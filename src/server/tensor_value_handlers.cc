@@ -208,7 +208,7 @@ Result<views::PictureChoice> picture_choice(const Request& request) {
   return choice;
 }
 
-std::vector<double> as_doubles(std::span<const std::int64_t> steps) {
+std::vector<double> steps_as_doubles(std::span<const std::int64_t> steps) {
   return {steps.begin(), steps.end()};
 }
 
@@ -216,7 +216,7 @@ Reply pictures_reply(const views::Pictures& pictures) {
   const auto steps = static_cast<std::int64_t>(pictures.steps.size());
   const std::int64_t rows = pictures.rows;
   ArraysReply reply;
-  reply.add("steps", {steps}, as_doubles(pictures.steps));
+  reply.add("steps", {steps}, steps_as_doubles(pictures.steps));
   reply.add("low", {rows, steps}, pictures.low);
   reply.add("high", {rows, steps}, pictures.high);
   reply.add("nan", {rows, steps}, pictures.nans);

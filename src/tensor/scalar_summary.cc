@@ -7,7 +7,7 @@
 namespace trainwarden {
 namespace {
 
-constexpr int kMantissaBits = 52;
+constexpr int kDoubleMantissaBits = 52;
 // Mantissas may be shifted by so much within 64 bits. Exponents of ordinary tensors rarely spread further.
 constexpr int kMaxShift = 11;
 
@@ -15,9 +15,9 @@ constexpr int kMaxShift = 11;
 struct Parts {
   explicit Parts(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
-    const auto biased_exponent = static_cast<int>((bits >> kMantissaBits) & 0x7ff);
-    const std::uint64_t hidden_bit = std::uint64_t{biased_exponent == 0 ? 0u : 1u} << kMantissaBits;
-    mantissa = (bits & ((std::uint64_t{1} << kMantissaBits) - 1)) | hidden_bit;
+    const auto biased_exponent = static_cast<int>((bits >> kDoubleMantissaBits) & 0x7ff);
+    const std::uint64_t hidden_bit = std::uint64_t{biased_exponent == 0 ? 0u : 1u} << kDoubleMantissaBits;
+    mantissa = (bits & ((std::uint64_t{1} << kDoubleMantissaBits) - 1)) | hidden_bit;
     exponent = biased_exponent + (biased_exponent == 0 ? 1 : 0);
     negative = bits >> 63 != 0;
   }

@@ -12,7 +12,7 @@ namespace trainwarden::views {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNumberNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
 class TensorNumbersTest : public testing::Test {
@@ -37,12 +37,12 @@ class TensorNumbersTest : public testing::Test {
 
 TEST_F(TensorNumbersTest, ComeFromWhateverWasKept) {
   written_.add({.step = 0,
-                .tensors = {kept("value", {0, -2, 4, kNan, kInf}), summarised("saved", {3, 4}), scalar("loss", 2.5f),
+                .tensors = {kept("value", {0, -2, 4, kNumberNan, kInf}), summarised("saved", {3, 4}), scalar("loss", 2.5f),
                             single_reductions("single", {{Reduction::kMean, false, 7}, {Reduction::kL2, false, 9}}),
                             shape_only("bare", {1})}});
   const auto value = numbers("value", 0);
   EXPECT_EQ((*value)[Number::kCount], 5);
-  EXPECT_EQ((*value)[Number::kNan], 1);
+  EXPECT_EQ((*value)[Number::kNumberNan], 1);
   EXPECT_EQ((*value)[Number::kPositiveInf], 1);
   EXPECT_EQ((*value)[Number::kZero], 1);
   EXPECT_EQ((*value)[Number::kMin], -2);
@@ -108,7 +108,7 @@ TEST_F(TensorNumbersTest, KnowAtOnceWhatCameSince) {
 }
 
 TEST_F(TensorNumbersTest, MakeAMatrixOfBinsThatNeverJoinTheSigns) {
-  written_.add({.step = 0, .tensors = {kept("w", {0, 0, -1, -1000, 0.5f, 1, 1e-44f, kNan, -kInf})}});
+  written_.add({.step = 0, .tensors = {kept("w", {0, 0, -1, -1000, 0.5f, 1, 1e-44f, kNumberNan, -kInf})}});
   written_.add({.step = 1, .tensors = {kept("w", {3, 3, 3})}});
   const std::vector<std::int64_t> steps{0, 1};
   const NumbersOverSteps over = numbers_over_steps(use(), "w", steps, "", budget_);

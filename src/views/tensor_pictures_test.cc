@@ -11,7 +11,7 @@ namespace trainwarden::views {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kPixelNan = std::numeric_limits<float>::quiet_NaN();
 
 class PicturesTest : public testing::Test {
  protected:
@@ -30,7 +30,7 @@ class PicturesTest : public testing::Test {
 TEST_F(PicturesTest, AreStripsOfKernelsOverSteps) {
   // Two kernels of 2 x 2.
   written_.add({.step = 0, .tensors = {shaped(kept("w", {0, 1, 2, 4, -1, -1, -1, -1}), {2, 1, 2, 2})}});
-  written_.add({.step = 5, .tensors = {shaped(kept("w", {0, 0, 0, 254, -1, 1, kNan, 0}), {2, 1, 2, 2})}});
+  written_.add({.step = 5, .tensors = {shaped(kept("w", {0, 0, 0, 254, -1, 1, kPixelNan, 0}), {2, 1, 2, 2})}});
   written_.add({.step = 6, .tensors = {kept("w", {1})}});
   const auto strips = pictures({.steps = {0, 5, 6, 7}, .slice = ":,0"});
   ASSERT_TRUE(strips.ok()) << strips.status().to_string();

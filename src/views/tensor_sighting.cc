@@ -120,7 +120,7 @@ struct PresenceMemory {
   std::size_t steps = 0;  // in all of them, at most as many as were counted when they were asked for
 };
 
-constexpr std::size_t kMostRemembered = 4'000'000;  // steps, of 24 bytes each
+constexpr std::size_t kMostRememberedSteps = 4'000'000;  // steps, of 24 bytes each
 
 }  // namespace
 
@@ -152,7 +152,7 @@ Result<const TensorPresence*> tensor_presence(OpenRun::Use& use, std::string_vie
   const trial::CatalogTensor* known = TrialAccess::catalog(use.trial()).find(tensor);
   if (known == nullptr) return use.trial().tensor_info(tensor).status();
   auto& memory = use.memory<PresenceMemory>();
-  if (memory.steps > kMostRemembered) memory = PresenceMemory();
+  if (memory.steps > kMostRememberedSteps) memory = PresenceMemory();
   Gathered& gathered = memory.tensors[std::string(tensor)];
   const std::size_t before = gathered.presence().steps.size();
   gathered.extend(use.trial(), *known);

@@ -13,7 +13,7 @@
 namespace trainwarden::capture {
 namespace {
 
-constexpr int kMaxAttempts = 1000;  // at a name that nobody has taken
+constexpr int kMaxDumpNames = 1000;  // at a name that nobody has taken
 
 // Appends to a file: small pieces are gathered, large ones go as they are.
 class FileSink final : public ByteSink {
@@ -138,7 +138,7 @@ Result<std::string> BoxDumper::write(const BoxDump& dump) {
 
 // One that nobody has begun: a folder without run.json may be somebody's who is still at it.
 Result<std::string> BoxDumper::make_folder(std::int64_t step) {
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMaxDumpNames; ++attempt) {
     std::string folder = fmt::format("{}/{}", format::kBlackBoxFolder, dump_name(step, head_.rank, attempt));
     if (storage_->exists(folder)) continue;
     TRAINWARDEN_RETURN_IF_ERROR(storage_->create_folder(folder));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostHeads = 1 << 16;
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 32;
-constexpr std::string_view kPlaceholder = "{layer}";
+constexpr std::string_view kLayerPlaceholder = "{layer}";
 
 class MappingReader {
  public:
@@ -71,9 +71,9 @@ class MappingReader {
   Status check_common(const toml::table& root) const {
     const LayerWish& common = mapping_.common;
     TRAINWARDEN_RETURN_IF_ERROR(check_names(root, common, false));
-    const bool in_key = common.key.find(kPlaceholder) != std::string::npos;
-    const bool in_query = common.query.find(kPlaceholder) != std::string::npos;
-    const bool in_attention = common.attention.find(kPlaceholder) != std::string::npos;
+    const bool in_key = common.key.find(kLayerPlaceholder) != std::string::npos;
+    const bool in_query = common.query.find(kLayerPlaceholder) != std::string::npos;
+    const bool in_attention = common.attention.find(kLayerPlaceholder) != std::string::npos;
     const bool unlike_queries = !common.query.empty() && in_key != in_query;
     const bool unlike_attention = !common.query.empty() && !common.attention.empty() && in_attention != in_query;
     if (unlike_queries || unlike_attention)

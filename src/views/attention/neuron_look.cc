@@ -13,7 +13,7 @@ namespace trainwarden::views::attention {
 namespace {
 
 constexpr std::int64_t kMostProductBytes = 64 << 20;
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
+constexpr float kHiddenScore = -std::numeric_limits<float>::infinity();
 
 // Sums in float64, so that they are what the rows of `product` add up to.
 void multiply(NeuronLook& look, const std::vector<float>& keys) {
@@ -36,7 +36,8 @@ void scale_and_mask(NeuronLook& look, const LayerMap& map) {
   for (std::size_t key = 0; key < look.dot.size(); ++key) {
     const auto index = static_cast<std::int64_t>(key);
     const bool is_visible = index >= visible.begin && index < visible.end;
-    look.scaled.push_back(is_visible ? static_cast<float>(static_cast<double>(look.dot[key]) * map.scale) : kHidden);
+    look.scaled.push_back(is_visible ? static_cast<float>(static_cast<double>(look.dot[key]) * map.scale)
+                                     : kHiddenScore);
   }
   look.softmax = look.scaled;
   softmax(look.softmax);

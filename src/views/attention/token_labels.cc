@@ -87,7 +87,7 @@ TokenLabels cut_flat(Trial& trial, const std::string& tokens, const TensorValue&
 }
 
 template <std::size_t n>
-bool is_one_of(std::string_view text, const std::array<std::string_view, n>& texts) {
+bool is_one_of_labels(std::string_view text, const std::array<std::string_view, n>& texts) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
@@ -111,12 +111,12 @@ TokenLabels read_labels(Trial& trial, const std::string& tokens, std::int64_t st
 bool is_separator(std::string_view token) {
   static constexpr std::array<std::string_view, 8> kSeparators = {
       "[CLS]", "[SEP]", "<s>", "</s>", "<|endoftext|>", "<|begin_of_text|>", "<bos>", "<eos>"};
-  return is_one_of(token, kSeparators);
+  return is_one_of_labels(token, kSeparators);
 }
 
 bool is_padding(std::string_view token) {
   static constexpr std::array<std::string_view, 4> kPaddings = {"", "[PAD]", "<pad>", "<|pad|>"};
-  return is_one_of(token, kPaddings);
+  return is_one_of_labels(token, kPaddings);
 }
 
 }  // namespace trainwarden::views::attention
