@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 // What the exception says; empty when there is none.
 template <class Call>
-std::string error_of(const Call& call) {
+std::string corpus_error(const Call& call) {
   try {
     call();
     return "";
@@ -50,10 +50,10 @@ TEST_F(CorpusTest, ReadsWhatLiesBelowAFolder) {
 }
 
 TEST_F(CorpusTest, SaysWhatIsWrong) {
-  EXPECT_NE(error_of([&] { read_texts({folder_ / "none.txt"}); }).find("none.txt"), std::string::npos);
+  EXPECT_NE(corpus_error([&] { read_texts({folder_ / "none.txt"}); }).find("none.txt"), std::string::npos);
   for (const char* text :
        {"{", "{}", R"({"data": [{"paragraphs": [{}]}]})", R"({"data": [{"paragraphs": [{"context": 1}]}]})"}) {
-    const std::string error = error_of([&] { read_texts({write("bad.json", text)}); });
+    const std::string error = corpus_error([&] { read_texts({write("bad.json", text)}); });
     EXPECT_NE(error.find("is not SQuAD's JSON"), std::string::npos) << text << ": " << error;
   }
 }

@@ -20,7 +20,7 @@ SmdebugConfig read(std::string_view text) {
   return config.value_or(SmdebugConfig());
 }
 
-std::string error_of(std::string_view text) {
+std::string smdebug_error(std::string_view text) {
   const auto config = read_smdebug_config(*parse_json(text), SavePolicy());
   EXPECT_EQ(config.status().code(), Code::kInvalidArgument) << text;
   return config.status().message();
@@ -115,29 +115,31 @@ TEST(SmdebugConfig, TheSameCollectionTwiceIsOne) {
 }
 
 TEST(SmdebugConfig, MistakesNameTheirPlaceAndTheNearestKey) {
-  EXPECT_NE(error_of(R"({"HookParameter": {}})").find(R"("HookParameter"; did you mean "HookParameters"?)"),
+  EXPECT_NE(smdebug_error(R"({"HookParameter": {}})").find(R"("HookParameter"; did you mean "HookParameters"?)"),
             std::string::npos);
-  EXPECT_NE(error_of(R"({"HookParameters": {"train.save_intervall": 1}})")
+  EXPECT_NE(smdebug_error(R"({"HookParameters": {"train.save_intervall": 1}})")
                 .find(R"(HookParameters: unknown key "train.save_intervall"; did you mean "train.save_interval"?)"),
             std::string::npos);
-  EXPECT_NE(
-      error_of(R"({"CollectionConfigurations": [{"CollectionName": "a", "CollectionParameters": {"include": 1}}]})")
-          .find("CollectionConfigurations[0].CollectionParameters: unknown key"),
-      std::string::npos);
-  EXPECT_NE(error_of(R"({"CollectionConfigurations": [{}]})").find("[0].CollectionName"), std::string::npos);
-  EXPECT_EQ(error_of(R"({"HookParameters": {"save_interval": "ten"}})"),
+  EXPECT_NE(smdebug_error(
+                R"({"CollectionConfigurations": [{"CollectionName": "a", "CollectionParameters": {"include": 1}}]})")
+                .find("CollectionConfigurations[0].CollectionParameters: unknown key"),
+            std::string::npos);
+  EXPECT_NE(smdebug_error(R"({"CollectionConfigurations": [{}]})").find("[0].CollectionName"), std::string::npos);
+  EXPECT_EQ(smdebug_error(R"({"HookParameters": {"save_interval": "ten"}})"),
             "HookParameters.save_interval: expected an integer of at least 1, as a number or a text, found the text "
             "\"ten\"");
-  EXPECT_NE(error_of(R"({"HookParameters": {"save_all": "maybe"}})").find("expected true or false"), std::string::npos);
-  EXPECT_NE(error_of(R"({"HookParameters": {"save_steps": "1,x"}})").find("save_steps"), std::string::npos);
-  EXPECT_NE(error_of(R"({"HookParameters": {"include_workers": "some"}})").find("include_workers"), std::string::npos);
-  EXPECT_NE(error_of(R"({"HookParameters": [1]})").find("expected an object"), std::string::npos);
+  EXPECT_NE(smdebug_error(R"({"HookParameters": {"save_all": "maybe"}})").find("expected true or false"),
+            std::string::npos);
+  EXPECT_NE(smdebug_error(R"({"HookParameters": {"save_steps": "1,x"}})").find("save_steps"), std::string::npos);
+  EXPECT_NE(smdebug_error(R"({"HookParameters": {"include_workers": "some"}})").find("include_workers"),
+            std::string::npos);
+  EXPECT_NE(smdebug_error(R"({"HookParameters": [1]})").find("expected an object"), std::string::npos);
 }
 
 TEST(SmdebugConfig, AnUnknownReductionNamesTheNearest) {
-  EXPECT_NE(error_of(R"({"HookParameters": {"reductions": "min,abs_l1"}})").find(R"(did you mean "abs_l1_norm"?)"),
+  EXPECT_NE(smdebug_error(R"({"HookParameters": {"reductions": "min,abs_l1"}})").find(R"(did you mean "abs_l1_norm"?)"),
             std::string::npos);
-  EXPECT_NE(error_of(R"({"HookParameters": {"reductions": "median"}})").find("unknown reduction \"median\""),
+  EXPECT_NE(smdebug_error(R"({"HookParameters": {"reductions": "median"}})").find("unknown reduction \"median\""),
             std::string::npos);
   EXPECT_EQ(read(R"({"HookParameters": {"reductions": "abs_prod"}})").reductions->names, (Names{"abs_prod"}));
 }

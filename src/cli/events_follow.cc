@@ -12,7 +12,7 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kFollowInterval{100};
+constexpr std::chrono::milliseconds kEventLookInterval{100};
 
 // Nobody reads what we print any more: a pipe whose reader is gone is not told of by anything but a write, and the next
 // event may be hours away.
@@ -40,7 +40,7 @@ Status follow_events(const std::filesystem::path& run, const EventFilter& filter
     }
     std::fflush(stdout);
     if (last_look || reader_is_gone()) return {};
-    std::this_thread::sleep_for(kFollowInterval);
+    std::this_thread::sleep_for(kEventLookInterval);
   }
 }
 

@@ -6,7 +6,7 @@
 namespace trainwarden::storage {
 namespace {
 
-Status append(WritableFile& file, std::string_view text) {
+Status append_text(WritableFile& file, std::string_view text) {
   const ByteSpan part = as_bytes(text);
   return file.append({&part, 1});
 }
@@ -30,11 +30,11 @@ TEST(MemoryStorageTest, SetContentCreatesFileAndFolders) {
 TEST(MemoryStorageTest, APowerLossTakesWhatWasNotSynced) {
   const auto storage = create_memory_storage();
   const auto synced = std::move(storage->create("synced")).value();
-  ASSERT_TRUE(append(*synced, "kept").ok());
+  ASSERT_TRUE(append_text(*synced, "kept").ok());
   ASSERT_TRUE(synced->sync().ok());
-  ASSERT_TRUE(append(*synced, ", lost").ok());
+  ASSERT_TRUE(append_text(*synced, ", lost").ok());
   const auto never_synced = std::move(storage->create("never")).value();
-  ASSERT_TRUE(append(*never_synced, "lost").ok());
+  ASSERT_TRUE(append_text(*never_synced, "lost").ok());
   ASSERT_TRUE(storage->put_if_absent("put", as_bytes("whole")).ok());
 
   storage->drop_unsynced();

@@ -16,7 +16,7 @@ using format::FrameHeader;
 using format::FrameKind;
 
 constexpr std::uint32_t kSalt = 77;
-constexpr std::uint32_t kWriter = 3;
+constexpr std::uint32_t kDecodedWriter = 3;
 
 // What a decoder said, as text: one line for each frame and each damage.
 class Transcript final : public FrameSink {
@@ -40,7 +40,7 @@ class SegmentDecoderTest : public testing::Test {
     like.file_offset = file_.size();
     like.sequence = next_sequence_++;
     like.run_salt = kSalt;
-    like.writer_id = kWriter;
+    like.writer_id = kDecodedWriter;
     append(like, payload);
     return like;
   }
@@ -65,7 +65,7 @@ class SegmentDecoderTest : public testing::Test {
   }
   Transcript decode_all() {
     Transcript transcript;
-    SegmentDecoder decoder({kSalt, kWriter}, transcript);
+    SegmentDecoder decoder({kSalt, kDecodedWriter}, transcript);
     decode(decoder, file_.size());
     decoder.finish(file_.size());
     return transcript;
@@ -91,7 +91,7 @@ TEST_F(SegmentDecoderTest, GivesTheSameFramesHoweverTheFileGrows) {
   const std::vector<std::string> expected = decode_all().frames;
   for (std::uint64_t stride : {1, 7, 63, 64, 65, 300}) {
     Transcript transcript;
-    SegmentDecoder decoder({kSalt, kWriter}, transcript);
+    SegmentDecoder decoder({kSalt, kDecodedWriter}, transcript);
     for (std::uint64_t bytes = 0; bytes < file_.size(); bytes += stride) decode(decoder, bytes);
     decode(decoder, file_.size());
     EXPECT_EQ(transcript.frames, expected) << stride;
@@ -105,7 +105,7 @@ TEST_F(SegmentDecoderTest, ReportsATornTailOnlyWhenToldThatNothingMoreComes) {
   add_step(1);
   for (std::uint64_t bytes = whole_bytes + 1; bytes < whole_bytes + 320; ++bytes) {
     Transcript transcript;
-    SegmentDecoder decoder({kSalt, kWriter}, transcript);
+    SegmentDecoder decoder({kSalt, kDecodedWriter}, transcript);
     decode(decoder, bytes);
     EXPECT_EQ(transcript.frames.size(), 2u);
     EXPECT_TRUE(transcript.damages.empty());
@@ -202,7 +202,7 @@ TEST_F(SegmentDecoderTest, LearnsTheWriterFromTheFirstFrameWhenItIsNotKnown) {
   Transcript transcript;
   SegmentDecoder decoder({kSalt, std::nullopt}, transcript);
   decode(decoder, file_.size());
-  EXPECT_EQ(decoder.owner().writer_id, kWriter);
+  EXPECT_EQ(decoder.owner().writer_id, kDecodedWriter);
 }
 
 TEST_F(SegmentDecoderTest, StopsAtTheTrailerAndReportsWhatFollowsIt) {
@@ -219,7 +219,7 @@ TEST_F(SegmentDecoderTest, IsNotFooledByAbsurdLengths) {
   FrameHeader header;
   header.kind = FrameKind::kEvent;
   header.run_salt = kSalt;
-  header.writer_id = kWriter;
+  header.writer_id = kDecodedWriter;
   for (const std::uint64_t bytes : {~std::uint64_t{0}, ~std::uint64_t{0} - 64, std::uint64_t{1} << 40}) {
     file_.clear();
     header.payload_bytes = bytes;
@@ -238,7 +238,7 @@ TEST_F(SegmentDecoderTest, TakesUpAgainWhenTheFileGrowsBehindDamage) {
   add(FrameKind::kEvent, "b");
   file_[damaged] = 'X';
   Transcript transcript;
-  SegmentDecoder decoder({kSalt, kWriter}, transcript);
+  SegmentDecoder decoder({kSalt, kDecodedWriter}, transcript);
   decode(decoder, file_.size());
   decode(decoder, file_.size());
   EXPECT_TRUE(transcript.damages.empty());

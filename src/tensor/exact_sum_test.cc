@@ -25,7 +25,7 @@ ExactSum exact_square(double value) {
 }
 
 // Within a range where neither sums nor quotients leave the doubles.
-double random_double(std::mt19937_64& random) {
+double random_finite(std::mt19937_64& random) {
   const double mantissa = std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 200) - 150);
   return random() % 2 == 0 ? mantissa : -mantissa;
 }
@@ -47,8 +47,8 @@ TEST(ExactSum, DoublesComeBack) {
 TEST(ExactSum, AddsLikeIeeeButWithoutRounding) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 5000; ++round) {
-    const double a = random_double(random);
-    const double b = random() % 4 == 0 ? -a * (1 + 0x1p-52) : random_double(random);
+    const double a = random_finite(random);
+    const double b = random() % 4 == 0 ? -a * (1 + 0x1p-52) : random_finite(random);
     ExactSum sum = exact(a);
     sum.add(exact(b));
     ASSERT_EQ(sum.to_double(), a + b) << a << " + " << b;
@@ -78,7 +78,7 @@ TEST(ExactSum, OverflowsToInfinity) {
 TEST(ExactSum, MeanAndRootAreRoundedOnce) {
   std::mt19937_64 random(4);
   for (int round = 0; round < 5000; ++round) {
-    const double value = random_double(random);
+    const double value = random_finite(random);
     const std::uint64_t count = random() >> (11 + random() % 50) | 1;
     ASSERT_EQ(exact_mean(exact(value), count), value / static_cast<double>(count));
     ASSERT_EQ(exact_square_root(exact(std::fabs(value))), std::sqrt(std::fabs(value)));

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool same_bits(double a, double b) {
+bool equal_bits(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
@@ -46,7 +46,7 @@ void expect_same_scalar(Trial& before, Trial& after, const std::string& tensor, 
   if (!scalar.ok()) return;
   const auto back = after.scalar(tensor, step);
   ASSERT_TRUE(back.ok()) << back.status().to_string();
-  EXPECT_TRUE(same_bits(*scalar, *back)) << tensor << ": " << *scalar << " and " << *back;
+  EXPECT_TRUE(equal_bits(*scalar, *back)) << tensor << ": " << *scalar << " and " << *back;
 }
 
 // A tensor with both has single ones first; those of its statistics follow.
@@ -58,7 +58,7 @@ void expect_same_reductions(Trial& before, Trial& after, const std::string& tens
   for (const SavedReduction& one : *saved) {
     const auto found = after.reduction(tensor, step, one.reduction, one.abs);
     ASSERT_TRUE(found.ok()) << found.status().to_string();
-    EXPECT_TRUE(same_bits(one.value, *found)) << tensor << " " << describe(one.reduction, one.abs);
+    EXPECT_TRUE(equal_bits(one.value, *found)) << tensor << " " << describe(one.reduction, one.abs);
   }
 }
 

@@ -15,14 +15,14 @@ namespace {
 using Steps = std::vector<std::int64_t>;
 constexpr auto kAvailable = StepState::kAvailable;
 constexpr auto kUnavailable = StepState::kUnavailable;
-constexpr auto kNotYet = StepState::kNotYetAvailable;
+constexpr auto kStillOpen = StepState::kNotYetAvailable;
 constexpr std::chrono::milliseconds kNow{0};
 
 const std::vector<std::string> kAbc = {"worker_0", "worker_1", "worker_2"};
 const std::vector<std::string> kAc = {"worker_0", "worker_2"};
 const Steps kSeven = {0, 1, 2, 3, 4, 5, 6};
 const Steps kWithoutThree = {0, 1, 2, 4, 5, 6};
-const Steps kWithoutFour = {0, 1, 2, 3, 5, 6};
+const Steps kAllButFour = {0, 1, 2, 3, 5, 6};
 const Steps kFirstThree = {0, 1, 2};
 
 struct Expected {
@@ -82,12 +82,12 @@ TEST(StepStateScenarios, S2TwoModesEnded) {
 }
 
 TEST(StepStateScenarios, S3TwoModes) {
-  expect_two_modes(*two_modes().open(), kNotYet);
+  expect_two_modes(*two_modes().open(), kStillOpen);
 }
 
 TEST(StepStateScenarios, S4OneWorker) {
   const auto trial = one_worker(true).open();
-  expect(*trial, {kSeven, kSeven, 6, {{3, kAvailable}, {8, kNotYet}}});
+  expect(*trial, {kSeven, kSeven, 6, {{3, kAvailable}, {8, kStillOpen}}});
   EXPECT_TRUE(trial->wait_for_steps(kSeven, Mode::kGlobal, kNow).ok());
 }
 
@@ -95,8 +95,8 @@ TEST(StepStateScenarios, S5OneWorkerWithoutAStepEnded) {
   SmdebugTestRun run = one_worker(false);
   run.end();
   const auto trial = run.open();
-  expect(*trial, {kWithoutFour, kWithoutFour, 6, {{3, kAvailable}, {4, kUnavailable}, {8, kUnavailable}}});
-  EXPECT_TRUE(trial->wait_for_steps(kWithoutFour, Mode::kGlobal, kNow).ok());
+  expect(*trial, {kAllButFour, kAllButFour, 6, {{3, kAvailable}, {4, kUnavailable}, {8, kUnavailable}}});
+  EXPECT_TRUE(trial->wait_for_steps(kAllButFour, Mode::kGlobal, kNow).ok());
   // smdebug's StepUnavailable and NoMoreData: a step below the last one, and one after it.
   const Status skipped = trial->wait_for_steps(Steps{4}, Mode::kGlobal, kNow);
   EXPECT_EQ(skipped.code(), Code::kOutOfRange);
@@ -107,7 +107,7 @@ TEST(StepStateScenarios, S5OneWorkerWithoutAStepEnded) {
 }
 
 TEST(StepStateScenarios, S6OneWorkerWithoutAStep) {
-  expect(*one_worker(false).open(), {kWithoutFour, kWithoutFour, 6, {{4, kUnavailable}, {8, kNotYet}}});
+  expect(*one_worker(false).open(), {kAllButFour, kAllButFour, 6, {{4, kUnavailable}, {8, kStillOpen}}});
 }
 
 TEST(StepStateScenarios, S7ThreeWorkersEnded) {
@@ -120,7 +120,7 @@ TEST(StepStateScenarios, S7ThreeWorkersEnded) {
 TEST(StepStateScenarios, S8ThreeWorkers) {
   SmdebugTestRun run(3);
   run.add_steps(0, 6, kAbc);
-  expect(*run.open(), {kSeven, kSeven, 6, {{3, kAvailable}, {4, kAvailable}, {8, kNotYet}}});
+  expect(*run.open(), {kSeven, kSeven, 6, {{3, kAvailable}, {4, kAvailable}, {8, kStillOpen}}});
 }
 
 TEST(StepStateScenarios, S9OneWorkerFellSilentEnded) {
@@ -135,7 +135,7 @@ TEST(StepStateScenarios, S10OneWorkerFellSilent) {
   SmdebugTestRun run(3);
   run.add_steps(0, 2, kAbc);
   run.add_steps(3, 6, kAc);
-  expect(*run.open(), {kSeven, kFirstThree, 2, {{2, kAvailable}, {4, kNotYet}, {6, kNotYet}, {8, kNotYet}}});
+  expect(*run.open(), {kSeven, kFirstThree, 2, {{2, kAvailable}, {4, kStillOpen}, {6, kStillOpen}, {8, kStillOpen}}});
 }
 
 SmdebugTestRun one_worker_came_back() {
@@ -148,7 +148,7 @@ SmdebugTestRun one_worker_came_back() {
 
 TEST(StepStateScenarios, S11OneWorkerCameBack) {
   expect(*one_worker_came_back().open(),
-         {kSeven, kSeven, 6, {{2, kAvailable}, {4, kAvailable}, {6, kAvailable}, {8, kNotYet}}});
+         {kSeven, kSeven, 6, {{2, kAvailable}, {4, kAvailable}, {6, kAvailable}, {8, kStillOpen}}});
 }
 
 TEST(StepStateScenarios, S12NobodyWroteAStep) {
@@ -159,7 +159,7 @@ TEST(StepStateScenarios, S12NobodyWroteAStep) {
   expect(*run.open(), {kWithoutThree,
                        kWithoutThree,
                        6,
-                       {{3, kUnavailable}, {2, kAvailable}, {4, kAvailable}, {6, kAvailable}, {8, kNotYet}}});
+                       {{3, kUnavailable}, {2, kAvailable}, {4, kAvailable}, {6, kAvailable}, {8, kStillOpen}}});
 }
 
 SmdebugTestRun silent_after_a_gap() {
@@ -171,7 +171,10 @@ SmdebugTestRun silent_after_a_gap() {
 
 TEST(StepStateScenarios, S13SilentAfterAGap) {
   expect(*silent_after_a_gap().open(),
-         {kWithoutThree, kFirstThree, 2, {{2, kAvailable}, {3, kNotYet}, {4, kNotYet}, {6, kNotYet}, {8, kNotYet}}});
+         {kWithoutThree,
+          kFirstThree,
+          2,
+          {{2, kAvailable}, {3, kStillOpen}, {4, kStillOpen}, {6, kStillOpen}, {8, kStillOpen}}});
 }
 
 TEST(StepStateScenarios, S14SilentAfterAGapEnded) {

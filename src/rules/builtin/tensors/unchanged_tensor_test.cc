@@ -9,14 +9,14 @@ namespace {
 
 using Steps = std::vector<std::int64_t>;
 
-constexpr const char* kAnyTensor = "UnchangedTensor:tensor_regex=.";
+constexpr const char* kAnyOfThem = "UnchangedTensor:tensor_regex=.";
 
 TEST(UnchangedTensor, TheOracleOf2019) {
   for (const auto& make : {kept, reduced, summarised}) {
     TestRun run;
     for (std::int64_t step = 0; step <= 2; ++step) run.add({.step = step, .tensors = {make("same", {1, 2}, {})}});
     run.add({.step = 5, .tensors = {make("other", {1, 2}, {})}});
-    const auto verdicts = judge(run, kAnyTensor);
+    const auto verdicts = judge(run, kAnyOfThem);
     EXPECT_EQ(steps_with(verdicts, Outcome::kInsufficientData), (Steps{0, 1, 5}));
     EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{2}));
     EXPECT_EQ(verdicts.at(2).evidence.at(0).tensor, "same");
@@ -29,7 +29,7 @@ TEST(UnchangedTensor, TheStepsNeedNotFollowEachOther) {
     run.add({.step = step, .tensors = {kept("same", {1}), kept("moves", {static_cast<float>(step)})}});
     run.add({.step = step + 1});
   }
-  const auto verdicts = judge(run, kAnyTensor);
+  const auto verdicts = judge(run, kAnyOfThem);
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{30}));
   EXPECT_NE(verdicts.at(30).message.find("1 of 2 tensors"), std::string::npos) << verdicts.at(30).message;
 }
@@ -40,7 +40,7 @@ TEST(UnchangedTensor, OneChangeWithinTheLastStepsIsEnough) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     run.add({.step = static_cast<std::int64_t>(i), .tensors = {reduced("a", {values[i]})}});
   }
-  EXPECT_EQ(steps_with(judge(run, kAnyTensor), Outcome::kFired), (Steps{3, 4}));
+  EXPECT_EQ(steps_with(judge(run, kAnyOfThem), Outcome::kFired), (Steps{3, 4}));
   EXPECT_EQ(steps_with(judge(run, "UnchangedTensor:tensor_regex=.,num_steps=4"), Outcome::kFired), (Steps{4}));
   EXPECT_EQ(steps_with(judge(run, "UnchangedTensor:tensor_regex=.,num_steps=2"), Outcome::kFired), (Steps{2, 3, 4}));
 }
@@ -63,14 +63,14 @@ TEST(UnchangedTensor, WithoutHashesItIsLessSure) {
     run.add({.step = step, .tensors = {reduced("a", {1, 2})}});
     hashed.add({.step = step, .tensors = {summarised("a", {1, 2})}});
   }
-  EXPECT_EQ(judge(run, kAnyTensor).at(2).confidence, 0.9);
-  EXPECT_EQ(judge(hashed, kAnyTensor).at(2).confidence, 1);
+  EXPECT_EQ(judge(run, kAnyOfThem).at(2).confidence, 0.9);
+  EXPECT_EQ(judge(hashed, kAnyOfThem).at(2).confidence, 1);
 }
 
 TEST(UnchangedTensor, NaNIsAChangeUnlessAskedOtherwise) {
   TestRun run;
   for (std::int64_t step = 0; step <= 2; ++step) run.add({.step = step, .tensors = {kept("a", {NAN})}});
-  EXPECT_EQ(judge(run, kAnyTensor).at(2).outcome, Outcome::kOk);
+  EXPECT_EQ(judge(run, kAnyOfThem).at(2).outcome, Outcome::kOk);
   EXPECT_EQ(judge(run, "UnchangedTensor:tensor_regex=.,equal_nan=True").at(2).outcome, Outcome::kFired);
 }
 
@@ -80,7 +80,7 @@ TEST(UnchangedTensor, EachWorkerHasAHistoryOfItsOwn) {
     run.add({.step = step, .tensors = {kept("a", {1})}, .worker = 0});
     run.add({.step = step, .tensors = {kept("a", {static_cast<float>(step)})}, .worker = 1});
   }
-  const Verdict verdict = judge(run, kAnyTensor).at(2);
+  const Verdict verdict = judge(run, kAnyOfThem).at(2);
   ASSERT_EQ(verdict.evidence.size(), 1u);
   EXPECT_EQ(verdict.evidence[0].worker, "rank-00000");
 }
@@ -88,7 +88,7 @@ TEST(UnchangedTensor, EachWorkerHasAHistoryOfItsOwn) {
 TEST(UnchangedTensor, NotApplicableWithoutAFormThatTells) {
   TestRun run;
   run.add({.step = 0, .tensors = {single_reductions("a", {{Reduction::kMean, false, 1}}), strings("s", {"x"})}});
-  EXPECT_EQ(judge(run, kAnyTensor).at(0).outcome, Outcome::kNotApplicable);
+  EXPECT_EQ(judge(run, kAnyOfThem).at(0).outcome, Outcome::kNotApplicable);
 }
 
 TEST(UnchangedTensor, SaysWhatIsMissing) {
