@@ -14,7 +14,7 @@ namespace trainwarden::rules {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 // A host that is this shell script; its questions and answers go over descriptor 3.
 std::unique_ptr<HostProcess> script(const std::string& text) {
@@ -49,9 +49,9 @@ TEST(HostProcess, LongQuestionsAndAnswersGoThrough) {
 
 TEST(HostProcess, OneThatSpinsIsKilled) {
   const auto host = script("echo on my way; while true; do :; done");
-  const auto start = Clock::now();
+  const auto start = SteadyClock::now();
   const Status status = host->ask("x", kSoon).status();
-  EXPECT_LT(Clock::now() - start, 5s);
+  EXPECT_LT(SteadyClock::now() - start, 5s);
   EXPECT_EQ(status.code(), Code::kDeadlineExceeded);
   EXPECT_TRUE(contains(status, "took longer than 0.2 s and was killed; the last that it wrote: on my way"))
       << status.message();
