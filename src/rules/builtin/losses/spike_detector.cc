@@ -6,7 +6,7 @@
 namespace trainwarden::rules {
 namespace {
 
-constexpr std::int64_t kMostSteps = 1'000'000;
+constexpr std::int64_t kMostStepsOfSpike = 1'000'000;
 
 }  // namespace
 
@@ -14,7 +14,7 @@ SpikeLimits read_spike_limits(ParameterReader& read) {
   SpikeLimits limits;
   limits.z = read.number("z_threshold", 1);
   limits.ratio = read.number("ratio_threshold", 1);
-  limits.recovery = read.integer("recovery_steps", 1, kMostSteps);
+  limits.recovery = read.integer("recovery_steps", 1, kMostStepsOfSpike);
   return limits;
 }
 
