@@ -75,8 +75,9 @@ TEST(ColumnsTest, AColumnHasOneDimension) {
 }
 
 TEST(ColumnsTest, EveryTruncationIsDataLoss) {
-  for_each_truncation(
-      sample_columns(), [](ByteSpan damaged) { EXPECT_EQ(ColumnReader::open(damaged).status().code(), Code::kDataLoss); });
+  for_each_truncation(sample_columns(), [](ByteSpan damaged) {
+    EXPECT_EQ(ColumnReader::open(damaged).status().code(), Code::kDataLoss);
+  });
 }
 
 }  // namespace

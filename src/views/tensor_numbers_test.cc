@@ -36,10 +36,11 @@ class TensorNumbersTest : public testing::Test {
 };
 
 TEST_F(TensorNumbersTest, ComeFromWhateverWasKept) {
-  written_.add({.step = 0,
-                .tensors = {kept("value", {0, -2, 4, kNumberNan, kInf}), summarised("saved", {3, 4}), scalar("loss", 2.5f),
-                            single_reductions("single", {{Reduction::kMean, false, 7}, {Reduction::kL2, false, 9}}),
-                            shape_only("bare", {1})}});
+  written_.add(
+      {.step = 0,
+       .tensors = {kept("value", {0, -2, 4, kNumberNan, kInf}), summarised("saved", {3, 4}), scalar("loss", 2.5f),
+                   single_reductions("single", {{Reduction::kMean, false, 7}, {Reduction::kL2, false, 9}}),
+                   shape_only("bare", {1})}});
   const auto value = numbers("value", 0);
   EXPECT_EQ((*value)[Number::kCount], 5);
   EXPECT_EQ((*value)[Number::kNumberNan], 1);

@@ -200,8 +200,8 @@ TEST(ExpressionRule, VariablesBindWhatBelongsTogether) {
 
 TEST(ExpressionRule, OverTensors) {
   TestRun run;
-  run.add(
-      {.step = 0, .tensors = {reduced("g/a", {1}), reduced("g/b", {2}), reduced("g/c", {9}), reduced("g/d", {kRuleNan})}});
+  run.add({.step = 0,
+           .tensors = {reduced("g/a", {1}), reduced("g/b", {2}), reduced("g/c", {9}), reduced("g/d", {kRuleNan})}});
   for (const char* text :
        {"max_over(l2(g/*)) == 9", "min_over(l2(g/*)) == 1", "mean_over(l2(g/*)) == 4", "median_over(l2(g/*)) == 2",
         "sum_over(l2(g/*)) == 12", "count(l2(g/*) > 1) == 2", "share(l2(g/*) > 1) == 0.5", "any(l2(g/*) > 8)",

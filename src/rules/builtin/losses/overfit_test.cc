@@ -58,7 +58,8 @@ TEST(Overfit, StartStepAndThreshold) {
 TEST(Overfit, LossesOfOneStepArePairedByName) {
   TestRun run;
   const auto pair = [](float train, float validation) {
-    return std::vector{scalar("train-rmse", train, kLossCollection), scalar("validation-rmse", validation, kLossCollection)};
+    return std::vector{scalar("train-rmse", train, kLossCollection),
+                       scalar("validation-rmse", validation, kLossCollection)};
   };
   run.add({.step = 0, .tensors = pair(1, 1)});
   run.add({.step = 1, .tensors = pair(1, 1.2F)});

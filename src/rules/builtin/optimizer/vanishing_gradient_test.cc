@@ -11,11 +11,12 @@ const std::vector<std::string> kGradientNames = {"gradients"};
 
 TEST(VanishingGradient, FiresBelowTheThresholdWorstFirst) {
   TestRun run;
-  run.add({.step = 7,
-           .tensors = {kept("gradient/a", {1e-8F, -1e-8F}, kGradientNames), reduced("gradient/b", {1, -1}, kGradientNames),
-                       reduced("gradient/c", {1e-9F, -1e-9F}, kGradientNames), kept("weight", {0, 0})},
-           .mode = Mode::kTrain,
-           .mode_step = 5});
+  run.add(
+      {.step = 7,
+       .tensors = {kept("gradient/a", {1e-8F, -1e-8F}, kGradientNames), reduced("gradient/b", {1, -1}, kGradientNames),
+                   reduced("gradient/c", {1e-9F, -1e-9F}, kGradientNames), kept("weight", {0, 0})},
+       .mode = Mode::kTrain,
+       .mode_step = 5});
   const Verdict verdict = judge(run, "VanishingGradient").at(7);
   EXPECT_EQ(verdict.outcome, Outcome::kFired);
   ASSERT_EQ(verdict.evidence.size(), 2u);
@@ -32,9 +33,9 @@ TEST(VanishingGradient, FiresBelowTheThresholdWorstFirst) {
 
 TEST(VanishingGradient, ASingleAbsMeanIsEnough) {
   TestRun run;
-  run.add(
-      {.step = 0,
-       .tensors = {single_reductions("g", {{Reduction::kMax, false, 1}, {Reduction::kMean, true, 1e-9}}, kGradientNames)}});
+  run.add({.step = 0,
+           .tensors = {
+               single_reductions("g", {{Reduction::kMax, false, 1}, {Reduction::kMean, true, 1e-9}}, kGradientNames)}});
   run.add({.step = 1, .tensors = {single_reductions("g", {{Reduction::kMean, true, 1}}, kGradientNames)}});
   const auto verdicts = judge(run, "VanishingGradient");
   EXPECT_EQ(verdicts.at(0).outcome, Outcome::kFired);
@@ -83,7 +84,8 @@ TEST(VanishingGradient, MinFraction) {
 
 TEST(VanishingGradient, OtherCollections) {
   TestRun run;
-  run.add({.step = 0, .tensors = {kept("a", {0}, {"mine"}), kept("b", {0}, {"yours"}), kept("c", {0}, kGradientNames)}});
+  run.add(
+      {.step = 0, .tensors = {kept("a", {0}, {"mine"}), kept("b", {0}, {"yours"}), kept("c", {0}, kGradientNames)}});
   const Verdict verdict = judge(run, "VanishingGradient:collection_names=\"mine,yours\"").at(0);
   ASSERT_EQ(verdict.evidence.size(), 2u);
   EXPECT_EQ(verdict.evidence[1].tensor, "b");

@@ -26,7 +26,8 @@ TEST(TensorVariance, TheBoundsThemselvesAreFine) {
 }
 
 TEST(TensorVariance, TheHighestComesFirstThenTheLowest) {
-  const TestRun run = variance_step({kept("a", {0, 0}), kept("b", {-1, 1}), kept("c", {-20, 20}), kept("d", {-30, 30})});
+  const TestRun run =
+      variance_step({kept("a", {0, 0}), kept("b", {-1, 1}), kept("c", {-20, 20}), kept("d", {-30, 30})});
   const Verdict verdict = judge(run, "TensorVariance:tensor_regex=.,max_threshold=100,min_threshold=0.5").at(0);
   ASSERT_EQ(verdict.evidence.size(), 3u);
   EXPECT_EQ(verdict.evidence[0].tensor, "d");

@@ -53,9 +53,10 @@ TEST(MissingZeroGrad, AccumulationThatIsNeverZeroedFires) {
 }
 
 TEST(MissingZeroGrad, NotInARowIsFine) {
-  EXPECT_TRUE(steps_with(judge(said_run({{2, "fbs"}, {2, "fbs"}, {0, "fbs"}, {2, "fbs"}, {2, "fbs"}}), "MissingZeroGrad"),
-                         Outcome::kFired)
-                  .empty());
+  EXPECT_TRUE(
+      steps_with(judge(said_run({{2, "fbs"}, {2, "fbs"}, {0, "fbs"}, {2, "fbs"}, {2, "fbs"}}), "MissingZeroGrad"),
+                 Outcome::kFired)
+          .empty());
 }
 
 TEST(MissingZeroGrad, StepsIsAParameter) {
@@ -63,10 +64,12 @@ TEST(MissingZeroGrad, StepsIsAParameter) {
 }
 
 TEST(MissingZeroGrad, WhatIsNotKnownIsNotJudged) {
-  EXPECT_TRUE(steps_with(judge(said_run({{NAN, "fbs"}, {NAN, "fbs"}, {NAN, "fbs"}}), "MissingZeroGrad"), Outcome::kFired)
-                  .empty());
+  EXPECT_TRUE(
+      steps_with(judge(said_run({{NAN, "fbs"}, {NAN, "fbs"}, {NAN, "fbs"}}), "MissingZeroGrad"), Outcome::kFired)
+          .empty());
   const Said truncated{2, std::string(256, 'f')};
-  EXPECT_TRUE(steps_with(judge(said_run({truncated, truncated, truncated}), "MissingZeroGrad"), Outcome::kFired).empty());
+  EXPECT_TRUE(
+      steps_with(judge(said_run({truncated, truncated, truncated}), "MissingZeroGrad"), Outcome::kFired).empty());
   TestRun run;
   run.add({.step = 0, .tensors = {signal(signals::kStaleGradients, 3)}});
   run.add({.step = 1, .tensors = {calls("fbs")}});

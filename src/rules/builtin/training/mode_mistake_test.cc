@@ -65,10 +65,10 @@ TEST(ModeMistake, AForgottenEvalCall) {
 TEST(ModeMistake, SomeModulesInTheOtherModeAreMeant) {
   const Called frozen_batch_norm{Mode::kTrain, 1, 20};
   const Called kept_dropout{Mode::kEval, 2, 5};
-  EXPECT_TRUE(
-      steps_with(judge(called_run(times(2, kRight) + times(9, frozen_batch_norm) + times(9, kept_dropout)), "ModeMistake"),
-                 Outcome::kFired)
-          .empty());
+  EXPECT_TRUE(steps_with(judge(called_run(times(2, kRight) + times(9, frozen_batch_norm) + times(9, kept_dropout)),
+                               "ModeMistake"),
+                         Outcome::kFired)
+                  .empty());
 }
 
 TEST(ModeMistake, NotInARowIsFine) {
@@ -79,10 +79,10 @@ TEST(ModeMistake, NotInARowIsFine) {
 }
 
 TEST(ModeMistake, EvaluationInBetweenDoesNotEndTheRow) {
-  EXPECT_EQ(
-      steps_with(judge(called_run(times(1, kRight) + times(4, kWrong) + times(2, kEval) + times(1, kWrong)), "ModeMistake"),
-                 Outcome::kFired),
-      (Steps{7}));
+  EXPECT_EQ(steps_with(judge(called_run(times(1, kRight) + times(4, kWrong) + times(2, kEval) + times(1, kWrong)),
+                             "ModeMistake"),
+                       Outcome::kFired),
+            (Steps{7}));
 }
 
 TEST(ModeMistake, WhatCannotBeJudged) {
