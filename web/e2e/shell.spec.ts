@@ -82,7 +82,7 @@ test('without its key the page asks for the link, and says so when the key is wr
   await expect(page.getByRole('heading', { name: 'This page needs its key' })).toBeVisible();
   await page.getByLabel('Link').fill('http://127.0.0.1/#t=wrong');
   await page.getByRole('button', { name: 'Open' }).click();
-  await expect(page.getByRole('alert')).toContainText('not the token');
+  await expect(page.getByRole('alert')).toContainText('each start has another token');
   await page.getByLabel('Link').fill(server.url);
   await page.getByRole('button', { name: 'Open' }).click();
   await expect(page.getByRole('link', { name: 'training' })).toBeVisible();
