@@ -11,7 +11,7 @@ constexpr double kPictureNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPictureInfinity = std::numeric_limits<double>::infinity();
 constexpr Terminal kPicturePipe{.interactive = false, .unicode = false, .colors = ColorDepth::kNone, .columns = 80};
 constexpr Terminal kTrueColor{.interactive = true, .unicode = true, .colors = ColorDepth::kTrueColor, .columns = 80};
-constexpr Terminal kPicture256{.interactive = true, .unicode = true, .colors = ColorDepth::kPicture256, .columns = 80};
+constexpr Terminal kPicture256{.interactive = true, .unicode = true, .colors = ColorDepth::k256, .columns = 80};
 
 Raster matrix(std::vector<double> elements, std::int64_t rows, std::int64_t columns) {
   return lay_out(elements, {rows, columns}, 40, 40);

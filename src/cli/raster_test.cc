@@ -52,7 +52,7 @@ TEST(Raster, ASingleNanIsNotHiddenByTheMean) {
   elements[2] = kRasterInfinity;
   elements[15] = -kRasterInfinity;
   const Raster raster = lay_out(elements, {4, 4}, 2, 2);
-  EXPECT_EQ(raster.at(0, 0).kind, CellKind::kRasterNan);
+  EXPECT_EQ(raster.at(0, 0).kind, CellKind::kNan);
   EXPECT_EQ(raster.at(0, 1).kind, CellKind::kPositiveInfinity);
   EXPECT_EQ(raster.at(1, 0).kind, CellKind::kValue);
   EXPECT_EQ(raster.at(1, 1).kind, CellKind::kNegativeInfinity);

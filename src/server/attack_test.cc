@@ -86,8 +86,10 @@ class AttackTest : public testing::Test {
     const int status = answer ? answer->status : kCut;
     EXPECT_TRUE(attack.expected.contains(status))
         << attack.name << " is answered with " << status << ": " << (answer ? answer->body.substr(0, 300) : "");
-    if (answer) expect_harmless(attack, *answer);
-    if (answer) EXPECT_NE(answer->body.find(attack.says), std::string::npos) << attack.name << ": " << answer->body;
+    if (answer) {
+      expect_harmless(attack, *answer);
+      EXPECT_NE(answer->body.find(attack.says), std::string::npos) << attack.name << ": " << answer->body;
+    }
     expect_alive(attack.name);
     ++attacks_;
   }

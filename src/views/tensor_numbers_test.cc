@@ -43,7 +43,7 @@ TEST_F(TensorNumbersTest, ComeFromWhateverWasKept) {
                    shape_only("bare", {1})}});
   const auto value = numbers("value", 0);
   EXPECT_EQ((*value)[Number::kCount], 5);
-  EXPECT_EQ((*value)[Number::kNumberNan], 1);
+  EXPECT_EQ((*value)[Number::kNan], 1);
   EXPECT_EQ((*value)[Number::kPositiveInf], 1);
   EXPECT_EQ((*value)[Number::kZero], 1);
   EXPECT_EQ((*value)[Number::kMin], -2);
