@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kLibrary = "libtrainwarden_torch_attach.so";
 
-const AttachCalls* calls = nullptr;
+const AttachCalls* taken_calls = nullptr;
 
 bool is_set_to(const char* variable, const char* value) {
   const char* found = getenv(variable);
@@ -76,7 +76,7 @@ void attach() {
   }
   const auto entry = reinterpret_cast<AttachEntry>(dlsym(library, kAttachEntry));
   if (entry == nullptr) return print_error("nothing is captured: ", path, " is not of this version of Trainwarden");
-  calls = entry();
+  taken_calls = entry();
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ void attach() {
 const AttachCalls* attach_calls() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, attach);
-  return calls;
+  return taken_calls;
 }
 
 }  // namespace trainwarden::preload
