@@ -72,7 +72,10 @@ Status SegmentedJournalReader::refresh() {
     TRAINWARDEN_RETURN_IF_ERROR(find_segments());
     for (const auto& segment : segments_) {
       if (segment->over) continue;
-      TRAINWARDEN_RETURN_IF_ERROR(read_segment(*segment, segment == segments_.back()));
+      const Status status = read_segment(*segment, segment == segments_.back());
+      // It was listed: what cannot be found is no file.
+      if (status.code() == Code::kNotFound) segment->intake.add_damage(0, "segment that is no file", 1, 0);
+      if (!status.ok() && status.code() != Code::kNotFound) return status;
       if (segment->over) segment->file.release();
     }
     return Status();

@@ -13,6 +13,7 @@ namespace {
 // Reading and parsing one file takes some microseconds, starting a thread some tens.
 constexpr std::size_t kFilesPerThread = 128;
 constexpr std::size_t kMaxThreads = 4;
+constexpr std::size_t kLargeBytes = 1 << 20;
 constexpr std::size_t kFilesAtOnce = 16;  // that a thread takes for itself
 
 std::size_t thread_count(std::size_t files) {
@@ -57,7 +58,9 @@ void IndexReader::read(const IndexFile& file, foreign::SmdebugIndexParser& parse
     if (unusable_bytes_ > kMostUnusableBytes) return Status(Code::kResourceExhausted, std::string(store::kOverBudget));
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::string json, storage_.read(file.path));
     result.file_bytes = json.size();
-    return parser.parse(json, result.index);
+    if (json.size() <= kLargeBytes) return parser.parse(json, result.index);
+    const std::scoped_lock lock(large_);
+    return foreign::SmdebugIndexParser().parse(json, result.index);
   });
   if (!result.status.ok()) unusable_bytes_ += result.file_bytes;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,6 +48,7 @@ class IndexReader {
   const storage::Storage& storage_;
   std::vector<std::unique_ptr<foreign::SmdebugIndexParser>> parsers_;  // one for each thread
   std::vector<ReadIndex> results_;
+  std::mutex large_;  // one large file at a time: a parser takes some fourteen times its bytes
   std::atomic<std::uint64_t> unusable_bytes_ = 0;
 };
 
