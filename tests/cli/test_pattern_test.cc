@@ -42,9 +42,9 @@ TEST_F(TestPattern, WhatIsWrongIsToldWithItsPlace) {
   const Outcome event = test(R"({"a": [1]})", R"({"a": 1,})");
   EXPECT_EQ(event.exit_code, 2);
   EXPECT_NE(event.err.find("event: line 1, column 9: expected another item"), std::string::npos) << event.err;
-  const Outcome json = test(R"({"a": 1})", "{}", {"--json"});
-  EXPECT_EQ(json.exit_code, 2);
-  EXPECT_EQ(json.json().at("error"), std::string("pattern: ") + kRefused);
+  const Outcome machine = test(R"({"a": 1})", "{}", {"--json"});
+  EXPECT_EQ(machine.exit_code, 2);
+  EXPECT_EQ(machine.json().at("error"), std::string("pattern: ") + kRefused);
   const Outcome missing = test((folder_ / "none.json").string(), "{}");
   EXPECT_EQ(missing.exit_code, 2);
   EXPECT_NE(missing.err.find("there is no such file"), std::string::npos) << missing.err;
