@@ -54,9 +54,9 @@ std::vector<FramePlace> frames_of(const std::string& segment) {
 
 // Numbers that parsers get wrong.
 std::uint64_t interesting(Random& random) {
-  constexpr std::array<std::uint64_t, 10> kNumbers = {
+  constexpr std::array<std::uint64_t, 10> kOddNumbers = {
       0, 1, 0x7f, 0x80, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, ~std::uint64_t{0} >> 1, ~std::uint64_t{0}};
-  return kNumbers[random() % kNumbers.size()];
+  return kOddNumbers[random() % kOddNumbers.size()];
 }
 
 // Some bytes from `begin` up to `end`.
