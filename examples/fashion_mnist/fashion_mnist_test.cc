@@ -84,7 +84,7 @@ TEST_F(FashionMnistTest, CapturesWhatItSays) {
   }
   for (const char* name : {"conv0.weight", "conv0.bias", "gradient/conv0.weight", "fc1.weight", "fc1.bias",
                            "gradient/fc1.weight", "CrossEntropyLoss_output_0"}) {
-    EXPECT_EQ((*trial)->steps_of(name), every_step) << name;
+    EXPECT_EQ((*trial)->steps_of(name, Mode::kTrain, trainwarden::Kept::kAny), every_step) << name;
   }
   EXPECT_EQ(*(*trial)->shape("conv0_output_0", 0), (trainwarden::Shape{8, 20, 24, 24}));
   EXPECT_TRUE((*trial)->value("conv0.weight", 0).ok());
