@@ -1,6 +1,7 @@
 #include "capture/checkpoint_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,8 +12,10 @@
 
 #include "capture/black_box/box_files.h"
 #include "format/control_record.h"
+#include "storage/beneath.h"
 #include "storage/file_descriptor.h"
-#include "storage/local_file.h"
+#include "storage/local_storage.h"
+#include "storage/naming.h"
 #include "storage/system_error.h"
 #include "store/no_throw.h"
 
@@ -22,68 +25,86 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMaxFileNames = 1000;  // at a name that nobody has taken
+constexpr const char* kTemporaryEnding = ".tmp";
 
-// What a killed process leaves of it is the next one's to write over.
+// Of this rank. What killed processes leave of theirs goes when the next one saves: there is one at a time.
+std::string temporary_prefix(const CheckpointName& name) {
+  return fmt::format(".rank-{:05}.", name.rank);
+}
+
+void remove_left_over(const storage::Storage& run, const storage::FileDescriptor& folder, const std::string& prefix) {
+  const auto files = run.list(format::kCheckpointFolder);
+  if (!files.ok()) return;
+  for (const std::string& file : *files) {
+    if (file.starts_with(prefix) && file.ends_with(kTemporaryEnding)) ::unlinkat(folder.get(), file.c_str(), 0);
+  }
+}
+
 class TemporaryFile {
  public:
-  explicit TemporaryFile(fs::path path) : path_(std::move(path)) { ::unlink(path_.c_str()); }
-  ~TemporaryFile() { ::unlink(path_.c_str()); }
+  TemporaryFile(const storage::FileDescriptor& folder, std::string name) : folder_(folder), name_(std::move(name)) {}
+  ~TemporaryFile() { ::unlinkat(folder_.get(), name_.c_str(), 0); }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  const fs::path& path() const { return path_; }
+  const std::string& name() const { return name_; }
 
  private:
-  const fs::path path_;
+  const storage::FileDescriptor& folder_;
+  const std::string name_;
 };
 
-Status sync_file(const fs::path& file) {
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) {
+Status sync_file(const storage::FileDescriptor& folder, const std::string& name, const fs::path& file) {
+  const storage::FileDescriptor opened(
+      ::openat(folder.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (!opened.is_open() || ::fstat(opened.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
     return Status(Code::kNotFound, fmt::format("the program was to write the checkpoint to {}, and there is no file; "
                                                "let it write there, or save elsewhere and say where",
                                                file.string()));
   }
-  const storage::FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (opened.get() < 0) return storage::system_error(errno, "open", file.string());
-  if (::fsync(opened.get()) != 0) return storage::system_error(errno, "sync", file.string());
-  return Status();
+  return ::fsync(opened.get()) == 0 ? Status() : storage::system_error(errno, "sync", file.string());
 }
 
-// Where links are not supported the name is looked for first: only this worker writes names with its rank.
-Status give_name(const fs::path& file, const fs::path& name) {
-  if (::link(file.c_str(), name.c_str()) == 0) return Status();
-  const int failed = errno;
-  if (failed != EPERM && failed != EOPNOTSUPP && failed != ENOSYS) {
-    return storage::system_error(failed, "create", name.string());
+// Where the system cannot do both at once the name is looked for first: only this worker writes names with its rank.
+Status give_name(const storage::FileDescriptor& folder, const std::string& file, const std::string& name,
+                 const fs::path& path) {
+  Status given = storage::give_name_if_absent(folder, file, name, path.string());
+  if (given.code() != Code::kUnimplemented) return given;
+  if (::faccessat(folder.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+    return storage::system_error(EEXIST, "create", path.string());
   }
-  if (::access(name.c_str(), F_OK) == 0) return storage::system_error(EEXIST, "create", name.string());
-  if (::rename(file.c_str(), name.c_str()) == 0) return Status();
-  return storage::system_error(errno, "create", name.string());
+  if (::renameat(folder.get(), file.c_str(), folder.get(), name.c_str()) == 0) return Status();
+  return storage::system_error(errno, "create", path.string());
 }
 
-Result<fs::path> give_free_name(const fs::path& file, const fs::path& folder, const CheckpointName& wanted) {
+Result<fs::path> give_free_name(const storage::FileDescriptor& folder, const std::string& file, const fs::path& path,
+                                const CheckpointName& wanted) {
   for (int attempt = 0; attempt < kMaxFileNames; ++attempt) {
-    fs::path name = folder / fmt::format("{}{}", dump_name(wanted.step, wanted.rank, attempt), wanted.ending);
-    const Status given = give_name(file, name);
-    if (given.ok()) return name;
+    const std::string name = fmt::format("{}{}", dump_name(wanted.step, wanted.rank, attempt), wanted.ending);
+    const Status given = give_name(folder, file, name, path / name);
+    if (given.ok()) return path / name;
     if (given.code() != Code::kAlreadyExists) return given;
   }
   return Status(Code::kAlreadyExists,
-                fmt::format("{} is full of checkpoints of step {}; move some away", folder.string(), wanted.step));
+                fmt::format("{} is full of checkpoints of step {}; move some away", path.string(), wanted.step));
 }
 
 Result<fs::path> write_file(const CheckpointName& name, const std::function<Status(const fs::path&)>& write) {
   if (name.run_dir.empty()) return Status(Code::kFailedPrecondition, "the run has no folder to save to");
-  const fs::path folder = name.run_dir / format::kCheckpointFolder;
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return storage::system_error(error.value(), "create folder", folder.string());
-  const TemporaryFile temporary(folder / fmt::format(".rank-{:05}.tmp", name.rank));
-  TRAINWARDEN_RETURN_IF_ERROR(write(temporary.path()));
-  TRAINWARDEN_RETURN_IF_ERROR(sync_file(temporary.path()));
-  TRAINWARDEN_ASSIGN_OR_RETURN(fs::path given, give_free_name(temporary.path(), folder, name));
-  TRAINWARDEN_RETURN_IF_ERROR(storage::sync_local_folder(folder.string()));
+  const auto run = storage::open_local_storage(name.run_dir);
+  TRAINWARDEN_RETURN_IF_ERROR(run->create_folder(format::kCheckpointFolder));
+  TRAINWARDEN_ASSIGN_OR_RETURN(
+      const storage::FileDescriptor folder,
+      storage::Beneath(name.run_dir).open(format::kCheckpointFolder, O_RDONLY | O_DIRECTORY, "write into"));
+  remove_left_over(*run, folder, temporary_prefix(name));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string random, storage::random_name());
+  const TemporaryFile temporary(folder, temporary_prefix(name) + random + kTemporaryEnding);
+  const fs::path path = name.run_dir / format::kCheckpointFolder;
+  TRAINWARDEN_RETURN_IF_ERROR(write(path / temporary.name()));
+  TRAINWARDEN_RETURN_IF_ERROR(sync_file(folder, temporary.name(), path / temporary.name()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(fs::path given, give_free_name(folder, temporary.name(), path, name));
+  TRAINWARDEN_RETURN_IF_ERROR(storage::sync_folder(folder, path.string()));
   return given;
 }
 
@@ -94,7 +115,7 @@ std::int64_t bytes_of(const fs::path& path) {
   std::int64_t bytes = 0;
   for (auto entry = fs::recursive_directory_iterator(path, error); !error && entry != fs::end(entry);
        entry.increment(error)) {
-    if (entry->is_regular_file(error)) bytes += static_cast<std::int64_t>(entry->file_size(error));
+    if (fs::is_regular_file(entry->symlink_status(error))) bytes += static_cast<std::int64_t>(entry->file_size(error));
   }
   return bytes;
 }

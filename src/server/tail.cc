@@ -17,17 +17,26 @@ constexpr std::int64_t kFollowForNs = 3'600'000'000'000;
 constexpr std::size_t kMostFollowed = 32;
 constexpr std::size_t kOthersEachLook = 64;  // of a thousand runs each is asked every 16 s
 
+// One leads out of the run.
+bool is_link(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_symlink(fs::symlink_status(path, ignored));
+}
+
 }  // namespace
 
 std::uint64_t journal_bytes(const fs::path& run, std::initializer_list<std::string_view> prefixes) {
   std::uint64_t bytes = 0;
   std::error_code ignored;  // what cannot be listed has no news
+  if (is_link(run / "journal")) return 0;
   for (const auto& journal : fs::directory_iterator(run / "journal", ignored)) {
+    if (is_link(journal.path())) continue;
     const std::string name = journal.path().filename().string();
     const bool wanted =
         std::any_of(prefixes.begin(), prefixes.end(), [&](auto prefix) { return name.starts_with(prefix); });
     if (!wanted) continue;
     for (const auto& segment : fs::directory_iterator(journal.path(), ignored)) {
+      if (!fs::is_regular_file(segment.symlink_status(ignored))) continue;
       const auto size = segment.file_size(ignored);
       if (!ignored) bytes += size;
     }

@@ -127,5 +127,22 @@ TEST(JournalBytes, CountsTheJournalsThatAreMeant) {
   EXPECT_EQ(journal_bytes(folder, {""}), 0U);
 }
 
+// Somebody may put links into a run to have other people's files looked at.
+TEST(JournalBytes, LinksDoNotCount) {
+  const fs::path folder = fs::path(testing::TempDir()) / fmt::format("journal_links-{}", getpid());
+  LiveRun run(folder / "run");
+  run.step(0);
+  const std::uint64_t before = journal_bytes(folder / "run", {""});
+  fs::copy(folder / "run" / "journal", folder / "other", fs::copy_options::recursive);
+  fs::create_directory_symlink(folder / "other" / "rank-00000", folder / "run" / "journal" / "rank-00001");
+  fs::create_symlink(folder / "other" / "rank-00000" / "seg-00000000.tw",
+                     folder / "run" / "journal" / "rank-00000" / "seg-00000007.tw");
+  EXPECT_EQ(journal_bytes(folder / "run", {""}), before);
+  fs::create_directories(folder / "linked");
+  fs::create_directory_symlink(folder / "other", folder / "linked" / "journal");
+  EXPECT_EQ(journal_bytes(folder / "linked", {""}), 0U);
+  fs::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace trainwarden::server

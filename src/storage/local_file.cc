@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "storage/file_descriptor.h"
 #include "storage/gather_write.h"
+#include "storage/path_rules.h"
 #include "storage/system_error.h"
 
 namespace trainwarden::storage {
@@ -31,7 +31,8 @@ constexpr std::uint64_t kCachedBytes = 64u << 20;  // what a reader that follows
 
 class LocalWritableFile final : public WritableFile {
  public:
-  LocalWritableFile(FileDescriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  LocalWritableFile(FileDescriptor file, const Beneath& beneath, const std::string& path)
+      : file_(std::move(file)), beneath_(beneath), folder_(parent_path(path)), path_(beneath.describe(path)) {}
 
   Status append(std::span<const ByteSpan> parts) override;
   Status sync() override;
@@ -41,11 +42,14 @@ class LocalWritableFile final : public WritableFile {
  private:
   Status check_limit(std::span<const ByteSpan> parts) const;
   Status write(std::span<const ByteSpan> parts);
+  Status sync_name() const;
   void start_write_back();
   Status closed_error() const { return Status(Code::kFailedPrecondition, fmt::format("{} is closed", path_)); }
 
   FileDescriptor file_;
-  std::string path_;
+  const Beneath beneath_;
+  const std::string folder_;  // beneath the root
+  const std::string path_;    // for messages
   std::uint64_t bytes_ = 0;
   std::uint64_t on_its_way_bytes_ = 0;  // write-back was started for these
   std::uint64_t given_back_bytes_ = 0;  // the page cache need not keep these
@@ -100,9 +104,14 @@ Status LocalWritableFile::sync() {
   if (!file_.is_open()) return closed_error();
   if (::fdatasync(file_.get()) != 0) return system_error(errno, "sync", path_);
   if (name_synced_) return Status();
-  Status status = sync_local_folder(std::filesystem::path(path_).parent_path().string());
+  Status status = sync_name();
   name_synced_ = status.ok();
   return status;
+}
+
+Status LocalWritableFile::sync_name() const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor folder, beneath_.open(folder_, O_RDONLY | O_DIRECTORY, "sync"));
+  return sync_folder(folder, beneath_.describe(folder_));
 }
 
 Status LocalWritableFile::close() {
@@ -200,47 +209,41 @@ struct OpenedFile {
 };
 
 // O_NONBLOCK: a pipe that lies where a file should be must not make a reader wait.
-Result<OpenedFile> open_regular_file(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open()) return system_error(errno, "open", path);
+Result<OpenedFile> open_regular_file(const Beneath& beneath, const std::string& path) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(FileDescriptor file, beneath.open(path, O_RDONLY | O_NONBLOCK, "open"));
   struct stat about {};
-  if (::fstat(file.get(), &about) != 0) return system_error(errno, "open", path);
-  if (!S_ISREG(about.st_mode)) return Status(Code::kNotFound, fmt::format("cannot open {}: not a regular file", path));
+  if (::fstat(file.get(), &about) != 0) return system_error(errno, "open", beneath.describe(path));
+  if (!S_ISREG(about.st_mode)) {
+    return Status(Code::kNotFound, fmt::format("cannot open {}: not a regular file", beneath.describe(path)));
+  }
   return OpenedFile{std::move(file), static_cast<std::uint64_t>(about.st_size)};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<WritableFile>> create_local_file(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
-  if (!file.is_open()) return system_error(errno, "create", path);
-  return std::unique_ptr<WritableFile>(std::make_unique<LocalWritableFile>(std::move(file), path));
+Result<std::unique_ptr<WritableFile>> create_local_file(const Beneath& beneath, const std::string& path) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(FileDescriptor file,
+                               beneath.open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, "create", 0666));
+  return std::unique_ptr<WritableFile>(std::make_unique<LocalWritableFile>(std::move(file), beneath, path));
 }
 
-Result<std::unique_ptr<ReadableFile>> open_local_file(const std::string& path) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(OpenedFile opened, open_regular_file(path));
-  return std::unique_ptr<ReadableFile>(std::make_unique<LocalReadableFile>(std::move(opened.file), path));
+Result<std::unique_ptr<ReadableFile>> open_local_file(const Beneath& beneath, const std::string& path) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(OpenedFile opened, open_regular_file(beneath, path));
+  return std::unique_ptr<ReadableFile>(
+      std::make_unique<LocalReadableFile>(std::move(opened.file), beneath.describe(path)));
 }
 
-Result<std::string> read_local_file(const std::string& path, std::uint64_t limit_bytes) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const OpenedFile opened, open_regular_file(path));
+Result<std::string> read_local_file(const Beneath& beneath, const std::string& path, std::uint64_t limit_bytes) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const OpenedFile opened, open_regular_file(beneath, path));
   if (opened.bytes > limit_bytes) {
-    return Status(Code::kOutOfRange,
-                  fmt::format("cannot read {}: at most {} bytes expected, {} found", path, limit_bytes, opened.bytes));
+    return Status(Code::kOutOfRange, fmt::format("cannot read {}: at most {} bytes expected, {} found",
+                                                 beneath.describe(path), limit_bytes, opened.bytes));
   }
   std::string content(opened.bytes, '\0');
   const MutableByteSpan destination = std::as_writable_bytes(std::span(content));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t got, read_range(opened.file, path, 0, destination));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t got, read_range(opened.file, beneath.describe(path), 0, destination));
   content.resize(got);
   return content;
-}
-
-Status sync_local_folder(const std::string& path) {
-  const FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open()) return system_error(errno, "sync", path);
-  // EINVAL: a file system that knows no syncing of folders. There is nothing more to do on it.
-  if (::fsync(folder.get()) != 0 && errno != EINVAL) return system_error(errno, "sync", path);
-  return Status();
 }
 
 }  // namespace trainwarden::storage

@@ -78,12 +78,18 @@ struct flock whole_file() {
   return range;
 }
 
+constexpr std::size_t kMaxHolderBytes = 32;
+
+std::string content_of(int file) {
+  std::array<char, kMaxHolderBytes> text{};
+  const ssize_t bytes = ::pread(file, text.data(), text.size(), 0);
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))};
+}
+
 // What the file says, or said once; empty when it says nothing.
 std::string written_holder(int file) {
-  std::array<char, 32> text{};
-  const ssize_t bytes = ::pread(file, text.data(), text.size(), 0);
-  const std::string_view written(text.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
-  return std::string(written.substr(0, written.find_first_not_of("0123456789")));
+  const std::string content = content_of(file);
+  return content.substr(0, content.find_first_not_of("0123456789"));
 }
 
 std::string holder(int file) {
@@ -120,6 +126,26 @@ bool process_holds(const std::string& pid, const struct stat& file) {
   return false;
 }
 
+Status no_lock_file(const std::string& path, std::string_view found) {
+  return Status(Code::kPermissionDenied,
+                fmt::format("cannot lock {}: expected a file with nothing but a process id in it, found {}; somebody "
+                            "may have put it there: move it away",
+                            path, found));
+}
+
+// Whoever may write into a run's folder could have put another name of somebody's file here.
+Status check_lock_file(int file, const std::string& path) {
+  struct stat info {};
+  if (::fstat(file, &info) != 0) return system_error(errno, "lock", path);
+  if (!S_ISREG(info.st_mode)) return no_lock_file(path, "no regular file");
+  if (info.st_nlink > 1) return no_lock_file(path, fmt::format("a file with {} names", info.st_nlink));
+  if (info.st_size > static_cast<off_t>(kMaxHolderBytes)) {
+    return no_lock_file(path, fmt::format("{} bytes", info.st_size));
+  }
+  if (content_of(file).find_first_not_of("0123456789\n") != std::string::npos) return no_lock_file(path, "a text");
+  return Status();
+}
+
 // For people and messages only: what counts is the lock.
 void write_holder(int file) {
   const std::string pid = fmt::format("{}\n", ::getpid());
@@ -127,28 +153,35 @@ void write_holder(int file) {
   [[maybe_unused]] const ssize_t written = ::pwrite(file, pid.data(), pid.size(), 0);
 }
 
+FileDescriptor open_to_look(const Beneath& beneath, const std::string& path) {
+  auto file = beneath.open(path, O_RDONLY | O_NONBLOCK, "look at");
+  return file.ok() ? *std::move(file) : FileDescriptor();
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Lock>> lock_local_file(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!file.is_open()) return system_error(errno, "lock", path);
+Result<std::unique_ptr<Lock>> lock_local_file(const Beneath& beneath, const std::string& path) {
+  const std::string full_path = beneath.describe(path);
+  TRAINWARDEN_ASSIGN_OR_RETURN(FileDescriptor file,
+                               beneath.open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, "lock", 0666));
+  TRAINWARDEN_RETURN_IF_ERROR(check_lock_file(file.get(), full_path));
   struct flock range = whole_file();
   if (::fcntl(file.get(), F_OFD_SETLK, &range) != 0) {
-    if (errno != EAGAIN && errno != EACCES) return system_error(errno, "lock", path);
+    if (errno != EAGAIN && errno != EACCES) return system_error(errno, "lock", full_path);
     return Status(Code::kAlreadyExists, fmt::format("{} is locked by {}; wait for it to end, or use another folder",
-                                                    path, holder(file.get())));
+                                                    full_path, holder(file.get())));
   }
   write_holder(file.get());
   return std::unique_ptr<Lock>(std::make_unique<LocalLock>(std::move(file)));
 }
 
-bool local_file_locked(const std::string& path) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+bool local_file_locked(const Beneath& beneath, const std::string& path) {
+  const FileDescriptor file = open_to_look(beneath, path);
   return file.is_open() && is_locked(file.get());
 }
 
-std::optional<std::int64_t> local_lock_holder(const std::string& path) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+std::optional<std::int64_t> local_lock_holder(const Beneath& beneath, const std::string& path) {
+  const FileDescriptor file = open_to_look(beneath, path);
   struct stat info {};
   if (!file.is_open() || !is_locked(file.get()) || ::fstat(file.get(), &info) != 0) return std::nullopt;
   const std::string pid = written_holder(file.get());

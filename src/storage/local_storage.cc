@@ -2,17 +2,17 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 
-#include <fmt/format.h>
-
+#include "storage/beneath.h"
 #include "storage/local_file.h"
 #include "storage/local_lock.h"
+#include "storage/local_storage_ways.h"
 #include "storage/path_rules.h"
+#include "storage/put_file.h"
 #include "storage/system_error.h"
 
 namespace trainwarden::storage {
@@ -20,104 +20,79 @@ namespace {
 
 class LocalStorage final : public Storage {
  public:
-  explicit LocalStorage(std::filesystem::path root) : root_(root.empty() ? "." : std::move(root)) {}
+  explicit LocalStorage(Beneath beneath) : beneath_(std::move(beneath)) {}
 
   Result<std::unique_ptr<WritableFile>> create(const std::string& path) override {
     TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));
-    return create_local_file(describe(path));
+    return create_local_file(beneath_, path);
   }
 
   Result<std::unique_ptr<ReadableFile>> open(const std::string& path) const override {
     TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));
-    return open_local_file(describe(path));
+    return open_local_file(beneath_, path);
   }
 
-  Status put_if_absent(const std::string& path, ByteSpan content) override;
-  Result<std::string> read(const std::string& path, std::uint64_t limit_bytes) const override;
-  Status create_folder(const std::string& path) override;
+  Status put_if_absent(const std::string& path, ByteSpan content) override {
+    TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));
+    return put_file_if_absent(beneath_, path, content);
+  }
+
+  Result<std::string> read(const std::string& path, std::uint64_t limit_bytes) const override {
+    TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));
+    return read_local_file(beneath_, path, limit_bytes);
+  }
+
+  Status create_folder(const std::string& path) override {
+    TRAINWARDEN_RETURN_IF_ERROR(check_path(path));
+    return beneath_.create_folder(path);
+  }
+
   Result<std::vector<std::string>> list(const std::string& path) const override;
 
   bool exists(const std::string& path) const override {
-    return check_path(path).ok() && ::access(describe(path).c_str(), F_OK) == 0;
+    return check_path(path).ok() && beneath_.open(path, O_PATH, "look at").ok();
   }
 
   Result<std::unique_ptr<Lock>> lock(const std::string& path) override {
     TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));
-    return lock_local_file(describe(path));
+    return lock_local_file(beneath_, path);
   }
 
   bool locked(const std::string& path) const override {
-    return check_file_path(path).ok() && local_file_locked(describe(path));
+    return check_file_path(path).ok() && local_file_locked(beneath_, path);
   }
   std::optional<std::int64_t> lock_holder(const std::string& path) const override {
-    return check_file_path(path).ok() ? local_lock_holder(describe(path)) : std::nullopt;
+    return check_file_path(path).ok() ? local_lock_holder(beneath_, path) : std::nullopt;
   }
 
-  std::string describe(const std::string& path) const override {
-    return path.empty() ? root_.string() : (root_ / path).string();
-  }
+  std::string describe(const std::string& path) const override { return beneath_.describe(path); }
 
  private:
-  std::filesystem::path root_;
+  const Beneath beneath_;
 };
 
 struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
-// A file that is there under a name of its own until it goes.
-class TemporaryFile {
- public:
-  // Beside `path`: a link cannot cross file systems.
-  explicit TemporaryFile(const std::string& path) {
-    static std::atomic<std::uint64_t> count{0};
-    path_ = fmt::format("{}.{}-{}.tmp", path, ::getpid(), count.fetch_add(1));
-  }
-  ~TemporaryFile() { ::unlink(path_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-// link() refuses to replace what is there, on every file system that people share between machines.
-Status LocalStorage::put_if_absent(const std::string& path, ByteSpan content) {
-  TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));
-  const std::string full_path = describe(path);
-  const TemporaryFile temporary(full_path);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto file, create_local_file(temporary.path()));
-  TRAINWARDEN_RETURN_IF_ERROR(file->append({&content, 1}));
-  TRAINWARDEN_RETURN_IF_ERROR(file->sync());
-  TRAINWARDEN_RETURN_IF_ERROR(file->close());
-  if (::link(temporary.path().c_str(), full_path.c_str()) != 0) return system_error(errno, "create", full_path);
-  return sync_local_folder(std::filesystem::path(full_path).parent_path().string());
-}
-
-Result<std::string> LocalStorage::read(const std::string& path, std::uint64_t limit_bytes) const {
-  TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));
-  return read_local_file(describe(path), limit_bytes);
-}
-
-Status LocalStorage::create_folder(const std::string& path) {
-  TRAINWARDEN_RETURN_IF_ERROR(check_path(path));
-  std::error_code error;
-  std::filesystem::create_directories(describe(path), error);
-  return error ? system_error(error.value(), "create folder", describe(path)) : Status();
+bool is_link(DIR& folder, const dirent& entry) {
+  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_LNK;
+  struct stat about {};
+  return ::fstatat(::dirfd(&folder), entry.d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(about.st_mode);
 }
 
 // With the system's own calls: std::filesystem makes a path of each name, which takes longer than finding it.
 Result<std::vector<std::string>> LocalStorage::list(const std::string& path) const {
   TRAINWARDEN_RETURN_IF_ERROR(check_path(path));
-  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(describe(path).c_str()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(FileDescriptor opened, beneath_.open(path, O_RDONLY | O_DIRECTORY, "list"));
+  const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(opened.get()));
   if (folder == nullptr) return system_error(errno, "list", describe(path));
+  opened.release();  // the folder's now
   std::vector<std::string> names;
   errno = 0;
   while (const dirent* entry = ::readdir(folder.get())) {
     const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
+    if (name != "." && name != ".." && !is_link(*folder, *entry)) names.emplace_back(name);
     errno = 0;
   }
   if (errno != 0) return system_error(errno, "list", describe(path));
@@ -128,7 +103,11 @@ Result<std::vector<std::string>> LocalStorage::list(const std::string& path) con
 }  // namespace
 
 std::unique_ptr<Storage> open_local_storage(const std::filesystem::path& root) {
-  return std::make_unique<LocalStorage>(root);
+  return open_local_storage(root, Beneath::Way::kAtOnce);
+}
+
+std::unique_ptr<Storage> open_local_storage(const std::filesystem::path& root, Beneath::Way way) {
+  return std::make_unique<LocalStorage>(Beneath(root, way));
 }
 
 }  // namespace trainwarden::storage

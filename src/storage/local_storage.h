@@ -1,4 +1,4 @@
-// LocalStorage: a folder of the local file system.
+// LocalStorage: a folder of the local file system. Symbolic links in it are neither followed nor listed.
 #pragma once
 
 #include <filesystem>

@@ -10,6 +10,7 @@
 
 #include "storage/faulty_storage.h"
 #include "storage/local_storage.h"
+#include "storage/local_storage_ways.h"
 #include "storage/memory_storage.h"
 #include "storage/test_folder.h"
 
@@ -25,11 +26,12 @@ class Subject {
 
 class LocalSubject final : public Subject {
  public:
+  explicit LocalSubject(Beneath::Way way) : storage_(open_local_storage(folder_.path() / "run", way)) {}
   Storage& storage() override { return *storage_; }
 
  private:
   TestFolder folder_;
-  std::unique_ptr<Storage> storage_ = open_local_storage(folder_.path() / "run");
+  std::unique_ptr<Storage> storage_;
 };
 
 class MemorySubject final : public Subject {
@@ -283,11 +285,13 @@ TEST_P(StorageTest, MessagesNameThePath) {
   EXPECT_NE(status.message().find("where/is/it"), std::string::npos) << status.message();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, StorageTest,
-                         testing::Values(Kind{"Local", [] { return std::make_unique<LocalSubject>(); }},
-                                         Kind{"Memory", [] { return std::make_unique<MemorySubject>(); }},
-                                         Kind{"FaultyWithoutFaults", [] { return std::make_unique<FaultySubject>(); }}),
-                         [](const testing::TestParamInfo<Kind>& kind) { return std::string(kind.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    All, StorageTest,
+    testing::Values(Kind{"Local", [] { return std::make_unique<LocalSubject>(Beneath::Way::kAtOnce); }},
+                    Kind{"LocalByParts", [] { return std::make_unique<LocalSubject>(Beneath::Way::kByParts); }},
+                    Kind{"Memory", [] { return std::make_unique<MemorySubject>(); }},
+                    Kind{"FaultyWithoutFaults", [] { return std::make_unique<FaultySubject>(); }}),
+    [](const testing::TestParamInfo<Kind>& kind) { return std::string(kind.param.name); });
 
 }  // namespace
 }  // namespace trainwarden::storage

@@ -39,7 +39,8 @@ fs::path OutputFile::written_path() const {
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& path, OutputTally& tally) {
   TRAINWARDEN_RETURN_IF_ERROR(make_folder_of(path));
   const std::string temporary = path.string() + ".tmp";
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  ::unlink(temporary.c_str());  // of a process that was killed; a link would be written through
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0) return storage::system_error(errno, "create", temporary);
   return std::unique_ptr<OutputFile>(new OutputFile(descriptor, path, false, tally));
 }

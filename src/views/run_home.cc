@@ -47,9 +47,11 @@ std::uint64_t journal_bytes_of(const std::filesystem::path& run) {
   namespace fs = std::filesystem;
   std::uint64_t bytes = 0;
   std::error_code ignored;
-  for (fs::recursive_directory_iterator entries(run / "journal", ignored);
-       entries != fs::recursive_directory_iterator(); entries.increment(ignored)) {
-    if (entries->is_regular_file(ignored)) bytes += entries->file_size(ignored);
+  const fs::path journal = run / "journal";
+  if (fs::is_symlink(fs::symlink_status(journal, ignored))) return 0;  // leads out of the run, as links in it do
+  for (fs::recursive_directory_iterator entries(journal, ignored); entries != fs::recursive_directory_iterator();
+       entries.increment(ignored)) {
+    if (fs::is_regular_file(entries->symlink_status(ignored))) bytes += entries->file_size(ignored);
   }
   return bytes;
 }

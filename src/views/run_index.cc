@@ -31,8 +31,9 @@ std::uint64_t look_of(const fs::path& folder, int depth = 1) {
   for (fs::directory_iterator entries(folder, ignored); entries != fs::directory_iterator();
        entries.increment(ignored)) {
     const fs::directory_entry& entry = *entries;
+    if (entry.is_symlink(ignored)) continue;  // leads out of the run
     if (entry.is_directory(ignored)) {
-      if (depth < kDeepest && !entry.is_symlink(ignored)) mix(hash, look_of(entry.path(), depth + 1));
+      if (depth < kDeepest) mix(hash, look_of(entry.path(), depth + 1));
     } else if (entry.path().extension() == ".tw") {
       mix(hash, entry.file_size(ignored));
       mix(hash, static_cast<std::uint64_t>(entry.last_write_time(ignored).time_since_epoch().count()));

@@ -14,9 +14,8 @@ namespace trainwarden::views {
 namespace fs = std::filesystem;
 
 bool is_run(const fs::path& folder) {
-  std::error_code ignored;
-  return fs::exists(folder / store::kRunFile, ignored) ||
-         trial::holds_smdebug_run(*storage::open_local_storage(folder));
+  const auto storage = storage::open_local_storage(folder);
+  return storage->exists(store::kRunFile) || trial::holds_smdebug_run(*storage);
 }
 
 Result<std::vector<std::string>> list_runs(const fs::path& folder) {

@@ -10,6 +10,8 @@
 
 #include <test_paths.h>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <random>
@@ -137,14 +139,22 @@ void finish_run(const std::filesystem::path& folder) {
   EXPECT_TRUE(end.ok() && end->has_value());
 }
 
+// 200, or as many as TRAINWARDEN_KILLS says.
+int wanted_kills() {
+  const char* const text = std::getenv("TRAINWARDEN_KILLS");
+  const int wanted = text == nullptr ? 0 : std::atoi(text);
+  return wanted > 0 ? wanted : 200;
+}
+
 // Half of the children are killed at a moment after their start, which may lie before the run exists, the others at a
 // moment after their first acknowledged step.
 TEST_F(CrashTest, KilledAtRandomMoments) {
-  constexpr int kRuns = 20;
   constexpr int kLives = 10;
+  const int runs = (wanted_kills() + kLives - 1) / kLives;
+  std::int64_t kept = 0;
   std::mt19937 random(20261120);
   std::uniform_int_distribution<int> delay_us(0, 40'000);
-  for (int run = 0; run < kRuns; ++run) {
+  for (int run = 0; run < runs; ++run) {
     const std::filesystem::path run_dir = folder(std::to_string(run));
     std::vector<std::int64_t> acknowledged;
     for (int life = 0; life < kLives; ++life) {
@@ -159,9 +169,13 @@ TEST_F(CrashTest, KilledAtRandomMoments) {
       check_run(run_dir, acknowledged);
       if (HasFailure()) return;
     }
+    for (const std::int64_t last : acknowledged) kept += last + 1;
     finish_run(run_dir);
     std::filesystem::remove_all(run_dir);
   }
+  RecordProperty("kills", runs * kLives);
+  RecordProperty("acknowledged_steps", std::to_string(kept));
+  std::printf("%d kills, %lld acknowledged steps, none lost\n", runs * kLives, static_cast<long long>(kept));
 }
 
 class CrashPointTest : public CrashTest, public testing::WithParamInterface<std::string> {};

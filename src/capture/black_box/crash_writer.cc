@@ -228,6 +228,8 @@ bool CrashWriter::Prepared::make_folders(std::int64_t step) {
   path.cut(0);
   path.add(folder);
   ::mkdir(path.c_str(), 0777);
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;  // a link would lead out of the run
   const std::size_t before_name = path.add("/step-").size();
   for (int attempt = 0; attempt < kMaxNames; ++attempt) {
     path.cut(before_name);

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A value that lies in a mapped file takes no memory of ours; it counts a little all the same.
-constexpr std::size_t kMappedBytes = 4096;
+// What a small value counts for, with all that keeps it.
+constexpr std::size_t kLeastBytes = 4096;
 
 bool holds(const std::vector<std::int64_t>& steps, std::int64_t step) {
   return std::binary_search(steps.begin(), steps.end(), step);
@@ -53,6 +53,12 @@ FileStamp stamp_of(const fs::path& file) {
   return error ? FileStamp{} : stamp;
 }
 
+// Of the file in the run's folder. A link is none: it would lead out of the run.
+FileStamp stamp_in_run(const fs::path& file) {
+  std::error_code ignored;
+  return fs::is_symlink(fs::symlink_status(file, ignored)) ? FileStamp{} : stamp_of(file);
+}
+
 Result<AttentionMap> make_map(Trial& trial, const fs::path& file) {
   if (file.empty()) return guess_map(trial);
   TRAINWARDEN_ASSIGN_OR_RETURN(const MappingFile mapping, read_mapping_file(file));
@@ -76,7 +82,7 @@ RunAttention::RunAttention(std::shared_ptr<OpenRun> run, fs::path file)
 
 Result<std::shared_ptr<const AttentionMap>> RunAttention::map_in(const OpenRun::Use& use) const {
   auto& memory = use.memory<Memory>();
-  FileStamp stamp = stamp_of(file_.empty() ? run_->folder() / kMappingFile : file_);
+  FileStamp stamp = file_.empty() ? stamp_in_run(run_->folder() / kMappingFile) : stamp_of(file_);
   // A file that was asked for is read even if it is not there: reading says so.
   if (!file_.empty()) stamp.file = file_;
   const bool same_file = memory.stamp == stamp;
@@ -174,9 +180,7 @@ Result<SharedValue> RunAttention::read_value(const std::string& tensor, std::int
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, run_->use());
     return use.trial().shared_value(tensor, step);
   };
-  const auto bytes_of = [](const SharedTensorValue& value) {
-    return value.mapped ? kMappedBytes : std::max(kMappedBytes, value.view.packed_bytes());
-  };
+  const auto bytes_of = [](const SharedTensorValue& value) { return std::max(kLeastBytes, value.view.packed_bytes()); };
   return caches->values.get({tensor, step}, fetch, bytes_of);
 }
 

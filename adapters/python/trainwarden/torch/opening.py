@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from typing import Any, Optional
 
@@ -47,6 +48,11 @@ def _open(options: dict[str, Any]) -> Hook:
         if not taken:
             raise
         beside = f"{str(taken).rstrip('/')}-p{os.getpid()}"
-        hook = Hook.for_attach(**{**options, "run_dir": beside, "rank": 0, "world_size": 1})
+        alone = {**options, "rank": 0, "world_size": 1}
+        try:
+            hook = Hook.for_attach(**{**alone, "run_dir": beside})
+        except AlreadyExists:  # of a process with the same id in another container
+            beside = f"{beside}-{secrets.token_hex(8)}"
+            hook = Hook.for_attach(**{**alone, "run_dir": beside})
         say(f"process {os.getpid()} is captured in {beside}: {error}")
         return hook

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Optional
@@ -121,7 +122,8 @@ class StateStore:
     def _write(self) -> None:
         if self._folder is None:
             return
-        temporary = f"{self._path()}.tmp"
+        # Of no other process: those of containers that share a volume may have the same id.
+        temporary = f"{self._path()}.{secrets.token_hex(16)}.tmp"
         try:
             with open(temporary, "w", encoding="utf-8") as file:
                 json.dump(self._records, file)

@@ -1,0 +1,19 @@
+// Putting a whole file in its place, unless there is one.
+#pragma once
+
+#include <string>
+
+#include "base/bytes.h"
+#include "storage/beneath.h"
+#include "storage/naming.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::storage {
+
+// As Storage::put_if_absent(). The file is written under a random name that ends in ".tmp", and then given its own.
+// Where the file system cannot do that (some network file systems) it is created under its own name and then written:
+// still only one can, but a reader may see it in parts, and a process that is killed in between leaves a part.
+Status put_file_if_absent(const Beneath& beneath, const std::string& path, ByteSpan content,
+                          const NamingCalls& calls = system_naming_calls());
+
+}  // namespace trainwarden::storage
