@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "delivery/delivery_testing.h"
+#include "delivery/lane_history.h"
 #include "format/json.h"
 
 namespace trainwarden::delivery {
@@ -300,6 +301,29 @@ TEST_F(CourierTest, LeavesOutEventsOfTheSameSubjectForAWhile) {
   append("A", 6);
   ASSERT_TRUE(courier->drain(kLong));
   EXPECT_EQ(calls_->keys(), (Keys{"A-1", "B-4", "A-6"}));
+}
+
+TEST_F(CourierTest, AClockThatIsPutBackMutesNothing) {
+  auto ops = scripted("ops", calls_);
+  ops.cool_down = seconds(10);
+  const auto courier = start(list_of(std::move(ops)));
+  append("A", 1);
+  ASSERT_TRUE(courier->drain(kLong));
+  clock_.advance_ns(-3600 * kSecondNs);
+  append("A", 2);
+  ASSERT_TRUE(courier->drain(kLong));
+  EXPECT_EQ(calls_->keys(), (Keys{"A-1", "A-2"}));
+  append("A", 3);
+  ASSERT_TRUE(courier->drain(kLong));
+  EXPECT_EQ(calls_->keys(), (Keys{"A-1", "A-2"})) << "it cools down on the clock as it is now";
+}
+
+TEST(OpenDeliveryTest, IsNotHeldUpByAClockThatIsPutBack) {
+  const OpenDelivery open{.attempts = 1, .next_unix_ns = 150, .told_unix_ns = 100};
+  EXPECT_FALSE(open.is_due(100));
+  EXPECT_FALSE(open.is_due(149));
+  EXPECT_TRUE(open.is_due(150));
+  EXPECT_TRUE(open.is_due(99));
 }
 
 TEST_F(CourierTest, AFailureBeginsNoCoolDown) {

@@ -138,7 +138,7 @@ std::int64_t Lane::heard_unix_ns(const std::string& request_key) const {
 Lane::Standing Lane::standing() const {
   const std::scoped_lock lock(mutex_);
   const bool waits =
-      !busy_ && (history_.open.empty() || history_.open.begin()->second.next_unix_ns > circle_->clock.unix_ns());
+      !busy_ && (history_.open.empty() || !history_.open.begin()->second.is_due(circle_->clock.unix_ns()));
   return {.pending = history_.open.size(),
           .dead = history_.dead.size(),
           .idle = !busy_ && history_.open.empty(),
@@ -172,7 +172,7 @@ void Lane::run() {
       continue;
     }
     const auto& [seq, open] = *history_.open.begin();
-    if (open.next_unix_ns > circle_->clock.unix_ns()) {
+    if (!open.is_due(circle_->clock.unix_ns())) {
       wait(lock, open.next_unix_ns);
       continue;
     }
@@ -228,7 +228,10 @@ bool Lane::is_cooling_down(const OpenDelivery& open, const Event& event) const {
   if (open.attempts > 0 || open.redriven || subscription_.cool_down.count() <= 0) return false;
   const auto last = history_.delivered_unix_ns.find(event.subject);
   if (last == history_.delivered_unix_ns.end()) return false;
-  return circle_->clock.unix_ns() - last->second < ns(subscription_.cool_down);
+  // The delivery may be another process's, so it is the wall clock that counts. Below 0 it was put back since: an alert
+  // too many is better than none for that long.
+  const std::int64_t passed_ns = circle_->clock.unix_ns() - last->second;
+  return passed_ns >= 0 && passed_ns < ns(subscription_.cool_down);
 }
 
 ActionOutcome Lane::act(const actions::Notice& notice) noexcept {

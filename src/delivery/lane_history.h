@@ -22,6 +22,10 @@ struct OpenDelivery {
   bool redriven = false;
   std::int64_t since_unix_ns = 0;  // its first attempt, or when it was redriven; 0: neither
   std::int64_t next_unix_ns = 0;   // not before
+  std::int64_t told_unix_ns = 0;   // when that was decided
+
+  // Also when the clock was put back since: nobody waits for the time to come again.
+  bool is_due(std::int64_t unix_ns) const { return unix_ns >= next_unix_ns || unix_ns < told_unix_ns; }
 };
 
 struct DeadLetter {
