@@ -160,8 +160,9 @@ enum class LossCause : std::uint8_t {
   kHookOff,      // the hook had switched itself off, or was closed
   kOutOfMemory,
   kDeviceFailed,  // a GPU or its driver refused to read a tensor, or failed while it did
+  kSyncFailed,    // what was written is not known to be on the medium; counted once for each sync that failed
 };
-inline constexpr int kLossCauseCount = 7;
+inline constexpr int kLossCauseCount = 8;
 TRAINWARDEN_API std::string_view name(LossCause cause);  // "staging_full", ...
 
 struct CaptureLoss {

@@ -132,7 +132,7 @@ class FakeJournal::Writer final : public store::JournalWriter {
   Status sync() override {
     std::lock_guard lock(journal_.mutex_);
     ++journal_.syncs_;
-    return Status();
+    return journal_.sync_failure_;
   }
   Status seal() override {
     std::lock_guard lock(journal_.mutex_);
@@ -202,6 +202,11 @@ std::vector<std::string> FakeJournal::events() const {
 std::vector<Collection> FakeJournal::collections() const {
   std::lock_guard lock(mutex_);
   return collections_;
+}
+
+void FakeJournal::fail_syncs_with(Status status) {
+  std::lock_guard lock(mutex_);
+  sync_failure_ = std::move(status);
 }
 
 int FakeJournal::syncs() const {

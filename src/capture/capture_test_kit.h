@@ -65,7 +65,8 @@ class FakeJournal {
   std::unique_ptr<store::JournalWriter> create();
 
   void fail_with(Status status);  // from now on; ok: works again
-  void hold();                    // appends wait until release()
+  void fail_syncs_with(Status status);
+  void hold();  // appends wait until release()
   void release();
   // Waits until an append is waiting.
   void wait_until_held();
@@ -84,6 +85,7 @@ class FakeJournal {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Status failure_;
+  Status sync_failure_;
   bool held_ = false;
   bool waiting_ = false;
   bool sealed_ = false;

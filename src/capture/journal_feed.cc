@@ -56,8 +56,10 @@ void JournalFeed::let_judge_write() {
 Status JournalFeed::append(StagedStep& step) {
   settle_device_items(step, ledger_);
   step.losses.merge(untold_losses_);
+  step.losses.merge(untold_syncs_);
   step.new_names.insert(step.new_names.begin(), untold_names_.begin(), untold_names_.end());
   untold_losses_ = LossTally();
+  untold_syncs_ = LossTally();
   untold_names_.clear();
   std::vector<std::vector<std::string>> strings;
   store::StepBatch batch = make_batch(step, strings);
@@ -210,8 +212,18 @@ void JournalFeed::sync_when_due() {
   if (now - last_sync_ns_ < kSyncIntervalNs) return;
   last_sync_ns_ = now;
   unsynced_ = false;
-  const Status status = journal_->sync();
-  if (!status.ok()) log(LogLevel::kError, "what was written last may not survive a power loss: {}", status.to_string());
+  static_cast<void>(sync());  // told there
+}
+
+// A failure is told to the run with the next step.
+Status JournalFeed::sync() {
+  Status status = journal_->sync();
+  if (status.ok()) return status;
+  log(LogLevel::kError, "what was written last may not survive a power loss: {}", status.to_string());
+  const auto message = [&] { return status.to_string(); };
+  untold_syncs_.add(LossCause::kSyncFailed, 1, 0, message);
+  ledger_.add(LossCause::kSyncFailed, 1, 0, message);
+  return status;
 }
 
 Status JournalFeed::finish() {
@@ -225,7 +237,7 @@ Status JournalFeed::finish() {
     std::this_thread::sleep_for(kPauseBetweenTries);
     status = write_end();
   }
-  if (status.ok() && durability_ != Durability::kNone) status = journal_->sync();
+  if (status.ok() && durability_ != Durability::kNone) status = sync();
   const Status sealed = journal_->seal();
   journal_.reset();
   return status.ok() ? sealed : status;

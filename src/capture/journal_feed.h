@@ -89,6 +89,7 @@ class JournalFeed {
   void take_told_events();
   void write_events();
   void sync_when_due();
+  Status sync();
   Status write_end();
 
   std::unique_ptr<store::JournalWriter> journal_;
@@ -119,6 +120,7 @@ class JournalFeed {
   // What the journal could not be told so far.
   StepId last_lost_step_;
   LossTally untold_losses_;
+  LossTally untold_syncs_;  // apart from those: they are of no step, so the end of the run does not invent one for them
   std::vector<store::NameEntry> untold_names_;
   bool failing_ = false;  // since the last append
 };

@@ -119,6 +119,34 @@ TEST_F(JournalFeedTest, IntervalSyncsOnceASecondAndOnlyWhatIsNew) {
   EXPECT_EQ(journal_.syncs(), 2);
 }
 
+TEST_F(JournalFeedTest, ASyncThatFailedIsALossOfTheRun) {
+  const auto feed = this->feed(Durability::kInterval);
+  journal_.fail_syncs_with(Status(Code::kUnavailable, "Input/output error"));
+  EXPECT_TRUE(feed->write(*step(0)).ok());
+  feed->tend(true);
+  ASSERT_EQ(ledger_.losses().size(), 1u);
+  EXPECT_EQ(ledger_.losses()[0].cause, LossCause::kSyncFailed);
+  EXPECT_EQ(ledger_.losses()[0].count, 1u);
+  EXPECT_NE(ledger_.losses()[0].first_message.find("Input/output error"), std::string::npos);
+
+  journal_.fail_syncs_with(Status());
+  EXPECT_TRUE(feed->write(*step(1)).ok());
+  ASSERT_EQ(journal_.batches().size(), 2u);
+  ASSERT_EQ(journal_.batches()[1].losses.size(), 1u) << "the run is told with the next step";
+  EXPECT_EQ(journal_.batches()[1].losses[0].cause, "sync_failed");
+  EXPECT_TRUE(feed->write(*step(2)).ok());
+  EXPECT_TRUE(journal_.batches()[2].losses.empty()) << "once";
+}
+
+TEST_F(JournalFeedTest, ASyncThatFailsAtTheEndInventsNoStep) {
+  const auto feed = this->feed(Durability::kInterval);
+  EXPECT_TRUE(feed->write(*step(0)).ok());
+  journal_.fail_syncs_with(Status(Code::kUnavailable, "Input/output error"));
+  EXPECT_EQ(feed->finish().code(), Code::kUnavailable);
+  EXPECT_EQ(journal_.batches().size(), 1u);
+  EXPECT_EQ(ledger_.losses().size(), 1u);
+}
+
 TEST_F(JournalFeedTest, NoSyncsWhenTheSystemDecides) {
   const auto feed = this->feed(Durability::kNone);
   EXPECT_TRUE(feed->write(*step(0)).ok());

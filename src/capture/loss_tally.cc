@@ -14,6 +14,7 @@ std::string_view name(LossCause cause) {
     case LossCause::kHookOff: return "hook_off";
     case LossCause::kOutOfMemory: return "out_of_memory";
     case LossCause::kDeviceFailed: return "device_failed";
+    case LossCause::kSyncFailed: return "sync_failed";
   }
   return "unknown cause";
 }

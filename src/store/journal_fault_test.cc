@@ -106,6 +106,22 @@ TEST(FailedSyncTest, TheNextStepGoesIntoANewSegment) {
   EXPECT_EQ(open_sample_reader(*memory, false)->steps().size(), 2u);
 }
 
+// A segment that could not be synced when it was sealed is none of the step that filled it; the next sync tells.
+TEST(FailedSyncTest, AFailureToSealIsToldByTheNextSync) {
+  const auto memory = storage::create_memory_storage();
+  const auto faulty = storage::create_faulty_storage(*memory);
+  const FakeClock clock;
+  JournalOptions options = fault_options(false);
+  options.segment_bytes = 1;
+  options.sync_each_segment = true;
+  const auto writer = JournalWriter::open(*faulty, clock, sample_run_info(), options).value();
+  constexpr std::int64_t kSync = 4;  // after create, append of the start, of the step and of the index
+  faulty->set_plan({kSync, false, Code::kUnavailable, false});
+  ASSERT_TRUE(writer->append_step(small_step(0, true)->batch()).ok());
+  EXPECT_EQ(writer->sync().code(), Code::kUnavailable);
+  EXPECT_TRUE(writer->sync().ok()) << "once";
+}
+
 TEST(FullDiskTest, IsNotLitteredWithSegmentsAndTheWriterComesBack) {
   const auto memory = storage::create_memory_storage();
   const auto faulty = storage::create_faulty_storage(*memory);

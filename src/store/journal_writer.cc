@@ -48,6 +48,7 @@ class SegmentedJournalWriter final : public JournalWriter {
   std::uint64_t next_segment_;
   NamesById names_;  // of every id told so far, to tell them again to the next segment
   std::unique_ptr<SegmentWriter> segment_;
+  Status seal_failure_;           // of a segment that was to be synced when it was sealed: the next sync() tells
   std::uint64_t left_bytes_ = 0;  // of the segments before segment_
   RetryDelay retry_delay_;
 };
@@ -125,10 +126,11 @@ Status SegmentedJournalWriter::change_collections(std::vector<Collection> collec
 }
 
 Status SegmentedJournalWriter::sync() {
-  if (!segment_) return Status();
-  Status status = segment_->sync();
-  if (!status.ok()) leave_segment();
-  return status;
+  Status status = std::exchange(seal_failure_, Status());
+  if (!segment_) return status;
+  const Status synced = segment_->sync();
+  if (!synced.ok()) leave_segment();
+  return status.ok() ? synced : status;
 }
 
 Status SegmentedJournalWriter::seal() {
@@ -147,6 +149,7 @@ void SegmentedJournalWriter::seal_when_due() {
   if (!status.ok()) {
     log(LogLevel::kWarning, "{}: a segment stays without its index, so that opening the run takes longer: {}",
         options_.writer, status.to_string());
+    if (options_.sync_each_segment) seal_failure_ = status;
   }
 }
 
