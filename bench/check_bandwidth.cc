@@ -22,6 +22,7 @@
 #include "healthy_training.h"
 #include "rules/engine.h"
 #include "storage/file_descriptor.h"
+#include "store/file_maps.h"
 #include "temporary_folder.h"
 #include "trainwarden/hook.h"
 #include "trainwarden/statistics.h"
@@ -51,6 +52,7 @@ void record(const fs::path& run, HookOptions options, std::size_t elements, int 
 
 // As `trainwarden check` does it, but for the journal of verdicts, which is not written.
 void check(const fs::path& run, const std::vector<RuleSpec>& specs) {
+  store::allow_file_maps();
   const auto trial = required(Trial::open(run));
   rules::Engine engine(*trial, required(rules::create_engine_rules(specs)), {.keep_going = true});
   must(engine.run_until_end({}));

@@ -24,7 +24,7 @@ struct TRAINWARDEN_API TensorValue {
   std::vector<double> to_doubles() const;
 };
 
-// A tensor's value in memory that may only be read: where the run's file is mapped, when it can be.
+// A tensor's value in memory that may only be read. Trainwarden's own commands that end soon let it lie in the file.
 struct SharedTensorValue {
   TensorView view;                    // packed, row-major; valid as long as the owner
   std::shared_ptr<const void> owner;  // may outlive the trial

@@ -147,8 +147,8 @@ class TRAINWARDEN_API Trial {
   // damaged.
   Result<TensorValue> value(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
                             std::string_view worker = {});
-  // The same without a copy, once nothing is written to its file any more (the run has ended, or went on in a new
-  // segment); before that, and for strings, in memory of its own.
+  // The same in memory that many may look at, strings too. It is read into memory: a file that is cut while somebody
+  // looks at a mapping of it would kill the process.
   Result<SharedTensorValue> shared_value(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
                                          std::string_view worker = {});
   Result<Statistics> statistics(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/run_locator.h"
 #include "format/parse_json.h"
+#include "store/file_maps.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -193,6 +194,7 @@ Result<std::vector<CheckedRun>> check_runs(const CheckPlan& plan,
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> specs, plan.rules.specs());
   const std::string asked = fmt::format("{}; mute {}", fmt::join(specs, "; "), fmt::join(plan.rules.mute, "; "));
   TRAINWARDEN_ASSIGN_OR_RETURN(Results results, Results::open(plan.results));
+  store::allow_file_maps();
   return Checker(plan, asked, std::move(results), on_done).run();
 }
 

@@ -12,6 +12,7 @@
 #include "cli/run_locator.h"
 #include "cli/signal_relay.h"
 #include "server/one_file_page.h"
+#include "store/file_maps.h"
 #include "trainwarden/transfer.h"
 
 namespace trainwarden::cli {
@@ -105,6 +106,7 @@ int act(const ExportCommand& command) {
   if (command.format == "page") return export_page(command);
   auto options = options_of(command);
   if (!options.ok()) return report_error(options.status());
+  if (!command.follow) store::allow_file_maps();  // who follows a run stays for long
   const auto trial = command.run.open();
   if (!trial.ok()) return report_error(trial.status());
   const ExportOptions wanted = *options;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "store/decoded_frames.h"
+#include "store/file_maps.h"
 #include "store/journal_contents.h"
 #include "store/journal_segment.h"
 #include "store/no_throw.h"
@@ -194,6 +195,7 @@ Result<TensorValue> SegmentedJournalReader::read_value(const Record& record) {
 }
 
 Result<SharedTensorValue> SegmentedJournalReader::map_value(const Record& record) {
+  if (!file_maps_allowed()) return Status(Code::kUnimplemented, "files are not mapped here; read them");
   return no_throw([&]() -> Result<SharedTensorValue> {
     TRAINWARDEN_ASSIGN_OR_RETURN(JournalSegment * segment, segment_of(record, {RecordForm::kValue}));
     if (!segment->over) return Status(Code::kFailedPrecondition, "the segment is still being written");

@@ -1,5 +1,9 @@
-// Values that are not copied: what is mapped, what is not, and how long it stays.
+// Values in shared memory: what is mapped, what is copied, and how long it stays.
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -7,6 +11,7 @@
 #include "base/bytes.h"
 #include "storage/local_storage.h"
 #include "storage/test_folder.h"
+#include "store/file_maps.h"
 #include "trainwarden/trial.h"
 #include "trial/run_testing.h"
 
@@ -26,19 +31,27 @@ void copy_to(const TestRun& run, storage::Storage& local) {
   }
 }
 
+// As in `trainwarden check`.
+class MapsAllowed {
+ public:
+  MapsAllowed() { store::allow_file_maps(); }
+  ~MapsAllowed() { store::allow_file_maps(false); }
+};
+
 std::vector<float> floats_of(const TensorView& view) {
   std::vector<float> values(static_cast<std::size_t>(view.element_count()));
   std::memcpy(values.data(), view.data, values.size() * sizeof(float));
   return values;
 }
 
-TEST(SharedValue, IsMappedOnceTheRunHasEndedAndOutlivesTheTrial) {
+TEST(SharedValue, IsMappedForWhoAsksOnceTheRunHasEndedAndOutlivesTheTrial) {
   TestRun run;
   run.add({.step = 0, .tensors = {kept("w", {1, 2}), strings("s", {"one", "two"})}});
   run.end();
   const storage::TestFolder folder;
   copy_to(run, *storage::open_local_storage(folder.path()));
 
+  const MapsAllowed maps;
   auto trial = Trial::open(folder.path());
   ASSERT_TRUE(trial.ok());
   const auto value = (*trial)->shared_value("w", 0);
@@ -53,6 +66,45 @@ TEST(SharedValue, IsMappedOnceTheRunHasEndedAndOutlivesTheTrial) {
   EXPECT_EQ(static_cast<const std::string_view*>(text->view.data)[1], "two");
 }
 
+// Who serves a run for days must outlive whatever is done to its files: a copy of a mapping that is cut is a SIGBUS.
+TEST(SharedValue, OutlivesAFileThatIsCut) {
+  std::vector<float> values(100'000, 1.5F);
+  TestRun run;
+  run.add({.step = 0, .tensors = {kept("w", values), summarised("s", values)}});
+  run.end();
+  const storage::TestFolder folder;
+  const auto local = storage::open_local_storage(folder.path());
+  copy_to(run, *local);
+  const std::string segment = "journal/rank-00000/" + run.storage()->list("journal/rank-00000")->front();
+  const std::string whole = run.storage()->content(segment);
+  const std::string file = local->describe(segment);
+
+  auto trial = Trial::open(folder.path());
+  ASSERT_TRUE(trial.ok());
+  std::vector<SharedTensorValue> seen;
+  seen.push_back((*trial)->shared_value("w", 0).value());
+  std::jthread cutting([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      std::filesystem::resize_file(file, 4096);
+      std::ofstream(file, std::ios::binary | std::ios::in) << whole;
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    const auto value = (*trial)->shared_value("w", 0);
+    if (value.ok()) {
+      seen.push_back(*value);
+    } else {
+      EXPECT_EQ(value.status().code(), Code::kDataLoss) << value.status().to_string();
+    }
+    static_cast<void>((*trial)->statistics("w", 0));
+    seen.resize(std::min<std::size_t>(seen.size(), 8));
+    for (const SharedTensorValue& each : seen) EXPECT_EQ(floats_of(each.view).size(), values.size());
+  }
+  cutting.request_stop();
+  cutting.join();
+  EXPECT_EQ(floats_of(seen.front().view), values);
+}
+
 TEST(SharedValue, IsACopyWhileTheRunIsWritten) {
   const storage::TestFolder folder;
   const auto local = storage::open_local_storage(folder.path());
@@ -61,6 +113,7 @@ TEST(SharedValue, IsACopyWhileTheRunIsWritten) {
   copy_to(run, *local);
   const auto writer = local->lock(store::writer_lock("rank-00000"));  // as a living writer has it
   ASSERT_TRUE(writer.ok());
+  const MapsAllowed maps;
   auto trial = Trial::open(folder.path());
   const auto value = (*trial)->shared_value("w", 0);
   ASSERT_TRUE(value.ok()) << value.status().to_string();
@@ -101,6 +154,8 @@ TEST(SharedValue, DamageIsFoundInAMappedFile) {
   const storage::TestFolder folder;
   copy_to(run, *storage::open_local_storage(folder.path()));
   auto trial = Trial::open(folder.path());
+  EXPECT_EQ((*trial)->shared_value("w", 0).status().code(), Code::kDataLoss);
+  const MapsAllowed maps;
   EXPECT_EQ((*trial)->shared_value("w", 0).status().code(), Code::kDataLoss);
 }
 

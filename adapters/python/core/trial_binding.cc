@@ -160,7 +160,6 @@ void bind_records(nb::module_& module) {
   nb::class_<Value>(module, "Value", "A value as it lies in memory.")
       .def_prop_ro("dtype", &Value::dtype)
       .def_prop_ro("shape", &Value::shape)
-      .def_prop_ro("mapped", [](const Value& value) { return value.shared.mapped; })
       .def_prop_ro("bytes", &Value::bytes, nb::rv_policy::automatic, "Read-only, over the same memory.")
       .def_prop_ro("strings", &Value::strings, nb::sig("def strings(self) -> list[str]"));
 }
