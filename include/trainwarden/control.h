@@ -24,6 +24,9 @@ struct StopRequestOptions {
   std::string requested_by = "user";
   // Names the request: the same key asks once, however often. [a-z0-9-], at most 100 of them. Empty: one of its own.
   std::string key;
+  // Only the run with this id (Trial::run_id()), kFailedPrecondition when another one lies in the folder by now. Empty:
+  // whichever lies there.
+  std::string run_id;
   // "InProgress": only a run with this TrainingJobStatus, kFailedPrecondition otherwise. Empty: a run that is stopping
   // or has ended is fine as well, and nothing is asked of it.
   std::string if_status;
@@ -62,6 +65,7 @@ struct SaveRequestOptions {
   std::string reason = "somebody asked for it";
   std::string requested_by = "user";
   std::string key;
+  std::string run_id;
   bool wait = true;
   std::chrono::milliseconds timeout{300'000};  // until all is written
   std::stop_token stop{};

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/bytes.h"
 #include "base/pause.h"
+#include "base/text.h"
 #include "format/control_record.h"
+#include "format/request_address.h"
 
 namespace trainwarden::actions {
 namespace {
@@ -15,6 +19,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFirstPause{1};
 constexpr milliseconds kLongestPause{50};
 constexpr std::size_t kMostReasonBytes = 2000;
+constexpr std::uint64_t kMaxRequestBytes = 1 << 20;
 
 }  // namespace
 
@@ -26,10 +31,26 @@ std::string reason_of(const Notice& notice) {
   return reason.substr(0, kMostReasonBytes) + "...";
 }
 
+Status put_request(storage::Storage& storage, std::string_view run_id, const std::string& path,
+                   std::string_view content) {
+  TRAINWARDEN_RETURN_IF_ERROR(storage.create_folder(format::kControlFolder));
+  const std::string request = format::address_request(content, run_id);
+  const Status put = storage.put_if_absent(path, as_bytes(request));
+  if (put.code() != Code::kAlreadyExists) return put;
+  const auto there = storage.read(path, kMaxRequestBytes);
+  const Status same = there.ok() ? format::check_same_request(request, *there) : there.status();
+  if (same.ok()) return {};
+  return Status(same.code(), fmt::format("nothing was asked: {} is taken: {}; ask under another key, or move it away",
+                                         storage.describe(path), printable(same.message())));
+}
+
+Status check_still_there(const RunContext& run) {
+  return run.still_there ? run.still_there() : Status();
+}
+
 Status put_request(const RunContext& run, const std::string& path, std::string_view content) {
-  TRAINWARDEN_RETURN_IF_ERROR(run.storage->create_folder(format::kControlFolder));
-  const Status put = run.storage->put_if_absent(path, as_bytes(content));
-  return put.code() == Code::kAlreadyExists ? Status() : put;
+  TRAINWARDEN_RETURN_IF_ERROR(check_still_there(run));
+  return put_request(*run.storage, run.run_id, path, content);
 }
 
 Status put_black_box_request(const RunContext& run, const Notice& notice) {
@@ -48,7 +69,8 @@ Status put_checkpoint_request(const RunContext& run, const Notice& notice) {
 ActionOutcome outcome_of_failure(Status status) {
   const Code code = status.code();
   const bool for_good = code == Code::kPermissionDenied || code == Code::kNotFound || code == Code::kInvalidArgument ||
-                        code == Code::kUnimplemented;
+                        code == Code::kUnimplemented || code == Code::kAlreadyExists ||
+                        code == Code::kFailedPrecondition;
   return for_good ? ActionOutcome::give_up(std::move(status)) : ActionOutcome::try_again(std::move(status));
 }
 

@@ -16,8 +16,15 @@ namespace trainwarden::actions {
 // The reason that a request gives: the headline, and of a rule also what is wrong.
 std::string reason_of(const Notice& notice);
 
-// Puts a file into the control folder, once; fine when it is there.
+// Puts a request that is meant for the run `run_id` into the control folder, once. Fine when one for the same lies
+// there already, from an earlier attempt; kAlreadyExists when something else does, which the training would not take
+// for it.
+Status put_request(storage::Storage& storage, std::string_view run_id, const std::string& path,
+                   std::string_view content);
+// The same; nothing is put when another run lies in the run's folder by now.
 Status put_request(const RunContext& run, const std::string& path, std::string_view content);
+// As RunContext::still_there.
+Status check_still_there(const RunContext& run);
 
 // Asks for the steps that the black box holds. Fine when the run has none.
 Status put_black_box_request(const RunContext& run, const Notice& notice);

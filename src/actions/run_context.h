@@ -26,6 +26,10 @@ struct RunContext {
   std::filesystem::path path;
   storage::Storage* storage = nullptr;  // the run's; outlives every action
   const Clock* clock = &system_clock();
+  std::string run_id;  // what tells it from another run that is made in its folder; empty: nobody knows
+  // Is it still this run that lies there? kFailedPrecondition when it is another one by now, kNotFound when none is.
+  // From any thread. Null: nobody knows.
+  std::function<Status()> still_there;
   // To the request in this file (format::stop_request_path(key) and the like: a stop, a checkpoint and a dump may be
   // asked for under the same key). From any thread, cheap. Null: nobody listens, and actions do not wait.
   std::function<Result<RunAnswer>(std::string_view request_path)> answer_to;

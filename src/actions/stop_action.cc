@@ -75,6 +75,7 @@ class StopCourse {
   }
 
   Result<ActionOutcome> send_term() {
+    TRAINWARDEN_RETURN_IF_ERROR(check_still_there(run_));
     if (!signal_all(SIGTERM, "SIGTERM")) return nobody_here();
     TRAINWARDEN_ASSIGN_OR_RETURN(const Waited waited, wait_for_end(options_.term_grace));
     if (waited == Waited::kHappened) return ended();
@@ -86,6 +87,7 @@ class StopCourse {
   }
 
   Result<ActionOutcome> send_kill() {
+    TRAINWARDEN_RETURN_IF_ERROR(check_still_there(run_));
     if (!signal_all(SIGKILL, "SIGKILL")) return nobody_here();
     TRAINWARDEN_ASSIGN_OR_RETURN(const Waited waited, wait_for_end(kKillTime));
     if (waited == Waited::kHappened) return ended();

@@ -90,13 +90,46 @@ TEST_F(StopRequestTest, ACheckpointIsAskedForBeforeWhereItIsWanted) {
   EXPECT_EQ(request->key, "vanishinggradient-120");
 }
 
-TEST_F(StopRequestTest, ARequestThatIsThereWillDo) {
+TEST_F(StopRequestTest, TheSameRequestOfAnEarlierAttemptWillDo) {
   ASSERT_TRUE(storage_->create_folder("control").ok());
-  ASSERT_TRUE(storage_->put_if_absent(kRequest, as_bytes("as it is")).ok());
+  const std::string earlier = format::encode_stop_request({sample_notice().key, "as told then", "watch-0", 5});
+  ASSERT_TRUE(storage_->put_if_absent(kRequest, as_bytes(earlier)).ok());
   int looks = 0;
   const auto outcome = stop([&](std::string_view) -> Result<RunAnswer> { return RunAnswer{.accepted = ++looks == 2}; });
   EXPECT_EQ(outcome.kind, Kind::kDone);
-  EXPECT_EQ(storage_->content(kRequest), "as it is");
+  EXPECT_EQ(storage_->content(kRequest), earlier);
+}
+
+// "Asked" is said only when the training finds what was asked.
+TEST_F(StopRequestTest, WhatElseLiesThereIsNoRequest) {
+  const std::string other = format::encode_stop_request({"another-key", "why", "user", 5});
+  for (const std::string& there : {std::string("left over"), std::string(), other}) {
+    storage_ = storage::create_memory_storage();
+    storage_->set_content(kRequest, there);
+    const auto outcome = stop(nullptr);
+    EXPECT_EQ(outcome.kind, Kind::kGiveUp) << there;
+    EXPECT_EQ(outcome.status.code(), Code::kAlreadyExists);
+    EXPECT_TRUE(contains(outcome.status.message(), "nothing was asked")) << outcome.status.message();
+    EXPECT_EQ(storage_->content(kRequest), there);
+  }
+}
+
+TEST_F(StopRequestTest, NothingIsAskedOfARunThatTookTheOthersPlace) {
+  const auto action = make_stop_action(
+      {}, {.name = "first", .path = "/runs/first", .storage = storage_.get(), .run_id = "one", .still_there = [] {
+             return Status(Code::kFailedPrecondition, "another run");
+           }});
+  const auto outcome = action->run(sample_notice(), {});
+  EXPECT_EQ(outcome.kind, Kind::kGiveUp);
+  EXPECT_EQ(outcome.status.code(), Code::kFailedPrecondition);
+  EXPECT_FALSE(asked());
+}
+
+TEST_F(StopRequestTest, TheRequestNamesItsRun) {
+  const auto action = make_stop_action(
+      {}, {.name = "first", .path = "/runs/first", .storage = storage_.get(), .run_id = "one", .still_there = {}});
+  EXPECT_EQ(action->run(sample_notice(), {}).kind, Kind::kDone);
+  EXPECT_TRUE(contains(storage_->content(kRequest), "\"run\":\"one\"")) << storage_->content(kRequest);
 }
 
 TEST_F(StopRequestTest, WhatHasEndedOrIsStoppingIsNotAskedAgain) {

@@ -16,8 +16,8 @@ Result<format::CaptureRequest> request_in(std::string_view text, std::string_vie
 }  // namespace
 
 CaptureChanges::CaptureChanges(std::shared_ptr<const storage::Storage> storage, const HookOptions& opened,
-                               std::set<std::string> answered_keys)
-    : folder_(std::move(storage), format::is_capture_request_file),
+                               std::set<std::string> answered_keys, std::string run_id)
+    : folder_(std::move(storage), std::move(run_id), format::is_capture_request_file),
       config_source_(opened.config_source),
       answered_keys_(std::move(answered_keys)),
       opened_(opened),

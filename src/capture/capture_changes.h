@@ -36,7 +36,7 @@ class CaptureChanges {
   // `answered_keys`: of requests that an earlier process of this worker has answered; they still hold. No storage:
   // nobody can ask.
   CaptureChanges(std::shared_ptr<const storage::Storage> storage, const HookOptions& opened,
-                 std::set<std::string> answered_keys);
+                 std::set<std::string> answered_keys, std::string run_id = {});
 
   // Looks for requests that are new, takes them in the order in which they were made, and returns the answers to those
   // that are refused. One thread at a time. `config`: look at the configuration file too.

@@ -59,8 +59,8 @@ EarlierCheckpoints earlier_checkpoints(std::span<const store::EventEntry> events
 }
 
 CheckpointRequests::CheckpointRequests(std::shared_ptr<const storage::Storage> storage, const HookOptions& options,
-                                       EarlierCheckpoints earlier, const Clock& clock)
-    : folder_(std::move(storage), format::is_checkpoint_request_file),
+                                       EarlierCheckpoints earlier, const Clock& clock, std::string run_id)
+    : folder_(std::move(storage), std::move(run_id), format::is_checkpoint_request_file),
       run_dir_(options.run_dir.empty() ? std::filesystem::path() : std::filesystem::absolute(options.run_dir)),
       allowed_(options.checkpoint_on_request),
       earlier_(std::move(earlier)),

@@ -38,7 +38,7 @@ class CheckpointRequests {
 
   // No storage: nobody can ask. `clock` must outlive this.
   CheckpointRequests(std::shared_ptr<const storage::Storage> storage, const HookOptions& options,
-                     EarlierCheckpoints earlier, const Clock& clock);
+                     EarlierCheckpoints earlier, const Clock& clock, std::string run_id = {});
 
   // Reads what is new, and refuses what nobody will take: once `begun`, the program's first step has ended, and it has
   // had its time to offer. One thread at a time.

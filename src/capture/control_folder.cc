@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "format/control_record.h"
+#include "format/request_address.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -24,11 +26,17 @@ void ControlFolder::for_each_new(const std::function<Status(std::string_view, st
     const auto text = storage_->read(path, kMaxRequestBytes);
     if (!text.ok() && text.status().code() == Code::kUnavailable) continue;  // asked again at the next call
     seen_files_.insert(file);
-    const Status status = text.ok() ? take(*text, path) : text.status();
+    const Status status = text.ok() ? take_if_ours(*text, path, take) : text.status();
     if (!status.ok()) {
-      log(LogLevel::kWarning, "{} asks for nothing that can be understood: {}", path, status.to_string());
+      log(LogLevel::kWarning, "{} asks nothing of this run: {}", printable(path), printable(status.to_string()));
     }
   }
+}
+
+Status ControlFolder::take_if_ours(std::string_view text, std::string_view path,
+                                   const std::function<Status(std::string_view, std::string_view)>& take) const {
+  TRAINWARDEN_RETURN_IF_ERROR(format::check_address(text, run_id_));
+  return take(text, path);
 }
 
 }  // namespace trainwarden::capture

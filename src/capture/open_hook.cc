@@ -117,9 +117,10 @@ Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
                               "this one away",
                               storage->describe("")));
   }
-  return OpenedRun{std::move(journal), StopRequests(storage, accepted_stop_keys(events)),
-                   std::make_unique<CaptureChanges>(storage, options, answered_capture_keys(events)),
-                   std::make_unique<CheckpointRequests>(storage, options, earlier_checkpoints(events), clock),
+  const std::string id = store::run_identity(run);
+  return OpenedRun{std::move(journal), StopRequests(storage, accepted_stop_keys(events), id),
+                   std::make_unique<CaptureChanges>(storage, options, answered_capture_keys(events), id),
+                   std::make_unique<CheckpointRequests>(storage, options, earlier_checkpoints(events), clock, id),
                    make_box_head(run, options.rank, ::getpid(), plan.collections())};
 }
 

@@ -18,8 +18,10 @@ Result<std::string> accepted_key(std::string_view event) {
 
 }  // namespace
 
-StopRequests::StopRequests(std::shared_ptr<const storage::Storage> storage, std::set<std::string> accepted_keys)
-    : folder_(std::move(storage), format::is_stop_request_file), accepted_keys_(std::move(accepted_keys)) {}
+StopRequests::StopRequests(std::shared_ptr<const storage::Storage> storage, std::set<std::string> accepted_keys,
+                           std::string run_id)
+    : folder_(std::move(storage), std::move(run_id), format::is_stop_request_file),
+      accepted_keys_(std::move(accepted_keys)) {}
 
 std::vector<format::StopRequest> StopRequests::poll() {
   auto requests = folder_.read_new<format::StopRequest>(

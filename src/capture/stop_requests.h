@@ -20,7 +20,8 @@ namespace trainwarden::capture {
 class StopRequests {
  public:
   // `accepted_keys` are those that an earlier process of this run has acted on. No storage: nobody can ask.
-  StopRequests(std::shared_ptr<const storage::Storage> storage, std::set<std::string> accepted_keys);
+  StopRequests(std::shared_ptr<const storage::Storage> storage, std::set<std::string> accepted_keys,
+               std::string run_id = {});
 
   // The requests that were not there before. A file that is none is logged once and passed over.
   std::vector<format::StopRequest> poll();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "format/request_address.h"
 #include "storage/memory_storage.h"
 
 namespace trainwarden::capture {
@@ -56,6 +57,22 @@ TEST(StopRequests, FilesThatAreNoneArePassedOver) {
   const auto found = requests.poll();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].key, "good");
+}
+
+// As it is when the run's folder was made again, and somebody still has the old one in mind.
+TEST(StopRequests, WhatIsMeantForAnotherRunIsPassedOver) {
+  const std::shared_ptr<storage::Storage> storage = storage::create_memory_storage();
+  request_stop(*storage, "to-whoever-lies-here");
+  for (const std::string run : {"one", "other"}) {
+    const std::string text = format::encode_stop_request({.key = run, .requested_by = "test", .unix_ns = 1});
+    ASSERT_TRUE(
+        storage->put_if_absent(format::stop_request_path(run), as_bytes(format::address_request(text, run))).ok());
+  }
+  StopRequests requests(storage, {}, "one");
+  const auto found = requests.poll();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].key, "one");
+  EXPECT_EQ(found[1].key, "to-whoever-lies-here");
 }
 
 TEST(StopRequests, WithoutAStorageNobodyAsks) {

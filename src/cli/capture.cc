@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
+#include "actions/request.h"
 #include "base/clock.h"
 #include "base/pause.h"
 #include "base/text.h"
@@ -18,6 +18,7 @@
 #include "format/capture_events.h"
 #include "format/collection_json.h"
 #include "storage/local_storage.h"
+#include "storage/naming.h"
 #include "trial/trial_access.h"
 
 namespace trainwarden::cli {
@@ -112,12 +113,13 @@ Answers answers_to(const std::string& key, const Trial& trial) {
 
 Result<std::string> put_request(format::CaptureRequest request, const Trial& trial) {
   request.unix_ns = system_clock().unix_ns();
-  request.key = fmt::format("{}-{}", request.unix_ns, ::getpid());
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.key, storage::random_name());
   request.requested_by = "user";
   const auto storage = storage::open_local_storage(trial.path());
-  TRAINWARDEN_RETURN_IF_ERROR(storage->create_folder(format::kControlFolder));
-  TRAINWARDEN_RETURN_IF_ERROR(storage->put_if_absent(format::capture_request_path(request.key),
-                                                     as_bytes(format::encode_capture_request(request))));
+  TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_same_run(trial));
+  TRAINWARDEN_RETURN_IF_ERROR(actions::put_request(*storage, TrialAccess::identity(trial),
+                                                   format::capture_request_path(request.key),
+                                                   format::encode_capture_request(request)));
   return request.key;
 }
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "actions/request.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -17,6 +17,7 @@
 #include "delivery/dead_letters.h"
 #include "format/delivery_request.h"
 #include "storage/local_storage.h"
+#include "storage/naming.h"
 #include "views/event_log.h"
 
 namespace trainwarden::cli {
@@ -55,17 +56,17 @@ Status no_such_letter(const LetterOptions& options) {
                             of_event, at, typed_program(), printable(options.run.run)));
 }
 
-Result<std::string> ask_the_keeper(storage::Storage& storage, const LetterOptions& options) {
+Result<std::string> ask_the_keeper(storage::Storage& storage, const store::RunInfo& run, const LetterOptions& options) {
   format::DeliveryRequest request;
   request.kind = options.redrive() ? format::DeliveryRequest::Kind::kRedrive : format::DeliveryRequest::Kind::kDrop;
   request.subscription = options.letters.subscription;
   request.seq = options.letters.seq;
   request.requested_by = "user";
   request.unix_ns = system_clock().unix_ns();
-  request.key = fmt::format("{}-{}", request.unix_ns, ::getpid());
-  TRAINWARDEN_RETURN_IF_ERROR(storage.create_folder("control"));
-  const std::string text = format::encode_delivery_request(request);
-  TRAINWARDEN_RETURN_IF_ERROR(storage.put_if_absent(format::delivery_request_path(request.key), as_bytes(text)));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.key, storage::random_name());
+  TRAINWARDEN_RETURN_IF_ERROR(actions::put_request(storage, store::run_identity(run),
+                                                   format::delivery_request_path(request.key),
+                                                   format::encode_delivery_request(request)));
   return request.key;
 }
 
@@ -107,7 +108,7 @@ Result<Decided> decide(const std::filesystem::path& run, const LetterOptions& op
     return decided;
   }
   if (ledger.status().code() != Code::kAlreadyExists) return ledger.status();
-  TRAINWARDEN_ASSIGN_OR_RETURN(decided.request, ask_the_keeper(*storage, options));
+  TRAINWARDEN_ASSIGN_OR_RETURN(decided.request, ask_the_keeper(*storage, info, options));
   TRAINWARDEN_RETURN_IF_ERROR(await_the_keeper(*log, options, decided.letters));
   return decided;
 }

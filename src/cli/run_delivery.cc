@@ -12,6 +12,7 @@
 #include "storage/local_storage.h"
 #include "trial/trial_access.h"
 #include "views/event_log.h"
+#include "watch/context_of_run.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -74,17 +75,15 @@ std::vector<delivery::Wiring> RunDelivery::files_of_ledger() {
 }
 
 Status RunDelivery::subscribe(const ActionWiring& wiring, OnDelivery on_delivery) {
-  actions::RunContext context;
-  context.name = run_name(trial_->path());
-  context.path = trial_->path();
-  context.storage = storage_.get();
-  context.answer_to = [this](std::string_view key) { return recorder_.answer_to(key); };
+  const actions::RunContext context =
+      watch::context_of_run(*trial_, *storage_, [this](std::string_view key) { return recorder_.answer_to(key); });
   TRAINWARDEN_ASSIGN_OR_RETURN(auto subscriptions, wiring.subscribe(context));
   for (const delivery::Subscription& subscription : subscriptions) configured_.push_back(subscription.name);
   subscriptions_ = subscriptions.size();
   delivery::CourierOptions options;
   options.run_name = context.name;
   options.run = context.path;
+  options.run_id = context.run_id;
   options.on_delivery = std::move(on_delivery);
   courier_ = std::make_unique<delivery::Courier>(*ledger_, std::move(subscriptions), std::move(options));
   return {};

@@ -100,7 +100,7 @@ class Courier::Impl {
         patience_(options.patience),
         circle_(std::make_shared<LaneCircle>(options.run_name, options.run, *options.clock,
                                              std::move(options.on_delivery))),
-        requests_(ledger.storage()) {
+        requests_(ledger.storage(), options.run_id) {
     const auto seed =
         options.jitter_seed != 0 ? options.jitter_seed : static_cast<std::uint64_t>(options.clock->unix_ns());
     for (Subscription& subscription : subscriptions) {

@@ -23,6 +23,7 @@ namespace trainwarden::delivery {
 struct CourierOptions {
   std::string run_name;
   std::filesystem::path run;
+  std::string run_id;  // requests that are meant for another run are passed over; empty: none is
   const Clock* clock = &system_clock();
   std::uint64_t jitter_seed = 0;  // 0: from the clock
   // Called from the courier's threads, one at a time, for each record but kStarted. Of this class it may call

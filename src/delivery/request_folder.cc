@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "format/control_record.h"
+#include "format/request_address.h"
 
 namespace trainwarden::delivery {
 namespace {
@@ -34,11 +36,13 @@ void RequestFolder::read(const std::string& file, bool old, std::vector<Found>& 
   const auto text = storage_->read(path, kMaxRequestBytes);
   if (!text.ok() && text.status().code() == Code::kUnavailable) return;
   seen_.insert(file);
-  auto request = text.ok() ? format::decode_delivery_request(*text) : text.status();
+  const Status address = text.ok() ? format::check_address(*text, run_id_) : text.status();
+  auto request = address.ok() ? format::decode_delivery_request(*text) : address;
   if (request.ok()) {
     found.push_back({*std::move(request), old});
   } else {
-    log(LogLevel::kWarning, "{} asks for nothing that can be understood: {}", path, request.status().to_string());
+    log(LogLevel::kWarning, "{} asks nothing of this run: {}", printable(path),
+        printable(request.status().to_string()));
   }
 }
 

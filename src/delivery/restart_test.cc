@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "delivery/delivery_testing.h"
+#include "format/request_address.h"
 #include "storage/memory_storage.h"
 
 namespace trainwarden::delivery {
@@ -118,8 +119,8 @@ class RequestFiles : public ::testing::Test {
     ASSERT_TRUE(ledger.ok()) << ledger.status().to_string();
     ledger_ = *std::move(ledger);
   }
-  std::unique_ptr<Courier> start() {
-    CourierOptions options{.run_name = "first", .clock = &clock_};
+  std::unique_ptr<Courier> start(const std::string& run_id = "") {
+    CourierOptions options{.run_name = "first", .run_id = run_id, .clock = &clock_};
     options.on_delivery = [this](const DeliveryRecord& record, const events::Event&) { heard_.add(record); };
     return std::make_unique<Courier>(
         *ledger_, list_of(scripted("ops", calls_, [](const Notice&, const std::stop_token&) { return refused(); })),
@@ -185,6 +186,19 @@ TEST_F(RequestFiles, FromBeforeTheCourierMeanWhatWasDeadThen) {
   courier = start();  // the second died after the request
   ASSERT_TRUE(courier->drain(kLongWait));
   EXPECT_EQ(calls_->count(), 3);
+}
+
+TEST_F(RequestFiles, ForAnotherRunAreNotCarriedOut) {
+  const format::DeliveryRequest request{"r-1", Kind::kRedrive, "ops", 0, "user", clock_.unix_ns()};
+  const std::string text = format::address_request(format::encode_delivery_request(request), "other");
+  const auto courier = start("one");
+  ASSERT_TRUE(courier->drain(kLong));
+  ASSERT_TRUE(storage_->put_if_absent(format::delivery_request_path("r-1"), as_bytes(text)).ok());
+  put("r-2", Kind::kDrop);
+  courier->wake();
+  ASSERT_TRUE(courier->drain(kLong));
+  EXPECT_EQ(calls_->count(), 1);
+  EXPECT_EQ(courier->backlog().dead, 0) << "the one that names no run was carried out";
 }
 
 TEST_F(RequestFiles, ThatCannotBeUnderstoodHurtNobody) {

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "format/checkpoint_events.h"
 #include "format/control_record.h"
 #include "format/json.h"
+#include "format/request_address.h"
 #include "format/run_event.h"
 #include "trial/trial_access.h"
 
@@ -94,9 +96,11 @@ void TrainingWords::take_requests() {
     const auto text = storage_.read(path, kMaxRequestBytes);
     if (!text.ok() && text.status().code() == Code::kUnavailable) continue;  // at the next listing
     seen_files_.insert(file);
-    auto request = text.ok() ? format::decode_stop_request(*text) : text.status();
+    const Status address = text.ok() ? format::check_address(*text, TrialAccess::identity(trial_)) : text.status();
+    auto request = address.ok() ? format::decode_stop_request(*text) : address;
     if (!request.ok()) {
-      log(LogLevel::kWarning, "{} asks for nothing that can be understood: {}", path, request.status().to_string());
+      log(LogLevel::kWarning, "{} asks nothing of this run: {}", printable(path),
+          printable(request.status().to_string()));
       continue;
     }
     stop_of(request->key).request = *std::move(request);

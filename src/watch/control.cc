@@ -5,13 +5,13 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "actions/request.h"
 #include "actions/save_action.h"
 #include "actions/stop_action.h"
 #include "base/text.h"
 #include "format/control_record.h"
+#include "storage/naming.h"
 #include "store/no_throw.h"
 #include "watch/run_listener.h"
 
@@ -25,8 +25,11 @@ using watch::RunListener;
 
 constexpr std::size_t kMostKeyBytes = 100;
 
-Result<std::string> key_of(const std::string& key, const Clock& clock) {
-  if (key.empty()) return fmt::format("user-{}-{}", clock.unix_ns(), ::getpid());
+Result<std::string> key_of(const std::string& key) {
+  if (key.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::string random, storage::random_name());
+    return "user-" + random;
+  }
   const bool is_key = key.size() <= kMostKeyBytes &&
                       key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
   if (is_key) return key;
@@ -64,6 +67,13 @@ Status check_status(const std::string& wanted, const std::string& found) {
       fmt::format("expected a run whose status is {}, found {}; nothing was asked of it", printable(wanted), found));
 }
 
+Status check_run(const std::string& wanted, const actions::RunContext& run) {
+  if (wanted.empty() || wanted == run.run_id) return {};
+  return Status(Code::kFailedPrecondition,
+                fmt::format("{} holds another run by now: expected the run {}, found {}; nothing was asked of it",
+                            run.path.string(), printable(wanted), run.run_id));
+}
+
 actions::StopOptions stop_options_of(const StopRequestOptions& options) {
   using Given = StopRequestOptions::Then;
   using Then = actions::StopOptions::Then;
@@ -82,8 +92,9 @@ Result<StopAnswer> stop(const std::filesystem::path& run_dir, const StopRequestO
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto listener, RunListener::open(run_dir, "a request to stop", options.idle));
   const actions::RunContext run = listener->context();
+  TRAINWARDEN_RETURN_IF_ERROR(check_run(options.run_id, run));
   StopAnswer answer;
-  TRAINWARDEN_ASSIGN_OR_RETURN(answer.key, key_of(options.key, *run.clock));
+  TRAINWARDEN_ASSIGN_OR_RETURN(answer.key, key_of(options.key));
   const std::string request = format::stop_request_path(answer.key);
   const std::int64_t start_ns = run.clock->steady_ns();
   TRAINWARDEN_ASSIGN_OR_RETURN(const RunAnswer before, run.answer_to(request));
@@ -112,8 +123,9 @@ Result<StopAnswer> stop(const std::filesystem::path& run_dir, const StopRequestO
 Result<SaveAnswer> save(const std::filesystem::path& run_dir, const SaveRequestOptions& options) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto listener, RunListener::open(run_dir, "a request to save", options.idle));
   const actions::RunContext run = listener->context();
+  TRAINWARDEN_RETURN_IF_ERROR(check_run(options.run_id, run));
   SaveAnswer answer;
-  TRAINWARDEN_ASSIGN_OR_RETURN(answer.key, key_of(options.key, *run.clock));
+  TRAINWARDEN_ASSIGN_OR_RETURN(answer.key, key_of(options.key));
   const auto action = actions::make_save_action({.wait = options.wait ? options.timeout : milliseconds(0)}, run);
   const ActionOutcome outcome = action->run(notice_of(options, answer.key, run), options.stop);
   if (!is_fine(outcome, options.wait)) return outcome.status;

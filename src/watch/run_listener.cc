@@ -5,6 +5,7 @@
 #include "events/description.h"
 #include "storage/local_storage.h"
 #include "trial/trial_access.h"
+#include "watch/context_of_run.h"
 
 namespace trainwarden::watch {
 
@@ -36,11 +37,7 @@ Result<std::string> RunListener::status() const {
 }
 
 actions::RunContext RunListener::context() {
-  return {.name = std::filesystem::absolute(trial_->path()).lexically_normal().filename().string(),
-          .path = trial_->path(),
-          .storage = storage_.get(),
-          .clock = &system_clock(),
-          .answer_to = [this](std::string_view request_path) { return answer_to(request_path); }};
+  return context_of_run(*trial_, *storage_, [this](std::string_view request_path) { return answer_to(request_path); });
 }
 
 }  // namespace trainwarden::watch

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "storage/local_storage.h"
 #include "trial/trial_access.h"
+#include "watch/context_of_run.h"
 
 namespace trainwarden::watch {
 namespace {
@@ -105,17 +106,15 @@ class RunWatch::Impl {
   }
 
   actions::RunContext run_context() {
-    return {.name = name_of(trial_.path()),
-            .path = trial_.path(),
-            .storage = storage_.get(),
-            .clock = &system_clock(),
-            .answer_to = [recorder = recorder_.get()](std::string_view path) { return recorder->answer_to(path); }};
+    return context_of_run(trial_, *storage_,
+                          [recorder = recorder_.get()](std::string_view path) { return recorder->answer_to(path); });
   }
 
   delivery::CourierOptions courier_options() const {
     delivery::CourierOptions options;
     options.run_name = name_of(trial_.path());
     options.run = trial_.path();
+    options.run_id = TrialAccess::identity(trial_);
     options.on_delivery = options_.on_delivery;
     return options;
   }

@@ -12,6 +12,7 @@
 #include "storage/local_storage.h"
 #include "storage/test_folder.h"
 #include "trainwarden/hook.h"
+#include "trainwarden/trial.h"
 
 namespace trainwarden {
 namespace {
@@ -227,6 +228,50 @@ TEST_F(ControlTest, AProgramThatDoesNotSayHowItSavesRefuses) {
   const Status status = request_save(run_, options).status();
   EXPECT_EQ(status.code(), Code::kFailedPrecondition);
   EXPECT_TRUE(contains(status.message(), "on_checkpoint")) << status.message();
+}
+
+// What a process that was killed, or somebody else, left under the request's name is none.
+TEST_F(ControlTest, SaysAskedOnlyWhenTheRequestIsTheOneThatWasAsked) {
+  Training training(run_, Training::Manner::kNeverLooks);
+  training.freeze();
+  for (const char* place : {"stop-nightly.json", "checkpoint-nightly.json"}) {
+    std::ofstream(run_ / "control" / place) << "left over";
+  }
+  const auto stopped = request_stop(run_, {.key = "nightly", .wait = false});
+  EXPECT_EQ(stopped.status().code(), Code::kAlreadyExists) << stopped.status().to_string();
+  const auto saved = request_save(run_, {.key = "nightly", .wait = false});
+  EXPECT_EQ(saved.status().code(), Code::kAlreadyExists) << saved.status().to_string();
+
+  EXPECT_TRUE(request_stop(run_, {.key = "weekly", .wait = false}).ok());
+  EXPECT_TRUE(request_stop(run_, {.reason = "asked again", .key = "weekly", .wait = false}).ok());
+}
+
+// The page of yesterday's run says stop, and today's lies in its folder.
+TEST_F(ControlTest, AsksNothingOfARunThatTookTheOthersPlace) {
+  std::string old_id;
+  {
+    Training old(run_, Training::Manner::kNeverLooks);
+    old_id = Trial::open(run_).value()->run_id();
+  }
+  std::filesystem::remove_all(run_);
+  Training training(run_, Training::Manner::kNeverLooks);
+  const std::string new_id = Trial::open(run_).value()->run_id();
+  ASSERT_NE(old_id, new_id);
+  EXPECT_EQ(request_stop(run_, {.run_id = old_id, .wait = false}).status().code(), Code::kFailedPrecondition);
+  EXPECT_EQ(request_save(run_, {.run_id = old_id, .wait = false}).status().code(), Code::kFailedPrecondition);
+  EXPECT_TRUE(requests().empty());
+  EXPECT_TRUE(request_stop(run_, {.run_id = new_id, .wait = false}).ok());
+}
+
+// Whoever may write into the run could have put it there: a request would be written into somebody's folder.
+TEST_F(ControlTest, FollowsNoLinkInARun) {
+  Training training(run_, Training::Manner::kNeverLooks);
+  const std::filesystem::path victim = folder_.path() / "victim";
+  std::filesystem::create_directories(victim);
+  std::filesystem::remove_all(run_ / "control");
+  std::filesystem::create_directory_symlink(victim, run_ / "control");
+  EXPECT_EQ(request_stop(run_, {.wait = false}).status().code(), Code::kPermissionDenied);
+  EXPECT_TRUE(std::filesystem::is_empty(victim));
 }
 
 }  // namespace

@@ -268,6 +268,7 @@ BoxHead make_box_head(const store::RunInfo& run, int rank, std::int64_t pid,
   // Another run than the one it was taken from, so that neither's frames pass for the other's.
   own.id = fmt::format("{}{:08x}", run.id.substr(0, 24), crc32c(as_bytes(fmt::format("{}/{}", run.id, rank))));
   BoxHead head;
+  head.run_id = store::run_identity(run);
   head.run_json = store::encode_run_info(own);
   head.run_salt = store::run_salt(own);
   head.rank = rank;

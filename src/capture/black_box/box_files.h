@@ -20,6 +20,7 @@ inline constexpr const char* kReplayFile = "replay.json";
 
 // What all dumps of a hook have in common, made when the hook opens.
 struct BoxHead {
+  std::string run_id;         // store::run_identity
   std::string run_json;       // the dump is a run of one worker
   std::string segment_start;  // payload of the first frame
   std::string run_end;        // payload of the last
