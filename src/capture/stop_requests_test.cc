@@ -62,7 +62,7 @@ TEST(StopRequests, FilesThatAreNoneArePassedOver) {
 // As it is when the run's folder was made again, and somebody still has the old one in mind.
 TEST(StopRequests, WhatIsMeantForAnotherRunIsPassedOver) {
   const std::shared_ptr<storage::Storage> storage = storage::create_memory_storage();
-  request_stop(*storage, "to-whoever-lies-here");
+  put_stop_request(*storage, "to-whoever-lies-here");
   for (const std::string run : {"one", "other"}) {
     const std::string text = format::encode_stop_request({.key = run, .requested_by = "test", .unix_ns = 1});
     ASSERT_TRUE(
