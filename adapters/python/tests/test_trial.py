@@ -129,12 +129,10 @@ def test_a_tensor_and_its_steps(finished: Path) -> None:
     assert weight.trial.tensor("loss").scalars() == {0: 1.0, 1: 0.5, 2: 1 / 3, 3: 0.25}
 
 
-def test_values_are_the_file_in_memory_and_read_only(finished: Path) -> None:
+def test_values_are_copies_and_read_only(finished: Path) -> None:
     trial = tw.open(finished)
     value = trial.value("weight", 2)
-    address = value.__array_interface__["data"][0]
-    assert any(begin <= address < end for begin, end in mappings(finished))
-    assert trial.value("weight", 2).__array_interface__["data"][0] == address
+    assert mappings(finished) == []  # a file that is cut while it is mapped would end the process
     assert not value.flags.writeable and not value.flags.owndata
     with pytest.raises(ValueError):
         value[0, 0] = 1
@@ -150,10 +148,6 @@ def test_a_value_outlives_the_trial_and_the_folder(finished: Path) -> None:
     for file in sorted(finished.rglob("*"), reverse=True):
         file.unlink() if file.is_file() else file.rmdir()
     assert value.tolist() == [2, 2, 2]
-    assert mappings(finished)
-    del value
-    gc.collect()
-    assert mappings(finished) == []
 
 
 def test_a_live_run_is_followed(run_dir: Path) -> None:
