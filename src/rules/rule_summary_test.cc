@@ -79,6 +79,16 @@ TEST_F(RuleSummaryTest, NothingToJudgeIsAnErrorInTheServicesWords) {
   EXPECT_EQ(summaries->at(0).status_details, "ClientError: no data to judge: nothing was captured\n");
 }
 
+TEST_F(RuleSummaryTest, ADefaultRuleWithNothingToJudgeIsNoFailure) {
+  RuleStatusRecord named{"DeadRelu-2", "DeadRelu", {{"patience", "3"}}, RuleStatus::kNotApplicable, "no ReLU", {}, 2};
+  write({status("DeadRelu", RuleStatus::kNotApplicable, 1, "no ReLU was captured"), encode_rule_status(named)});
+  const auto summaries = summarize_rules(run_);
+  ASSERT_TRUE(summaries.ok());
+  EXPECT_EQ(summaries->at(0).evaluation_status, "NoIssuesFound");
+  EXPECT_EQ(summaries->at(0).status_details, "Not applicable: no ReLU was captured\n");
+  EXPECT_EQ(summaries->at(1).evaluation_status, "Error") << "somebody named it, with a parameter of his own";
+}
+
 TEST_F(RuleSummaryTest, DetailsAreAtMost1024BytesAndWholeCharacters) {
   std::string details;
   while (details.size() < 3000) details += "ä";

@@ -66,6 +66,19 @@ TEST(Overtraining, NothingCaptured) {
   EXPECT_EQ(judge(run, "Overtraining").at(0).outcome, Outcome::kNotApplicable);
 }
 
+TEST(Overtraining, TheCollectionsAndPatternsThatAreNamedAreJudged) {
+  TestRun run;
+  for (std::int64_t step = 0; step < 7; ++step) {
+    run.add(
+        {.step = step, .tensors = {scalar("error", 1, {"metrics"}), scalar("loss", 1.0F / float(step + 1), kLosses)}});
+  }
+  EXPECT_EQ(steps_with(judge(run, "Overtraining"), Outcome::kFired), Steps());
+  const auto verdicts = judge(run, "Overtraining:collection_names=\"losses,metrics\"");
+  ASSERT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{5, 6}));
+  EXPECT_EQ(verdicts.at(5).evidence.at(0).tensor, "error");
+  EXPECT_EQ(steps_with(judge(run, "Overtraining:tensor_regex=^err"), Outcome::kFired), (Steps{5, 6}));
+}
+
 TEST(Overtraining, BadParameters) {
   const auto status = create_rule(*parse_rule_spec("Overtraining:require=both")).status();
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
