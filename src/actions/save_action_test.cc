@@ -99,6 +99,17 @@ TEST_F(SaveActionTest, ABlackBoxThatNobodyNeedsMayBeMissing) {
   EXPECT_FALSE(storage_->exists(kDumpPath));
 }
 
+TEST_F(SaveActionTest, ABlackBoxThatNobodyNeedsMayRefuse) {
+  hold_black_box();
+  for (const RunAnswer& answer : {RunAnswer{.refused = "nothing is held"}, RunAnswer{.ended = true}}) {
+    answers_[kDumpPath] = answer;
+    EXPECT_EQ(save({.wait = 20ms, .checkpoint = false}).kind, Kind::kGiveUp);
+    const ActionOutcome outcome = save({.wait = 20ms, .checkpoint = false, .needed = false});
+    EXPECT_EQ(outcome.kind, Kind::kDone) << outcome.status.message();
+    EXPECT_TRUE(contains(outcome.answer, "no black box: ")) << outcome.answer;
+  }
+}
+
 TEST_F(SaveActionTest, WhatIsNotWrittenInTimeIsAskedForAgain) {
   hold_black_box();
   answers_[kCheckpointPath] = {.accepted = true};

@@ -38,17 +38,17 @@ JournalFeed::JournalFeed(std::unique_ptr<store::JournalWriter> journal, StopRequ
 
 Status JournalFeed::write(StagedStep& step) {
   if (step.dump != nullptr) return write_dump(*step.dump);
+  let_judge_write();
   const Status status = store::no_throw([&] { return append(step); });
   if (status.ok()) {
     count(step);
   } else {
     lose(step, status);
   }
-  let_judge_write();
   return status;
 }
 
-// What it found of a step is there as soon as the step counts as written.
+// What it found of a step is there before the step: who judges that beside the training can tell what follows from it.
 void JournalFeed::let_judge_write() {
   if (StepJudge* const judge = judge_.load(std::memory_order_acquire)) judge->write();
 }

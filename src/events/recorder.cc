@@ -16,8 +16,10 @@
 #include "events/training_words.h"
 #include "events/watch_journals.h"
 #include "format/control_record.h"
+#include "rules/registry.h"
 #include "rules/rule_standing.h"
 #include "rules/status_details.h"
+#include "rules/verdict_context.h"
 #include "store/no_throw.h"
 #include "trial/trial_access.h"
 
@@ -41,6 +43,10 @@ std::string key_of(std::string_view subject, std::string_view rest) {
   constexpr std::size_t kMaxSubject = 60;  // of the 100 bytes of a key
   if (key.size() > kMaxSubject) key.resize(kMaxSubject);
   return fmt::format("{}-{}", key, rest);
+}
+
+bool is_issue(const rules::VerdictRecord& record) {
+  return record.verdict.outcome == Outcome::kFired && record.verdict.severity != Severity::kInfo;
 }
 
 // Where an event was read, so that who goes on does not tell it again.
@@ -72,7 +78,7 @@ class Recorder::Impl {
     view_.last_step = trial_.last_complete_step();
     take_words();
     record_run();
-    Status status = journals_.poll(take_entry());
+    Status status = take_journals();
     for (const std::string& json : std::exchange(unwritten_, {})) take_record(kUnwritten, std::nullopt, json, false);
     const Status settled = settle_abandoned();
     if (std::exchange(intake_moved_, false)) ledger_.record_intake(intake_);
@@ -115,7 +121,9 @@ class Recorder::Impl {
   void record_run();
   void update_facts();
   std::int64_t first_step_after(std::int64_t unix_ns) const;
+  Status take_journals();
   WatchJournals::Take take_entry();
+  bool is_explained(const rules::VerdictRecord& record) const;
   void take_record(const std::string& journal, const std::optional<Origin>& origin, const std::string& json,
                    bool known);
   void take_status(const std::string& journal, const std::optional<Origin>& origin,
@@ -134,6 +142,7 @@ class Recorder::Impl {
   RunFacts facts_;
   rules::RuleStandings standings_;                                              // beside view_.rules
   std::map<std::pair<std::string, std::string>, rules::VerdictRecord> issues_;  // the first, by journal and rule's id
+  std::map<std::string, std::set<std::int64_t>> fired_steps_;                   // of all engines, by rule
   std::set<AlertId> alerts_;                                                    // that are recorded
   std::set<std::string> keys_;                                                  // of alerts
   std::map<std::string, int> next_number_;                                      // behind a key that is taken
@@ -234,6 +243,41 @@ std::int64_t Recorder::Impl::first_step_after(std::int64_t unix_ns) const {
   return first;
 }
 
+// All are read before any is taken in: rules that judge inside the training have a journal of their own, and what one
+// of them found may explain a verdict of a rule beside it.
+Status Recorder::Impl::take_journals() {
+  struct Read {
+    std::string journal;
+    std::uint64_t entry;
+    store::EventEntry event;
+  };
+  std::vector<Read> read;
+  const Status status = journals_.poll([&](const std::string& journal, std::uint64_t entry, const auto& event) {
+    read.push_back({journal, entry, event});
+    if (event.kind != format::FrameKind::kVerdict) return;
+    const auto verdict = rules::decode_verdict(event.json);
+    if (verdict.ok() && *verdict && is_issue(**verdict)) {
+      fired_steps_[(*verdict)->rule].insert((*verdict)->place.global_step);
+    }
+  });
+  const WatchJournals::Take take = take_entry();
+  for (const Read& one : read) take(one.journal, one.entry, one.event);
+  return status;
+}
+
+// By a rule of whichever engine; an engine has said so of its own.
+bool Recorder::Impl::is_explained(const rules::VerdictRecord& record) const {
+  const std::int64_t step = record.place.global_step;
+  return std::any_of(fired_steps_.begin(), fired_steps_.end(), [&](const auto& rule_and_steps) {
+    const RuleKind* const kind = rules::find_builtin(rule_and_steps.first);
+    if (kind == nullptr) return false;
+    const auto& names = kind->description.consequences;
+    if (std::find(names.begin(), names.end(), record.rule) == names.end()) return false;
+    const auto first = rule_and_steps.second.lower_bound(step - rules::kCauseReachSteps);
+    return first != rule_and_steps.second.end() && *first <= step;
+  });
+}
+
 WatchJournals::Take Recorder::Impl::take_entry() {
   return [this](const std::string& journal, std::uint64_t entry, const store::EventEntry& event) {
     const bool known = entry < recorded_[journal];
@@ -265,9 +309,8 @@ void Recorder::Impl::take_status(const std::string& journal, const std::optional
 // An alert is told unless it was, whatever is known of the journal: should the ledger be damaged, it comes again.
 void Recorder::Impl::take_verdict(const std::string& journal, const std::optional<Origin>& origin,
                                   const rules::VerdictRecord& record) {
-  const bool issue = record.verdict.outcome == Outcome::kFired && record.verdict.severity != Severity::kInfo;
-  if (issue) issues_.try_emplace({journal, record.rule_id}, record);
-  if (!record.alarms()) return;
+  if (is_issue(record)) issues_.try_emplace({journal, record.rule_id}, record);
+  if (!record.alarms() || is_explained(record)) return;
   if (!alerts_.emplace(record.rule_id, record.parameters, record.place.global_step).second) return;
   Event event;
   event.change.kind = ChangeKind::kAlert;

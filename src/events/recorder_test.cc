@@ -1,5 +1,6 @@
 #include "events/recorder.h"
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -170,6 +171,29 @@ TEST_F(RecorderTest, AlertsAreToldOnceWithWhatIsWrong) {
   engine.write(encode_verdict(fired("VanishingGradient", 120, now() + 5)));
   poll();
   EXPECT_EQ(ledger_->last_seq(), seq);
+}
+
+// As with --on-fire skip-step: what can judge inside does so, the others judge beside, each with a journal of its own.
+TEST_F(RecorderTest, AVerdictBesideIsAConsequenceOfOneInside) {
+  run_.add_steps(0, 3);
+  TestEngine beside(run_, "watch-0");
+  TestEngine inside(run_, "watch-1");
+  beside.write(encode_verdict(fired("LossSpike", 120, now())));
+  beside.write(encode_verdict(fired("Hang", 120, now())));
+  inside.write(encode_verdict(fired("NonFiniteOrigin", 119, now())));
+  open();
+  poll();
+  const Changes all = changes();
+  EXPECT_EQ(std::count(all.begin(), all.end(), "alert nonfiniteorigin-119"), 1);
+  EXPECT_EQ(std::count(all.begin(), all.end(), "alert hang-120"), 1) << "nothing explains it";
+  EXPECT_EQ(std::count(all.begin(), all.end(), "alert lossspike-120"), 0);
+  // Out of reach, and before its cause.
+  beside.write(encode_verdict(fired("LossSpike", 119 + 1001, now())));
+  beside.write(encode_verdict(fired("LossSpike", 118, now())));
+  poll();
+  const Changes later = changes();
+  EXPECT_EQ(std::count(later.begin(), later.end(), "alert lossspike-1120"), 1);
+  EXPECT_EQ(std::count(later.begin(), later.end(), "alert lossspike-118"), 1);
 }
 
 TEST_F(RecorderTest, SaysNothingOfWhatIsNoAlarm) {

@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace trainwarden::rules {
-namespace {
-
-// A verdict explains what follows within so many steps.
-constexpr std::int64_t kCauseReachSteps = 1000;
-
-}  // namespace
 
 const RuleRunner* cause_of(const std::deque<RuleRunner>& runners, const Consequences& consequences,
                            const RuleRunner& runner, std::int64_t global_step) {

@@ -13,6 +13,9 @@
 
 namespace trainwarden::rules {
 
+// A verdict explains what follows within so many steps.
+inline constexpr std::int64_t kCauseReachSteps = 1000;
+
 // RuleDescription::consequences of each rule.
 using Consequences = std::map<const RuleRunner*, std::vector<std::string>>;
 
