@@ -51,15 +51,42 @@ def test_what_is_no_json_is_an_error() -> None:
         Actions("stoptraining", "Rule")
 
 
-def test_a_text_message_is_not_sent_and_the_log_says_what_to_use(
-    run_dir: Path, log: pytest.LogCaptureFixture
+def test_without_a_gateway_a_text_message_is_not_sent_and_the_log_says_what_to_do(
+    run_dir: Path, log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("TRAINWARDEN_SMS_URL", raising=False)
     write_modes(run_dir)
     rule = Fires(create_trial(run_dir), '{"name": "sms", "endpoint": "+15550100"}')
     with pytest.raises(NoMoreData):
         invoke_rule(rule)
     assert "rule Fires fired at step 0; the sms to +15550100 is not sent" in log.text
-    assert "use email, or a webhook" in log.text
+    assert "set TRAINWARDEN_SMS_URL" in log.text
+
+
+@pytest.fixture
+def gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A server that takes everything, and the file in which it keeps that."""
+    record = tmp_path / "posts.jsonl"
+    program = Path(__file__).resolve().parents[4] / "tests" / "servers" / "http_server.py"
+    process = subprocess.Popen([sys.executable, program, "--record", record], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    port = process.stdout.readline().removeprefix("port ").strip()
+    monkeypatch.setenv("TRAINWARDEN_SMS_URL", f"http://127.0.0.1:{port}/ok")
+    monkeypatch.setenv("TRAINWARDEN_SMS_TOKEN", "hidden")
+    yield record
+    process.kill()
+    process.wait()
+
+
+def test_a_text_message_goes_through_the_gateway(
+    run_dir: Path, gateway: Path, log: pytest.LogCaptureFixture
+) -> None:
+    write_modes(run_dir)
+    invoke_rule(Fires(create_trial(run_dir), '{"name": "sms", "endpoint": "+15550100"}'), end_step=3)
+    (post,) = [json.loads(line) for line in gateway.read_text().splitlines()]
+    assert post["headers"]["authorization"] == "Bearer hidden"
+    assert post["body"].startswith("To=%2B15550100&") and "Fires" in post["body"]
+    assert "hidden" not in log.text
 
 
 EMAIL = '{"name": "email", "endpoint": "Me@Example.com"}'

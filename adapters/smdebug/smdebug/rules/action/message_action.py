@@ -22,8 +22,8 @@ _COOL_DOWN = "1h"
 
 class MessageAction:
     """An e-mail is sent by the program trainwarden (its action `mail`), through the mail server that
-    TRAINWARDEN_SMTP_HOST and its like name; verdicts of a rule within an hour of one that was sent are left out. Text
-    messages are not sent: the log says what to use instead.
+    TRAINWARDEN_SMTP_HOST and its like name; a text message by its action `sms`, through the gateway that
+    TRAINWARDEN_SMS_URL and its like name. Verdicts of a rule within an hour of one that was sent are left out.
 
     Attributes:
         protocol: "email" or "sms".
@@ -41,7 +41,7 @@ class MessageAction:
         self._comes_back = False  # at the end of the program
 
     def invoke(self, message: str = "", step: int | None = None) -> None:
-        """Waits up to a minute for the mail server. What cannot be sent is said on the log."""
+        """Waits up to a minute for the mail server or gateway. What cannot be sent is said on the log."""
         words = f"rule {self.rule_name} fired {message}".rstrip()
         reason = self._why_not()
         if reason:
@@ -56,14 +56,14 @@ class MessageAction:
             atexit.register(self.deliver)
 
     def deliver(self) -> None:
-        """Sends what waits. While an engine of this process keeps the run's ledger it cannot be sent: it is called again
-        when judging has ended, and when the program does."""
+        """Sends what waits, also beside an engine that keeps the run's ledger. What could not be sent is tried again when
+        judging has ended, and when the program does."""
         if not self._waits or self._run is None:
             return
         program = _program()
         assert program is not None
         done = subprocess.run(
-            [program, "events", "deliver", str(self._run.path), "--on-fire", self._wire(), "--for", _LONGEST],
+            [program, "events", "deliver", str(self._run.path), "--on-fire", self._wire(), "--for", _LONGEST, "--once"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -72,13 +72,15 @@ class MessageAction:
         self._waits = done.returncode != 0
         if self._waits:
             said = (done.stderr.strip() or done.stdout.strip())[-1000:]
-            get_logger().warning("the email to %s about rule %s waits: %s", self.endpoint, self.rule_name, said)
+            get_logger().warning(
+                "the %s to %s about rule %s waits: %s", self.protocol, self.endpoint, self.rule_name, said
+            )
         else:
-            get_logger().info("the email to %s about rule %s is sent", self.endpoint, self.rule_name)
+            get_logger().info("the %s to %s about rule %s is sent", self.protocol, self.endpoint, self.rule_name)
 
     def _why_not(self) -> str:
-        if self.protocol == "sms":
-            return "use email, or a webhook to a service that sends text messages (trainwarden watch --on-fire webhook)"
+        if self.protocol == "sms" and not os.environ.get("TRAINWARDEN_SMS_URL"):
+            return "set TRAINWARDEN_SMS_URL to your provider's gateway (docs/guide/sms.md says how), or use email"
         if self._run is None:
             return "it is not known of which run"
         if self._run.recorder != "trainwarden":
@@ -91,12 +93,23 @@ class MessageAction:
         """For --on-fire. Each address has a subscription of its own."""
         name = hashlib.sha256(self.endpoint.encode()).hexdigest()[:8]
         parameters = {
+            **(_gateway() if self.protocol == "sms" else {}),
             "to": self.endpoint,
             "rule": self.rule_name,
             "name": f"smdebug-{self.rule_name}-{name}",
             "cool_down": _COOL_DOWN,
         }
-        return "mail:" + ",".join(f"{key}={_quoted(value)}" for key, value in parameters.items())
+        action = "sms:" if self.protocol == "sms" else "mail:"
+        return action + ",".join(f"{key}={_quoted(value)}" for key, value in parameters.items())
+
+
+def _gateway() -> dict[str, str]:
+    """The parameters of the action `sms` that the environment has. Secrets are named and not copied."""
+    named = {name: f"env:TRAINWARDEN_SMS_{name.upper()}" for name in ("url", "password", "token")}
+    copied = ("from", "body", "encoding", "parts", "user", "token_scheme", "allow_http")
+    written = {name: os.environ.get(f"TRAINWARDEN_SMS_{name.upper()}", "") for name in copied}
+    given = {name: place for name, place in named.items() if os.environ.get(place.removeprefix("env:"))}
+    return {**given, **{name: text for name, text in written.items() if text}}
 
 
 def _quoted(text: str) -> str:
