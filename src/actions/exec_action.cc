@@ -1,5 +1,6 @@
 #include "actions/exec_action.h"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstring>
@@ -12,6 +13,8 @@
 
 #include "actions/command_words.h"
 #include "actions/handler_process.h"
+#include "actions/kept_handler.h"
+#include "actions/prepared.h"
 #include "base/text.h"
 
 namespace trainwarden::actions {
@@ -37,18 +40,21 @@ std::string place_of(const std::vector<std::string>& command) {
   return program;
 }
 
+std::map<std::string, std::string> environment_of(const std::string& run_name, const std::string& run) {
+  return {{"JOB_NAME", run_name}, {"TRAINWARDEN_RUN", run_name}, {"TRAINWARDEN_RUN_PATH", run}};
+}
+
 std::map<std::string, std::string> environment_of(const Notice& notice) {
-  return {
-      {"JOB_NAME", notice.run_name},
-      {"TRAINWARDEN_RUN", notice.run_name},
-      {"TRAINWARDEN_RUN_PATH", notice.run.string()},
+  std::map<std::string, std::string> environment = environment_of(notice.run_name, notice.run.string());
+  environment.merge(std::map<std::string, std::string>{
       {"TRAINWARDEN_EVENT_ID", notice.event_id},
       {"TRAINWARDEN_EVENT_KEY", notice.key},
       {"TRAINWARDEN_EVENT_TYPE", notice.type},
       {"TRAINWARDEN_RULE", notice.rule},
       {"TRAINWARDEN_STEP", notice.global_step < 0 ? "" : std::to_string(notice.global_step)},
       {"TRAINWARDEN_ATTEMPT", std::to_string(notice.attempt)},
-  };
+  });
+  return environment;
 }
 
 // Sent from outside, by a machine that goes down or runs out of memory; the others are the program's own crashes.
@@ -56,29 +62,56 @@ bool is_passing(int signal_number) {
   return signal_number == SIGTERM || signal_number == SIGKILL || signal_number == SIGINT || signal_number == SIGHUP;
 }
 
-class ExecAction final : public Action {
+// Written to be kept: it answers line by line when it is told that it is.
+bool answers_lines(const std::vector<std::string>& command) {
+  return std::find(command.begin(), command.end(), "trainwarden.lambda_handler") != command.end();
+}
+
+class ExecAction final : public Action, public Prepared {
  public:
-  explicit ExecAction(ExecOptions options) : options_(std::move(options)), place_(place_of(options_.command)) {}
+  ExecAction(ExecOptions options, const RunContext& run)
+      : options_(std::move(options)), place_(place_of(options_.command)) {
+    if (!options_.keep) return;
+    HandlerOptions handler = handler_options();
+    handler.environment = environment_of(run.name, run.path.string());
+    kept_ = std::make_unique<KeptHandler>(std::move(handler));
+  }
 
   std::string_view name() const override { return "exec"; }
   std::string place() const override { return place_; }
 
   ActionOutcome run(const Notice& notice, std::stop_token stop) override {
-    const auto end = run_handler({.command = options_.command,
-                                  .input = notice.document,
-                                  .environment = environment_of(notice),
-                                  .folder = options_.folder,
-                                  .timeout = options_.timeout,
-                                  .kill_after = options_.kill_after,
-                                  .memory_bytes = options_.memory_bytes,
-                                  .nice = options_.nice},
-                                 stop);
+    const auto end = hand_over(notice, stop);
     if (end.ok()) return outcome_of(*end);
     const bool passing = end.status().code() == Code::kUnavailable;
     return passing ? ActionOutcome::try_again(end.status()) : ActionOutcome::give_up(end.status());
   }
 
+  // A program that cannot be started says so at the first event.
+  void prepare() override {
+    if (kept_ != nullptr) static_cast<void>(kept_->prepare());
+  }
+
  private:
+  HandlerOptions handler_options() const {
+    return {.command = options_.command,
+            .input = {},
+            .environment = {},
+            .folder = options_.folder,
+            .timeout = options_.timeout,
+            .kill_after = options_.kill_after,
+            .memory_bytes = options_.memory_bytes,
+            .nice = options_.nice};
+  }
+
+  Result<HandlerEnd> hand_over(const Notice& notice, const std::stop_token& stop) {
+    if (kept_ != nullptr) return kept_->tell(notice.document, environment_of(notice), stop);
+    HandlerOptions handler = handler_options();
+    handler.input = notice.document;
+    handler.environment = environment_of(notice);
+    return run_handler(handler, stop);
+  }
+
   ActionOutcome outcome_of(const HandlerEnd& end) const {
     switch (end.how) {
       case HandlerEnd::How::kExited: return outcome_of_exit(end);
@@ -117,9 +150,10 @@ class ExecAction final : public Action {
 
   const ExecOptions options_;
   const std::string place_;
+  std::unique_ptr<KeptHandler> kept_;  // null: each event has a process of its own
 };
 
-Result<std::unique_ptr<Action>> create_exec(ActionParameters& parameters, const RunContext&) {
+Result<std::unique_ptr<Action>> create_exec(ActionParameters& parameters, const RunContext& run) {
   ExecOptions options;
   options.command = parameters.list("command");
   options.folder = parameters.text("folder");
@@ -127,6 +161,7 @@ Result<std::unique_ptr<Action>> create_exec(ActionParameters& parameters, const 
   options.kill_after = parameters.duration("kill_after", options.kill_after);
   options.memory_bytes = static_cast<std::uint64_t>(parameters.integer("memory_mib", 0, 0, kMostMib)) << 20;
   options.nice = static_cast<int>(parameters.integer("nice", 0, 0, 19));
+  const std::string keep = parameters.choice("keep", "auto", {"auto", "true", "false"});
   TRAINWARDEN_RETURN_IF_ERROR(parameters.status());
   if (options.command.size() <= 1) {
     TRAINWARDEN_ASSIGN_OR_RETURN(options.command,
@@ -135,13 +170,14 @@ Result<std::unique_ptr<Action>> create_exec(ActionParameters& parameters, const 
   if (options.command.front().empty()) {
     return Status(Code::kInvalidArgument, "command: expected a program as its first word, found an empty one");
   }
-  return make_exec_action(std::move(options));
+  options.keep = keep == "true" || (keep == "auto" && answers_lines(options.command));
+  return make_exec_action(std::move(options), run);
 }
 
 }  // namespace
 
-std::unique_ptr<Action> make_exec_action(ExecOptions options) {
-  return std::make_unique<ExecAction>(std::move(options));
+std::unique_ptr<Action> make_exec_action(ExecOptions options, const RunContext& run) {
+  return std::make_unique<ExecAction>(std::move(options), run);
 }
 
 const ActionKind& exec_kind() {
@@ -155,6 +191,10 @@ const ActionKind& exec_kind() {
                 "The program and its arguments: a list, or one text that is taken apart as a shell would. No shell "
                 "runs it: no pipes, variables or patterns. The program is looked up in PATH.",
             .required = true},
+           {"keep", "auto",
+            "true: one process is told of all events, a line of JSON each (docs/reference/actions.md), so that none "
+            "waits "
+            "for its start; false: each event starts one; auto: true for trainwarden.lambda_handler."},
            {"folder", "", "The folder it works in. Without it, the one that trainwarden was started in."},
            {"timeout", "60s", "It is ended, with what it has started, when it takes longer, and is tried again."},
            {"kill_after", "5s", "How long it has between SIGTERM and SIGKILL then."},

@@ -18,9 +18,10 @@ struct ExecOptions {
   std::chrono::milliseconds kill_after{5'000};  // between SIGTERM and SIGKILL
   std::uint64_t memory_bytes = 0;
   int nice = 0;
+  bool keep = false;  // one process for all events (KeptHandler)
 };
 
-std::unique_ptr<Action> make_exec_action(ExecOptions options);
+std::unique_ptr<Action> make_exec_action(ExecOptions options, const RunContext& run);
 
 // The kind "exec".
 const ActionKind& exec_kind();

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "actions/prepared.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "delivery/notice.h"
@@ -165,6 +166,7 @@ bool Lane::join_until(std::chrono::steady_clock::time_point deadline) {
 void Lane::run() {
   const std::string name = fmt::format("tw-{}", subscription_.name);
   ::pthread_setname_np(::pthread_self(), name.substr(0, kMaxThreadName).c_str());
+  if (auto* const prepared = dynamic_cast<actions::Prepared*>(subscription_.action.get())) prepared->prepare();
   Lock lock(mutex_);
   while (!stop_.stop_requested() && !abandoned_) {
     if (history_.open.empty()) {

@@ -213,6 +213,46 @@ def test_what_cannot_be_run_is_given_up(function: str, event: Any, words: str, t
     assert done.returncode == 1 and words in done.stderr and "Traceback" not in done.stderr
 
 
+def test_a_kept_function_answers_each_event_with_a_line(training: Training, tmp_path: Path) -> None:
+    body = """    import os
+    print("called for", os.environ["TRAINWARDEN_EVENT_KEY"])
+    calls = globals().setdefault("seen", [])
+    calls.append(event["detail"]["TrainingJobStatus"])
+    if len(calls) == 2:
+        raise RuntimeError("no luck")
+    return os.getpid()
+"""
+    command = [sys.executable, "-m", "trainwarden.lambda_handler", function_in(tmp_path, body)]
+    environment = {**os.environ, "TRAINWARDEN_RUN_PATH": str(training.run), "TRAINWARDEN_HANDLER_KEPT": "1"}
+    asked = [
+        {"event": event_of("InProgress"), "environment": {"TRAINWARDEN_EVENT_KEY": f"key-{number}"}}
+        for number in range(3)
+    ] + [{"event": {"no": "envelope"}, "environment": {}}]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
+    ) as handler:
+        assert handler.stdin is not None and handler.stdout is not None and handler.stderr is not None
+        answers = []
+        for one in asked:  # each before the next is asked: it waits for no more than a line
+            handler.stdin.write(json.dumps(one) + "\n")
+            handler.stdin.flush()
+            answers.append(json.loads(handler.stdout.readline()))
+        handler.stdin.close()
+        assert handler.wait() == 0
+        words = handler.stderr.read()
+    assert [answer["exit_code"] for answer in answers] == [0, TRY_AGAIN, 0, 1]
+    assert answers[0]["output"] == f"called for key-0\n{handler.pid}\n", "what it prints and what it answers"
+    assert answers[2]["output"] == f"called for key-2\n{handler.pid}\n", "the same process, with this event's environment"
+    assert "no luck" in words and "EventBridge" in words
+
+
+def test_a_kept_function_that_cannot_be_imported_ends_with_the_reason() -> None:
+    environment = {**os.environ, "TRAINWARDEN_HANDLER_KEPT": "1"}
+    command = [sys.executable, "-m", "trainwarden.lambda_handler", "nowhere.py:handler"]
+    done = subprocess.run(command, input="", env=environment, text=True, capture_output=True)
+    assert done.returncode == 1 and "there is no file nowhere.py" in done.stderr and not done.stdout
+
+
 # The story.
 
 

@@ -16,6 +16,9 @@ function answers is written to standard output as JSON. `import boto3` gives it 
 SageMaker what such functions use, stop_training_job() and describe_training_job(), and acts on the run that the event
 is of; --boto3 real leaves it the real one.
 
+The action `exec` keeps it (docs/reference/actions.md): the function is imported once, and called for each event, as AWS
+Lambda does it with what it calls a warm start. With `keep = false` there is a process for each.
+
 Exit code 0: the function returned, 75: it raised, and the event is to be given to it again, 1: there is no such
 function, 2: wrong usage.
 """
@@ -23,7 +26,9 @@ function, 2: wrong usage.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
+import io
 import json
 import logging
 import os
@@ -50,21 +55,50 @@ def main(arguments: list[str] | None = None) -> int:
     """Returns the exit code. `arguments`: those of the command line."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="[%(levelname)s] %(message)s")
+    kept = os.environ.get("TRAINWARDEN_HANDLER_KEPT") == "1"
     try:
-        event = _read_event(sys.stdin.read())
+        text = "" if kept else sys.stdin.read()
         if options.boto3 == "local":
             LocalBoto3(os.path.basename(options.function)).put_in_place()
         function = _function(options.function)
     except _Refusal as refusal:
-        print(f"lambda_handler: error: {refusal}", file=sys.stderr)
-        return _FAILED
+        return _refuse(refusal)
+    if kept:
+        return _serve(function, options.function)
+    return _call(function, options.function, text)
+
+
+def _call(function: Function, place: str, text: str) -> int:
+    """Calls the function with the event in `text`; what it answers is written to standard output."""
     try:
-        answer = function(event, Context(options.function, event))
+        event = _read_event(text)
+    except _Refusal as refusal:
+        return _refuse(refusal)
+    try:
+        answer = function(event, Context(place, event))
     except Exception:
         traceback.print_exc()
         return _TRY_AGAIN
     print(json.dumps(answer, default=str))
     return _FINE
+
+
+def _serve(function: Function, place: str) -> int:
+    """Calls the function for each line, {"event": ..., "environment": ...}, and answers with a line."""
+    answers = sys.stdout
+    for line in sys.stdin:
+        asked = json.loads(line)
+        os.environ.update(asked["environment"])
+        words = io.StringIO()
+        with contextlib.redirect_stdout(words):
+            exit_code = _call(function, place, json.dumps(asked["event"]))
+        print(json.dumps({"exit_code": exit_code, "output": words.getvalue()[-2000:]}), file=answers, flush=True)
+    return _FINE
+
+
+def _refuse(refusal: _Refusal) -> int:
+    print(f"lambda_handler: error: {refusal}", file=sys.stderr)
+    return _FAILED
 
 
 def _parser() -> argparse.ArgumentParser:

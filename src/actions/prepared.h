@@ -1,0 +1,13 @@
+// Prepared: an action that is there sooner when it is told before the first event that there will be some.
+#pragma once
+
+namespace trainwarden::actions {
+
+class Prepared {
+ public:
+  virtual ~Prepared() = default;
+  // In the thread that run() is called in. What goes wrong is told by run().
+  virtual void prepare() = 0;
+};
+
+}  // namespace trainwarden::actions
