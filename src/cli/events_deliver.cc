@@ -1,6 +1,7 @@
 // `trainwarden events deliver`: records what was missed and delivers what waits, outside of any watch.
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <mutex>
 #include <optional>
 
@@ -28,6 +29,7 @@ struct DeliverOptions {
   std::string folder;
   ActionChoice actions;
   std::string limit;  // a duration; empty: until nothing waits
+  bool once = false;
   bool json = false;
 };
 
@@ -60,7 +62,9 @@ void take_outcome(RunWork& work, bool quiet, const events::DeliveryRecord& recor
   const std::lock_guard lock(work.mutex);
   if (record.state == events::DeliveryState::kDelivered) ++work.delivered;
   if (record.state == events::DeliveryState::kDead) ++work.died;
-  if (!quiet) fmt::print("{}: {}\n", printable(work.typed), outcome_text(record, event));
+  if (quiet) return;
+  fmt::print("{}: {}\n", printable(work.typed), outcome_text(record, event));
+  std::fflush(stdout);  // it may follow a run for days, into a file
 }
 
 void start(RunWork& work, const DeliverOptions& options, const ActionWiring& wiring) {
@@ -78,13 +82,16 @@ void start(RunWork& work, const DeliverOptions& options, const ActionWiring& wir
   if (delivery.ok()) {
     work.delivery = std::move(delivery).value();
   } else if (work.status.code() == Code::kAlreadyExists) {
-    work.status = Status(Code::kAlreadyExists, fmt::format("another process keeps the ledger of {} and delivers ({})",
-                                                           printable(work.typed), work.status.message()));
+    work.status =
+        Status(Code::kAlreadyExists,
+               fmt::format("another process delivers this of {}; beside it, say with --on-fire or --actions what "
+                           "it does not deliver ({})",
+                           printable(work.typed), work.status.message()));
   }
 }
 
-// Returns when nothing waits any more, the time is over, or a signal came.
-void deliver(Works& works, std::optional<std::chrono::milliseconds> limit, SignalRelay& signals) {
+// Returns when nothing waits any more nor, unless it is for once, may come, the time is over, or a signal came.
+void deliver(Works& works, std::optional<std::chrono::milliseconds> limit, bool once, SignalRelay& signals) {
   const auto begin = std::chrono::steady_clock::now();
   while (true) {
     bool left = false;
@@ -92,7 +99,8 @@ void deliver(Works& works, std::optional<std::chrono::milliseconds> limit, Signa
       if (work->delivery == nullptr || work->done) continue;
       const Status status = work->delivery->poll();
       if (!status.ok()) work->status = status;
-      work->done = !status.ok() || work->delivery->backlog().pending == 0;
+      const bool more_may_come = !once && work->delivery->follows();
+      work->done = !status.ok() || (!more_may_come && work->delivery->backlog().pending == 0);
       left = left || !work->done;
     }
     const bool late = limit && std::chrono::steady_clock::now() - begin >= *limit;
@@ -191,7 +199,7 @@ int act(const DeliverOptions& options) {
     works.back()->typed = run;
     start(*works.back(), options, *wiring);
   }
-  deliver(works, limit, signals);
+  deliver(works, limit, options.once, signals);
   stop_all(works);
   return report(options, works);
 }
@@ -208,6 +216,9 @@ void add_events_deliver(CLI::App& events, Action& action) {
   add_action_choice(command, o.actions);
   command.add_option("--for", o.limit, "Leave off after so long, as 30s or 10m (default: when nothing waits any more)")
       ->type_name("DURATION");
+  command.add_flag(
+      "--once", o.once,
+      "Beside a process that keeps the ledger: leave off when nothing waits, and not when that process ends");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden events deliver first", "trainwarden events deliver first second --for 10m",
                          "trainwarden events deliver first --actions actions.toml",

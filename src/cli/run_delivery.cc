@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/known_rules.h"
 #include "cli/run_locator.h"
 #include "rules/rule_history.h"
@@ -28,9 +32,10 @@ Result<std::vector<std::string>> judged_rules(const std::filesystem::path& run) 
 }  // namespace
 
 RunDelivery::RunDelivery(std::unique_ptr<storage::Storage> storage, std::unique_ptr<Trial> trial,
-                         std::unique_ptr<events::Ledger> ledger)
+                         std::unique_ptr<events::Ledger> ledger, bool is_kept)
     : storage_(std::move(storage)),
       trial_(std::move(trial)),
+      is_kept_(is_kept),
       ledger_(std::move(ledger)),
       recorder_(*trial_, *storage_, *ledger_),
       events_before_(ledger_->last_seq()) {}
@@ -42,19 +47,67 @@ Result<std::unique_ptr<RunDelivery>> RunDelivery::start(const std::filesystem::p
   TRAINWARDEN_ASSIGN_OR_RETURN(auto trial, Trial::open(run));
   TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(*trial, "what became of its events"));
   auto storage = storage::open_local_storage(run);
-  TRAINWARDEN_ASSIGN_OR_RETURN(auto ledger,
-                               events::Ledger::open(*storage, system_clock(), TrialAccess::run_info(*trial)));
-  std::unique_ptr<RunDelivery> delivery(new RunDelivery(std::move(storage), std::move(trial), std::move(ledger)));
+  const store::RunInfo& info = TrialAccess::run_info(*trial);
+  auto ledger = events::Ledger::open(*storage, system_clock(), info);
+  const bool is_kept = ledger.status().code() == Code::kAlreadyExists && !wiring.empty();
+  if (is_kept) ledger = events::Ledger::in_memory(system_clock(), info);
+  TRAINWARDEN_RETURN_IF_ERROR(ledger.status());
+  std::unique_ptr<RunDelivery> delivery(
+      new RunDelivery(std::move(storage), std::move(trial), std::move(ledger).value(), is_kept));
   TRAINWARDEN_RETURN_IF_ERROR(delivery->poll());
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> judged, judged_rules(run));
   TRAINWARDEN_RETURN_IF_ERROR(check_named_rules(wiring, judged));
-  if (files_of_ledger) {
-    std::vector<delivery::Wiring> files = delivery->files_of_ledger();
+  TRAINWARDEN_RETURN_IF_ERROR(delivery->begin(std::move(wiring), files_of_ledger, std::move(on_delivery)));
+  return delivery;
+}
+
+Status RunDelivery::begin(ActionWiring wiring, bool files_of_ledger, OnDelivery on_delivery) {
+  if (files_of_ledger && !is_kept_) {
+    std::vector<delivery::Wiring> files = this->files_of_ledger();
     wiring.parts.insert(wiring.parts.begin(), std::make_move_iterator(files.begin()),
                         std::make_move_iterator(files.end()));
   }
-  TRAINWARDEN_RETURN_IF_ERROR(delivery->subscribe(wiring, std::move(on_delivery)));
-  return delivery;
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto subscriptions, subscriptions_of(wiring));
+  TRAINWARDEN_RETURN_IF_ERROR(choose_source(subscriptions));
+  for (const delivery::Subscription& subscription : subscriptions) configured_.push_back(subscription.name);
+  subscriptions_ = subscriptions.size();
+  delivery::CourierOptions options;
+  options.run_name = run_name(trial_->path());
+  options.run = trial_->path();
+  options.run_id = TrialAccess::identity(*trial_);
+  options.on_delivery = std::move(on_delivery);
+  courier_ = std::make_unique<delivery::Courier>(source(), std::move(subscriptions), std::move(options));
+  return {};
+}
+
+// Who delivered beside a keeper goes on from his own memory, also when the ledger is free by now.
+Status RunDelivery::choose_source(std::vector<delivery::Subscription>& subscriptions) {
+  if (is_kept_) leave_to_keeper(subscriptions);
+  std::vector<std::string> names;
+  for (const delivery::Subscription& subscription : subscriptions) names.push_back(subscription.name);
+  const std::filesystem::path folder = LedgerCopy::folder_for(trial_->path(), names);
+  std::error_code ignored;
+  if (names.empty() || (!is_kept_ && !std::filesystem::exists(folder, ignored))) return {};
+  TRAINWARDEN_ASSIGN_OR_RETURN(copy_, LedgerCopy::open(folder, *storage_, TrialAccess::run_info(*trial_)));
+  events_before_ = copy_->ledger().last_seq();
+  following_ = is_kept_;
+  return copy_->poll();
+}
+
+// A file that two processes were given is heeded by one of them.
+void RunDelivery::leave_to_keeper(std::vector<delivery::Subscription>& subscriptions) {
+  const auto kept = events::read_ledger(*storage_, TrialAccess::run_info(*trial_));
+  if (!kept.ok()) return;
+  for (const events::SubscribedRecord& theirs : kept->subscribed) {
+    const auto removed = std::erase_if(subscriptions, [&](const delivery::Subscription& ours) {
+      return !theirs.config.empty() && theirs.config == ours.config && theirs.subscription == ours.name;
+    });
+    if (removed == 0) continue;
+    notes_.emplace_back(Code::kAlreadyExists,
+                        fmt::format("\"{}\" is left to the process that keeps the ledger of the run, "
+                                    "which was given the same file",
+                                    printable(theirs.subscription)));
+  }
 }
 
 std::vector<delivery::Wiring> RunDelivery::files_of_ledger() {
@@ -74,32 +127,27 @@ std::vector<delivery::Wiring> RunDelivery::files_of_ledger() {
   return wirings;
 }
 
-Status RunDelivery::subscribe(const ActionWiring& wiring, OnDelivery on_delivery) {
-  const actions::RunContext context =
-      watch::context_of_run(*trial_, *storage_, [this](std::string_view key) { return recorder_.answer_to(key); });
-  TRAINWARDEN_ASSIGN_OR_RETURN(auto subscriptions, wiring.subscribe(context));
-  for (const delivery::Subscription& subscription : subscriptions) configured_.push_back(subscription.name);
-  subscriptions_ = subscriptions.size();
-  delivery::CourierOptions options;
-  options.run_name = context.name;
-  options.run = context.path;
-  options.run_id = context.run_id;
-  options.on_delivery = std::move(on_delivery);
-  courier_ = std::make_unique<delivery::Courier>(*ledger_, std::move(subscriptions), std::move(options));
-  return {};
+Result<std::vector<delivery::Subscription>> RunDelivery::subscriptions_of(const ActionWiring& wiring) {
+  return wiring.subscribe(
+      watch::context_of_run(*trial_, *storage_, [this](std::string_view key) { return recorder_.answer_to(key); }));
 }
 
+// Whether the ledger is kept is looked at before what is in it: what was written until then is taken in.
 Status RunDelivery::poll() {
   TRAINWARDEN_RETURN_IF_ERROR(trial_->refresh());
   TRAINWARDEN_RETURN_IF_ERROR(recorder_.poll());
-  return ledger_->status();
+  if (!copy_) return ledger_->status();
+  const bool keeper_is_gone = copy_->keeper_is_gone();
+  TRAINWARDEN_RETURN_IF_ERROR(copy_->poll());
+  if (keeper_is_gone) following_ = false;
+  return {};
 }
 
 std::vector<Unconfigured> RunDelivery::unconfigured() const {
   std::vector<Unconfigured> unconfigured;
-  for (const events::SubscribedRecord& subscribed : ledger_->subscribed()) {
+  for (const events::SubscribedRecord& subscribed : source().subscribed()) {
     if (std::find(configured_.begin(), configured_.end(), subscribed.subscription) != configured_.end()) continue;
-    const auto standings = views::standings_of(ledger_->deliveries(subscribed.subscription));
+    const auto standings = views::standings_of(source().deliveries(subscribed.subscription));
     const auto waiting = std::count_if(standings.begin(), standings.end(), [](const views::DeliveryStanding& standing) {
       return views::is_pending(standing.last.state);
     });

@@ -303,12 +303,45 @@ TEST_F(EventsCommands, DeliverLeavesALedgerToItsKeeperAndGoesOnWithOtherRuns) {
   judge();
   train("second");
   const KeptLedger ledger(run_path("second"));
-  const Outcome outcome =
-      cli({"events", "deliver", "second", "first", "--json", "--on-fire", "file:path=" + (folder_ / "a").string()});
-  EXPECT_EQ(outcome.exit_code, 1);
-  const auto runs = outcome.json().at("runs");
-  EXPECT_NE(runs.at(0).at("error").get<std::string>().find("keeps the ledger"), std::string::npos) << runs;
-  EXPECT_EQ(runs.at(1).at("delivered"), 1) << runs;
+  const Outcome nothing_of_ours = cli({"events", "deliver", "second", "--json"});
+  EXPECT_EQ(nothing_of_ours.exit_code, 1);
+  const auto refused = nothing_of_ours.json().at("runs");
+  EXPECT_NE(refused.at(0).at("error").get<std::string>().find("--on-fire"), std::string::npos) << refused;
+
+  const Outcome outcome = cli({"events", "deliver", "second", "first", "--once", "--json", "--on-fire",
+                               "file:path=" + (folder_ / "a").string()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(outcome.json().at("runs").at(1).at("delivered"), 1) << outcome.out;
+}
+
+// A second handler on a running job: the run's own process keeps the ledger meanwhile.
+TEST_F(EventsCommands, DeliverFollowsARunBesideItsKeeperAndRemembersWhatItDelivered) {
+  train("first");
+  auto ledger = std::make_optional<KeptLedger>(run_path("first"));
+  ledger->append(ChangeKind::kAlert, "Hang", "", "");
+  const std::string log = (folder_ / "seen.jsonl").string();
+  const std::vector<std::string> command = {"events", "deliver", "first", "--on-fire", "file:path=" + log};
+  Background deliver(cli_command(command), folder_);
+  deliver.await_output("event 1 (Hang)");
+  const Outcome twice = cli(command);
+  EXPECT_EQ(twice.exit_code, 1) << "the same is delivered by one process";
+  EXPECT_NE(twice.err.find("another process delivers this"), std::string::npos) << twice.err;
+  ledger->append(ChangeKind::kAlert, "Divergence", "", "");
+  deliver.await_output("event 2 (Divergence)");
+  EXPECT_EQ(kill(deliver.id(), 0), 0) << "the ledger is kept, so more may come";
+  ledger->append(ChangeKind::kAlert, "LossSpike", "", "");
+  ledger.reset();
+  const Outcome outcome = deliver.wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::istringstream lines(read_file(log));
+  std::vector<std::string> ids;
+  for (std::string line; std::getline(lines, line);) ids.push_back(nlohmann::json::parse(line).at("id"));
+  ASSERT_EQ(ids.size(), 3u);
+  EXPECT_TRUE(ids[2].ends_with("-3")) << "events keep their numbers: " << ids[2];
+
+  // The keeper is gone: what was delivered beside it is not delivered again.
+  const Outcome later = cli({"events", "deliver", "first", "--json", "--on-fire", "file:path=" + log});
+  EXPECT_EQ(later.json().at("runs").at(0).at("delivered"), 0) << later.out;
 }
 
 TEST_F(EventsCommands, FollowTellsEventsAsTheyComeAndEndsWithTheLedger) {

@@ -1,0 +1,61 @@
+#include "cli/ledger_copy.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/clock.h"
+#include "base/crc32c.h"
+#include "base/text.h"
+#include "events/ledger_journal.h"
+#include "storage/local_storage.h"
+#include "store/run_folder.h"
+
+namespace trainwarden::cli {
+namespace {
+
+constexpr const char* kFolder = "deliverers";
+
+}  // namespace
+
+std::filesystem::path LedgerCopy::folder_for(const std::filesystem::path& run,
+                                             std::span<const std::string> subscriptions) {
+  std::vector<std::string> names(subscriptions.begin(), subscriptions.end());
+  std::sort(names.begin(), names.end());
+  const std::string all = fmt::format("{}", fmt::join(names, "\n"));
+  return run / kFolder / fmt::format("{:08x}", crc32c(as_bytes(all)));
+}
+
+Result<std::unique_ptr<LedgerCopy>> LedgerCopy::open(const std::filesystem::path& folder,
+                                                     const storage::Storage& run_storage, const store::RunInfo& run) {
+  auto storage = storage::open_local_storage(folder);
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto ledger, events::Ledger::open(*storage, system_clock(), run));
+  return std::unique_ptr<LedgerCopy>(new LedgerCopy(std::move(storage), std::move(ledger), run_storage, run));
+}
+
+LedgerCopy::LedgerCopy(std::unique_ptr<storage::Storage> storage, std::unique_ptr<events::Ledger> ledger,
+                       const storage::Storage& run_storage, store::RunInfo run)
+    : storage_(std::move(storage)), ledger_(std::move(ledger)), run_storage_(run_storage), run_(std::move(run)) {}
+
+Status LedgerCopy::poll() {
+  if (original_ == nullptr) {
+    if (!run_storage_.exists(store::journal_folder(events::kLedgerWriter))) return {};
+    TRAINWARDEN_ASSIGN_OR_RETURN(original_, store::JournalReader::open(run_storage_, run_, events::kLedgerWriter, {}));
+  } else {
+    TRAINWARDEN_RETURN_IF_ERROR(original_->refresh());
+  }
+  if (original_->events().size() == entries_) return ledger_->status();
+  entries_ = original_->events().size();
+  const events::LedgerContents contents = events::contents_of(*original_, run_);
+  for (std::size_t i = ledger_->last_seq(); i < contents.events.size(); ++i) ledger_->append(contents.events[i]);
+  return ledger_->status();
+}
+
+bool LedgerCopy::keeper_is_gone() const {
+  return !run_storage_.locked(store::writer_lock(events::kLedgerWriter));
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,45 @@
+// LedgerCopy: a ledger of one's own for events of a run whose ledger another process keeps: who delivers beside it has
+// a memory of its own of what became of them.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "events/ledger.h"
+#include "storage/storage.h"
+#include "store/journal_reader.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::cli {
+
+// One thread at a time.
+class LedgerCopy {
+ public:
+  // The folder of the copy for these subscriptions: the same names have the same memory.
+  static std::filesystem::path folder_for(const std::filesystem::path& run, std::span<const std::string> subscriptions);
+
+  // Takes it, or makes it. `run_storage` must outlive it. kAlreadyExists when another process delivers the same.
+  static Result<std::unique_ptr<LedgerCopy>> open(const std::filesystem::path& folder,
+                                                  const storage::Storage& run_storage, const store::RunInfo& run);
+
+  events::Ledger& ledger() { return *ledger_; }
+  // Appends the events that the run's ledger has got meanwhile, each with its own number, id and key.
+  Status poll();
+  // No process keeps the run's ledger any more.
+  bool keeper_is_gone() const;
+
+ private:
+  LedgerCopy(std::unique_ptr<storage::Storage> storage, std::unique_ptr<events::Ledger> ledger,
+             const storage::Storage& run_storage, store::RunInfo run);
+
+  std::unique_ptr<storage::Storage> storage_;
+  std::unique_ptr<events::Ledger> ledger_;
+  const storage::Storage& run_storage_;
+  const store::RunInfo run_;
+  std::unique_ptr<store::JournalReader> original_;  // null: there is none yet
+  std::size_t entries_ = 0;                         // of it, that were looked at
+};
+
+}  // namespace trainwarden::cli
