@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/table.h"
+#include "views/nearest_step.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -71,6 +72,10 @@ Result<TensorReading> read_tensor(Trial& trial, const ReadingQuery& query) {
   reading.mode = trial.mode_of(reading.step).value_or(Mode::kGlobal);
   reading.mode_step = trial.mode_step_of(reading.step).value_or(reading.step);
   TRAINWARDEN_RETURN_IF_ERROR(read_forms(trial, reading));
+  if (!reading.value) {
+    reading.nearest_whole =
+        views::nearest_step(trial.steps_of(query.tensor, Mode::kGlobal, Kept::kValue), reading.step);
+  }
   return reading;
 }
 

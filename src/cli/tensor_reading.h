@@ -21,7 +21,8 @@ struct TensorReading {
   std::optional<TensorValue> value;
   std::optional<Statistics> statistics;
   std::optional<double> scalar;
-  std::vector<SavedReduction> reductions;  // single ones
+  std::vector<SavedReduction> reductions;     // single ones
+  std::optional<std::int64_t> nearest_whole;  // where there is no value: the nearest global step that has one
 };
 
 struct ReadingQuery {

@@ -100,6 +100,12 @@ void print_picture(const TensorValue& value, const Terminal& terminal) {
   fmt::print("{}", is_vector ? render_sparkline(raster, terminal) : render_picture(raster, terminal));
 }
 
+std::string nearest_text(const TensorReading& reading) {
+  if (!reading.nearest_whole) return "";
+  return fmt::format("; the nearest step that has them is {} (--step {} without --mode)", *reading.nearest_whole,
+                     *reading.nearest_whole);
+}
+
 void print_for_people(const TensorReading& reading, const ValueOptions& options) {
   const std::string type = reading.shape ? fmt::format("{} {}  ", name(reading.dtype), reading.shape->to_string()) : "";
   fmt::print("{}  {}step {} ({} {})  {}\n", printable(reading.tensor), type, reading.step, name(reading.mode),
@@ -112,14 +118,15 @@ void print_for_people(const TensorReading& reading, const ValueOptions& options)
   if (reading.value) {
     print_picture(*reading.value, output_terminal(options.color));
   } else {
-    fmt::print("The elements were not kept at this step, only the {}.\n", form_of(reading));
+    fmt::print("The elements were not kept at this step, only the {}{}.\n", form_of(reading), nearest_text(reading));
   }
 }
 
 Status export_npy(const TensorReading& reading, const std::string& file) {
   if (!reading.value) {
-    return Status(Code::kOutOfRange, fmt::format("\"{}\" was not kept whole at step {}, only its {}; nothing to write",
-                                                 printable(reading.tensor), reading.step, form_of(reading)));
+    return Status(Code::kOutOfRange,
+                  fmt::format("\"{}\" was not kept whole at step {}, only its {}{}; nothing to write",
+                              printable(reading.tensor), reading.step, form_of(reading), nearest_text(reading)));
   }
   TRAINWARDEN_RETURN_IF_ERROR(transfer::write_npy(file, *reading.value));
   const DType written = transfer::npy_dtype(reading.dtype);
