@@ -53,6 +53,7 @@ source_checks() {
   check "imports of the page keep to its floors" $python scripts/check_page_floors.py
   check "every test is registered" $python scripts/check_tests_registered.py
   check "public headers compile alone" $python scripts/check_headers.py
+  check "the command line prints through one place" $python scripts/check_output.py
   check "links of the documents lead somewhere" $python scripts/check_links.py
   check "sources are formatted (./dev format)" check_format
 }

@@ -64,6 +64,8 @@ struct ExportOptions {
   // Write to `out` although it holds something: files of the same names are replaced, nothing is removed. Without it
   // only a folder is taken that is empty, or that holds an unfinished export of the same run: that goes on.
   bool force = false;
+  // Without the texts of the training: elements that are texts (tokens, say), and in json the labels and the path.
+  bool texts = true;
   bool record_crc = false;            // smdebug: true checksums, which TensorFlow reads and smdebug by default does not
   std::vector<std::string> images{};  // tensorboard: patterns of the tensors that are also shown as images
   std::stop_token stop{};             // leaves off after the current step

@@ -26,9 +26,9 @@ struct Free {
   void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
 };
 
-// Working memory of a search. One for each thread; no pattern needs more than one pair, since only "found" is asked.
+// Working memory of a search. One for each thread; the match and its first group are all that is asked for.
 pcre2_match_data* thread_match_data() {
-  thread_local const std::unique_ptr<pcre2_match_data, Free> data(pcre2_match_data_create(1, nullptr));
+  thread_local const std::unique_ptr<pcre2_match_data, Free> data(pcre2_match_data_create(2, nullptr));
   return data.get();
 }
 
@@ -59,6 +59,15 @@ PCRE2_SPTR as_units(std::string_view text) {
 struct Pattern::Compiled {
   std::unique_ptr<pcre2_code, Free> code;
   mutable std::atomic<bool> given_up = false;  // on any text: said once
+
+  // As pcre2_match().
+  int search(std::string_view text, std::size_t from) const {
+    const auto match = [&](std::uint32_t options) {
+      return pcre2_match(code.get(), as_units(text), text.size(), from, options, thread_match_data(), match_context());
+    };
+    const int outcome = match(0);
+    return outcome == PCRE2_ERROR_JIT_STACKLIMIT ? match(PCRE2_NO_JIT) : outcome;
+  }
 };
 
 Result<Pattern> Pattern::compile(std::string_view expression) {
@@ -77,18 +86,24 @@ Result<Pattern> Pattern::compile(std::string_view expression) {
 }
 
 bool Pattern::found_in(std::string_view text) const {
-  const auto search = [&](std::uint32_t options) {
-    return pcre2_match(compiled_->code.get(), as_units(text), text.size(), 0, options, thread_match_data(),
-                       match_context());
-  };
-  int outcome = search(0);
-  if (outcome == PCRE2_ERROR_JIT_STACKLIMIT) outcome = search(PCRE2_NO_JIT);
+  const int outcome = compiled_->search(text, 0);
   if (outcome >= 0) return true;
   if (outcome != PCRE2_ERROR_NOMATCH && !compiled_->given_up.exchange(true)) {
     log(LogLevel::kWarning, "pattern \"{}\" was given up on a text of {} bytes and counts as not found: {}",
         printable(expression_), text.size(), error_message(outcome));
   }
   return false;
+}
+
+std::optional<Pattern::Span> Pattern::find(std::string_view text, std::size_t from) const {
+  const int outcome = from > text.size() ? PCRE2_ERROR_NOMATCH : compiled_->search(text, from);
+  if (outcome < 0) return std::nullopt;
+  const PCRE2_SIZE* places = pcre2_get_ovector_pointer(thread_match_data());
+  const bool has_group = outcome != 1 && places[2] != PCRE2_UNSET;  // 1: the match alone is known
+  const Span span = has_group ? Span{places[2], places[3]} : Span{places[0], places[1]};
+  // A look-behind with \K may match before where the search began.
+  if (span.begin < from || span.end < span.begin) return std::nullopt;
+  return span;
 }
 
 Result<PatternSet> PatternSet::compile(const std::vector<std::string>& expressions) {

@@ -2,7 +2,9 @@
 // them).
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,14 @@ class Pattern {
 
   // Found anywhere in `text`? A search that would backtrack without end is given up as "not found" and logged.
   bool found_in(std::string_view text) const;
+
+  // Where the first match from `from` on lies: that of group 1 when the pattern has such a group and it took part.
+  // Nothing as found_in() says false, but a search that is given up says nothing of it.
+  struct Span {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  std::optional<Span> find(std::string_view text, std::size_t from) const;
 
   const std::string& expression() const { return expression_; }
 

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/code_point.h"
+
 namespace trainwarden {
 namespace {
 
@@ -41,34 +43,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::swap(last, row);
   }
   return last[b.size()];
-}
-
-struct CodePoint {
-  char32_t value = 0;
-  std::size_t bytes = 0;  // 0: broken
-};
-
-// The code point at the front of `text`, as RFC 3629 allows it: no overlong forms, no surrogates.
-CodePoint decode_utf8(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return {};
-  char32_t value = lead & (0xff >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    const auto next = static_cast<unsigned char>(text[i]);
-    if ((next & 0xc0) != 0x80) return {};
-    value = (value << 6) | (next & 0x3f);
-  }
-  constexpr std::array<char32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < kSmallest[bytes] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) return {};
-  return {value, bytes};
-}
-
-// Control characters, and the marks that change the direction in which a terminal writes.
-bool drives_terminal(char32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2066 && c <= 0x2069);
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ TEST(Text, PrintableKeepsTextAndShowsTheRest) {
   EXPECT_EQ(printable("a\nb\x1b[0m\x7f"), "a\\x0Ab\\x1B[0m\\x7F");
   EXPECT_EQ(printable("\xc2\x9b"), "\\xC2\\x9B");           // the one-character form of ESC [
   EXPECT_EQ(printable("\xe2\x80\xae"), "\\xE2\\x80\\xAE");  // writes from right to left
+  EXPECT_EQ(printable("\xd8\x9c"), "\\xD8\\x9C");           // ARABIC LETTER MARK, another mark of direction
   EXPECT_EQ(printable("\xff"), "\\xFF");
   EXPECT_EQ(printable("\xc0\xaf"), "\\xC0\\xAF");                    // overlong '/'
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xED\\xA0\\x80");           // half a surrogate pair

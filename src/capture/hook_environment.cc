@@ -42,6 +42,9 @@ constexpr const char* kWhatVariables[] = {"TRAINWARDEN_CONFIG",   "SMDEBUG_CONFI
 // What the rules that judge the run need; `trainwarden run` says it.
 constexpr const char* kNeedsVariable = "TRAINWARDEN_NEEDS";
 
+// What is recorded with the run: an object with a text for each name. `trainwarden run --label` says it.
+constexpr const char* kLabelsVariable = "TRAINWARDEN_LABELS";
+
 // What every training has, at a price that nobody notices; nothing of it when rules say what they need.
 constexpr double kAttachBudget = 0.01;
 HookOptions attach_defaults(bool with_needs) {
@@ -145,6 +148,13 @@ Status overlay_needs(const Environment& environment, HookOptions& options) {
   return overlay_json(fmt::format("{{\"needs\": {}}}", *needs), kNeedsVariable, options);
 }
 
+// Words on the run, by name beside those of the configuration.
+Status overlay_labels(const Environment& environment, HookOptions& options) {
+  const auto labels = EnvironmentReader(environment).text(kLabelsVariable);
+  if (!labels) return {};
+  return overlay_json(fmt::format("{{\"labels\": {}}}", *labels), kLabelsVariable, options);
+}
+
 void set_interval(SavePolicy& policy, std::int64_t save_interval) {
   for (auto& schedule : policy.by_mode) {
     if (!schedule) schedule.emplace();
@@ -203,6 +213,7 @@ Status overlay_variables(const Environment& environment, HookOptions& options) {
   if (const auto pattern = reader.text("TRAINWARDEN_INCLUDE")) options.include = {std::string(*pattern)};
   reader.read("TRAINWARDEN_KEEP", options.keep, parse_keep);
   TRAINWARDEN_RETURN_IF_ERROR(overlay_needs(environment, options));
+  TRAINWARDEN_RETURN_IF_ERROR(overlay_labels(environment, options));
 
   reader.read("TRAINWARDEN_BUDGET", options.budget, parse_share);
   reader.read("TRAINWARDEN_INCLUDE_WORKERS", options.include_workers, parse_include_workers);

@@ -8,11 +8,15 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/log.h"
+#include "base/secret_mask.h"
 #include "base/text.h"
 
 namespace trainwarden::capture {
@@ -33,16 +37,23 @@ std::string host_name() {
   return printable(name.data());
 }
 
-// As the system shows it; empty where it does not.
+// As the system shows it, without secrets; empty where it does not.
 std::vector<std::string> command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::vector<std::string> arguments;
   std::size_t begin = 0;
   for (std::size_t end; (end = text.find('\0', begin)) != std::string::npos; begin = end + 1) {
-    arguments.push_back(printable(std::string_view(text).substr(begin, end - begin)));
+    arguments.push_back(text.substr(begin, end - begin));
   }
+  arguments = process_mask().mask.arguments(std::move(arguments));
+  for (std::string& argument : arguments) argument = printable(argument);
   return arguments;
+}
+
+std::map<std::string, std::string> masked(std::map<std::string, std::string> labels) {
+  for (auto& [name, value] : labels) value = process_mask().mask.value(name, value);
+  return labels;
 }
 
 }  // namespace
@@ -55,7 +66,10 @@ Result<store::RunInfo> describe_run(const HookOptions& options, const Clock& clo
   info.code_version = options.code_version;
   info.host = host_name();
   info.command = command_line();
-  info.labels = options.labels;
+  info.labels = masked(options.labels);
+  if (const Status& status = process_mask().status; !status.ok()) {
+    log(LogLevel::kWarning, "only the known shapes of secrets are masked: {}", status.message());
+  }
   return info;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
 #include "cli/known_rules.h"
+#include "cli/output.h"
 #include "cli/test_alert.h"
 #include "cli/wiring_view.h"
 #include "storage/memory_storage.h"
@@ -65,10 +66,10 @@ int check_action_file(const std::string& file, const std::vector<std::string>& o
     for (const NamedSecret& secret : secrets) places.push_back(json_of(secret));
     print_json({{"file", file}, {"on", list}, {"secrets", places}});
   } else if (actions.empty()) {
-    fmt::print("{} leads to no action: it has no [[on]]\n", printable(file));
+    emit("{} leads to no action: it has no [[on]]\n", file);
   } else {
-    fmt::print("{}", wiring_table(actions));
-    if (!secrets.empty()) fmt::print("\n{}", secret_table(secrets));
+    emit("{}", Lines{wiring_table(actions)});
+    if (!secrets.empty()) emit("\n{}", Lines{secret_table(secrets)});
   }
   const bool all_readable =
       std::all_of(secrets.begin(), secrets.end(), [](const NamedSecret& secret) { return secret.status.ok(); });
@@ -115,9 +116,9 @@ std::vector<Tested> send_tests(const LoadedFile& loaded, const std::string& name
     tested.push_back({subscription, subscription->action->run(test_notice(alert, *subscription), {})});
     if (as_json) continue;
     const actions::ActionOutcome& outcome = tested.back().outcome;
-    fmt::print("{} ({} {}): {}{}{}{}{}\n", printable(subscription->name), subscription->action->name(),
-               printable(subscription->action->place()), outcome_name(outcome), outcome.answer.empty() ? "" : ", ",
-               printable(outcome.answer), outcome.status.ok() ? "" : ": ", printable(outcome.status.message()));
+    emit("{} ({} {}): {}{}{}{}{}\n", subscription->name, subscription->action->name(), subscription->action->place(),
+         outcome_name(outcome), outcome.answer.empty() ? "" : ", ", outcome.answer, outcome.status.ok() ? "" : ": ",
+         outcome.status.message());
     std::fflush(stdout);
   }
   return tested;

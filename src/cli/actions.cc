@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "cli/table.h"
 
@@ -36,15 +37,15 @@ Json json_of(const actions::ActionKind& kind) {
 }
 
 void print_kind(const actions::ActionKind& kind) {
-  fmt::print("{}\n  {}\n\n", kind.name, kind.summary);
+  emit("{}\n  {}\n\n", kind.name, Lines{kind.summary});
   Table table({{"PARAMETER"}, {"DEFAULT"}, {"MEANING"}});
   for (const actions::ActionParameterDescription& parameter : kind.parameters) {
     const std::string value = parameter.default_value.empty() ? "-" : parameter.default_value;
     table.add_row({parameter.name, parameter.required ? "(required)" : value, parameter.description});
   }
-  if (!table.empty()) fmt::print("{}\n", table.to_string());
-  fmt::print("Use it with --on-fire {}[:PARAMETER=VALUE,...] of `run` and `watch`, or in a file: --actions FILE.\n",
-             kind.name);
+  if (!table.empty()) emit("{}\n", Lines{table.to_string()});
+  emit("Use it with --on-fire {}[:PARAMETER=VALUE,...] of `run` and `watch`, or in a file: --actions FILE.\n",
+       kind.name);
 }
 
 void print_kinds(const std::vector<actions::ActionKind>& kinds) {
@@ -54,8 +55,8 @@ void print_kinds(const std::vector<actions::ActionKind>& kinds) {
     for (const auto& parameter : kind.parameters) names.push_back(parameter.name);
     table.add_row({kind.name, kind.summary, fmt::format("{}", fmt::join(names, ", "))});
   }
-  fmt::print("{}\n", table.to_string());
-  fmt::print(
+  emit("{}\n", Lines{table.to_string()});
+  emit(
       "`{0} actions NAME` tells all about one. Wire them to rules with --on-fire ACTION[:PARAMETER=VALUE,...] of "
       "`run`\n"
       "and `watch`, or in a file with --actions FILE; `{0} actions --check FILE` says what such a file would do.\n",
@@ -89,7 +90,7 @@ int list_kinds(const ActionsOptions& options) {
 
 int act(const ActionsOptions& options) {
   if (options.markdown) {
-    fmt::print("{}", action_reference(all_action_kinds()));
+    emit("{}", Lines{action_reference(all_action_kinds())});
     return kExitFine;
   }
   if (!options.check.empty()) return check_action_file(options.check, options.rules, options.json);

@@ -12,6 +12,7 @@
 #include "cli/color_option.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 
 namespace trainwarden::cli {
@@ -106,9 +107,9 @@ Status show_query(const RunAttention& attention, const AttnOptions& options, con
   question.queries = {choice.query};
   TRAINWARDEN_ASSIGN_OR_RETURN(const HeadLook look, look_at_heads(attention, question));
   if (!options.json) {
-    fmt::print("{}", describe_head(look, layer, wanted));
-    if (!choice.note.empty()) fmt::print("{}\n", choice.note);
-    fmt::print("{}", render_query(look, options.top, output_terminal(options.color)));
+    emit("{}", Lines{describe_head(look, layer, wanted)});
+    if (!choice.note.empty()) emit("{}\n", choice.note);
+    emit("{}", Lines{render_query(look, options.top, output_terminal(options.color))});
     return {};
   }
   Json document = head_json(attention, look, layer);
@@ -133,7 +134,7 @@ Status show_head(const RunAttention& attention, const AttnOptions& options, std:
   question.first = options.first;
   TRAINWARDEN_ASSIGN_OR_RETURN(const HeadLook look, look_at_heads(attention, question));
   if (!options.json) {
-    fmt::print("{}{}", describe_head(look, layer, wanted), render_head(look, output_terminal(options.color)));
+    emit("{}{}", Lines{describe_head(look, layer, wanted)}, Painted{render_head(look, output_terminal(options.color))});
     return {};
   }
   Json document = head_json(attention, look, layer);
@@ -150,10 +151,10 @@ Status show_metrics(const RunAttention& attention, const AttnOptions& options, s
                                               kMetricNames.begin());
   const std::vector<SurveyedHead> heads = list_heads(look.atlas->survey, *map, options.layer, order);
   if (!options.json) {
-    fmt::print("step {} ({} {})  item {}  {} tokens  by {}\n", look.place.step, name(look.place.mode),
-               look.place.mode_step, options.item, look.atlas->query_length, options.sort);
-    if (!look.atlas->note.empty()) fmt::print("{}\n", printable(look.atlas->note));
-    fmt::print("{}", render_heads(heads));
+    emit("step {} ({} {})  item {}  {} tokens  by {}\n", look.place.step, name(look.place.mode), look.place.mode_step,
+         options.item, look.atlas->query_length, options.sort);
+    if (!look.atlas->note.empty()) emit("{}\n", look.atlas->note);
+    emit("{}", Lines{render_heads(heads)});
     return {};
   }
   Json document = place_json(attention, look.place);
@@ -175,7 +176,7 @@ Status show(const AttnOptions& options) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, open_attention(options));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto map, attention.map());
   if (map->layers.empty()) return {Code::kFailedPrecondition, map->note};
-  if (!map->note.empty()) fmt::print(stderr, "{}\n", map->note);
+  if (!map->note.empty()) emit(stderr, "{}\n", map->note);
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto step, wanted_step(attention, options));
   return options.metrics ? show_metrics(attention, options, step) : show_head(attention, options, step);
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "cli/output.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -18,7 +19,7 @@ std::string left_out_text(const format::BudgetEvent& event) {
   if (event.interval_factor > 1) {
     parts.push_back(fmt::format("save intervals are {} times as long", event.interval_factor));
   }
-  if (!event.dropped.empty()) parts.push_back(printable(fmt::format("without {}", fmt::join(event.dropped, ", "))));
+  if (!event.dropped.empty()) parts.push_back(fmt::format("without {}", fmt::join(event.dropped, ", ")));
   return fmt::format("{}: {}", name(event.mode), fmt::join(parts, "; "));
 }
 
@@ -43,10 +44,10 @@ void print_bills(std::FILE* stream, const std::vector<views::WorkerBill>& bills)
   for (const views::WorkerBill& bill : bills) {
     const format::BudgetEvent& newest = bill.newest();
     const std::string budget = newest.budget > 0 ? fmt::format(", budget {}", percent(newest.budget)) : "";
-    fmt::print(stream, "capture{}: {} of the training's time{}, as of step {}\n",
-               bills.size() > 1 ? " of " + bill.worker : "", percent(bill.share()), budget, newest.global_step);
+    emit(stream, "capture{}: {} of the training's time{}, as of step {}\n",
+         bills.size() > 1 ? " of " + bill.worker : "", percent(bill.share()), budget, newest.global_step);
     for (const auto& [mode, event] : bill.by_mode) {
-      if (event.interval_factor > 1 || !event.dropped.empty()) fmt::print(stream, "  {}\n", left_out_text(event));
+      if (event.interval_factor > 1 || !event.dropped.empty()) emit(stream, "  {}\n", left_out_text(event));
     }
   }
 }

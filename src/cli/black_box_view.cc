@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "cli/output.h"
 #include "cli/table.h"
 
 namespace trainwarden::cli {
@@ -68,10 +68,9 @@ void print_black_boxes(std::FILE* out, const std::vector<views::BlackBox>& dumps
   if (dumps.empty()) return;
   Table table({{"BLACK BOX"}, {"WHY"}, {"STEPS"}, {"BATCH TO SKIP"}});
   for (const views::BlackBox& dump : dumps) {
-    table.add_row(
-        {printable(dump.path), printable(why_text(dump.replay)), steps_text(dump.replay), skip_text(dump.replay)});
+    table.add_row({dump.path, why_text(dump.replay), steps_text(dump.replay), skip_text(dump.replay)});
   }
-  fmt::print(out, "\n{}", table.to_string());
+  emit(out, "\n{}", Lines{table.to_string()});
 }
 
 }  // namespace trainwarden::cli

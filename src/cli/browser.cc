@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/child_process.h"
+#include "cli/output.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -40,14 +41,14 @@ BrowserPage::~BrowserPage() {
 void BrowserPage::open(const std::string& link, const SignalRelay& relay) {
   file_ = write_private(page_that_leads_to(link));
   if (file_.empty()) {
-    fmt::print(stderr, "trainwarden: warning: cannot write what the browser is to open: {}; open the link yourself\n",
-               std::strerror(errno));
+    emit(stderr, "trainwarden: warning: cannot write what the browser is to open: {}; open the link yourself\n",
+         std::strerror(errno));
     return;
   }
   // What it prints is the browser's own affair.
   const auto opener = ChildProcess::start({.command = {"xdg-open", file_.string()}, .output = "/dev/null"}, relay);
   if (opener.ok()) return;
-  fmt::print(stderr, "trainwarden: warning: {}; open the link yourself\n", opener.status().message());
+  emit(stderr, "trainwarden: warning: {}; open the link yourself\n", opener.status().message());
 }
 
 }  // namespace trainwarden::cli

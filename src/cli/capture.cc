@@ -8,11 +8,11 @@
 #include "actions/request.h"
 #include "base/clock.h"
 #include "base/pause.h"
-#include "base/text.h"
 #include "cli/bill_view.h"
 #include "cli/capture_form.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "cli/table.h"
 #include "format/capture_events.h"
@@ -94,10 +94,9 @@ void show(const Trial& trial, bool as_json) {
   }
   Table table({{"COLLECTION"}, {"EVERY", Align::kRight}, {"KEPT AS"}});
   for (const Collection& collection : collections) {
-    table.add_row(
-        {printable(collection.name), interval_text(*collection.save), keep_text(collection.keep.value_or(KeepForm()))});
+    table.add_row({collection.name, interval_text(*collection.save), keep_text(collection.keep.value_or(KeepForm()))});
   }
-  fmt::print("{}", table.to_string());
+  emit("{}", Lines{table.to_string()});
   print_bills(stdout, bills);
 }
 
@@ -142,16 +141,16 @@ Result<CaptureOutcome> await_answers(const std::string& key, Trial& trial, doubl
 void print_outcome(const CaptureOutcome& outcome) {
   for (const auto& [worker, answer] : outcome.answers) {
     if (answer.accepted) {
-      fmt::print("{}: from step {} on\n", worker, answer.global_step);
+      emit("{}: from step {} on\n", worker, answer.global_step);
     } else {
-      fmt::print("{}: refused: {}\n", worker, printable(answer.error));
+      emit("{}: refused: {}\n", worker, answer.error);
     }
   }
   for (const std::string& worker : outcome.silent) {
-    fmt::print("{}: no answer yet; it answers when its next step begins, and the request stays\n", worker);
+    emit("{}: no answer yet; it answers when its next step begins, and the request stays\n", worker);
   }
   if (outcome.answers.empty() && outcome.silent.empty()) {
-    fmt::print("no worker answered: none has begun to write, or the training has ended\n");
+    emit("no worker answered: none has begun to write, or the training has ended\n");
   }
 }
 

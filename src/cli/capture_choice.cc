@@ -28,6 +28,11 @@ Result<HookOptions> resolve(const Variables& variables) {
   });
 }
 
+// The run keeps its name there, which is what TensorBoard calls it.
+Board beneath(const std::filesystem::path& logdir, const std::filesystem::path& run) {
+  return {logdir / run.filename(), logdir};
+}
+
 Variables variables_of(const CaptureChoice& choice) {
   Variables variables;
   const auto set = [&](const char* variable, std::string value) {
@@ -54,12 +59,15 @@ Result<std::map<std::string, std::string>> CaptureChoice::environment(Variables 
   return variables;
 }
 
-Result<std::filesystem::path> CaptureChoice::tensorboard_dir(const std::filesystem::path& run) const {
-  if (!tensorboard.empty()) return std::filesystem::path(tensorboard);
+Result<Board> CaptureChoice::board(const std::filesystem::path& run) const {
+  if (!tensorboard.empty()) return beneath(tensorboard, run);
   Variables variables = variables_of(*this);
   variables["TRAINWARDEN_RUN_DIR"] = run.string();
   TRAINWARDEN_ASSIGN_OR_RETURN(const HookOptions options, resolve(variables));
-  return options.tensorboard_dir;
+  if (options.tensorboard_dir.empty()) return Board();
+  // In the run's own folder it has that for itself.
+  if (options.tensorboard_dir.parent_path() == run) return Board{options.tensorboard_dir, options.tensorboard_dir};
+  return beneath(options.tensorboard_dir, run);
 }
 
 void add_capture_options(CLI::App& command, CaptureChoice& choice) {

@@ -11,6 +11,12 @@
 
 namespace trainwarden::cli {
 
+// Where a run is shown to TensorBoard. Runs that are shown in the same folder have a folder of their own beneath it.
+struct Board {
+  std::filesystem::path folder;  // what the run's files lie in; empty: it is not shown
+  std::filesystem::path logdir;  // what to start TensorBoard with
+};
+
 struct CaptureChoice {
   std::string config;
   std::string budget;
@@ -25,9 +31,8 @@ struct CaptureChoice {
   // without a hook.
   // `others`: variables that are set for the program besides.
   Result<std::map<std::string, std::string>> environment(std::map<std::string, std::string> others = {}) const;
-  // Where the run in `run` is to be shown to TensorBoard, as these options, the configuration and the environment say;
-  // empty: nowhere.
-  Result<std::filesystem::path> tensorboard_dir(const std::filesystem::path& run) const;
+  // Where the run in `run` is to be shown to TensorBoard, as these options, the configuration and the environment say.
+  Result<Board> board(const std::filesystem::path& run) const;
 };
 
 void add_capture_options(CLI::App& command, CaptureChoice& choice);

@@ -32,6 +32,14 @@ TEST(CaptureChoice, SeveralPatternsAreOne) {
   EXPECT_EQ(choice.environment().value_or({}), (Variables{{"TRAINWARDEN_INCLUDE", "(?:^a|b)|(?:c,d)"}}));
 }
 
+TEST(CaptureChoice, RunsThatAreShownInOneFolderHaveOneOfTheirOwnBeneathIt) {
+  const CaptureChoice choice{.tensorboard = "board"};
+  const Board board = choice.board("runs/first").value_or({});
+  EXPECT_EQ(board.folder, "board/first");
+  EXPECT_EQ(board.logdir, "board");
+  EXPECT_EQ(CaptureChoice().board("runs/first").value_or({"?", "?"}).folder, "");
+}
+
 TEST(CaptureChoice, WhatTheHookWouldRefuseIsAnError) {
   for (const CaptureChoice& choice :
        {CaptureChoice{.budget = "much"}, CaptureChoice{.include = {"("}}, CaptureChoice{.save_interval = "0"},

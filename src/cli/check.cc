@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "cli/check_runs.h"
 #include "cli/command.h"
 #include "cli/dry_run.h"
 #include "cli/exit_code.h"
+#include "cli/output.h"
 #include "cli/rule_report.h"
 #include "cli/run_locator.h"
 #include "cli/status_line.h"
@@ -33,7 +33,7 @@ Result<CheckPlan> make_plan(const CheckOptions& options) {
   plan.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(std::thread::hardware_concurrency());
   TRAINWARDEN_ASSIGN_OR_RETURN(LocatedRuns located, locate_runs(options.runs, runs_folder(options.folder)));
   const std::string note = left_out_note(located);
-  if (!note.empty()) fmt::print(stderr, "trainwarden: note: {}\n", note);
+  if (!note.empty()) emit(stderr, "trainwarden: note: {}\n", note);
   plan.runs = std::move(located.runs);
   return plan;
 }
@@ -51,9 +51,9 @@ void print_many(const std::vector<CheckedRun>& runs) {
   Table table({{"RUN"}, {"STEPS UP TO", Align::kRight}, {"FIRED"}});
   for (const CheckedRun& run : runs) {
     const std::string found = run.status.ok() ? fired_text(run.report) : "error: " + run.status.message();
-    table.add_row({printable(run_name(run.path)), std::to_string(run.last_judged_step), printable(found)});
+    table.add_row({run_name(run.path), std::to_string(run.last_judged_step), found});
   }
-  fmt::print("{}", table.to_string());
+  emit("{}", Lines{table.to_string()});
 }
 
 void print_checked(const std::vector<CheckedRun>& runs, bool json) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/output.h"
 #include "cli/table.h"
 
 namespace trainwarden::cli {
@@ -41,9 +42,9 @@ void print_checkpoints(std::FILE* out, const std::vector<views::WorkerCheckpoint
   for (const views::WorkerCheckpoint& checkpoint : checkpoints) {
     const format::CheckpointEvent& event = checkpoint.event;
     table.add_row({outcome_text(event), std::to_string(event.global_step), checkpoint.worker,
-                   printable(event.reason.empty() ? event.requested_by : event.reason)});
+                   event.reason.empty() ? event.requested_by : event.reason});
   }
-  fmt::print(out, "\n{}", table.to_string());
+  emit(out, "\n{}", Lines{table.to_string()});
 }
 
 }  // namespace trainwarden::cli

@@ -1,9 +1,9 @@
 // `trainwarden completion`: a completion script for the user's shell.
-#include <fmt/format.h>
 
 #include "cli/command.h"
 #include "cli/completion_script.h"
 #include "cli/exit_code.h"
+#include "cli/output.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -16,11 +16,11 @@ struct CompletionOptions {
 int act(const CompletionOptions& options) {
   const std::vector<CompletionCommand> commands = describe_commands(*options.app);
   if (options.shell == "zsh") {
-    fmt::print("{}", zsh_completion(commands));
+    emit("{}", Painted{zsh_completion(commands)});
   } else if (options.shell == "fish") {
-    fmt::print("{}", fish_completion(commands));
+    emit("{}", Painted{fish_completion(commands)});
   } else {
-    fmt::print("{}", bash_completion(commands));
+    emit("{}", Painted{bash_completion(commands)});
   }
   return kExitFine;
 }

@@ -6,10 +6,10 @@
 #include <fmt/ranges.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/follow_up.h"
+#include "cli/output.h"
 #include "cli/picture.h"
 #include "cli/rule_choice.h"
 #include "cli/run_locator.h"
@@ -72,9 +72,9 @@ std::string act_name(const fs::path& folder, const std::string& word) {
 }
 
 void print_command(const Act& act) {
-  fmt::print("$ {} run --name {}", typed_program(), act.name);
-  for (const std::string& rule : act.rules) fmt::print(" --rule {}", rule);
-  fmt::print("{} -- {}\n\n", act.stop_on_fire ? " --on-fire stop" : "", fmt::join(act.program, " "));
+  emit("$ {} run --name {}", typed_program(), act.name);
+  for (const std::string& rule : act.rules) emit(" --rule {}", rule);
+  emit("{} -- {}\n\n", act.stop_on_fire ? " --on-fire stop" : "", fmt::join(act.program, " "));
   std::fflush(stdout);
 }
 
@@ -118,23 +118,23 @@ void print_accuracy(Trial& trial) {
   const std::vector<std::int64_t> steps = trial.steps_of(kAccuracy);
   if (steps.empty()) return;
   if (const auto accuracy = trial.scalar(kAccuracy, steps.back()); accuracy.ok()) {
-    fmt::print("\nIt puts {:.1f} % of the test images into the right class.\n", *accuracy * 100);
+    emit("\nIt puts {:.1f} % of the test images into the right class.\n", *accuracy * 100);
   }
 }
 
 void print_filters(Trial& trial) {
-  fmt::print("\nThe filters of the first layer, at the first step that was kept and at the last:\n");
+  emit("\nThe filters of the first layer, at the first step that was kept and at the last:\n");
   const Terminal terminal = terminal_of(stdout);
   const PictureSize size = picture_size(terminal);
   for (const TensorReading& reading : first_and_last_filters(trial)) {
-    fmt::print("\n{} at step {}\n", kFilters, reading.step);
+    emit("\n{} at step {}\n", kFilters, reading.step);
     const std::vector<double> elements = reading.value->to_doubles();
-    fmt::print("{}", render_picture(lay_out(elements, reading.value->shape, size.rows, size.columns), terminal));
+    emit("{}", Painted{render_picture(lay_out(elements, reading.value->shape, size.rows, size.columns), terminal)});
   }
 }
 
 int play_first_act(const fs::path& program, const DemoOptions& options, const fs::path& folder) {
-  fmt::print("Act one: a convolutional network learns FashionMNIST, and three rules watch.\n\n");
+  emit("Act one: a convolutional network learns FashionMNIST, and three rules watch.\n\n");
   const Act act{act_name(folder, "demo-healthy"),
                 program_command(program, options, "0.1"),
                 {"VanishingGradient", "ExplodingTensor", "LossNotDecreasing:num_steps=200"}};
@@ -151,32 +151,31 @@ int play_first_act(const fs::path& program, const DemoOptions& options, const fs
 void print_what_happened(const ProgramResult& result, const Trial& trial) {
   const rules::VerdictRecord& verdict = result.watch.report.fired.front();
   const std::int64_t last_step = trial.last_complete_step();
-  fmt::print("What happened\n");
+  emit("What happened\n");
   print_verdict(stdout, verdict);
-  fmt::print("  Trainwarden asked the training to stop. Its last step was {}; the verdict is on step {}.\n", last_step,
-             verdict.place.global_step);
+  emit("  Trainwarden asked the training to stop. Its last step was {}; the verdict is on step {}.\n", last_step,
+       verdict.place.global_step);
 }
 
 void print_where_and_next(const Act& act, const fs::path& folder, const WatchResult& watch) {
   const fs::path run = folder / act.name;
   const rules::VerdictRecord& verdict = watch.report.fired.front();
   const std::string typed = typed_run(run);
-  fmt::print("\nWhere the evidence lies\n");
-  fmt::print("  tensors     {}\n", (run / store::journal_folder(store::worker_name(0))).string());
-  fmt::print("  verdicts    {}\n", (run / store::journal_folder(watch.journal)).string());
-  fmt::print("  its output  {}\n", (folder / (act.name + ".log")).string());
-  fmt::print("\nWhat to type next\n");
-  fmt::print("  {} show {}\n", typed_program(), typed);
+  emit("\nWhere the evidence lies\n");
+  emit("  tensors     {}\n", (run / store::journal_folder(store::worker_name(0))).string());
+  emit("  verdicts    {}\n", (run / store::journal_folder(watch.journal)).string());
+  emit("  its output  {}\n", (folder / (act.name + ".log")).string());
+  emit("\nWhat to type next\n");
+  emit("  {} show {}\n", typed_program(), typed);
   if (!verdict.verdict.evidence.empty()) {
     const Evidence& evidence = verdict.verdict.evidence.front();
-    fmt::print("  {} value {} '{}' --step {}\n", typed_program(), typed, printable(evidence.tensor),
-               evidence.global_step);
+    emit("  {} value {} '{}' --step {}\n", typed_program(), typed, evidence.tensor, evidence.global_step);
   }
-  fmt::print("  {0} check {1} --rule ExplodingTensor\n  {0} ls\n", typed_program(), typed);
+  emit("  {0} check {1} --rule ExplodingTensor\n  {0} ls\n", typed_program(), typed);
 }
 
 int play_second_act(const fs::path& program, const DemoOptions& options, const fs::path& folder) {
-  fmt::print("\nAct two: the same network with a learning rate of 10; the first rule that fires may stop it.\n\n");
+  emit("\nAct two: the same network with a learning rate of 10; the first rule that fires may stop it.\n\n");
   const Act act{act_name(folder, "demo-ruinous"),
                 program_command(program, options, "10"),
                 {"VanishingGradient", "ExplodingTensor", "LossNotDecreasing"},

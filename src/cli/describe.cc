@@ -1,11 +1,11 @@
 // `trainwarden describe`: a run and its rules in the words of SageMaker's describe_training_job().
-#include <fmt/format.h>
 
 #include "base/rfc3339.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "events/description.h"
 
@@ -43,21 +43,20 @@ std::string lasted_text(const Json& transition) {
 void print_head(const Json& job) {
   const std::string status = shown_field(job, "TrainingJobStatus");
   const std::string secondary = shown_field(job, "SecondaryStatus");
-  fmt::print("{}  {}", shown_field(job, "TrainingJobName"), status);
-  if (secondary != status) fmt::print(" ({})", secondary);
-  if (job.contains("FailureReason")) fmt::print(": {}", shown_field(job, "FailureReason"));
-  fmt::print("\n");
+  emit("{}  {}", shown_field(job, "TrainingJobName"), status);
+  if (secondary != status) emit(" ({})", secondary);
+  if (job.contains("FailureReason")) emit(": {}", shown_field(job, "FailureReason"));
+  emit("\n");
   if (job.contains("StopReason")) {
     const Json& stop = job["StopReason"];
-    fmt::print("asked to stop by {}: {}\n", shown_field(stop, "RequestedBy"), shown_field(stop, "Reason"));
+    emit("asked to stop by {}: {}\n", shown_field(stop, "RequestedBy"), shown_field(stop, "Reason"));
   }
-  fmt::print("{} steps, the last complete one is {}; attempt {}", shown_field(job, "Steps"),
-             shown_field(job, "LastStep"), shown_field(job, "Attempts"));
-  if (job.contains("TrainingTimeInSeconds"))
-    fmt::print("; trained for {} s", shown_field(job, "TrainingTimeInSeconds"));
-  fmt::print("\n");
+  emit("{} steps, the last complete one is {}; attempt {}", shown_field(job, "Steps"), shown_field(job, "LastStep"),
+       shown_field(job, "Attempts"));
+  if (job.contains("TrainingTimeInSeconds")) emit("; trained for {} s", shown_field(job, "TrainingTimeInSeconds"));
+  emit("\n");
   for (const auto& [name, value] : job["HyperParameters"].items()) {
-    fmt::print("  {} = {}\n", printable(name), printable(value.is_string() ? value.get<std::string>() : value.dump()));
+    emit("  {} = {}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
   }
 }
 
@@ -67,7 +66,7 @@ void print_transitions(const Json& job) {
     table.add_row(
         {shown_field(row, "Status"), time_text(row, "StartTime"), lasted_text(row), shown_field(row, "StatusMessage")});
   }
-  fmt::print("\n{}", table.to_string());
+  emit("\n{}", Lines{table.to_string()});
 }
 
 void print_rules(const Json& job) {
@@ -75,9 +74,9 @@ void print_rules(const Json& job) {
   for (const Json& rule : job["DebugRuleEvaluationStatuses"]) {
     const std::string details(trim(rule.value("StatusDetails", std::string())));
     table.add_row({shown_field(rule, "RuleConfigurationName"), shown_field(rule, "Status"),
-                   time_text(rule, "LastModifiedTime"), printable(details.substr(details.rfind('\n') + 1))});
+                   time_text(rule, "LastModifiedTime"), details.substr(details.rfind('\n') + 1)});
   }
-  if (!table.empty()) fmt::print("\n{}", table.to_string());
+  if (!table.empty()) emit("\n{}", Lines{table.to_string()});
 }
 
 void print_metrics(const Json& job) {
@@ -88,7 +87,7 @@ void print_metrics(const Json& job) {
                    value.is_number() ? format_number(value.get<double>()) : shown_field(metric, "Value"),
                    shown_field(metric, "Step")});
   }
-  if (!table.empty()) fmt::print("\n{}", table.to_string());
+  if (!table.empty()) emit("\n{}", Lines{table.to_string()});
 }
 
 void print_events(const Json& job) {
@@ -104,9 +103,9 @@ void print_events(const Json& job) {
                    shown_field(subscription, "Place"), shown_field(subscription, "Delivered"),
                    shown_field(subscription, "UnderWay"), shown_field(subscription, "DeadLetters")});
   }
-  if (!table.empty()) fmt::print("\n{}", table.to_string());
-  fmt::print("\n{} events, {} of them alerts{}\n", shown_field(events, "Count"), shown_field(events, "Alerts"),
-             events.value("Recording", false) ? "; a program records them now" : "");
+  if (!table.empty()) emit("\n{}", Lines{table.to_string()});
+  emit("\n{} events, {} of them alerts{}\n", shown_field(events, "Count"), shown_field(events, "Alerts"),
+       events.value("Recording", false) ? "; a program records them now" : "");
 }
 
 int act(const DescribeOptions& options) {

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "cli/table.h"
 
@@ -51,7 +52,7 @@ void print_as_json(const std::string& run, const Checkup& checkup) {
 void print_head(const std::string& run, const Checkup& checkup) {
   const std::string format = is_ours(checkup) ? fmt::format("format version {}", checkup.info.format_version)
                                               : fmt::format("recorded by {}", checkup.recorder);
-  fmt::print("{}  {}  {}\n", run, format, checkup.info.id);
+  emit("{}  {}  {}\n", run, format, checkup.info.id);
 }
 
 // Nobody locks a folder of another recorder's: all that can be seen is whether the run's end was marked.
@@ -68,23 +69,23 @@ void print_journals(const Checkup& checkup) {
                {"EVENTS", Align::kRight},
                {"LOSSES", Align::kRight}});
   for (const JournalCheckup& journal : checkup.journals) {
-    table.add_row({printable(journal.writer), writer_text(checkup, journal), std::to_string(journal.steps),
+    table.add_row({journal.writer, writer_text(checkup, journal), std::to_string(journal.steps),
                    std::to_string(journal.tensors), std::to_string(journal.events),
                    std::to_string(journal.losses.size())});
   }
-  fmt::print("{}", table.to_string());
+  emit("{}", Lines{table.to_string()});
 }
 
 void print_losses(const Checkup& checkup) {
   Table table({{"CAUSE"}, {"COUNT", Align::kRight}, {"BYTES", Align::kRight}, {"WHERE"}});
   const auto add = [&](const RunLoss& loss) {
     const std::string where = loss.by_writer ? loss.where + " (never written)" : loss.where;
-    table.add_row({printable(loss.cause), std::to_string(loss.count), format_bytes(loss.bytes), printable(where)});
+    table.add_row({loss.cause, std::to_string(loss.count), format_bytes(loss.bytes), where});
   };
   for (const JournalCheckup& journal : checkup.journals)
     std::for_each(journal.losses.begin(), journal.losses.end(), add);
   std::for_each(checkup.losses.begin(), checkup.losses.end(), add);
-  fmt::print("\n{}\nEverything else can be read as before; nothing was changed.\n", table.to_string());
+  emit("\n{}\nEverything else can be read as before; nothing was changed.\n", Lines{table.to_string()});
 }
 
 int act(const DoctorOptions& options) {
@@ -98,8 +99,8 @@ int act(const DoctorOptions& options) {
     print_head(run_name(*path), *checkup);
     print_journals(*checkup);
     if (checkup->healthy()) {
-      fmt::print("healthy: {} and nothing is missing\n",
-                 is_ours(*checkup) ? "every checksum holds" : "every record can be read");
+      emit("healthy: {} and nothing is missing\n",
+           is_ours(*checkup) ? "every checksum holds" : "every record can be read");
     } else {
       print_losses(*checkup);
     }

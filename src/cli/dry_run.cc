@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/table.h"
 
 namespace trainwarden::cli {
@@ -162,22 +163,22 @@ void print_as_json(const std::vector<RuleView>& views, bool with_run) {
 
 void print_for_people(const std::vector<RuleView>& views, bool with_run) {
   for (const RuleView& view : views) {
-    fmt::print("{}\n", printable(view.rule->spec.name));
+    emit("{}\n", view.rule->spec.name);
     for (const auto& [name, value] : view.rule->spec.parameters) {
-      fmt::print("  {} = {}\n", printable(name), printable(value));
+      emit("  {} = {}\n", name, value);
     }
-    if (view.needs.empty()) fmt::print("  says nothing of what it needs: it looks at what was captured\n");
+    if (view.needs.empty()) emit("  says nothing of what it needs: it looks at what was captured\n");
     for (const NeedView& need : view.needs) {
-      fmt::print("  needs {}: {}\n", printable(need.need.name), describe_need(need.need));
-      if (with_run) fmt::print("    {}\n", found_text(need));
+      emit("  needs {}: {}\n", need.need.name, describe_need(need.need));
+      if (with_run) emit("    {}\n", found_text(need));
     }
     const auto first = first_step(view);
     if (with_run && !view.needs.empty()) {
-      fmt::print("  {}\n", first ? fmt::format("would first be evaluated with something to judge at step {}", *first)
-                                 : "would find nothing to judge in this run");
+      emit("  {}\n", first ? fmt::format("would first be evaluated with something to judge at step {}", *first)
+                           : "would find nothing to judge in this run");
     }
   }
-  fmt::print("Nothing was judged.\n");
+  emit("Nothing was judged.\n");
 }
 
 }  // namespace

@@ -53,9 +53,8 @@ std::string event_table(const std::vector<events::Event>& events, const Standing
   Table table({{"SEQ", Align::kRight}, {"TIME"}, {"SUBJECT"}, {"CHANGE"}, {"DELIVERIES"}, {"HEADLINE"}});
   for (const events::Event& event : events) {
     const auto of_event = standings.find(event.seq);
-    table.add_row(
-        {std::to_string(event.seq), local_time_text(event.unix_ns), printable(event.subject), change_text(event.change),
-         of_event == standings.end() ? "-" : deliveries_text(of_event->second, kept), printable(event.headline)});
+    table.add_row({std::to_string(event.seq), local_time_text(event.unix_ns), event.subject, change_text(event.change),
+                   of_event == standings.end() ? "-" : deliveries_text(of_event->second, kept), event.headline});
   }
   return table.to_string();
 }
@@ -84,9 +83,8 @@ std::string delivery_table(const std::vector<views::DeliveryStanding>& standings
                {"ANSWER"}});
   for (const views::DeliveryStanding& standing : standings) {
     const events::DeliveryRecord& last = standing.last;
-    table.add_row({std::to_string(last.seq), printable(subject_of(log, last.seq)), printable(last.subscription),
-                   printable(last.action), printable(last.place), state_text(standing, kept),
-                   std::to_string(standing.attempts), local_time_text(last.unix_ns),
+    table.add_row({std::to_string(last.seq), subject_of(log, last.seq), last.subscription, last.action, last.place,
+                   state_text(standing, kept), std::to_string(standing.attempts), local_time_text(last.unix_ns),
                    last.state == events::DeliveryState::kWaiting ? local_time_text(last.next_unix_ns) : "-",
                    answer_text(standing)});
   }

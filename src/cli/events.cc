@@ -9,6 +9,8 @@
 #include "cli/events_follow.h"
 #include "cli/events_test_pattern.h"
 #include "cli/exit_code.h"
+#include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "views/event_log.h"
 
@@ -23,22 +25,17 @@ struct EventsOptions {
   bool json = false;
 };
 
-// One line a document, for programs that read lines.
-void print_line(const Json& json) {
-  constexpr int kNoIndent = -1;
-  fmt::print("{}\n", json.dump(kNoIndent, ' ', false, Json::error_handler_t::replace));
-}
-
 int follow(const EventsOptions& options, const std::filesystem::path& run, const EventFilter& filter) {
   const Status status = follow_events(run, filter, [&options](const events::Event& event, const views::EventLog& log) {
     if (options.raw) {
-      fmt::print("{}\n", options.choice.document(event));
+      print_json_text(options.choice.document(event));
     } else if (options.json) {
       const auto of_events = by_event(log.standings());
       const auto found = of_events.find(event.seq);
-      print_line(json_of(event, found == of_events.end() ? std::vector<views::DeliveryStanding>() : found->second));
+      print_json_line(
+          json_of(event, found == of_events.end() ? std::vector<views::DeliveryStanding>() : found->second));
     } else {
-      fmt::print("{}\n", event_line(event));
+      emit("{}\n", event_line(event));
     }
   });
   return status.ok() ? kExitFine : report_error(status);
@@ -64,12 +61,12 @@ void print_as_json(const std::filesystem::path& run, const views::EventLog& log,
 void print_none(const EventsOptions& options, const std::filesystem::path& run, const views::EventLog& log) {
   const std::size_t all = log.contents().events.size();
   if (all > 0) {
-    fmt::print("none of the {} events of {} is meant\n", all, run_name(run));
+    emit("none of the {} events of {} is meant\n", all, run_name(run));
   } else {
-    fmt::print(
+    emit(
         "no events in {0} yet: they are recorded by who watches it; `{1} events deliver {2}` records what has "
         "happened so far\n",
-        run_name(run), typed_program(), printable(options.run.run));
+        run_name(run), typed_program(), options.run.run);
   }
 }
 
@@ -92,13 +89,13 @@ int print_events(const EventsOptions& options, const std::filesystem::path& run,
     if (*taken) events.push_back(event);
   }
   if (options.raw) {
-    for (const events::Event& event : events) fmt::print("{}\n", options.choice.document(event));
+    for (const events::Event& event : events) print_json_text(options.choice.document(event));
   } else if (options.json) {
     print_as_json(run, **log, events);
   } else if (events.empty()) {
     print_none(options, run, **log);
   } else {
-    fmt::print("{}", event_table(events, by_event((*log)->standings()), (*log)->kept()));
+    emit("{}", Lines{event_table(events, by_event((*log)->standings()), (*log)->kept())});
   }
   return exit_code_of_ledger(options, (*log)->contents());
 }

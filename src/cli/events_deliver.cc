@@ -14,6 +14,7 @@
 #include "cli/events_command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_delivery.h"
 #include "cli/run_locator.h"
 #include "cli/signal_relay.h"
@@ -63,7 +64,7 @@ void take_outcome(RunWork& work, bool quiet, const events::DeliveryRecord& recor
   if (record.state == events::DeliveryState::kDelivered) ++work.delivered;
   if (record.state == events::DeliveryState::kDead) ++work.died;
   if (quiet) return;
-  fmt::print("{}: {}\n", printable(work.typed), outcome_text(record, event));
+  emit("{}: {}\n", work.typed, outcome_text(record, event));
   std::fflush(stdout);  // it may follow a run for days, into a file
 }
 
@@ -151,19 +152,18 @@ void print_as_text(const RunWork& work) {
   if (work.delivery == nullptr) return;
   const RunDelivery& delivery = *work.delivery;
   for (const Status& note : delivery.notes()) {
-    fmt::print(stderr, "trainwarden: warning: {}\n", note.message());
+    emit(stderr, "trainwarden: warning: {}\n", note.message());
   }
   const delivery::Backlog backlog = delivery.backlog();
-  fmt::print("{}: {} events, {} of them new; {} delivered, {} waiting, {} dead letters\n", printable(work.typed),
-             delivery.events(), delivery.recorded(), work.delivered, backlog.pending, backlog.dead);
+  emit("{}: {} events, {} of them new; {} delivered, {} waiting, {} dead letters\n", work.typed, delivery.events(),
+       delivery.recorded(), work.delivered, backlog.pending, backlog.dead);
   for (const Unconfigured& entry : delivery.unconfigured()) {
-    fmt::print("{}: {} waiting for {} ({} {}), which was configured {}: name it with --actions or --on-fire\n",
-               printable(work.typed), entry.waiting, printable(entry.subscribed.subscription),
-               printable(entry.subscribed.action), printable(entry.subscribed.place),
-               entry.subscribed.config.empty() ? "on a command line" : "in " + printable(entry.subscribed.config));
+    emit("{}: {} waiting for {} ({} {}), which was configured {}: name it with --actions or --on-fire\n", work.typed,
+         entry.waiting, entry.subscribed.subscription, entry.subscribed.action, entry.subscribed.place,
+         entry.subscribed.config.empty() ? "on a command line" : "in " + entry.subscribed.config);
   }
   if (delivery.subscriptions() == 0 && delivery.unconfigured().empty()) {
-    fmt::print("{}: nobody is subscribed; --actions FILE or --on-fire ACTION says who is\n", printable(work.typed));
+    emit("{}: nobody is subscribed; --actions FILE or --on-fire ACTION says who is\n", work.typed);
   }
 }
 

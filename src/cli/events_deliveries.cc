@@ -8,6 +8,7 @@
 #include "cli/event_view.h"
 #include "cli/events_command.h"
 #include "cli/exit_code.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "views/event_log.h"
 
@@ -54,19 +55,19 @@ void print_as_json(const std::filesystem::path& run, const views::EventLog& log,
 void print_as_table(const DeliveriesOptions& options, const std::filesystem::path& run, const views::EventLog& log,
                     const std::vector<views::DeliveryStanding>& standings) {
   if (standings.empty()) {
-    fmt::print("no {} in {}; it has {} subscriptions\n", options.dead ? "dead letters" : "deliveries", run_name(run),
-               log.contents().subscribed.size());
+    emit("no {} in {}; it has {} subscriptions\n", options.dead ? "dead letters" : "deliveries", run_name(run),
+         log.contents().subscribed.size());
     return;
   }
-  fmt::print("{}", delivery_table(standings, log));
+  emit("{}", Lines{delivery_table(standings, log)});
   const auto dead = std::count_if(standings.begin(), standings.end(), [](const views::DeliveryStanding& standing) {
     return standing.last.state == events::DeliveryState::kDead;
   });
   if (dead == 0) return;
-  fmt::print(
+  emit(
       "\n{0} dead {1}: `{2} events redrive {3}` has them tried anew, `{2} events drop {3}` gives them up for "
       "good\n",
-      dead, dead == 1 ? "letter" : "letters", typed_program(), printable(options.run.run));
+      dead, dead == 1 ? "letter" : "letters", typed_program(), options.run.run);
 }
 
 int act(const DeliveriesOptions& options) {

@@ -13,6 +13,7 @@
 #include "cli/event_view.h"
 #include "cli/events_command.h"
 #include "cli/exit_code.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "delivery/dead_letters.h"
 #include "format/delivery_request.h"
@@ -127,17 +128,17 @@ void print_as_json(const std::filesystem::path& run, const LetterOptions& option
 void print_as_text(const LetterOptions& options, const Decided& decided) {
   const std::size_t count = decided.letters.size();
   if (count == 0) {
-    fmt::print("there are no dead letters in {}\n", printable(options.run.run));
+    emit("there are no dead letters in {}\n", options.run.run);
     return;
   }
   const char* noun = count == 1 ? "dead letter" : "dead letters";
   if (!options.redrive()) {
-    fmt::print("{} {} dropped\n", count, noun);
+    emit("{} {} dropped\n", count, noun);
   } else if (decided.request.empty()) {
-    fmt::print("{} {} to be tried anew: `{} events deliver {}`, or the next that watches this run, delivers\n", count,
-               noun, typed_program(), printable(options.run.run));
+    emit("{} {} to be tried anew: `{} events deliver {}`, or the next that watches this run, delivers\n", count, noun,
+         typed_program(), options.run.run);
   } else {
-    fmt::print("{} {} being tried anew by the process that keeps the ledger\n", count, noun);
+    emit("{} {} being tried anew by the process that keeps the ledger\n", count, noun);
   }
 }
 

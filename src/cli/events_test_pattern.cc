@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/pattern_test_line.h"
 
 namespace trainwarden::cli {
@@ -31,8 +32,7 @@ struct TestPatternOptions {
 // One line, at once: who feeds lines one after the other waits for each answer.
 void print_answer(const Result<bool>& match) {
   const Json answer = match.ok() ? Json{{"match", *match}} : Json{{"error", match.status().message()}};
-  constexpr int kNoIndent = -1;
-  fmt::print("{}\n", answer.dump(kNoIndent, ' ', false, Json::error_handler_t::replace));
+  print_json_line(answer);
   std::fflush(stdout);
 }
 
@@ -70,7 +70,7 @@ int answer_one(const TestPatternOptions& options) {
   } else if (!match.ok()) {
     report_error(match.status());
   } else {
-    fmt::print("{}\n", *match ? "match" : "no match");
+    emit("{}\n", *match ? "match" : "no match");
   }
   if (!match.ok()) return kExitUsage;
   return *match ? kExitMatch : kExitNoMatch;
@@ -79,7 +79,7 @@ int answer_one(const TestPatternOptions& options) {
 // Each line is a test of its own; one that is broken is answered with an error, and the next is read.
 int answer_lines() {
   if (isatty(STDIN_FILENO) != 0) {
-    fmt::print(stderr, "reading lines {{\"pattern\": ..., \"event\": ...}} from standard input\n");
+    emit(stderr, "reading lines {{\"pattern\": ..., \"event\": ...}} from standard input\n");
   }
   PatternTester tester;
   for (std::string line; std::getline(std::cin, line);) print_answer(tester.test_line(line));

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include <fmt/format.h>
+#include "cli/output.h"
 
 namespace trainwarden::cli {
 
@@ -16,7 +16,7 @@ int exit_code_of(const Status& status) {
 }
 
 int report_error(const Status& status) {
-  fmt::print(stderr, "trainwarden: error: {}\n", status.message());
+  emit(stderr, "trainwarden: error: {}\n", status.message());
   return exit_code_of(status);
 }
 

@@ -9,6 +9,7 @@
 #include "cli/exit_code.h"
 #include "cli/export_view.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "cli/signal_relay.h"
 #include "server/one_file_page.h"
@@ -31,6 +32,7 @@ struct ExportCommand {
   std::vector<std::string> workers;
   std::vector<std::string> images;
   bool record_crc = false;
+  bool no_texts = false;
   bool follow = false;
   bool force = false;
   bool json = false;
@@ -46,6 +48,7 @@ Result<ExportOptions> options_of(const ExportCommand& command) {
     TRAINWARDEN_ASSIGN_OR_RETURN(options.choice.steps, parse_step_ranges(command.steps));
   }
   options.images = command.images;
+  options.texts = !command.no_texts;
   options.record_crc = command.record_crc;
   options.force = command.force;
   return options;
@@ -84,21 +87,27 @@ int export_page(const ExportCommand& command) {
   if (std::filesystem::exists(command.out, ignored) && !command.force) {
     return report_error(Status(Code::kAlreadyExists, fmt::format("{} is there; --force writes it anew", command.out)));
   }
-  const auto page = server::one_file_page(*run);
+  const auto page = server::one_file_page(*run, command.no_texts ? server::Texts::kLeftOut : server::Texts::kKept);
   if (!page.ok()) return report_error(page.status());
   std::ofstream file(command.out, std::ios::binary);
   file << page->html;
   file.close();
   if (!file) return report_error(Status(Code::kUnavailable, fmt::format("cannot write {}", command.out)));
   if (command.json) {
-    print_json(
-        {{"out", command.out}, {"bytes", page->html.size()}, {"answers", page->answers}, {"left_out", page->left_out}});
+    print_json({{"out", command.out},
+                {"bytes", page->html.size()},
+                {"answers", page->answers},
+                {"left_out", page->left_out},
+                {"texts", !command.no_texts}});
     return kExitFine;
   }
-  fmt::print("{}: {}, opens in any browser without a server\n", printable(command.out),
-             format_bytes(page->html.size()));
+  emit("{}: {}, opens in any browser without a server\n", command.out, format_bytes(page->html.size()));
+  emit("{}\n", command.no_texts
+                   ? "Texts of the training are left out."
+                   : "It holds texts of the training: its command, labels, host and paths, messages, tokens; "
+                     "--no-texts leaves them out.");
   if (page->left_out > 0)
-    fmt::print("{} of {} answers were too much for one file\n", page->left_out, page->answers + page->left_out);
+    emit("{} of {} answers were too much for one file\n", page->left_out, page->answers + page->left_out);
   return kExitFine;
 }
 
@@ -156,6 +165,8 @@ void add_export(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"smdebug", "tensorboard", "safetensors", "npz", "csv", "json", "page"}));
   add_choice(command, o);
   command.add_flag("--record-crc", o.record_crc, "smdebug: checksums for TensorFlow, which smdebug refuses");
+  command.add_flag("--no-texts", o.no_texts,
+                   "Without texts of the training: arguments, labels, host, paths, messages, tokens");
   command.add_flag("--follow", o.follow, "Of a run that is still written, go on until it ends");
   command.add_flag("--force", o.force, "Write to OUT although something is there; nothing is removed");
   add_json_flag(command, o.json);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "cli/table.h"
 
@@ -17,15 +18,14 @@ void ExportView::show(std::int64_t global_step) {
 }
 
 void print_export(const ExportOptions& options, const ExportReport& report) {
-  fmt::print("{}: {} steps, {} records, {} in {} files{}\n", printable(options.out.string()), report.steps,
-             report.records, format_bytes(report.bytes), report.files,
-             report.run_ended ? "" : "; the run has not ended");
-  if (report.steps == 0) fmt::print(stderr, "no step of the run matches\n");
+  emit("{}: {} steps, {} records, {} in {} files{}\n", options.out.string(), report.steps, report.records,
+       format_bytes(report.bytes), report.files, report.run_ended ? "" : "; the run has not ended");
+  if (report.steps == 0) emit(stderr, "no step of the run matches\n");
   Table table({{"NOT AS IN THE RUN"}, {"WHAT"}, {"TIMES", Align::kRight}, {"FIRST"}});
   for (const ExportNote& note : report.notes) {
     table.add_row({note.lost ? "lost" : "changed", note.cause, std::to_string(note.count), note.first});
   }
-  if (!report.notes.empty()) fmt::print("{}", table.to_string());
+  if (!report.notes.empty()) emit("{}", Lines{table.to_string()});
 }
 
 Json json_of(const Trial& trial, const ExportOptions& options, const ExportReport& report) {

@@ -1,10 +1,9 @@
 // `trainwarden import`: another program's run as a run of ours.
-#include <fmt/format.h>
 
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "trainwarden/transfer.h"
 
@@ -38,12 +37,12 @@ void print_as_json(const std::filesystem::path& run, const ImportReport& report)
 }
 
 void print_for_people(const std::filesystem::path& run, const ImportReport& report) {
-  fmt::print("{}: {} steps, {} records of {} worker{}\n", printable(run.string()), report.steps, report.records,
-             report.workers.size(), report.workers.size() == 1 ? "" : "s");
-  for (const auto& [old_name, new_name] : report.workers) fmt::print("  {} is {}\n", printable(old_name), new_name);
-  if (!report.source_ended) fmt::print(stderr, "the source had not ended: what it held is there\n");
+  emit("{}: {} steps, {} records of {} worker{}\n", run.string(), report.steps, report.records, report.workers.size(),
+       report.workers.size() == 1 ? "" : "s");
+  for (const auto& [old_name, new_name] : report.workers) emit("  {} is {}\n", old_name, new_name);
+  if (!report.source_ended) emit(stderr, "the source had not ended: what it held is there\n");
   for (const RunLoss& loss : report.losses) {
-    fmt::print(stderr, "missing: {} {}, {}\n", loss.count, printable(loss.cause), printable(loss.where));
+    emit(stderr, "missing: {} {}, {}\n", loss.count, loss.cause, loss.where);
   }
 }
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include <fmt/format.h>
-
+#include "base/json_marks.h"
+#include "cli/output.h"
 #include "trainwarden/reduction.h"
 
 namespace trainwarden::cli {
@@ -46,11 +46,21 @@ Json json_of(const RunLoss& loss) {
 
 std::string to_text(const Json& document) {
   constexpr int kIndent = 2;
-  return document.dump(kIndent, ' ', false, Json::error_handler_t::replace);
+  return escape_marks(document.dump(kIndent, ' ', false, Json::error_handler_t::replace));
 }
 
 void print_json(const Json& document) {
-  fmt::print("{}\n", to_text(document));
+  emit("{}\n", Painted{to_text(document)});
+}
+
+void print_json_line(const Json& document) {
+  constexpr int kNoIndent = -1;
+  print_json_text(document.dump(kNoIndent, ' ', false, Json::error_handler_t::replace));
+}
+
+void print_json_text(std::string document) {
+  const std::string text = escape_marks(std::move(document));
+  emit("{}\n", Painted{text});
 }
 
 }  // namespace trainwarden::cli

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "cli/output.h"
 #include "delivery/named_rules.h"
 #include "trainwarden/rule.h"
 
@@ -70,7 +71,7 @@ std::vector<std::string> idle_wires(const ActionWiring& wiring, std::span<const 
 Status check_rules_of_actions(const ActionWiring& wiring, std::span<const std::string> judging) {
   TRAINWARDEN_RETURN_IF_ERROR(check_named_rules(wiring, judging));
   for (const std::string& sentence : idle_wires(wiring, judging)) {
-    fmt::print(stderr, "trainwarden: warning: {}\n", sentence);
+    emit(stderr, "trainwarden: warning: {}\n", sentence);
   }
   return {};
 }

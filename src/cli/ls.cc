@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
@@ -44,17 +44,17 @@ void print_as_table(const std::vector<views::RunRow>& rows) {
   const std::int64_t now = system_clock().unix_ns();
   for (const views::RunRow& row : rows) {
     if (!row.unreadable.ok()) {
-      table.add_row({printable(row.name), "unreadable", "", "", "", row.unreadable.message()});
+      table.add_row({row.name, "unreadable", "", "", "", row.unreadable.message()});
       continue;
     }
     const std::string mark = row.foreign() ? fmt::format(" ({})", row.recorder) : "";
     table.add_row(
-        {printable(row.name),
+        {row.name,
          fmt::format("{}{}", row.status ? status_text(row.state, *row.status) : std::string(name(row.state)), mark),
          row.created_unix_ns == 0 ? "" : age_text(row.created_unix_ns, now), std::to_string(row.step_count),
          row.loss ? format_number(row.loss->value) : "", verdicts_text(row)});
   }
-  fmt::print("{}", table.to_string());
+  emit("{}", Lines{table.to_string()});
 }
 
 Json json_of(const views::RunRow& row) {
@@ -87,7 +87,7 @@ int act(const LsOptions& options) {
   const auto names = views::list_runs(folder);
   if (!names.ok()) return report_error(names.status());
   if (options.names_only) {
-    for (const std::string& name : *names) fmt::print("{}\n", printable(name));
+    for (const std::string& name : *names) emit("{}\n", name);
     return kExitFine;
   }
   const std::vector<views::RunRow> rows = read_runs(folder, *names);
@@ -96,7 +96,7 @@ int act(const LsOptions& options) {
     for (const views::RunRow& row : rows) list.push_back(json_of(row));
     print_json({{"folder", folder.string()}, {"runs", list}});
   } else if (rows.empty()) {
-    fmt::print("no runs in {} yet; start one with `trainwarden run -- PROGRAM`\n", folder.string());
+    emit("no runs in {} yet; start one with `trainwarden run -- PROGRAM`\n", folder.string());
   } else {
     print_as_table(rows);
   }

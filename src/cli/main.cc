@@ -1,15 +1,18 @@
 // trainwarden: the one binary. Parses the command line, runs the sub-command, says what went wrong.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "cli/all_commands.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/output.h"
+#include "cli/usage_error.h"
 #include "trainwarden/version.h"
 
 namespace trainwarden::cli {
@@ -30,41 +33,20 @@ void describe_program(CLI::App& app) {
   app.footer(kExitCodes);
 }
 
-// The sub-command that was being parsed, as the user would type it.
-std::string typed_command(const CLI::App& app) {
-  std::string typed = app.get_name();
-  for (auto parsed = app.get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands()) {
-    typed += " " + parsed.front()->get_name();
-  }
-  return typed;
-}
-
-std::vector<std::string> command_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  return names;
-}
-
 int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  const std::string first = argc > 1 ? argv[1] : "";
-  if (first.empty()) {
-    fmt::print(stderr, "{}", app.help());
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty() || words.front().empty()) {
+    emit(stderr, "{}", Painted{app.help()});
     return kExitUsage;
   }
-  std::string what = error.what();
-  if (app.get_subcommands().empty() && first[0] != '-') {
-    what = fmt::format("there is no command \"{}\"{}", printable(first), did_you_mean(first, command_names(app)));
-  }
-  fmt::print(stderr, "trainwarden: error: {}\nSee `{} --help`.\n", what, typed_command(app));
+  emit(stderr, "trainwarden: error: {}\nSee `{} --help`.\n", explain_usage(app, error, words), typed_command(app));
   return kExitUsage;
 }
 
 // What could not be written (a full disk behind a redirection) must not look like success.
 int finish(int exit_code) {
   if (std::fflush(stdout) == 0) return exit_code;
-  std::perror("trainwarden: error: cannot write to standard output");
+  emit(stderr, "trainwarden: error: cannot write to standard output: {}\n", std::strerror(errno));
   return exit_code == kExitFine ? kExitFailed : exit_code;
 }
 
@@ -91,7 +73,7 @@ int main(int argc, char** argv) {
   try {
     return trainwarden::cli::main_of(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "trainwarden: error: {}\n", error.what());
+    trainwarden::cli::emit(stderr, "trainwarden: error: {}\n", error.what());
     return trainwarden::cli::kExitFailed;
   }
 }

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "cli/output.h"
 #include "cli/table.h"
 
 namespace trainwarden::cli {
@@ -151,17 +152,17 @@ void print_needs(const std::vector<NeedCost>& costs, const CaptureSpeed& speed, 
     ns += cost.ns_per_step;
     bytes += cost.bytes_per_step;
   }
-  if (costs.empty()) return fmt::print("These rules need nothing but losses and scalars, which are always kept.\n");
-  fmt::print("{}\n", table.to_string());
-  fmt::print(
+  if (costs.empty()) return emit("These rules need nothing but losses and scalars, which are always kept.\n");
+  emit("{}\n", Lines{table.to_string()});
+  emit(
       "On this machine a million elements take {:.2f} ms for statistics, {:.2f} ms more for a histogram, {:.2f} ms "
       "more for a hash, {:.2f} ms to copy.\n",
       speed.statistics_ns, speed.histogram_ns, speed.hash_ns, speed.values_ns);
   if (with_run) {
-    fmt::print("At most {} and {} a step, on one thread; what several rules need is paid once.\n",
-               format_duration_ns(static_cast<std::int64_t>(ns)), format_bytes(static_cast<std::uint64_t>(bytes)));
+    emit("At most {} and {} a step, on one thread; what several rules need is paid once.\n",
+         format_duration_ns(static_cast<std::int64_t>(ns)), format_bytes(static_cast<std::uint64_t>(bytes)));
   } else {
-    fmt::print("With --on RUN, a recorded run of the same program, this says what it comes to there.\n");
+    emit("With --on RUN, a recorded run of the same program, this says what it comes to there.\n");
   }
 }
 

@@ -11,6 +11,7 @@
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
 #include "cli/live_terminal.h"
+#include "cli/output.h"
 #include "cli/plot_series.h"
 #include "cli/run_locator.h"
 #include "cli/table.h"
@@ -123,7 +124,7 @@ void print_chart(const PlotOptions& options, const std::vector<PlottedSeries>& a
   put_legend(all, look, screen);
   const std::string x_title = options.x == "time" ? "seconds since the start" : "global step";
   draw_chart(series, look, x_title, {legend, 0, rows, columns}, screen);
-  fmt::print("{}", screen.to_lines(terminal));
+  emit("{}", Painted{screen.to_lines(terminal)});
 }
 
 int act(const PlotOptions& options) {
@@ -142,7 +143,7 @@ int act(const PlotOptions& options) {
   }
   for (const PlottedSeries& one : *series) {
     if (one.unreadable == 0) continue;
-    fmt::print(stderr, "trainwarden: {} steps of {} are damaged and left out\n", one.unreadable, printable(one.tensor));
+    emit(stderr, "trainwarden: {} steps of {} are damaged and left out\n", one.unreadable, one.tensor);
     return kExitDataLost;
   }
   return kExitFine;

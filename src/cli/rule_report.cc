@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/exit_code.h"
+#include "cli/output.h"
 #include "cli/table.h"
 
 namespace trainwarden::cli {
@@ -31,9 +32,9 @@ int exit_code_of(const RuleReport& report) {
 void print_statuses(std::FILE* stream, const std::vector<rules::RuleStatusRecord>& statuses) {
   Table table({{"RULE"}, {"STATUS"}, {"DETAILS"}});
   for (const rules::RuleStatusRecord& rule : statuses) {
-    table.add_row({printable(rule.rule_id), std::string(name(rule.status)), printable(rule.details)});
+    table.add_row({rule.rule_id, std::string(name(rule.status)), rule.details});
   }
-  fmt::print(stream, "{}", table.to_string());
+  emit(stream, "{}", Lines{table.to_string()});
 }
 
 std::string fired_text(const rules::VerdictRecord& verdict) {
@@ -48,23 +49,23 @@ std::string fired_text(const rules::VerdictRecord& verdict) {
 }
 
 void print_verdict(std::FILE* stream, const rules::VerdictRecord& verdict) {
-  fmt::print(stream, "{}\n", fired_text(verdict));
-  fmt::print(stream, "  {}\n", printable(verdict.verdict.message));
-  if (!verdict.verdict.advice.empty()) fmt::print(stream, "  {}\n", printable(verdict.verdict.advice));
+  emit(stream, "{}\n", fired_text(verdict));
+  emit(stream, "  {}\n", verdict.verdict.message);
+  if (!verdict.verdict.advice.empty()) emit(stream, "  {}\n", verdict.verdict.advice);
   Table table(
       {{"  TENSOR"}, {"QUANTITY"}, {"VALUE", Align::kRight}, {"LIMIT", Align::kRight}, {"STEP", Align::kRight}});
   for (const Evidence& evidence : verdict.verdict.evidence) {
-    table.add_row({"  " + printable(evidence.tensor), evidence.quantity, format_number(evidence.value),
+    table.add_row({"  " + evidence.tensor, evidence.quantity, format_number(evidence.value),
                    format_number(evidence.threshold), std::to_string(evidence.global_step)});
   }
-  if (!table.empty()) fmt::print(stream, "{}", table.to_string());
-  if (!verdict.muted) fmt::print(stream, "  To hear of it no more: --mute '{}'\n", printable(verdict.mute_key()));
+  if (!table.empty()) emit(stream, "{}", Lines{table.to_string()});
+  if (!verdict.muted) emit(stream, "  To hear of it no more: --mute '{}'\n", verdict.mute_key());
 }
 
 void print_report(std::FILE* stream, const RuleReport& report) {
   print_statuses(stream, report.statuses);
   for (const rules::VerdictRecord& verdict : report.fired) {
-    fmt::print(stream, "\n");
+    emit(stream, "\n");
     print_verdict(stream, verdict);
   }
 }

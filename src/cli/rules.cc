@@ -6,6 +6,7 @@
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
 #include "cli/needs_view.h"
+#include "cli/output.h"
 #include "cli/rule_choice.h"
 #include "cli/rule_reference.h"
 #include "cli/run_locator.h"
@@ -60,25 +61,25 @@ void print_list(const std::vector<RuleDescription>& rules) {
   for (const RuleDescription& rule : rules) {
     table.add_row({rule.name, rule.by_default ? "yes" : "-", rule.topic, rule.summary});
   }
-  fmt::print("{}\n", table.to_string());
-  fmt::print(
+  emit("{}\n", Lines{table.to_string()});
+  emit(
       "`{0} rules NAME` tells all about one. Use one with --rule NAME[:PARAMETER=VALUE,...] of `check`, `watch`\n"
       "and `run`; --rules default takes those marked yes.\n",
       typed_program());
 }
 
 void print_one(const RuleDescription& rule) {
-  fmt::print("{}\n  {}\n\n", rule.name, rule.summary);
-  if (!rule.details.empty()) fmt::print("{}\n\n", rule.details);
+  emit("{}\n  {}\n\n", rule.name, Lines{rule.summary});
+  if (!rule.details.empty()) emit("{}\n\n", Lines{rule.details});
   Table table({{"PARAMETER"}, {"DEFAULT"}, {"MEANING"}});
   for (const RuleParameter& parameter : rule.parameters) {
     table.add_row(
         {parameter.name, parameter.default_value.empty() ? "-" : parameter.default_value, parameter.description});
   }
-  if (!table.empty()) fmt::print("{}\n", table.to_string());
-  fmt::print("{} of --rules default. {} judge inside the training.\n", rule.by_default ? "One" : "Not one",
-             rule.in_process ? "It can" : "It cannot");
-  if (!rule.source.empty()) fmt::print("Source: {}\n", rule.source);
+  if (!table.empty()) emit("{}\n", Lines{table.to_string()});
+  emit("{} of --rules default. {} judge inside the training.\n", rule.by_default ? "One" : "Not one",
+       rule.in_process ? "It can" : "It cannot");
+  if (!rule.source.empty()) emit("Source: {}\n", rule.source);
 }
 
 int print_plan(const RulesOptions& options) {
@@ -125,7 +126,7 @@ int print_named(const RulesOptions& options) {
 int act(const RulesOptions& options) {
   if (options.plan) return print_plan(options);
   if (options.markdown) {
-    fmt::print("{}", rule_reference(descriptions("")));
+    emit("{}", Lines{rule_reference(descriptions(""))});
     return kExitFine;
   }
   if (!options.name.empty()) return print_named(options);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/secret_mask.h"
 #include "base/text.h"
 #include "cli/action_choice.h"
 #include "cli/attach.h"
@@ -15,6 +16,8 @@
 #include "cli/follow_up.h"
 #include "cli/guard_environment.h"
 #include "cli/known_rules.h"
+#include "cli/label_choice.h"
+#include "cli/output.h"
 #include "cli/rule_choice.h"
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
@@ -38,6 +41,7 @@ struct RunOptions {
   std::string name;
   std::string runs;
   CaptureChoice capture;
+  LabelChoice labels;
   std::string attach = "auto";
   RuleChoice rules;
   ActionChoice actions;
@@ -128,25 +132,27 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   if (options.page || options.page_port) plan.page_port = options.page_port.value_or(0);
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, rule_environment(options, judging));
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, options.capture.environment(std::move(plan.environment)));
-  TRAINWARDEN_ASSIGN_OR_RETURN(plan.tensorboard_dir, options.capture.tensorboard_dir(plan.run));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto labels, options.labels.variables(process_environment));
+  plan.environment.merge(std::move(labels));
+  TRAINWARDEN_RETURN_IF_ERROR(process_mask().status);  // here, before a secret is in the run
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.board, options.capture.board(plan.run));
   AttachPlan attach = plan_attach(options.command, options.attach);
-  if (!attach.warning.empty()) fmt::print(stderr, "trainwarden: warning: {}\n", attach.warning);
+  if (!attach.warning.empty()) emit(stderr, "trainwarden: warning: {}\n", attach.warning);
   plan.environment.merge(std::move(attach.environment));
   return plan;
 }
 
 void print_missing_run(const RunOptions& options, const ProgramPlan& plan) {
-  fmt::print(stderr, "trainwarden: the program wrote no run into {}: {}\n", plan.run.string(),
-             explain_missing_run(options.command, options.attach));
+  emit(stderr, "trainwarden: the program wrote no run into {}: {}\n", plan.run.string(),
+       explain_missing_run(options.command, options.attach));
 }
 
 // What happened to what TensorBoard shows, which is no affair of the program's exit code.
 void print_board(const ProgramPlan& plan, const Result<ExportReport>& board) {
   if (board.ok()) {
-    fmt::print(stderr, "trainwarden: for TensorBoard: tensorboard --logdir {}\n",
-               printable(plan.tensorboard_dir.string()));
+    emit(stderr, "trainwarden: for TensorBoard: tensorboard --logdir {}\n", plan.board.logdir.string());
   } else {
-    fmt::print(stderr, "trainwarden: warning: not shown to TensorBoard: {}\n", board.status().message());
+    emit(stderr, "trainwarden: warning: not shown to TensorBoard: {}\n", board.status().message());
   }
 }
 
@@ -174,27 +180,27 @@ int run_exit_code(const ProgramResult& result, const RuleReport& inside) {
 
 void print_summary(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result,
                    const RuleReport& inside) {
-  fmt::print(stderr, "trainwarden: the program ended with code {} after {}\n", result.exit_code,
-             format_duration_ns(result.duration_ns));
+  emit(stderr, "trainwarden: the program ended with code {} after {}\n", result.exit_code,
+       format_duration_ns(result.duration_ns));
   if (!result.run_appeared) return print_missing_run(options, plan);
   if (const auto trial = Trial::open(plan.run); trial.ok()) {
     const auto loss = views::last_loss(**trial);
-    fmt::print(stderr, "trainwarden: run {} {}, {} steps{}\n", run_name(plan.run), name((*trial)->state()),
-               (*trial)->steps().size(), loss ? ", loss " + format_number(loss->value) : "");
+    emit(stderr, "trainwarden: run {} {}, {} steps{}\n", run_name(plan.run), name((*trial)->state()),
+         (*trial)->steps().size(), loss ? ", loss " + format_number(loss->value) : "");
   }
   if (!result.watch.status.ok()) report_error(result.watch.status);
   if (!result.watch.report.statuses.empty()) print_report(stderr, result.watch.report);
   print_backlog(plan.run, result.watch.backlog);
   if (!inside.statuses.empty()) {
-    fmt::print(stderr, "trainwarden: the rules inside the program:\n");
+    emit(stderr, "trainwarden: the rules inside the program:\n");
     print_report(stderr, inside);
   }
   if (result.board) print_board(plan, *result.board);
   if (plan.page_port) {
-    fmt::print(stderr, "trainwarden: the page has ended with the program; again: {} serve {}\n", typed_program(),
-               typed_run(plan.run));
+    emit(stderr, "trainwarden: the page has ended with the program; again: {} serve {}\n", typed_program(),
+         typed_run(plan.run));
   }
-  fmt::print(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan.run));
+  emit(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan.run));
 }
 
 int act(const RunOptions& options) {
@@ -226,6 +232,7 @@ void add_run(CLI::App& app, Action& action) {
       ->type_name("NAME");
   add_runs_option(command, o.runs);
   add_capture_options(command, o.capture);
+  add_label_options(command, o.labels);
   command.add_option("--attach", o.attach, "Watch a program that has no hook of its own (default: auto)")
       ->type_name("HOW")
       ->check(CLI::IsMember({"auto", "preload", "off"}));
@@ -242,6 +249,7 @@ void add_run(CLI::App& app, Action& action) {
                          "trainwarden run --name first --rule VanishingGradient --on-fire stop -- ./train",
                          "trainwarden run --rules default --actions actions.toml -- python train.py",
                          "trainwarden run --page --rules default -- python train.py",
+                         "trainwarden run --label lr=0.1 --label data=v2 -- python train.py",
                          "trainwarden run --tensorboard board -- python train.py",
                          "trainwarden run --config capture.json -- python3 train.py"});
 }

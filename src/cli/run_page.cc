@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 
 namespace trainwarden::cli {
@@ -23,10 +23,10 @@ Result<std::unique_ptr<server::Server>> start(const std::filesystem::path& runs,
 std::unique_ptr<server::Server> open_run_page(const std::filesystem::path& run, int port) {
   auto server = start(std::filesystem::absolute(run).parent_path(), port);
   if (!server.ok()) {
-    fmt::print(stderr, "trainwarden: warning: there is no page: {}\n", printable(server.status().message()));
+    emit(stderr, "trainwarden: warning: there is no page: {}\n", server.status().message());
     return nullptr;
   }
-  fmt::print(stderr, "trainwarden: the page, until the program ends: {}\n", (*server)->link(run_name(run)));
+  emit(stderr, "trainwarden: the page, until the program ends: {}\n", (*server)->link(run_name(run)));
   return *std::move(server);
 }
 

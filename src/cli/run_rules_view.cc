@@ -7,9 +7,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/rule_report.h"
 #include "cli/run_locator.h"
 #include "cli/table.h"
@@ -54,8 +54,8 @@ Json json_of(const rules::RuleSummary& summary) {
 
 void print_for_people(const std::filesystem::path& run, const std::vector<rules::RuleSummary>& summaries) {
   if (summaries.empty()) {
-    fmt::print("No rule has judged {}. `{} check {} --rules default` does.\n", run_name(run), typed_program(),
-               typed_run(run));
+    emit("No rule has judged {}. `{} check {} --rules default` does.\n", run_name(run), typed_program(),
+         typed_run(run));
     return;
   }
   std::vector<rules::RuleStatusRecord> statuses;
@@ -63,7 +63,7 @@ void print_for_people(const std::filesystem::path& run, const std::vector<rules:
   print_statuses(stdout, statuses);
   for (const rules::RuleSummary& summary : summaries) {
     for (const rules::VerdictRecord& verdict : summary.history.verdicts) {
-      fmt::print("\n");
+      emit("\n");
       print_verdict(stdout, verdict);
     }
   }
@@ -73,11 +73,10 @@ void print_for_people(const std::filesystem::path& run, const std::vector<rules:
 void warn_of(const std::vector<RunLoss>& losses) {
   constexpr std::size_t kMostShown = 5;
   for (std::size_t i = 0; i < std::min(losses.size(), kMostShown); ++i) {
-    fmt::print(stderr, "trainwarden: warning: {}: not read: {}\n", printable(losses[i].where),
-               printable(losses[i].cause));
+    emit(stderr, "trainwarden: warning: {}: not read: {}\n", losses[i].where, losses[i].cause);
   }
   if (losses.size() > kMostShown) {
-    fmt::print(stderr, "trainwarden: warning: {} more are not read\n", losses.size() - kMostShown);
+    emit(stderr, "trainwarden: warning: {} more are not read\n", losses.size() - kMostShown);
   }
 }
 

@@ -1,11 +1,11 @@
 // `trainwarden save`: asks a training for a checkpoint and for what its black box holds.
-#include <fmt/format.h>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/control_options.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "trainwarden/control.h"
 
@@ -45,7 +45,7 @@ int act(const ControlOptions& options) {
   if (options.json) {
     print_as_json(*run, *answer);
   } else {
-    fmt::print("{}: {}\n", printable(run_name(*run)), printable(answer->story));
+    emit("{}: {}\n", run_name(*run), answer->story);
   }
   return kExitFine;
 }

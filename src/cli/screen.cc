@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/code_point.h"
 #include "base/text.h"
 #include "cli/characters.h"
 
@@ -36,12 +37,6 @@ std::string ink_sequence(const ScreenCell& cell, const Terminal& terminal) {
   const int color = palette_color(cell.ink);
   if (color >= 0 && terminal.colors != ColorDepth::kNone) sequence += fmt::format(";38;5;{}", color);
   return sequence + "m";
-}
-
-// Control characters, ends of lines, and what turns the direction of text.
-bool drives_terminal(char32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
-         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
 bool same_look(const ScreenCell& a, const ScreenCell& b) {

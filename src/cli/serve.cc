@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "cli/serve_command.h"
 #include "cli/signal_relay.h"
@@ -74,13 +75,13 @@ void announce(const ServeOptions& options, const server::Server& server, const s
     const Json started{{"url", server.link()},
                        {"port", server.port()},
                        {"token_file", token_file.empty() ? Json(nullptr) : Json(token_file)}};
-    fmt::print("{}\n", started.dump());  // in one line: who started us reads that and goes on
+    print_json_line(started);  // in one line: who started us reads that and goes on
   } else {
-    fmt::print("{}\n", link_to(server, place));
+    emit("{}\n", link_to(server, place));
   }
   std::fflush(stdout);
-  fmt::print(stderr, "trainwarden: shows {} until Ctrl-C{}; the link is a key, give it to nobody\n",
-             printable(place.string()), options.allow_actions ? ", and may stop trainings" : "");
+  emit(stderr, "trainwarden: shows {} until Ctrl-C{}; the link is a key, give it to nobody\n", place.string(),
+       options.allow_actions ? ", and may stop trainings" : "");
 }
 
 int act(const ServeOptions& options) {

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/rule_report.h"
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
@@ -96,24 +97,24 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, c
 
 // Nobody holds a lock in a folder of another recorder's: that its training goes on is a guess.
 void print_recorder(const Trial& trial, std::int64_t now) {
-  fmt::print("recorded by {}", trial.recorder());
+  emit("recorded by {}", trial.recorder());
   if (trial.state() == RunState::kRunning) {
-    fmt::print("; there is no end marker, so it goes on or was killed: {}",
-               trial.last_unix_ns() == 0 ? "it has no step with values yet"
-                                         : fmt::format("its newest step came {}", age_text(trial.last_unix_ns(), now)));
+    emit("; there is no end marker, so it goes on or was killed: {}",
+         trial.last_unix_ns() == 0 ? "it has no step with values yet"
+                                   : fmt::format("its newest step came {}", age_text(trial.last_unix_ns(), now)));
   }
-  fmt::print("\n");
+  emit("\n");
 }
 
 void print_head(Trial& trial, const events::RunView& view) {
   const std::int64_t now = system_clock().unix_ns();
-  fmt::print("{}  {}", run_name(trial.path()), status_text(trial.state(), view));
-  if (trial.created_unix_ns() != 0) fmt::print("  started {}", age_text(trial.created_unix_ns(), now));
-  if (trial.last_unix_ns() != 0) fmt::print(", last step {}", age_text(trial.last_unix_ns(), now));
-  fmt::print("\n");
+  emit("{}  {}", run_name(trial.path()), status_text(trial.state(), view));
+  if (trial.created_unix_ns() != 0) emit("  started {}", age_text(trial.created_unix_ns(), now));
+  if (trial.last_unix_ns() != 0) emit(", last step {}", age_text(trial.last_unix_ns(), now));
+  emit("\n");
   if (is_foreign(trial)) print_recorder(trial, now);
-  for (const auto& [label, value] : trial.labels()) fmt::print("  {} = {}\n", printable(label), printable(value));
-  fmt::print("workers: {} of {}\n", fmt::join(trial.workers(), ", "), trial.world_size());
+  for (const auto& [label, value] : trial.labels()) emit("  {} = {}\n", label, value);
+  emit("workers: {} of {}\n", fmt::join(trial.workers(), ", "), trial.world_size());
   print_bills(stdout, views::read_bills(trial));
 }
 
@@ -123,14 +124,14 @@ void print_contents(Trial& trial) {
     const auto steps = trial.steps(mode);
     modes.add_row({std::string(name(mode)), std::to_string(steps.size()), format_steps(steps)});
   }
-  fmt::print("\n{}", modes.to_string());
+  emit("\n{}", Lines{modes.to_string()});
   Table collections({{"COLLECTION"}, {"TENSORS", Align::kRight}});
   for (const CollectionSize& collection : collection_sizes(trial)) {
-    collections.add_row({printable(collection.name), std::to_string(collection.tensors)});
+    collections.add_row({collection.name, std::to_string(collection.tensors)});
   }
-  fmt::print("\n{}", collections.to_string());
+  emit("\n{}", Lines{collections.to_string()});
   if (const auto loss = views::last_loss(trial)) {
-    fmt::print("\nloss: {} is {} at step {}\n", printable(loss->tensor), format_number(loss->value), loss->step);
+    emit("\nloss: {} is {} at step {}\n", loss->tensor, format_number(loss->value), loss->step);
   }
 }
 
@@ -138,7 +139,7 @@ void print_rules(const std::vector<rules::RuleHistory>& rules) {
   if (rules.empty()) return;
   std::vector<rules::RuleStatusRecord> statuses;
   for (const rules::RuleHistory& rule : rules) statuses.push_back(rule.status);
-  fmt::print("\n");
+  emit("\n");
   print_statuses(stdout, statuses);
 }
 
@@ -147,22 +148,22 @@ void print_losses(const Trial& trial) {
   if (losses.empty()) return;
   Table table({{"LOST"}, {"COUNT", Align::kRight}, {"BYTES", Align::kRight}, {"WHERE"}});
   for (const RunLoss& loss : losses) {
-    table.add_row({printable(loss.cause), std::to_string(loss.count), format_bytes(loss.bytes), printable(loss.where)});
+    table.add_row({loss.cause, std::to_string(loss.count), format_bytes(loss.bytes), loss.where});
   }
-  fmt::print("\n{}", table.to_string());
+  emit("\n{}", Lines{table.to_string()});
 }
 
 void print_places(const Trial& trial, const std::vector<rules::RuleHistory>& rules) {
   if (is_foreign(trial)) {
-    fmt::print("\ntensors in {}\n", (trial.path() / "events").string());
+    emit("\ntensors in {}\n", (trial.path() / "events").string());
     return;
   }
   const auto place = [&](const std::string& writer) { return (trial.path() / store::journal_folder(writer)).string(); };
-  fmt::print("\n");
-  for (const std::string& worker : trial.workers()) fmt::print("tensors in {}\n", place(worker));
+  emit("\n");
+  for (const std::string& worker : trial.workers()) emit("tensors in {}\n", place(worker));
   std::string last;
   for (const rules::RuleHistory& rule : rules) {
-    if (rule.journal != last) fmt::print("verdicts in {}\n", place(rule.journal));
+    if (rule.journal != last) emit("verdicts in {}\n", place(rule.journal));
     last = rule.journal;
   }
 }

@@ -1,6 +1,6 @@
 #include "cli/status_line.h"
 
-#include <fmt/format.h>
+#include "cli/output.h"
 
 namespace trainwarden::cli {
 
@@ -15,20 +15,20 @@ std::string_view shorten(std::string_view utf8, int width) {
 void StatusLine::show(std::string_view text) {
   if (!terminal_.interactive) return;
   // One column stays free: a full line would make some terminals scroll.
-  fmt::print(stream_, "\r\x1b[K{}", shorten(text, terminal_.columns - 1));
+  emit(stream_, "\r\x1b[K{}", shorten(printable(text), terminal_.columns - 1));
   std::fflush(stream_);
   shown_ = true;
 }
 
 void StatusLine::print(std::string_view text) {
   clear();
-  fmt::print(stream_, "{}\n", text);
+  emit(stream_, "{}\n", text);
   std::fflush(stream_);
 }
 
 void StatusLine::clear() {
   if (!shown_) return;
-  fmt::print(stream_, "\r\x1b[K");
+  emit(stream_, "\r\x1b[K");
   std::fflush(stream_);
   shown_ = false;
 }

@@ -1,9 +1,9 @@
 // `trainwarden steps`: the steps that a run holds.
-#include <fmt/format.h>
 
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "cli/table.h"
 
@@ -56,7 +56,7 @@ void print_as_table(const std::vector<StepRow>& rows) {
     table.add_row({std::to_string(row.global_step), std::string(name(row.mode)), std::to_string(row.mode_step),
                    std::string(name(row.state))});
   }
-  fmt::print("{}", table.to_string());
+  emit("{}", Lines{table.to_string()});
 }
 
 int act(const StepsOptions& options) {

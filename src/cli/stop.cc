@@ -1,13 +1,12 @@
 // `trainwarden stop`: asks a training to stop at the end of its step.
 #include <map>
 
-#include <fmt/format.h>
-
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/control_options.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "trainwarden/control.h"
 
@@ -52,7 +51,7 @@ void print_for_people(const std::filesystem::path& run, const StopAnswer& answer
   std::string text = answer.story;
   if (answer.ended && !answer.already && text.find("it has ended") == std::string::npos) text += "; it has ended";
   if (!answer.ended && waited) text += "; it has not ended yet";
-  fmt::print("{}: {}\n", printable(run_name(run)), printable(text));
+  emit("{}: {}\n", run_name(run), text);
 }
 
 int act(const StopCommandOptions& options) {

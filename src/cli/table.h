@@ -16,7 +16,7 @@ struct Column {
   Align align = Align::kLeft;
 };
 
-// Cells are shown as they are: names that come from a run go through printable() first.
+// Cells go through printable().
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}

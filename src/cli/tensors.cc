@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "cli/table.h"
 
@@ -68,11 +68,11 @@ void print_as_table(const std::vector<TensorInfo>& tensors) {
                {"COLLECTIONS"}});
   for (const TensorInfo& tensor : tensors) {
     const std::string dtype(tensor.has_shape ? name(tensor.dtype) : "");
-    table.add_row({printable(tensor.name), dtype, tensor.has_shape ? tensor.shape.to_string() : "",
-                   count_text(tensor.values), count_text(tensor.statistics), count_text(tensor.scalars),
-                   count_text(tensor.reductions), printable(fmt::format("{}", fmt::join(tensor.collections, ", ")))});
+    table.add_row({tensor.name, dtype, tensor.has_shape ? tensor.shape.to_string() : "", count_text(tensor.values),
+                   count_text(tensor.statistics), count_text(tensor.scalars), count_text(tensor.reductions),
+                   fmt::format("{}", fmt::join(tensor.collections, ", "))});
   }
-  fmt::print("{}", table.to_string());
+  emit("{}", Lines{table.to_string()});
 }
 
 int act(const TensorsOptions& options) {
@@ -84,7 +84,7 @@ int act(const TensorsOptions& options) {
     print_as_json(**trial, *tensors);
   } else {
     print_as_table(*tensors);
-    if (tensors->empty()) fmt::print(stderr, "no tensor of {} matches\n", run_name((*trial)->path()));
+    if (tensors->empty()) emit(stderr, "no tensor of {} matches\n", run_name((*trial)->path()));
   }
   return kExitFine;
 }

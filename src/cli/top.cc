@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
 #include "cli/live_terminal.h"
+#include "cli/output.h"
 #include "cli/run_locator.h"
 #include "cli/signal_relay.h"
 #include "cli/top_facts.h"
@@ -124,8 +124,8 @@ int print_once(const TopFacts& facts, const TopOptions& options) {
   const TopChoice choice{.keys = false};
   // Who reads a pipe reads UTF-8 when the locale does.
   const bool unicode = describe_terminal(true, 0, process_environment).unicode;
-  fmt::print("{}",
-             top_frame(facts, choice, std::max(size.rows - 1, kTopRows), size.columns, unicode).to_lines(terminal));
+  emit("{}",
+       Painted{top_frame(facts, choice, std::max(size.rows - 1, kTopRows), size.columns, unicode).to_lines(terminal)});
   return kExitFine;
 }
 
@@ -141,7 +141,7 @@ int print_lines(TopGatherer& gatherer) {
   std::string told;
   while (true) {
     const TopFacts& facts = gatherer.facts();
-    if (facts.place != told) fmt::print("{}\n", top_line(facts));
+    if (facts.place != told) emit("{}\n", top_line(facts));
     told = facts.place;
     std::fflush(stdout);
     if (!facts.running || top_reader_is_gone() || relay.wait_for_end(kLineInterval)) return kExitFine;

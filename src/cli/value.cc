@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/picture.h"
 #include "cli/run_locator.h"
 #include "cli/table.h"
@@ -74,21 +75,21 @@ void print_as_json(const Trial& trial, const TensorReading& reading, bool with_e
 }
 
 void print_statistics(const Statistics& s) {
-  fmt::print("count {}  zeros {}  NaN {}  infinite {}\n", s.count, s.zero_count, s.nan_count, s.inf_count());
-  fmt::print("min {}  max {}  mean {}  std {}\n", format_number(s.min), format_number(s.max), format_number(s.mean()),
-             format_number(std::sqrt(s.variance())));
-  fmt::print("l1 {}  l2 {}  mean of |x| {}  largest |x| {}\n", format_number(s.l1()), format_number(s.l2()),
-             format_number(s.abs_mean()), format_number(s.abs_max));
+  emit("count {}  zeros {}  NaN {}  infinite {}\n", s.count, s.zero_count, s.nan_count, s.inf_count());
+  emit("min {}  max {}  mean {}  std {}\n", format_number(s.min), format_number(s.max), format_number(s.mean()),
+       format_number(std::sqrt(s.variance())));
+  emit("l1 {}  l2 {}  mean of |x| {}  largest |x| {}\n", format_number(s.l1()), format_number(s.l2()),
+       format_number(s.abs_mean()), format_number(s.abs_max));
 }
 
 void print_reductions(const std::vector<SavedReduction>& reductions) {
   for (const SavedReduction& saved : reductions) {
-    fmt::print("saved {}: {}\n", describe(saved.reduction, saved.abs), format_number(saved.value));
+    emit("saved {}: {}\n", describe(saved.reduction, saved.abs), format_number(saved.value));
   }
 }
 
 void print_strings(const std::vector<std::string>& strings) {
-  for (const std::string& text : strings) fmt::print("{}\n", printable(text));
+  for (const std::string& text : strings) emit("{}\n", text);
 }
 
 void print_picture(const TensorValue& value, const Terminal& terminal) {
@@ -96,8 +97,8 @@ void print_picture(const TensorValue& value, const Terminal& terminal) {
   const PictureSize size = picture_size(terminal);
   const bool is_vector = value.shape.rank() < 2;
   const Raster raster = lay_out(elements, value.shape, size.rows, is_vector ? terminal.columns : size.columns);
-  if (is_complex(value.dtype)) fmt::print("real parts:\n");
-  fmt::print("{}", is_vector ? render_sparkline(raster, terminal) : render_picture(raster, terminal));
+  if (is_complex(value.dtype)) emit("real parts:\n");
+  emit("{}", Painted{is_vector ? render_sparkline(raster, terminal) : render_picture(raster, terminal)});
 }
 
 std::string nearest_text(const TensorReading& reading) {
@@ -108,9 +109,9 @@ std::string nearest_text(const TensorReading& reading) {
 
 void print_for_people(const TensorReading& reading, const ValueOptions& options) {
   const std::string type = reading.shape ? fmt::format("{} {}  ", name(reading.dtype), reading.shape->to_string()) : "";
-  fmt::print("{}  {}step {} ({} {})  {}\n", printable(reading.tensor), type, reading.step, name(reading.mode),
-             reading.mode_step, reading.worker);
-  if (reading.scalar) fmt::print("{}\n", format_number(*reading.scalar));
+  emit("{}  {}step {} ({} {})  {}\n", reading.tensor, type, reading.step, name(reading.mode), reading.mode_step,
+       reading.worker);
+  if (reading.scalar) emit("{}\n", format_number(*reading.scalar));
   if (reading.value && reading.dtype == DType::kString) return print_strings(reading.value->strings);
   if (reading.statistics && !reading.scalar) print_statistics(*reading.statistics);
   print_reductions(reading.reductions);
@@ -118,7 +119,7 @@ void print_for_people(const TensorReading& reading, const ValueOptions& options)
   if (reading.value) {
     print_picture(*reading.value, output_terminal(options.color));
   } else {
-    fmt::print("The elements were not kept at this step, only the {}{}.\n", form_of(reading), nearest_text(reading));
+    emit("The elements were not kept at this step, only the {}{}.\n", form_of(reading), nearest_text(reading));
   }
 }
 
@@ -132,7 +133,7 @@ Status export_npy(const TensorReading& reading, const std::string& file) {
   const DType written = transfer::npy_dtype(reading.dtype);
   const std::string note =
       written == reading.dtype ? "" : fmt::format(" as {} (NumPy has no {})", name(written), name(reading.dtype));
-  fmt::print(stderr, "wrote {} {}{}\n", file, reading.value->shape.to_string(), note);
+  emit(stderr, "wrote {} {}{}\n", file, reading.value->shape.to_string(), note);
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/output.h"
 #include "cli/rule_report.h"
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
@@ -65,12 +66,12 @@ std::string delivery_text(const events::DeliveryRecord& delivery, const events::
 void print_backlog(const std::filesystem::path& run, const delivery::Backlog& backlog) {
   const std::string typed = typed_run(run);
   if (backlog.pending > 0) {
-    fmt::print(stderr, "trainwarden: {} events are still to be delivered: {} events deliver {}\n", backlog.pending,
-               typed_program(), typed);
+    emit(stderr, "trainwarden: {} events are still to be delivered: {} events deliver {}\n", backlog.pending,
+         typed_program(), typed);
   }
   if (backlog.dead > 0) {
-    fmt::print(stderr, "trainwarden: {} deliveries were given up: {} events deliveries {} --dead\n", backlog.dead,
-               typed_program(), typed);
+    emit(stderr, "trainwarden: {} deliveries were given up: {} events deliveries {} --dead\n", backlog.dead,
+         typed_program(), typed);
   }
 }
 

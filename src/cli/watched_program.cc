@@ -55,7 +55,7 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   watched.own_program = true;
   WatchSession session(std::move(watched), view);
   std::unique_ptr<LiveExport> board;
-  if (!plan.tensorboard_dir.empty()) board = std::make_unique<LiveExport>(plan.run, plan.tensorboard_dir);
+  if (!plan.board.folder.empty()) board = std::make_unique<LiveExport>(plan.run, plan.board.folder);
 
   ProgramResult result;
   result.exit_code = child.wait(relay);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/capture_choice.h"
 #include "cli/child_process.h"
 #include "cli/live_export.h"
 #include "cli/watch_session.h"
@@ -21,7 +22,7 @@ struct ProgramPlan {
   std::map<std::string, std::string> environment;  // beside that: what to capture, and how
   std::filesystem::path output;                    // file for what it prints; empty: our own standard output and error
   std::optional<int> page_port;                    // of the page beside it, 0: one that is free; nothing: no page
-  std::filesystem::path tensorboard_dir;           // where the run is shown while it trains; empty: nowhere
+  Board board;                                     // where the run is shown while it trains
   watch::Subscribe subscribe;                      // what follows what happens; null: nothing
   std::vector<std::string> mute;                   // keys of verdicts that nobody is to be alarmed about
   Chatter chatter = Chatter::kVerdicts;

@@ -63,10 +63,10 @@ std::string wiring_table(const std::vector<WiredAction>& actions) {
     const delivery::Subscription* const subscription = action.subscription;
     const std::string condition = condition_text(*action.wire);
     if (subscription == nullptr) {
-      table.add_row({"-", printable(action.wire->action), "inside the training", "-", condition});
+      table.add_row({"-", action.wire->action, "inside the training", "-", condition});
     } else {
-      table.add_row({printable(subscription->name), std::string(subscription->action->name()),
-                     printable(subscription->action->place()), delivery_text(*subscription), condition});
+      table.add_row({subscription->name, std::string(subscription->action->name()), subscription->action->place(),
+                     delivery_text(*subscription), condition});
     }
   }
   return table.to_string();
@@ -75,9 +75,8 @@ std::string wiring_table(const std::vector<WiredAction>& actions) {
 std::string secret_table(const std::vector<NamedSecret>& secrets) {
   Table table({{"SECRET"}, {"OF"}, {"PLACE"}, {"NOW"}});
   for (const NamedSecret& secret : secrets) {
-    table.add_row({printable(secret.parameter),
-                   fmt::format("{} ({})", printable(secret.action), printable(secret.where)), printable(secret.place),
-                   secret.status.ok() ? "can be read" : printable(secret.status.message())});
+    table.add_row({secret.parameter, fmt::format("{} ({})", secret.action, secret.where), secret.place,
+                   secret.status.ok() ? "can be read" : secret.status.message()});
   }
   return table.to_string();
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/secret_mask.h"
 #include "format/json.h"
 #include "store/typed_record.h"
 
@@ -87,8 +88,8 @@ std::string encode_delivery(const DeliveryRecord& record) {
                             {"key", record.key},
                             {"state", name(record.state)},
                             {"attempt", record.attempt},
-                            {"answer", record.answer},
-                            {"message", record.message},
+                            {"answer", mask_secrets(record.answer)},
+                            {"message", mask_secrets(record.message)},
                             {"unix_ns", record.unix_ns},
                             {"next_unix_ns", record.next_unix_ns},
                             {"duration_ns", record.duration_ns},

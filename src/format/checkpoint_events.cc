@@ -1,5 +1,6 @@
 #include "format/checkpoint_events.h"
 
+#include "base/secret_mask.h"
 #include "format/json.h"
 
 namespace trainwarden::format {
@@ -30,7 +31,7 @@ std::optional<CheckpointState> state_of(std::string_view type) {
 std::string encode_checkpoint_event(const CheckpointEvent& event) {
   OrderedJson json = {{"type", type_of(event.state)},
                       {"key", event.key},
-                      {"reason", event.reason},
+                      {"reason", mask_secrets(event.reason)},
                       {"requested_by", event.requested_by},
                       {"global_step", event.global_step}};
   if (event.state == CheckpointState::kSaved) {
@@ -38,7 +39,7 @@ std::string encode_checkpoint_event(const CheckpointEvent& event) {
     json["bytes"] = event.bytes;
     json["duration_ns"] = event.duration_ns;
   }
-  if (event.state == CheckpointState::kRefused) json["error"] = event.error;
+  if (event.state == CheckpointState::kRefused) json["error"] = mask_secrets(event.error);
   return dump_json(json);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/secret_mask.h"
 #include "format/parse_json.h"
 
 namespace trainwarden::format {
@@ -27,7 +28,7 @@ template <class Request>
 std::string encode_about_step(const char* type, const Request& request) {
   return dump_json({{"type", type},
                     {"key", request.key},
-                    {"reason", request.reason},
+                    {"reason", mask_secrets(request.reason)},
                     {"rule", request.rule},
                     {"global_step", request.global_step},
                     {"requested_by", request.requested_by},
@@ -122,7 +123,7 @@ Result<CheckpointRequest> decode_checkpoint_request(std::string_view text) {
 std::string encode_stop_request(const StopRequest& request) {
   return dump_json({{"type", "stop"},
                     {"key", request.key},
-                    {"reason", request.reason},
+                    {"reason", mask_secrets(request.reason)},
                     {"requested_by", request.requested_by},
                     {"unix_ns", request.unix_ns}}) +
          "\n";

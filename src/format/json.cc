@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_marks.h"
 #include "format/parse_json.h"
 
 namespace trainwarden::format {
@@ -62,7 +63,7 @@ Result<Json> parse_json_object(std::string_view text, std::string_view what) {
 }
 
 std::string dump_json(const OrderedJson& json) {
-  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  return escape_marks(json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
 Result<std::string> string_field(const Json& object, const char* field) {

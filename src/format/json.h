@@ -20,7 +20,8 @@ using OrderedJson = nlohmann::ordered_json;  // keeps the order in which fields 
 // object, or when it is nested deeper than 32 levels; `what` names the text in the message.
 Result<Json> parse_json_object(std::string_view text, std::string_view what);
 
-// Without blanks. Bytes that are not UTF-8 become U+FFFD; names that must survive are escaped first (name_escape.h).
+// Without blanks. Bytes that are not UTF-8 become U+FFFD, what would drive a terminal is escaped (base/json_marks.h);
+// names that must survive are escaped first (name_escape.h).
 std::string dump_json(const OrderedJson& json);
 
 // Fields of an object. kDataLoss with the field's name when it is missing, of another type or out of range.

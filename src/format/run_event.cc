@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/secret_mask.h"
 #include "format/json.h"
 
 namespace trainwarden::format {
@@ -14,7 +15,9 @@ constexpr const char* kStopped = "stopped";
 }  // namespace
 
 std::string encode_run_end(const RunEndEvent& event) {
-  return dump_json({{"type", kRunEndType}, {"state", event.stopped ? kStopped : kCompleted}, {"reason", event.reason}});
+  return dump_json({{"type", kRunEndType},
+                    {"state", event.stopped ? kStopped : kCompleted},
+                    {"reason", mask_secrets(event.reason)}});
 }
 
 Result<std::string> event_type(std::string_view text) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/secret_mask.h"
 #include "format/json.h"
 #include "format/name_escape.h"
 #include "store/no_throw.h"
@@ -190,8 +191,8 @@ std::string encode_verdict(const VerdictRecord& record) {
                       {"outcome", name(record.verdict.outcome)},
                       {"severity", name(record.verdict.severity)},
                       {"confidence", number_to_json(record.verdict.confidence)},
-                      {"message", record.verdict.message},
-                      {"advice", record.verdict.advice},
+                      {"message", mask_secrets(record.verdict.message)},
+                      {"advice", mask_secrets(record.verdict.advice)},
                       {"evidence", std::move(evidence)},
                       {"mute_key", format::escape_name(record.mute_key())},
                       {"unix_ns", record.unix_ns}};
@@ -220,7 +221,7 @@ std::string encode_rule_status(const RuleStatusRecord& record) {
                             {"rule", record.rule},
                             {"parameters", OrderedJson(record.parameters)},
                             {"status", name(record.status)},
-                            {"details", record.details},
+                            {"details", mask_secrets(record.details)},
                             {"steps", std::move(steps)},
                             {"unix_ns", record.unix_ns}});
 }

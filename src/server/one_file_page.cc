@@ -64,13 +64,13 @@ std::string base64_of(std::string_view bytes) {
 
 }  // namespace
 
-Result<OneFilePage> one_file_page(const std::filesystem::path& run, std::size_t most_bytes) {
+Result<OneFilePage> one_file_page(const std::filesystem::path& run, Texts texts, std::size_t most_bytes) {
   auto html = page_file("one_file/index.html");
   if (!html.ok()) {
     return Status(Code::kFailedPrecondition,
                   "this trainwarden was built without its page (docs/guide/page.md); one that has it can write it");
   }
-  TRAINWARDEN_ASSIGN_OR_RETURN(const RunArchive archive, archive_run(run, most_bytes));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunArchive archive, archive_run(run, most_bytes, texts));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string compressed, compress(document_of(archive)));
   const std::size_t place = html->find(kPlace);
   if (place == std::string::npos) return Status(Code::kInternal, "the page has no place for a run's answers");

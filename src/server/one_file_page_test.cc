@@ -47,6 +47,21 @@ TEST_F(OneFilePageTest, HoldsTheListsOfItsRun) {
   }
 }
 
+TEST_F(OneFilePageTest, LeavesOutTheTextsOfTheTraining) {
+  const auto archive = archive_run(folder_, 1 << 20, Texts::kLeftOut);
+  ASSERT_TRUE(archive.ok()) << archive.status().to_string();
+  const std::string address = "/runs/" + views::run_id_of(kName);
+  const auto run = std::find_if(archive->answers.begin(), archive->answers.end(),
+                                [&](const ArchivedAnswer& answer) { return answer.address == address; });
+  ASSERT_NE(run, archive->answers.end());
+  const format::Json json = format::Json::parse(*run->body);
+  EXPECT_EQ(json.at("host"), "");
+  EXPECT_TRUE(json.at("command").empty());
+  for (const ArchivedAnswer& answer : archive->answers) {
+    EXPECT_EQ(answer.body->find(folder_.parent_path().string()), std::string::npos) << answer.address;
+  }
+}
+
 TEST_F(OneFilePageTest, LeavesOutWhatIsTooMuch) {
   const auto archive = archive_run(folder_, 300);
   ASSERT_TRUE(archive.ok());

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "format/parse_json.h"
 #include "format/safetensors.h"
+#include "server/answer_texts.h"
 #include "server/router.h"
 #include "trainwarden/version.h"
 
@@ -54,8 +55,12 @@ std::vector<std::int64_t> chosen_steps(const std::vector<std::int64_t>& steps) {
 
 class Collector {
  public:
-  Collector(Answers& answers, RunArchive& archive, std::size_t most_bytes)
-      : answers_(answers), archive_(archive), run_("/runs/" + answers.run_id()), most_bytes_(most_bytes) {}
+  Collector(Answers& answers, RunArchive& archive, std::size_t most_bytes, Texts texts)
+      : answers_(answers),
+        archive_(archive),
+        run_("/runs/" + answers.run_id()),
+        most_bytes_(most_bytes),
+        texts_(texts) {}
 
   // In the order in which things are given up when there is too much.
   void collect() {
@@ -73,14 +78,16 @@ class Collector {
     if (const auto taken = taken_.find(address); taken != taken_.end()) return taken->second;
     auto answer = answers_.ask(address);
     if (!answer.ok() || !answer->body) return nullptr;
-    if (archive_.bytes + answer->body->size() > most_bytes_) {
+    const auto body =
+        texts_ == Texts::kKept ? answer->body : std::make_shared<const std::string>(without_texts(*answer->body));
+    if (archive_.bytes + body->size() > most_bytes_) {
       ++archive_.left_out;
       return nullptr;
     }
-    taken_.emplace(address, answer->body);
-    archive_.bytes += answer->body->size();
-    archive_.answers.push_back({address, answer->body});
-    return answer->body;
+    taken_.emplace(address, body);
+    archive_.bytes += body->size();
+    archive_.answers.push_back({address, body});
+    return body;
   }
   Json take_json(const std::string& address) {
     const auto body = take(address);
@@ -186,6 +193,7 @@ class Collector {
   RunArchive& archive_;
   const std::string run_;
   const std::size_t most_bytes_;
+  const Texts texts_;
   std::map<std::string, std::shared_ptr<const std::string>> taken_;
   Json listing_ = Json::object();  // of the tensors
   Json layers_ = Json::array();    // that have attention
@@ -194,11 +202,11 @@ class Collector {
 
 }  // namespace
 
-Result<RunArchive> archive_run(const std::filesystem::path& run, std::size_t most_bytes) {
+Result<RunArchive> archive_run(const std::filesystem::path& run, std::size_t most_bytes, Texts texts) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto answers, Answers::open(run));
   RunArchive archive;
   archive.run_name = std::filesystem::absolute(run).lexically_normal().filename().string();
-  Collector(*answers, archive, most_bytes).collect();
+  Collector(*answers, archive, most_bytes, texts).collect();
   return archive;
 }
 

@@ -24,8 +24,11 @@ struct RunArchive {
   std::size_t left_out = 0;  // answers that would have been too much
 };
 
+// The texts of the training (answer_texts.h) are what a stranger may have to do without.
+enum class Texts { kKept, kLeftOut };
+
 // What is most looked at comes first: the run and its lists, numbers over steps, the tensors' statistics and
 // histograms, attention at a few steps. Answers beyond `most_bytes` in all are left out. The errors of Trial::open.
-Result<RunArchive> archive_run(const std::filesystem::path& run, std::size_t most_bytes);
+Result<RunArchive> archive_run(const std::filesystem::path& run, std::size_t most_bytes, Texts texts = Texts::kKept);
 
 }  // namespace trainwarden::server

@@ -1,6 +1,7 @@
 // csv: a table with one number or text a row (RFC 4180). docs/reference/export.md has its columns.
 #include <fmt/format.h>
 
+#include "transfer/csv_field.h"
 #include "transfer/number_text.h"
 #include "transfer/statistics_fields.h"
 #include "transfer/target_writer.h"
@@ -11,14 +12,6 @@ namespace {
 
 constexpr std::string_view kHeader = "step,mode,mode_step,unix_ns,worker,tensor,quantity,element,value\r\n";
 
-// In quotes where it must be.
-std::string field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
-
 class CsvTarget final : public TargetWriter {
  public:
   CsvTarget(std::unique_ptr<OutputFile> file, ExportNotes& notes) : out_(std::move(file)), notes_(notes) {
@@ -27,18 +20,18 @@ class CsvTarget final : public TargetWriter {
 
   Status begin_step(const StepPlace& step) override {
     place_ = fmt::format("{},{},{},{},{}", step.global_step, name(step.mode), step.mode_step, step.unix_ns,
-                         field(step.worker));
+                         csv_field(step.worker));
     return {};
   }
 
   Status write_value(std::string_view tensor, const SharedTensorValue& value) override {
     const TensorView& view = value.view;
-    const std::string begin = fmt::format("{},{},value,", place_, field(tensor));
+    const std::string begin = fmt::format("{},{},value,", place_, text_field(tensor, tensor));
     const std::int64_t count = view.element_count();
     for (std::int64_t i = 0; i < count; ++i) {
       out_.text += fmt::format("{}{},", begin, i);
       if (view.dtype == DType::kString) {
-        out_.text += field(static_cast<const std::string_view*>(view.data)[i]);
+        out_.text += text_field(static_cast<const std::string_view*>(view.data)[i], tensor);
       } else {
         append_element(out_.text, view, i, kCsvNumbers);
       }
@@ -56,7 +49,7 @@ class CsvTarget final : public TargetWriter {
 
   Status write_statistics(std::string_view tensor, const format::StatisticsRow& row) override {
     for (const auto& [count_name, count] : counts_of(row.statistics)) {
-      out_.text += fmt::format("{},{},{},,{}\r\n", place_, field(tensor), count_name, count);
+      out_.text += fmt::format("{},{},{},,{}\r\n", place_, text_field(tensor, tensor), count_name, count);
     }
     for (const SavedReduction& saved : reductions_of(row.statistics)) {
       add_number(tensor, field_name(saved.reduction, saved.abs), saved.value);
@@ -74,7 +67,7 @@ class CsvTarget final : public TargetWriter {
   }
 
   Status write_shape(std::string_view tensor, DType, const Shape& shape) override {
-    out_.text += fmt::format("{},{},shape,,{}\r\n", place_, field(tensor), field(shape.to_string()));
+    out_.text += fmt::format("{},{},shape,,{}\r\n", place_, text_field(tensor, tensor), csv_field(shape.to_string()));
     return out_.pass_on_when_large();
   }
 
@@ -83,8 +76,13 @@ class CsvTarget final : public TargetWriter {
   Status finish(bool) override { return out_.commit(); }
 
  private:
+  std::string text_field(std::string_view text, std::string_view tensor) {
+    if (is_formula(text)) notes_.changed("texts that a spreadsheet would take for a formula, with ' before", tensor);
+    return csv_field(text);
+  }
+
   void add_number(std::string_view tensor, std::string_view quantity, double value) {
-    out_.text += fmt::format("{},{},{},,", place_, field(tensor), quantity);
+    out_.text += fmt::format("{},{},{},,", place_, text_field(tensor, tensor), quantity);
     append_number(out_.text, value, kCsvNumbers);
     out_.text += "\r\n";
   }

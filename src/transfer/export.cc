@@ -124,8 +124,6 @@ class Export::Impl {
         notes_.lost("of a type that is not known here", journal.tensor(record.tensor).name);
       } else if (!status.ok()) {
         return status;
-      } else {
-        ++report_.records;
       }
     }
     ++report_.steps;
@@ -157,24 +155,33 @@ class Export::Impl {
       case RecordForm::kValue: {
         TRAINWARDEN_ASSIGN_OR_RETURN(const SharedTensorValue value,
                                      trial_.shared_value(tensor, global_step, Mode::kGlobal, journal.name()));
-        return target_->write_value(tensor, value);
+        if (!options_.texts && value.view.dtype == DType::kString) {
+          notes_.lost("texts, as was asked for", tensor);
+          return {};
+        }
+        return counted(target_->write_value(tensor, value));
       }
       case RecordForm::kScalar: {
         TRAINWARDEN_ASSIGN_OR_RETURN(const double value, reader.read_scalar(record));
-        return target_->write_scalar(tensor, value);
+        return counted(target_->write_scalar(tensor, value));
       }
       case RecordForm::kReductions: {
         TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<SavedReduction> reductions, reader.read_reductions(record));
-        return target_->write_reductions(tensor, reductions);
+        return counted(target_->write_reductions(tensor, reductions));
       }
       case RecordForm::kStatistics:
       case RecordForm::kShape: {
         TRAINWARDEN_ASSIGN_OR_RETURN(const store::StatisticsRow row, reader.read_statistics(record));
-        if (row.shape_only) return target_->write_shape(tensor, row.dtype, row.shape);
-        return target_->write_statistics(tensor, row);
+        if (row.shape_only) return counted(target_->write_shape(tensor, row.dtype, row.shape));
+        return counted(target_->write_statistics(tensor, row));
       }
     }
     return {};
+  }
+
+  Status counted(Status written) {
+    if (written.ok()) ++report_.records;
+    return written;
   }
 
   void note_damage(std::string_view tensor) {

@@ -162,6 +162,48 @@ TEST_F(ExportRun, WhatIsThereIsNotOverwrittenUnasked) {
   EXPECT_EQ(read_text(in("folder") / "notes.txt"), "mine");
 }
 
+TEST_F(ExportRun, AnOddNameEndsNoArchive) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {kept("odd\x1b[31m\n", {1.0f}), kept("bytes\xff", {2.0f}), kept("plain", {3.0f})}});
+  const auto trial = run.open();
+  const ExportReport report = export_all(*trial, {.format = ExportFormat::kNpz, .out = in("arrays")});
+  EXPECT_EQ(report.records, 3u);
+  const ExportNote* note = find_note(report, "names that are not UTF-8 or have control characters, escaped");
+  ASSERT_NE(note, nullptr);
+  EXPECT_EQ(note->count, 2u);
+  EXPECT_FALSE(note->lost);
+  const std::string archive = read_text(in("arrays") / "rank-00000" / "000000000000.npz");
+  for (const char* member : {"odd%1B[31m%0A.npy", "bytes%FF.npy", "plain.npy"}) {
+    EXPECT_NE(archive.find(member), std::string::npos) << member;
+  }
+}
+
+TEST_F(ExportRun, TextsAreLeftOutWhenAskedFor) {
+  const auto trial = write_sample_run(in("run"));
+  const ExportReport whole = export_all(*trial, {.format = ExportFormat::kJson, .out = in("whole.json")});
+  const ExportReport without =
+      export_all(*trial, {.format = ExportFormat::kJson, .out = in("without.json"), .texts = false});
+  const ExportNote* note = find_note(without, "texts, as was asked for");
+  ASSERT_NE(note, nullptr);
+  EXPECT_TRUE(note->lost);
+  EXPECT_EQ(without.records + note->count, whole.records);
+  const json document = json::parse(read_text(in("without.json")));
+  EXPECT_EQ(document.at("run").at("path"), "");
+  EXPECT_EQ(document.at("run").at("labels"), json::object());
+  EXPECT_EQ(document.at("records").size(), without.records);
+}
+
+TEST_F(ExportRun, ATableHasNoFormulas) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {scalar("=cmd|' /C calc'!A0", -0.5f), scalar("-1", 0.25f)}});
+  const auto trial = run.open();
+  const ExportReport report = export_all(*trial, {.format = ExportFormat::kCsv, .out = in("out.csv")});
+  const std::string table = read_text(in("out.csv"));
+  EXPECT_NE(table.find(",'=cmd|' /C calc'!A0,value,,-0.5\r\n"), std::string::npos) << table;
+  EXPECT_NE(table.find(",-1,value,,0.25\r\n"), std::string::npos) << table;
+  EXPECT_NE(find_note(report, "texts that a spreadsheet would take for a formula, with ' before"), nullptr);
+}
+
 TEST_F(ExportRun, AnUnfinishedFolderGoesOnWhereItWas) {
   TestRun run;
   run.add({.step = 0, .tensors = {scalar("loss", 1.0f)}});

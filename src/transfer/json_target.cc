@@ -22,11 +22,11 @@ class JsonTarget final : public TargetWriter {
     const store::RunInfo& run = TrialAccess::run_info(plan.trial);
     out_.text = fmt::format("{{\"format\":\"trainwarden-export\",\"version\":1,\n\"run\":{},\n\"records\":[",
                             format::dump_json({{"id", run.id},
-                                               {"path", plan.trial.path().string()},
+                                               {"path", plan.options.texts ? plan.trial.path().string() : ""},
                                                {"recorder", plan.trial.recorder()},
                                                {"created_unix_ns", run.created_unix_ns},
                                                {"world_size", run.world_size},
-                                               {"labels", run.labels}}));
+                                               {"labels", plan.options.texts ? run.labels : store::RunInfo().labels}}));
   }
 
   Status begin_step(const StepPlace& step) override {

@@ -1,5 +1,6 @@
 // npz: one archive for each step of each worker, as numpy.load reads it: a ZIP file with a .npy file for each tensor,
 // not compressed. The archive's comment has the step's words as JSON.
+#include <algorithm>
 #include <cerrno>
 
 #include <fmt/format.h>
@@ -16,6 +17,29 @@ namespace trainwarden::transfer {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A ZIP file gives a name two bytes for its size.
+constexpr std::size_t kMaxMemberBytes = 65'535;
+constexpr std::size_t kShownBytes = 200;
+
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+// The library takes a name with control characters for one of another encoding and refuses it.
+bool can_be_member(std::string_view name) {
+  return is_utf8(name) && std::none_of(name.begin(), name.end(), is_control);
+}
+
+// Escaped as everywhere (format/name_escape.h), and control characters in the same way.
+std::string member_name(std::string_view name) {
+  if (can_be_member(name)) return fmt::format("{}.npy", name);
+  std::string escaped;
+  for (const char c : format::escape_name(name)) {
+    escaped += is_control(c) ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return escaped + ".npy";
+}
 
 // An archive that is being written. It has its name when close() has returned ok, and is not there before.
 class NpzFile {
@@ -91,8 +115,12 @@ class NpzTarget final : public StepFileTarget {
     for (const HeldTensor& held : tensors) {
       note_disguise(held);
       arrays.push_back(encode_npy(held.value.view));
-      const std::string name = is_utf8(held.name) ? held.name : format::escape_name(held.name);
-      TRAINWARDEN_RETURN_IF_ERROR(archive->add(name + ".npy", arrays.back(), step.unix_ns / kNsPerSecond));
+      const std::string name = member_name(held.name);
+      if (name.size() > kMaxMemberBytes) {
+        plan().notes.lost("tensors whose names are longer than an archive allows", held.name.substr(0, kShownBytes));
+        continue;
+      }
+      TRAINWARDEN_RETURN_IF_ERROR(archive->add(name, arrays.back(), step.unix_ns / kNsPerSecond));
     }
     TRAINWARDEN_RETURN_IF_ERROR(archive->close(format::dump_json(step_words(plan().trial, step))));
     std::error_code ignored;
@@ -106,7 +134,9 @@ class NpzTarget final : public StepFileTarget {
     if (npy_dtype(view.dtype) != view.dtype) {
       plan().notes.changed(fmt::format("{} as float32, which holds its values", name(view.dtype)), held.name);
     }
-    if (!is_utf8(held.name)) plan().notes.changed("names that are not UTF-8, escaped", held.name);
+    if (!can_be_member(held.name)) {
+      plan().notes.changed("names that are not UTF-8 or have control characters, escaped", held.name);
+    }
     if (view.dtype != DType::kString) return;
     const auto* texts = static_cast<const std::string_view*>(view.data);
     for (std::int64_t i = 0; i < view.element_count(); ++i) {

@@ -38,8 +38,10 @@ Result<bool> holds_something(const fs::path& out) {
 }
 
 std::string identity_of(const ExportOptions& options, const std::string& run_id) {
-  return format::dump_json(
-      {{"run_id", run_id}, {"format", name(options.format)}, {"choice", describe(options.choice)}});
+  format::OrderedJson identity = {
+      {"run_id", run_id}, {"format", name(options.format)}, {"choice", describe(options.choice)}};
+  if (!options.texts) identity["texts"] = false;
+  return format::dump_json(identity);
 }
 
 struct FormerExport {

@@ -42,6 +42,43 @@ TEST_F(RunCommand, ArgumentsOfTheProgramAreItsOwn) {
   EXPECT_EQ(cli({"run", "--", "echo", "--name", "x", "--", "-v"}).out, "--name x -- -v\n");
 }
 
+TEST_F(RunCommand, LabelsTheRunAndRecordsTheNamedVariablesAlone) {
+  setenv("TW_TEST_BATCH", "32", 1);
+  setenv("TW_TEST_OTHER", "unheard-of", 1);
+  const Outcome outcome = cli({"run", "--name", "first", "--label", "lr=0.1", "--label", "note=a=b", "--env-params",
+                               "TW_TEST_BATCH", "--", tiny_training().string()});
+  unsetenv("TW_TEST_OTHER");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const nlohmann::json expected = {{"lr", "0.1"}, {"note", "a=b"}, {"TW_TEST_BATCH", "32"}};
+  EXPECT_EQ(cli({"describe", "first", "--json"}).json().at("HyperParameters"), expected);
+  EXPECT_NE(cli({"show", "first"}).out.find("lr = 0.1"), std::string::npos);
+  EXPECT_EQ(read_file(run_path("first") / "run.json").find("unheard-of"), std::string::npos);
+  unsetenv("TW_TEST_BATCH");
+  EXPECT_EQ(cli({"run", "--label", "lr", "--", "true"}).exit_code, 2);
+  EXPECT_EQ(cli({"run", "--env-params", "TW_TEST_BATCH", "--", "true"}).exit_code, 2);
+}
+
+TEST_F(RunCommand, SecretsAmongArgumentsAndLabelsAreMasked) {
+  const std::string key = "hf_" + std::string("aB3dE6gH1jK4mN7pQ2sT5vW8yZ0aB3dE6g");
+  const std::string patterns = (folder_ / "patterns").string();
+  std::ofstream(patterns) << "ACME-[0-9]+\n";
+  setenv("TRAINWARDEN_SECRET_PATTERNS", patterns.c_str(), 1);
+  const Outcome outcome =
+      cli({"run", "--name", "first", "--label", "api_key=planted-1", "--label", "badge=ACME-77", "--",
+           tiny_training().string(), "--steps", "3", "--password", "planted-2", "--hub", key, "--max-tokens", "512"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string shown = cli({"describe", "first", "--json"}).out + read_file(run_path("first") / "run.json");
+  for (const std::string& planted : {std::string("planted-1"), std::string("planted-2"), std::string("ACME-77"), key}) {
+    EXPECT_EQ(shown.find(planted), std::string::npos) << planted;
+  }
+  EXPECT_NE(shown.find("\"512\""), std::string::npos) << shown;
+  setenv("TRAINWARDEN_SECRET_PATTERNS", "/no/such/file", 1);
+  const Outcome refused = cli({"run", "--", tiny_training().string()});
+  unsetenv("TRAINWARDEN_SECRET_PATTERNS");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("TRAINWARDEN_SECRET_PATTERNS"), std::string::npos) << refused.err;
+}
+
 TEST_F(RunCommand, HandsTheExitCodeOn) {
   EXPECT_EQ(cli({"run", "--", "sh", "-c", "exit 7"}).exit_code, 7);
   EXPECT_EQ(cli({"run", "--", "sh", "-c", "kill -SEGV $$"}).exit_code, 128 + SIGSEGV);

@@ -134,7 +134,7 @@ TEST_F(TransferCommands, RunShowsTheTrainingToTensorBoard) {
       cli({"run", "--name", "shown", "--tensorboard", out("board"), "--", tiny_training().string(), "--steps", "5"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.err.find("tensorboard --logdir " + out("board")), std::string::npos) << outcome.err;
-  EXPECT_EQ(event_files(folder_ / "board").size(), 1u);
+  EXPECT_EQ(event_files(folder_ / "board" / "shown").size(), 1u);
 }
 
 TEST_F(TransferCommands, TheConfigurationMayAskForTensorBoardToo) {
@@ -142,7 +142,12 @@ TEST_F(TransferCommands, TheConfigurationMayAskForTensorBoardToo) {
   const Outcome outcome =
       cli({"run", "--name", "shown", "--config", out("config.json"), "--", tiny_training().string()});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(event_files(folder_ / "board").size(), 1u) << outcome.err;
+  EXPECT_EQ(event_files(folder_ / "board" / "shown").size(), 1u) << outcome.err;
+
+  const Outcome again = cli({"run", "--name", "again", "--config", out("config.json"), "--", tiny_training().string()});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(again.err.find("not shown to TensorBoard"), std::string::npos) << again.err;
+  EXPECT_EQ(event_files(folder_ / "board" / "again").size(), 1u) << again.err;
 }
 
 TEST_F(TransferCommands, ABoardThatCannotBeWrittenIsNoAffairOfTheTraining) {

@@ -37,6 +37,19 @@ TEST_F(Usage, WrongUsageIsTwoAndSaysWhatToDo) {
   EXPECT_NE(outcome.err.find("did you mean \"tensors\"?"), std::string::npos) << outcome.err;
 }
 
+TEST_F(Usage, AnUnknownOptionOfRunIsNamedAndNotTheProgramsWords) {
+  const Outcome outcome = cli({"run", "--dir", "x", "--", "python", "t.py"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("no option --dir; did you mean \"--runs DIR\"?"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("t.py"), std::string::npos) << outcome.err;
+  for (const char* command : kCommands) {
+    const Outcome unknown = cli({command, "--no-such-option"});
+    EXPECT_EQ(unknown.exit_code, 2) << command;
+    EXPECT_NE(unknown.err.find(std::string(command) + " has no option --no-such-option"), std::string::npos)
+        << unknown.err;
+  }
+}
+
 TEST_F(Usage, HasAVersion) {
   EXPECT_EQ(cli({"--version"}).out.substr(0, 12), "trainwarden ");
 }

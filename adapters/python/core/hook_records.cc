@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -78,7 +79,8 @@ void bind_options(nb::module_& module) {
           [](HookOptions& options, std::string_view run_dir) { options.run_dir = run_dir; })
       .def_prop_ro("tensorboard_dir", [](const HookOptions& options) { return options.tensorboard_dir.string(); })
       .def_rw("rank", &HookOptions::rank)
-      .def_rw("world_size", &HookOptions::world_size);
+      .def_rw("world_size", &HookOptions::world_size)
+      .def_rw("labels", &HookOptions::labels);
   module.def(
       "parse_options",
       [](std::string_view json, std::string_view source) { return value_or_raise(parse_hook_options(json, source)); },

@@ -133,10 +133,16 @@ class Hook(_core.Hook):
 
     @classmethod
     def for_attach(
-        cls, run_dir: PathLike | None = None, *, rank: int | None = None, world_size: int | None = None
+        cls,
+        run_dir: PathLike | None = None,
+        *,
+        rank: int | None = None,
+        world_size: int | None = None,
+        labels: Mapping[str, str] | None = None,
     ) -> Hook:
         """A hook for a program that knows nothing of Trainwarden: what the environment says, else losses and statistics
-        of weights, biases, gradients and outputs at every step, under a budget of 1 %. What is given here wins."""
+        of weights, biases, gradients and outputs at every step, under a budget of 1 %. What is given here wins, but for
+        `labels`: those of the environment and the configuration do."""
         with opening():
             options = _core.options_for_attach()
         if run_dir is not None:
@@ -145,6 +151,8 @@ class Hook(_core.Hook):
             options.rank = rank
         if world_size is not None:
             options.world_size = world_size
+        if labels is not None:
+            options.labels = {**labels, **options.labels}
         return cls._of(options)._guarded()
 
     @classmethod

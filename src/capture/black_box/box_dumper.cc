@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/secret_mask.h"
 #include "format/control_record.h"
 #include "format/json.h"
 
@@ -59,7 +60,7 @@ class StringSink final : public ByteSink {
 
 std::string why_of(const BlackBoxReason& reason) {
   return format::dump_json(
-      {{"kind", reason.kind}, {"message", reason.message}, {"rule", reason.rule}, {"signal", nullptr}});
+      {{"kind", reason.kind}, {"message", mask_secrets(reason.message)}, {"rule", reason.rule}, {"signal", nullptr}});
 }
 
 }  // namespace
@@ -173,7 +174,7 @@ std::string encode_black_box_event(const BlackBoxReason& reason, const Result<st
                             {"path", path.ok() ? *path : ""},
                             {"error", path.ok() ? "" : path.status().to_string()},
                             {"kind", reason.kind},
-                            {"message", reason.message},
+                            {"message", mask_secrets(reason.message)},
                             {"rule", reason.rule},
                             {"key", reason.key},
                             {"failing_step", reason.failing_step}});

@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 import torch
 
+from .._arguments import parsed_parameters
 from ..errors import AlreadyExists
 from ..hook import Hook
 from .faults import say
@@ -22,7 +23,7 @@ def is_data_worker() -> bool:
 
 def open_hook(run_dir: Optional[str]) -> Optional[Hook]:
     """The hook for this worker; None, said once on standard error, when there can be none."""
-    options: dict[str, Any] = dict(_place_in_job())
+    options: dict[str, Any] = {**_place_in_job(), "labels": parsed_parameters()}
     if run_dir is not None:
         options["run_dir"] = run_dir
     try:
