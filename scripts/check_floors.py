@@ -58,7 +58,7 @@ PUBLIC_HEADERS = {
 EXTRA_HEADERS = {"actions": ("rule.h",)}  # verdicts are what actions act on
 
 # Headers of a floor that others may include besides the public ones: the Python package links the floors itself.
-LENT_HEADERS = {"adapters/python": ("server/answers.h",)}
+LENT_HEADERS = {"adapters/python": ("server/answers.h", "capture/idle_steps.h")}
 
 # Where a library may be included; one that is not listed may be included nowhere.
 LIBRARIES = {

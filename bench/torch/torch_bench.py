@@ -25,6 +25,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import budget_bench
+
 HERE = Path(__file__).resolve().parent
 PARTS = ["weights", "biases", "gradients"]
 STATISTICS = {"values": False, "statistics": True}
@@ -234,6 +236,21 @@ def bench_handover(rival_python: str | None) -> list[Figure]:
     return [Figure("torch.handover_us", json.loads(answer), "us", None, limit)]
 
 
+def bench_budget(rival_python: str | None) -> list[Figure]:
+    del rival_python
+    figures = []
+    limit = "all that `trainwarden run` does beside an MLP, its first 4 s left out; sums of 5 blocks of a second"
+    for steps, program in budget_bench.PROGRAMS.items():
+        goal = budget_bench.GOALS[steps]
+        for busy in (False, True) if steps == "2ms" else (False,):
+            for arm, samples in budget_bench.measure(program, busy).items():
+                name = ".".join(["torch.budget_pct", *(["rules"] if arm == "rules" else []), *(["busy"] if busy else []), steps])
+                where = f"{limit}; the other CPU busy" if busy else limit
+                figures.append(Figure(name, samples.wall, "%", goal, where))
+                figures.append(Figure(f"{name}.cpu", samples.cpu, "%", goal, f"the same as CPU time; {where}"))
+    return figures
+
+
 BENCHMARKS = {
     "torch.stats_pct": bench_cnn,
     "torch.keep_all_factor": bench_keep_all,
@@ -241,6 +258,7 @@ BENCHMARKS = {
     "torch.idle_pct": bench_idle,
     "torch.module_call_us": bench_module_call,
     "torch.handover_us": bench_handover,
+    "torch.budget_pct": bench_budget,
 }
 
 

@@ -2,6 +2,7 @@
 
     training.py cnn          reads a number of steps from each line of standard input, trains for so many, and prints
                              the nanoseconds that they took
+    training.py cnn cpu      the same, and the nanoseconds of CPU time of this process
 
 Its parent, torch_bench.py, starts one such process for each way of watching and lets them take turns.
 """
@@ -56,10 +57,20 @@ def small_steps() -> tuple[nn.Module, torch.Tensor, torch.Tensor]:
     return model, torch.rand(1, 4), torch.zeros(1, dtype=torch.long)
 
 
+def mlp(width: int, batch: int) -> tuple[nn.Module, torch.Tensor, torch.Tensor]:
+    model = nn.Sequential(
+        nn.Linear(64, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 10)
+    )  # fmt: skip
+    return model, torch.rand(batch, 64), torch.randint(0, 10, (batch,))
+
+
 PROGRAMS: dict[str, Callable[[], tuple[nn.Module, torch.Tensor, torch.Tensor]]] = {
     "cnn": cnn,
     "transformer": transformer,
     "small_steps": small_steps,
+    "mlp_tiny": lambda: mlp(64, 16),
+    "mlp_small": lambda: mlp(256, 96),
+    "mlp_large": lambda: mlp(512, 320),
 }
 
 
@@ -70,12 +81,13 @@ def main() -> None:
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     watch_with_smdebug(model, criterion)
     for line in sys.stdin:
-        begin = time.perf_counter_ns()
+        begin, cpu_begin = time.perf_counter_ns(), time.process_time_ns()
         for _ in range(int(line)):
             optimizer.zero_grad()
             criterion(model(data), target).backward()
             optimizer.step()
-        print(time.perf_counter_ns() - begin, flush=True)
+        wall, cpu = time.perf_counter_ns() - begin, time.process_time_ns() - cpu_begin
+        print(*([wall, cpu] if "cpu" in sys.argv[2:] else [wall]), flush=True)
 
 
 def watch_with_smdebug(model: nn.Module, criterion: nn.Module) -> None:

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -25,10 +26,15 @@ class Bill {
   static constexpr std::int64_t kTellIntervalNs = 60'000'000'000;
   // What capture may cost in all before the budget counts: a program of a few seconds is seen whole, a long one does
   // not notice. It is not paid off, but it is on the bill.
-  static constexpr std::int64_t kGraceNs = 50'000'000;
+  static constexpr std::int64_t kGraceNs = 250'000'000;
+  // How often it is asked what is spent beside the training.
+  static constexpr std::int64_t kBesideIntervalNs = 1'000'000;
 
   // The first step begins now. `clock` must outlive this.
   Bill(double budget, const Clock& clock);
+
+  // From now on `spent_ns(wall_ns)` is on the bill, too: what was spent beside the training in all, of so much time.
+  void count_beside(std::function<std::int64_t(std::int64_t wall_ns)> spent_ns);
 
   // Adds the time until its end.
   class Timer {
@@ -45,7 +51,13 @@ class Bill {
   // What an adapter spent.
   void add_ns(std::int64_t ns) { adapter_ns_.fetch_add(ns, std::memory_order_relaxed); }
   std::int64_t hook_ns() const { return hook_ns_.load(std::memory_order_relaxed); }
+  // By training threads: in the hook and in adapters.
+  std::int64_t inside_ns() const { return hook_ns() + adapter_ns_.load(std::memory_order_relaxed); }
 
+  // A step ends of which there is nothing to tell; the next end_step() takes it into account.
+  void pass_idle_step() { ++idle_steps_; }
+  // The mode changes, or the run ends: those there were are accounted for in the mode of this step, which is open.
+  void end_idle_steps(const StepId& step);
   // A step ends now. The event to tell the run, where there is something to tell.
   std::optional<format::BudgetEvent> end_step(const StepId& step, const StepDemand& demand);
   // As the run is to be told at its end; none when no step has ended.
@@ -57,21 +69,27 @@ class Bill {
   CaptureBill report(Mode mode) const;
 
  private:
-  std::int64_t capture_ns() const { return hook_ns() + adapter_ns_.load(std::memory_order_relaxed); }
-  void count_wall(std::int64_t wall_ns, std::int64_t capture_ns);
+  bool account(const StepId& step, const StepDemand& demand, std::int64_t count);
+  std::int64_t newly_beside_ns(std::int64_t now_ns);
+  void count_wall(std::int64_t wall_ns, std::int64_t capture_ns, std::int64_t count);
   format::BudgetEvent event_of(const StepId& step) const;
 
   const Clock& clock_;
   std::atomic<std::int64_t> hook_ns_ = 0;  // inside the hook's calls, where something was kept
   std::atomic<std::int64_t> adapter_ns_ = 0;
+  std::int64_t idle_steps_ = 0;  // of the thread that drives training, since the last end_step()
 
   mutable std::mutex mutex_;  // guards all below
   double budget_;
   std::array<BudgetGovernor, 4> governors_;  // at index_of(mode)
-  std::int64_t step_count_ = 0;
+  std::function<std::int64_t(std::int64_t wall_ns)> beside_;
+  std::int64_t beside_ns_ = 0;  // on the bill
+  std::int64_t beside_began_ns_ = 0;
+  std::int64_t beside_asked_ns_ = 0;
+  std::int64_t end_count_ = 0;
   StepId last_step_;
   std::int64_t began_ns_;            // the current step
-  std::int64_t billed_ns_ = 0;       // capture_ns() at that time
+  std::int64_t billed_ns_ = 0;       // inside_ns() at that time
   std::int64_t training_ns_ = 0;     // of the steps that have ended, capture included
   std::int64_t first_train_ns_ = 0;  // of the first, without capture
   std::int64_t told_ns_;

@@ -1,6 +1,8 @@
 #include "capture/budget_governor.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 namespace trainwarden::capture {
@@ -22,7 +24,12 @@ constexpr double kLeastAllowance = 0.1;      // of the budget, when what cannot 
 constexpr double kMostCreditSteps = 4096;    // what a cheap time may leave for a dear one
 constexpr double kMostDebtSteps = 65536;     // a process that was suspended in the hook must not wait for ever
 constexpr double kGuessedRatio = 2;          // of a level's cost to that of the next, while it is not known
-constexpr int kForgotten = 256;              // steps that captured, after which other levels may have other costs
+constexpr double kLossesShare = 0.5;         // of the budget, for losses and signals, where there is more to capture
+constexpr double kBoxShare = 0.25;           // the same for the black box
+constexpr int kCalmTimes = 32;               // of a rhythm, before it becomes more frequent
+constexpr int kRememberedBeside = 16;        // steps that kept something
+constexpr std::int64_t kMostSmoothings = 64;
+constexpr int kForgotten = 256;  // steps that captured, after which other levels may have other costs
 
 double smoothed(double usual, double value) {
   return usual + (std::min(value, kOutOfLine * usual) - usual) * kSmoothing;
@@ -55,16 +62,44 @@ void BudgetGovernor::UsualCost::add(double value_ns) {
   }
 }
 
+double BudgetGovernor::Rhythm::per_step_ns(double extra_ns) const {
+  return cost.count == 0 ? 0 : (cost.ns + extra_ns) / static_cast<double>(factor);
+}
+
+// It becomes rarer at once, and more frequent only one step at a time.
+bool BudgetGovernor::Rhythm::review(double allowance_ns, double extra_ns) {
+  const std::int64_t before = factor;
+  while (factor < kMostFactor && per_step_ns(extra_ns) > allowance_ns) factor *= 2;
+  if (factor == before && factor > 1 && ++calm >= kCalmTimes && 2 * per_step_ns(extra_ns) <= kSpare * allowance_ns) {
+    factor /= 2;
+  }
+  if (factor != before) calm = 0;
+  return factor != before;
+}
+
+Restraint BudgetGovernor::restraint() const {
+  Restraint all = restraint_;
+  all.losses_factor = losses_.factor;
+  all.box_factor = box_.factor;
+  return all;
+}
+
 bool BudgetGovernor::end_step(const Step& step) {
   if (budget_ <= 0 || budget_ >= 1) return false;
   account(step);
+  if (step.free) {
+    balance_ns_ = 0;
+    return false;
+  }
+  const bool rhythms = review_rhythms(step.demand);
   // When the first step began is not known: how long a step takes is seen with the second.
-  return (step.demand.wanted || step_count_ == 2) && review(step.demand);
+  return ((step.demand.wanted || end_count_ == 2) && review(step.demand)) || rhythms;
 }
 
 void BudgetGovernor::start_anew(double budget) {
   budget_ = budget;
   restraint_ = Restraint();
+  losses_ = box_ = Rhythm();
   usual_.fill(UsualCost());
   capture_count_ = 0;
   captures_at_level_ = 0;
@@ -73,19 +108,39 @@ void BudgetGovernor::start_anew(double budget) {
 void BudgetGovernor::account(const Step& step) {
   const auto wall_ns = static_cast<double>(step.wall_ns);
   const auto capture_ns = static_cast<double>(step.capture_ns);
-  learn_step_time(std::max(wall_ns - capture_ns, 1.0));
-  const double earned_ns = step_count_ == 1 ? 0 : budget_ * wall_ns;
-  if (step.demand.wanted) {
+  const auto beside_ns = static_cast<double>(step.beside_ns);
+  const StepDemand& demand = step.demand;
+  ++end_count_;
+  learn_step_time(std::max(wall_ns - capture_ns, 1.0) / static_cast<double>(step.count), step.count);
+  const double earned_ns = end_count_ == 1 ? 0 : budget_ * wall_ns;
+  unassigned_beside_ns_ += beside_ns;
+  if (demand.wanted) {
     balance_ns_ += earned_ns - capture_ns;
     forgive_first(capture_ns);
-    learn_cost(std::max(capture_ns - idle_ns_, 0.0));
   } else {
     balance_ns_ += std::max(earned_ns - capture_ns, kLeastAllowance * earned_ns);
-    if (!step.demand.listed) learn_idle_cost(capture_ns);
   }
-  if (step_count_ == 1) return;
+  balance_ns_ -= beside_ns;
+  learn_from_kept(step);
+  if (end_count_ == 1) return;
   const double each_step_ns = budget_ * step_ns_;
   balance_ns_ = std::clamp(balance_ns_, -kMostDebtSteps * each_step_ns, kMostCreditSteps * each_step_ns);
+}
+
+void BudgetGovernor::learn_from_kept(const Step& step) {
+  const StepDemand& demand = step.demand;
+  const auto capture_ns = static_cast<double>(step.capture_ns);
+  const double cost_ns = std::max(capture_ns - idle_ns_, 0.0);
+  if (demand.wanted) {
+    learn_cost(cost_ns);
+  } else if (demand.boxed && !demand.listed) {
+    box_.cost.add(cost_ns);
+  } else if (demand.losses && !demand.listed) {
+    losses_.cost.add(cost_ns);
+  } else if (!demand.listed) {
+    return learn_idle_cost(capture_ns / static_cast<double>(step.count), step.count);
+  }
+  learn_beside_cost();
 }
 
 // What the first capture cost beyond the second it cost once: it is not paid off, as that could take for ever where
@@ -95,14 +150,25 @@ void BudgetGovernor::forgive_first(double capture_ns) {
   if (capture_count_ == 2) balance_ns_ += std::max(first_capture_ns_ - capture_ns, 0.0);
 }
 
-void BudgetGovernor::learn_step_time(double training_ns) {
-  ++step_count_;
-  step_ns_ = step_count_ <= 2 ? training_ns : smoothed(step_ns_, training_ns);
+void BudgetGovernor::learn_step_time(double training_ns, std::int64_t count) {
+  step_count_ += count;
+  if (end_count_ <= 2) {
+    step_ns_ = training_ns;
+    return;
+  }
+  for (std::int64_t i = 0; i < std::min(count, kMostSmoothings); ++i) step_ns_ = smoothed(step_ns_, training_ns);
 }
 
-void BudgetGovernor::learn_idle_cost(double cost_ns) {
-  idle_ns_ += (cost_ns - idle_ns_) * (idle_known_ ? kIdleSmoothing : 1);
+void BudgetGovernor::learn_idle_cost(double cost_ns, std::int64_t count) {
+  const double old_share = std::pow(1 - kIdleSmoothing, static_cast<double>(count));
+  idle_ns_ += (cost_ns - idle_ns_) * (idle_known_ ? 1 - old_share : 1);
   idle_known_ = true;
+}
+
+// It comes late and in lumps, so none of it is out of line.
+void BudgetGovernor::learn_beside_cost() {
+  beside_count_ = std::min(beside_count_ + 1, kRememberedBeside);
+  beside_ns_ += (std::exchange(unassigned_beside_ns_, 0.0) - beside_ns_) / beside_count_;
 }
 
 void BudgetGovernor::learn_cost(double cost_ns) {
@@ -113,6 +179,16 @@ void BudgetGovernor::learn_cost(double cost_ns) {
   const UsualCost kept = here;
   usual_.fill(UsualCost());
   here = kept;
+}
+
+bool BudgetGovernor::review_rhythms(const StepDemand& demand) {
+  const bool losses_alone = demand.losses && !demand.boxed && !demand.wanted && !demand.listed;
+  const bool box_alone = demand.boxed && !demand.wanted && !demand.listed;
+  const double losses_share = demand.forms != 0 ? kLossesShare : 1;
+  bool changed = false;
+  if (losses_alone) changed = losses_.review(losses_share * free_ns(), beside_ns_);
+  if (box_alone) changed = box_.review(kBoxShare * free_ns(), beside_ns_) || changed;
+  return changed;
 }
 
 bool BudgetGovernor::review(const StepDemand& demand) {
@@ -136,7 +212,7 @@ bool BudgetGovernor::review(const StepDemand& demand) {
 // Its usual cost is paid by the steps until the next time, and so is the debt that there is now.
 bool BudgetGovernor::affordable(const Restraint& restraint, const StepDemand& demand, double spare) const {
   const double steps = static_cast<double>(restraint.interval_factor) * static_cast<double>(demand.save_interval);
-  const double usual_ns = usual_cost_ns(level_of(restraint));
+  const double usual_ns = usual_cost_ns(level_of(restraint)) + beside_ns_;
   if (capture_count_ < 2) return usual_ns <= steps * probe_share() * step_ns_;
   const double earned_ns = steps * allowance_ns();
   return usual_ns <= spare * earned_ns && -balance_ns_ <= earned_ns;
@@ -148,9 +224,15 @@ double BudgetGovernor::probe_share() const {
 }
 
 // A step's share of the budget, beyond what cannot be left out.
-double BudgetGovernor::allowance_ns() const {
+double BudgetGovernor::free_ns() const {
   const double budget_ns = budget_ * step_ns_;
   return std::max(budget_ns - idle_ns_, kLeastAllowance * budget_ns);
+}
+
+// The same for the ladder.
+double BudgetGovernor::allowance_ns() const {
+  const double others_ns = losses_.per_step_ns(beside_ns_) + box_.per_step_ns(beside_ns_);
+  return std::max(free_ns() - others_ns, kLeastAllowance * budget_ * step_ns_);
 }
 
 double BudgetGovernor::usual_cost_ns(std::size_t level) const {

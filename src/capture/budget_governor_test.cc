@@ -222,5 +222,93 @@ TEST(BudgetGovernor, StartsAnewWhenSomethingElseIsCaptured) {
   EXPECT_EQ(training.factor(), 4);
 }
 
+// Steps of 100 ms, each with what follows from keeping it; `costs` are in ms.
+struct Costs {
+  double losses = 0, weights = 0, box = 0, beside = 0;
+};
+struct Kept {
+  double share = 0;
+  int losses = 0, weights = 0, boxed = 0;
+  Restraint restraint;
+};
+Kept train_with(const Costs& costs, std::int64_t steps) {
+  BudgetGovernor governor(0.01);
+  Kept kept;
+  double wall_ms = 0;
+  double spent_ms = 0;
+  const auto ns = [](double ms) { return static_cast<std::int64_t>(ms * kMs); };
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Restraint restraint = governor.restraint();
+    StepDemand demand{.save_interval = 1, .forms = costs.weights > 0 ? kStatisticsBit : FormBits{0}};
+    demand.wanted = costs.weights > 0 && step % restraint.interval_factor == 0;
+    demand.boxed = costs.box > 0 && step % restraint.box_factor == 0;
+    demand.losses = step % restraint.losses_factor == 0 || demand.wanted;
+    const double cost =
+        (demand.losses ? costs.losses : 0) + (demand.wanted ? costs.weights : 0) + (demand.boxed ? costs.box : 0);
+    const double beside = demand.losses || demand.boxed ? costs.beside : 0;
+    wall_ms += 100 + cost;
+    spent_ms += cost + beside;
+    kept.losses += demand.losses;
+    kept.weights += demand.wanted;
+    kept.boxed += demand.boxed;
+    governor.end_step({ns(100 + cost), ns(cost), demand, ns(beside)});
+  }
+  kept.share = spent_ms / wall_ms;
+  kept.restraint = governor.restraint();
+  return kept;
+}
+
+TEST(BudgetGovernor, LossesAloneMayTakeTheWholeBudget) {
+  const Kept cheap = train_with({.losses = 0.9}, 2000);
+  EXPECT_EQ(cheap.losses, 2000);
+  const Kept dear = train_with({.losses = 5}, 20'000);
+  EXPECT_EQ(dear.restraint.losses_factor, 8);
+  EXPECT_LT(dear.share, 0.01);
+}
+
+TEST(BudgetGovernor, LossesAndTheBlackBoxLeaveSomethingForTheRest) {
+  const Kept kept = train_with({.losses = 2, .weights = 10, .box = 10}, 20'000);
+  EXPECT_LT(kept.share, 0.0105);
+  EXPECT_GT(kept.share, 0.005);
+  EXPECT_GT(kept.losses, 2000);
+  EXPECT_GT(kept.weights, 150);
+  EXPECT_GT(kept.boxed, 300);
+}
+
+TEST(BudgetGovernor, WhatIsSpentBesideCountsForWhatItFollowsFrom) {
+  const Kept kept = train_with({.losses = 0.1, .weights = 0.5, .beside = 4}, 20'000);
+  EXPECT_LT(kept.share, 0.0105);
+  EXPECT_GT(kept.weights, 300);
+}
+
+// A thousand idle steps that are told of at once are what they are one by one.
+TEST(BudgetGovernor, IdleStepsMayComeInOne) {
+  BudgetGovernor governor(0.01);
+  StepDemand wanted{.wanted = true, .forms = kStatisticsBit};
+  const auto ms = [](double value) { return static_cast<std::int64_t>(value * kMs); };
+  for (int i = 0; i < 50; ++i) {
+    const auto idle = governor.restraint().interval_factor - 1;
+    if (idle > 0)
+      governor.end_step({.wall_ns = ms(100) * idle,
+                         .capture_ns = ms(0.1) * idle,
+                         .demand = {.forms = kStatisticsBit},
+                         .count = idle});
+    governor.end_step({.wall_ns = ms(120), .capture_ns = ms(20.1), .demand = wanted});
+  }
+  EXPECT_EQ(governor.restraint().interval_factor, 32) << "20 ms of the 0.9 that a step of 100 ms leaves";
+}
+
+TEST(BudgetGovernor, WhatIsFreeIsLearnedFromAndNotPaidFor) {
+  BudgetGovernor governor(0.01);
+  const StepDemand demand{.wanted = true, .forms = kStatisticsBit};
+  const auto ms = [](double value) { return static_cast<std::int64_t>(value * kMs); };
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_FALSE(governor.end_step({.wall_ns = ms(120), .capture_ns = ms(20), .demand = demand, .free = true}));
+  }
+  EXPECT_EQ(governor.restraint(), Restraint());
+  EXPECT_TRUE(governor.end_step({.wall_ns = ms(120), .capture_ns = ms(20), .demand = demand}));
+  EXPECT_EQ(governor.restraint().interval_factor, 32) << "known by now";
+}
+
 }  // namespace
 }  // namespace trainwarden::capture

@@ -286,29 +286,67 @@ void CapturePlan::begin_step(Mode mode, std::int64_t mode_step, const Restraint&
   mode_ = mode;
   mode_step_ = mode_step;
   restraint_ = restraint;
+  losses_too_ = any_restrained_now();
   bool anything = false;
+  bool boxed = false;
   for (Planned& planned : planned_) {
     planned.form_now = wanted_now(planned);
     anything = anything || planned.form_now != 0;
+    boxed = boxed || (planned.form_now & kBlackBoxBit) != 0;
   }
   for (auto& [collections, membership] : memberships_) {
     membership.form_now_.store(wanted_now(membership), std::memory_order_relaxed);
   }
   anything_wanted_.store(anything, std::memory_order_relaxed);
+  fills_black_box_.store(boxed, std::memory_order_relaxed);
+  idle_until_ = anything ? mode_step_ : idle_until();
   demand_ = demand_now();
+  demand_.boxed = boxed && box_sampled_;
+}
+
+// Is this a step for what the budget makes rarer than losses? It is then kept with its losses.
+bool CapturePlan::any_restrained_now() const {
+  return std::any_of(planned_.begin(), planned_.end(), [&](const Planned& planned) {
+    return !planned.always_whole && std::any_of(planned.demands.begin(), planned.demands.end(),
+                                                [&](const Demand& demand) { return wanted_now(planned, demand) != 0; });
+  });
+}
+
+bool CapturePlan::pass_idle_step() {
+  std::lock_guard lock(mutex_);
+  if (mode_step_ + 1 >= idle_until_) return false;
+  ++mode_step_;
+  return true;
+}
+
+// The step after this one at which anything is wanted, in this mode.
+std::int64_t CapturePlan::idle_until() const {
+  std::int64_t until = std::numeric_limits<std::int64_t>::max();
+  for (const Planned& planned : planned_) {
+    if (planned.in_black_box) until = std::min(until, (mode_step_ / box_factor() + 1) * box_factor());
+    for (const Demand& demand : planned.demands) {
+      const auto step = demand.save[mode_]->next_wanted(mode_step_ + 1, interval_factor(planned, demand));
+      if (step) until = std::min(until, *step);
+    }
+  }
+  return until;
 }
 
 StepDemand CapturePlan::demand_now() const {
-  StepDemand demand{
-      .wanted = false, .listed = false, .save_interval = std::numeric_limits<std::int64_t>::max(), .forms = 0};
+  StepDemand demand;
+  demand.save_interval = std::numeric_limits<std::int64_t>::max();
   for (const Planned& planned : planned_) {
-    if (planned.always_whole) continue;
     for (const Demand& of_one : planned.demands) {
       const SaveSchedule& schedule = *of_one.save[mode_];
       if (schedule.end_step == 0 || !of_one.restrained) continue;
       const bool listed = schedule.lists(mode_step_);
-      demand.wanted |= wanted_now(planned, of_one) != 0 && !listed;
+      const bool wanted = wanted_now(planned, of_one) != 0 && !listed;
+      if (planned.always_whole) {
+        demand.losses |= wanted;
+        continue;
+      }
       demand.listed |= listed;
+      demand.wanted |= wanted;
       demand.save_interval = std::min(demand.save_interval, schedule.save_interval);
       demand.forms |= of_one.form;
     }
@@ -338,7 +376,11 @@ std::optional<std::int64_t> CapturePlan::next_wanted_step(const Membership& memb
   if (off_in_mode(membership)) return next;
   for (const std::uint32_t index : membership.collections_) {
     const Planned& planned = planned_[index];
-    if (planned.in_black_box) return mode_step_;
+    if (planned.in_black_box) {
+      const std::int64_t factor = box_factor();
+      const std::int64_t held = (mode_step_ + factor - 1) / factor * factor;
+      if (!next || held < *next) next = held;
+    }
     for (const Demand& demand : planned.demands) {
       const auto step = demand.save[mode_]->next_wanted(mode_step_, interval_factor(planned, demand));
       if (step && (!next || *step < *next)) next = step;
@@ -390,6 +432,7 @@ std::uint32_t CapturePlan::find_or_add(std::string_view collection) {
   planned.declared = true;
   planned.demands.push_back(own_demand());
   planned.form_now = wanted_now(planned);
+  idle_until_ = 0;  // worked out anew with the next step
   if (planned.form_now != 0) anything_wanted_.store(true, std::memory_order_relaxed);
   planned_.push_back(std::move(planned));
   return static_cast<std::uint32_t>(planned_.size() - 1);
@@ -412,20 +455,22 @@ const Membership& CapturePlan::intern(Indices collections, Indices declared) {
 }
 
 FormBits CapturePlan::wanted_now(const Planned& planned) const {
-  unsigned form = planned.in_black_box ? kBlackBoxBit : 0u;
+  unsigned form = planned.in_black_box && mode_step_ % box_factor() == 0 ? kBlackBoxBit : 0u;
   for (const Demand& demand : planned.demands) form |= wanted_now(planned, demand);
   return static_cast<FormBits>(form);
 }
 
 FormBits CapturePlan::wanted_now(const Planned& planned, const Demand& demand) const {
   const SaveSchedule& schedule = *demand.save[mode_];
-  if (!schedule.wants(mode_step_, interval_factor(planned, demand))) return 0;
+  const std::int64_t factor = planned.always_whole && losses_too_ ? 1 : interval_factor(planned, demand);
+  if (!schedule.wants(mode_step_, factor)) return 0;
   const bool unrestrained = planned.always_whole || !demand.restrained || schedule.lists(mode_step_);
   return unrestrained ? demand.form : restraint_.apply(demand.form);
 }
 
 std::int64_t CapturePlan::interval_factor(const Planned& planned, const Demand& demand) const {
-  return planned.always_whole || !demand.restrained ? 1 : restraint_.interval_factor;
+  if (!demand.restrained) return 1;
+  return planned.always_whole ? restraint_.losses_factor : restraint_.interval_factor;
 }
 
 bool CapturePlan::off_in_mode(const Membership& membership) const {

@@ -68,12 +68,16 @@ class CapturePlan {
   // Memberships: as of change(). Errors as of resolve(), and then nothing has changed.
   Status require(const std::vector<Collection>& needs, bool restrained);
 
-  // `restraint`: what the budget leaves out; of losses, scalars and save_steps it leaves out nothing.
+  // `restraint`: what the budget leaves out; of save_steps it leaves out nothing.
   void begin_step(Mode mode, std::int64_t mode_step, const Restraint& restraint = {});
+  // Goes on to the next step without working anything out, where nothing is wanted now nor then. False: begin_step().
+  bool pass_idle_step();
   // What the current step asks for that may be left out. For the thread that drives training.
   const StepDemand& demand() const { return demand_; }
   // False when no tensor at all is wanted at the current step.
   bool anything_wanted() const { return anything_wanted_.load(std::memory_order_relaxed); }
+  // Does the black box hold the current step?
+  bool fills_black_box() const { return fills_black_box_.load(std::memory_order_relaxed); }
   // By the collection's own policy, by that of `all`, or because a tensor that is known to belong to it is wanted.
   bool wants_collection(std::string_view collection) const;
   // The first step of the current mode, from the current one on, at which these tensors are wanted.
@@ -82,6 +86,8 @@ class CapturePlan {
   // The collections that the black box keeps, whatever the policies say; empty without one. What is left out stays out,
   // from the next begin_step() on.
   std::vector<std::string> black_box_collections() const;
+  // Before the first step: of the steps the box holds as many as a budget leaves, and not each.
+  void sample_black_box() { box_sampled_ = true; }
   bool is_in_black_box(std::string_view collection) const;
   void leave_out_of_black_box(std::string_view collection);
 
@@ -118,6 +124,9 @@ class CapturePlan {
   Result<Demand> demand_of(const Collection& collection) const;
   Demand own_demand() const { return {save_, bits_of(keep_)}; }
   StepDemand demand_now() const;
+  bool any_restrained_now() const;
+  std::int64_t idle_until() const;
+  std::int64_t box_factor() const { return box_sampled_ ? restraint_.box_factor : 1; }
   std::int64_t interval_factor(const Planned& planned, const Demand& demand) const;
   FormBits wanted_now(const Planned& planned, const Demand& demand) const;
   FormBits wanted_now(const Planned& planned) const;
@@ -127,6 +136,7 @@ class CapturePlan {
   SavePolicy save_;           // of the hook, complete
   KeepForm keep_;
   std::vector<std::string> black_box_;                             // names
+  bool box_sampled_ = false;                                       // by the budget
   std::deque<Planned> planned_;                                    // grows only: indices stay
   std::map<std::pair<Indices, Indices>, Membership> memberships_;  // by collections and declared; nodes stay
   std::vector<Collection> required_;                               // by require()
@@ -134,8 +144,11 @@ class CapturePlan {
   Mode mode_ = Mode::kGlobal;
   std::int64_t mode_step_ = 0;
   Restraint restraint_;
+  bool losses_too_ = false;  // as the budget leaves this step to other collections
   StepDemand demand_;
+  std::int64_t idle_until_ = 0;  // the mode step at which something is wanted next; only while nothing is
   std::atomic<bool> anything_wanted_ = false;
+  std::atomic<bool> fills_black_box_ = false;
 };
 
 }  // namespace trainwarden::capture

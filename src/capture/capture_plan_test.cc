@@ -273,9 +273,9 @@ TEST(CapturePlan, ABudgetLeavesOutStepsAndForms) {
 
   plan->begin_step(Mode::kGlobal, 4, restraint);
   EXPECT_EQ(weight.form_now(), 0);
-  EXPECT_EQ(loss.form_now(), kValuesBit) << "losses are never left out";
+  EXPECT_EQ(loss.form_now(), kValuesBit) << "losses have a factor of their own";
   EXPECT_TRUE(plan->anything_wanted());
-  EXPECT_EQ(plan->demand(), (StepDemand{false, false, 2, kValuesBit | kStatisticsBit | kHashBit}));
+  EXPECT_EQ(plan->demand(), (StepDemand{false, false, true, false, 2, kValuesBit | kStatisticsBit | kHashBit}));
   EXPECT_EQ(plan->next_wanted_step(weight), 5);
   EXPECT_EQ(plan->next_wanted_step(loss), 4);
 
@@ -287,6 +287,68 @@ TEST(CapturePlan, ABudgetLeavesOutStepsAndForms) {
   plan->begin_step(Mode::kGlobal, 8, restraint);
   EXPECT_EQ(weight.form_now(), kStatisticsBit) << "values leave their statistics behind";
   EXPECT_TRUE(plan->demand().wanted);
+}
+
+TEST(CapturePlan, ABudgetStretchesLossesByAFactorOfTheirOwn) {
+  HookOptions options;
+  options.save = SavePolicy::every(1);
+  options.include_collections = {"weights"};
+  const auto plan = plan_of(options);
+  const Membership& weight = plan->membership_of("conv.weight");
+  const Membership& loss = plan->membership_of("loss_output_0");
+  const Restraint restraint{.interval_factor = 6, .losses_factor = 4};
+  std::vector<std::int64_t> weights;
+  std::vector<std::int64_t> losses;
+  for (std::int64_t step = 0; step < 13; ++step) {
+    plan->begin_step(Mode::kGlobal, step, restraint);
+    if (weight.form_now() != 0) weights.push_back(step);
+    if (loss.form_now() != 0) losses.push_back(step);
+    EXPECT_EQ(plan->demand().losses, loss.form_now() != 0);
+  }
+  EXPECT_EQ(weights, (std::vector<std::int64_t>{0, 6, 12}));
+  EXPECT_EQ(losses, (std::vector<std::int64_t>{0, 4, 6, 8, 12})) << "a step that is kept is kept with its losses";
+}
+
+// However many idle steps are passed, each question is answered as of the step that it is.
+TEST(CapturePlan, IdleStepsArePassedUpToTheOneBeforeSomethingIsWanted) {
+  HookOptions options;
+  options.save = SavePolicy::every(10);
+  options.include_collections = {"weights"};
+  const auto plan = plan_of(options);
+  plan->begin_step(Mode::kGlobal, 0);
+  EXPECT_FALSE(plan->pass_idle_step()) << "the step itself is wanted";
+  plan->begin_step(Mode::kGlobal, 1);
+  for (int step = 1; step < 9; ++step) EXPECT_TRUE(plan->pass_idle_step()) << step;
+  EXPECT_FALSE(plan->pass_idle_step()) << "step 10 is wanted";
+  EXPECT_EQ(plan->next_wanted_step(plan->membership_of("conv.weight")), 10);
+
+  plan->begin_step(Mode::kGlobal, 11);
+  ASSERT_TRUE(plan->pass_idle_step());
+  constexpr std::string_view kMine[] = {"mine"};
+  EXPECT_EQ(plan->with_collections(plan->membership_of("x"), kMine).form_now(), 0) << "this is step 12";
+  EXPECT_FALSE(plan->pass_idle_step()) << "a new collection may want the next step";
+}
+
+TEST(CapturePlan, UnderABudgetASampledBlackBoxHoldsStepsAtAnIntervalOfItsOwn) {
+  HookOptions options;
+  options.save = SavePolicy::every(1);
+  options.save[Mode::kGlobal]->end_step = 0;
+  options.black_box.steps = 3;
+  options.black_box.collections = {"weights"};
+  const auto whole = plan_of(options);
+  const auto plan = plan_of(options);
+  plan->sample_black_box();
+  const Membership& weight = plan->membership_of("conv.weight");
+  for (std::int64_t step = 0; step < 9; ++step) {
+    whole->begin_step(Mode::kGlobal, step, {.box_factor = 4});
+    EXPECT_TRUE(whole->fills_black_box()) << "what somebody asked for holds each step";
+    EXPECT_FALSE(whole->demand().boxed);
+    plan->begin_step(Mode::kGlobal, step, {.box_factor = 4});
+    EXPECT_EQ(weight.form_now() != 0, step % 4 == 0) << step;
+    EXPECT_EQ(plan->fills_black_box(), step % 4 == 0) << step;
+    EXPECT_EQ(plan->demand().boxed, step % 4 == 0) << step;
+    EXPECT_EQ(plan->next_wanted_step(weight), (step + 3) / 4 * 4);
+  }
 }
 
 TEST(CapturePlan, AChangeTakesOverCollectionsAndKeepsWhatTheProgramDeclared) {

@@ -1,6 +1,7 @@
 #include "capture/capture_session.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "capture/beside_time.h"
 #include "capture/checkpoint_file.h"
 #include "capture/device_items.h"
 #include "capture/packed_strings.h"
@@ -16,6 +18,7 @@ namespace trainwarden::capture {
 namespace {
 
 constexpr std::string_view kScalarsCollection = "scalars";
+constexpr std::size_t kGrownStagingBytes = std::size_t{1} << 30;  // at most, where nobody has said how much
 
 // Why the hook cannot read the tensor's elements; nullptr when it can.
 const char* why_unreadable(const TensorView& view) {
@@ -42,12 +45,15 @@ std::string about(const TensorEntry& entry, std::string_view problem) {
 }  // namespace
 
 Result<std::unique_ptr<CaptureSession>> CaptureSession::start(const HookOptions& options, Parts parts) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<StagingArea> staging, StagingArea::create(options.staging_bytes));
+  const bool said = options.staging_bytes != HookOptions().staging_bytes;
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<StagingArea> staging,
+                               StagingArea::create(said ? options.staging_bytes : kGrownStagingBytes));
   std::optional<BoxHead> box_head = std::move(parts.box_head);
   std::unique_ptr<CaptureSession> session(new CaptureSession(options, std::move(parts), std::move(staging)));
   TRAINWARDEN_RETURN_IF_ERROR(session->set_up_black_box(options.black_box, std::move(box_head)));
   session->take_earlier_requests();
   TRAINWARDEN_RETURN_IF_ERROR(session->writer_.start());
+  session->count_beside(options.world_size);
   return session;
 }
 
@@ -68,6 +74,14 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
       writer_(std::make_unique<JournalFeed>(std::move(parts.journal), std::move(parts.stop_requests), *changes_,
                                             options.durability, counter_, clock_, ledger_)) {
   writer_.look_for(*checkpoints_);
+  if (budget_ > 0) writer_.look_seldom();
+}
+
+// Only where steps are measured by the same clock as CPU time, and not by that of a test.
+void CaptureSession::count_beside(int workers) {
+  if (&clock_ != &system_clock()) return;
+  const BesideTime beside([this] { return writer_.cpu_ns(); }, std::getenv(BesideTime::kWatcherVariable), workers);
+  bill_.count_beside([beside](std::int64_t wall_ns) { return beside.spent_ns(wall_ns); });
 }
 
 Status CaptureSession::set_up_black_box(const BlackBoxOptions& options, std::optional<BoxHead> head) {
@@ -235,7 +249,7 @@ void CaptureSession::save_scalar(std::string_view name, double value) {
   if (entry == nullptr) return lose_nameless();
   if (!is_on()) return lose_saved(LossCause::kHookOff, sizeof value, [&] { return printable(entry->name); });
   if (!entry->membership.load(std::memory_order_acquire)->has_scalars()) add_to(*entry, {&kScalarsCollection, 1});
-  if (box_ != nullptr) box_->keep_scalar(*entry, value);
+  if (box_ != nullptr && plan_->fills_black_box()) box_->keep_scalar(*entry, value);
   add(*entry, sizeof value, [&] { return assembler_.add_scalar(*entry, value); });
 }
 
@@ -251,7 +265,7 @@ void CaptureSession::remember(std::string_view name, const TensorView& view) {
 }
 
 bool CaptureSession::dump_black_box(const BlackBoxReason& reason) {
-  if (!remembers()) return false;
+  if (box_ == nullptr || !is_on()) return false;
   const Bill::Timer timer(bill_);
   if (dumper_->has_begun_with(reason.failing_step)) return true;
   auto step = std::make_unique<StagedStep>(*staging_);
@@ -302,6 +316,7 @@ std::optional<StepAssembler::Slot> CaptureSession::claim(const TensorEntry& entr
 void CaptureSession::set_mode(Mode mode) {
   if (mode == counter_.current().mode || judging_) return;
   if (!assembler_.step_is_empty()) end_step();
+  bill_.end_idle_steps(counter_.current());
   counter_.set_mode(mode);
   begin_step();
 }
@@ -408,6 +423,18 @@ StepEnd CaptureSession::end_step() {
   return end;
 }
 
+// What others ask for is seen at the end of each step, idle or not.
+bool CaptureSession::end_idle_step() {
+  if (judging_ || judge_ != nullptr || changes_->any_accepted() || checkpoints_->any() || writer_.stop() != nullptr) {
+    return false;
+  }
+  if (!assembler_.step_is_empty() || !plan_->pass_idle_step()) return false;
+  ++steps_;
+  bill_.pass_idle_step();
+  counter_.advance();
+  return true;
+}
+
 // Half of the budget is the black box's, so that it does not cost the run its statistics.
 void CaptureSession::end_box_step() {
   {
@@ -483,6 +510,7 @@ Status CaptureSession::close(std::chrono::nanoseconds timeout) {
     bill_.end_step(counter_.current(), plan_->demand());
     counter_.advance();
   }
+  bill_.end_idle_steps(counter_.current());
   if (const auto event = bill_.last_event()) writer_.tell(format::encode_budget_event(*event));
   close_status_ = writer_.finish(std::move(last_step), timeout);
   return close_status_;

@@ -71,7 +71,7 @@ class CaptureSession {
   void save_reductions(TensorId id, std::span<const SavedReduction> reductions);
   void save_reductions(std::string_view name, std::span<const SavedReduction> reductions);
 
-  bool remembers() const { return box_ != nullptr && is_on(); }
+  bool remembers() const { return box_ != nullptr && is_on() && plan_->fills_black_box(); }
   void remember(std::string_view name, const TensorView& view);
   bool dump_black_box(const BlackBoxReason& reason);
   void offer_checkpoints() { checkpoints_->offer(); }
@@ -95,6 +95,7 @@ class CaptureSession {
 
   void set_mode(Mode mode);
   StepEnd end_step();
+  bool end_idle_step();
   Status flush(std::chrono::nanoseconds timeout) { return writer_.flush(timeout); }
   // Idempotent: again, it gives the same answer.
   Status close(std::chrono::nanoseconds timeout);
@@ -110,6 +111,7 @@ class CaptureSession {
  private:
   CaptureSession(const HookOptions& options, Parts parts, std::unique_ptr<StagingArea> staging);
 
+  void count_beside(int workers);
   void take_earlier_requests();
   TensorEntry* entry_of(std::string_view name);
   TensorEntry* add_entry(std::string_view name);

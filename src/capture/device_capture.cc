@@ -47,7 +47,7 @@ Status DeviceCapture::pin_staging_for(const Device& device) {
   std::lock_guard lock(mutex_);
   Opened& found = opened(device);
   TRAINWARDEN_RETURN_IF_ERROR(found.status);
-  if (!found.pinned) found.pinned = found.reader->pin(staging_.region());
+  if (!found.pinned) found.pinned = found.reader->pin(staging_.keep_region());
   return *found.pinned;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "capture/capture_test_kit.h"
+#include "capture/idle_steps.h"
 #include "capture/open_hook.h"
 #include "format/capture_events.h"
 #include "storage/memory_storage.h"
@@ -21,11 +22,11 @@ class HookBudget : public testing::Test {
     weight_ = hook_->declare("conv.weight");
   }
 
-  // Steps of 300 ms; what a wanted weight costs is what an adapter says.
+  // Steps of 1.5 s; what a wanted weight costs is what an adapter says.
   void train(int steps, milliseconds cost) {
     const std::vector<float> values = {1, 2, 3};
     for (int i = 0; i < steps; ++i) {
-      clock_.advance_ns(300'000'000);
+      clock_.advance_ns(1'500'000'000);
       if (hook_->wants(weight_)) {
         clock_.advance_ns(std::chrono::nanoseconds(cost).count());
         hook_->add_cost(cost);
@@ -55,11 +56,11 @@ class HookBudget : public testing::Test {
   TensorId weight_;
 };
 
-TEST_F(HookBudget, StretchesIntervalsAndNeverTakesLossesScalarsAndListedSteps) {
+TEST_F(HookBudget, StretchesIntervalsAndTakesNoLossesThatCostNothingAndNoScalarsAndListedSteps) {
   HookOptions options = statistics_of_weights();
   for (auto& schedule : options.save.by_mode) schedule->save_steps = {7, 45};
   open(options);
-  train(65, milliseconds(60));
+  train(65, milliseconds(300));
 
   const ReadRun run = read_run(*storage_);
   std::vector<std::int64_t> weights;
@@ -76,7 +77,7 @@ TEST_F(HookBudget, StretchesIntervalsAndNeverTakesLossesScalarsAndListedSteps) {
 
 TEST_F(HookBudget, TellsTheRunOfEachChangeAndOfTheBillAtItsEnd) {
   open(statistics_of_weights());
-  train(3, milliseconds(60));
+  train(3, milliseconds(300));
   const ReadRun so_far = read_run(*storage_);
   ASSERT_FALSE(so_far.events.empty());
   const auto change = format::decode_budget_event(so_far.events[0]);
@@ -86,9 +87,9 @@ TEST_F(HookBudget, TellsTheRunOfEachChangeAndOfTheBillAtItsEnd) {
   EXPECT_EQ((*change)->interval_factor, 2);
   EXPECT_EQ((*change)->dropped, std::vector<std::string>{"hash"});
   EXPECT_EQ((*change)->budget, 0.01);
-  EXPECT_EQ((*change)->capture_ns, 60'000'000);
+  EXPECT_EQ((*change)->capture_ns, 300'000'000);
 
-  train(1000, milliseconds(60));
+  train(1000, milliseconds(300));
   ASSERT_TRUE(hook_->close().ok());
   const ReadRun run = read_run(*storage_);
   const auto bill = format::decode_budget_event(run.events[run.events.size() - 2]);
@@ -99,21 +100,21 @@ TEST_F(HookBudget, TellsTheRunOfEachChangeAndOfTheBillAtItsEnd) {
 
 TEST_F(HookBudget, TheReportHasTheBill) {
   open(statistics_of_weights());
-  train(100, milliseconds(60));
+  train(100, milliseconds(300));
   const CaptureBill bill = hook_->report().bill;
   EXPECT_EQ(bill.budget, 0.01);
   EXPECT_GT(bill.interval_factor, 1);
   EXPECT_EQ(bill.dropped, std::vector<std::string>{"hash"});
-  EXPECT_EQ(bill.training_ns, std::int64_t{30'000'000'000} + bill.capture_ns);
+  EXPECT_EQ(bill.training_ns, std::int64_t{150'000'000'000} + bill.capture_ns);
   EXPECT_NEAR(bill.share(), 0.005, 0.004);
 }
 
-TEST_F(HookBudget, TheFirstFiftyMillisecondsOfCaptureLeaveOutNothing) {
+TEST_F(HookBudget, TheFirstQuarterOfASecondOfCaptureLeavesOutNothing) {
   open(statistics_of_weights());
-  train(4, milliseconds(12));
+  train(4, milliseconds(60));
   EXPECT_EQ(hook_->report().statistics, 4u);
   EXPECT_EQ(hook_->report().bill.interval_factor, 1);
-  train(2, milliseconds(12));
+  train(2, milliseconds(60));
   EXPECT_GT(hook_->report().bill.interval_factor, 1);
 }
 
@@ -121,17 +122,83 @@ TEST_F(HookBudget, WithoutABudgetTheBillIsKeptAndNothingIsLeftOut) {
   HookOptions options = statistics_of_weights();
   options.budget = 0;
   open(options);
-  train(10, milliseconds(300));
+  train(10, milliseconds(1500));
   const CaptureBill bill = hook_->report().bill;
   EXPECT_EQ(bill.interval_factor, 1);
   EXPECT_DOUBLE_EQ(bill.share(), 0.5);
   EXPECT_EQ(hook_->report().statistics, 10u);
 }
 
+// Losses that cost much are sampled; a step that is kept for something else has its losses.
+TEST_F(HookBudget, SamplesLossesThatItCannotAfford) {
+  open(statistics_of_weights());
+  for (int i = 0; i < 400; ++i) {
+    clock_.advance_ns(1'500'000'000);
+    if (hook_->wants_collection("losses")) hook_->add_cost(milliseconds(50));
+    if (hook_->wants(weight_)) hook_->add_cost(milliseconds(60));
+    hook_->save_tensor(weight_, view_of({1}));
+    hook_->save_tensor("loss_output_0", view_of({0.5f}));
+    hook_->end_step();
+  }
+  EXPECT_LT(hook_->report().bill.share(), 0.011);
+  ASSERT_TRUE(hook_->close().ok());
+  const ReadRun run = read_run(*storage_);
+  const auto bill = format::decode_budget_event(run.events[run.events.size() - 2]);
+  ASSERT_TRUE(bill.ok() && bill->has_value());
+  EXPECT_EQ((*bill)->losses_factor, 8) << "3.3 % each time, of half of 1 %";
+  std::size_t losses = 0;
+  for (const ReadStep& step : run.steps) {
+    losses += step.values.count("loss_output_0");
+    EXPECT_TRUE(step.values.contains("loss_output_0") || !step.statistics.contains("conv.weight"));
+  }
+  EXPECT_GT(losses, 50u);
+  EXPECT_LT(losses, 70u);
+}
+
+// An adapter passes steps of which nothing is wanted; whatever it does not ask for, none is missed and none is counted
+// twice.
+TEST_F(HookBudget, IdleStepsAreCountedAndTheWantedOnesKept) {
+  HookOptions options = statistics_of_weights();
+  options.budget = 0;
+  options.save = SavePolicy::every(10);
+  open(options);
+  int passed = 0;
+  for (int step = 0; step < 95; ++step) {
+    ASSERT_EQ(hook_->global_step(), step);
+    clock_.advance_ns(1'000'000);
+    hook_->save_tensor(weight_, view_of({1}));
+    if (end_idle_step(*hook_)) {
+      ++passed;
+    } else {
+      hook_->end_step();
+    }
+  }
+  EXPECT_EQ(passed, 95 - 2 * 10 + 1) << "all but the wanted ones and those before them";
+  EXPECT_EQ(hook_->report().steps, 95);
+  EXPECT_EQ(hook_->report().bill.training_ns, 91'000'000) << "as of the last step that was no mere counting";
+  hook_->set_mode(Mode::kEval);
+  EXPECT_EQ(hook_->report().bill.training_ns, 95'000'000);
+  ASSERT_TRUE(hook_->close().ok());
+  std::vector<std::int64_t> kept;
+  for (const ReadStep& step : read_run(*storage_).steps) kept.push_back(step.entry.global_step);
+  EXPECT_EQ(kept, (std::vector<std::int64_t>{0, 10, 20, 30, 40, 50, 60, 70, 80, 90}));
+}
+
+TEST_F(HookBudget, AScalarMakesAStepOneToBeWritten) {
+  HookOptions options = statistics_of_weights();
+  options.save = SavePolicy::every(10);
+  open(options);
+  hook_->end_step();
+  EXPECT_TRUE(end_idle_step(*hook_));
+  hook_->save_scalar("accuracy", 0.5);
+  EXPECT_FALSE(end_idle_step(*hook_));
+  EXPECT_EQ(hook_->end_step().global_step, 2);
+}
+
 TEST_F(HookBudget, SaysWhenATensorIsNextWanted) {
   open(statistics_of_weights());
   EXPECT_EQ(hook_->next_wanted_step(weight_), 0);
-  train(1, milliseconds(60));
+  train(1, milliseconds(300));
   EXPECT_EQ(hook_->next_wanted_step(weight_), 2);
   EXPECT_EQ(hook_->next_wanted_step(hook_->declare("loss_output_0")), 1);
   EXPECT_EQ(hook_->next_wanted_step(hook_->declare("nobody wants me")), std::nullopt);

@@ -176,6 +176,11 @@ bool switched_off(const Environment& environment) {
   });
 }
 
+bool is_box_sampled(const Environment& environment) {
+  const char* value = environment("TRAINWARDEN_BLACK_BOX_SAMPLED");
+  return value != nullptr && parse_bool(trim(value)) == std::optional(true);
+}
+
 Status overlay_environment(const Environment& environment, HookOptions& options) {
   const EnvironmentReader reader(environment);
   const auto* const config = std::find_if(std::begin(kConfigVariables), std::end(kConfigVariables),

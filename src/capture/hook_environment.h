@@ -15,6 +15,9 @@ Environment process_environment();
 // TRAINWARDEN=0: the training runs without a hook.
 bool switched_off(const Environment& environment);
 
+// TRAINWARDEN_BLACK_BOX_SAMPLED=1: a box that nobody has asked for by name holds as many steps as the budget leaves.
+bool is_box_sampled(const Environment& environment);
+
 // The single variables. Messages name the variable.
 Status overlay_variables(const Environment& environment, HookOptions& options);
 // The file that TRAINWARDEN_CONFIG names, then the single variables.

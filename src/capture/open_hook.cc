@@ -17,7 +17,9 @@
 #include "capture/checkpoint_requests.h"
 #include "capture/dry_journal.h"
 #include "capture/fork_guard.h"
+#include "capture/hook_environment.h"
 #include "capture/hook_impl.h"
+#include "capture/idle_steps.h"
 #include "capture/run_identity.h"
 #include "capture/stop_requests.h"
 #include "format/control_record.h"
@@ -137,6 +139,7 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
     if (auto reason = why_left_out(options)) return off(std::move(options), *std::move(reason));
     if (options.include_workers == IncludeWorkers::kOne) options.world_size = 1;
     TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<CapturePlan> plan, CapturePlan::resolve(options));
+    if (is_box_sampled(process_environment())) plan->sample_black_box();
     OpenedRun run{std::make_unique<DryJournal>(), StopRequests(nullptr, {}),
                   std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>()),
                   std::make_unique<CheckpointRequests>(nullptr, options, EarlierCheckpoints(), clock)};
@@ -167,6 +170,20 @@ Status HookOpener::install_judge(Hook& hook, const MakeJudge& make) {
     const HookOptions& options = hook.impl_->options;
     return session->install(make, store::worker_name(options.rank), options.world_size);
   });
+}
+
+bool HookOpener::end_idle_step(Hook& hook) {
+  if (hook.impl_->live() == nullptr) {
+    hook.impl_->counter.advance();
+    return true;
+  }
+  bool ended = false;
+  hook.impl_->guarded([&](CaptureSession& session) { ended = session.end_idle_step(); });
+  return ended;
+}
+
+bool end_idle_step(Hook& hook) {
+  return HookOpener::end_idle_step(hook);
 }
 
 }  // namespace trainwarden::capture

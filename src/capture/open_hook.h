@@ -25,6 +25,8 @@ class HookOpener {
   // From now on the hook shows each step to the judge that `make` makes; it fails as `make` does. To be called before
   // the first step ends. A hook that is switched off takes none: `make` is not called. kAlreadyExists: it has one.
   static Status install_judge(Hook& hook, const MakeJudge& make);
+
+  static bool end_idle_step(Hook& hook);  // idle_steps.h
 };
 
 }  // namespace trainwarden::capture

@@ -20,7 +20,8 @@ constexpr std::size_t kStagingHugePageBytes = std::size_t{2} << 20;
 constexpr std::size_t kMaxChunkBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxChunks = 4096;
 constexpr std::size_t kLeastAccountBytes = std::size_t{1} << 20;
-constexpr std::size_t kWarmStepBytes = std::size_t{8} << 20;  // touched at once, when more is needed
+constexpr std::size_t kWarmStepBytes = std::size_t{8} << 20;   // touched at once, when more is needed
+constexpr std::size_t kGiveBackBytes = std::size_t{16} << 20;  // at once: a training thread may wait for it
 
 std::size_t chunk_bytes_for(std::size_t limit_bytes) {
   const std::size_t wanted = std::max(std::min(limit_bytes / 64, kMaxChunkBytes), limit_bytes / kMaxChunks);
@@ -40,7 +41,7 @@ void populate(std::byte* begin, std::size_t bytes) {
 
 }  // namespace
 
-Result<std::unique_ptr<StagingArea>> StagingArea::create(std::size_t limit_bytes) {
+Result<std::unique_ptr<StagingArea>> StagingArea::create(std::size_t limit_bytes, Growth growth) {
   const std::size_t chunk_bytes = chunk_bytes_for(limit_bytes);
   const std::size_t chunk_count = std::max<std::size_t>(limit_bytes / chunk_bytes, 1);
   const std::size_t bytes = chunk_bytes * chunk_count;
@@ -52,11 +53,18 @@ Result<std::unique_ptr<StagingArea>> StagingArea::create(std::size_t limit_bytes
   // Both are hints: huge pages make the first touch cheaper, and a forked child has no use for the area.
   if (bytes >= kStagingHugePageBytes) static_cast<void>(::madvise(region, bytes, MADV_HUGEPAGE));
   static_cast<void>(::madvise(region, bytes, MADV_DONTFORK));
-  return std::unique_ptr<StagingArea>(new StagingArea(static_cast<std::byte*>(region), chunk_bytes, chunk_count));
+  return std::unique_ptr<StagingArea>(
+      new StagingArea(static_cast<std::byte*>(region), chunk_bytes, chunk_count, std::move(growth)));
 }
 
 StagingArea::~StagingArea() {
   ::munmap(region_, capacity_bytes());
+}
+
+MutableByteSpan StagingArea::keep_region() {
+  std::lock_guard lock(mutex_);
+  all_is_kept_ = true;
+  return {region_, capacity_bytes()};
 }
 
 std::size_t StagingArea::used_bytes() const {
@@ -110,7 +118,7 @@ bool StagingArea::extend(Share& share, std::size_t end) {
   for (std::size_t i = first; i < end_chunk; ++i) {
     if (taken_[i]) return false;
   }
-  take(first, end_chunk - first);
+  if (!take(first, end_chunk - first)) return false;
   run.chunk_count = end_chunk - run.first_chunk;
   return true;
 }
@@ -120,7 +128,7 @@ bool StagingArea::start_run(Share& share, std::size_t bytes) {
   const auto first = find_free(count);
   if (!first) return false;
   share.runs_.reserve(share.runs_.size() + 1);
-  take(*first, count);
+  if (!take(*first, count)) return false;
   share.runs_.push_back({*first, count});
   share.next_ = *first * chunk_bytes_;
   return true;
@@ -136,31 +144,58 @@ std::optional<std::size_t> StagingArea::find_free(std::size_t count) const {
   return std::nullopt;
 }
 
-void StagingArea::take(std::size_t first_chunk, std::size_t count) {
-  warm_up_to((first_chunk + count) * chunk_bytes_);
+// False when the system has not the memory to spare.
+bool StagingArea::take(std::size_t first_chunk, std::size_t count) {
+  const std::size_t end = (first_chunk + count) * chunk_bytes_;
+  if (!warm_up_to(end)) return false;
   std::fill_n(taken_.begin() + static_cast<std::ptrdiff_t>(first_chunk), count, true);
   taken_chunks_ += count;
+  return true;
 }
 
-void StagingArea::warm_up_to(std::size_t end) {
-  if (end <= warm_bytes_) return;
+bool StagingArea::warm_up_to(std::size_t end) {
+  if (end <= warm_bytes_) return true;
   const std::size_t warm_end = std::min(align_up(end, kWarmStepBytes), capacity_bytes());
+  if (end > growth_.first_bytes && !may_grow_by(warm_end - warm_bytes_)) return false;
   populate(region_ + warm_bytes_, warm_end - warm_bytes_);
   warm_bytes_ = warm_end;
+  return true;
+}
+
+// The training may need more, too: half of what there is stays.
+bool StagingArea::may_grow_by(std::size_t bytes) const {
+  const auto spare = growth_.spare();
+  return !spare || bytes <= *spare / 2;
 }
 
 void StagingArea::release(Share& share) {
   {
     std::lock_guard lock(mutex_);
+    small_steps_ = std::min(small_steps_ + 1, kStepsUntilGivenBack);
     for (const Share::Run& run : share.runs_) {
       std::fill_n(taken_.begin() + static_cast<std::ptrdiff_t>(run.first_chunk), run.chunk_count, false);
       taken_chunks_ -= run.chunk_count;
+      if ((run.first_chunk + run.chunk_count) * chunk_bytes_ > growth_.first_bytes) small_steps_ = 0;
     }
     charged_bytes_ -= share.charged_bytes_;
     if (share.handed_over_) --handed_over_;
     ++release_count_;
   }
   released_.notify_all();
+  while (give_back_a_piece()) {
+  }
+}
+
+// From the end of what is warm. True: there is more.
+bool StagingArea::give_back_a_piece() {
+  std::lock_guard lock(mutex_);
+  if (all_is_kept_ || small_steps_ < kStepsUntilGivenBack || warm_bytes_ <= growth_.first_bytes) return false;
+  const std::size_t begin = std::max(growth_.first_bytes, warm_bytes_ - std::min(warm_bytes_, kGiveBackBytes));
+  const auto first = taken_.begin() + static_cast<std::ptrdiff_t>(begin / chunk_bytes_);
+  if (std::find(first, taken_.end(), true) != taken_.end()) return false;
+  static_cast<void>(::madvise(region_ + begin, warm_bytes_ - begin, MADV_DONTNEED));
+  warm_bytes_ = begin;
+  return true;
 }
 
 std::uint64_t StagingArea::release_count() const {

@@ -135,6 +135,42 @@ TEST(StagingArea, WaitingIsRefusedWhenNobodyWillRelease) {
   EXPECT_FALSE(area->wait_for_release(area->release_count()));
 }
 
+// A step that needs more than the first size has it, as long as the machine has memory to spare.
+TEST(StagingArea, GrowsWithinItsLimitAndWithinWhatIsSpare) {
+  std::uint64_t spare_bytes = 1024 * kMiB;
+  const auto created =
+      StagingArea::create(64 * kMiB, {.first_bytes = 16 * kMiB, .spare = [&] { return std::optional(spare_bytes); }});
+  ASSERT_TRUE(created.ok());
+  StagingArea& area = **created;
+  {
+    StagingArea::Share share(area);
+    for (int i = 0; i < 6; ++i) ASSERT_TRUE(share.allocate(10 * kMiB).has_value()) << i;
+    EXPECT_FALSE(share.allocate(10 * kMiB).has_value()) << "the limit";
+  }
+  for (int i = 0; i < StagingArea::kStepsUntilGivenBack; ++i) {
+    const StagingArea::Share share(area);
+    EXPECT_GE(area.warm_bytes(), 60 * kMiB) << "it may be needed again soon";
+  }
+  EXPECT_EQ(area.warm_bytes(), 16 * kMiB) << "it was not";
+  spare_bytes = 4 * kMiB;
+  StagingArea::Share share(area);
+  EXPECT_TRUE(share.allocate(16 * kMiB).has_value()) << "the first size is always there";
+  EXPECT_FALSE(share.allocate(8 * kMiB).has_value()) << "the training needs what is left";
+}
+
+TEST(StagingArea, WhatADeviceKnowsIsNotGivenBack) {
+  const auto created = StagingArea::create(64 * kMiB, {.first_bytes = 16 * kMiB});
+  ASSERT_TRUE(created.ok());
+  StagingArea& area = **created;
+  EXPECT_EQ(area.keep_region().size(), 64 * kMiB);
+  {
+    StagingArea::Share share(area);
+    ASSERT_TRUE(share.allocate(40 * kMiB).has_value());
+  }
+  for (int i = 0; i < 2 * StagingArea::kStepsUntilGivenBack; ++i) const StagingArea::Share share(area);
+  EXPECT_GE(area.warm_bytes(), 40 * kMiB);
+}
+
 TEST(StagingArea, ALimitOfOnePageWorks) {
   const auto area = area_of(1);
   StagingArea::Share share(*area);

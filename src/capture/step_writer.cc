@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <ctime>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -22,6 +23,8 @@ constexpr nanoseconds kIdleInterval = std::chrono::milliseconds(20);
 // Between steps that follow each other, so that a request to stop is seen before the next of them ends.
 constexpr nanoseconds kBusyInterval = std::chrono::milliseconds(4);
 constexpr int kBusyLooks = 250;  // then nothing comes any more
+// Where a budget holds: a look, with its change of thread and the folders that it reads, takes some 75 µs.
+constexpr nanoseconds kSeldomInterval = std::chrono::milliseconds(100);
 constexpr nanoseconds kLongestWait = std::chrono::hours(24 * 365);
 
 // The training program's signals are for its own threads: one started in here has none delivered to it.
@@ -56,6 +59,15 @@ Status StepWriter::start() {
   } catch (const std::system_error& error) {
     return Status(Code::kResourceExhausted, fmt::format("no thread for writing: {}", error.what()));
   }
+}
+
+std::int64_t StepWriter::cpu_ns() const {
+  clockid_t clock{};
+  timespec now{};
+  auto& thread = const_cast<std::jthread&>(thread_);  // native_handle() changes nothing
+  if (!thread_.joinable() || ::pthread_getcpuclockid(thread.native_handle(), &clock) != 0) return 0;
+  if (::clock_gettime(clock, &now) != 0) return 0;
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 bool StepWriter::submit(std::unique_ptr<StagedStep>& step, bool wait_for_room) {
@@ -99,7 +111,8 @@ void StepWriter::run() {
   ::pthread_setname_np(::pthread_self(), "tw-writer");
   int looks = 0;  // since the last step
   while (true) {
-    std::optional<std::unique_ptr<StagedStep>> step = queue_.pop(looks < kBusyLooks ? kBusyInterval : kIdleInterval);
+    const nanoseconds interval = seldom_ ? kSeldomInterval : looks < kBusyLooks ? kBusyInterval : kIdleInterval;
+    std::optional<std::unique_ptr<StagedStep>> step = queue_.pop(interval);
     looks = step ? 0 : std::min(looks + 1, kBusyLooks);
     if (step) write(*std::move(step));
     if (!step && queue_.closed() && queue_.size() == 0) break;

@@ -32,6 +32,8 @@ class StepWriter {
   // Before start().
   void write_dumps_with(BoxDumper& dumper) { feed_->write_dumps_with(dumper); }
   void look_for(CheckpointRequests& requests) { feed_->look_for(requests); }
+  // For a training with a budget: a request may come some steps later.
+  void look_seldom() { seldom_ = true; }
 
   // kResourceExhausted when the system gives no thread.
   Status start();
@@ -58,6 +60,8 @@ class StepWriter {
   void stop(format::StopRequest request) { feed_->take_stop_request(std::move(request)); }
   const format::StopRequest* stop() const { return feed_->stop(); }
   const WrittenCounts& written() const { return feed_->written(); }
+  // CPU time of the thread so far; once it has ended, 0.
+  std::int64_t cpu_ns() const;
 
  private:
   void run();
@@ -66,6 +70,7 @@ class StepWriter {
   void end_run();
 
   const std::unique_ptr<JournalFeed> feed_;
+  bool seldom_ = false;
   BoundedQueue<std::unique_ptr<StagedStep>> queue_{kMaxWaitingSteps};
 
   std::mutex mutex_;

@@ -13,11 +13,14 @@ std::string percent(double share) {
   return fmt::format("{:.3g} %", 100 * share);
 }
 
-// "train: every save interval is 32 times as long; without hash"
+// "train: save intervals are 32 times as long, of losses and signals 4 times; without hash"
 std::string left_out_text(const format::BudgetEvent& event) {
   std::vector<std::string> parts;
   if (event.interval_factor > 1) {
     parts.push_back(fmt::format("save intervals are {} times as long", event.interval_factor));
+  }
+  if (event.losses_factor > 1) {
+    parts.push_back(fmt::format("those of losses and signals {} times", event.losses_factor));
   }
   if (!event.dropped.empty()) parts.push_back(fmt::format("without {}", fmt::join(event.dropped, ", ")));
   return fmt::format("{}: {}", name(event.mode), fmt::join(parts, "; "));
@@ -28,7 +31,8 @@ std::string left_out_text(const format::BudgetEvent& event) {
 Json json_of(const views::WorkerBill& bill) {
   Json modes = Json::object();
   for (const auto& [mode, event] : bill.by_mode) {
-    modes[std::string(name(mode))] = {{"interval_factor", event.interval_factor}, {"dropped", event.dropped}};
+    modes[std::string(name(mode))] = {
+        {"interval_factor", event.interval_factor}, {"losses_factor", event.losses_factor}, {"dropped", event.dropped}};
   }
   const format::BudgetEvent& newest = bill.newest();
   return {{"worker", bill.worker},
@@ -47,7 +51,8 @@ void print_bills(std::FILE* stream, const std::vector<views::WorkerBill>& bills)
     emit(stream, "capture{}: {} of the training's time{}, as of step {}\n",
          bills.size() > 1 ? " of " + bill.worker : "", percent(bill.share()), budget, newest.global_step);
     for (const auto& [mode, event] : bill.by_mode) {
-      if (event.interval_factor > 1 || !event.dropped.empty()) emit(stream, "  {}\n", left_out_text(event));
+      if (event.interval_factor > 1 || event.losses_factor > 1 || !event.dropped.empty())
+        emit(stream, "  {}\n", left_out_text(event));
     }
   }
 }

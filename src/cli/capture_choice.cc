@@ -59,6 +59,13 @@ Result<std::map<std::string, std::string>> CaptureChoice::environment(Variables 
   return variables;
 }
 
+Result<double> CaptureChoice::budget_share(Variables others) const {
+  Variables variables = variables_of(*this);
+  variables.merge(std::move(others));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const HookOptions options, resolve(variables));
+  return options.budget;
+}
+
 Result<Board> CaptureChoice::board(const std::filesystem::path& run) const {
   if (!tensorboard.empty()) return beneath(tensorboard, run);
   Variables variables = variables_of(*this);

@@ -31,6 +31,9 @@ struct CaptureChoice {
   // without a hook.
   // `others`: variables that are set for the program besides.
   Result<std::map<std::string, std::string>> environment(std::map<std::string, std::string> others = {}) const;
+  // The share of the training's time that an untouched program's hook will keep to, as these options, `others` and the
+  // environment say; 0: no limit.
+  Result<double> budget_share(std::map<std::string, std::string> others) const;
   // Where the run in `run` is to be shown to TensorBoard, as these options, the configuration and the environment say.
   Result<Board> board(const std::filesystem::path& run) const;
 };

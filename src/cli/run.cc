@@ -33,6 +33,7 @@ namespace {
 
 constexpr const char* kNeedsVariable = "TRAINWARDEN_NEEDS";
 constexpr const char* kBlackBoxVariable = "TRAINWARDEN_BLACK_BOX";
+constexpr const char* kBlackBoxSampledVariable = "TRAINWARDEN_BLACK_BOX_SAMPLED";
 // When rules judge beside the program, it is some steps further when they ask for what led to a verdict.
 constexpr const char* kBlackBoxSteps = "8";
 
@@ -119,6 +120,7 @@ Result<std::map<std::string, std::string>> rule_environment(const RunOptions& op
   if (!needs.empty()) environment[kNeedsVariable] = rules::encode_needs(needs);
   if (!judging.rule_ids.empty() && options.capture.black_box.empty() && std::getenv(kBlackBoxVariable) == nullptr) {
     environment[kBlackBoxVariable] = kBlackBoxSteps;
+    environment[kBlackBoxSampledVariable] = "1";  // what nobody has asked for costs what the budget leaves
   }
   return environment;
 }
@@ -132,6 +134,7 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   if (options.page || options.page_port) plan.page_port = options.page_port.value_or(0);
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, rule_environment(options, judging));
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, options.capture.environment(std::move(plan.environment)));
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.budget, options.capture.budget_share(plan.environment));
   TRAINWARDEN_ASSIGN_OR_RETURN(auto labels, options.labels.variables(process_environment));
   plan.environment.merge(std::move(labels));
   TRAINWARDEN_RETURN_IF_ERROR(process_mask().status);  // here, before a secret is in the run

@@ -1,4 +1,6 @@
 // `trainwarden show`: all that is known of one run, on a page.
+#include <map>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -153,6 +155,27 @@ void print_losses(const Trial& trial) {
   emit("\n{}", Lines{table.to_string()});
 }
 
+// What a user asked for and did not get is the first thing to know of a run.
+void print_missing(const Trial& trial) {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  std::map<std::string, std::uint64_t> causes;
+  for (const RunLoss& loss : trial.losses()) {
+    if (!loss.by_writer) continue;
+    count += loss.count;
+    bytes += loss.bytes;
+    causes[loss.cause] += loss.count;
+  }
+  if (count == 0) return;
+  std::vector<std::string> parts;
+  for (const auto& [cause, number] : causes) {
+    parts.push_back(causes.size() == 1 ? printable(cause) : fmt::format("{} {}", number, printable(cause)));
+  }
+  const bool full = causes.contains("staging_full") || causes.contains("too_large");
+  fmt::print("NOT ALL IS HERE: {} of what was asked for did not arrive ({}, {}){}\n", count, format_bytes(bytes),
+             fmt::join(parts, ", "), full ? "; save less often, keep statistics, or raise staging_bytes" : "");
+}
+
 void print_places(const Trial& trial, const std::vector<rules::RuleHistory>& rules) {
   if (is_foreign(trial)) {
     emit("\ntensors in {}\n", (trial.path() / "events").string());
@@ -179,6 +202,7 @@ int act(const ShowOptions& options) {
     print_as_json(**trial, *rules, *view);
     return kExitFine;
   }
+  print_missing(**trial);
   print_head(**trial, *view);
   print_contents(**trial);
   print_rules(*rules);

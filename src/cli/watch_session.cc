@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/pause.h"
+#include "cli/watch_pace.h"
 #include "trial/trial_access.h"
 
 namespace trainwarden::cli {
@@ -32,9 +33,12 @@ bool WatchSession::done() const {
 }
 
 void WatchSession::program_ended(const events::ProgramEnd& end) {
-  std::lock_guard lock(mutex_);
-  program_end_ = end;
-  program_ended_ = true;
+  {
+    std::lock_guard lock(mutex_);
+    program_end_ = end;
+    program_ended_ = true;
+  }
+  ended_early_.notify_all();
 }
 
 WatchResult WatchSession::result() {
@@ -92,21 +96,30 @@ Status WatchSession::start() {
 
 void WatchSession::judge(const std::stop_token& stop) {
   rules::Engine& engine = watch_->engine();
-  const auto interval = engine.statuses().empty() ? kRecordInterval : kWatchPollInterval;
+  const WatchPace pace(plan_.budget, engine.statuses().empty() ? kRecordInterval : kWatchPollInterval);
+  if (plan_.budget > 0) give_way();
   while (true) {
+    const std::int64_t begin_ns = thread_cpu_ns();
     take_program_end();
     result_.status = watch_->poll(stop);
     caught_up_ = trial_->last_complete_step() <= engine.last_judged_step();
     show_deliveries();
     view_.on_progress(*trial_, engine);
     if (is_over(stop)) break;
-    pause_for(interval, stop);
+    pause(pace.after(thread_cpu_ns() - begin_ns), stop);
   }
   take_program_end();
   watch_->finish();
   result_.report = report_of(engine);
   result_.journal = engine.journal_name();
   result_.run_ended = engine.run_ended();
+}
+
+// Nobody waits for the next look at a program that has ended.
+void WatchSession::pause(std::chrono::milliseconds interval, const std::stop_token& stop) {
+  if (program_ended_) return pause_for(kWatchPollInterval, stop);
+  std::unique_lock lock(mutex_);
+  ended_early_.wait_for(lock, stop, interval, [this] { return program_ended_.load(); });
 }
 
 // The run may be closed before its program ends, and how that ended belongs to the run's record.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -27,6 +29,7 @@ struct WatchPlan {
   watch::Subscribe subscribe;     // what follows; null: nothing
   bool asks_training = false;     // what follows writes requests into the run
   bool own_program = false;       // we have started the program, and shall be told how it ended
+  double budget = 0;              // what capture and all beside it may take of the training's time; 0: no limit
 };
 
 // What came of it.
@@ -66,6 +69,7 @@ class WatchSession {
   bool is_over(const std::stop_token& stop) const;
   void settle(const std::stop_token& stop);
   void take_program_end();
+  void pause(std::chrono::milliseconds interval, const std::stop_token& stop);
   void show_deliveries();
 
   WatchPlan plan_;
@@ -74,6 +78,7 @@ class WatchSession {
   std::atomic<bool> settling_ = false;
 
   std::mutex mutex_;
+  std::condition_variable_any ended_early_;                                   // program_ended_ was set
   std::optional<events::ProgramEnd> program_end_;                             // under mutex_
   std::vector<std::pair<events::DeliveryRecord, events::Event>> deliveries_;  // the same: not shown yet
   std::atomic<bool> program_ended_ = false;

@@ -1,9 +1,12 @@
 #include "cli/watched_program.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <memory>
 
 #include "base/clock.h"
+#include "capture/beside_time.h"
 #include "cli/exit_code.h"
 #include "cli/run_locator.h"
 #include "cli/run_page.h"
@@ -23,6 +26,8 @@ ChildOptions child_options(const ProgramPlan& plan) {
   options.environment = plan.environment;
   // The program may work in another folder.
   options.environment["TRAINWARDEN_RUN_DIR"] = std::filesystem::absolute(plan.run).string();
+  // What we take is on the bill of the training's hook.
+  options.environment[capture::BesideTime::kWatcherVariable] = std::to_string(::getpid());
   return options;
 }
 
@@ -53,6 +58,7 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   WatchView view(stderr, plan.chatter);
   WatchPlan watched{plan.run, std::move(rules), plan.mute, plan.subscribe};
   watched.own_program = true;
+  watched.budget = plan.budget;
   WatchSession session(std::move(watched), view);
   std::unique_ptr<LiveExport> board;
   if (!plan.board.folder.empty()) board = std::make_unique<LiveExport>(plan.run, plan.board.folder);

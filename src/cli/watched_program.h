@@ -26,6 +26,7 @@ struct ProgramPlan {
   watch::Subscribe subscribe;                      // what follows what happens; null: nothing
   std::vector<std::string> mute;                   // keys of verdicts that nobody is to be alarmed about
   Chatter chatter = Chatter::kVerdicts;
+  double budget = 0;  // what capture and all beside it may take of the training's time; 0: no limit
 };
 
 struct ProgramResult {

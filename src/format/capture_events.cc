@@ -30,6 +30,7 @@ std::string encode_budget_event(const BudgetEvent& event) {
                     {"global_step", event.global_step},
                     {"mode", name(event.mode)},
                     {"interval_factor", event.interval_factor},
+                    {"losses_factor", event.losses_factor},
                     {"dropped", event.dropped},
                     {"budget", event.budget},
                     {"training_ns", event.training_ns},
@@ -52,6 +53,9 @@ Result<std::optional<BudgetEvent>> decode_budget_event(std::string_view text) {
   TRAINWARDEN_ASSIGN_OR_RETURN(event.global_step, int_field(json, "global_step"));
   TRAINWARDEN_ASSIGN_OR_RETURN(event.mode, mode_field(json, "mode"));
   TRAINWARDEN_ASSIGN_OR_RETURN(event.interval_factor, int_field(json, "interval_factor", 1));
+  if (json.contains("losses_factor")) {  // not in runs of before there was one
+    TRAINWARDEN_ASSIGN_OR_RETURN(event.losses_factor, int_field(json, "losses_factor", 1));
+  }
   TRAINWARDEN_ASSIGN_OR_RETURN(event.dropped, strings_field(json, "dropped"));
   TRAINWARDEN_ASSIGN_OR_RETURN(event.budget, share_field(json, "budget"));
   TRAINWARDEN_ASSIGN_OR_RETURN(event.training_ns, int_field(json, "training_ns", 0));

@@ -17,6 +17,7 @@ struct BudgetEvent {
   std::int64_t global_step = 0;  // of the step that ended last
   Mode mode = Mode::kGlobal;     // in which what follows holds
   std::int64_t interval_factor = 1;
+  std::int64_t losses_factor = 1;
   std::vector<std::string> dropped;  // "histogram", "hash", "values"
   double budget = 0;                 // 0: none
   std::int64_t training_ns = 0;      // over all modes

@@ -12,6 +12,7 @@ BudgetEvent sample_bill() {
   event.global_step = 120;
   event.mode = Mode::kTrain;
   event.interval_factor = 32;
+  event.losses_factor = 4;
   event.dropped = {"histogram", "hash"};
   event.budget = 0.01;
   event.training_ns = 12'000'000'000;
@@ -21,12 +22,22 @@ BudgetEvent sample_bill() {
 
 TEST(BudgetEventTest, RoundTripAndExactJson) {
   const std::string json = encode_budget_event(sample_bill());
-  EXPECT_EQ(json,
-            R"({"type":"budget","global_step":120,"mode":"train","interval_factor":32,"dropped":["histogram","hash"],)"
-            R"("budget":0.01,"training_ns":12000000000,"capture_ns":100000000})");
+  EXPECT_EQ(json, R"({"type":"budget","global_step":120,"mode":"train","interval_factor":32,"losses_factor":4,)"
+                  R"("dropped":["histogram","hash"],"budget":0.01,"training_ns":12000000000,"capture_ns":100000000})");
   const auto decoded = decode_budget_event(json);
   ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
   EXPECT_EQ(*decoded, sample_bill());
+}
+
+TEST(BudgetEventTest, OfARunThatKeptAllLosses) {
+  const auto decoded = decode_budget_event(
+      R"({"type":"budget","global_step":1,"mode":"train","interval_factor":2,"dropped":[],"budget":0.01})");
+  ASSERT_FALSE(decoded.ok()) << "it has no bill";
+  const auto whole = decode_budget_event(
+      R"({"type":"budget","global_step":1,"mode":"train","interval_factor":2,"dropped":[],"budget":0.01,)"
+      R"("training_ns":5,"capture_ns":1})");
+  ASSERT_TRUE(whole.ok() && whole->has_value()) << whole.status().to_string();
+  EXPECT_EQ((*whole)->losses_factor, 1);
 }
 
 TEST(BudgetEventTest, OtherEventsAreNoneAndDamageIsSaid) {

@@ -76,6 +76,18 @@ TEST_F(ReadCommands, DescribeLsAndShowAgree) {
   EXPECT_EQ(cli({"describe", "nowhere"}).exit_code, 1);
 }
 
+TEST_F(ReadCommands, ShowSaysFirstWhatDidNotArrive) {
+  EXPECT_EQ(cli({"show", "first"}).out.find("NOT ALL IS HERE"), std::string::npos);
+  setenv("TRAINWARDEN_STAGING_BYTES", "4096", 1);
+  train("crowded", {"--steps", "3", "--large"});
+  unsetenv("TRAINWARDEN_STAGING_BYTES");
+  const std::string shown = cli({"show", "crowded"}).out;
+  EXPECT_EQ(shown.find("NOT ALL IS HERE: 3 of what was asked for did not arrive (24 KiB, too_large); "
+                       "save less often, keep statistics, or raise staging_bytes\n"),
+            0u)
+      << shown;
+}
+
 TEST_F(ReadCommands, ShowTellsWhatARunHolds) {
   const auto run = cli({"show", "first", "--json"}).json();
   EXPECT_EQ(run.at("name"), "first");

@@ -3,6 +3,7 @@
 // It "trains" through the real hook: a weight, its gradient, a loss, a few oddities. Options bend it:
 //   --steps N         steps to train (default 30)
 //   --vanish-at N     from this step on gradients are zero
+//   --large           a tensor of 8 KB, too, in each step
 //   --reduce-gradient save the mean of |gradient| in place of the gradient
 //   --until-stopped   go on after N steps, until somebody asks to stop
 //   --offer           save its state when somebody asks
@@ -41,6 +42,7 @@ struct Settings {
   std::int64_t steps = 30;
   std::int64_t vanish_at = std::numeric_limits<std::int64_t>::max();
   bool reduce_gradient = false;
+  bool large = false;
   bool until_stopped = false;
   bool await_signal = false;
   bool crash = false;
@@ -56,6 +58,7 @@ Settings parse(int argc, char** argv) {
     if (option == "--steps") settings.steps = number();
     if (option == "--vanish-at") settings.vanish_at = number();
     if (option == "--reduce-gradient") settings.reduce_gradient = true;
+    if (option == "--large") settings.large = true;
     if (option == "--until-stopped") settings.until_stopped = true;
     if (option == "--await-signal") settings.await_signal = true;
     if (option == "--crash") settings.crash = true;
@@ -101,6 +104,10 @@ void save_step(Hook& hook, std::int64_t step, const Settings& settings) {
   }
   const float loss = 2.0f / static_cast<float>(step + 1);
   hook.save_tensor("CrossEntropyLoss_output_0", TensorView::of(&loss, DType::kFloat32, {}));
+  if (settings.large) {
+    const std::vector<float> large(2048, 1.0f);
+    hook.save_tensor("large", TensorView::of(large.data(), DType::kFloat32, {2048}));
+  }
   hook.save_scalar("accuracy", 1.0 - 1.0 / static_cast<double>(step + 2));
 }
 

@@ -1,5 +1,6 @@
 // Hook in Python. trainwarden/hook.py has the class that users see.
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "capture/idle_steps.h"
 #include "errors.h"
 #include "memory_argument.h"
 #include "modes.h"
@@ -64,6 +66,13 @@ StepEnd end_step(PythonHook& self) {
   }
   if (end.checkpoint_requested) nb::find(self).attr("_answer_checkpoint")(end.global_step);
   return end;
+}
+
+// For steps of which nothing is wanted: a comparison in place of all that step() does.
+bool end_idle_step(PythonHook& self) {
+  if (self.guarded()) return false;
+  const Turn turn(self.turn());
+  return capture::end_idle_step(self.hook());
 }
 
 void offer_checkpoints(PythonHook& self) {
@@ -119,7 +128,7 @@ void install_guard(PythonHook& self, const std::vector<std::string>& rules, std:
 void install_guard_from_environment(PythonHook& self) {
   const Turn turn(self.turn());
   raise_if_error(Guard::install_from_environment(self.hook()));
-  self.set_guarded();
+  if (std::getenv("TRAINWARDEN_GUARD_RULES") != nullptr) self.set_guarded();  // else nothing was installed
 }
 
 // Without the GIL: rules take their time, and tensors of a GPU are waited for.
@@ -269,7 +278,7 @@ void bind_saving(nb::class_<PythonHook>& type) {
 void bind_black_box(nb::class_<PythonHook>& type) {
   type.def_prop_ro(
           "remembers", [](PythonHook& self) { return self.hook().remembers(); },
-          "Is there a black box? Ask before computing what only it is to have.")
+          "Does a black box hold the current step? Ask before computing what only it is to have.")
       .def("remember", remember, nb::arg("name"), nb::arg("value").none(),
            "Keeps numbers of the open step for the black box alone: states of random generators, sample numbers.")
       .def("dump_black_box", dump_black_box, nb::arg("message"), nb::arg("kind") = "request", nb::arg("rule") = "",
@@ -294,6 +303,11 @@ void bind_checkpoints(nb::class_<PythonHook>& type) {
 // Steps, and what the hook says of itself.
 void bind_steps(nb::class_<PythonHook>& type) {
   type.def("step", end_step, "Ends the step: it is handed to the writer, and readers see it soon.")
+      .def("end_idle_step", end_idle_step,
+           "For adapters: ends the step if that is nothing but counting. False: it has not ended, step() is to be "
+           "called.")
+      .def_prop_ro(
+          "is_guarded", [](PythonHook& self) { return self.guarded(); }, "Do rules judge inside the training?")
       .def("set_mode", set_mode, nb::arg("mode"))
       .def("install_guard", install_guard, nb::arg("rules"), nb::arg("on_fire"), nb::arg("keep_going"),
            nb::arg("time_limit_s"), nb::arg("mute"), "From now on these rules judge inside the training.")

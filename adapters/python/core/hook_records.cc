@@ -44,7 +44,7 @@ void bind_report(nb::module_& module) {
   nb::class_<CaptureBill>(module, "CaptureBill", "What capture costs, and what is left out to keep to the budget.")
       .def_ro("budget", &CaptureBill::budget, "Share of the training's time, 0.01 is 1 %; 0: no limit.")
       .def_ro("training_ns", &CaptureBill::training_ns, "Wall time of the steps that have ended, capture included.")
-      .def_ro("capture_ns", &CaptureBill::capture_ns, "Of it: capture on training threads.")
+      .def_ro("capture_ns", &CaptureBill::capture_ns, "Of it: capture on training threads, and CPU time beside.")
       .def_ro("interval_factor", &CaptureBill::interval_factor, "Save intervals are this many times as long.")
       .def_ro("dropped", &CaptureBill::dropped, "Forms that are left out: \"histogram\", \"hash\", \"values\".")
       .def_prop_ro("share", &CaptureBill::share, "capture_ns / training_ns.");

@@ -66,7 +66,8 @@ class Hook(_core.Hook):
         budget: share of the training's time that capture may take, 0.01 is 1 %; 0: no limit.
         rank, world_size: of this worker, and how many there are.
         include_workers: "all", or "one": only rank 0 writes.
-        staging_bytes: the memory in which tensors wait for the disk; also a text, "256MiB".
+        staging_bytes: the memory in which tensors wait for the disk; also a text, "512MiB". Unless you say another
+            number than this it grows to 1 GiB.
         when_full: what happens when it is full: "drop", "statistics" or "block".
         durability: against power loss: "none", "interval" or "step".
         segment_bytes: a file of the run is closed when it grows past this.
@@ -278,5 +279,5 @@ class Hook(_core.Hook):
 
     def _write_black_box(self, error: BaseException | None) -> None:
         """What led to an error that nobody handled. Ctrl-C and sys.exit() are no errors."""
-        if self.remembers and isinstance(error, Exception):
+        if isinstance(error, Exception):  # without a black box that does nothing
             self.dump_black_box(f"{type(error).__name__}: {error}", kind="exception")

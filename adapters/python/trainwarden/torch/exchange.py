@@ -24,9 +24,9 @@ def innermost(function: Any) -> Any:
     return function
 
 
-def put_around(function: Any, call: Callable[..., Any]) -> None:
+def put_around(function: Any, call: Callable[..., Any]) -> Callable[[bool], None]:
     """From now on function(*args, **kwargs) is call(torch_function, *args, **kwargs), where `torch_function` does what
-    the function did until now."""
+    the function did until now. What this gives switches that off, and on again, at any time and from any thread."""
     torch_function: Any = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__
     )
@@ -42,6 +42,11 @@ def put_around(function: Any, call: Callable[..., Any]) -> None:
     )
     made: dict[str, Any] = {}
     exec(compile(text, __file__, "exec"), made)
-    function.__defaults__ = function.__kwdefaults__ = None
-    function.__code__ = made[name].__code__
+    codes = (torch_function.__code__, made[name].__code__)
+    function.__code__ = codes[True]  # which has no use for the default arguments that stay
     function.__wrapped__ = torch_function  # where inspect and torch.jit look for its signature and its text
+
+    def switch(on: bool) -> None:
+        function.__code__ = codes[on]
+
+    return switch

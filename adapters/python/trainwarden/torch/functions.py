@@ -20,6 +20,22 @@ LOSSES = (
 ACTIVATIONS = ("relu", "relu6", "tanh", "sigmoid", "softmax")
 
 
+# What switches our calls in losses and in activations off and on.
+_loss_switches: list[Callable[[bool], None]] = []
+_activation_switches: list[Callable[[bool], None]] = []
+
+
+def switch_losses(on: bool) -> None:
+    """While it is off the functions are torch's own, and cost what they cost without us."""
+    for switch in _loss_switches:
+        switch(on)
+
+
+def switch_activations(on: bool) -> None:
+    for switch in _activation_switches:
+        switch(on)
+
+
 def wrap_losses(is_idle: Callable[[], bool], tell: Callable[..., None]) -> list[Callable[..., Any]]:
     """`tell(name, inputs, output)` follows a call of a loss function by the program, unless `is_idle()`."""
     return [_wrap_loss(name, is_idle, tell) for name in LOSSES if is_plain(getattr(functional, name, None))]
@@ -33,7 +49,7 @@ def _wrap_loss(name: str, is_idle: Callable[[], bool], tell: Callable[..., None]
         tell(name, _inputs(args, kwargs), output)
         return output
 
-    put_around(getattr(functional, name), call)
+    _loss_switches.append(put_around(getattr(functional, name), call))
     return call
 
 
@@ -53,7 +69,7 @@ def _wrap_activation(name: str, is_wanted: Callable[[], bool], tell: Callable[..
         tell("activation_ends", name, caller, output)
         return output
 
-    put_around(getattr(functional, name), call)
+    _activation_switches.append(put_around(getattr(functional, name), call))
     return call
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,13 +33,28 @@ from . import faults, functions, signal_sources
 
 try:
     from torch.compiler import is_compiling
+
+    _CAN_COMPILE = True
 except ImportError:  # torch < 2.1
+    _CAN_COMPILE = False
 
     def is_compiling() -> bool:
         return False
 
 
 _clock = time.perf_counter_ns
+_thread = threading.get_ident
+
+
+class Quiet(NamedTuple):
+    """What happens in a step of which nothing is wanted and is nothing but counting, so that nobody is told of it."""
+
+    end_step: Callable[[], bool]  # ends the step; False: it has not ended, and everything is to be told
+    thread: int
+    optimizer: int = 0  # the id of the one whose step() ends the step, where there is one
+    ignored: frozenset[int] = frozenset()  # ids of models whose calls mean nothing
+    in_train: frozenset[int] = frozenset()  # a call of these in training mode means that the step has begun
+    counted: frozenset[int] = frozenset()  # a call of these in evaluation mode begins the next step
 
 
 class Wants(NamedTuple):
@@ -50,6 +66,7 @@ class Wants(NamedTuple):
     signals: bool = False  # what SignalListener hears of
     modal: frozenset[int] = frozenset()  # ids of modules of which it is of interest in which mode they run
     is_idle: bool = False  # nothing at all but the calls of watched modules
+    quiet: Optional[Quiet] = None  # heeded where there is no other listener
 
 
 class Listener:
@@ -104,7 +121,8 @@ _PURPOSES = {
 
 def _tell(method: str, *args: Any) -> None:
     """Calls the method of each listener. KeyboardInterrupt and SystemExit, StopTraining with it, are the program's."""
-    begin = _clock()
+    outer, begin = _board.began_ns, _clock()
+    _board.began_ns = outer or begin
     try:
         for listener in _board.listeners:
             try:
@@ -112,7 +130,9 @@ def _tell(method: str, *args: Any) -> None:
             except Exception as error:
                 faults.report(_PURPOSES[method], error)
     finally:
-        _board.spent_ns += _clock() - begin
+        _board.began_ns = outer
+        if not outer:
+            _board.spent_ns += _clock() - begin
 
 
 class _Switchboard:
@@ -128,8 +148,14 @@ class _Switchboard:
         self.modes: dict[int, int] = {}  # in which modes the modules of `modal` have run, by id
         self.watched: dict[int, int] = {}  # id of a module: how many watch it
         self.told: frozenset[int] = frozenset()  # ids of the modules whose calls are told of: of watched and wanted ones
+        self.seen: Optional[frozenset[int]] = frozenset()  # of those whose calls are looked at; None: of all
+        self.functions = (True, True)  # are our calls in loss functions, and in activation functions
         self.spent_ns = 0  # in listeners, since the process began
+        self.began_ns = 0  # when a listener was called that has not returned; 0: none
         self.is_on = False
+        self.quiet: Optional[Quiet] = None
+        self.quiet_begun = False  # a model was called since the last step ended, and nobody was told
+        self.quiet_step = 0  # id of an optimizer whose step() was not told of when it began
         self.tell: Callable[..., None] = _tell
 
 
@@ -156,6 +182,25 @@ def update_wants() -> None:
     _board.signals = any(each.signals for each in wants)
     _board.modal = frozenset[int]().union(*(each.modal for each in wants))
     _board.is_idle = all(each.is_idle for each in wants)
+    _board.quiet = wants[0].quiet if len(wants) == 1 else None
+    _look_at_wanted()
+
+
+def _look_at_wanted() -> None:
+    _board.seen = None if _board.all_calls else _board.told | _board.modal
+    # torch.compile looks at the code of functions: where it may come nothing is exchanged under its eyes.
+    functions_now = (not _board.is_idle, _board.activation_functions)
+    if _CAN_COMPILE or functions_now == _board.functions:
+        return
+    _board.functions = functions_now
+    functions.switch_losses(functions_now[0])
+    functions.switch_activations(functions_now[1])
+
+
+def take_quiet_begin() -> bool:
+    """Was a model called since a step ended, quietly? Asked once a step."""
+    begun, _board.quiet_begun = _board.quiet_begun, False
+    return begun
 
 
 # Bits of take_modes().
@@ -172,6 +217,7 @@ def watch_calls(module: torch.nn.Module) -> None:
     """Calls of this module are told of, whatever wants_all_calls says, until as many ignore_calls()."""
     _board.watched[id(module)] = _board.watched.get(id(module), 0) + 1
     _board.told |= {id(module)}
+    _look_at_wanted()
 
 
 def ignore_calls(module_id: int) -> None:
@@ -181,11 +227,30 @@ def ignore_calls(module_id: int) -> None:
     else:
         _board.watched.pop(module_id, None)
         _board.told -= {module_id}  # what is wanted of it is not asked again before the next step
+        _look_at_wanted()
 
 
 def spent_ns() -> int:
-    """Nanoseconds that listeners have taken in this process."""
-    return _board.spent_ns
+    """Nanoseconds that listeners have taken in this process, until now."""
+    return _board.spent_ns + (_clock() - _board.began_ns if _board.began_ns else 0)
+
+
+@functools.cache
+def quiet_call_ns() -> float:
+    """What a call costs that passes through a function of ours and of which nobody is told, measured once."""
+    module, ours = torch.nn.Identity(), torch.nn.Module.__call__
+    calls = (ours, getattr(ours, "__wrapped__", ours))
+    seen, _board.seen = _board.seen, frozenset()
+    best = [min(_time_calls(call, module) for _ in range(5)) for call in calls]
+    _board.seen = seen
+    return max(best[0] - best[1], 0.0)
+
+
+def _time_calls(call: Callable[..., Any], module: torch.nn.Module) -> float:
+    rounds, begin = 64, _clock()
+    for _ in range(rounds):
+        call(module, None)
+    return (_clock() - begin) / rounds
 
 
 def leave_out(nanoseconds: int) -> None:
@@ -242,12 +307,14 @@ def _wrap_module_calls() -> Callable[..., Any]:
 
     @functools.wraps(torch_call)
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_compiling():
+        if _CAN_COMPILE and is_compiling():
             return torch_call(self, *args, **kwargs)
-        key = id(self)
+        key, seen = id(self), board.seen
+        if seen is not None and key not in seen:
+            return torch_call(self, *args, **kwargs)
         if key in board.modal:
             board.modes[key] = board.modes.get(key, 0) | (IN_TRAIN if self.training else IN_EVAL)
-        if not (board.all_calls or key in board.told):
+        if not (board.all_calls or key in board.told) or _means_nothing(key, self):
             return torch_call(self, *args, **kwargs)
         _board.tell("call_begins", self, args, kwargs)
         try:
@@ -262,12 +329,25 @@ def _wrap_module_calls() -> Callable[..., Any]:
     return __call__
 
 
+def _means_nothing(key: int, module: torch.nn.Module) -> bool:
+    """Is this call of a model nothing but counting? It then has been counted."""
+    quiet = _board.quiet
+    if quiet is None:
+        return False
+    if key in quiet.ignored:
+        return True
+    if module.training:
+        _board.quiet_begun = True
+        return key in quiet.in_train
+    return key in quiet.counted and quiet.thread == _thread() and quiet.end_step()
+
+
 def _wrap_loss_calls() -> Callable[..., Any]:
     board, module_call = _board, torch.nn.Module.__call__
 
     @functools.wraps(module_call)
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_compiling() or board.is_idle:
+        if board.is_idle or is_compiling():
             return module_call(self, *args, **kwargs)
         # As it is now: torch.fx puts its own there while it traces.
         output = torch.nn.Module.__call__(self, *args, **kwargs)
@@ -306,10 +386,10 @@ def _tell_signal(*args: Any) -> None:
 
 def _wrap_functions() -> list[Callable[..., Any]]:
     def is_idle() -> bool:
-        return is_compiling() or _board.is_idle
+        return _board.is_idle or is_compiling()
 
     def are_activations_wanted() -> bool:
-        return not is_compiling() and _board.activation_functions
+        return _board.activation_functions and not is_compiling()
 
     def tell_of_loss(*args: Any) -> None:
         _board.tell("loss_computed", *args)
@@ -351,16 +431,41 @@ def _hook_optimizers() -> list[Callable[..., Any]]:
         return _wrap_optimizer_steps()
 
     def begins(optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if not is_compiling() and _board.listeners:
-            _board.tell("optimizer_begins", optimizer, _has_closure(args[1:], kwargs))
+        if is_compiling() or not _board.listeners:
+            return
+        has_closure = _has_closure(args[1:], kwargs)
+        if not _begins_quietly(optimizer, has_closure):
+            _board.tell("optimizer_begins", optimizer, has_closure)
 
     def ends(optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if not is_compiling() and _board.listeners:
+        if not is_compiling() and _board.listeners and not _ends_quietly(optimizer):
             _board.tell("optimizer_ends", optimizer, _has_closure(args[1:], kwargs))
 
     register_optimizer_step_pre_hook(begins)
     register_optimizer_step_post_hook(ends)
     return [begins, ends]
+
+
+def _begins_quietly(optimizer: Optimizer, has_closure: bool) -> bool:
+    """Is this a step() that is only counted, when it ends?"""
+    quiet, key = _board.quiet, id(optimizer)
+    if quiet is None or quiet.optimizer != key or has_closure or quiet.thread != _thread():
+        return False
+    _board.quiet_step = key
+    return True
+
+
+def _ends_quietly(optimizer: Optimizer) -> bool:
+    """Has the step() been counted? One that began quietly and means more now is told of from its beginning."""
+    if _board.quiet_step != id(optimizer):
+        return False
+    _board.quiet_step = 0
+    quiet = _board.quiet
+    if quiet is not None and quiet.optimizer == id(optimizer) and quiet.end_step():
+        _board.quiet_begun = False
+        return True
+    _board.tell("optimizer_begins", optimizer, False)
+    return False
 
 
 def _wrap_optimizer_steps() -> list[Callable[..., Any]]:
@@ -393,9 +498,12 @@ def _wrap_step(optimizer_class: Any) -> None:
     def step(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not _board.listeners:
             return torch_step(self, *args, **kwargs)
-        _board.tell("optimizer_begins", self, _has_closure(args, kwargs))
+        has_closure = _has_closure(args, kwargs)
+        if not _begins_quietly(self, has_closure):
+            _board.tell("optimizer_begins", self, has_closure)
         result = torch_step(self, *args, **kwargs)
-        _board.tell("optimizer_ends", self, _has_closure(args, kwargs))
+        if not _ends_quietly(self):
+            _board.tell("optimizer_ends", self, has_closure)
         return result
 
     step._trainwarden = True  # type: ignore[attr-defined]

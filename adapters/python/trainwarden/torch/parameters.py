@@ -89,10 +89,10 @@ class ParameterTable:
 
     def save_weights(self, parameters: list[torch.Tensor]) -> None:
         """Those that are trained: a frozen one never changes."""
-        slots, save = self.slots_for(parameters), self._bridge.save
+        slots, save, wants = self.slots_for(parameters), self._bridge.save, self._hook.wants
         with self._bridge.group:
             for slot, parameter in zip(slots, parameters):
-                if parameter.requires_grad:
+                if wants(slot.weight) and parameter.requires_grad:  # a step may be there for its losses alone
                     save(slot.weight, parameter)
 
     def has_unnamed_state(self, optimizer: Optimizer) -> bool:

@@ -19,8 +19,9 @@ from .phases import Phases
 from .roots import Model
 from .signals import Signals
 
-# Time outside the hook is reported once in so many steps: asking the hook for its own costs more than a small step.
-_BILL_INTERVAL = 8
+# Functions of ours that a step passes through besides the calls of modules: zero_grad, the loss, backward, the
+# optimizer's step, which is counted.
+_QUIET_CALLS = 8
 _NOT_CAPTURED = "trainwarden/not_captured"
 _COMPILED = "inputs and outputs of the modules inside {}, which torch.compile has compiled; its own are captured"
 
@@ -42,13 +43,17 @@ class Recorder:
         self._told: set[str] = set()  # models of which the run says what is not captured
         self._steps = 0
         self._billed_ns: Optional[int] = None
+        self._billed_step = 0
         self._hook_ns = 0
+        self._modules = 0  # of all models
 
     def add_model(self, model: Model) -> None:
         """Takes a model in, or what is new in it."""
         self.names.add(model.parameter_names())
         self.activations.add(model)
         self.signals.add_model(model)
+        root = model.module
+        self._modules += sum(1 for _ in root.modules()) if root is not None else 0
         buffers = BufferTable(self.hook, self._bridge)
         buffers.declare(model)
         self._buffers.append(buffers)
@@ -60,6 +65,7 @@ class Recorder:
     def forget_models(self) -> None:
         """Before all models are taken in again."""
         self._buffers.clear()
+        self._modules = 0
         self.signals.forget_models()
 
     def table(self) -> ParameterTable:
@@ -109,9 +115,8 @@ class Recorder:
         """Ends the step of the hook; gives its StepEnd."""
         self.phases.save(is_wanted=not self.is_idle)
         self.signals.end_step()
-        end = self.hook.step()
         self._bill()
-        return end
+        return self.hook.step()
 
     @guarded("write what is known of the last step")
     def close(self, has_begun: bool) -> None:
@@ -145,13 +150,12 @@ class Recorder:
         """Tells the hook what our own work cost, without what its calls took and have been counted for already.
 
         What came before the end of the first step is not on the bill: finding the models is paid once, and no interval
-        would make it cheaper.
+        would make it cheaper. Steps that were only counted cost what passing through our functions costs.
         """
-        if self._steps % _BILL_INTERVAL != 1:
-            return
-        spent_ns, hook_ns = interception.spent_ns(), self.hook.report().bill.capture_ns
-        ours_ns = 0
+        spent_ns, step = interception.spent_ns(), self.hook.global_step
+        hook_ns = self.hook.report().training_thread_ns
         if self._billed_ns is not None:
             ours_ns = max(0, (spent_ns - self._billed_ns) - (hook_ns - self._hook_ns))
-            self.hook.add_cost_ns(ours_ns)
-        self._billed_ns, self._hook_ns = spent_ns, hook_ns + ours_ns
+            calls = (step - self._billed_step) * (self._modules + _QUIET_CALLS)
+            self.hook.add_cost_ns(ours_ns + round(calls * interception.quiet_call_ns()))
+        self._billed_ns, self._hook_ns, self._billed_step = spent_ns, hook_ns, step

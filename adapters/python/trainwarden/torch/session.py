@@ -53,6 +53,7 @@ class Session(SignalListener, Training):
         self._mode = ""
         self._thread = 0  # that trains
         self._running: list[weakref.ref[Optimizer]] = []  # optimizers whose step() runs, the outermost first
+        self._nests = False  # one of them has called another's
         self._depth = 0  # of calls of models within each other
         self._backward_depth = 0
         self._forwards = 0  # in this step
@@ -138,6 +139,8 @@ class Session(SignalListener, Training):
         recorder = self._recorder or self._open_for(None)
         if recorder is None or not self._enter(optimizer):
             return
+        if not self._cycle.is_in_use(id(optimizer)):
+            self._tell_all()  # it has a part in what a step is from now on
         self._train_with(recorder, optimizer)
         if self._cycle.ends_before(id(optimizer)):
             self._end_step(recorder)
@@ -232,14 +235,43 @@ class Session(SignalListener, Training):
         """A step begins, perhaps in another mode: what of it is wanted?"""
         recorder.begin_step()
         self._forwards = 0
-        wants = recorder.wants()
+        interception.take_quiet_begin()
+        wants = recorder.wants()._replace(quiet=self._quiet_part(recorder))
         if wants != self.wants:
             self.wants = wants
             interception.update_wants()
 
+    def _quiet_part(self, recorder: Recorder) -> Optional[interception.Quiet]:
+        """What of a step that nobody looks at needs to be told only by its number."""
+        if not recorder.is_idle or recorder.hook.is_guarded or self._nests:
+            return None
+        quiet = interception.Quiet(recorder.hook.end_idle_step, self._thread)
+        models = [model for model in self._models if not model.trains_in_eval]
+        if self._mode == "train":
+            stepping = self._cycle.in_use()
+            trained = frozenset(key for model in models if model.trained_by for key in map(id, model.entries))
+            teachers = frozenset(key for model in models if not model.trained_by for key in map(id, model.entries))
+            optimizer = stepping[0] if len(stepping) == 1 else 0
+            return quiet._replace(optimizer=optimizer, in_train=trained, ignored=teachers)
+        # Calls within calls are no steps of their own: that takes more than counting to tell.
+        only = models[0].entries if len(models) == len(list(self._models)) == 1 else []
+        return quiet._replace(counted=frozenset(map(id, only))) if len(only) == 1 else None
+
+    def _tell_all(self) -> None:
+        """Until the step ends nothing in it is only counted."""
+        if self.wants.quiet is not None:
+            self.wants = self.wants._replace(quiet=None)
+            interception.update_wants()
+
     def _expect(self, optimizer: Optimizer) -> None:
         self._cycle.expect(id(optimizer))
-        weakref.finalize(optimizer, self._cycle.forget, id(optimizer)).atexit = False
+        self._tell_all()
+        weakref.finalize(optimizer, self._forget, id(optimizer)).atexit = False
+
+    def _forget(self, optimizer_id: int) -> None:
+        """The optimizer is gone: another one may get its id."""
+        self._cycle.forget(optimizer_id)
+        self._tell_all()
 
     # Forward passes and modes.
 
@@ -279,8 +311,9 @@ class Session(SignalListener, Training):
 
     def _set_mode(self, recorder: Recorder, mode: str) -> None:
         recorder.phases.save(is_wanted=not recorder.is_idle and bool(self._mode))
-        if self._forwards > 0:
+        if self._forwards > 0 or interception.take_quiet_begin():
             recorder.signals.end_step(is_cut_short=True)
+            recorder.hook.step()  # also one of which nothing was wanted
         recorder.hook.set_mode(mode)
         self._mode = mode
         self._cycle.abandon()
@@ -361,6 +394,7 @@ class Session(SignalListener, Training):
         if self._running:
             self._running = [each for each in self._running if _is_running(each())]
         self._running.append(weakref.ref(optimizer))
+        self._nests = self._nests or len(self._running) > 1
         return len(self._running) == 1
 
     def _leave(self, optimizer: Optimizer) -> bool:

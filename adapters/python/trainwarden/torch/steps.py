@@ -26,6 +26,9 @@ class Cycle:
     def is_in_use(self, optimizer: Hashable) -> bool:
         return self._missed.get(optimizer, _PATIENCE) < _PATIENCE
 
+    def in_use(self) -> list[Hashable]:
+        return [optimizer for optimizer in self._missed if self.is_in_use(optimizer)]
+
     def ends_before(self, optimizer: Hashable) -> bool:
         """The optimizer is about to step: must the step end first?"""
         return optimizer in self._stepped

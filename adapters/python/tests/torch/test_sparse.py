@@ -1,0 +1,121 @@
+"""Programs of which few steps are kept: those steps are what they are when all are kept, and in between nobody is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Iterator
+
+import numpy as np
+import pytest
+import torch
+from running import EVERYTHING, Runner
+from torch import nn
+
+import trainwarden
+import trainwarden.torch as twt
+from trainwarden.torch import interception
+
+INTERVAL = 3
+PROGRAMS = ["resnet_like.py", "hf_style.py", "gan.py", "accumulation.py", "eval_loop.py", "changing.py", "lbfgs.py",
+            "predicting.py"]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_third_step_is_what_it_is_among_all(runner: Runner, program: str) -> None:
+    whole = runner.captured(program)
+    run_dir = runner.folder / f"sparse-{Path(program).stem}"
+    config = {**EVERYTHING, "save": {"save_interval": INTERVAL}}
+    ended = runner.start(program, environment=runner.attached_environment(run_dir, config))
+    assert (ended.stdout, ended.exit_code) == (whole.plain.stdout, whole.plain.exit_code)
+    sparse = trainwarden.open(run_dir)
+    assert sparse.modes == whole.trial.modes
+    for mode in sparse.modes:
+        steps = [step for step in whole.trial.steps(mode) if step % INTERVAL == 0]
+        assert sparse.steps(mode) == steps
+        for step in steps:
+            number = whole.trial.global_step(mode, step)
+            assert sparse.global_step(mode, step) == number
+            assert values_at(sparse, number) == values_at(whole.trial, number)
+
+
+def values_at(trial: trainwarden.Trial, global_step: int | None) -> dict[str, bytes]:
+    """All tensors but times and what the run says of itself."""
+    assert global_step is not None
+    names = trial.tensor_names(step=global_step)
+    kept = [name for name in names if not name.startswith(("phase/", "trainwarden/"))]
+    return {name: np.asarray(trial.value(name, global_step)).tobytes() for name in kept}
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What listeners are told of. Every tenth step is kept."""
+    for name, value in {"SAVE_ALL": "1", "SAVE_INTERVAL": "10", "WHEN_FULL": "block"}.items():
+        monkeypatch.setenv(f"TRAINWARDEN_{name}", value)
+    events: list[str] = []
+    tell = interception._board.tell
+
+    def listen(method: str, *args: Any) -> None:
+        events.append(method)
+        tell(method, *args)
+
+    monkeypatch.setattr(interception._board, "tell", listen)
+    yield events
+    twt.detach()
+
+
+def test_a_step_of_which_nothing_is_wanted_is_only_counted(told: list[str], tmp_path: Path) -> None:
+    net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 2))
+    optimizer, criterion = torch.optim.SGD(net.parameters(), lr=0.1), nn.MSELoss()
+    twt.attach(str(tmp_path / "run"))
+    told_at = []
+    for step in range(25):
+        before = len(told)
+        optimizer.zero_grad()
+        criterion(net(torch.ones(3, 2)), torch.zeros(3, 2)).backward()
+        optimizer.step()
+        if len(told) > before:
+            told_at.append(step)
+    twt.detach()
+    assert told_at == [0, 9, 10, 19, 20], "the kept ones, and those before them, which find that out"
+    assert trainwarden.open(tmp_path / "run").steps("train") == [0, 10, 20]
+
+
+def test_in_evaluation_too(told: list[str], tmp_path: Path) -> None:
+    net = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    twt.attach(str(tmp_path / "run"))
+    net(torch.ones(3, 2)).sum().backward()
+    optimizer.step()
+    net.eval()
+    before = 0
+    for step in range(25):
+        before = len(told)
+        net(torch.ones(3, 2))
+        assert (len(told) > before) == (step in (0, 1, 10, 11, 20, 21)), step
+    net.train()
+    net(torch.ones(3, 2)).sum().backward()
+    optimizer.step()
+    twt.detach()
+    trial = trainwarden.open(tmp_path / "run")
+    assert (trial.steps("train"), trial.steps("eval")) == ([0], [0, 10, 20])
+    assert trial.global_step("eval", 20) == 21
+
+
+def test_a_second_optimizer_ends_the_quiet(told: list[str], tmp_path: Path) -> None:
+    first, second = nn.Linear(2, 2), nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(first.parameters(), lr=0.1)
+    twt.attach(str(tmp_path / "run"))
+
+    def step_of(net: nn.Module, of_it: torch.optim.Optimizer) -> None:
+        net(torch.ones(3, 2)).sum().backward()
+        of_it.step()
+
+    for _ in range(5):
+        step_of(first, optimizer)
+    other = torch.optim.SGD(second.parameters(), lr=0.1)
+    for _ in range(20):  # from now on a step is one of each
+        step_of(second, other)
+        step_of(first, optimizer)
+    twt.detach()
+    trial = trainwarden.open(tmp_path / "run")
+    assert trial.steps("train") == [0, 10, 20]
