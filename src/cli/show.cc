@@ -169,11 +169,11 @@ void print_missing(const Trial& trial) {
   if (count == 0) return;
   std::vector<std::string> parts;
   for (const auto& [cause, number] : causes) {
-    parts.push_back(causes.size() == 1 ? printable(cause) : fmt::format("{} {}", number, printable(cause)));
+    parts.push_back(causes.size() == 1 ? cause : fmt::format("{} {}", number, cause));
   }
   const bool full = causes.contains("staging_full") || causes.contains("too_large");
-  fmt::print("NOT ALL IS HERE: {} of what was asked for did not arrive ({}, {}){}\n", count, format_bytes(bytes),
-             fmt::join(parts, ", "), full ? "; save less often, keep statistics, or raise staging_bytes" : "");
+  emit("NOT ALL IS HERE: {} of what was asked for did not arrive ({}, {}){}\n", count, format_bytes(bytes),
+       fmt::join(parts, ", "), full ? "; save less often, keep statistics, or raise staging_bytes" : "");
 }
 
 void print_places(const Trial& trial, const std::vector<rules::RuleHistory>& rules) {
