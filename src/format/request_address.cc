@@ -18,6 +18,12 @@ std::string excerpt(std::string_view text) {
   return text.size() > kMaxShownBytes ? shown + "..." : shown;
 }
 
+// Whether it says which run it is meant for; where it does not, each run takes it (check_address).
+bool names_run(const Json& request) {
+  const auto run = request.find(kRun);
+  return run != request.end() && *run != "";
+}
+
 Json what_is_asked(Json request) {
   for (const char* field : kTold) request.erase(field);
   return request;
@@ -45,7 +51,7 @@ Status check_same_request(std::string_view wanted, std::string_view there) {
   TRAINWARDEN_ASSIGN_OR_RETURN(Json mine, parse_json_object(wanted, "request"));
   Result<Json> other = parse_json_object(there, "request");
   if (other.ok()) {
-    if (!mine.contains(kRun) || !other->contains(kRun)) {
+    if (!names_run(mine) || !names_run(*other)) {
       mine.erase(kRun);
       other->erase(kRun);
     }

@@ -33,6 +33,7 @@ TEST(RequestAddress, WhenAndWhyDoNotMakeAnotherRequest) {
   EXPECT_TRUE(check_same_request(first, first).ok());
   EXPECT_TRUE(check_same_request(first, address_request(encode_stop_request({"k", "what", "ledger", 8}), kRun)).ok());
   EXPECT_TRUE(check_same_request(first, encode_stop_request({"k", "why", "user", 7})).ok()) << "an earlier version's";
+  EXPECT_TRUE(check_same_request(first, address_request(encode_stop_request({"k", "why", "user", 7}), "")).ok());
 }
 
 TEST(RequestAddress, WhatIsAskedForDoes) {

@@ -27,6 +27,7 @@
 #include "events/recorder.h"
 #include "storage/local_storage.h"
 #include "trial/trial_access.h"
+#include "watch/context_of_run.h"
 #include "watch/run_watch.h"
 
 namespace trainwarden::act {
@@ -116,10 +117,11 @@ Status run_parts(const ActScene& scene, const std::string& point, int count) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto ledger,
                                events::Ledger::open(*storage, system_clock(), TrialAccess::run_info(*trial)));
   events::Recorder recorder(*trial, *storage, *ledger);
-  actions::RunContext run{.name = "run", .path = scene.run(), .storage = storage.get()};
+  const actions::RunContext run = watch::context_of_run(*trial, *storage, {});
   TRAINWARDEN_ASSIGN_OR_RETURN(auto subscriptions,
                                make_subscriptions(scene, run, [&](std::string_view reached) { moment.pass(reached); }));
-  delivery::Courier courier(*ledger, std::move(subscriptions), {.run_name = run.name, .run = run.path});
+  delivery::Courier courier(*ledger, std::move(subscriptions),
+                            {.run_name = run.name, .run = run.path, .run_id = run.run_id});
   rules::EngineOptions options;
   options.keep_going = true;
   options.journal_storage = storage.get();

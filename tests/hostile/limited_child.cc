@@ -24,13 +24,6 @@ void limit_processor() {
   ::setrlimit(RLIMIT_CORE, &no_core);
 }
 
-// A sanitizer reserves terabytes and has memory of its own; there, only crashes and time are looked at.
-#if defined(__SANITIZE_ADDRESS__) || defined(TW_SANITIZED)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
 // What the process allocates, from now on.
 void limit_memory() {
   if (kSanitized) return;

@@ -9,7 +9,13 @@
 namespace trainwarden::hostile {
 
 inline constexpr std::uint64_t kMemoryLimit = std::uint64_t{512} << 20;
-inline constexpr int kCpuSeconds = 10;  // of the processor, so that a busy machine fails nobody
+// A sanitizer reserves terabytes, has memory of its own, and takes many times as long; there, crashes are looked for.
+#if defined(__SANITIZE_ADDRESS__) || defined(TW_SANITIZED)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+inline constexpr int kCpuSeconds = kSanitized ? 60 : 10;  // of the processor, so that a busy machine fails nobody
 
 struct Ending {
   std::string fault;  // empty: all was well
