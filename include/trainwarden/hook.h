@@ -94,15 +94,15 @@ struct HookOptions {
   KeepForm keep;    // for collections without one
 
   // The share of the training's time that capture may take, in [0, 1]: 0.01 is 1 %. The hook measures what it costs,
-  // and when that is more it leaves out histograms and hashes, then steps, then whole values; losses, scalars and
-  // save_steps never. 0: no limit.
+  // with what goes on beside the training for it; when that is more it leaves out histograms and hashes, then steps,
+  // then whole values; save_steps and save_scalar() never. 0: no limit.
   double budget = 0;
 
   int rank = 0;  // of this worker, in [0, world_size)
   int world_size = 1;
   IncludeWorkers include_workers = IncludeWorkers::kAll;
 
-  std::size_t staging_bytes = std::size_t{256} << 20;  // the staging area; bounds what the hook holds of tensors
+  std::size_t staging_bytes = std::size_t{256} << 20;  // of tensors that wait; unless you say another number, up to 1 GiB
   WhenFull when_full = WhenFull::kDrop;
   Durability durability = Durability::kNone;
   std::size_t segment_bytes = std::size_t{1} << 30;  // a segment is sealed when it grows past this
@@ -176,7 +176,7 @@ struct CaptureLoss {
 struct CaptureBill {
   double budget = 0;                 // in force; 0: no limit
   std::int64_t training_ns = 0;      // wall time of the steps that have ended, capture included
-  std::int64_t capture_ns = 0;       // of it: inside the hook's calls on training threads, and Hook::add_cost()
+  std::int64_t capture_ns = 0;       // inside the hook's calls, Hook::add_cost(), and CPU time beside the training
   std::int64_t interval_factor = 1;  // in the current mode, save intervals are this many times as long: a power of two
   std::vector<std::string> dropped;  // forms left out in the current mode: "histogram", "hash", "values"
 
@@ -330,7 +330,7 @@ class TRAINWARDEN_API Hook {
   void add_cost(std::chrono::nanoseconds spent);
 
   // The black box. remember() keeps a copy in the open step for it alone: states of random generators, numbers of
-  // samples; a no-op where remembers() is false, so ask that before computing something.
+  // samples; a no-op where remembers() is false, as in steps that it does not hold: ask before computing something.
   bool remembers() const;
   void remember(std::string_view name, const TensorView& tensor);
   // Has the steps that are held, and what there is of the open one, written by the writer thread; training goes on.
