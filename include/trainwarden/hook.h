@@ -102,7 +102,7 @@ struct HookOptions {
   int world_size = 1;
   IncludeWorkers include_workers = IncludeWorkers::kAll;
 
-  std::size_t staging_bytes = std::size_t{256} << 20;  // of tensors that wait; unless you say another number, up to 1 GiB
+  std::size_t staging_bytes = std::size_t{256} << 20;  // of waiting tensors; unless you set it, it grows to 1 GiB
   WhenFull when_full = WhenFull::kDrop;
   Durability durability = Durability::kNone;
   std::size_t segment_bytes = std::size_t{1} << 30;  // a segment is sealed when it grows past this
