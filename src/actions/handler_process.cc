@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 using storage::FileDescriptor;
 using Instant = std::chrono::steady_clock::time_point;
 
-constexpr milliseconds kLookInterval{10};
+constexpr milliseconds kWaitInterval{10};
 
 // A file in memory with the text, read from its start: a pipe would need somebody to fill it, and who does is killed
 // (SIGPIPE) when the reader goes.
@@ -55,7 +55,7 @@ class Handler {
     while (!child_.has_ended()) {
       timed_out = std::chrono::steady_clock::now() >= deadline;
       if (timed_out || stop.stop_requested()) break;
-      output_.wait(kLookInterval);
+      output_.wait(kWaitInterval);
     }
     HandlerEnd end;
     if (!child_.has_ended()) {

@@ -22,7 +22,7 @@ using storage::FileDescriptor;
 using Instant = std::chrono::steady_clock::time_point;
 using Json = nlohmann::json;
 
-constexpr milliseconds kLookInterval{50};
+constexpr milliseconds kAnswerInterval{50};
 constexpr std::size_t kMaxLineBytes = 1 << 20;  // of an answer
 
 // A socket, so that writing to a program that has gone is an error and no signal.
@@ -157,7 +157,7 @@ Result<HandlerEnd> KeptHandler::answer(const std::stop_token& stop, std::string_
     if (running_->child.has_ended()) return gone();
     if (stop.stop_requested()) return end_it(HandlerEnd::How::kCancelled);
     if (std::chrono::steady_clock::now() >= deadline) return end_it(HandlerEnd::How::kTimedOut);
-    running_->wait(listens && !line.empty(), kLookInterval);
+    running_->wait(listens && !line.empty(), kAnswerInterval);
   }
 }
 
