@@ -122,7 +122,7 @@ class HostileTexts : public CliTest {
     verdict.rule_id = hostile("RuleId");
     verdict.rule = hostile("Rule");
     verdict.parameters = {{hostile("parameter"), hostile("value")}};
-    verdict.verdict.outcome = Outcome::kFired;
+    verdict.verdict.outcome = trainwarden::Outcome::kFired;
     verdict.verdict.severity = Severity::kError;
     verdict.verdict.message = hostile("message");
     verdict.verdict.advice = hostile("advice");
