@@ -16,7 +16,7 @@ int exit_code_of(const Status& status) {
 }
 
 int report_error(const Status& status) {
-  emit(stderr, "trainwarden: error: {}\n", status.message());
+  emit(stderr, "trainwarden: error: {}\n", Message{status.message()});
   return exit_code_of(status);
 }
 

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   try {
     return trainwarden::cli::main_of(argc, argv);
   } catch (const std::exception& error) {
-    trainwarden::cli::emit(stderr, "trainwarden: error: {}\n", error.what());
+    trainwarden::cli::emit(stderr, "trainwarden: error: {}\n", trainwarden::cli::Message{error.what()});
     return trainwarden::cli::kExitFailed;
   }
 }

@@ -20,14 +20,20 @@ struct Lines {
   std::string_view text;
 };
 
+// What a status says, which may quote a file on lines of their own: they stand two columns in, where no line of ours
+// begins.
+struct Message {
+  std::string_view text;
+};
+
 // Text of ours that is written as it is: a picture with its colours, a script of completions. What is of a run in it
 // has been through printable() or Screen::put() before.
 struct Painted {
   std::string_view text;
 };
 
-// printable() but for the line feeds.
-std::string printable_lines(std::string_view text);
+// printable() but for the line feeds, after which `indent` follows where a line does not begin with it.
+std::string printable_lines(std::string_view text, std::string_view indent = {});
 
 // What an argument is written as: numbers as they are, all text through printable().
 template <class T>
@@ -36,6 +42,8 @@ auto shown(const T& value) {
     return std::string(value.text);
   } else if constexpr (std::is_same_v<T, Lines>) {
     return printable_lines(value.text);
+  } else if constexpr (std::is_same_v<T, Message>) {
+    return printable_lines(value.text, "  ");
   } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, char>) {
     return value;
   } else {

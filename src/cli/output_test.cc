@@ -38,6 +38,13 @@ TEST(OutputTest, LinesKeepTheirEndsAndNothingElse) {
   EXPECT_EQ(emitted("{}", Painted{"\x1b[1mours\n"}), "\x1b[1mours\n");
 }
 
+TEST(OutputTest, WhatAStatusQuotesStandsWhereNoLineOfOursBegins) {
+  EXPECT_EQ(emitted("error: {}\n", Message{"expected a rule\n  l3(x) > 3\n  ^^"}),
+            "error: expected a rule\n  l3(x) > 3\n  ^^\n");
+  EXPECT_EQ(emitted("error: {}\n", Message{"no file\ntrainwarden: all is well \x1b[2J"}),
+            "error: no file\n  trainwarden: all is well \\x1B[2J\n");
+}
+
 TEST(OutputTest, CellsOfATableAreShown) {
   Table table({{"NAME"}});
   table.add_row({kHostile});

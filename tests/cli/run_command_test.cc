@@ -49,7 +49,7 @@ TEST_F(RunCommand, LabelsTheRunAndRecordsTheNamedVariablesAlone) {
                                "TW_TEST_BATCH", "--", tiny_training().string()});
   unsetenv("TW_TEST_OTHER");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  const nlohmann::json expected = {{"lr", "0.1"}, {"note", "a=b"}, {"TW_TEST_BATCH", "32"}};
+  const nlohmann::json expected = {{"lr", "0.1"}, {"note", "a=b"}, {"TW_TEST_BATCH", "32"}, {"learning_rate", "0.1"}};
   EXPECT_EQ(cli({"describe", "first", "--json"}).json().at("HyperParameters"), expected);
   EXPECT_NE(cli({"show", "first"}).out.find("lr = 0.1"), std::string::npos);
   EXPECT_EQ(read_file(run_path("first") / "run.json").find("unheard-of"), std::string::npos);
