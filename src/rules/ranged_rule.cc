@@ -15,6 +15,7 @@ namespace {
 
 constexpr const char* kStart = "start_step";
 constexpr const char* kEnd = "end_step";
+constexpr const char* kRun = "base_trial";
 constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 
 class RangedRule final : public Rule {
@@ -51,14 +52,17 @@ bool has_own(const RuleKind& kind, const std::string& name) {
 
 }  // namespace
 
-const std::vector<RuleParameter>& range_parameters() {
+const std::vector<RuleParameter>& common_parameters() {
   static const std::vector<RuleParameter> kParameters = {
       {kStart, "0", "the first global step that is judged"},
-      {kEnd, "", "the first global step that is not judged any more; nothing: all are"}};
+      {kEnd, "", "the first global step that is not judged any more; nothing: all are"},
+      {kRun, "",
+       "taken and passed over, since scripts for the service give it: the run that is judged is given elsewhere"}};
   return kParameters;
 }
 
 Result<std::unique_ptr<Rule>> create_ranged_rule(const RuleKind& kind, RuleParameters parameters) {
+  if (!has_own(kind, kRun)) parameters.erase(kRun);
   RuleParameters range = {{kStart, "0"}, {kEnd, std::to_string(kMostSteps)}};
   bool is_given = false;
   for (auto& [name, value] : range) {

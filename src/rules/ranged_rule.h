@@ -1,5 +1,5 @@
-// The steps that a rule judges: two parameters that every rule that comes with Trainwarden takes, as those of SageMaker
-// Debugger do through their invoker.
+// What every rule that comes with Trainwarden takes, as those of SageMaker Debugger do through their invoker: the steps
+// that it judges, and the name of the run, which says nothing here.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace trainwarden::rules {
 
-// start_step and end_step. A rule that has one of the same name means its own.
-const std::vector<RuleParameter>& range_parameters();
+// start_step, end_step and base_trial. A rule that has one of the same name means its own.
+const std::vector<RuleParameter>& common_parameters();
 
 // Creates the rule; one that is given a range judges no step outside of it. kInvalidArgument for a bad value.
-// `parameters` has every parameter of the kind, and those of the range as they were given.
+// `parameters` has every parameter of the kind, and the common ones as they were given.
 Result<std::unique_ptr<Rule>> create_ranged_rule(const RuleKind& kind, RuleParameters parameters);
 
 }  // namespace trainwarden::rules

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "rules/builtin/rule_testing.h"
+#include "rules/registry.h"
 
 namespace trainwarden::rules {
 namespace {
@@ -37,6 +38,13 @@ TEST(RangedRule, NeedsTheSameAsWithoutARange) {
   ASSERT_TRUE(ranged.ok());
   ASSERT_EQ((*ranged)->needs().size(), (*whole)->needs().size());
   EXPECT_EQ((*ranged)->needs().at(0).name, "gradients");
+}
+
+TEST(RangedRule, TheRunThatTheServiceNamesIsPassedOver) {
+  for (const RuleKind& kind : builtin_rules()) {
+    EXPECT_TRUE(check_declared(kind, "base_trial").ok()) << kind.description.name;
+  }
+  EXPECT_EQ(steps_with(judge(vanished_run(2), "VanishingGradient:base_trial=first"), Outcome::kFired), (Steps{0, 1}));
 }
 
 TEST(RangedRule, BadValues) {

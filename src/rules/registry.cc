@@ -75,7 +75,7 @@ const RuleKind* find_run_rule(std::string_view name) {
 Status check_declared(const RuleKind& kind, std::string_view parameter) {
   std::vector<std::string> known;
   for (const RuleParameter& declared : kind.description.parameters) known.push_back(declared.name);
-  for (const RuleParameter& declared : range_parameters()) {
+  for (const RuleParameter& declared : common_parameters()) {
     if (std::find(known.begin(), known.end(), declared.name) == known.end()) known.push_back(declared.name);
   }
   if (std::find(known.begin(), known.end(), parameter) != known.end()) return {};
