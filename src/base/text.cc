@@ -133,6 +133,8 @@ std::string format_duration_ns(std::int64_t ns) {
 }
 
 std::string printable(std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);  // as tables of a million rows are
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {

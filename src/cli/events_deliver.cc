@@ -117,8 +117,8 @@ void stop_all(Works& works) {
 }
 
 bool is_fine(const RunWork& work) {
-  return work.status.ok() && work.delivery->backlog().pending == 0 && work.died == 0 &&
-         work.delivery->unconfigured().empty();
+  return work.status.ok() && work.delivery->backlog().pending == 0 && work.delivery->unrecorded() == 0 &&
+         work.died == 0 && work.delivery->unconfigured().empty();
 }
 
 Json json_of(const RunWork& work) {
@@ -141,6 +141,7 @@ Json json_of(const RunWork& work) {
                {"subscriptions", work.delivery->subscriptions()},
                {"delivered", work.delivered},
                {"waiting", backlog.pending},
+               {"unrecorded", work.delivery->unrecorded()},
                {"dead", backlog.dead},
                {"unconfigured", unconfigured},
                {"notes", notes}});
@@ -157,6 +158,11 @@ void print_as_text(const RunWork& work) {
   const delivery::Backlog backlog = delivery.backlog();
   emit("{}: {} events, {} of them new; {} delivered, {} waiting, {} dead letters\n", work.typed, delivery.events(),
        delivery.recorded(), work.delivered, backlog.pending, backlog.dead);
+  if (delivery.unrecorded() > 0) {
+    emit(
+        "{}: {} more are still to be recorded by the process that keeps the ledger; deliver again, or without --once\n",
+        work.typed, delivery.unrecorded());
+  }
   for (const Unconfigured& entry : delivery.unconfigured()) {
     emit("{}: {} waiting for {} ({} {}), which was configured {}: name it with --actions or --on-fire\n", work.typed,
          entry.waiting, entry.subscribed.subscription, entry.subscribed.action, entry.subscribed.place,

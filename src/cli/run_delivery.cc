@@ -143,6 +143,12 @@ Status RunDelivery::poll() {
   return {};
 }
 
+// What the recorder finds goes into a ledger in memory meanwhile; the keeper's may have more: how the program ended.
+std::uint64_t RunDelivery::unrecorded() const {
+  if (!following_ || ledger_->last_seq() <= copy_->ledger().last_seq()) return 0;
+  return ledger_->last_seq() - copy_->ledger().last_seq();
+}
+
 std::vector<Unconfigured> RunDelivery::unconfigured() const {
   std::vector<Unconfigured> unconfigured;
   for (const events::SubscribedRecord& subscribed : source().subscribed()) {

@@ -51,6 +51,8 @@ class RunDelivery {
 
   std::uint64_t events() const { return source().last_seq(); }
   std::uint64_t recorded() const { return source().last_seq() - events_before_; }  // by this object
+  // Changes of the run that the process that keeps the ledger has not recorded yet, so that nobody can deliver them.
+  std::uint64_t unrecorded() const;
   std::size_t subscriptions() const { return subscriptions_; }
   std::vector<Unconfigured> unconfigured() const;
   // Why a configuration file that the ledger names says nothing.

@@ -32,7 +32,7 @@ def watch_argparse() -> None:
         result = original(self, args, namespace)
         try:
             if _is_command_line(args):
-                _keep(vars(result[0]))
+                _keep(dict(vars(result[0])))
         except Exception:
             pass  # whatever a namespace is made of: the program parses as it would without us
         return result
