@@ -1,5 +1,5 @@
 // Figures of the delivery: what an event costs on its way from the ledger through a courier to an action that does
-// nothing, with both records of the attempt.
+// nothing, with both records of the attempt; and to a handler of the user's that is ready for it.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "actions/exec_action.h"
 #include "bench.h"
 #include "delivery/courier.h"
 #include "events/ledger.h"
@@ -109,10 +110,52 @@ Result<std::vector<Figure>> delivery_us() {
   };
 }
 
+constexpr int kHandledEvents = 20;
+// Answers each line; one that is started for an event finds no more than that.
+constexpr const char* kHandler = "import sys\nfor line in sys.stdin: print('{\"exit_code\": 0}', flush=True)";
+
+// Nanoseconds from an event in the ledger to the handler's answer: each event comes when the one before is done.
+double handled_ns(bool keep) {
+  const auto ledger = events::Ledger::in_memory(system_clock(), run_info());
+  actions::ExecOptions options;
+  options.command = {"/usr/bin/python3", "-c", kHandler};
+  options.keep = keep;
+  auto pattern = match::Pattern::parse(R"({"subject": ["VanishingGradient"]})");
+  if (!pattern.ok()) throw std::runtime_error(pattern.status().to_string());
+  std::vector<delivery::Subscription> subscriptions;
+  subscriptions.push_back({.name = "handler",
+                           .pattern = *std::move(pattern),
+                           .action = actions::make_exec_action(std::move(options), {.name = "demo"})});
+  delivery::Courier courier(*ledger, std::move(subscriptions), {.run_name = "demo"});
+  const auto handle = [&](int step) {
+    ledger->append(event_of(step));
+    if (!courier.drain(kLongEnough) || courier.backlog().dead > 0) throw std::runtime_error("the handler has failed");
+  };
+  handle(0);
+  const double ns = elapsed_ns([&] {
+    for (int step = 1; step <= kHandledEvents; ++step) handle(step);
+  });
+  return ns / kHandledEvents;
+}
+
+Spread in_ms(const Spread& ns) {
+  return {ns.low / 1e6, ns.median / 1e6, ns.high / 1e6};
+}
+
+Result<std::vector<Figure>> exec_ready_ms() {
+  const PairedRuns runs = measure_interleaved(
+      5, std::vector<std::function<double()>>{[] { return handled_ns(true); }, [] { return handled_ns(false); }});
+  const std::string name = "events.exec_ready_ms";
+  return std::vector<Figure>{
+      {name, in_ms(runs.ns(0)), "ms", at_most(100), "from the event to the answer of a kept handler in Python"},
+      {name + ".started", in_ms(runs.ns(1)), "ms", Goal{}, "the same with a Python that is started for each event"},
+  };
+}
+
 }  // namespace
 
 std::vector<Benchmark> benchmarks() {
-  return {{"events.delivery_us", delivery_us}};
+  return {{"events.delivery_us", delivery_us}, {"events.exec_ready_ms", exec_ready_ms}};
 }
 
 }  // namespace trainwarden::bench
