@@ -44,6 +44,13 @@ Json json_of(const views::WorkerBill& bill) {
           {"modes", modes}};
 }
 
+std::string progress_text(const Trial& trial) {
+  const std::size_t kept = trial.steps().size();
+  const std::int64_t last = views::last_trained_step(trial, views::read_bills(trial));
+  if (last < static_cast<std::int64_t>(kept)) return fmt::format("{} steps", kept);
+  return fmt::format("{} steps kept, trained up to step {}", kept, last);
+}
+
 void print_bills(std::FILE* stream, const std::vector<views::WorkerBill>& bills) {
   for (const views::WorkerBill& bill : bills) {
     const format::BudgetEvent& newest = bill.newest();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include "cli/json_out.h"
@@ -10,6 +11,8 @@
 namespace trainwarden::cli {
 
 Json json_of(const views::WorkerBill& bill);
+// "30 steps"; where more were trained than kept "61 steps kept, trained up to step 1999".
+std::string progress_text(const Trial& trial);
 void print_bills(std::FILE* stream, const std::vector<views::WorkerBill>& bills);
 
 }  // namespace trainwarden::cli

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/action_choice.h"
 #include "cli/attach.h"
+#include "cli/bill_view.h"
 #include "cli/capture_choice.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
@@ -188,8 +189,8 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
   if (!result.run_appeared) return print_missing_run(options, plan);
   if (const auto trial = Trial::open(plan.run); trial.ok()) {
     const auto loss = views::last_loss(**trial);
-    emit(stderr, "trainwarden: run {} {}, {} steps{}\n", run_name(plan.run), name((*trial)->state()),
-         (*trial)->steps().size(), loss ? ", loss " + format_number(loss->value) : "");
+    emit(stderr, "trainwarden: run {} {}, {}{}\n", run_name(plan.run), name((*trial)->state()), progress_text(**trial),
+         loss ? fmt::format(", loss {} at step {}", format_number(loss->value), loss->step) : "");
   }
   if (!result.watch.status.ok()) report_error(result.watch.status);
   if (!result.watch.report.statuses.empty()) print_report(stderr, result.watch.report);

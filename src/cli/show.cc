@@ -88,6 +88,7 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, c
               {"world_size", trial.world_size()},
               {"workers", trial.workers()},
               {"last_complete_step", trial.last_complete_step()},
+              {"last_trained_step", views::last_trained_step(trial, views::read_bills(trial))},
               {"modes", modes},
               {"collections", collections},
               {"bills", bills},
@@ -127,6 +128,9 @@ void print_contents(Trial& trial) {
     modes.add_row({std::string(name(mode)), std::to_string(steps.size()), format_steps(steps)});
   }
   emit("\n{}", Lines{modes.to_string()});
+  if (views::last_trained_step(trial, views::read_bills(trial)) > trial.last_complete_step()) {
+    emit("{}: of the others nothing was to be kept\n", progress_text(trial));
+  }
   Table collections({{"COLLECTION"}, {"TENSORS", Align::kRight}});
   for (const CollectionSize& collection : collection_sizes(trial)) {
     collections.add_row({collection.name, std::to_string(collection.tensors)});

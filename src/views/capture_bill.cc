@@ -29,4 +29,11 @@ std::vector<WorkerBill> read_bills(const Trial& trial) {
   return bills;
 }
 
+std::int64_t last_trained_step(const Trial& trial, const std::vector<WorkerBill>& bills) {
+  const std::vector<std::int64_t> kept = trial.steps();
+  std::int64_t last = kept.empty() ? -1 : kept.back();
+  for (const WorkerBill& bill : bills) last = std::max(last, bill.newest().global_step);
+  return last;
+}
+
 }  // namespace trainwarden::views

@@ -1,6 +1,7 @@
 // What capture costs a run's training, and what was left out to keep to the budget, as its workers told it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,5 +23,9 @@ struct WorkerBill {
 
 // Of the workers that have told one.
 std::vector<WorkerBill> read_bills(const Trial& trial);
+
+// The last global step that is known to have been trained, -1 for none. Steps of which nothing was kept are counted by
+// the bills alone, which are written once a minute and at the end.
+std::int64_t last_trained_step(const Trial& trial, const std::vector<WorkerBill>& bills);
 
 }  // namespace trainwarden::views
