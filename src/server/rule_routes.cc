@@ -157,6 +157,7 @@ Result<Reply> post_stop(const Request& request, views::Shelf& shelf) {
   options.requested_by = kRequestedBy;
   options.wait = false;
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
+  options.run_id = run->identity();  // another one may lie there by now
   TRAINWARDEN_ASSIGN_OR_RETURN(const StopAnswer answer, request_stop(run->folder(), options));
   return json_reply({{"key", answer.key},
                      {"status_before", answer.status_before},
@@ -172,6 +173,7 @@ Result<Reply> post_save(const Request& request, views::Shelf& shelf) {
   options.requested_by = kRequestedBy;
   options.wait = false;
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
+  options.run_id = run->identity();  // another one may lie there by now
   TRAINWARDEN_ASSIGN_OR_RETURN(const SaveAnswer answer, request_save(run->folder(), options));
   return json_reply({{"key", answer.key}, {"message", answer.story}});
 }
