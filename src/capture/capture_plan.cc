@@ -179,6 +179,7 @@ Status CapturePlan::require(const std::vector<Collection>& needs, bool restraine
     TRAINWARDEN_RETURN_IF_ERROR(demand_of(need).status());
     TRAINWARDEN_RETURN_IF_ERROR(PatternSet::compile(need.include).status());
   }
+  idle_until_ = 0;  // worked out anew with the next step
   required_ = needs;
   required_restrained_ = restrained;
   for (const Collection& need : needs) TRAINWARDEN_RETURN_IF_ERROR(add_need(need, restrained));
@@ -248,6 +249,7 @@ CapturePlan::Indices CapturePlan::found_by_name(std::string_view tensor) const {
 
 void CapturePlan::change(const CapturePlan& wanted, bool declared_saved) {
   std::scoped_lock lock(mutex_, wanted.mutex_);
+  idle_until_ = 0;  // worked out anew with the next step
   save_ = wanted.save_;
   keep_ = wanted.keep_;
   for (Planned& planned : planned_) {
@@ -283,9 +285,11 @@ std::vector<std::string> CapturePlan::names_of(const Membership& membership) con
 
 void CapturePlan::begin_step(Mode mode, std::int64_t mode_step, const Restraint& restraint) {
   std::lock_guard lock(mutex_);
+  const bool still_idle = mode == mode_ && mode_step > mode_step_ && mode_step < idle_until_ && restraint == restraint_;
   mode_ = mode;
   mode_step_ = mode_step;
   restraint_ = restraint;
+  if (still_idle) return;
   losses_too_ = any_restrained_now();
   bool anything = false;
   bool boxed = false;

@@ -329,6 +329,26 @@ TEST(CapturePlan, IdleStepsArePassedUpToTheOneBeforeSomethingIsWanted) {
   EXPECT_FALSE(plan->pass_idle_step()) << "a new collection may want the next step";
 }
 
+TEST(CapturePlan, WhatIsNeededFromNowOnEndsAnIdleStretch) {
+  HookOptions options;
+  options.save = SavePolicy::every(100);
+  options.include_collections = {"weights"};
+  const auto plan = plan_of(options);
+  const auto wanted_at = [&](std::int64_t step, const Restraint& restraint = {}) {
+    plan->begin_step(Mode::kGlobal, step, restraint);
+    return plan->anything_wanted();
+  };
+  EXPECT_FALSE(wanted_at(1));
+  EXPECT_FALSE(wanted_at(2));
+  ASSERT_TRUE(plan->require({need("gradients", 1, KeepForm::reduced())}, true).ok());
+  EXPECT_TRUE(wanted_at(3)) << "a rule that came in between";
+  EXPECT_FALSE(wanted_at(5, {.interval_factor = 4}));
+  EXPECT_TRUE(wanted_at(6)) << "the budget has room again";
+  plan->change(*plan_of(every_step()), false);
+  ASSERT_TRUE(plan->require({}, true).ok());
+  EXPECT_TRUE(wanted_at(7)) << "somebody asked for other collections";
+}
+
 TEST(CapturePlan, UnderABudgetASampledBlackBoxHoldsStepsAtAnIntervalOfItsOwn) {
   HookOptions options;
   options.save = SavePolicy::every(1);
