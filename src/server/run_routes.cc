@@ -94,7 +94,10 @@ OrderedJson progress_json(const views::RunHome& home) {
   for (const views::ModeProgress& mode : home.modes) {
     modes.push_back({{"mode", name(mode.mode)}, {"steps", mode.steps}, {"last_mode_step", mode.last_mode_step}});
   }
-  OrderedJson json = {{"steps", home.step_count}, {"last_step", home.last_step}, {"modes", std::move(modes)}};
+  OrderedJson json = {{"steps", home.step_count},
+                      {"last_step", home.last_step},
+                      {"last_trained_step", home.last_trained_step},
+                      {"modes", std::move(modes)}};
   if (home.steps_per_second) json["steps_per_second"] = *home.steps_per_second;
   return json;
 }

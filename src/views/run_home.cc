@@ -14,10 +14,11 @@ std::optional<double> pace_of(const Trial& trial, const std::vector<std::int64_t
   const std::vector<std::string> workers = trial.workers();
   if (steps.size() < 2 || workers.empty()) return std::nullopt;
   const std::size_t count = std::min(kPaceSteps, steps.size());
-  const std::int64_t first_ns = TrialAccess::step_unix_ns(trial, workers[0], steps[steps.size() - count]);
+  const std::int64_t first = steps[steps.size() - count];
+  const std::int64_t first_ns = TrialAccess::step_unix_ns(trial, workers[0], first);
   const std::int64_t last_ns = TrialAccess::step_unix_ns(trial, workers[0], steps.back());
   if (first_ns == 0 || last_ns <= first_ns) return std::nullopt;
-  return static_cast<double>(count - 1) / (static_cast<double>(last_ns - first_ns) / 1e9);
+  return static_cast<double>(steps.back() - first) / (static_cast<double>(last_ns - first_ns) / 1e9);
 }
 
 void read_progress(const Trial& trial, RunHome& home) {
@@ -82,6 +83,7 @@ RunHome read_run_home(Trial& trial) {
   home.journal_bytes = journal_bytes_of(trial.path());
   home.losses = trial.losses();
   home.bills = read_bills(trial);
+  home.last_trained_step = last_trained_step(trial, home.bills);
   home.checkpoints = read_checkpoints(trial);
   return home;
 }

@@ -45,10 +45,12 @@ struct RunHome {
   int world_size = 1;
   std::vector<WorkerHome> workers;
 
-  std::size_t step_count = 0;
-  std::int64_t last_step = -1;
+  std::size_t step_count = 0;           // that were kept
+  std::int64_t last_step = -1;          // of these
+  std::int64_t last_trained_step = -1;  // views::last_trained_step()
   std::vector<ModeProgress> modes;
-  // Of the newest steps (at most 100), in the first worker's time; none when there are too few.
+  // From the newest steps (at most 100) and those between that were not kept, in the first worker's time; none when
+  // there are too few.
   std::optional<double> steps_per_second;
   std::optional<LossNow> loss;
 

@@ -14,7 +14,7 @@ export interface RunAnswer {
   last_unix_ms: number;
   world_size: number;
   workers: { name: string; writing: boolean }[];
-  progress: { steps: number; last_step: number; steps_per_second?: number; modes: { mode: string; steps: number; last_mode_step: number }[] };
+  progress: { steps: number; last_step: number; last_trained_step: number; steps_per_second?: number; modes: { mode: string; steps: number; last_mode_step: number }[] };
   loss: { tensor: string; step: number; value: number | string } | null;
   transitions?: { status: string; start_unix_ms: number; end_unix_ms?: number; message: string }[];
   stop?: { reason: string; requested_by: string };

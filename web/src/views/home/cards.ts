@@ -23,10 +23,13 @@ const time = (unixMs: number) => h('time', { datetime: new Date(unixMs).toISOStr
 export function progressCard(run: RunAnswer): HTMLElement {
   const { progress } = run;
   const wall = run.last_unix_ms > 0 && run.created_unix_ms > 0 ? duration(run.last_unix_ms - run.created_unix_ms) : undefined;
+  const isWhole = progress.last_trained_step < progress.steps; // else steps were only counted: nothing of them was wanted
   return card('Progress',
-    h('p', { class: 'big', 'data-test': 'steps' }, count(progress.steps), ' ', h('span', { class: 'muted' }, progress.steps === 1 ? 'step' : 'steps')),
+    h('p', { class: 'big', 'data-test': 'steps' }, count(progress.steps), ' ',
+      h('span', { class: 'muted' }, `${progress.steps === 1 ? 'step' : 'steps'}${isWhole ? '' : ' kept'}`)),
     pairs(
       ['State', run.secondary_status && run.secondary_status.toLowerCase() !== run.state ? `${run.state} (${run.secondary_status})` : run.state],
+      isWhole ? undefined : ['Trained', `up to step ${count(progress.last_trained_step)}`],
       progress.steps_per_second === undefined ? undefined : ['Pace', `${short(progress.steps_per_second, 3)} steps a second`],
       ...progress.modes.map(({ mode, steps, last_mode_step }) => [`In ${mode}`, `${count(steps)}, the last ${count(last_mode_step)}`] as const),
       run.created_unix_ms > 0 ? ['Started', time(run.created_unix_ms)] : undefined,

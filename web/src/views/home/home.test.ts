@@ -8,7 +8,7 @@ const run: RunAnswer = {
   id: '1f', name: 'first', state: 'died', secondary_status: 'Failed', recorder: 'trainwarden', run_id: 'aa', host: 'box',
   command: ['python', 'train.py', '--name', "it's <b>"], labels: {}, created_unix_ms: 1000, last_unix_ms: 62000, world_size: 2,
   workers: [{ name: 'rank-00000', writing: true }],
-  progress: { steps: 12345, last_step: 12344, steps_per_second: 2.5, modes: [{ mode: 'train', steps: 12000, last_mode_step: 11999 }] },
+  progress: { steps: 12345, last_step: 12344, last_trained_step: 12344, steps_per_second: 2.5, modes: [{ mode: 'train', steps: 12000, last_mode_step: 11999 }] },
   loss: null, transitions: [{ status: 'Training', start_unix_ms: 1000, end_unix_ms: 61000, message: 'signal 9 (Killed)' }],
   rules: [{ id: 'a', rule: 'Quiet', status: 'NoIssuesFound', details: '' }, { id: 'b', rule: 'LossSpike', status: 'IssuesFound', details: 'at 3' }],
   tensors: 3, journal_bytes: 2048, collections: [{ name: 'losses', tensors: 1, every: { train: 10 } }],
@@ -18,6 +18,13 @@ const run: RunAnswer = {
 it('tells how the run stands', () => {
   const text = progressCard(run).textContent!;
   for (const part of ['12,345', 'died (Failed)', '2.5 steps a second', '12,000, the last 11,999', '1 min 1 s', 'rank-00000 (writing) of 2']) expect(text).toContain(part);
+});
+
+it('tells up to where was trained when fewer steps were kept', () => {
+  expect(progressCard(run).textContent).not.toContain('Trained');
+  const text = progressCard({ ...run, progress: { ...run.progress, steps: 61, last_trained_step: 1999 } }).textContent!;
+  expect(text).toContain('61 steps kept');
+  expect(text).toContain('up to step 1,999');
 });
 
 it('puts rules that fired first, and says what to do when there are none', () => {
