@@ -11,25 +11,32 @@
 namespace trainwarden::format {
 namespace {
 
-// Listens to the parser for what it would let pass: a name given twice within an object.
-class NameWatch {
+// Listens to the parser for what it would let pass: a name given twice within an object. In a pass of its own: a parser
+// that makes a tree and is listened to looks, after each object, at all those beside it.
+class NameWatch : public nlohmann::json_sax<Json> {
  public:
-  bool operator()(Json::parse_event_t event, const Json& parsed) {
-    switch (event) {
-      case Json::parse_event_t::object_start: names_.emplace_back(); break;
-      case Json::parse_event_t::object_end: names_.pop_back(); break;
-      case Json::parse_event_t::key:
-        if (!names_.back().insert(parsed.get_ref<const std::string&>()).second) repeated_ = true;
-        break;
-      default: break;
-    }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool start_object(std::size_t) override {
+    names_.emplace_back();
     return true;
   }
-  bool repeated() const { return repeated_; }
+  bool end_object() override {
+    names_.pop_back();
+    return true;
+  }
+  bool key(string_t& name) override { return names_.back().insert(name).second; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
 
  private:
   std::vector<std::set<std::string>> names_;  // of the objects that are open
-  bool repeated_ = false;
 };
 
 Status damaged(std::string_view field, std::string_view expected, const Json* found) {
@@ -48,11 +55,12 @@ const Json* find(const Json& object, const char* field) {
 Result<Json> parse_json_object(std::string_view text, std::string_view what) {
   try {
     TRAINWARDEN_RETURN_IF_ERROR(check_json_limits(text, what));
-    NameWatch watch;
-    const auto listen = [&](int, Json::parse_event_t event, Json& parsed) { return watch(event, parsed); };
-    Json json = Json::parse(text.begin(), text.end(), listen, /*allow_exceptions=*/false);
+    Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
     if (json.is_discarded()) return Status(Code::kDataLoss, fmt::format("{}: not well-formed JSON", what));
-    if (watch.repeated()) return Status(Code::kDataLoss, fmt::format("{}: a name is there twice in an object", what));
+    NameWatch watch;
+    if (!Json::sax_parse(text.begin(), text.end(), &watch)) {
+      return Status(Code::kDataLoss, fmt::format("{}: a name is there twice in an object", what));
+    }
     if (!json.is_object()) {
       return Status(Code::kDataLoss, fmt::format("{}: expected a JSON object, found {}", what, json.type_name()));
     }

@@ -34,6 +34,9 @@ TrialWindow::TrialWindow(Trial& trial, std::int64_t global_step, TrialMemory* me
 void TrialWindow::read_records() {
   for (trial::WorkerJournal* worker : TrialAccess::journals(trial_)) {
     if (!worker->readable()) continue;
+    const auto index = worker->step_index(place_.global_step);
+    if (!index) continue;
+    ends_.push_back({worker->name(), worker->reader().unix_ns(*index)});
     const auto records = worker->records_at(place_.global_step);
     if (!records.ok()) damage_ = records.status().with_context(worker->name());
     if (records.ok() && !records->empty()) workers_.push_back({worker, {records->begin(), records->end()}});
@@ -42,10 +45,14 @@ void TrialWindow::read_records() {
     return a.worker->name() < b.worker->name();
   };
   std::sort(workers_.begin(), workers_.end(), by_name);
+  std::sort(ends_.begin(), ends_.end(), [](const WorkerEnd& a, const WorkerEnd& b) { return a.worker < b.worker; });
 }
 
+// Rules ask for every worker of the run at every step; most of them may have nothing there.
 std::int64_t TrialWindow::ended_unix_ns(std::string_view worker) const {
-  return TrialAccess::step_unix_ns(trial_, worker, place_.global_step);
+  const auto end = std::lower_bound(ends_.begin(), ends_.end(), worker,
+                                    [](const WorkerEnd& a, std::string_view name) { return a.worker < name; });
+  return end != ends_.end() && end->worker == worker ? end->unix_ns : 0;
 }
 
 Result<std::span<const TensorSpot>> TrialWindow::select(const TensorSelection& selection) const {

@@ -41,6 +41,10 @@ class TrialWindow final : public StepWindow {
   Trial* trial() const override { return &trial_; }
 
  private:
+  struct WorkerEnd {
+    std::string_view worker;
+    std::int64_t unix_ns = 0;
+  };
   void read_records();
   std::optional<std::uint32_t> find(const TensorSpot& spot) const;
   const store::Record* record(std::uint32_t place, store::RecordForm form) const;
@@ -55,6 +59,7 @@ class TrialWindow final : public StepWindow {
   const std::unique_ptr<TrialMemory> own_memory_;
   TrialMemory& memory_;
   std::vector<WorkerRecords> workers_;  // that hold something of the step
+  std::vector<WorkerEnd> ends_;         // of the workers that ended the step, by name
   Status damage_;                       // of a worker, when none holds anything
   StepLayout* layout_ = nullptr;
   mutable std::vector<std::optional<Result<Statistics>>> statistics_;  // by place

@@ -41,9 +41,10 @@ OrderedJson list_json(const views::TensorList& list) {
                    {"scalars", std::move(scalars)},
                    {"reductions", std::move(reductions)},
                    {"first_steps", std::move(first_steps)},
-                   {"last_steps", std::move(last_steps)},
-                   {"collections", OrderedJson::object()}};
-  for (const auto& [collection, members] : list.collections) json["collections"][collection] = members;
+                   {"last_steps", std::move(last_steps)}};
+  OrderedJson::object_t collections;  // each there once: no search among those before
+  for (const auto& [collection, members] : list.collections) collections.emplace_back(collection, members);
+  json["collections"] = std::move(collections);
   return json;
 }
 

@@ -83,10 +83,9 @@ void OpenRun::add_worker(const SourceWorker& worker) {
 }
 
 WorkerJournal* OpenRun::find_worker(std::string_view name) const {
-  for (const auto& worker : workers_) {
-    if (worker->name() == name) return worker.get();
-  }
-  return nullptr;
+  const auto place = std::lower_bound(workers_.begin(), workers_.end(), name,
+                                      [](const auto& worker, std::string_view text) { return worker->name() < text; });
+  return place != workers_.end() && (*place)->name() == name ? place->get() : nullptr;
 }
 
 std::vector<RunLoss> OpenRun::losses() const {

@@ -82,20 +82,26 @@ Result<CatalogTensor*> find_known_tensor(OpenRun& run, std::string_view name) {
                                              name_hint(name, run.catalog().names())));
 }
 
+Result<std::optional<Sighting>> look_in(WorkerJournal& worker, const CatalogTensor& tensor, std::int64_t global_step) {
+  const auto index = worker.tensor(tensor);
+  if (!index) return std::optional<Sighting>();
+  const auto records = worker.records_at(global_step, *index);
+  if (!records.ok()) return records.status().with_context(worker.name());
+  Sighting sighting(worker, *index, *records);
+  return sighting.empty() ? std::optional<Sighting>() : std::optional(sighting);
+}
+
 Result<std::optional<Sighting>> look_for(OpenRun& run, const CatalogTensor& tensor, std::int64_t global_step,
                                          std::string_view wanted_worker) {
+  if (!wanted_worker.empty()) {
+    WorkerJournal* const worker = run.find_worker(wanted_worker);
+    return worker != nullptr ? look_in(*worker, tensor, global_step) : std::optional<Sighting>();
+  }
   Status damage;
   for (const auto& worker : run.workers()) {
-    if (!wanted_worker.empty() && worker->name() != wanted_worker) continue;
-    const auto index = worker->tensor(tensor);
-    if (!index) continue;
-    const auto records = worker->records_at(global_step, *index);
-    if (!records.ok()) {
-      damage = records.status().with_context(worker->name());
-      continue;
-    }
-    Sighting sighting(*worker, *index, *records);
-    if (!sighting.empty()) return std::optional(sighting);
+    auto sighting = look_in(*worker, tensor, global_step);
+    if (sighting.ok() && *sighting) return sighting;
+    if (!sighting.ok()) damage = sighting.status();
   }
   if (!damage.ok()) return damage;
   return std::optional<Sighting>();

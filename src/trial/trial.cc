@@ -72,8 +72,10 @@ std::int64_t Trial::last_unix_ns() const {
 }
 
 std::vector<std::string> Trial::workers() const {
+  const auto& workers = impl_->run().workers();
   std::vector<std::string> names;
-  for (const auto& worker : impl_->run().workers()) names.push_back(worker->name());
+  names.reserve(workers.size());
+  for (const auto& worker : workers) names.push_back(worker->name());
   return names;
 }
 

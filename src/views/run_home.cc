@@ -1,8 +1,10 @@
 #include "views/run_home.h"
 
 #include <algorithm>
+#include <map>
 
 #include "events/description.h"
+#include "trial/tensor_catalog.h"
 #include "trial/trial_access.h"
 
 namespace trainwarden::views {
@@ -32,15 +34,19 @@ void read_progress(const Trial& trial, RunHome& home) {
   }
 }
 
+// In one pass over the tensors: there may be as many collections.
 void read_contents(Trial& trial, RunHome& home) {
-  home.tensors = trial.tensor_names().value_or({}).size();
-  for (const std::string& name : trial.collections()) {
-    const auto members = trial.tensor_names({.include = {}, .collection = name, .mode = {}, .step = {}});
-    if (!members.ok() || members->empty()) continue;
+  trial::TensorCatalog& catalog = TrialAccess::catalog(trial);
+  home.tensors = catalog.tensors().size();
+  std::map<std::string, std::size_t> sizes;
+  for (auto& [tensor_name, tensor] : catalog.tensors()) {
+    for (const std::string& collection : catalog.collections_of(tensor)) ++sizes[collection];
+  }
+  for (const auto& [name, tensors] : sizes) {
     auto collection = trial.collection(name);
     Collection known = collection.ok() ? *std::move(collection) : Collection{.name = name};
     known.tensor_names.clear();  // a list of thousands that nobody asked for
-    home.collections.push_back({std::move(known), members->size()});
+    home.collections.push_back({std::move(known), tensors});
   }
 }
 

@@ -27,5 +27,12 @@ struct Mutated {
   std::filesystem::path golden;     // the run as it was
 };
 Mutated write_mutated(std::uint64_t seed, const std::filesystem::path& run);
+// The same of `golden`, a folder of smdebug's: the records of an event file (with checksums computed anew), an index,
+// a manifest, or which files there are.
+Mutated write_mutated_smdebug(std::uint64_t seed, const std::filesystem::path& golden,
+                              const std::filesystem::path& run);
+// Folders of smdebug's to mutate, below `folder`: the golden runs, as smdebug would have written them, and one of two
+// workers. Throws.
+std::vector<std::filesystem::path> write_smdebug_goldens(const std::filesystem::path& folder);
 
 }  // namespace trainwarden::hostile

@@ -2,6 +2,8 @@
 // too much told as damage of that run and all else shown.
 #include <unistd.h>
 
+#include <functional>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -37,15 +39,21 @@ class Findings : public testing::Test {
   }
   ~Findings() override { fs::remove_all(folder_); }
 
-  // Within the limits, with the anchor where it was.
+  // Within the limits for a reader, the page and a judge, with the anchor where it was.
   void expect_bounded(bool with_anchor = true) const {
-    const Ending outcome = run_limited([&] {
+    expect_bounded("reader", [&] {
       const std::string fault = look_at_all(run_, folder_ / "scratch");
       return fault.empty() && with_anchor ? look_at_anchor(run_) : fault;
     });
-    EXPECT_EQ(outcome.fault, "");
-    RecordProperty("peak_mib", static_cast<int>(outcome.peak_bytes >> 20));
-    RecordProperty("cpu_ms", static_cast<int>(outcome.cpu_s * 1000));
+    expect_bounded("page", [&] { return look_at_page(run_); });
+    expect_bounded("one_file_page", [&] { return look_at_one_file_page(run_); });
+    expect_bounded("judge", [&] { return judge_by_all_rules(run_); });
+  }
+  static void expect_bounded(const std::string& who, const std::function<std::string()>& work) {
+    const Ending outcome = run_limited(work);
+    EXPECT_EQ(outcome.fault, "") << who;
+    RecordProperty(who + "_peak_mib", static_cast<int>(outcome.peak_bytes >> 20));
+    RecordProperty(who + "_cpu_ms", static_cast<int>(outcome.cpu_s * 1000));
   }
 
   // One of the run's losses says this.
@@ -202,6 +210,16 @@ TEST_F(Findings, ManyCollectionsOfOneTensor) {
   for (int i = 0; i < 80'000; ++i) collections.push_back(fmt::format("c{}", 80'000 - i));
   CraftedSegment segment("rank-00000", 1);
   segment.add_names({"a"}, collections);
+  segment.add_scalar_step(9, 0, 2.0);
+  segment.write(run_);
+  expect_bounded();
+}
+
+TEST_F(Findings, ManyNames) {
+  std::vector<std::string> names;
+  for (int i = 0; i < many(120'000); ++i) names.push_back(fmt::format("t{}", i));
+  CraftedSegment segment("rank-00000", 1);
+  segment.add_names(names);
   segment.add_scalar_step(9, 0, 2.0);
   segment.write(run_);
   expect_bounded();

@@ -7,6 +7,8 @@
 #include "crafted_run.h"
 #include "events/description.h"
 #include "events/ledger.h"
+#include "faults.h"
+#include "rules/engine.h"
 #include "rules/rule_summary.h"
 #include "storage/local_storage.h"
 #include "store/run_folder.h"
@@ -23,33 +25,6 @@ namespace {
 
 constexpr std::size_t kMostNames = 60;
 constexpr std::size_t kMostCollections = 20;
-
-// Keeps the first fault. An internal error is one: an exception that nobody expected.
-class Faults {
- public:
-  void take(const Status& status, std::string_view what) {
-    if (status.code() == Code::kInternal || status.message() == "out of memory") add(what, status.to_string());
-  }
-  template <class T>
-  void take(const Result<T>& result, std::string_view what) {
-    take(result.status(), what);
-  }
-  void add(std::string_view what, std::string_view fault) {
-    if (fault_.empty()) fault_ = fmt::format("{}: {}", what, fault);
-  }
-  const std::string& fault() const { return fault_; }
-
- private:
-  std::string fault_;
-};
-
-template <class T>
-std::vector<T> ends_of(const std::vector<T>& all, std::size_t most) {
-  if (all.size() <= most) return all;
-  std::vector<T> some(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most - 1));
-  some.push_back(all.back());
-  return some;
-}
 
 void look_at_tensor(Trial& trial, const std::string& name, Faults& faults) {
   faults.take(trial.tensor_info(name), "tensor_info");
@@ -110,6 +85,22 @@ void look_at_words(Trial& trial, const std::filesystem::path& run, Faults& fault
   views::read_checkpoints(trial);
 }
 
+// As `check --rules all` does.
+void judge(Trial& trial, Faults& faults) {
+  std::vector<RuleSpec> specs;
+  for (const RuleKind& kind : builtin_rules()) {
+    const RuleSpec spec{kind.description.name, {}};
+    if (create_rule(spec).ok()) specs.push_back(spec);
+  }
+  auto rules = rules::create_engine_rules(specs);
+  faults.take(rules, "rules");
+  if (!rules.ok()) return;
+  rules::Engine engine(trial, std::move(rules).value(), {});
+  faults.take(engine.poll(), "check");
+  engine.finish();
+  engine.statuses();
+}
+
 }  // namespace
 
 std::string look_at_all(const std::filesystem::path& run, const std::filesystem::path& scratch) {
@@ -120,6 +111,13 @@ std::string look_at_all(const std::filesystem::path& run, const std::filesystem:
   look_at_trial(**trial, faults);
   look_at_words(**trial, run, faults);
   export_all(**trial, scratch, faults);
+  return faults.fault();
+}
+
+std::string judge_by_all_rules(const std::filesystem::path& run) {
+  Faults faults;
+  const auto trial = Trial::open(run);
+  if (trial.ok()) judge(**trial, faults);
   return faults.fault();
 }
 

@@ -1,11 +1,14 @@
-// Crafted and mutated run folders, each looked at in all ways by a process of its own with 512 MiB and 10 s.
+// Crafted and mutated run folders, each looked at in all ways by processes of its own with 512 MiB and 10 s: a
+// reader's, the page's and a judge's.
 //
-// A slice of them by default; all with TRAINWARDEN_HOSTILE_RUNS=3000, the number of mutated ones.
+// A slice of them by default; all with TRAINWARDEN_HOSTILE_RUNS=3000, the number of mutated ones of each kind.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -21,8 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kSliceStride = 25;
-constexpr std::uint64_t kSliceMutated = 40;
+constexpr std::size_t kSliceStride = kSanitized ? 50 : 25;
+constexpr std::uint64_t kSliceMutated = kSanitized ? 20 : 40;
+constexpr std::uint64_t kSliceMutatedSmdebug = kSanitized ? 40 : 100;
 constexpr std::size_t kProgramStride = 20;  // how often the program itself is run, which takes longer
 
 std::optional<std::uint64_t> wanted_runs() {
@@ -44,6 +48,21 @@ class HostileRuns : public testing::Test {
     EXPECT_EQ(outcome.fault, "") << name;
     peak_bytes_ = std::max(peak_bytes_, outcome.peak_bytes);
     cpu_s_ = std::max(cpu_s_, outcome.cpu_s);
+  }
+  // `also` is asked by the reader when nothing else is wrong.
+  void look(const std::string& name, const std::function<std::string()>& also) {
+    take(name, run_limited([&] {
+           const std::string fault = look_at_all(run_, folder_ / "scratch");
+           return fault.empty() ? also() : fault;
+         }));
+    take(name + ": the page", run_limited([&] { return look_at_page(run_); }));
+    take(name + ": the page in one file", run_limited([&] { return look_at_one_file_page(run_); }));
+    take(name + ": the rules", run_limited([&] { return judge_by_all_rules(run_); }));
+    if (runs_++ % kProgramStride == 0) run_programs(name);
+  }
+  void look_at_mutated(const Mutated& mutated) {
+    look(mutated.name,
+         [&] { return mutated.data_only ? compare_steps(run_, mutated.golden, mutated.steps) : std::string(); });
   }
   void run_programs(const std::string& name) {
     const std::string run = run_.string();
@@ -76,23 +95,24 @@ TEST_F(HostileRuns, Crafted) {
     fs::remove_all(folder_);
     write_anchor(run_);
     crafted.make(run_);
-    take(crafted.name, run_limited([&] {
-           const std::string fault = look_at_all(run_, folder_ / "scratch");
-           return fault.empty() && crafted.keeps_anchor ? look_at_anchor(run_) : fault;
-         }));
-    if (runs_++ % kProgramStride == 0) run_programs(crafted.name);
+    look(crafted.name, [&] { return crafted.keeps_anchor ? look_at_anchor(run_) : std::string(); });
   }
 }
 
 TEST_F(HostileRuns, Mutated) {
   for (std::uint64_t seed = 0; seed < wanted_runs().value_or(kSliceMutated); ++seed) {
-    const Mutated mutated = write_mutated(seed, run_);
-    take(mutated.name, run_limited([&] {
-           const std::string fault = look_at_all(run_, folder_ / "scratch");
-           return fault.empty() && mutated.data_only ? compare_steps(run_, mutated.golden, mutated.steps) : fault;
-         }));
-    if (runs_++ % kProgramStride == 0) run_programs(mutated.name);
+    look_at_mutated(write_mutated(seed, run_));
   }
+}
+
+TEST_F(HostileRuns, MutatedOfSmdebug) {
+  const fs::path beside = folder_.string() + "_goldens";
+  fs::remove_all(beside);
+  const std::vector<fs::path> goldens = write_smdebug_goldens(beside);
+  for (std::uint64_t seed = 0; seed < wanted_runs().value_or(kSliceMutatedSmdebug); ++seed) {
+    look_at_mutated(write_mutated_smdebug(seed, goldens[seed % goldens.size()], run_));
+  }
+  fs::remove_all(beside);
 }
 
 }  // namespace
