@@ -13,6 +13,9 @@ constexpr std::int64_t kStepsPerFolder = foreign::kSmdebugStepsPerFolder;
 // Read at once; bounds what is in memory of them.
 constexpr std::size_t kBatchFiles = 4096;
 
+// Of files that could not be used, at each refresh. A hostile run has hundreds of megabytes of them.
+constexpr std::uint64_t kMostRetriedBytes = 16u << 20;
+
 }  // namespace
 
 Status IndexFiles::refresh(std::int64_t first_step, const Take& take) {
@@ -32,8 +35,18 @@ Status IndexFiles::refresh(std::int64_t first_step, const Take& take) {
 }
 
 void IndexFiles::retry_unusable(const Take& take) {
+  std::vector<const Unusable*> smallest_first;
+  for (const auto& [path, unusable] : unusable_) smallest_first.push_back(&unusable);
+  std::stable_sort(smallest_first.begin(), smallest_first.end(),
+                   [](const Unusable* a, const Unusable* b) { return a->bytes < b->bytes; });
   std::vector<IndexFile> files;
-  for (const auto& [path, unusable] : unusable_) files.push_back(unusable.file);
+  std::uint64_t bytes = 0;
+  for (const Unusable* unusable : smallest_first) {
+    bytes += unusable->bytes;
+    if (bytes > kMostRetriedBytes) break;
+    files.push_back(unusable->file);
+  }
+  std::sort(files.begin(), files.end(), [](const IndexFile& a, const IndexFile& b) { return a.path < b.path; });
   read(files, take);
 }
 
@@ -61,15 +74,16 @@ void IndexFiles::read(std::span<const IndexFile> files, const Take& take) {
       // A step may have a .csv file and a .json file; one is enough.
       const bool repeated = is_taken(batch[i].worker, batch[i].step);
       const ReadIndex& read = indexes[i];
-      settle(batch[i], read.status.ok() && !repeated ? take(batch[i], read.file_bytes, read.index) : read.status);
+      settle(batch[i], read.file_bytes,
+             read.status.ok() && !repeated ? take(batch[i], read.file_bytes, read.index) : read.status);
     }
     files = files.subspan(batch.size());
   }
 }
 
-void IndexFiles::settle(const IndexFile& file, const Status& status) {
+void IndexFiles::settle(const IndexFile& file, std::uint64_t bytes, const Status& status) {
   if (!status.ok()) {
-    unusable_[file.path] = {file, status.message()};
+    unusable_[file.path] = {file, status.message(), bytes};
     return;
   }
   unusable_.erase(file.path);

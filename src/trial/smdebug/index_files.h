@@ -29,8 +29,9 @@ class IndexFiles {
   using Take = std::function<Status(const IndexFile& file, std::uint64_t bytes, const foreign::SmdebugIndex& index)>;
 
   // Gives `take` the files that came since the last call, by rising step and worker. Folders with steps before
-  // `first_step` only are not looked into. Files that could not be used are tried again at each call. An error is the
-  // storage's, when it lists folders; the other folders were read.
+  // `first_step` only are not looked into. Files that could not be used are tried again at each call, the smallest
+  // first, as far as they are not too much to read each time. An error is the storage's, when it lists folders; the
+  // other folders were read.
   Status refresh(std::int64_t first_step, const Take& take);
 
   // The files that cannot be used.
@@ -42,12 +43,13 @@ class IndexFiles {
   struct Unusable {
     IndexFile file;
     std::string cause;
+    std::uint64_t bytes = 0;  // 0 also where it was not read
   };
 
   void retry_unusable(const Take& take);
   Status read_folder(const std::string& folder, const Take& take);
   void read(std::span<const IndexFile> files, const Take& take);
-  void settle(const IndexFile& file, const Status& status);
+  void settle(const IndexFile& file, std::uint64_t bytes, const Status& status);
   bool is_taken(const std::string& worker, std::int64_t step) const;
 
   const storage::Storage& storage_;

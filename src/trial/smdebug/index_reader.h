@@ -48,7 +48,8 @@ class IndexReader {
   const storage::Storage& storage_;
   std::vector<std::unique_ptr<foreign::SmdebugIndexParser>> parsers_;  // one for each thread
   std::vector<ReadIndex> results_;
-  std::mutex large_;  // one large file at a time: a parser takes some fourteen times its bytes
+  // One large file at a time, also where several trials are open: a parser takes some fourteen times its bytes.
+  static inline std::mutex large_;
   std::atomic<std::uint64_t> unusable_bytes_ = 0;
 };
 
