@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "../../fuzz/sealed_frames.h"
 #include "base/crc32c.h"
 #include "foreign/tf_record.h"
 #include "format/names_record.h"
@@ -175,27 +176,10 @@ void write_anchor(const std::filesystem::path& run) {
 }
 
 std::string resealed(std::string segment) {
-  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(segment));
-  for (std::uint64_t at = 0; at + format::kFrameHeaderBytes <= bytes.size(); at += format::kFrameAlignment) {
-    if (load_le<std::uint32_t>(bytes, at) != format::kFrameMagic) continue;
-    FrameHeader header;
-    header.kind = static_cast<FrameKind>(load_le<std::uint8_t>(bytes, at + 5));
-    header.flags = load_le<std::uint16_t>(bytes, at + 6);
-    header.payload_bytes = load_le<std::uint64_t>(bytes, at + 16);
-    header.file_offset = load_le<std::uint64_t>(bytes, at + 24);
-    header.sequence = load_le<std::uint64_t>(bytes, at + 32);
-    header.step = load_le<std::int64_t>(bytes, at + 40);
-    header.writer_id = load_le<std::uint32_t>(bytes, at + 48);
-    header.run_salt = load_le<std::uint32_t>(bytes, at + 52);
-    header.unix_ns = load_le<std::int64_t>(bytes, at + 56);
-    header.payload_crc = load_le<std::uint32_t>(bytes, at + 12);
-    const std::uint64_t room = bytes.size() - at - format::kFrameHeaderBytes;
-    if (header.payload_bytes <= room) {
-      header.payload_crc = crc32c(bytes.subspan(at + format::kFrameHeaderBytes, header.payload_bytes));
-    }
-    const auto sealed = format::encode_frame_header(header);
-    std::memcpy(bytes.data() + at, sealed.data(), sealed.size());
-    if (header.payload_bytes <= room) at += align_up(header.payload_bytes, format::kFrameAlignment);
+  for (std::size_t at = 0; at < segment.size(); at += format::kFrameAlignment) {
+    if (!fuzz::is_header_at(segment, at)) continue;
+    const auto payload_bytes = fuzz::seal_checksums(segment, at);
+    if (payload_bytes) at += align_up(*payload_bytes, format::kFrameAlignment);
   }
   return segment;
 }
@@ -204,19 +188,6 @@ std::string tf_record(std::string_view payload) {
   std::string record;
   foreign::append_record(record, as_bytes(payload), foreign::RecordFooter::kPayloadCrc);
   return record;
-}
-
-std::string resealed_records(std::string events) {
-  std::string sealed;
-  std::size_t at = 0;
-  constexpr std::size_t kAround = foreign::kRecordHeaderBytes + foreign::kRecordFooterBytes;
-  while (events.size() - at >= kAround) {
-    const auto length = load_le<std::uint64_t>(as_bytes(events), at);
-    if (length > events.size() - at - kAround) break;
-    sealed += tf_record(std::string_view(events).substr(at + foreign::kRecordHeaderBytes, length));
-    at += kAround + length;
-  }
-  return sealed + events.substr(at);
 }
 
 }  // namespace trainwarden::hostile

@@ -88,7 +88,5 @@ std::string resealed(std::string segment);
 
 // A TFRecord around any payload, with good checksums.
 std::string tf_record(std::string_view payload);
-// The same for a whole event file that was mutated: lengths are believed, checksums computed.
-std::string resealed_records(std::string events);
 
 }  // namespace trainwarden::hostile

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <test_paths.h>
 
+#include "../../fuzz/sealed_frames.h"
 #include "base/bytes.h"
 #include "base/text.h"
 #include "crafted_run.h"
@@ -50,7 +51,7 @@ void change_events(std::string& events, Mutated& mutated, Random& random) {
   const std::vector<RecordPlace> records = records_of(events);
   const RecordPlace record = records.at(random() % records.size());
   change_some(events, record.payload, record.payload + record.bytes, random);
-  events = resealed_records(std::move(events));
+  events = fuzz::seal_records(events);
   mutated.data_only = true;
   mutated.name += fmt::format(", the record at byte {}", record.payload);
 }
