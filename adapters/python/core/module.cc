@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
+#include "gate.h"
 #include "python_control.h"
 #include "python_hook.h"
 #include "python_trial.h"
@@ -28,6 +29,7 @@ NB_MODULE(_core, module) {
   python::bind_hook_records(module);
   python::bind_hook(module);
   python::bind_tensor_batch(module);
+  python::bind_gate(module);
   python::bind_statistics(module);
   python::bind_trial(module);
   python::bind_rules(module);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -49,6 +50,7 @@ def values_at(trial: trainwarden.Trial, global_step: int | None) -> dict[str, by
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """What listeners are told of. Every tenth step is kept."""
+    gc.collect()  # optimizers of other tests would be waited for
     for name, value in {"SAVE_ALL": "1", "SAVE_INTERVAL": "10", "WHEN_FULL": "block"}.items():
         monkeypatch.setenv(f"TRAINWARDEN_{name}", value)
     events: list[str] = []

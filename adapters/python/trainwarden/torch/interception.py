@@ -12,6 +12,9 @@ torch, once a process and only by switch_on():
 - torch's own hooks around Optimizer.step (before torch 2.0, which has none: Optimizer's own wrapping of step).
 
 torch.compile sees none of it: it begins behind our functions, and inside a compiled region they are constant.
+
+Before torch 2.0, which knows no torch.compile, gates (gates.py) stand around our functions: then a call that nobody wants
+to hear of passes by them, and a step of which nothing is wanted is counted without a line of Python.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from torch.nn.modules.loss import _Loss
 from torch.optim import Optimizer
 
 from .._imports import when_imported
-from . import faults, functions, signal_sources
+from . import faults, functions, gates, signal_sources
 
 try:
     from torch.compiler import is_compiling
@@ -188,6 +191,7 @@ def update_wants() -> None:
 
 def _look_at_wanted() -> None:
     _board.seen = None if _board.all_calls else _board.told | _board.modal
+    _set_gates()
     # torch.compile looks at the code of functions: where it may come nothing is exchanged under its eyes.
     functions_now = (not _board.is_idle, _board.activation_functions)
     if _CAN_COMPILE or functions_now == _board.functions:
@@ -197,10 +201,23 @@ def _look_at_wanted() -> None:
     functions.switch_activations(functions_now[1])
 
 
+def _set_gates() -> None:
+    quiet = _board.quiet
+    gates.calls.look_at(None if _board.seen is None else _board.seen - (quiet.ignored if quiet else frozenset()))
+    gates.calls.note_in_training(quiet.in_train if quiet else ())
+    gates.losses.look_at(() if _board.is_idle else None)
+    gates.signals.look_at(None if _board.signals else ())
+    gates.steps.look_at(None if _board.listeners else ())
+    if quiet is not None:
+        gates.steps.count(quiet.optimizer, quiet.thread, quiet.end_step, _begins_late)
+    else:
+        gates.steps.count(0, 0, None, _begins_late)
+
+
 def take_quiet_begin() -> bool:
     """Was a model called since a step ended, quietly? Asked once a step."""
     begun, _board.quiet_begun = _board.quiet_begun, False
-    return begun
+    return gates.calls.take_noted() or begun
 
 
 # Bits of take_modes().
@@ -241,8 +258,10 @@ def quiet_call_ns() -> float:
     module, ours = torch.nn.Identity(), torch.nn.Module.__call__
     calls = (ours, getattr(ours, "__wrapped__", ours))
     seen, _board.seen = _board.seen, frozenset()
+    _set_gates()
     best = [min(_time_calls(call, module) for _ in range(5)) for call in calls]
     _board.seen = seen
+    _set_gates()
     return max(best[0] - best[1], 0.0)
 
 
@@ -282,6 +301,7 @@ def switch_on() -> None:
         *signal_sources.wrap(_are_signals_wanted, _tell_signal),
         *_hook_optimizers(),
     ]
+    _set_gates()
     if hasattr(torch, "compile"):
         when_imported("torch._dynamo.eval_frame", functools.partial(_hide_from_compiler, ours))
 
@@ -325,7 +345,7 @@ def _wrap_module_calls() -> Callable[..., Any]:
         _board.tell("call_ends", self, output)
         return output
 
-    torch.nn.Module.__call__ = __call__
+    torch.nn.Module.__call__ = gates.calls.put(torch_call, __call__)
     return __call__
 
 
@@ -354,7 +374,7 @@ def _wrap_loss_calls() -> Callable[..., Any]:
         _board.tell("loss_made", self, (*args, *kwargs.values()), output)
         return output
 
-    _Loss.__call__ = __call__
+    _Loss.__call__ = gates.losses.put(module_call, __call__)
     return __call__
 
 
@@ -372,7 +392,7 @@ def _wrap_backward() -> Callable[..., Any]:
             _board.tell("backward_ends")
 
     backward._torchdynamo_disable = True  # type: ignore[attr-defined]
-    torch.autograd.backward = backward
+    torch.autograd.backward = gates.losses.put(torch_backward, backward)
     return backward
 
 
@@ -468,6 +488,12 @@ def _ends_quietly(optimizer: Optimizer) -> bool:
     return False
 
 
+def _begins_late(optimizer: Optimizer) -> None:
+    """A step() that has passed a gate, to be counted, and means more."""
+    _board.tell("optimizer_begins", optimizer, False)
+    _board.tell("optimizer_ends", optimizer, False)
+
+
 def _wrap_optimizer_steps() -> list[Callable[..., Any]]:
     """Where torch wraps the `step` of an optimizer's class for its profiler, once a class, ours goes around it."""
     torch_wrapping = Optimizer._hook_for_profile
@@ -506,5 +532,6 @@ def _wrap_step(optimizer_class: Any) -> None:
             _board.tell("optimizer_ends", self, has_closure)
         return result
 
-    step._trainwarden = True  # type: ignore[attr-defined]
-    optimizer_class.step = step
+    optimizer_class.step = gates.steps.put(torch_step, step)
+    optimizer_class.step._trainwarden = True
+    _set_gates()

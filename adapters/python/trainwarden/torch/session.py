@@ -243,10 +243,11 @@ class Session(SignalListener, Training):
 
     def _quiet_part(self, recorder: Recorder) -> Optional[interception.Quiet]:
         """What of a step that nobody looks at needs to be told only by its number."""
-        if not recorder.is_idle or recorder.hook.is_guarded or self._nests:
+        models = list(self._models)
+        odd = self._nests or any(model.trains_in_eval for model in models)
+        if not recorder.is_idle or recorder.hook.is_guarded or odd:
             return None
         quiet = interception.Quiet(recorder.hook.end_idle_step, self._thread)
-        models = [model for model in self._models if not model.trains_in_eval]
         if self._mode == "train":
             stepping = self._cycle.in_use()
             trained = frozenset(key for model in models if model.trained_by for key in map(id, model.entries))
@@ -254,7 +255,7 @@ class Session(SignalListener, Training):
             optimizer = stepping[0] if len(stepping) == 1 else 0
             return quiet._replace(optimizer=optimizer, in_train=trained, ignored=teachers)
         # Calls within calls are no steps of their own: that takes more than counting to tell.
-        only = models[0].entries if len(models) == len(list(self._models)) == 1 else []
+        only = models[0].entries if len(models) == 1 else []
         return quiet._replace(counted=frozenset(map(id, only))) if len(only) == 1 else None
 
     def _tell_all(self) -> None:

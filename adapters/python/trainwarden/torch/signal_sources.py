@@ -12,6 +12,7 @@ import torch
 from torch.optim import Optimizer
 
 from .._imports import when_imported
+from . import gates
 from .exchange import innermost, is_plain, put_around
 
 Tell = Callable[..., None]
@@ -48,7 +49,7 @@ def _wrap_zero_grad(owner: Any, is_wanted: Callable[[], bool], tell: Tell) -> li
             tell("gradients_zeroed", self)
         return result
 
-    owner.zero_grad = zero_grad
+    owner.zero_grad = gates.signals.put(torch_zero_grad, zero_grad)
     return [zero_grad]
 
 

@@ -1,0 +1,280 @@
+// Gate(through, ours): what is called calls `through`, a function of somebody else's, with the same arguments, or
+// `ours`, which is a function of Python's around it. Which of the two is for the object to say that comes first in the
+// arguments, the `self` of a method. Written against Python's own interface, as a call through nanobind costs several
+// times as much as all that happens here.
+//
+//   look_at(None)           every call is for `ours`; so it is at first
+//   look_at(ids)            only those are whose first argument has one of these ids
+//   note_in_training(ids)   those of these objects pass while their attribute `training` is true, and are only noted:
+//                           take_noted() says whether there was one since the last time
+//   count(id, thread, end, late, noting)   calls in this thread with this object alone pass, and then end() is called. When it
+//                           gives True the gate `noting` forgets what it has noted, else late(object) is called. id 0:
+//                           none is counted
+//
+// Needs the GIL, as all of Python.
+#include "gate.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/string.h>
+#include <structmember.h>
+
+namespace trainwarden::python {
+namespace {
+
+using Id = std::uintptr_t;
+
+// Of few objects, mostly one or two.
+class Ids {
+ public:
+  bool holds(Id id) const { return std::find(ids_.begin(), ids_.end(), id) != ids_.end(); }
+  // False when these are no numbers; Python's error is set then.
+  bool read(PyObject* iterable) {
+    std::vector<Id> read;
+    PyObject* const list = PySequence_List(iterable);
+    if (list == nullptr) return false;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+      read.push_back(reinterpret_cast<Id>(PyLong_AsVoidPtr(PyList_GET_ITEM(list, i))));
+    }
+    Py_DECREF(list);
+    if (PyErr_Occurred() != nullptr) return false;
+    ids_ = std::move(read);
+    return true;
+  }
+
+ private:
+  std::vector<Id> ids_;
+};
+
+// What a gate looks at. Apart from the object, which is Python's to make.
+struct Looks {
+  bool at_all = true;
+  Ids at;
+  Ids in_training;
+  bool noted = false;
+  Id counted = 0;
+  unsigned long thread = 0;
+};
+
+struct Gate {
+  PyObject_HEAD
+  vectorcallfunc call;
+  PyObject* attributes;
+  PyObject* weak_references;
+  PyObject* through;
+  PyObject* ours;
+  PyObject* end;
+  PyObject* late;
+  PyObject* noting;
+  Looks* looks;
+};
+
+PyObject* new_ref(PyObject* object) {  // Python has it since 3.10
+  Py_INCREF(object);
+  return object;
+}
+
+PyObject* training_text = nullptr;  // "training"
+
+Gate& gate_of(PyObject* self) {
+  return *reinterpret_cast<Gate*>(self);
+}
+
+void replace(PyObject*& place, PyObject* value) {
+  PyObject* const before = std::exchange(place, value);
+  Py_XDECREF(before);
+}
+
+bool is_training(PyObject* object) {
+  PyObject* const training = PyObject_GetAttr(object, training_text);
+  if (training == nullptr) PyErr_Clear();  // then it is for `ours` to say
+  const bool answer = training == Py_True;
+  Py_XDECREF(training);
+  return answer;
+}
+
+// A call that has returned is counted. nullptr when that raises what is the program's, as a request to stop does.
+PyObject* counted(Gate& gate, PyObject* object, PyObject* result) {
+  PyObject* const end = new_ref(gate.end);
+  PyObject* const late = new_ref(gate.late);
+  PyObject* answer = PyObject_CallNoArgs(end);
+  if (answer == Py_False) {
+    Py_DECREF(answer);
+    answer = PyObject_CallOneArg(late, object);
+  } else if (answer != nullptr) {
+    gate_of(gate.noting).looks->noted = false;
+  }
+  Py_DECREF(end);
+  Py_DECREF(late);
+  if (answer == nullptr) Py_CLEAR(result);
+  Py_XDECREF(answer);
+  return result;
+}
+
+PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count_and_flag, PyObject* names) {
+  Gate& gate = gate_of(self);
+  Looks& looks = *gate.looks;
+  const Py_ssize_t count = PyVectorcall_NARGS(count_and_flag);
+  PyObject* const first = count > 0 ? arguments[0] : nullptr;
+  const Id id = reinterpret_cast<Id>(first);
+  if (looks.at_all || looks.at.holds(id)) {
+    if (looks.counted == id && id != 0 && count == 1 && names == nullptr && looks.thread == PyThread_get_thread_ident()) {
+      PyObject* const result = PyObject_Vectorcall(gate.through, arguments, count_and_flag, names);
+      // What happened inside may have changed what is counted.
+      return result != nullptr && looks.counted == id ? counted(gate, first, result) : result;
+    }
+    if (first == nullptr || !looks.in_training.holds(id) || !is_training(first)) {
+      return PyObject_Vectorcall(gate.ours, arguments, count_and_flag, names);
+    }
+    looks.noted = true;
+  }
+  return PyObject_Vectorcall(gate.through, arguments, count_and_flag, names);
+}
+
+PyObject* look_at(PyObject* self, PyObject* ids) {
+  Looks& looks = *gate_of(self).looks;
+  if (ids != Py_None && !looks.at.read(ids)) return nullptr;
+  looks.at_all = ids == Py_None;
+  Py_RETURN_NONE;
+}
+
+PyObject* note_in_training(PyObject* self, PyObject* ids) {
+  if (!gate_of(self).looks->in_training.read(ids)) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* take_noted(PyObject* self, PyObject*) {
+  return PyBool_FromLong(std::exchange(gate_of(self).looks->noted, false));
+}
+
+PyObject* count(PyObject* self, PyObject* arguments) {
+  Gate& gate = gate_of(self);
+  PyObject* id = nullptr;
+  PyObject* end = nullptr;
+  PyObject* late = nullptr;
+  PyObject* noting = nullptr;
+  unsigned long thread = 0;
+  if (PyArg_ParseTuple(arguments, "OkOOO!:count", &id, &thread, &end, &late, Py_TYPE(self), &noting) == 0) return nullptr;
+  const Id counted = reinterpret_cast<Id>(PyLong_AsVoidPtr(id));
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  gate.looks->counted = counted;
+  gate.looks->thread = thread;
+  replace(gate.end, new_ref(end));
+  replace(gate.late, new_ref(late));
+  replace(gate.noting, new_ref(noting));
+  Py_RETURN_NONE;
+}
+
+PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
+  PyObject* through = nullptr;
+  PyObject* ours = nullptr;
+  static const char* const keywords[] = {"through", "ours", nullptr};
+  if (PyArg_ParseTupleAndKeywords(arguments, names, "OO:Gate", const_cast<char**>(keywords), &through, &ours) == 0) {
+    return nullptr;
+  }
+  PyObject* const self = type->tp_alloc(type, 0);
+  if (self == nullptr) return nullptr;
+  Gate& gate = gate_of(self);
+  gate.looks = new (std::nothrow) Looks();
+  if (gate.looks == nullptr) {
+    Py_DECREF(self);
+    return PyErr_NoMemory();
+  }
+  gate.call = call;
+  gate.through = new_ref(through);
+  gate.ours = new_ref(ours);
+  return self;
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  const Gate& gate = gate_of(self);
+  Py_VISIT(Py_TYPE(self));
+  for (PyObject* const each : {gate.attributes, gate.through, gate.ours, gate.end, gate.late, gate.noting}) Py_VISIT(each);
+  return 0;
+}
+
+int clear(PyObject* self) {
+  Gate& gate = gate_of(self);
+  for (PyObject** const each : {&gate.attributes, &gate.through, &gate.ours, &gate.end, &gate.late, &gate.noting}) {
+    replace(*each, nullptr);
+  }
+  return 0;
+}
+
+void destroy(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  if (gate_of(self).weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  clear(self);
+  delete gate_of(self).looks;
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+// A gate in a class is a method, as a function is.
+PyObject* bind_to(PyObject* self, PyObject* object, PyObject*) {
+  return object == nullptr ? new_ref(self) : PyMethod_New(self, object);
+}
+
+PyMethodDef methods[] = {
+    {"look_at", look_at, METH_O, "look_at($self, ids, /)\n--\n\nWhich calls are ours: of the objects with these ids; "
+                                 "None: all."},
+    {"note_in_training", note_in_training, METH_O,
+     "note_in_training($self, ids, /)\n--\n\nOf which objects a call in training mode is only noted."},
+    {"take_noted", take_noted, METH_NOARGS, "take_noted($self, /)\n--\n\nWas a call noted since the last time?"},
+    {"count", count, METH_VARARGS,
+     "count($self, id, thread, end, late, noting, /)\n--\n\nCalls with this object alone pass, and then end() is called; "
+     "late(object) when that gives False, else `noting` forgets what it has noted."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyMemberDef members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(Gate, attributes), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Gate, weak_references), READONLY, nullptr},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Gate, call), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+PyGetSetDef attributes[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+template <class Function>
+void* slot(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+}  // namespace
+
+void bind_gate(nanobind::module_& module) {
+  namespace nb = nanobind;
+  static const std::string name = nb::cast<std::string>(module.attr("__name__")) + ".Gate";
+  PyType_Slot slots[] = {
+      {Py_tp_new, slot(make)},
+      {Py_tp_dealloc, slot(destroy)},
+      {Py_tp_traverse, slot(traverse)},
+      {Py_tp_clear, slot(clear)},
+      {Py_tp_call, slot(PyVectorcall_Call)},
+      {Py_tp_descr_get, slot(bind_to)},
+      {Py_tp_methods, methods},
+      {Py_tp_members, members},
+      {Py_tp_getset, attributes},
+      {0, nullptr},
+  };
+  PyType_Spec spec{name.c_str(), sizeof(Gate), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                   slots};
+  if (training_text == nullptr) training_text = PyUnicode_InternFromString("training");
+  PyObject* const type = PyType_FromSpec(&spec);
+  if (training_text == nullptr || type == nullptr) throw nb::python_error();
+  module.attr("Gate") = nb::steal(type);
+}
+
+}  // namespace trainwarden::python

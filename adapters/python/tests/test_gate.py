@@ -1,0 +1,176 @@
+"""Gates: what is called through them, and when a function of ours hears of it."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import gc
+import inspect
+import pickle
+import threading
+import weakref
+from typing import Any, Callable
+
+import pytest
+
+from trainwarden import _core
+
+Gate: Any = _core.Gate
+
+
+def theirs(self: object, *args: Any, **kwargs: Any) -> tuple[str, Any]:
+    """What is called through the gate."""
+    return ("theirs", (self, args, kwargs))
+
+
+def ours(self: object, *args: Any, **kwargs: Any) -> tuple[str, Any]:
+    return ("ours", (self, args, kwargs))
+
+
+class Thing:
+    training = True
+    method = functools.update_wrapper(Gate(theirs, ours), theirs)
+
+
+@pytest.fixture
+def gate() -> Any:
+    return Gate(theirs, ours)
+
+
+def test_it_is_open_at_first(gate: Any) -> None:
+    assert gate(1, 2, key=3) == ("ours", (1, (2,), {"key": 3}))
+
+
+def test_it_passes_on_when_shut(gate: Any) -> None:
+    gate.look_at(())
+    assert gate(1, 2, key=3) == ("theirs", (1, (2,), {"key": 3}))
+    gate.look_at(None)
+    assert gate(1)[0] == "ours"
+
+
+def test_it_looks_at_some(gate: Any) -> None:
+    thing, other = Thing(), Thing()
+    gate.look_at({id(thing)})
+    assert [gate(thing)[0], gate(other)[0], gate(thing, 1, a=2)[0]] == ["ours", "theirs", "ours"]
+
+
+def test_without_arguments_torchs_own_words_are_heard() -> None:
+    gate = Gate(theirs, ours)
+    gate.look_at(())
+    with pytest.raises(TypeError, match="theirs\\(\\) missing 1 required positional argument: 'self'"):
+        gate()
+
+
+def test_ids_are_numbers(gate: Any) -> None:
+    gate.look_at([7])
+    with pytest.raises(TypeError):
+        gate.look_at(["seven"])
+    with pytest.raises(TypeError):
+        gate.look_at(7)
+    assert gate(1)[0] == "theirs", "as before"
+
+
+def test_a_gate_in_a_class_is_a_method() -> None:
+    thing = Thing()
+    assert thing.method(1) == ("ours", (thing, (1,), {}))
+    assert Thing.method(thing, 1) == thing.method(1)
+    assert (thing.method.__self__, thing.method.__func__) == (thing, Thing.__dict__["method"])
+    assert inspect.signature(Thing.method) == inspect.signature(theirs)
+    assert (Thing.method.__name__, Thing.method.__doc__) == ("theirs", theirs.__doc__)
+    copied = copy.deepcopy(thing)
+    assert copied.method()[1][0] is copied
+    assert isinstance(pickle.loads(pickle.dumps(thing)), Thing)
+
+
+@pytest.mark.parametrize("training, heard, noted", [(True, "theirs", True), (False, "ours", False), (None, "ours", False)])
+def test_calls_in_training_are_noted(gate: Any, training: object, heard: str, noted: bool) -> None:
+    thing = Thing()
+    thing.training = training  # type: ignore[assignment]
+    gate.look_at({id(thing)})
+    gate.note_in_training({id(thing)})
+    assert gate(thing)[0] == heard
+    assert [gate.take_noted(), gate.take_noted()] == [noted, False]
+
+
+def test_what_has_no_mode_is_ours(gate: Any) -> None:
+    gate.note_in_training({id(gate)})
+    assert gate(gate)[0] == "ours"
+
+
+class Counting:
+    """Steps that are counted, as long as `answers` has True for each."""
+
+    def __init__(self, *answers: bool) -> None:
+        self.answers = list(answers)
+        self.late: list[object] = []
+        self.calls = Gate(theirs, ours)
+        self.gate = Gate(theirs, ours)
+        self.thing = Thing()
+        self.gate.count(id(self.thing), threading.get_ident(), self.end, self.late.append, self.calls)
+        self.calls.note_in_training({id(self.thing)})
+
+    def end(self) -> bool:
+        return self.answers.pop(0)
+
+
+def test_calls_are_counted_after_they_returned() -> None:
+    steps = Counting(True, False)
+    steps.calls(steps.thing)
+    assert steps.gate(steps.thing) == ("theirs", (steps.thing, (), {}))
+    assert (steps.answers, steps.late, steps.calls.take_noted()) == ([False], [], False)
+    steps.calls(steps.thing)
+    assert steps.gate(steps.thing)[0] == "theirs"
+    assert (steps.answers, steps.late, steps.calls.take_noted()) == ([], [steps.thing], True)
+
+
+def test_others_are_not_counted() -> None:
+    steps = Counting()
+    assert steps.gate(Thing())[0] == "ours"
+    assert steps.gate(steps.thing, 1)[0] == "ours", "a closure, perhaps"
+    heard: list[str] = []
+    thread = threading.Thread(target=lambda: heard.append(steps.gate(steps.thing)[0]))
+    thread.start()
+    thread.join()
+    assert heard == ["ours"]
+    steps.gate.count(0, 0, None, None, steps.calls)
+    assert steps.gate(steps.thing)[0] == "ours"
+
+
+def raising(error: BaseException) -> Callable[..., Any]:
+    def function(*_: object) -> Any:
+        raise error
+
+    return function
+
+
+def test_a_call_that_fails_is_not_counted() -> None:
+    steps = Counting()
+    gate = Gate(raising(KeyError("theirs")), ours)
+    gate.count(id(steps.thing), threading.get_ident(), steps.end, steps.late.append, steps.calls)
+    with pytest.raises(KeyError, match="theirs"):
+        gate(steps.thing)
+
+
+def test_a_request_to_stop_goes_through() -> None:
+    steps = Counting(False)
+    steps.gate.count(id(steps.thing), threading.get_ident(), steps.end, raising(SystemExit(143)), steps.calls)
+    with pytest.raises(SystemExit):
+        steps.gate(steps.thing)
+
+
+def test_what_is_not_counted_any_more_when_it_returns() -> None:
+    steps = Counting()
+    gate = Gate(lambda thing: gate.count(0, 0, None, None, steps.calls), ours)
+    gate.count(id(steps.thing), threading.get_ident(), steps.end, steps.late.append, steps.calls)
+    assert gate(steps.thing) is None
+
+
+def test_it_goes_with_what_it_holds() -> None:
+    thing = Thing()
+    gate = Gate(theirs, ours)
+    gate.itself, gate.thing = gate, thing
+    gate.count(id(thing), 0, thing.method, gate, gate)
+    gone = [weakref.ref(gate), weakref.ref(thing)]
+    del gate, thing
+    gc.collect()
+    assert [each() for each in gone] == [None, None]
