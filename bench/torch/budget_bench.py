@@ -10,9 +10,7 @@ processes, of which there are some, and not of the usual block.
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -28,9 +26,9 @@ PROGRAMS = {"0.2ms": "mlp_tiny", "2ms": "mlp_small", "20ms": "mlp_large"}
 GOALS = {"0.2ms": 3.0, "2ms": 1.0, "20ms": 1.0}  # percent
 ARMS = {"off": None, "run": [], "rules": ["--rules", "default"]}
 WARM_UP_SECONDS = 4.0
-BLOCK_SECONDS = 1.0
-BLOCKS_OF_A_SET = 5
-SETS = 5
+BLOCK_SECONDS = 0.75
+BLOCKS_OF_A_SET = 4
+SETS = 7  # a process is a percent or two faster or slower than its twin, for as long as it lives
 
 
 class Cost(NamedTuple):
@@ -48,9 +46,7 @@ class Watched:
     process: subprocess.Popen[str] = field(init=False)
     total: Cost = Cost(0, 0)
 
-    def start(self, program: str, folder: Path) -> None:
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("TRAINWARDEN")}
-        environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    def start(self, program: str, folder: Path, environment: dict[str, str]) -> None:
         command = [sys.executable, str(HERE / "training.py"), program, "cpu"]
         options = ARMS[self.name]
         if options is not None:
@@ -83,11 +79,11 @@ class Watched:
         self.process.communicate()
 
 
-def _train_set(program: str, folder: Path) -> dict[str, Cost]:
+def _train_set(program: str, folder: Path, environment: dict[str, str]) -> dict[str, Cost]:
     arms = [Watched(name) for name in ARMS]
     try:
         for arm in arms:
-            arm.start(program, folder)
+            arm.start(program, folder, environment)
         step_s = min(arm.train(200).wall for arm in arms) / 200
         for arm in arms:
             arm.train(max(200, round(WARM_UP_SECONDS / step_s)))
@@ -128,7 +124,7 @@ class Samples(NamedTuple):
     cpu: list[float]
 
 
-def measure(program: str, busy: bool) -> dict[str, Samples]:
+def measure(program: str, busy: bool, environment: dict[str, str]) -> dict[str, Samples]:
     """`busy`: one CPU is kept busy by somebody else."""
     samples = {name: Samples([], []) for name in ARMS if name != "off"}
     spinner = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if busy else None
@@ -136,7 +132,7 @@ def measure(program: str, busy: bool) -> dict[str, Samples]:
         for _ in range(SETS):
             folder = Path(tempfile.mkdtemp(prefix="budget_bench_"))
             try:
-                costs = _train_set(program, folder)
+                costs = _train_set(program, folder, environment)
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
             print(f"budget_bench: {program}: a step takes {1e3 * costs['step'].wall:.3g} ms", file=sys.stderr)
@@ -148,7 +144,3 @@ def measure(program: str, busy: bool) -> dict[str, Samples]:
         if spinner is not None:
             spinner.kill()
             spinner.wait()
-
-
-def spread(samples: list[float]) -> str:
-    return f"{min(samples):.3g} to {max(samples):.3g}, median {statistics.median(samples):.3g}"

@@ -36,6 +36,14 @@ ROUNDS_OF_A_PROCESS = 5
 # heap: whoever allocates beside the training may look faster than nobody.
 QUIET_MALLOC = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184:glibc.malloc.top_pad=268435456"
 
+
+
+def equal_environment() -> dict[str, str]:
+    """In which all arms train."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TRAINWARDEN")}
+    return environment | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "GLIBC_TUNABLES": QUIET_MALLOC}
+
+
 # What the hook is asked to do, by the name of the arm.
 CONFIGURATIONS: dict[str, dict[str, object]] = {
     "idle": {"save": NEVER, "collections": [{"name": "losses", "save": NEVER}]},
@@ -85,8 +93,7 @@ class Arm:
     process: subprocess.Popen[str] = field(init=False)
 
     def start(self, program: str, folder: Path, rival_python: str | None) -> None:
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("TRAINWARDEN")}
-        environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "GLIBC_TUNABLES": QUIET_MALLOC}
+        environment = equal_environment()
         command = [sys.executable, str(HERE / "training.py"), program]
         run = folder / self.name
         if self.name.startswith("smdebug."):
@@ -239,11 +246,11 @@ def bench_handover(rival_python: str | None) -> list[Figure]:
 def bench_budget(rival_python: str | None) -> list[Figure]:
     del rival_python
     figures = []
-    limit = "all that `trainwarden run` does beside an MLP, its first 4 s left out; sums of 5 blocks of a second"
+    limit = "all that `trainwarden run` does beside an MLP, its first 4 s left out; sums of four blocks in each of seven sets"
     for steps, program in budget_bench.PROGRAMS.items():
         goal = budget_bench.GOALS[steps]
         for busy in (False, True) if steps == "2ms" else (False,):
-            for arm, samples in budget_bench.measure(program, busy).items():
+            for arm, samples in budget_bench.measure(program, busy, equal_environment()).items():
                 name = ".".join(["torch.budget_pct", *(["rules"] if arm == "rules" else []), *(["busy"] if busy else []), steps])
                 where = f"{limit}; the other CPU busy" if busy else limit
                 figures.append(Figure(name, samples.wall, "%", goal, where))
