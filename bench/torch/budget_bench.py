@@ -139,6 +139,7 @@ def measure(program: str, busy: bool, environment: dict[str, str]) -> dict[str, 
             for name, (wall, cpu) in samples.items():
                 wall.append(100 * (costs[name].wall / costs["off"].wall - 1))
                 cpu.append(100 * (costs[name].cpu / costs["off"].cpu - 1))
+                print(f"budget_bench: {name}: {wall[-1]:+.3g} %, of CPU time {cpu[-1]:+.3g} %", file=sys.stderr)
         return samples
     finally:
         if spinner is not None:

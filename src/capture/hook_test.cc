@@ -9,9 +9,12 @@
 #include <filesystem>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "base/clock.h"
 #include "capture/capture_test_kit.h"
 #include "capture/open_hook.h"
+#include "capture/spare_memory.h"
 #include "format/run_event.h"
 
 namespace trainwarden::capture {
@@ -443,6 +446,26 @@ TEST_F(HookTest, ADryRunDecidesAndWritesNothing) {
   EXPECT_EQ(hook->report().kept_tensors, 1u);
   EXPECT_TRUE(hook->close().ok());
   EXPECT_FALSE(storage_->exists(store::kRunFile));
+}
+
+// A step larger than the area is at first arrives whole, unless the user has said how large the area is.
+TEST_F(HookTest, TheStagingAreaGrowsForAStepThatNeedsIt) {
+  constexpr std::size_t kTensorBytes = std::size_t{23} << 20;
+  constexpr int kTensors = 20;  // 460 MiB, as an evaluation of 10,000 images that is one step
+  if (spare_memory_bytes().value_or(0) < (std::uint64_t{2} << 30)) GTEST_SKIP() << "this machine has no memory to spare";
+  const std::vector<float> values = ramp(kTensorBytes / sizeof(float));
+  for (const bool said : {false, true}) {
+    HookOptions options = keep_all_of("conv0");
+    options.dry_run = true;
+    options.staging_bytes = said ? std::size_t{255} << 20 : HookOptions().staging_bytes;
+    const auto hook = open(options);
+    for (int i = 0; i < kTensors; ++i) hook->save_tensor(fmt::format("conv0_output_{}", i), view_of(values));
+    hook->end_step();
+    EXPECT_TRUE(hook->close().ok());
+    const HookReport report = hook->report();
+    EXPECT_EQ(report.kept_tensors, said ? 11u : 20u);
+    EXPECT_EQ(report.losses.size(), said ? 1u : 0u);
+  }
 }
 
 TEST(DisabledHook, EveryCallIsANoOpAndStepsAreCounted) {

@@ -9,7 +9,7 @@ class Optimizers:
     """Steps optimizers in the order of a text, and writes down after which of them a step ends."""
 
     def __init__(self, *expected: str) -> None:
-        self.cycle = Cycle()
+        self.cycle: Cycle[str] = Cycle()
         for name in expected:
             self.cycle.expect(name)
 

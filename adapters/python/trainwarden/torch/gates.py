@@ -12,23 +12,22 @@ from typing import Any, Callable, Optional
 
 import torch
 
-from .. import _core
+from .._core import Gate
 
 _HAS_GATES = not hasattr(torch, "compile")
-_Gate: Any = _core.Gate  # of which its stub says little
 
 
 class Gates:
     """Those that are open and shut together. Without gates nothing of this has an effect."""
 
     def __init__(self) -> None:
-        self._gates: list[Any] = []
+        self._gates: list[Gate] = []
 
     def put(self, torch_function: Callable[..., Any], ours: Callable[..., Any]) -> Any:
         """What is to stand in the place of torch's function: `ours`, which calls it, or a gate around it, open."""
         if not _HAS_GATES:
             return ours
-        gate = functools.update_wrapper(_Gate(torch_function, ours), torch_function)
+        gate = functools.update_wrapper(Gate(torch_function, ours), torch_function)
         self._gates.append(gate)
         return gate
 

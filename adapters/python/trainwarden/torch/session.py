@@ -49,7 +49,7 @@ class Session(SignalListener, Training):
         self._recorder: Optional[Recorder] = None
         self._saver: Optional[StateSaver] = None
         self._models = Models()
-        self._cycle = Cycle()
+        self._cycle: Cycle[int] = Cycle()
         self._mode = ""
         self._thread = 0  # that trains
         self._running: list[weakref.ref[Optimizer]] = []  # optimizers whose step() runs, the outermost first

@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Generic, TypeVar
 
 # An optimizer that has not stepped for so many steps is no longer waited for.
 _PATIENCE = 3
 
+_Optimizer = TypeVar("_Optimizer", bound=Hashable)
 
-class Cycle:
+
+class Cycle(Generic[_Optimizer]):
     """A step ends when every optimizer in use has stepped, or before one of them steps a second time."""
 
     def __init__(self) -> None:
-        self._missed: dict[Hashable, int] = {}  # for how many steps in a row, by optimizer
-        self._stepped: set[Hashable] = set()
+        self._missed: dict[_Optimizer, int] = {}  # for how many steps in a row, by optimizer
+        self._stepped: set[_Optimizer] = set()
 
-    def expect(self, optimizer: Hashable) -> None:
+    def expect(self, optimizer: _Optimizer) -> None:
         """The optimizer exists, and will probably step."""
         self._missed.setdefault(optimizer, 0)
 
-    def forget(self, optimizer: Hashable) -> None:
+    def forget(self, optimizer: _Optimizer) -> None:
         self._missed.pop(optimizer, None)
         self._stepped.discard(optimizer)
 
-    def is_in_use(self, optimizer: Hashable) -> bool:
+    def is_in_use(self, optimizer: _Optimizer) -> bool:
         return self._missed.get(optimizer, _PATIENCE) < _PATIENCE
 
-    def in_use(self) -> list[Hashable]:
+    def in_use(self) -> list[_Optimizer]:
         return [optimizer for optimizer in self._missed if self.is_in_use(optimizer)]
 
-    def ends_before(self, optimizer: Hashable) -> bool:
+    def ends_before(self, optimizer: _Optimizer) -> bool:
         """The optimizer is about to step: must the step end first?"""
         return optimizer in self._stepped
 
-    def ends_after(self, optimizer: Hashable) -> bool:
+    def ends_after(self, optimizer: _Optimizer) -> bool:
         """The optimizer has stepped: does the step end with that?"""
         self._missed[optimizer] = 0
         self._stepped.add(optimizer)
