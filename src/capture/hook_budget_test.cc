@@ -70,7 +70,7 @@ TEST_F(HookBudget, StretchesIntervalsAndTakesNoLossesThatCostNothingAndNoScalars
     EXPECT_EQ(step.scalars.count("accuracy"), 1u) << step.entry.global_step;
     if (step.statistics.contains("conv.weight")) weights.push_back(step.entry.global_step);
   }
-  EXPECT_EQ(weights, (std::vector<std::int64_t>{0, 2, 7, 45, 64}));
+  EXPECT_EQ(weights, (std::vector<std::int64_t>{0, 4, 7, 45, 64}));
   EXPECT_TRUE(run.steps[45].statistics.at("conv.weight").statistics.has_hash) << "a listed step is kept as asked for";
   EXPECT_FALSE(run.steps[64].statistics.at("conv.weight").statistics.has_hash);
 }
@@ -84,7 +84,7 @@ TEST_F(HookBudget, TellsTheRunOfEachChangeAndOfTheBillAtItsEnd) {
   ASSERT_TRUE(change.ok() && change->has_value());
   EXPECT_EQ((*change)->global_step, 0);
   EXPECT_EQ((*change)->mode, Mode::kGlobal);
-  EXPECT_EQ((*change)->interval_factor, 2);
+  EXPECT_EQ((*change)->interval_factor, 4);
   EXPECT_EQ((*change)->dropped, std::vector<std::string>{"hash"});
   EXPECT_EQ((*change)->budget, 0.01);
   EXPECT_EQ((*change)->capture_ns, 300'000'000);
@@ -95,7 +95,8 @@ TEST_F(HookBudget, TellsTheRunOfEachChangeAndOfTheBillAtItsEnd) {
   const auto bill = format::decode_budget_event(run.events[run.events.size() - 2]);
   ASSERT_TRUE(bill.ok() && bill->has_value());
   EXPECT_EQ((*bill)->global_step, 1002);
-  EXPECT_LT(static_cast<double>((*bill)->capture_ns), 0.01 * static_cast<double>((*bill)->training_ns));
+  EXPECT_LT(static_cast<double>((*bill)->capture_ns), 0.007 * static_cast<double>((*bill)->training_ns))
+      << "part of the budget is for what nobody can measure";
 }
 
 TEST_F(HookBudget, TheReportHasTheBill) {
@@ -140,19 +141,19 @@ TEST_F(HookBudget, SamplesLossesThatItCannotAfford) {
     hook_->save_tensor("loss_output_0", view_of({0.5f}));
     hook_->end_step();
   }
-  EXPECT_LT(hook_->report().bill.share(), 0.011);
+  EXPECT_LT(hook_->report().bill.share(), 0.008);
   ASSERT_TRUE(hook_->close().ok());
   const ReadRun run = read_run(*storage_);
   const auto bill = format::decode_budget_event(run.events[run.events.size() - 2]);
   ASSERT_TRUE(bill.ok() && bill->has_value());
-  EXPECT_EQ((*bill)->losses_factor, 8) << "3.3 % each time, of half of 1 %";
+  EXPECT_EQ((*bill)->losses_factor, 16) << "3.3 % each time, of half of 0.6 %";
   std::size_t losses = 0;
   for (const ReadStep& step : run.steps) {
     losses += step.values.count("loss_output_0");
     EXPECT_TRUE(step.values.contains("loss_output_0") || !step.statistics.contains("conv.weight"));
   }
-  EXPECT_GT(losses, 50u);
-  EXPECT_LT(losses, 70u);
+  EXPECT_GT(losses, 25u);
+  EXPECT_LT(losses, 35u);
 }
 
 // An adapter passes steps of which nothing is wanted; whatever it does not ask for, none is missed and none is counted
@@ -199,7 +200,7 @@ TEST_F(HookBudget, SaysWhenATensorIsNextWanted) {
   open(statistics_of_weights());
   EXPECT_EQ(hook_->next_wanted_step(weight_), 0);
   train(1, milliseconds(300));
-  EXPECT_EQ(hook_->next_wanted_step(weight_), 2);
+  EXPECT_EQ(hook_->next_wanted_step(weight_), 4);
   EXPECT_EQ(hook_->next_wanted_step(hook_->declare("loss_output_0")), 1);
   EXPECT_EQ(hook_->next_wanted_step(hook_->declare("nobody wants me")), std::nullopt);
   EXPECT_EQ(hook_->next_wanted_step(TensorId()), std::nullopt);

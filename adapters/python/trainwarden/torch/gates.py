@@ -27,7 +27,8 @@ class Gates:
         """What is to stand in the place of torch's function: `ours`, which calls it, or a gate around it, open."""
         if not _HAS_GATES:
             return ours
-        gate = functools.update_wrapper(Gate(torch_function, ours), torch_function)
+        gate = Gate(torch_function, ours)
+        functools.update_wrapper(gate, torch_function)
         self._gates.append(gate)
         return gate
 
