@@ -66,6 +66,7 @@ LIBRARIES = {
     "nlohmann": ("src", "bench", "fuzz", "tests", "examples"),
     "CLI": ("src/cli", "examples"),
     "nanobind": ("adapters/python",),
+    "structmember.h": ("adapters/python",),  # Python's own
     "pcre2.h": ("src/base",),
     "hwy": ("src/tensor", "bench"),
     "simdjson.h": ("src/foreign",),

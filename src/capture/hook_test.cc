@@ -452,7 +452,8 @@ TEST_F(HookTest, ADryRunDecidesAndWritesNothing) {
 TEST_F(HookTest, TheStagingAreaGrowsForAStepThatNeedsIt) {
   constexpr std::size_t kTensorBytes = std::size_t{23} << 20;
   constexpr int kTensors = 20;  // 460 MiB, as an evaluation of 10,000 images that is one step
-  if (spare_memory_bytes().value_or(0) < (std::uint64_t{2} << 30)) GTEST_SKIP() << "this machine has no memory to spare";
+  if (spare_memory_bytes().value_or(0) < (std::uint64_t{2} << 30))
+    GTEST_SKIP() << "this machine has no memory to spare";
   const std::vector<float> values = ramp(kTensorBytes / sizeof(float));
   for (const bool said : {false, true}) {
     HookOptions options = keep_all_of("conv0");

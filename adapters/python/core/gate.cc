@@ -7,9 +7,10 @@
 //   look_at(ids)            only those are whose first argument has one of these ids
 //   note_in_training(ids)   those of these objects pass while their attribute `training` is true, and are only noted:
 //                           take_noted() says whether there was one since the last time
-//   count(id, thread, end, late, noting)   calls in this thread with this object alone pass, and then end() is called. When it
-//                           gives True the gate `noting` forgets what it has noted, else late(object) is called. id 0:
-//                           none is counted
+//   count(id, thread, end, late, noting)
+//                           calls in this thread with this object alone pass, and then end() is called. When it gives
+//                           True the gate `noting` forgets what it has noted, else late(object) is called. id 0: none
+//                           is counted
 //
 // Needs the GIL, as all of Python.
 #include "gate.h"
@@ -63,7 +64,7 @@ struct Looks {
 };
 
 struct Gate {
-  PyObject_HEAD
+  PyObject head;
   vectorcallfunc call;
   PyObject* attributes;
   PyObject* weak_references;
@@ -124,7 +125,8 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count_and
   PyObject* const first = count > 0 ? arguments[0] : nullptr;
   const Id id = reinterpret_cast<Id>(first);
   if (looks.at_all || looks.at.holds(id)) {
-    if (looks.counted == id && id != 0 && count == 1 && names == nullptr && looks.thread == PyThread_get_thread_ident()) {
+    const bool alone = count == 1 && names == nullptr;
+    if (looks.counted == id && id != 0 && alone && looks.thread == PyThread_get_thread_ident()) {
       PyObject* const result = PyObject_Vectorcall(gate.through, arguments, count_and_flag, names);
       // What happened inside may have changed what is counted.
       return result != nullptr && looks.counted == id ? counted(gate, first, result) : result;
@@ -160,7 +162,8 @@ PyObject* count(PyObject* self, PyObject* arguments) {
   PyObject* late = nullptr;
   PyObject* noting = nullptr;
   unsigned long thread = 0;
-  if (PyArg_ParseTuple(arguments, "OkOOO!:count", &id, &thread, &end, &late, Py_TYPE(self), &noting) == 0) return nullptr;
+  if (PyArg_ParseTuple(arguments, "OkOOO!:count", &id, &thread, &end, &late, Py_TYPE(self), &noting) == 0)
+    return nullptr;
   const Id counted = reinterpret_cast<Id>(PyLong_AsVoidPtr(id));
   if (PyErr_Occurred() != nullptr) return nullptr;
   gate.looks->counted = counted;
@@ -195,7 +198,8 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
 int traverse(PyObject* self, visitproc visit, void* arg) {
   const Gate& gate = gate_of(self);
   Py_VISIT(Py_TYPE(self));
-  for (PyObject* const each : {gate.attributes, gate.through, gate.ours, gate.end, gate.late, gate.noting}) Py_VISIT(each);
+  for (PyObject* const each : {gate.attributes, gate.through, gate.ours, gate.end, gate.late, gate.noting})
+    Py_VISIT(each);
   return 0;
 }
 
@@ -223,13 +227,15 @@ PyObject* bind_to(PyObject* self, PyObject* object, PyObject*) {
 }
 
 PyMethodDef methods[] = {
-    {"look_at", look_at, METH_O, "look_at($self, ids, /)\n--\n\nWhich calls are ours: of the objects with these ids; "
-                                 "None: all."},
+    {"look_at", look_at, METH_O,
+     "look_at($self, ids, /)\n--\n\nWhich calls are ours: of the objects with these ids; "
+     "None: all."},
     {"note_in_training", note_in_training, METH_O,
      "note_in_training($self, ids, /)\n--\n\nOf which objects a call in training mode is only noted."},
     {"take_noted", take_noted, METH_NOARGS, "take_noted($self, /)\n--\n\nWas a call noted since the last time?"},
     {"count", count, METH_VARARGS,
-     "count($self, id, thread, end, late, noting, /)\n--\n\nCalls with this object alone pass, and then end() is called; "
+     "count($self, id, thread, end, late, noting, /)\n--\n\nCalls with this object alone pass, and then end() is "
+     "called; "
      "late(object) when that gives False, else `noting` forgets what it has noted."},
     {nullptr, nullptr, 0, nullptr},
 };
