@@ -51,6 +51,15 @@ if(TRAINWARDEN_SANITIZE)
   # Sixty programs of a hundred megabytes each: lld takes a fifth of the time.
   add_link_options(-fsanitize=${TRAINWARDEN_SANITIZE} -fuse-ld=lld)
 endif()
+if(TRAINWARDEN_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # One runtime for our programs and, preloaded, for those that know nothing of it and load a library of ours: Python,
+  # and LibTorch programs under `trainwarden run`.
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so
+                  OUTPUT_VARIABLE tw_asan_runtime OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  add_link_options(-shared-libasan)
+  get_filename_component(tw_asan_runtime_folder ${tw_asan_runtime} DIRECTORY)
+  list(APPEND CMAKE_BUILD_RPATH ${tw_asan_runtime_folder})
+endif()
 if(TRAINWARDEN_FUZZ)
   # Everything counts its branches, so that the fuzzer sees where an input leads.
   add_compile_options(-fsanitize=fuzzer-no-link)

@@ -135,6 +135,37 @@ asan_tests() {
   if try_build asan; then UBSAN_OPTIONS=print_stacktrace=1 ctest_stage asan; fi
 }
 
+# The core of the Python package, built with the sanitizers too. Left out are tests that start programs in an
+# environment of their own, without the sanitizers' runtime, and those of the package's Python alone.
+asan_python_test_files() {
+  local tests=adapters/python/tests
+  find $tests -name 'test_*.py' \
+    ! -name test_control.py ! -name test_guides.py ! -name test_package.py ! -name test_reacting.py \
+    ! -name test_rule_host.py | sort
+}
+
+# Python and LibTorch know nothing of sanitizers: their runtime is loaded first, and what they keep until the end is no
+# leak of ours.
+asan_python_tests() {
+  local folder=$PWD/build/asan/python log=$PWD/build/asan/pytest.log report=$PWD/build/asan/pytest.xml files runtime
+  python_environment
+  if ! configure asan -DTRAINWARDEN_PYTHON_PACKAGE=ON "-DPython_EXECUTABLE=$PWD/$venv/bin/python" ||
+    ! cmake --build build/asan --parallel "$(build_jobs)" --target trainwarden_core >&2; then
+    fail "the Python core does not build with sanitizers"
+    return
+  fi
+  rm -rf "$folder" "$report"
+  mkdir -p "$folder"
+  cp -r adapters/python/trainwarden "$folder"
+  cp build/asan/adapters/python/_core.*so "$folder/trainwarden"
+  runtime=$(clang++-14 -print-file-name="libclang_rt.asan-$(uname -m).so")
+  mapfile -t files < <(asan_python_test_files)
+  LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+    PYTHONPATH=$folder OMP_NUM_THREADS=1 $venv/bin/python -m pytest -q --rootdir=. -p no:cacheprovider "${files[@]}" \
+    --junit-xml="$report" </dev/null >"$log" 2>&1 || true
+  add_report "python with sanitizers" "$report" "$log"
+}
+
 # ThreadSanitizer of g++ 12 wants its memory where recent kernels no longer put it, unless addresses are not random.
 tsan_tests() {
   local wrap=()
@@ -210,6 +241,7 @@ run_test() {
   stage "rules on faults and healthy trainings" rules_table_test
   if ! $quick; then
     stage "AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests
+    stage "the same in Python" asan_python_tests
     stage "ThreadSanitizer" tsan_tests
     stage "fuzzing" fuzz_tests
   fi

@@ -27,7 +27,8 @@ thread_local std::uint64_t allocations = 0;  // of this thread
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+// Seen by libraries, as the others are by themselves: they are to find all of these or none.
+[[gnu::noinline, gnu::visibility("default")]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 
