@@ -64,7 +64,8 @@ def test_the_untouched_program(tmp_path: Path) -> None:
     import trainwarden
 
     alone = run_example("train.py", tmp_path)
-    watched = run_example("train.py", tmp_path, TRAINWARDEN_ATTACH="1", TRAINWARDEN_RUN_DIR=str(tmp_path / "sine"))
+    run_dir = {"TRAINWARDEN_ATTACH": "1", "TRAINWARDEN_RUN_DIR": str(tmp_path / "sine")}
+    watched = run_example("train.py", tmp_path, TRAINWARDEN_BUDGET="0", **run_dir)  # or few of its short steps are kept
     assert watched == alone
     trial = trainwarden.open(tmp_path / "sine")
     assert len(trial.steps("train")) == 2000
