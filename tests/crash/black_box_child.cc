@@ -25,7 +25,7 @@
 #include "trainwarden/hook.h"
 
 // Under AddressSanitizer the signals stay those of the program: it is what they do without it that is tested.
-extern "C" const char* __asan_default_options();
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
 extern "C" const char* __asan_default_options() {
   return "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0:use_sigaltstack=0";
 }
