@@ -231,7 +231,7 @@ TEST_F(Findings, ManyCollectionsOfManyTensors) {
   start.run = kRunId;
   start.writer = "rank-00000";
   start.segment = 1;
-  for (int i = 0; i < many(40'000); ++i) {
+  for (int i = 0; i < many(20'000); ++i) {
     Collection collection;
     collection.name = fmt::format("c{}", i);
     collection.tensor_names = {fmt::format("t{}", i % 1000)};
