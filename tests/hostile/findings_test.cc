@@ -279,21 +279,21 @@ std::string verdict_at(std::int64_t step, const std::string& rule) {
 
 TEST_F(Findings, ManyVerdicts) {
   CraftedSegment segment("watch-0", 0);
-  for (int i = 0; i < many(40'000); ++i) segment.add(FrameKind::kVerdict, verdict_at(i, "LossSpike"));
+  for (int i = 0; i < many(30'000); ++i) segment.add(FrameKind::kVerdict, verdict_at(i, "LossSpike"));
   segment.write(run_);
   expect_bounded();
 }
 
 TEST_F(Findings, ManyRulesWithAVerdictEach) {
   CraftedSegment segment("watch-0", 0);
-  for (int i = 0; i < many(30'000); ++i) segment.add(FrameKind::kVerdict, verdict_at(i, fmt::format("r{}", i)));
+  for (int i = 0; i < many(20'000); ++i) segment.add(FrameKind::kVerdict, verdict_at(i, fmt::format("r{}", i)));
   segment.write(run_);
   expect_bounded();
 }
 
 TEST_F(Findings, ManyRepeats) {
   CraftedSegment segment("watch-0", 0);
-  for (int i = 0; i < many(25'000); ++i) {
+  for (int i = 0; i < many(20'000); ++i) {
     segment.add(FrameKind::kVerdict, verdict_at(i, "LossSpike"));
     segment.add(FrameKind::kVerdict, rules::encode_repeats({"LossSpike", Outcome::kFired, i, i, 1, 1}));
   }
