@@ -318,14 +318,16 @@ bool CapturePlan::any_restrained_now() const {
 
 bool CapturePlan::pass_idle_step() {
   std::lock_guard lock(mutex_);
-  if (mode_step_ + 1 >= idle_until_) return false;
+  if (mode_step_ >= idle_until_ - 1) return false;
   ++mode_step_;
   return true;
 }
 
 // The step after this one at which anything is wanted, in this mode.
 std::int64_t CapturePlan::idle_until() const {
-  std::int64_t until = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  if (mode_step_ > kEnd / 2) return mode_step_;  // nobody trains until there
+  std::int64_t until = kEnd;
   for (const Planned& planned : planned_) {
     if (planned.in_black_box) until = std::min(until, (mode_step_ / box_factor() + 1) * box_factor());
     for (const Demand& demand : planned.demands) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace trainwarden::capture {
 namespace {
@@ -347,6 +348,15 @@ TEST(CapturePlan, WhatIsNeededFromNowOnEndsAnIdleStretch) {
   plan->change(*plan_of(every_step()), false);
   ASSERT_TRUE(plan->require({}, true).ok());
   EXPECT_TRUE(wanted_at(7)) << "somebody asked for other collections";
+}
+
+TEST(CapturePlan, TheLastStepThatHasANumberIsOneLikeOthers) {
+  HookOptions options;
+  options.save = SavePolicy::every(500);
+  const auto plan = plan_of(options);
+  plan->begin_step(Mode::kGlobal, std::numeric_limits<std::int64_t>::max());
+  EXPECT_FALSE(plan->pass_idle_step());
+  EXPECT_FALSE(plan->anything_wanted());
 }
 
 TEST(CapturePlan, UnderABudgetASampledBlackBoxHoldsStepsAtAnIntervalOfItsOwn) {
