@@ -1,21 +1,27 @@
 """Does the budget of one percent hold: what `trainwarden run` with its defaults costs an untouched training, all in all.
 
-Three programs take turns, a block of steps each: the training alone, under `trainwarden run`, and under `trainwarden run
---rules default`. A figure is how much longer they take, or how much more CPU time: that of the training's process, with
-the writer thread in it, and that of the program beside it, which judges. The first steps, in which capture has an
-allowance, are not counted. Steps that are kept are rare, so a figure is made of sums over all blocks of a set of
-processes, of which there are some, and not of the usual block.
+Two processes of the same program differ by some percent, for as long as they live: memory lies elsewhere. So the
+training is compared with itself: every other block of steps is watched, and before those between torch's own functions
+are put back where ours stand. A figure has two parts. What every step pays, and what is left in the caches by those that
+are kept, is the usual difference between two blocks that follow each other. What comes now and then is measured by
+clocks: the time inside the hook and its adapter, and the CPU time beside the training, of the writer thread and of the
+program that reads the run and judges it. All is CPU time; a training whose machine has a CPU to spare loses less.
+
+The first steps, in which capture has an allowance, are not counted. Between watched blocks the hook takes the time in
+which it sees nothing for that of a long step, so it may spend twice as much as it would: what comes now and then is
+counted against all of the time, as the budget is.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,124 +30,116 @@ PROGRAM = HERE.parents[1] / "build/release/bin/trainwarden"
 # Names of programs of training.py, by what a step of them takes.
 PROGRAMS = {"0.2ms": "mlp_tiny", "2ms": "mlp_small", "20ms": "mlp_large"}
 GOALS = {"0.2ms": 3.0, "2ms": 1.0, "20ms": 1.0}  # percent
-ARMS = {"off": None, "run": [], "rules": ["--rules", "default"]}
-WARM_UP_SECONDS = 4.0
-BLOCK_SECONDS = 0.75
-BLOCKS_OF_A_SET = 4
-SETS = 7  # a process is a percent or two faster or slower than its twin, for as long as it lives
+ARMS: dict[str, list[str]] = {"run": [], "rules": ["--rules", "default"]}
+WARM_UP_SECONDS = 5.0
+BLOCK_SECONDS = 0.02
+ROUNDS = 300
+SETS = 5  # processes
+CPU = max(os.sched_getaffinity(0))  # of the training and of all beside it
 
 
-class Cost(NamedTuple):
-    """Of a block of steps, in seconds."""
+class Block(NamedTuple):
+    """What some steps took, in nanoseconds."""
 
-    wall: float
-    cpu: float
+    wall: int
+    thread: int  # CPU time of the training thread
+    process: int  # CPU time of all threads
+    hook: int  # inside the hook and its adapter
 
 
-@dataclass
-class Watched:
-    """The training, alone or under watch."""
+class Sample(NamedTuple):
+    """Of one process: percent that watching costs."""
 
-    name: str
-    process: subprocess.Popen[str] = field(init=False)
-    total: Cost = Cost(0, 0)
+    always: float
+    inside: float  # now and then, in the training thread
+    beside: float  # now and then, elsewhere
+    step_ms: float
 
-    def start(self, program: str, folder: Path, environment: dict[str, str]) -> None:
-        command = [sys.executable, str(HERE / "training.py"), program, "cpu"]
-        options = ARMS[self.name]
-        if options is not None:
-            command = [str(PROGRAM), "run", "--runs", str(folder), "--name", self.name, *options, "--", *command]
+    def percent(self) -> float:
+        return self.always + self.inside + self.beside
+
+
+class Training:
+    """A process that trains under watch, a block of steps at a time, as it is told to."""
+
+    def __init__(self, program: str, arm: str, folder: Path, environment: dict[str, str]) -> None:
+        command = [str(PROGRAM), "run", "--runs", str(folder), "--name", arm, *ARMS[arm], "--"]
+        command += [sys.executable, str(HERE / "training.py"), program, "switched"]
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            text=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, {CPU}),
         )
 
-    def train(self, steps: int) -> Cost:
+    def train(self, steps: int, watched: bool) -> Block:
         assert self.process.stdin is not None and self.process.stdout is not None
-        before = self._beside()
-        self.process.stdin.write(f"{steps}\n")
+        self.process.stdin.write(f"{'watched' if watched else 'alone'} {steps}\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
         if not answer:
-            raise SystemExit(f"budget_bench: the training of arm {self.name} ended early, code {self.process.wait()}")
-        wall_ns, cpu_ns = map(int, answer.split())
-        return Cost(wall_ns / 1e9, cpu_ns / 1e9 + self._beside() - before)
+            raise SystemExit(f"budget_bench: the training ended early, code {self.process.wait()}")
+        return Block(*map(int, answer.split()))
 
-    def _beside(self) -> float:
-        """CPU seconds of the process that watches, so far."""
-        if ARMS[self.name] is None:
-            return 0.0
-        return time.clock_gettime(((~self.process.pid) << 3) | 2)  # as clock_getcpuclockid() makes it
-
-    def add(self, cost: Cost) -> None:
-        self.total = Cost(self.total.wall + cost.wall, self.total.cpu + cost.cpu)
-
-    def stop(self) -> None:
-        self.process.communicate()
+    def beside(self) -> int:
+        """CPU time of the program that watches, so far, in nanoseconds."""
+        return time.clock_gettime_ns(((~self.process.pid) << 3) | 2)  # as clock_getcpuclockid() makes it
 
 
-def _train_set(program: str, folder: Path, environment: dict[str, str]) -> dict[str, Cost]:
-    arms = [Watched(name) for name in ARMS]
+def _measure_process(program: str, arm: str, folder: Path, environment: dict[str, str]) -> Sample:
+    training = Training(program, arm, folder, environment)
     try:
-        for arm in arms:
-            arm.start(program, folder, environment)
-        step_s = min(arm.train(200).wall for arm in arms) / 200
-        for arm in arms:
-            arm.train(max(200, round(WARM_UP_SECONDS / step_s)))
-        steps = max(1, round(BLOCK_SECONDS / step_s))
-        for number in range(BLOCKS_OF_A_SET):
-            for index in range(len(arms)):
-                arm = arms[(number + index) % len(arms)]
-                arm.add(arm.train(steps))
-        for arm in arms:
-            arm.stop()
-        for arm in arms:
-            _check(arm.name, folder)
-        return {arm.name: arm.total for arm in arms} | {"step": Cost(step_s, step_s)}
+        step_ns = training.train(200, True).wall / 200
+        training.train(max(200, round(WARM_UP_SECONDS * 1e9 / step_ns)), True)
+        steps = max(2, round(BLOCK_SECONDS * 1e9 / step_ns))
+        watcher_ns = -training.beside()
+        blocks = [training.train(steps, number % 2 == 0) for number in range(2 * ROUNDS)]
+        watcher_ns += training.beside()
+        training.process.communicate()
     finally:
-        for arm in arms:
-            if hasattr(arm, "process"):
-                arm.process.kill()
+        training.process.kill()
+    _check(arm, folder)
+    return _sample(blocks, watcher_ns, steps)
 
 
-def _check(name: str, folder: Path) -> None:
+def _sample(blocks: list[Block], watcher_ns: int, steps: int) -> Sample:
+    """Each block alone is compared with the one before it and the one after it."""
+    pairs = [(blocks[i], blocks[i + 1]) if i % 2 == 0 else (blocks[i + 1], blocks[i]) for i in range(len(blocks) - 1)]
+    ratio = statistics.median(watched.thread / alone.thread for watched, alone in pairs)
+    wall_ns = sum(block.wall for block in blocks)
+    writer_ns = sum(block.process - block.thread for block in blocks)
+    step_ns = statistics.median(block.thread for block in blocks[1::2]) / steps
+    return Sample(
+        always=100 * (ratio - 1),
+        inside=100 * sum(block.hook for block in blocks) / wall_ns,
+        beside=100 * (watcher_ns + writer_ns) / wall_ns,
+        step_ms=step_ns / 1e6,
+    )
+
+
+def _check(arm: str, folder: Path) -> None:
     """A figure of an arm that captured nothing would be a lie."""
-    if ARMS[name] is None:
-        return
     shown = subprocess.run(
-        [str(PROGRAM), "show", str(folder / name), "--json"], check=True, capture_output=True, text=True
+        [str(PROGRAM), "show", str(folder / arm), "--json"], check=True, capture_output=True, text=True
     ).stdout
     run = json.loads(shown)
     bill = run["bills"][-1]
-    print(f"budget_bench: {name}: {run['modes'].get('train')}, bill {100 * bill['share']:.3g} %, {bill['modes']}", file=sys.stderr)
+    print(f"budget_bench: {arm}: {run['modes'].get('train')}, bill {100 * bill['share']:.3g} %, {bill['modes']}", file=sys.stderr)
     if run["modes"].get("train", {"steps": 0})["steps"] < 5:
-        raise SystemExit(f"budget_bench: arm {name} kept next to nothing: {run['modes']}")
+        raise SystemExit(f"budget_bench: arm {arm} kept next to nothing: {run['modes']}")
 
 
-class Samples(NamedTuple):
-    """Percent that an arm costs more than none, one a set."""
-
-    wall: list[float]
-    cpu: list[float]
-
-
-def measure(program: str, busy: bool, environment: dict[str, str]) -> dict[str, Samples]:
-    """`busy`: one CPU is kept busy by somebody else."""
-    samples = {name: Samples([], []) for name in ARMS if name != "off"}
-    spinner = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if busy else None
-    try:
-        for _ in range(SETS):
-            folder = Path(tempfile.mkdtemp(prefix="budget_bench_"))
-            try:
-                costs = _train_set(program, folder, environment)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-            print(f"budget_bench: {program}: a step takes {1e3 * costs['step'].wall:.3g} ms", file=sys.stderr)
-            for name, (wall, cpu) in samples.items():
-                wall.append(100 * (costs[name].wall / costs["off"].wall - 1))
-                cpu.append(100 * (costs[name].cpu / costs["off"].cpu - 1))
-                print(f"budget_bench: {name}: {wall[-1]:+.3g} %, of CPU time {cpu[-1]:+.3g} %", file=sys.stderr)
-        return samples
-    finally:
-        if spinner is not None:
-            spinner.kill()
-            spinner.wait()
+def measure(program: str, arm: str, environment: dict[str, str]) -> list[Sample]:
+    """One sample for each of some processes."""
+    samples = []
+    for _ in range(SETS):
+        folder = Path(tempfile.mkdtemp(prefix="budget_bench_"))
+        try:
+            samples.append(_measure_process(program, arm, folder, environment))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        print(f"budget_bench: {program}: {arm}: {samples[-1]}", file=sys.stderr)
+    return samples

@@ -2,7 +2,9 @@
 
     training.py cnn          reads a number of steps from each line of standard input, trains for so many, and prints
                              the nanoseconds that they took
-    training.py cnn cpu      the same, and the nanoseconds of CPU time of this process
+    training.py cnn switched the same for lines of "watched" or "alone" and a number; alone is with torch's own functions
+                             in the place of ours. Prints nanoseconds: they took, of CPU time of this thread, of this
+                             process, and inside the hook
 
 Its parent, torch_bench.py, starts one such process for each way of watching and lets them take turns.
 """
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Callable
+from typing import Any, Callable
 
 import torch
 from torch import nn
@@ -80,14 +82,57 @@ def main() -> None:
     criterion = nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     watch_with_smdebug(model, criterion)
-    for line in sys.stdin:
-        begin, cpu_begin = time.perf_counter_ns(), time.process_time_ns()
-        for _ in range(int(line)):
+
+    def train(steps: int) -> None:
+        for _ in range(steps):
             optimizer.zero_grad()
             criterion(model(data), target).backward()
             optimizer.step()
-        wall, cpu = time.perf_counter_ns() - begin, time.process_time_ns() - cpu_begin
-        print(*([wall, cpu] if "cpu" in sys.argv[2:] else [wall]), flush=True)
+
+    if "switched" in sys.argv[2:]:
+        train_switched(train, type(optimizer))
+        return
+    for line in sys.stdin:
+        begin = time.perf_counter_ns()
+        train(int(line))
+        print(time.perf_counter_ns() - begin, flush=True)
+
+
+def train_switched(train: Callable[[int], None], optimizer_class: Any) -> None:
+    owners = [nn.Module, nn.modules.loss._Loss, torch.optim.Optimizer, optimizer_class, torch.autograd]
+    gates = [(owner, name, value) for owner in owners for name, value in vars(owner).items() if is_gate(value)]
+    if not gates:  # torch.compile looks at functions of Python only, so from torch 2.0 on there are none
+        raise SystemExit("training: found nothing of Trainwarden's to switch off in this torch")
+    for line in sys.stdin:
+        word, steps = line.split()
+        for owner, name, gate in gates:
+            setattr(owner, name, gate if word == "watched" else torchs_own(gate))
+        train(1)  # Python looks the functions up anew
+        begins = [clock() for clock in CLOCKS]
+        train(int(steps))
+        print(*(clock() - begin for clock, begin in zip(CLOCKS, begins)), flush=True)
+
+
+def hook_ns() -> int:
+    """Inside the hook and its adapter, so far."""
+    from trainwarden.torch import interception
+
+    session = sys.modules["trainwarden.torch.attach"]._session
+    hook = session and session._hook
+    return interception.spent_ns() + (hook.report().training_thread_ns if hook else 0)
+
+
+CLOCKS = (time.perf_counter_ns, time.thread_time_ns, time.process_time_ns, hook_ns)
+
+
+def is_gate(value: Any) -> bool:
+    return type(value).__module__.startswith("trainwarden.")
+
+
+def torchs_own(value: Any) -> Any:
+    while is_gate(value):
+        value = value.__wrapped__
+    return value
 
 
 def watch_with_smdebug(model: nn.Module, criterion: nn.Module) -> None:

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "capture/budget_governor.h"
 #include "capture/restraint.h"
+#include "capture/standing_cost.h"
 #include "capture/step_counter.h"
 #include "format/capture_events.h"
 #include "trainwarden/hook.h"
@@ -35,6 +36,8 @@ class Bill {
 
   // From now on `spent_ns(wall_ns)` is on the bill, too: what was spent beside the training in all, of so much time.
   void count_beside(std::function<std::int64_t(std::int64_t wall_ns)> spent_ns);
+  // To be called some times a second, from any thread: learns what is spent beside the training while nothing is kept.
+  void look_beside();
 
   // Adds the time until its end.
   class Timer {
@@ -83,6 +86,7 @@ class Bill {
   double budget_;
   std::array<BudgetGovernor, 4> governors_;  // at index_of(mode)
   std::function<std::int64_t(std::int64_t wall_ns)> beside_;
+  StandingCost standing_;
   std::int64_t beside_ns_ = 0;  // on the bill
   std::int64_t beside_began_ns_ = 0;
   std::int64_t beside_asked_ns_ = 0;

@@ -26,7 +26,7 @@ constexpr double kMostDebtSteps = 65536;     // a process that was suspended in 
 constexpr double kGuessedRatio = 2;          // of a level's cost to that of the next, while it is not known
 constexpr double kLossesShare = 0.5;         // of the budget, for losses and signals, where there is more to capture
 constexpr double kBoxShare = 0.25;           // the same for the black box
-constexpr int kCalmTimes = 32;               // of a rhythm, before it becomes more frequent
+constexpr int kCalmTimes = 8;                // of a rhythm, before it becomes more frequent
 constexpr int kRememberedBeside = 16;        // steps that kept something
 constexpr std::int64_t kMostSmoothings = 64;
 constexpr int kForgotten = 256;  // steps that captured, after which other levels may have other costs
@@ -113,7 +113,8 @@ void BudgetGovernor::account(const Step& step) {
   ++end_count_;
   learn_step_time(std::max(wall_ns - capture_ns, 1.0) / static_cast<double>(step.count), step.count);
   const double earned_ns = end_count_ == 1 ? 0 : budget_ * wall_ns;
-  unassigned_beside_ns_ += beside_ns;
+  standing_ = step.standing;
+  unassigned_beside_ns_ += beside_ns - standing_ * wall_ns;
   if (demand.wanted) {
     balance_ns_ += earned_ns - capture_ns;
     forgive_first(capture_ns);
@@ -168,7 +169,8 @@ void BudgetGovernor::learn_idle_cost(double cost_ns, std::int64_t count) {
 // It comes late and in lumps, so none of it is out of line.
 void BudgetGovernor::learn_beside_cost() {
   beside_count_ = std::min(beside_count_ + 1, kRememberedBeside);
-  beside_ns_ += (std::exchange(unassigned_beside_ns_, 0.0) - beside_ns_) / beside_count_;
+  const double cost_ns = std::max(std::exchange(unassigned_beside_ns_, 0.0), 0.0);
+  beside_ns_ += (cost_ns - beside_ns_) / beside_count_;
 }
 
 void BudgetGovernor::learn_cost(double cost_ns) {
@@ -226,7 +228,7 @@ double BudgetGovernor::probe_share() const {
 // A step's share of the budget, beyond what cannot be left out.
 double BudgetGovernor::free_ns() const {
   const double budget_ns = budget_ * step_ns_;
-  return std::max(budget_ns - idle_ns_, kLeastAllowance * budget_ns);
+  return std::max(budget_ns - idle_ns_ - standing_ * step_ns_, kLeastAllowance * budget_ns);
 }
 
 // The same for the ladder.

@@ -10,7 +10,8 @@
 //
 // What is always kept whole (losses, signals) and what the black box holds have intervals of their own, each with its
 // part of the budget; what they leave is for the ladder. What is spent beside the training, on writing and judging what
-// was kept, is added to the cost of the steps that were kept.
+// was kept, is added to the cost of the steps that were kept; what is spent there however little is kept is taken from
+// the budget first.
 //
 // Powers of two: the workers of a job, each with a governor of its own, still have steps in common.
 #pragma once
@@ -34,6 +35,7 @@ class BudgetGovernor {
     StepDemand demand;
     std::int64_t beside_ns = 0;  // the same time, beside the training
     std::int64_t count = 1;      // steps; all but the last one were idle
+    double standing = 0;         // the share of the time that is spent beside the training whatever is kept
     bool free = false;           // what it cost is not to be paid: only learned from
   };
   // Takes the step into account. True: restraint() has changed, for the steps to come.
@@ -89,6 +91,7 @@ class BudgetGovernor {
   double idle_ns_ = 0;  // what a step costs that captures nothing that could be left out
   bool idle_known_ = false;
   double balance_ns_ = 0;            // what is left to spend; negative: a debt
+  double standing_ = 0;              // share of the time
   double unassigned_beside_ns_ = 0;  // since the last step that kept something
   double beside_ns_ = 0;             // of a usual step that kept something
   int beside_count_ = 0;

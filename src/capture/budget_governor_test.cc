@@ -225,6 +225,7 @@ TEST(BudgetGovernor, StartsAnewWhenSomethingElseIsCaptured) {
 // Steps of 100 ms, each with what follows from keeping it; `costs` are in ms.
 struct Costs {
   double losses = 0, weights = 0, box = 0, beside = 0;
+  double standing = 0;  // beside each step, kept or not
 };
 struct Kept {
   double share = 0;
@@ -247,11 +248,15 @@ Kept train_with(const Costs& costs, std::int64_t steps) {
         (demand.losses ? costs.losses : 0) + (demand.wanted ? costs.weights : 0) + (demand.boxed ? costs.box : 0);
     const double beside = demand.losses || demand.boxed ? costs.beside : 0;
     wall_ms += 100 + cost;
-    spent_ms += cost + beside;
+    spent_ms += cost + beside + costs.standing;
     kept.losses += demand.losses;
     kept.weights += demand.wanted;
     kept.boxed += demand.boxed;
-    governor.end_step({ns(100 + cost), ns(cost), demand, ns(beside)});
+    governor.end_step({.wall_ns = ns(100 + cost),
+                       .capture_ns = ns(cost),
+                       .demand = demand,
+                       .beside_ns = ns(beside + costs.standing),
+                       .standing = costs.standing / 100});
   }
   kept.share = spent_ms / wall_ms;
   kept.restraint = governor.restraint();
@@ -279,6 +284,15 @@ TEST(BudgetGovernor, WhatIsSpentBesideCountsForWhatItFollowsFrom) {
   const Kept kept = train_with({.losses = 0.1, .weights = 0.5, .beside = 4}, 20'000);
   EXPECT_LT(kept.share, 0.0105);
   EXPECT_GT(kept.weights, 300);
+}
+
+// It does not come with what is kept: to keep less would save nothing of it.
+TEST(BudgetGovernor, WhatIsSpentBesideWhateverIsKeptIsTakenFromTheBudgetFirst) {
+  const Kept kept = train_with({.losses = 0.1, .weights = 0.5, .beside = 1, .standing = 0.6}, 20'000);
+  EXPECT_LT(kept.share, 0.0105);
+  EXPECT_GT(kept.share, 0.007);
+  EXPECT_LE(kept.restraint.losses_factor, 8);
+  EXPECT_LE(kept.restraint.interval_factor, 16);
 }
 
 // A thousand idle steps that are told of at once are what they are one by one.

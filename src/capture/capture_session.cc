@@ -74,7 +74,10 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
       writer_(std::make_unique<JournalFeed>(std::move(parts.journal), std::move(parts.stop_requests), *changes_,
                                             options.durability, counter_, clock_, ledger_)) {
   writer_.look_for(*checkpoints_);
-  if (budget_ > 0) writer_.look_seldom();
+  if (budget_ > 0) {
+    writer_.look_seldom();
+    writer_.call_at_looks([this] { bill_.look_beside(); });
+  }
 }
 
 // Only where steps are measured by the same clock as CPU time, and not by that of a test.

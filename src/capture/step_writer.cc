@@ -124,6 +124,7 @@ void StepWriter::run() {
 void StepWriter::tend(bool idle) {
   const Status status = store::no_throw([&] {
     feed_->tend(idle);
+    if (idle && at_looks_) at_looks_();
     return Status();
   });
   if (!status.ok()) log(LogLevel::kError, "the writer thread: {}", status.to_string());

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,6 +31,8 @@ class StepWriter {
   ~StepWriter();
 
   // Before start().
+  // `look` is called as often as requests are looked for, in this thread.
+  void call_at_looks(std::function<void()> look) { at_looks_ = std::move(look); }
   void write_dumps_with(BoxDumper& dumper) { feed_->write_dumps_with(dumper); }
   void look_for(CheckpointRequests& requests) { feed_->look_for(requests); }
   // For a training with a budget: a request may come some steps later.
@@ -71,6 +74,7 @@ class StepWriter {
 
   const std::unique_ptr<JournalFeed> feed_;
   bool seldom_ = false;
+  std::function<void()> at_looks_;
   BoundedQueue<std::unique_ptr<StagedStep>> queue_{kMaxWaitingSteps};
 
   std::mutex mutex_;

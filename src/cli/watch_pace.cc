@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Of the budget: the rest is for what is captured and for judging it, which comes only with steps that were kept.
-constexpr double kLookingShare = 0.25;
+constexpr double kLookingShare = 0.1;
 // A person who waits for a stop waits no longer than this; what a dear look costs makes kept steps rarer.
 constexpr milliseconds kLongest{500};
 constexpr int kNiceness = 5;

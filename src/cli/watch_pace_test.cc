@@ -14,7 +14,7 @@ TEST(WatchPace, WithoutABudgetItIsAsQuickAsItMay) {
 TEST(WatchPace, ALookIsPaidByTheTimeUntilTheNext) {
   const WatchPace pace(0.01, milliseconds(5));
   EXPECT_EQ(pace.after(1'000), milliseconds(5)) << "not more often than that";
-  EXPECT_EQ(pace.after(100'000), milliseconds(40)) << "a quarter of one percent";
+  EXPECT_EQ(pace.after(100'000), milliseconds(100)) << "a tenth of one percent";
   EXPECT_EQ(pace.after(50'000'000), milliseconds(500)) << "and not much later than somebody waits";
 }
 
