@@ -28,6 +28,9 @@ class Bill {
   // What capture may cost in all before the budget counts: a program of a few seconds is seen whole, a long one does
   // not notice. It is not paid off, but it is on the bill.
   static constexpr std::int64_t kGraceNs = 250'000'000;
+  // The steps that were kept until then are still to be written and judged: what is spent beside the training in this
+  // time is on the bill and is not paid off either.
+  static constexpr std::int64_t kSettlingNs = 2'000'000'000;
   // How often it is asked what is spent beside the training.
   static constexpr std::int64_t kBesideIntervalNs = 1'000'000;
 
@@ -74,6 +77,7 @@ class Bill {
  private:
   bool account(const StepId& step, const StepDemand& demand, std::int64_t count);
   std::int64_t newly_beside_ns(std::int64_t now_ns);
+  bool is_settling(std::int64_t now_ns);
   void count_wall(std::int64_t wall_ns, std::int64_t capture_ns, std::int64_t count);
   format::BudgetEvent event_of(const StepId& step) const;
 
@@ -90,6 +94,7 @@ class Bill {
   std::int64_t beside_ns_ = 0;  // on the bill
   std::int64_t beside_began_ns_ = 0;
   std::int64_t beside_asked_ns_ = 0;
+  std::int64_t settled_ns_ = 0;  // when kSettlingNs is over; 0: the grace is not
   std::int64_t end_count_ = 0;
   StepId last_step_;
   std::int64_t began_ns_;            // the current step
