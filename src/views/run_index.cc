@@ -71,13 +71,13 @@ Result<IndexedRuns> RunIndex::runs(std::chrono::milliseconds patience) {
       return entry == entries_.end() || !entry->second.row;
     });
   };
-  if (unread() > 0) {
-    look_ = true;
-    wake_.notify_all();
-    looked_.wait_for(lock, patience, [&] { return ending_ || unread() == 0; });
-  }
+  // Who asks has perhaps been told that something is new: a look that began before that may have missed it.
+  const std::uint64_t look = looks_begun_ + 1;
+  look_ = true;
+  wake_.notify_all();
+  const bool looked = looked_.wait_for(lock, patience, [&] { return ending_ || looks_done_ >= look; });
   IndexedRuns result;
-  result.reading = static_cast<std::size_t>(unread());
+  result.reading = std::max(static_cast<std::size_t>(unread()), std::size_t{looked ? 0u : 1u});
   for (const std::string& name : *present) {
     const auto entry = entries_.find(name);
     const bool known = entry != entries_.end();
@@ -91,6 +91,7 @@ void RunIndex::work() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
     look_ = false;
+    const std::uint64_t look = ++looks_begun_;
     lock.unlock();
     const std::vector<std::string> changed = changed_runs();
     lock.lock();
@@ -100,6 +101,7 @@ void RunIndex::work() {
       read(name);
       lock.lock();
     }
+    looks_done_ = look;
     looked_.notify_all();
     wake_.wait_for(lock, kLookEvery, [this] { return ending_ || look_; });
   }

@@ -30,7 +30,7 @@ struct IndexedRun {
 
 struct IndexedRuns {
   std::vector<IndexedRun> runs;  // by name
-  std::size_t reading = 0;       // how many of them have not been read yet
+  std::size_t reading = 0;       // how many have not been read yet; at least 1 while changes are looked for
 };
 
 // May be used from any thread.
@@ -40,8 +40,8 @@ class RunIndex {
   RunIndex(std::filesystem::path place, bool is_run);
   ~RunIndex();
 
-  // Those that are there now. Waits until all have been read, but not longer than `patience`. kNotFound when the folder
-  // is gone.
+  // Those that are there now, as they are now: waits until all have been looked at once more, but not longer than
+  // `patience`. kNotFound when the folder is gone.
   Result<IndexedRuns> runs(std::chrono::milliseconds patience);
 
  private:
@@ -67,6 +67,8 @@ class RunIndex {
   std::condition_variable looked_;  // who waits for rows
   std::map<std::string, Entry> entries_;
   bool look_ = true;
+  std::uint64_t looks_begun_ = 0;
+  std::uint64_t looks_done_ = 0;
   bool ending_ = false;
   std::thread thread_;  // last: it uses all of the above
 };

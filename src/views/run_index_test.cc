@@ -40,10 +40,10 @@ class RunIndexTest : public testing::Test {
   fs::path folder_;
 };
 
-TestRun finished_run(float last_loss) {
+TestRun finished_run(float last_loss, std::int64_t steps = 3) {
   TestRun run;
-  for (std::int64_t step = 0; step < 3; ++step) {
-    run.add({.step = step, .tensors = {scalar("loss", step == 2 ? last_loss : 1.0F, {"losses"})}});
+  for (std::int64_t step = 0; step < steps; ++step) {
+    run.add({.step = step, .tensors = {scalar("loss", step == steps - 1 ? last_loss : 1.0F, {"losses"})}});
   }
   run.end();
   return run;
@@ -71,6 +71,11 @@ TEST_F(RunIndexTest, ReadsRowsAndReadsThemAgainWhenTheirFilesChange) {
   ASSERT_EQ(runs->runs.size(), 3U);
   EXPECT_EQ(runs->runs[2].row->loss->value, 0.5);
   EXPECT_EQ(runs->runs[0].row.get(), &a);  // what did not change was not read again
+
+  put("a", finished_run(0.125F, 5));
+  runs = index.runs(60s);  // who asks has been told of it, and is not told again
+  EXPECT_EQ(runs->runs[0].row->step_count, 5U);
+  EXPECT_EQ(runs->runs[0].row->loss->value, 0.125);
 
   fs::remove_all(folder_ / "c");
   EXPECT_EQ(index.runs(60s)->runs.size(), 2U);

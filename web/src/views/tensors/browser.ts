@@ -55,6 +55,8 @@ export class Browser {
   private treeOf = '';
   private tree: NameTree | null = null;
   private active = 0;
+  private held = false; // a pointer is down on a row, which is not clicked if it is replaced before it is up
+  private stale = false; // something came meanwhile
 
   constructor(
     api: TensorApi,
@@ -70,6 +72,7 @@ export class Browser {
     this.scroller = h('div', { class: 'tn-scroller', role: 'treegrid', tabindex: '0', 'aria-label': 'Tensors' }, head, this.rowsBox);
     this.scroller.addEventListener('scroll', () => this.draw(), { passive: true });
     this.scroller.addEventListener('keydown', (event) => this.key(event));
+    this.rowsBox.addEventListener('pointerdown', () => this.hold());
     this.element = h('section', { class: 'tn-browser' },
       h('div', { class: 'toolbar' }, this.search, h('div', { class: 'tn-buttons', role: 'group', 'aria-label': 'Grouping' }, ...this.groupings), h('label', {}, 'Sorted by', this.orders)),
       this.summary, this.scroller);
@@ -154,7 +157,23 @@ export class Browser {
     this.scroller.setAttribute('aria-rowcount', String(this.rows.length + 1));
   }
 
+  private hold(): void {
+    this.held = true;
+    const release = () => {
+      removeEventListener('pointerup', release);
+      removeEventListener('pointercancel', release);
+      setTimeout(() => { // the click comes before
+        this.held = false;
+        if (this.stale) this.draw();
+      });
+    };
+    addEventListener('pointerup', release);
+    addEventListener('pointercancel', release);
+  }
+
   private draw(): void {
+    this.stale = this.held;
+    if (this.held) return;
     const height = this.scroller.clientHeight || 600;
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - AROUND);
     const last = Math.min(this.rows.length, first + Math.ceil(height / ROW) + 2 * AROUND);

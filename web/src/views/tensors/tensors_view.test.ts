@@ -146,6 +146,18 @@ describe('the list of tensors', () => {
     expect(box.querySelector('strong.bad')?.textContent).toBe('1');
   });
 
+  it('leaves a row where it is while a pointer is down on it, so that it is clicked', async () => {
+    mount();
+    await vi.waitFor(() => expect(one('[data-tensor="conv.weight"]').textContent).toContain('1.25'));
+    const row = one('[data-tensor="conv.weight"]');
+    row.dispatchEvent(new Event('pointerdown', { bubbles: true }));
+    go({ step: 10 });
+    await new Promise((done) => setTimeout(done, 20));
+    expect(row.isConnected).toBe(true);
+    dispatchEvent(new Event('pointerup'));
+    await vi.waitFor(() => expect(row.isConnected).toBe(false));
+  });
+
   it('finds, groups and opens; all of it in the link', async () => {
     mount({ q: '/^conv|tok/' });
     await vi.waitFor(() => expect(one('.tn-summary').textContent).toBe('2 of 3 tensors'));
