@@ -64,10 +64,11 @@ bool Bill::account(const StepId& step, const StepDemand& demand, std::int64_t co
   last_step_ = step;
   if (demand.wanted || demand.listed || demand.losses) standing_.note_kept(now_ns);
   const bool free = total_ns + beside_ns_ <= kGraceNs;
+  if (!free && settled_ns_ == 0) settled_ns_ = now_ns + kSettlingNs;
   return governors_[index_of(step.mode)].end_step({.wall_ns = wall_ns,
                                                    .capture_ns = spent_ns,
                                                    .demand = demand,
-                                                   .beside_ns = !free && is_settling(now_ns) ? 0 : beside_ns,
+                                                   .beside_ns = now_ns < settled_ns_ ? 0 : beside_ns,
                                                    .count = count,
                                                    .standing = beside_ ? standing_.share() : 0,
                                                    .free = free});
@@ -78,11 +79,6 @@ std::int64_t Bill::newly_beside_ns(std::int64_t now_ns) {
   beside_asked_ns_ = now_ns;
   const std::int64_t total_ns = std::max(beside_(now_ns - beside_began_ns_), beside_ns_);
   return total_ns - std::exchange(beside_ns_, total_ns);
-}
-
-bool Bill::is_settling(std::int64_t now_ns) {
-  if (settled_ns_ == 0) settled_ns_ = now_ns + kSettlingNs;
-  return now_ns < settled_ns_;
 }
 
 // A hook is opened long before the first step begins, and nobody says when that is: it is taken to have trained no

@@ -77,7 +77,6 @@ class Bill {
  private:
   bool account(const StepId& step, const StepDemand& demand, std::int64_t count);
   std::int64_t newly_beside_ns(std::int64_t now_ns);
-  bool is_settling(std::int64_t now_ns);
   void count_wall(std::int64_t wall_ns, std::int64_t capture_ns, std::int64_t count);
   format::BudgetEvent event_of(const StepId& step) const;
 

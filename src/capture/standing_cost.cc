@@ -1,5 +1,7 @@
 #include "capture/standing_cost.h"
 
+#include <algorithm>
+
 namespace trainwarden::capture {
 namespace {
 
@@ -21,7 +23,8 @@ void StandingCost::look(std::int64_t now_ns, std::int64_t spent_ns) {
   if (now_ns - sample_->began_ns < kSampleNs) return;
   const double seen =
       static_cast<double>(spent_ns - sample_->spent_ns) / static_cast<double>(now_ns - sample_->began_ns);
-  share_ += (seen - share_) * (known_ ? kSmoothing : 1);
+  // It may seem to shrink: when who watches has ended, or the training takes more CPUs than before.
+  share_ += (std::max(seen, 0.0) - share_) * (known_ ? kSmoothing : 1);
   known_ = true;
   sample_ = Sample{now_ns, spent_ns};
 }

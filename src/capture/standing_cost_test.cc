@@ -51,5 +51,12 @@ TEST(StandingCost, FollowsWhatChanges) {
   EXPECT_NEAR(cost.share(), 0.004, 2e-4);
 }
 
+TEST(StandingCost, IsNeverNegative) {
+  StandingCost cost(0.003);
+  cost.look(0, 50 * kMillisecond);
+  cost.look(1'000 * kMillisecond, 0);
+  EXPECT_EQ(cost.share(), 0) << "who watched has ended";
+}
+
 }  // namespace
 }  // namespace trainwarden::capture
