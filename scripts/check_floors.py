@@ -40,7 +40,7 @@ FLOORS = {
 
 # The floor that each public header belongs to. The umbrella header belongs to the top.
 PUBLIC_HEADERS = {
-    "export.h": "base", "mode.h": "base", "run_loss.h": "base", "status.h": "base", "version.h": "base",
+    "export.h": "base", "metric.h": "base", "mode.h": "base", "run_loss.h": "base", "status.h": "base", "version.h": "base",
     "dtype.h": "tensor", "reduction.h": "tensor", "statistics.h": "tensor", "tensor_value.h": "tensor",
     "tensor_view.h": "tensor",
     "collection.h": "format", "save_policy.h": "format",

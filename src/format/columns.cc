@@ -11,7 +11,11 @@ namespace {
 template <class T>
 constexpr DType kColumnType = DType::kString;
 template <>
+constexpr DType kColumnType<std::int8_t> = DType::kInt8;
+template <>
 constexpr DType kColumnType<std::uint8_t> = DType::kUInt8;
+template <>
+constexpr DType kColumnType<std::int16_t> = DType::kInt16;
 template <>
 constexpr DType kColumnType<std::uint16_t> = DType::kUInt16;
 template <>
@@ -82,7 +86,9 @@ Result<ColumnView<T>> ColumnReader::view(std::string_view name, std::size_t rows
   template void ColumnWriter::add<T>(std::string, const std::vector<T>&);       \
   template Result<ColumnView<T>> ColumnReader::view<T>(std::string_view) const; \
   template Result<ColumnView<T>> ColumnReader::view<T>(std::string_view, std::size_t rows) const;
+TW_INSTANTIATE(std::int8_t)
 TW_INSTANTIATE(std::uint8_t)
+TW_INSTANTIATE(std::int16_t)
 TW_INSTANTIATE(std::uint16_t)
 TW_INSTANTIATE(std::uint32_t)
 TW_INSTANTIATE(std::int32_t)

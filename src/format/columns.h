@@ -16,7 +16,7 @@
 
 namespace trainwarden::format {
 
-// The element types of columns: std::uint8_t, uint16_t, uint32_t, int32_t, uint64_t, int64_t, double.
+// The element types of columns: std::int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, double.
 
 class ColumnWriter {
  public:
@@ -66,6 +66,12 @@ class ColumnReader {
   // The same, and kDataLoss when it has another number of rows.
   template <class T>
   Result<ColumnView<T>> view(std::string_view name, std::size_t rows) const;
+
+  // An empty view when the column is missing: the writer leaves it out where it has no rows.
+  template <class T>
+  Result<ColumnView<T>> view_if_there(std::string_view name) const {
+    return has(name) ? view<T>(name) : ColumnView<T>();
+  }
 
   bool has(std::string_view name) const { return header_.find(name) != nullptr; }
   const SafetensorsHeader& header() const { return header_; }

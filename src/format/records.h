@@ -11,6 +11,7 @@
 //   kIndex          safetensors columns                        segment_index.h
 //   kTrailer        JSON of 64 bytes                           segment_index.h
 //   kReductions     safetensors columns                        reductions_record.h
+//   kSamples        safetensors columns                        samples_record.h
 //
 // Decoders take any bytes: they never throw, and say kDataLoss with the name of the field at fault.
 #pragma once
@@ -19,6 +20,7 @@
 #include "format/names_record.h"
 #include "format/reductions_record.h"
 #include "format/run_event.h"
+#include "format/samples_record.h"
 #include "format/scalars_record.h"
 #include "format/segment_index.h"
 #include "format/segment_start.h"

@@ -90,8 +90,34 @@ TEST(SegmentStartTest, WrongFieldsAreNamed) {
 TEST(NamesTest, RoundTrip) {
   const auto decoded = decode_names(encode_names(sample_names()));
   ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
-  EXPECT_EQ(*decoded, sample_names());
-  EXPECT_EQ(decode_names(encode_names({})).value_or(sample_names()), std::vector<NameEntry>());
+  EXPECT_EQ(decoded->tensors, sample_names());
+  EXPECT_TRUE(decoded->metrics.empty());
+  EXPECT_EQ(decode_names(encode_names({})).value_or(Names{sample_names(), {}}), Names());
+}
+
+std::vector<MetricEntry> sample_metrics() {
+  return {{0, {"cpu.3.utilisation", "", MetricKind::kRatio, MetricSource::kHost, ""}},
+          {7, {"odd\xFF", "bytes", MetricKind::kCounter, MetricSource::kDevice, "GPU-0"}}};
+}
+
+TEST(NamesTest, MetricsRoundTripBesideTensors) {
+  const auto decoded = decode_names(encode_names(sample_names(), sample_metrics()));
+  ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
+  EXPECT_EQ(*decoded, (Names{sample_names(), sample_metrics()}));
+}
+
+TEST(NamesTest, JsonOfMetricsIsExact) {
+  EXPECT_EQ(encode_names({}, sample_metrics()),
+            R"({"tensors":[],"metrics":[{"id":0,"name":"cpu.3.utilisation","unit":"","kind":"ratio","source":"host",)"
+            R"("instance":""},{"id":7,"name":"odd%FF","unit":"bytes","kind":"counter","source":"device",)"
+            R"("instance":"GPU-0"}]})");
+}
+
+TEST(NamesTest, AKindOfMetricsThatANewerWriterAddsIsUnknown) {
+  const auto decoded = decode_names(
+      R"({"tensors":[],"metrics":[{"id":1,"name":"a","unit":"","kind":"summary","source":"rack","instance":"3"}]})");
+  ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
+  EXPECT_EQ(decoded->metrics[0].metric, (Metric{"a", "", MetricKind::kUnknown, MetricSource::kUnknown, "3"}));
 }
 
 TEST(NamesTest, JsonIsExact) {

@@ -1,5 +1,6 @@
 #include "format/segment_index.h"
 
+#include <algorithm>
 #include <limits>
 #include <tuple>
 #include <type_traits>
@@ -41,6 +42,14 @@ constexpr std::tuple kRecordColumns = {
     Column{"record.form", &RecordIndexRow::form},
     Column{"record.frame", &RecordIndexRow::frame},
     Column{"record.row", &RecordIndexRow::row},
+};
+// Not written in a segment without samples.
+constexpr std::tuple kSampleColumns = {
+    Column{"sample.frame", &SampleIndexRow::frame},
+    Column{"sample.first_unix_ns", &SampleIndexRow::first_unix_ns},
+    Column{"sample.last_unix_ns", &SampleIndexRow::last_unix_ns},
+    Column{"sample.lowest_metric", &SampleIndexRow::lowest_metric},
+    Column{"sample.highest_metric", &SampleIndexRow::highest_metric},
 };
 
 // Enumerations are stored as their numbers.
@@ -146,6 +155,24 @@ Status check_steps(const SegmentIndex& index) {
   return Status();
 }
 
+// Each frame of samples has its row.
+Status check_samples(const SegmentIndex& index) {
+  std::uint64_t next_frame = 0;
+  for (std::size_t i = 0; i < index.samples.size(); ++i) {
+    const SampleIndexRow& row = index.samples[i];
+    if (row.frame >= index.frames.size()) return damaged_index("sample.frame", i, "no such frame");
+    if (row.frame < next_frame) return damaged_index("sample.frame", i, "not after the frame before");
+    if (index.frames[row.frame].kind != FrameKind::kSamples) return damaged_index("sample.frame", i, "no samples");
+    if (row.last_unix_ns < row.first_unix_ns) return damaged_index("sample.last_unix_ns", i, "before the first");
+    if (row.highest_metric < row.lowest_metric) return damaged_index("sample.highest_metric", i, "below the lowest");
+    next_frame = std::uint64_t{row.frame} + 1;
+  }
+  const auto frames = std::count_if(index.frames.begin(), index.frames.end(),
+                                    [](const FrameIndexRow& row) { return row.kind == FrameKind::kSamples; });
+  if (static_cast<std::size_t>(frames) == index.samples.size()) return Status();
+  return damaged_index("sample.frame", index.samples.size(), "a frame of samples without a row");
+}
+
 }  // namespace
 
 std::string encode_segment_index(const SegmentIndex& index) {
@@ -153,6 +180,7 @@ std::string encode_segment_index(const SegmentIndex& index) {
   write_table(columns, index.frames, kFrameColumns);
   write_table(columns, index.steps, kStepColumns);
   write_table(columns, index.records, kRecordColumns);
+  if (!index.samples.empty()) write_table(columns, index.samples, kSampleColumns);
   return columns.finish();
 }
 
@@ -162,9 +190,11 @@ Result<SegmentIndex> decode_segment_index(ByteSpan payload) {
   TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.frames, kFrameColumns));
   TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.steps, kStepColumns));
   TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.records, kRecordColumns));
+  if (columns.has("sample.frame")) TRAINWARDEN_RETURN_IF_ERROR(read_table(columns, index.samples, kSampleColumns));
   TRAINWARDEN_RETURN_IF_ERROR(check_frames(index));
   TRAINWARDEN_RETURN_IF_ERROR(check_records(index));
   TRAINWARDEN_RETURN_IF_ERROR(check_steps(index));
+  TRAINWARDEN_RETURN_IF_ERROR(check_samples(index));
   return index;
 }
 

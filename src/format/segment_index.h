@@ -50,10 +50,21 @@ struct RecordIndexRow {
   friend bool operator==(const RecordIndexRow&, const RecordIndexRow&) = default;
 };
 
+// What a frame of samples holds, so that who asks for other times or other metrics passes it over.
+struct SampleIndexRow {
+  std::uint32_t frame = 0;  // index into frames
+  std::int64_t first_unix_ns = 0;
+  std::int64_t last_unix_ns = 0;     // of the newest sample
+  std::uint32_t lowest_metric = 0;   // the segment's ids
+  std::uint32_t highest_metric = 0;  // those between need not all be there
+  friend bool operator==(const SampleIndexRow&, const SampleIndexRow&) = default;
+};
+
 struct SegmentIndex {
   std::vector<FrameIndexRow> frames;
   std::vector<StepIndexRow> steps;
   std::vector<RecordIndexRow> records;
+  std::vector<SampleIndexRow> samples;  // one for each frame of samples, in the order of frames
   friend bool operator==(const SegmentIndex&, const SegmentIndex&) = default;
 };
 

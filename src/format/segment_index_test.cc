@@ -26,6 +26,42 @@ TEST(SegmentIndexTest, RoundTrip) {
   EXPECT_EQ(*decoded, sample_index());
 }
 
+SegmentIndex index_with_samples() {
+  SegmentIndex index = sample_index();
+  index.frames.push_back({1'001'024, FrameKind::kSamples, -1, 500, 7});
+  index.frames.push_back({1'001'600, FrameKind::kSamples, -1, 500, 8});
+  index.samples = {{6, 1'000, 2'000, 0, 150}, {7, 2'000, 2'000, 151, 199}};
+  return index;
+}
+
+TEST(SegmentIndexTest, SamplesRoundTrip) {
+  const std::string payload = encode_segment_index(index_with_samples());
+  const auto decoded = decode_segment_index(as_bytes(payload));
+  ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
+  EXPECT_EQ(*decoded, index_with_samples());
+  EXPECT_EQ(encode_segment_index(sample_index()).find("sample."), std::string::npos)
+      << "a segment without samples has the index that it always had";
+}
+
+TEST(SegmentIndexTest, SamplesThatCannotBeAreDamage) {
+  const std::vector<std::pair<const char*, std::function<void(SegmentIndex&)>>> damages = {
+      {"sample.frame", [](SegmentIndex& index) { index.samples[1].frame = 8; }},
+      {"sample.frame", [](SegmentIndex& index) { index.samples[1].frame = 6; }},
+      {"sample.frame", [](SegmentIndex& index) { index.samples[0].frame = 2; }},
+      {"sample.frame", [](SegmentIndex& index) { index.samples.pop_back(); }},
+      {"sample.last_unix_ns", [](SegmentIndex& index) { index.samples[0].last_unix_ns = 999; }},
+      {"sample.highest_metric", [](SegmentIndex& index) { index.samples[1].highest_metric = 150; }},
+  };
+  for (const auto& [column, damage] : damages) {
+    SegmentIndex index = index_with_samples();
+    damage(index);
+    const std::string payload = encode_segment_index(index);
+    const Status status = decode_segment_index(as_bytes(payload)).status();
+    EXPECT_EQ(status.code(), Code::kDataLoss) << column;
+    EXPECT_NE(status.message().find(column), std::string::npos) << status.message();
+  }
+}
+
 TEST(SegmentIndexTest, AnEmptyIndexRoundTrips) {
   const std::string payload = encode_segment_index({});
   EXPECT_EQ(decode_segment_index(as_bytes(payload)).value_or(sample_index()), SegmentIndex());
