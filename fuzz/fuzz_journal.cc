@@ -4,6 +4,7 @@
 // deeper than the first check; bit 1, live or strict. Two bytes 0xFF 0x0A part one segment from the next.
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,12 @@ void read_everything(store::JournalReader& reader) {
     if (!records.ok()) continue;
     for (const store::Record& record : *records) read_record(reader, record);
   }
+  store::SampleQuery query;
+  for (std::uint32_t metric = 0; metric < reader.metrics().size(); ++metric) query.metrics.push_back(metric);
+  (void)reader.samples(query, [&](const store::SampleChunk& chunk) {
+    if (chunk.metric >= reader.metrics().size() || chunk.samples.empty()) std::abort();
+  });
+  (void)reader.sample_times();
   (void)reader.verify_all();
   (void)reader.refresh();
 }

@@ -4,6 +4,7 @@ import numpy as np
 
 DTYPES = {"BOOL": "?", "BF16": "u2", "F8_E4M3": "u1", "F8_E5M2": "u1"}  # NumPy lacks the last three: their bits
 COLUMNS = "tensor flags shape count nan_count zero_count min max abs_min abs_max sum mean variance l1 l2 hash".split()
+SAMPLES = [None, "delta8", "delta16", "delta32", "value"]
 REDUCTIONS = "min max mean std variance sum l1 l2 prod".split()
 def plain(name): return urllib.parse.unquote_to_bytes(name).decode("utf-8", "surrogateescape")
 
@@ -31,18 +32,44 @@ def records(kind, columns, names):  # (tensor name, form, value)
     rows = [dict(zip(COLUMNS, row)) for row in zip(*(columns[key] for key in COLUMNS))]
     return [(names.get(row["tensor"]), "statistics" if row["flags"] & 1 else "shape", row) for row in rows]
 
+def series(columns):  # (metric id, times, values) of a frame of samples
+    taken, bits = {}, np.unpackbits(columns.get("present", np.zeros(0, "u1")), bitorder="little")
+    rows = zip(*(columns[key] for key in "metric first encoding decimals sparse".split()))
+    for metric, first, encoding, decimals, sparse in rows:
+        times, at, scale = columns["tick"], taken.get(encoding, 0), 10.0 ** decimals
+        if sparse: times, bits = times[bits[:len(times)] == 1], bits[-(-len(times) // 8) * 8:]
+        values = np.full(len(times), first)
+        if encoding: values[1:] = columns.get(SAMPLES[encoding], values)[at:at + len(times) - 1]
+        if 0 < encoding < 4: values[1:] = np.cumsum([np.rint(first * scale), *values[1:]])[1:] / scale
+        taken[encoding] = at + len(times) - 1
+        yield metric, times, values
+
+def frames(path):  # (kind, step, payload)
+    data, at = path.read_bytes(), 0
+    while at + 64 <= len(data):
+        magic, kind, size, offset, step = struct.unpack_from("<4sxB10xQQ8xq", data, at)
+        whole = magic == b"TWM1" and offset == at and at + 64 + size <= len(data)
+        if whole: yield kind, step, data[at + 64:at + 64 + size]
+        at += 64 + (size + 63) // 64 * 64 if whole else 64  # after damage the next frame is at a multiple of 64
+
+def journals(folder): return sorted(pathlib.Path(folder).glob("journal/*/seg-*.tw"))
+
 def read_run(folder):  # (worker, global step, tensor name, form, value) of every step that was ended
-    for path in sorted(pathlib.Path(folder).glob("journal/*/seg-*.tw")):
-        data, at, names, found = path.read_bytes(), 0, {}, []
-        while at + 64 <= len(data):
-            magic, kind, size, offset, step = struct.unpack_from("<4sxB10xQQ8xq", data, at)
-            whole = magic == b"TWM1" and offset == at and at + 64 + size <= len(data)
-            payload = data[at + 64:at + 64 + size]
-            at += 64 + (size + 63) // 64 * 64 if whole else 64  # after damage the next frame is at a multiple of 64
-            if whole and kind == 2: names.update((t["id"], plain(t["name"])) for t in json.loads(payload)["tensors"])
-            if whole and kind in (3, 4, 5, 14): found += [(step, r) for r in records(kind, dict(tensors(payload)), names)]
-            if whole and kind == 10: yield from ((path.parent.name, step, *r) for of, r in found if of == step)
-            if whole and kind == 10: found = []
+    for path in journals(folder):
+        names, found = {}, []
+        for kind, step, payload in frames(path):
+            if kind == 2: names.update((t["id"], plain(t["name"])) for t in json.loads(payload)["tensors"])
+            if kind in (3, 4, 5, 14): found += [(step, r) for r in records(kind, dict(tensors(payload)), names)]
+            if kind == 10: yield from ((path.parent.name, step, *r) for of, r in found if of == step)
+            if kind == 10: found = []
+
+def read_samples(folder):  # (worker, metric, times, values): what was sampled beside the steps, frame by frame
+    for path in journals(folder):
+        metrics = {}
+        for kind, _, payload in frames(path):
+            if kind == 2: metrics.update((m["id"], m) for m in json.loads(payload).get("metrics", []))
+            if kind == 6: yield from ((path.parent.name, metrics[i], *s) for i, *s in series(dict(tensors(payload))))
 
 if __name__ == "__main__":
     for record in read_run(sys.argv[1]): print(*record)
+    for worker, metric, *samples in read_samples(sys.argv[1]): print(worker, metric["name"], *samples)

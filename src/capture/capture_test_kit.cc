@@ -124,6 +124,9 @@ class FakeJournal::Writer final : public store::JournalWriter {
   Status append_event(format::FrameKind, std::int64_t, std::string_view json) override {
     return journal_.append(nullptr, json);
   }
+  Status append_samples(const store::SampleBatch&) override {
+    return Status(Code::kUnimplemented, "no hook samples metrics yet");
+  }
   Status change_collections(std::vector<Collection> collections) override {
     std::lock_guard lock(journal_.mutex_);
     journal_.collections_ = std::move(collections);

@@ -9,6 +9,7 @@ class DryJournal final : public store::JournalWriter {
  public:
   Status append_step(const store::StepBatch&) override { return Status(); }
   Status append_event(format::FrameKind, std::int64_t, std::string_view) override { return Status(); }
+  Status append_samples(const store::SampleBatch&) override { return Status(); }
   Status change_collections(std::vector<Collection>) override { return Status(); }
   Status sync() override { return Status(); }
   Status seal() override { return Status(); }

@@ -123,4 +123,16 @@ Result<std::span<const format::ReductionRow>> DecodedFrames::reductions(JournalS
   return std::span<const format::ReductionRow>(reductions_.value);
 }
 
+// Frames of samples are read one after the other, each once.
+Result<const format::SampleTableReader*> DecodedFrames::samples(JournalSegment& segment, std::uint64_t offset) {
+  samples_.reset();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, header_of(segment, offset, FrameKind::kSamples));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, payload_of(segment, header));
+  samples_payload_.assign(payload.begin(), payload.end());
+  Result<format::SampleTableReader> table = format::SampleTableReader::open(samples_payload_);
+  if (!table.ok()) return noted(segment, offset, kUndecodable, header.frame_bytes(), table.status());
+  samples_ = *std::move(table);
+  return &*samples_;
+}
+
 }  // namespace trainwarden::store

@@ -31,6 +31,7 @@ class DecodedFrames {
   Result<const format::StatisticsTable*> statistics(JournalSegment& segment, std::uint64_t offset);
   Result<std::span<const format::ScalarRow>> scalars(JournalSegment& segment, std::uint64_t offset);
   Result<std::span<const format::ReductionRow>> reductions(JournalSegment& segment, std::uint64_t offset);
+  Result<const format::SampleTableReader*> samples(JournalSegment& segment, std::uint64_t offset);
 
   // The bytes of one entry. The bundle's payload is verified the first time.
   Result<ByteSpan> entry_bytes(JournalSegment& segment, const Bundle& bundle, const format::BundleEntry& entry);
@@ -59,6 +60,8 @@ class DecodedFrames {
   Kept<std::span<const format::ScalarRow>> scalars_;  // that the decoder holds
   format::ScalarsDecoder scalars_decoder_;
   Kept<std::vector<format::ReductionRow>> reductions_;
+  std::vector<std::byte> samples_payload_;  // of the last samples(), which the table looks into
+  std::optional<format::SampleTableReader> samples_;
 };
 
 }  // namespace trainwarden::store

@@ -20,6 +20,9 @@ void write_rank(storage::Storage& storage, FakeClock& clock, Golden golden) {
   const auto steps = golden_steps(golden);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     clock.advance_ns(kTickNs);
+    if (golden == Golden::kSamples) {
+      ASSERT_TRUE(writer->append_samples(golden_samples(i)).ok());
+    }
     ASSERT_TRUE(writer->append_step(steps[i]->batch()).ok());
     if (i + 1 == kSealedSteps) {
       ASSERT_TRUE(writer->append_event(format::FrameKind::kEvent, 2, R"({"type":"note","text":"half-way"})").ok());
@@ -55,12 +58,40 @@ std::vector<std::unique_ptr<SampleStep>> golden_steps(Golden golden) {
     for (int step = 0; step < 5; ++step) steps.push_back(step_of_reductions(step, step == 0));
     return steps;
   }
+  if (golden == Golden::kSamples) {
+    for (int step = 0; step < 5; ++step) steps.push_back(small_step(step, step == 0));
+    return steps;
+  }
   steps.push_back(step_of_everything(0, Mode::kTrain, 0, true));
   steps.push_back(step_of_everything(1, Mode::kTrain, 1, false));
   steps.push_back(step_of_everything(2, Mode::kEval, 0, false));
   steps.push_back(step_of_everything(3, Mode::kTrain, 2, false));
   steps.push_back(step_of_everything(4, Mode::kPredict, 0, false));
   return steps;
+}
+
+// A metric of each kind and source; each encoding, and a device that is sampled at ticks of its own and misses one.
+SampleBatch golden_samples(std::size_t step) {
+  constexpr std::int64_t kTenthNs = kTickNs / 10;
+  const auto start = static_cast<std::int64_t>(step) * kTickNs;
+  const auto n = static_cast<double>(step);
+  SampleBatch batch;
+  if (step == 0) {
+    batch.new_metrics = {{0, {"memory.total", "bytes", MetricKind::kGauge, MetricSource::kHost, "node7"}},
+                         {1, {"cpu.time", "jiffies", MetricKind::kCounter, MetricSource::kProcess, "4711"}},
+                         {2, {"disk.read", "bytes", MetricKind::kCounter, MetricSource::kHost, "node7"}},
+                         {3, {"step.rate", "", MetricKind::kDelta, MetricSource::kRank, "0"}},
+                         {4, {"utilisation", "", MetricKind::kRatio, MetricSource::kDevice, "GPU-0"}},
+                         {5, {"odd\xFFname", "celsius", MetricKind::kGauge, MetricSource::kDevice, "GPU-0"}}};
+  }
+  SampleTable host{{start, start + kTenthNs, start + 2 * kTenthNs}, {}};
+  host.series = {{0, {64e9, 64e9, 64e9}},
+                 {1, {100 * n, 100 * n + 30, 100 * n + 60}},
+                 {2, {1e6 * n, 1e6 * n + 70'000, 1e6 * n + 140'001}},
+                 {3, {1.0 / 3, 2.0 / 3 + n, -0.0}}};
+  SampleTable device{{start + 1, start + 5 * kTenthNs}, {{4, {0.25, 0.75}}, {5, {61.5}, {false, true}}}};
+  batch.tables = {std::move(host), std::move(device)};
+  return batch;
 }
 
 std::vector<std::string> golden_files(Golden golden) {
@@ -71,7 +102,7 @@ std::vector<std::string> golden_files(Golden golden) {
 }
 
 std::string golden_path(const std::string& file, Golden golden) {
-  const char* folder = golden == Golden::kFirst ? "v1" : "v1-reductions";
+  const char* folder = golden == Golden::kFirst ? "v1" : golden == Golden::kReductions ? "v1-reductions" : "v1-samples";
   return fmt::format(TW_SOURCE_DIR "/testdata/golden/{}/{}", folder, file);
 }
 

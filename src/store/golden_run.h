@@ -15,12 +15,16 @@ namespace trainwarden::store {
 enum class Golden {
   kFirst,       // v1: rank-00000 with one sealed segment and one that is not; watch-0 with verdict and action
   kReductions,  // v1-reductions: rank-00000 alone, with single reductions
+  kSamples,     // v1-samples: rank-00000 alone, with samples before each step
 };
 
 void write_golden_run(storage::Storage& storage, Golden golden = Golden::kFirst);
 
 // The steps of rank-00000 in the order of writing; the first three lie in the sealed segment.
 std::vector<std::unique_ptr<SampleStep>> golden_steps(Golden golden = Golden::kFirst);
+
+// What golden_steps(kSamples)[i] comes after.
+SampleBatch golden_samples(std::size_t step);
 
 // Relative to the run's folder.
 std::vector<std::string> golden_files(Golden golden = Golden::kFirst);

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "store/sample_batches.h"
+
 namespace trainwarden::store {
 namespace {
 
@@ -35,6 +37,21 @@ TEST(GoldenTest, TheWriterGivesTheGoldenBytes) {
 
 TEST(GoldenTest, TheWriterGivesTheGoldenBytesOfReductions) {
   expect_golden_bytes(Golden::kReductions);
+}
+
+TEST(GoldenTest, TheWriterGivesTheGoldenBytesOfSamples) {
+  expect_golden_bytes(Golden::kSamples);
+}
+
+TEST(GoldenTest, TheGoldenSamplesReadBack) {
+  const auto golden = load_golden_run(Golden::kSamples);
+  const auto reader = open_sample_reader(*golden, false);
+  ASSERT_EQ(reader->steps().size(), golden_steps(Golden::kSamples).size());
+  std::vector<SampleBatch> batches;
+  for (std::size_t i = 0; i < reader->steps().size(); ++i) batches.push_back(golden_samples(i));
+  expect_samples(*reader, batches);
+  ASSERT_TRUE(reader->verify_all().ok());
+  EXPECT_TRUE(reader->losses().empty());
 }
 
 TEST(GoldenTest, TheGoldenReductionsReadBack) {

@@ -26,6 +26,21 @@ std::uint32_t JournalContents::add_name(const format::NameEntry& entry) {
   return index;
 }
 
+bool JournalContents::knows(const Metric& metric) const {
+  return metric_by_key.contains({metric.name, metric.source, metric.instance});
+}
+
+std::uint32_t JournalContents::add_metric(const Metric& metric) {
+  const auto next_index = static_cast<std::uint32_t>(metrics.size());
+  const auto [known, is_new] = metric_by_key.try_emplace({metric.name, metric.source, metric.instance}, next_index);
+  if (is_new) {
+    metrics.push_back(metric);
+  } else {
+    metrics[known->second] = metric;
+  }
+  return known->second;
+}
+
 void JournalContents::add_collections(std::span<const Collection> added) {
   for (const Collection& collection : added) {
     const auto [known, is_new] = collection_by_name.emplace(collection.name, collections.size());

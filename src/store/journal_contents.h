@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "store/journal_reader.h"
 #include "store/loss_list.h"
 #include "trainwarden/collection.h"
+#include "trainwarden/metric.h"
 
 namespace trainwarden::store {
 
@@ -26,6 +29,19 @@ struct StepData {
   std::vector<Record> records;
 };
 
+// Where a frame of samples lies, and what is known of it.
+struct SampleFrame {
+  enum class State : std::uint8_t { kUnread, kKnown, kUnreadable };
+  State state = State::kUnread;
+  std::uint32_t segment = 0;  // index of the segment among those of the journal
+  std::uint64_t offset = 0;
+  // Of a known one.
+  std::int64_t first_unix_ns = 0;
+  std::int64_t last_unix_ns = 0;
+  std::uint32_t lowest_metric = 0;  // the segment's ids
+  std::uint32_t highest_metric = 0;
+};
+
 // What a step, a record of it, ... take in memory on all floors that keep them, about.
 inline constexpr std::uint64_t kStepCost = 256;
 inline constexpr std::uint64_t kRecordCost = 48;
@@ -33,6 +49,8 @@ inline constexpr std::uint64_t kTensorCost = 256;
 inline constexpr std::uint64_t kMembershipCost = 128;  // of one tensor in one collection
 inline constexpr std::uint64_t kCollectionCost = 1024;
 inline constexpr std::uint64_t kEventCost = 128;
+inline constexpr std::uint64_t kMetricCost = 512;
+inline constexpr std::uint64_t kSampleFrameCost = 64;
 
 struct JournalContents {
   std::shared_ptr<ReadBudget> budget = std::make_shared<ReadBudget>();
@@ -40,14 +58,20 @@ struct JournalContents {
   std::vector<StepEntry> steps;
   std::vector<StepData> step_data;  // beside steps
   std::vector<EventEntry> events;
+  std::vector<Metric> metrics;
+  std::vector<SampleFrame> sample_frames;  // in the order of writing
   std::vector<Collection> collections;
   LossList losses;
   std::unordered_map<std::string, std::uint32_t> tensor_by_name;  // indexes into tensors
   std::unordered_map<std::string, std::size_t> collection_by_name;
+  std::map<std::tuple<std::string, MetricSource, std::string>, std::uint32_t> metric_by_key;  // indexes into metrics
 
   // The index of the tensor of this name, which is added when it is new.
   std::uint32_t tensor_index(std::string_view name);
   std::uint32_t add_name(const format::NameEntry& entry);
+  bool knows(const Metric& metric) const;
+  // Its index. What is told of it later counts.
+  std::uint32_t add_metric(const Metric& metric);
   // A later definition of a collection takes the place of the earlier one.
   void add_collections(std::span<const Collection> added);
 };

@@ -8,6 +8,7 @@
 #include "store/decoded_frames.h"
 #include "store/file_maps.h"
 #include "store/journal_contents.h"
+#include "store/journal_samples.h"
 #include "store/journal_segment.h"
 #include "store/no_throw.h"
 #include "store/step_records.h"
@@ -35,6 +36,15 @@ class SegmentedJournalReader final : public JournalReader {
   std::span<const EventEntry> events() const override { return contents_.events; }
   std::span<const Collection> collections() const override { return contents_.collections; }
   std::span<const RunLoss> losses() const override { return contents_.losses.all(); }
+  std::span<const Metric> metrics() const override { return contents_.metrics; }
+  std::size_t sample_frames() const override { return contents_.sample_frames.size(); }
+
+  Status samples(const SampleQuery& query, const SampleVisitor& visit) override {
+    return no_throw([&] { return samples_.visit(query, visit); });
+  }
+  Result<std::optional<SampleTimes>> sample_times() override {
+    return no_throw([&] { return samples_.times(); });
+  }
 
   Result<std::span<const Record>> records(std::size_t step_index) override;
   Result<TensorValue> read_value(const Record& record) override;
@@ -66,6 +76,7 @@ class SegmentedJournalReader final : public JournalReader {
   std::set<std::uint64_t> known_segments_;  // numbers
   std::uint32_t used_segment_ = 0;          // whose file the last read left open
   DecodedFrames frames_;
+  JournalSamples samples_{contents_, frames_, [this](std::uint32_t index) -> JournalSegment& { return use(index); }};
 };
 
 Status SegmentedJournalReader::refresh() {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +17,7 @@
 #include "storage/storage.h"
 #include "store/journal_writer.h"
 #include "store/run_folder.h"
+#include "trainwarden/metric.h"
 #include "trainwarden/run_loss.h"
 #include "trainwarden/statistics.h"
 #include "trainwarden/status.h"
@@ -53,6 +56,26 @@ struct EventEntry {
   std::string json;
 };
 
+// Which samples are wanted.
+struct SampleQuery {
+  std::vector<std::uint32_t> metrics;  // indexes into metrics()
+  std::int64_t from_unix_ns = std::numeric_limits<std::int64_t>::min();
+  std::int64_t to_unix_ns = std::numeric_limits<std::int64_t>::max();  // not in it any more
+  std::size_t first_frame = 0;  // those only that lie behind so many sample_frames(): what is new since then
+};
+
+// The samples of one metric that lie in one frame, by rising time. Valid during the visit.
+struct SampleChunk {
+  std::uint32_t metric = 0;  // index into metrics()
+  std::span<const Sample> samples;
+};
+using SampleVisitor = std::function<void(const SampleChunk&)>;  // must not call the reader
+
+struct SampleTimes {
+  std::int64_t first_unix_ns = 0;
+  std::int64_t last_unix_ns = 0;
+};
+
 struct ReaderOptions {
   // live: the end of the data is where the writer has got to. Otherwise (strict) it is a torn tail, and a loss, when
   // the last segment is not sealed.
@@ -81,6 +104,19 @@ class JournalReader {
   virtual std::span<const EventEntry> events() const = 0;
   virtual std::span<const Collection> collections() const = 0;
   virtual std::span<const RunLoss> losses() const = 0;
+
+  virtual std::span<const Metric> metrics() const { return {}; }  // each once, whatever ids the writers gave it
+  virtual std::size_t sample_frames() const { return 0; }         // found so far
+
+  // Gives the samples to `visit`, frame after frame in the order of their first ticks, and holds one frame at a time.
+  // Sealed segments are read only where they have what is wanted; of the others each frame is read once to find out.
+  // A damaged frame is a loss and is passed over. An error is the storage's.
+  virtual Status samples(const SampleQuery& query, const SampleVisitor& visit) {
+    static_cast<void>(query), static_cast<void>(visit);
+    return {};
+  }
+  // Over all metrics; none when there are no samples. Reads as samples() does.
+  virtual Result<std::optional<SampleTimes>> sample_times() { return std::optional<SampleTimes>(); }
 
   // When steps()[step_index] was ended. Where steps() does not tell (0) it is read; 0 when that fails.
   virtual std::int64_t unix_ns(std::size_t step_index) { return steps()[step_index].unix_ns; }

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "store/no_throw.h"
 #include "store/retry_delay.h"
+#include "store/samples_draft.h"
 #include "store/segment_writer.h"
 #include "store/step_draft.h"
 
@@ -27,6 +28,7 @@ class SegmentedJournalWriter final : public JournalWriter {
 
   Status append_step(const StepBatch& batch) override;
   Status append_event(format::FrameKind kind, std::int64_t step, std::string_view json) override;
+  Status append_samples(const SampleBatch& batch) override;
   Status change_collections(std::vector<Collection> collections) override;
   Status sync() override;
   Status seal() override;
@@ -47,6 +49,7 @@ class SegmentedJournalWriter final : public JournalWriter {
   const std::unique_ptr<storage::Lock> lock_;
   std::uint64_t next_segment_;
   NamesById names_;  // of every id told so far, to tell them again to the next segment
+  MetricsById metrics_;
   std::unique_ptr<SegmentWriter> segment_;
   Status seal_failure_;           // of a segment that was to be synced when it was sealed: the next sync() tells
   std::uint64_t left_bytes_ = 0;  // of the segments before segment_
@@ -71,6 +74,16 @@ Status SegmentedJournalWriter::append_event(format::FrameKind kind, std::int64_t
     draft.frames.back().step = step;
     draft.frames.back().head = json;
     return append(draft);
+  });
+}
+
+Status SegmentedJournalWriter::append_samples(const SampleBatch& batch) {
+  return no_throw([&]() -> Status {
+    for (const MetricEntry& entry : batch.new_metrics) metrics_[entry.id] = entry.metric;
+    TRAINWARDEN_RETURN_IF_ERROR(check_batch(batch, metrics_));
+    if (batch.tables.empty()) return Status();
+    TRAINWARDEN_RETURN_IF_ERROR(ensure_segment());
+    return append(draft_samples(batch, metrics_, segment_->told_metrics()));
   });
 }
 

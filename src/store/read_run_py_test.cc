@@ -17,6 +17,7 @@
 
 #include "storage/local_storage.h"
 #include "store/golden_run.h"
+#include "store/sample_batches.h"
 
 namespace trainwarden::store {
 namespace {
@@ -47,6 +48,8 @@ for worker, step, name, form, value in read_run.read_run(sys.argv[2]):
         rounded = [value[key] for key in "min max abs_min abs_max sum mean variance l1 l2".split()]
         text = " ".join([str(n) for n in whole] + [number(x) for x in rounded])
     print(worker, step, name, form, text)
+for worker, metric, times, values in read_run.read_samples(sys.argv[2]):
+    for time, value in zip(times, values): print(worker, metric["id"], metric["kind"], time, number(value))
 )";
 
 class TemporaryFolder {
@@ -148,6 +151,21 @@ TEST(ReadRunPyTest, ReadsTheGoldenRun) {
 
 TEST(ReadRunPyTest, ReadsTheGoldenReductions) {
   EXPECT_EQ(lines_by_python(golden_path("", Golden::kReductions)), expected_lines(golden_steps(Golden::kReductions)));
+}
+
+TEST(ReadRunPyTest, ReadsTheGoldenSamples) {
+  const auto steps = golden_steps(Golden::kSamples);
+  std::vector<std::string> expected = expected_lines(steps);
+  std::vector<SampleBatch> batches;
+  for (std::size_t i = 0; i < steps.size(); ++i) batches.push_back(golden_samples(i));
+  for (const auto& [metric, samples] : samples_of(batches)) {
+    for (const auto& [unix_ns, bits] : samples) {
+      expected.push_back(fmt::format("rank-00000 {} {} {} {}", metric, name(batches[0].new_metrics[metric].metric.kind),
+                                     unix_ns, hex(std::bit_cast<double>(bits))));
+    }
+  }
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(lines_by_python(golden_path("", Golden::kSamples)), expected);
 }
 
 TEST(ReadRunPyTest, ReadsARunOnADisk) {

@@ -16,6 +16,8 @@ void SegmentIntake::on_frame(const FrameHeader& header, ByteSpan payload) {
     if (afford_or_stop(sizeof(header), header)) pending_.push_back(header);
   } else if (header.kind == FrameKind::kStepEnd) {
     take_step_end(header, payload);
+  } else if (header.kind == FrameKind::kSamples) {
+    take_samples(header);
   } else if (is_words(header.kind)) {
     take_words(header, payload);
   } else if (format::name(header.kind) == "unknown") {
@@ -44,6 +46,15 @@ void SegmentIntake::take_event(const FrameHeader& header, ByteSpan payload) {
   contents_.events.push_back({header.kind, header.step, header.unix_ns, std::string(as_text(payload))});
 }
 
+// What it holds is looked at when somebody asks for samples.
+void SegmentIntake::take_samples(const FrameHeader& header) {
+  if (!afford_or_stop(kSampleFrameCost, header)) return;
+  SampleFrame frame;
+  frame.segment = identity_.index;
+  frame.offset = header.file_offset;
+  contents_.sample_frames.push_back(frame);
+}
+
 void SegmentIntake::take_start(const FrameHeader& header, ByteSpan payload) {
   const Result<format::SegmentStart> start = format::decode_segment_start(as_text(payload));
   if (!start.ok()) return add_undecodable(header, start.status());
@@ -56,12 +67,21 @@ void SegmentIntake::take_start(const FrameHeader& header, ByteSpan payload) {
 }
 
 void SegmentIntake::take_names(const FrameHeader& header, ByteSpan payload) {
-  const Result<std::vector<format::NameEntry>> entries = format::decode_names(as_text(payload));
-  if (!entries.ok()) return add_undecodable(header, entries.status());
-  for (const format::NameEntry& entry : *entries) {
+  const Result<format::Names> names = format::decode_names(as_text(payload));
+  if (!names.ok()) return add_undecodable(header, names.status());
+  for (const format::NameEntry& entry : names->tensors) {
     if (!afford_or_stop(cost_of(entry), header)) return;
     tensor_by_id_[entry.id] = contents_.add_name(entry);
   }
+  for (const auto& [id, metric] : names->metrics) {
+    if (!afford_or_stop(cost_of(metric), header)) return;
+    metric_by_id_[id] = contents_.add_metric(metric);
+  }
+}
+
+std::uint64_t SegmentIntake::cost_of(const Metric& metric) const {
+  if (contents_.knows(metric)) return 0;
+  return kMetricCost + 2 * (metric.name.size() + metric.unit.size() + metric.instance.size());
 }
 
 // What is known already costs nothing: every segment tells names and collections again.
@@ -107,7 +127,9 @@ void SegmentIntake::take_step_losses(const FrameHeader& header, ByteSpan payload
 
 void SegmentIntake::take_index(const format::SegmentIndex& index) {
   std::uint64_t nameless = 0;
-  if (!afford(index.steps.size() * kStepCost + index.records.size() * kRecordCost, 0)) return;
+  const std::uint64_t cost =
+      index.steps.size() * kStepCost + index.records.size() * kRecordCost + index.samples.size() * kSampleFrameCost;
+  if (!afford(cost, 0)) return;
   for (const format::StepIndexRow& step : index.steps) {
     contents_.steps.push_back({step.global_step, step.mode, step.mode_step, step.unix_ns});
     StepData data;
@@ -126,6 +148,15 @@ void SegmentIntake::take_index(const format::SegmentIndex& index) {
     contents_.step_data.push_back(std::move(data));
   }
   if (nameless > 0) add_damage(0, kNamelessRecords, nameless, 0);
+  for (const format::SampleIndexRow& row : index.samples) {
+    contents_.sample_frames.push_back({SampleFrame::State::kKnown, identity_.index, index.frames[row.frame].offset,
+                                       row.first_unix_ns, row.last_unix_ns, row.lowest_metric, row.highest_metric});
+  }
+}
+
+std::optional<std::uint32_t> SegmentIntake::metric_of(std::uint32_t id) const {
+  const auto known = metric_by_id_.find(id);
+  return known == metric_by_id_.end() ? std::nullopt : std::optional(known->second);
 }
 
 std::optional<std::uint32_t> SegmentIntake::tensor_of(std::uint32_t id) const {

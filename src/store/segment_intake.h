@@ -19,6 +19,7 @@ namespace trainwarden::store {
 
 inline constexpr std::string_view kUndecodable = "undecodable record";
 inline constexpr std::string_view kNamelessRecords = "records whose names are lost";
+inline constexpr std::string_view kNamelessSamples = "samples whose names are lost";
 
 // Whose segment it must be.
 struct SegmentIdentity {
@@ -55,6 +56,9 @@ class SegmentIntake final : public FrameSink {
   const SegmentIdentity& identity() const { return identity_; }
   // The index in contents of the tensor that the segment calls `id`; none when its name was lost.
   std::optional<std::uint32_t> tensor_of(std::uint32_t id) const;
+  // The same of a metric.
+  std::optional<std::uint32_t> metric_of(std::uint32_t id) const;
+  const std::unordered_map<std::uint32_t, std::uint32_t>& metrics_by_id() const { return metric_by_id_; }
   void add_damage(std::uint64_t offset, std::string_view cause, std::uint64_t count, std::uint64_t bytes);
   // Spends of the run's memory on what lies at `offset`. When there is not enough left it is counted as a loss.
   bool afford(std::uint64_t bytes, std::uint64_t offset);
@@ -65,14 +69,17 @@ class SegmentIntake final : public FrameSink {
   void take_step_end(const format::FrameHeader& header, ByteSpan payload);
   bool afford_or_stop(std::uint64_t bytes, const format::FrameHeader& header);
   std::uint64_t cost_of(const format::NameEntry& entry) const;
+  std::uint64_t cost_of(const Metric& metric) const;
   std::uint64_t cost_of(std::span<const Collection> collections) const;
   void take_event(const format::FrameHeader& header, ByteSpan payload);
+  void take_samples(const format::FrameHeader& header);
   void add_undecodable(const format::FrameHeader& header, const Status& status);
   void drop_pending(std::optional<std::int64_t> but_step);
 
   JournalContents& contents_;
   const SegmentIdentity identity_;
   std::unordered_map<std::uint32_t, std::uint32_t> tensor_by_id_;
+  std::unordered_map<std::uint32_t, std::uint32_t> metric_by_id_;
   std::vector<format::FrameHeader> pending_;  // data frames whose step_end has not come yet
   bool refused_ = false;
 };

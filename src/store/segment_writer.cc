@@ -121,7 +121,12 @@ void SegmentWriter::remember(const AppendDraft& draft, std::span<const FrameHead
     record.frame += first_frame;
     index_.records.push_back(record);
   }
+  for (format::SampleIndexRow samples : draft.samples) {
+    samples.frame += first_frame;
+    index_.samples.push_back(samples);
+  }
   told_ids_.insert(draft.told_ids.begin(), draft.told_ids.end());
+  told_metrics_.insert(draft.told_metrics.begin(), draft.told_metrics.end());
 }
 
 Status SegmentWriter::seal(bool synced) {
