@@ -42,8 +42,8 @@ class SegmentedJournalReader final : public JournalReader {
   Status samples(const SampleQuery& query, const SampleVisitor& visit) override {
     return no_throw([&] { return samples_.visit(query, visit); });
   }
-  Result<std::optional<SampleTimes>> sample_times() override {
-    return no_throw([&] { return samples_.times(); });
+  Result<std::optional<SampleTimes>> sample_times(std::int64_t from_unix_ns) override {
+    return no_throw([&] { return samples_.times(from_unix_ns); });
   }
 
   Result<std::span<const Record>> records(std::size_t step_index) override;

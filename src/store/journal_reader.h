@@ -115,8 +115,13 @@ class JournalReader {
     static_cast<void>(query), static_cast<void>(visit);
     return {};
   }
-  // Over all metrics; none when there are no samples. Reads as samples() does.
-  virtual Result<std::optional<SampleTimes>> sample_times() { return std::optional<SampleTimes>(); }
+  // Over all metrics, of the frames that have a sample at `from_unix_ns` or later, cut off there; none when there are
+  // none. Reads as samples() does.
+  virtual Result<std::optional<SampleTimes>> sample_times(
+      std::int64_t from_unix_ns = std::numeric_limits<std::int64_t>::min()) {
+    static_cast<void>(from_unix_ns);
+    return std::optional<SampleTimes>();
+  }
 
   // When steps()[step_index] was ended. Where steps() does not tell (0) it is read; 0 when that fails.
   virtual std::int64_t unix_ns(std::size_t step_index) { return steps()[step_index].unix_ns; }

@@ -39,9 +39,16 @@ Status JournalSamples::look_at_new_frames() {
   return Status();
 }
 
-Result<std::optional<SampleTimes>> JournalSamples::times() {
+Result<std::optional<SampleTimes>> JournalSamples::times(std::int64_t from_unix_ns) {
   TRAINWARDEN_RETURN_IF_ERROR(look_at_new_frames());
-  return times_;
+  if (!times_ || from_unix_ns <= times_->first_unix_ns) return times_;
+  if (from_unix_ns > times_->last_unix_ns) return std::optional<SampleTimes>();
+  SampleTimes times{times_->last_unix_ns, times_->last_unix_ns};
+  for (const SampleFrame& frame : contents_.sample_frames) {
+    if (frame.state != State::kKnown || frame.last_unix_ns < from_unix_ns) continue;
+    times.first_unix_ns = std::min(times.first_unix_ns, std::max(frame.first_unix_ns, from_unix_ns));
+  }
+  return std::optional(times);
 }
 
 std::vector<const SampleFrame*> JournalSamples::frames_for(const SampleQuery& query) {

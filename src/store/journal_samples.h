@@ -27,7 +27,7 @@ class JournalSamples {
 
   // As JournalReader's.
   Status visit(const SampleQuery& query, const SampleVisitor& visit);
-  Result<std::optional<SampleTimes>> times();
+  Result<std::optional<SampleTimes>> times(std::int64_t from_unix_ns);
 
  private:
   Status look_at_new_frames();

@@ -127,6 +127,10 @@ TEST_F(JournalSamplesTest, TheTimesOfAllSamplesAreKnown) {
   ASSERT_TRUE(times.has_value());
   EXPECT_EQ(times->first_unix_ns, 0);
   EXPECT_EQ(times->last_unix_ns, 2 * kSecondNs + 9 * kSecondNs / 10);
+  const auto reader = read();
+  EXPECT_EQ(reader->sample_times(kSecondNs + 5).value()->first_unix_ns, kSecondNs + 5) << "within a frame";
+  EXPECT_EQ(reader->sample_times(kSecondNs - 1).value()->first_unix_ns, kSecondNs) << "between two";
+  EXPECT_FALSE(reader->sample_times(3 * kSecondNs).value().has_value());
 }
 
 // Damages every frame of samples but those that hold what is asked for: were they opened, they would be losses.
