@@ -8,6 +8,7 @@
 #include "capture/capture_test_kit.h"
 #include "format/control_record.h"
 #include "format/run_event.h"
+#include "storage/forwarding_storage.h"
 #include "storage/memory_storage.h"
 
 namespace trainwarden::capture {
@@ -217,27 +218,19 @@ TEST_F(JournalFeedStopTest, WhileBusyTheFolderIsNotReadAtEveryStep) {
 }
 
 // A storage in memory that calls `before_list` before each look at a folder.
-class WatchedStorage final : public storage::Storage {
+class WatchedStorage final : public storage::ForwardingStorage {
  public:
-  using Path = std::string;
+  WatchedStorage() : WatchedStorage(storage::create_memory_storage()) {}
   std::function<void()> before_list = [] {};
 
-  Result<std::unique_ptr<storage::WritableFile>> create(const Path& path) override { return base_->create(path); }
-  Result<std::unique_ptr<storage::ReadableFile>> open(const Path& path) const override { return base_->open(path); }
-  Status put_if_absent(const Path& path, ByteSpan content) override { return base_->put_if_absent(path, content); }
-  Result<std::string> read(const Path& path, std::uint64_t limit) const override { return base_->read(path, limit); }
-  Status create_folder(const Path& path) override { return base_->create_folder(path); }
-  Result<std::vector<std::string>> list(const Path& path) const override {
+  Result<std::vector<std::string>> list(const std::string& path) const override {
     before_list();
     return base_->list(path);
   }
-  bool exists(const Path& path) const override { return base_->exists(path); }
-  Result<std::unique_ptr<storage::Lock>> lock(const Path& path) override { return base_->lock(path); }
-  bool locked(const Path& path) const override { return base_->locked(path); }
-  std::string describe(const Path& path) const override { return base_->describe(path); }
 
  private:
-  const std::unique_ptr<storage::Storage> base_ = storage::create_memory_storage();
+  explicit WatchedStorage(std::unique_ptr<storage::Storage> base) : ForwardingStorage(*base), base_(std::move(base)) {}
+  const std::unique_ptr<storage::Storage> base_;
 };
 
 // The two files appear between any two looks at the folder.

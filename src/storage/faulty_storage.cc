@@ -109,49 +109,55 @@ class FaultyReadableFile final : public ReadableFile {
 
 class FaultyStorageImpl final : public FaultyStorage {
  public:
-  explicit FaultyStorageImpl(Storage& base) : base_(base) {}
+  using FaultyStorage::FaultyStorage;
 
   void set_plan(const FaultPlan& plan) override { counter_->set_plan(plan); }
   std::int64_t calls() const override { return counter_->calls(); }
 
   Result<std::unique_ptr<WritableFile>> create(const std::string& path) override {
     TRAINWARDEN_RETURN_IF_ERROR(counter_->next("create"));
-    TRAINWARDEN_ASSIGN_OR_RETURN(auto file, base_.create(path));
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto file, base().create(path));
     return std::unique_ptr<WritableFile>(std::make_unique<FaultyWritableFile>(std::move(file), counter_));
   }
   Result<std::unique_ptr<ReadableFile>> open(const std::string& path) const override {
     TRAINWARDEN_RETURN_IF_ERROR(counter_->next("open"));
-    TRAINWARDEN_ASSIGN_OR_RETURN(auto file, base_.open(path));
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto file, base().open(path));
     return std::unique_ptr<ReadableFile>(std::make_unique<FaultyReadableFile>(std::move(file), counter_));
   }
   Status put_if_absent(const std::string& path, ByteSpan content) override {
     TRAINWARDEN_RETURN_IF_ERROR(counter_->next("put_if_absent"));
-    return base_.put_if_absent(path, content);
+    return base().put_if_absent(path, content);
   }
   Result<std::string> read(const std::string& path, std::uint64_t limit_bytes) const override {
     TRAINWARDEN_RETURN_IF_ERROR(counter_->next("read"));
-    return base_.read(path, limit_bytes);
+    return base().read(path, limit_bytes);
   }
   Status create_folder(const std::string& path) override {
     TRAINWARDEN_RETURN_IF_ERROR(counter_->next("create_folder"));
-    return base_.create_folder(path);
+    return base().create_folder(path);
   }
   Result<std::vector<std::string>> list(const std::string& path) const override {
     TRAINWARDEN_RETURN_IF_ERROR(counter_->next("list"));
-    return base_.list(path);
+    return base().list(path);
+  }
+  Result<std::vector<Entry>> entries(const std::string& path) const override {
+    TRAINWARDEN_RETURN_IF_ERROR(counter_->next("entries"));
+    return base().entries(path);
+  }
+  Result<FileInfo> info(const std::string& path) const override {
+    TRAINWARDEN_RETURN_IF_ERROR(counter_->next("info"));
+    return base().info(path);
+  }
+  Status replace(const std::string& path, ByteSpan content) override {
+    TRAINWARDEN_RETURN_IF_ERROR(counter_->next("replace"));
+    return base().replace(path, content);
   }
   Result<std::unique_ptr<Lock>> lock(const std::string& path) override {
     TRAINWARDEN_RETURN_IF_ERROR(counter_->next("lock"));
-    return base_.lock(path);
+    return base().lock(path);
   }
 
-  bool exists(const std::string& path) const override { return base_.exists(path); }
-  bool locked(const std::string& path) const override { return base_.locked(path); }
-  std::optional<std::int64_t> lock_holder(const std::string& path) const override { return base_.lock_holder(path); }
-  std::string describe(const std::string& path) const override { return base_.describe(path); }
-
  private:
-  Storage& base_;
   CounterPointer counter_ = std::make_shared<FaultCounter>();
 };
 

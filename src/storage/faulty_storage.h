@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "storage/storage.h"
+#include "storage/forwarding_storage.h"
 
 namespace trainwarden::storage {
 
@@ -15,8 +15,9 @@ struct FaultPlan {
   bool short_write = false;  // a failing append leaves half of its bytes in the file
 };
 
-class FaultyStorage : public Storage {
+class FaultyStorage : public ForwardingStorage {
  public:
+  using ForwardingStorage::ForwardingStorage;
   virtual void set_plan(const FaultPlan& plan) = 0;  // counts anew from 0
   virtual std::int64_t calls() const = 0;            // that could have failed, since set_plan
 };

@@ -1,19 +1,14 @@
 #include "storage/local_storage.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/stat.h>
-
-#include <algorithm>
-#include <cerrno>
 
 #include "storage/beneath.h"
 #include "storage/local_file.h"
+#include "storage/local_folder.h"
 #include "storage/local_lock.h"
 #include "storage/local_storage_ways.h"
 #include "storage/path_rules.h"
 #include "storage/put_file.h"
-#include "storage/system_error.h"
 
 namespace trainwarden::storage {
 namespace {
@@ -37,6 +32,11 @@ class LocalStorage final : public Storage {
     return put_file_if_absent(beneath_, path, content);
   }
 
+  Status replace(const std::string& path, ByteSpan content) override {
+    TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));
+    return replace_file(beneath_, path, content);
+  }
+
   Result<std::string> read(const std::string& path, std::uint64_t limit_bytes) const override {
     TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));
     return read_local_file(beneath_, path, limit_bytes);
@@ -47,7 +47,11 @@ class LocalStorage final : public Storage {
     return beneath_.create_folder(path);
   }
 
-  Result<std::vector<std::string>> list(const std::string& path) const override;
+  Result<std::vector<std::string>> list(const std::string& path) const override {
+    return list_local_folder(beneath_, path);
+  }
+  Result<std::vector<Entry>> entries(const std::string& path) const override { return local_entries(beneath_, path); }
+  Result<FileInfo> info(const std::string& path) const override { return local_info(beneath_, path); }
 
   bool exists(const std::string& path) const override {
     return check_path(path).ok() && beneath_.open(path, O_PATH, "look at").ok();
@@ -70,35 +74,6 @@ class LocalStorage final : public Storage {
  private:
   const Beneath beneath_;
 };
-
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-
-bool is_link(DIR& folder, const dirent& entry) {
-  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_LNK;
-  struct stat about {};
-  return ::fstatat(::dirfd(&folder), entry.d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(about.st_mode);
-}
-
-// With the system's own calls: std::filesystem makes a path of each name, which takes longer than finding it.
-Result<std::vector<std::string>> LocalStorage::list(const std::string& path) const {
-  TRAINWARDEN_RETURN_IF_ERROR(check_path(path));
-  TRAINWARDEN_ASSIGN_OR_RETURN(FileDescriptor opened, beneath_.open(path, O_RDONLY | O_DIRECTORY, "list"));
-  const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(opened.get()));
-  if (folder == nullptr) return system_error(errno, "list", describe(path));
-  opened.release();  // the folder's now
-  std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = ::readdir(folder.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != ".." && !is_link(*folder, *entry)) names.emplace_back(name);
-    errno = 0;
-  }
-  if (errno != 0) return system_error(errno, "list", describe(path));
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "storage/path_rules.h"
 
 namespace trainwarden::storage {
@@ -21,6 +22,8 @@ struct MemoryFile {
   std::string content;
   std::size_t synced_bytes = 0;
   bool name_synced = false;
+  std::uint64_t identity = 0;
+  std::int64_t changed_unix_ns = system_clock().unix_ns();
 };
 using FilePointer = std::shared_ptr<MemoryFile>;
 
@@ -35,6 +38,7 @@ class MemoryWritableFile final : public WritableFile {
       file_->content += as_text(part);
       bytes_ += part.size();
     }
+    file_->changed_unix_ns = system_clock().unix_ns();
     return Status();
   }
 
@@ -119,9 +123,20 @@ class MemoryStorageImpl final : public MemoryStorage {
     return MemoryWritableFile(file).sync();
   }
 
+  Status replace(const std::string& path, ByteSpan content) override {
+    TRAINWARDEN_RETURN_IF_ERROR(check_file_path(path));
+    std::lock_guard guard(mutex_);
+    if (!folders_.contains(parent_path(path))) return error(Code::kNotFound, "replace", path);
+    if (folders_.contains(path)) return error(Code::kAlreadyExists, "replace", path);
+    files_[path] = create_file(as_text(content));
+    return Status();
+  }
+
   Result<std::string> read(const std::string& path, std::uint64_t limit_bytes) const override;
   Status create_folder(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& path) const override;
+  Result<std::vector<Entry>> entries(const std::string& path) const override;
+  Result<FileInfo> info(const std::string& path) const override;
   bool exists(const std::string& path) const override;
   Result<std::unique_ptr<Lock>> lock(const std::string& path) override;
   bool locked(const std::string& path) const override;
@@ -137,10 +152,12 @@ class MemoryStorageImpl final : public MemoryStorage {
   }
   Result<FilePointer> insert(const std::string& path, std::string_view content);
   Result<FilePointer> find(const std::string& path) const;
+  FilePointer create_file(std::string_view content);
 
   mutable std::mutex mutex_;
   std::map<std::string, FilePointer> files_;
   std::set<std::string, std::less<>> folders_{""};
+  std::uint64_t created_files_ = 0;
   std::shared_ptr<LockTable> locks_ = std::make_shared<LockTable>();
 };
 
@@ -149,9 +166,15 @@ Result<FilePointer> MemoryStorageImpl::insert(const std::string& path, std::stri
   std::lock_guard guard(mutex_);
   if (!folders_.contains(parent_path(path))) return error(Code::kNotFound, "create", path);
   if (files_.contains(path) || folders_.contains(path)) return error(Code::kAlreadyExists, "create", path);
-  const auto file = std::make_shared<MemoryFile>();
-  file->content = content;
+  FilePointer file = create_file(content);
   files_.emplace(path, file);
+  return file;
+}
+
+FilePointer MemoryStorageImpl::create_file(std::string_view content) {
+  auto file = std::make_shared<MemoryFile>();
+  file->content = content;
+  file->identity = ++created_files_;
   return file;
 }
 
@@ -192,6 +215,27 @@ Result<std::vector<std::string>> MemoryStorageImpl::list(const std::string& path
   return std::vector<std::string>(names.begin(), names.end());
 }
 
+Result<FileInfo> MemoryStorageImpl::info(const std::string& path) const {
+  TRAINWARDEN_RETURN_IF_ERROR(check_path(path));
+  std::lock_guard guard(mutex_);
+  if (folders_.contains(path)) return FileInfo{.kind = FileInfo::Kind::kFolder};
+  const auto found = files_.find(path);
+  if (found == files_.end()) return error(Code::kNotFound, "look at", path);
+  const MemoryFile& file = *found->second;
+  std::lock_guard file_guard(file.mutex);
+  return FileInfo{.bytes = file.content.size(), .changed_unix_ns = file.changed_unix_ns, .identity = file.identity};
+}
+
+Result<std::vector<Entry>> MemoryStorageImpl::entries(const std::string& path) const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> names, list(path));
+  std::vector<Entry> entries;
+  for (const std::string& name : names) {
+    const auto about = info(path.empty() ? name : path + "/" + name);
+    if (about.ok()) entries.push_back({name, *about});
+  }
+  return entries;
+}
+
 bool MemoryStorageImpl::exists(const std::string& path) const {
   std::lock_guard guard(mutex_);
   return files_.contains(path) || folders_.contains(path);
@@ -221,10 +265,11 @@ void MemoryStorageImpl::set_content(const std::string& path, std::string content
     folders_.emplace(folder);
   }
   FilePointer& file = files_[path];
-  if (!file) file = std::make_shared<MemoryFile>();
+  if (!file) file = create_file("");
   std::lock_guard file_guard(file->mutex);
   file->synced_bytes = content.size();
   file->name_synced = true;
+  file->changed_unix_ns = system_clock().unix_ns();
   file->content = std::move(content);
 }
 

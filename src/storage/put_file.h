@@ -1,4 +1,4 @@
-// Putting a whole file in its place, unless there is one.
+// Putting a whole file in its place.
 #pragma once
 
 #include <string>
@@ -15,5 +15,8 @@ namespace trainwarden::storage {
 // still only one can, but a reader may see it in parts, and a process that is killed in between leaves a part.
 Status put_file_if_absent(const Beneath& beneath, const std::string& path, ByteSpan content,
                           const NamingCalls& calls = system_naming_calls());
+
+// As Storage::replace(). Nothing waits for the medium.
+Status replace_file(const Beneath& beneath, const std::string& path, ByteSpan content);
 
 }  // namespace trainwarden::storage

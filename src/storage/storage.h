@@ -1,8 +1,7 @@
 // Storage: every touch of a disk or an object store, behind one interface.
 //
 // Paths are relative to the storage's root, which itself is "", with '/' between the parts. Absolute paths and the
-// parts
-// "", "." and ".." are refused with kInvalidArgument. The folder of a file must be there before the file.
+// parts "", "." and ".." are refused with kInvalidArgument. The folder of a file must be there before the file.
 //
 // All methods may be called from many threads at once; a file object belongs to one thread at a time. Codes: kNotFound
 // (also when a part of the path is not a folder), kAlreadyExists, kPermissionDenied (read-only, not ours),
@@ -21,6 +20,9 @@
 #include "trainwarden/status.h"
 
 namespace trainwarden::storage {
+
+// Of Storage::read(), unless a caller has another one.
+inline constexpr std::uint64_t kReadLimit = 16u << 20;
 
 // An append-only file that is being written.
 class WritableFile {
@@ -61,6 +63,26 @@ class ReadableFile {
   }
 };
 
+// What a storage knows of a file or a folder without reading it.
+struct FileInfo {
+  enum class Kind {
+    kFile,
+    kFolder,
+    kLink,   // of the file system. It is reported and never followed
+    kOther,  // a pipe, a device
+  };
+  Kind kind = Kind::kFile;
+  std::uint64_t bytes = 0;           // of a file
+  std::int64_t changed_unix_ns = 0;  // its content; of a folder, the names in it
+  // Tells it from every other file that had or will have its name, as far as the storage can. 0: it cannot.
+  std::uint64_t identity = 0;
+};
+
+struct Entry {
+  std::string name;
+  FileInfo info;
+};
+
 // Held as long as the object lives; the system frees it when the process dies.
 class Lock {
  public:
@@ -75,12 +97,17 @@ class Storage {
   virtual Result<std::unique_ptr<ReadableFile>> open(const std::string& path) const = 0;
   // Appears whole or not at all; kAlreadyExists when somebody was first.
   virtual Status put_if_absent(const std::string& path, ByteSpan content) = 0;
+  // The same, in place of what is there. Readers see the one or the other. It may be gone after a power loss.
+  virtual Status replace(const std::string& path, ByteSpan content) = 0;
   // kOutOfRange when the file is larger than `limit_bytes`.
-  virtual Result<std::string> read(const std::string& path, std::uint64_t limit_bytes = 16u << 20) const = 0;
+  virtual Result<std::string> read(const std::string& path, std::uint64_t limit_bytes = kReadLimit) const = 0;
 
   virtual Status create_folder(const std::string& path) = 0;  // with its parents; fine when it is there
   // Names directly inside `path`, sorted. kNotFound when there is no such folder.
   virtual Result<std::vector<std::string>> list(const std::string& path) const = 0;
+  // The same with what is known of each, links among them. An entry that goes meanwhile is left out.
+  virtual Result<std::vector<Entry>> entries(const std::string& path) const = 0;
+  virtual Result<FileInfo> info(const std::string& path) const = 0;
   virtual bool exists(const std::string& path) const = 0;
 
   // kAlreadyExists when another process (or this one) holds it; the message names the holder's process id.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -224,6 +225,73 @@ TEST_P(StorageTest, PutIfAbsentIsWonByOneOfManyAndNeverSeenInParts) {
       EXPECT_EQ(results[i].code(), Code::kAlreadyExists);
     }
   }
+}
+
+TEST_P(StorageTest, ReplaceTakesThePlaceOfWhatIsThere) {
+  ASSERT_TRUE(storage().replace("lease", as_bytes("one")).ok());
+  EXPECT_EQ(content("lease"), "one");
+  ASSERT_TRUE(storage().replace("lease", as_bytes("another")).ok());
+  EXPECT_EQ(content("lease"), "another");
+  EXPECT_EQ(storage().list("").value_or({}), std::vector<std::string>{"lease"});
+  EXPECT_EQ(storage().replace("no/lease", as_bytes("x")).code(), Code::kNotFound);
+  ASSERT_TRUE(storage().create_folder("folder").ok());
+  EXPECT_FALSE(storage().replace("folder", as_bytes("x")).ok());
+}
+
+TEST_P(StorageTest, ReplacedFilesAreNeverSeenInParts) {
+  const std::string a(100'000, 'a');
+  const std::string b(100'000, 'b');
+  ASSERT_TRUE(storage().replace("lease", as_bytes(a)).ok());
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (int i = 0; i < 50; ++i) EXPECT_TRUE(storage().replace("lease", as_bytes(i % 2 == 0 ? b : a)).ok());
+    done = true;
+  });
+  while (!done) {
+    const std::string seen = content("lease");
+    EXPECT_TRUE(seen == a || seen == b) << seen.size() << " bytes";
+  }
+  writer.join();
+}
+
+TEST_P(StorageTest, InfoSaysWhatAFileIs) {
+  ASSERT_TRUE(put("file", "12345").ok());
+  ASSERT_TRUE(storage().create_folder("folder").ok());
+  const auto file = storage().info("file");
+  ASSERT_TRUE(file.ok()) << file.status().to_string();
+  EXPECT_EQ(file->kind, FileInfo::Kind::kFile);
+  EXPECT_EQ(file->bytes, 5u);
+  EXPECT_GT(file->changed_unix_ns, 0);
+  const auto folder = storage().info("folder");
+  ASSERT_TRUE(folder.ok());
+  EXPECT_EQ(folder->kind, FileInfo::Kind::kFolder);
+  EXPECT_TRUE(storage().info("").ok());
+  EXPECT_EQ(storage().info("nothing").status().code(), Code::kNotFound);
+}
+
+TEST_P(StorageTest, AReplacedFileHasAnotherIdentity) {
+  ASSERT_TRUE(storage().replace("file", as_bytes("1")).ok());
+  const auto before = storage().info("file");
+  ASSERT_TRUE(storage().replace("file", as_bytes("1")).ok());
+  const auto after = storage().info("file");
+  ASSERT_TRUE(before.ok() && after.ok());
+  EXPECT_NE(before->identity, after->identity);
+  EXPECT_EQ(after->identity, storage().info("file").value_or({}).identity);
+}
+
+TEST_P(StorageTest, EntriesAreTheListWithWhatIsKnownOfEach) {
+  ASSERT_TRUE(storage().create_folder("run/inside").ok());
+  ASSERT_TRUE(put("run/b", "12").ok());
+  ASSERT_TRUE(put("run/a", "1").ok());
+  const auto entries = storage().entries("run");
+  ASSERT_TRUE(entries.ok()) << entries.status().to_string();
+  ASSERT_EQ(entries->size(), 3u);
+  EXPECT_EQ((*entries)[0].name, "a");
+  EXPECT_EQ((*entries)[0].info.bytes, 1u);
+  EXPECT_EQ((*entries)[1].name, "b");
+  EXPECT_EQ((*entries)[2].name, "inside");
+  EXPECT_EQ((*entries)[2].info.kind, FileInfo::Kind::kFolder);
+  EXPECT_EQ(storage().entries("nothing").status().code(), Code::kNotFound);
 }
 
 TEST_P(StorageTest, FoldersComeWithTheirParentsAndAreListedSorted) {

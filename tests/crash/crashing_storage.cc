@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "format/frame.h"
+#include "storage/forwarding_storage.h"
 
 namespace trainwarden::crash {
 namespace {
@@ -97,32 +98,18 @@ class CrashingFile final : public storage::WritableFile {
   const std::shared_ptr<Trigger> trigger_;
 };
 
-class CrashingStorage final : public storage::Storage {
+class CrashingStorage final : public storage::ForwardingStorage {
  public:
   CrashingStorage(std::unique_ptr<storage::Storage> base, std::string point, int count)
-      : base_(std::move(base)), trigger_(std::make_shared<Trigger>(std::move(point), count)) {}
+      : ForwardingStorage(*base),
+        base_(std::move(base)),
+        trigger_(std::make_shared<Trigger>(std::move(point), count)) {}
 
   Result<std::unique_ptr<storage::WritableFile>> create(const std::string& path) override {
     TRAINWARDEN_ASSIGN_OR_RETURN(auto file, base_->create(path));
     trigger_->pass("after_segment_create");
     return std::unique_ptr<storage::WritableFile>(std::make_unique<CrashingFile>(std::move(file), trigger_));
   }
-  Result<std::unique_ptr<storage::ReadableFile>> open(const std::string& path) const override {
-    return base_->open(path);
-  }
-  Status put_if_absent(const std::string& path, ByteSpan content) override {
-    return base_->put_if_absent(path, content);
-  }
-  Result<std::string> read(const std::string& path, std::uint64_t limit_bytes) const override {
-    return base_->read(path, limit_bytes);
-  }
-  Status create_folder(const std::string& path) override { return base_->create_folder(path); }
-  Result<std::vector<std::string>> list(const std::string& path) const override { return base_->list(path); }
-  bool exists(const std::string& path) const override { return base_->exists(path); }
-  Result<std::unique_ptr<storage::Lock>> lock(const std::string& path) override { return base_->lock(path); }
-  bool locked(const std::string& path) const override { return base_->locked(path); }
-  std::optional<std::int64_t> lock_holder(const std::string& path) const override { return base_->lock_holder(path); }
-  std::string describe(const std::string& path) const override { return base_->describe(path); }
 
  private:
   const std::unique_ptr<storage::Storage> base_;
