@@ -65,7 +65,7 @@ class CapturedRun {
   RunAttention open() const {
     auto trial = Trial::open(folder_.path());
     must(trial.status());
-    return {std::make_shared<views::OpenRun>("bench", folder_.path(), *std::move(trial)), {}};
+    return {std::make_shared<views::OpenRun>("bench", *std::move(trial)), {}};
   }
 
  private:

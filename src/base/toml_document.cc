@@ -12,8 +12,6 @@
 namespace trainwarden {
 namespace {
 
-constexpr std::uintmax_t kMaxFileBytes = 1 << 20;
-
 // What no TOML has anywhere.
 Status check_characters(std::string_view text, const std::filesystem::path& file) {
   if (!is_utf8(text)) {
@@ -55,9 +53,9 @@ Result<std::string> read_toml_text(const std::filesystem::path& file, std::strin
     const Code code = error == std::errc::no_such_file_or_directory ? Code::kNotFound : Code::kInvalidArgument;
     return Status(code, fmt::format("{}: expected {}: {}", printable(file.string()), expected, error.message()));
   }
-  if (bytes > kMaxFileBytes) {
+  if (bytes > kMaxTomlBytes) {
     return Status(Code::kInvalidArgument, fmt::format("{}: expected at most {}, found {}", printable(file.string()),
-                                                      format_bytes(kMaxFileBytes), format_bytes(bytes)));
+                                                      format_bytes(kMaxTomlBytes), format_bytes(bytes)));
   }
   std::ifstream stream(file, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());

@@ -40,7 +40,7 @@ struct AttnOptions {
 Result<RunAttention> open_attention(const AttnOptions& options) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::filesystem::path path, options.run.locate());
   TRAINWARDEN_ASSIGN_OR_RETURN(auto trial, Trial::open(path));
-  return RunAttention(std::make_shared<views::OpenRun>(run_name(path), path, std::move(trial)), options.file);
+  return RunAttention(std::make_shared<views::OpenRun>(run_name(path), std::move(trial)), options.file);
 }
 
 // As a global step.

@@ -17,7 +17,6 @@
 #include "cli/table.h"
 #include "format/capture_events.h"
 #include "format/collection_json.h"
-#include "storage/local_storage.h"
 #include "storage/naming.h"
 #include "trial/trial_access.h"
 
@@ -114,9 +113,8 @@ Result<std::string> put_request(format::CaptureRequest request, const Trial& tri
   request.unix_ns = system_clock().unix_ns();
   TRAINWARDEN_ASSIGN_OR_RETURN(request.key, storage::random_name());
   request.requested_by = "user";
-  const auto storage = storage::open_local_storage(trial.path());
   TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_same_run(trial));
-  TRAINWARDEN_RETURN_IF_ERROR(actions::put_request(*storage, TrialAccess::identity(trial),
+  TRAINWARDEN_RETURN_IF_ERROR(actions::put_request(TrialAccess::location(trial).storage(), TrialAccess::identity(trial),
                                                    format::capture_request_path(request.key),
                                                    format::encode_capture_request(request)));
   return request.key;

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "storage/local_storage.h"
 #include "store/journal_reader.h"
 #include "trainwarden/version.h"
 #include "trial/smdebug/smdebug_source.h"
@@ -30,8 +29,8 @@ Result<JournalCheckup> examine_journal(const storage::Storage& storage, const st
 }
 
 // Of a run that another recorder wrote.
-Result<Checkup> examine_foreign(const std::filesystem::path& run) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run));
+Result<Checkup> examine_foreign(const storage::Location& run) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, TrialAccess::open(run));
   Checkup checkup;
   checkup.recorder = trial->recorder();
   checkup.info = TrialAccess::run_info(*trial);
@@ -56,20 +55,20 @@ bool Checkup::healthy() const {
                                        [](const JournalCheckup& journal) { return journal.losses.empty(); });
 }
 
-Result<Checkup> examine(const std::filesystem::path& run) {
-  const auto storage = storage::open_local_storage(run);
-  if (!storage->exists(store::kRunFile) && trial::holds_smdebug_run(*storage)) return examine_foreign(run);
+Result<Checkup> examine(const storage::Location& run) {
+  const storage::Storage& storage = run.storage();
+  if (!storage.exists(store::kRunFile) && trial::holds_smdebug_run(storage)) return examine_foreign(run);
   Checkup checkup;
   checkup.recorder = "trainwarden";
-  TRAINWARDEN_ASSIGN_OR_RETURN(checkup.info, store::read_run(*storage));
+  TRAINWARDEN_ASSIGN_OR_RETURN(checkup.info, store::read_run(storage));
   if (checkup.info.format_version > kFormatVersion) {
     return Status(Code::kFailedPrecondition,
                   fmt::format("{} has format version {}, this program reads up to {}; use a newer trainwarden",
-                              run.string(), checkup.info.format_version, kFormatVersion));
+                              run.address(), checkup.info.format_version, kFormatVersion));
   }
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto writers, store::list_journals(*storage));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto writers, store::list_journals(storage));
   for (const std::string& writer : writers) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(auto journal, examine_journal(*storage, checkup.info, writer));
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto journal, examine_journal(storage, checkup.info, writer));
     checkup.journals.push_back(std::move(journal));
   }
   return checkup;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "storage/location.h"
 #include "store/run_folder.h"
 #include "trainwarden/run_loss.h"
 #include "trainwarden/status.h"
@@ -32,6 +32,6 @@ struct Checkup {
 };
 
 // Reads every byte of the run. kNotFound and kDataLoss for run.json, kFailedPrecondition when a newer version wrote it.
-Result<Checkup> examine(const std::filesystem::path& run);
+Result<Checkup> examine(const storage::Location& run);
 
 }  // namespace trainwarden::cli

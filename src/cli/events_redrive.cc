@@ -17,7 +17,7 @@
 #include "cli/run_locator.h"
 #include "delivery/dead_letters.h"
 #include "format/delivery_request.h"
-#include "storage/local_storage.h"
+#include "storage/location.h"
 #include "storage/naming.h"
 #include "views/event_log.h"
 
@@ -93,23 +93,23 @@ Status await_the_keeper(views::EventLog& log, const LetterOptions& options, cons
   }
 }
 
-Result<Decided> decide(const std::filesystem::path& run, const LetterOptions& options) {
+Result<Decided> decide(const storage::Location& run, const LetterOptions& options) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto log, views::EventLog::open(run));
   Decided decided{delivery::dead_letters(log->contents().deliveries, options.letters), ""};
   if (decided.letters.empty()) {
     if (options.all()) return decided;
     return no_such_letter(options);
   }
-  const auto storage = storage::open_local_storage(run);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const store::RunInfo info, store::read_run(*storage));
-  const auto ledger = events::Ledger::open(*storage, system_clock(), info);
+  storage::Storage& storage = run.storage();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const store::RunInfo info, store::read_run(storage));
+  const auto ledger = events::Ledger::open(storage, system_clock(), info);
   if (ledger.ok()) {
     delivery::decide(**ledger, decided.letters, options.decision);
     TRAINWARDEN_RETURN_IF_ERROR((*ledger)->status());
     return decided;
   }
   if (ledger.status().code() != Code::kAlreadyExists) return ledger.status();
-  TRAINWARDEN_ASSIGN_OR_RETURN(decided.request, ask_the_keeper(*storage, info, options));
+  TRAINWARDEN_ASSIGN_OR_RETURN(decided.request, ask_the_keeper(storage, info, options));
   TRAINWARDEN_RETURN_IF_ERROR(await_the_keeper(*log, options, decided.letters));
   return decided;
 }

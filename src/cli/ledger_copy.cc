@@ -11,7 +11,6 @@
 #include "base/crc32c.h"
 #include "base/text.h"
 #include "events/ledger_journal.h"
-#include "storage/local_storage.h"
 #include "store/run_folder.h"
 
 namespace trainwarden::cli {
@@ -21,24 +20,22 @@ constexpr const char* kFolder = "deliverers";
 
 }  // namespace
 
-std::filesystem::path LedgerCopy::folder_for(const std::filesystem::path& run,
-                                             std::span<const std::string> subscriptions) {
+storage::Location LedgerCopy::place_in(const storage::Location& run, std::span<const std::string> subscriptions) {
   std::vector<std::string> names(subscriptions.begin(), subscriptions.end());
   std::sort(names.begin(), names.end());
   const std::string all = fmt::format("{}", fmt::join(names, "\n"));
-  return run / kFolder / fmt::format("{:08x}", crc32c(as_bytes(all)));
+  return run.beneath(fmt::format("{}/{:08x}", kFolder, crc32c(as_bytes(all))));
 }
 
-Result<std::unique_ptr<LedgerCopy>> LedgerCopy::open(const std::filesystem::path& folder,
+Result<std::unique_ptr<LedgerCopy>> LedgerCopy::open(const storage::Location& place,
                                                      const storage::Storage& run_storage, const store::RunInfo& run) {
-  auto storage = storage::open_local_storage(folder);
-  TRAINWARDEN_ASSIGN_OR_RETURN(auto ledger, events::Ledger::open(*storage, system_clock(), run));
-  return std::unique_ptr<LedgerCopy>(new LedgerCopy(std::move(storage), std::move(ledger), run_storage, run));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto ledger, events::Ledger::open(place.storage(), system_clock(), run));
+  return std::unique_ptr<LedgerCopy>(new LedgerCopy(place, std::move(ledger), run_storage, run));
 }
 
-LedgerCopy::LedgerCopy(std::unique_ptr<storage::Storage> storage, std::unique_ptr<events::Ledger> ledger,
+LedgerCopy::LedgerCopy(storage::Location place, std::unique_ptr<events::Ledger> ledger,
                        const storage::Storage& run_storage, store::RunInfo run)
-    : storage_(std::move(storage)), ledger_(std::move(ledger)), run_storage_(run_storage), run_(std::move(run)) {}
+    : place_(std::move(place)), ledger_(std::move(ledger)), run_storage_(run_storage), run_(std::move(run)) {}
 
 Status LedgerCopy::poll() {
   if (original_ == nullptr) {

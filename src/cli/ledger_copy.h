@@ -2,13 +2,12 @@
 // a memory of its own of what became of them.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "events/ledger.h"
-#include "storage/storage.h"
+#include "storage/location.h"
 #include "store/journal_reader.h"
 #include "trainwarden/status.h"
 
@@ -17,12 +16,12 @@ namespace trainwarden::cli {
 // One thread at a time.
 class LedgerCopy {
  public:
-  // The folder of the copy for these subscriptions: the same names have the same memory.
-  static std::filesystem::path folder_for(const std::filesystem::path& run, std::span<const std::string> subscriptions);
+  // Where the copy for these subscriptions lies in the run: the same names have the same memory.
+  static storage::Location place_in(const storage::Location& run, std::span<const std::string> subscriptions);
 
   // Takes it, or makes it. `run_storage` must outlive it. kAlreadyExists when another process delivers the same.
-  static Result<std::unique_ptr<LedgerCopy>> open(const std::filesystem::path& folder,
-                                                  const storage::Storage& run_storage, const store::RunInfo& run);
+  static Result<std::unique_ptr<LedgerCopy>> open(const storage::Location& place, const storage::Storage& run_storage,
+                                                  const store::RunInfo& run);
 
   events::Ledger& ledger() { return *ledger_; }
   // Appends the events that the run's ledger has got meanwhile, each with its own number, id and key.
@@ -31,10 +30,10 @@ class LedgerCopy {
   bool keeper_is_gone() const;
 
  private:
-  LedgerCopy(std::unique_ptr<storage::Storage> storage, std::unique_ptr<events::Ledger> ledger,
-             const storage::Storage& run_storage, store::RunInfo run);
+  LedgerCopy(storage::Location place, std::unique_ptr<events::Ledger> ledger, const storage::Storage& run_storage,
+             store::RunInfo run);
 
-  std::unique_ptr<storage::Storage> storage_;
+  const storage::Location place_;
   std::unique_ptr<events::Ledger> ledger_;
   const storage::Storage& run_storage_;
   const store::RunInfo run_;

@@ -131,7 +131,7 @@ int act(const PlotOptions& options) {
   auto trial = options.run.open();
   if (!trial.ok()) return report_error(trial.status());
   const std::filesystem::path path = (*trial)->path();
-  views::OpenRun run(run_name(path), path, *std::move(trial));
+  views::OpenRun run(run_name(path), *std::move(trial));
   const auto use = run.use();
   if (!use.ok()) return report_error(use.status());
   const auto series = plotted_series(*use, options.tensors, options.question());

@@ -42,7 +42,7 @@ class PlotSeriesTest : public testing::Test {
     record();
     auto trial = Trial::open(folder_);
     ASSERT_TRUE(trial.ok()) << trial.status().to_string();
-    run_ = std::make_unique<views::OpenRun>("run", folder_, *std::move(trial));
+    run_ = std::make_unique<views::OpenRun>("run", *std::move(trial));
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,7 +12,6 @@
 #include "cli/known_rules.h"
 #include "cli/run_locator.h"
 #include "rules/rule_history.h"
-#include "storage/local_storage.h"
 #include "trial/trial_access.h"
 #include "views/event_log.h"
 #include "watch/context_of_run.h"
@@ -31,13 +29,11 @@ Result<std::vector<std::string>> judged_rules(const std::filesystem::path& run) 
 
 }  // namespace
 
-RunDelivery::RunDelivery(std::unique_ptr<storage::Storage> storage, std::unique_ptr<Trial> trial,
-                         std::unique_ptr<events::Ledger> ledger, bool is_kept)
-    : storage_(std::move(storage)),
-      trial_(std::move(trial)),
+RunDelivery::RunDelivery(std::unique_ptr<Trial> trial, std::unique_ptr<events::Ledger> ledger, bool is_kept)
+    : trial_(std::move(trial)),
       is_kept_(is_kept),
       ledger_(std::move(ledger)),
-      recorder_(*trial_, *storage_, *ledger_),
+      recorder_(*trial_, storage(), *ledger_),
       events_before_(ledger_->last_seq()) {}
 
 RunDelivery::~RunDelivery() = default;
@@ -46,14 +42,12 @@ Result<std::unique_ptr<RunDelivery>> RunDelivery::start(const std::filesystem::p
                                                         bool files_of_ledger, OnDelivery on_delivery) {
   TRAINWARDEN_ASSIGN_OR_RETURN(auto trial, Trial::open(run));
   TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(*trial, "what became of its events"));
-  auto storage = storage::open_local_storage(run);
   const store::RunInfo& info = TrialAccess::run_info(*trial);
-  auto ledger = events::Ledger::open(*storage, system_clock(), info);
+  auto ledger = events::Ledger::open(TrialAccess::location(*trial).storage(), system_clock(), info);
   const bool is_kept = ledger.status().code() == Code::kAlreadyExists && !wiring.empty();
   if (is_kept) ledger = events::Ledger::in_memory(system_clock(), info);
   TRAINWARDEN_RETURN_IF_ERROR(ledger.status());
-  std::unique_ptr<RunDelivery> delivery(
-      new RunDelivery(std::move(storage), std::move(trial), std::move(ledger).value(), is_kept));
+  std::unique_ptr<RunDelivery> delivery(new RunDelivery(std::move(trial), std::move(ledger).value(), is_kept));
   TRAINWARDEN_RETURN_IF_ERROR(delivery->poll());
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> judged, judged_rules(run));
   TRAINWARDEN_RETURN_IF_ERROR(check_named_rules(wiring, judged));
@@ -85,10 +79,9 @@ Status RunDelivery::choose_source(std::vector<delivery::Subscription>& subscript
   if (is_kept_) leave_to_keeper(subscriptions);
   std::vector<std::string> names;
   for (const delivery::Subscription& subscription : subscriptions) names.push_back(subscription.name);
-  const std::filesystem::path folder = LedgerCopy::folder_for(trial_->path(), names);
-  std::error_code ignored;
-  if (names.empty() || (!is_kept_ && !std::filesystem::exists(folder, ignored))) return {};
-  TRAINWARDEN_ASSIGN_OR_RETURN(copy_, LedgerCopy::open(folder, *storage_, TrialAccess::run_info(*trial_)));
+  const storage::Location place = LedgerCopy::place_in(TrialAccess::location(*trial_), names);
+  if (names.empty() || (!is_kept_ && !place.storage().exists(""))) return {};
+  TRAINWARDEN_ASSIGN_OR_RETURN(copy_, LedgerCopy::open(place, storage(), TrialAccess::run_info(*trial_)));
   events_before_ = copy_->ledger().last_seq();
   following_ = is_kept_;
   return copy_->poll();
@@ -96,7 +89,7 @@ Status RunDelivery::choose_source(std::vector<delivery::Subscription>& subscript
 
 // A file that two processes were given is heeded by one of them.
 void RunDelivery::leave_to_keeper(std::vector<delivery::Subscription>& subscriptions) {
-  const auto kept = events::read_ledger(*storage_, TrialAccess::run_info(*trial_));
+  const auto kept = events::read_ledger(storage(), TrialAccess::run_info(*trial_));
   if (!kept.ok()) return;
   for (const events::SubscribedRecord& theirs : kept->subscribed) {
     const auto removed = std::erase_if(subscriptions, [&](const delivery::Subscription& ours) {
@@ -129,7 +122,7 @@ std::vector<delivery::Wiring> RunDelivery::files_of_ledger() {
 
 Result<std::vector<delivery::Subscription>> RunDelivery::subscriptions_of(const ActionWiring& wiring) {
   return wiring.subscribe(
-      watch::context_of_run(*trial_, *storage_, [this](std::string_view key) { return recorder_.answer_to(key); }));
+      watch::context_of_run(*trial_, [this](std::string_view key) { return recorder_.answer_to(key); }));
 }
 
 // Whether the ledger is kept is looked at before what is in it: what was written until then is taken in.

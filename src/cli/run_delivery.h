@@ -17,6 +17,7 @@
 #include "events/recorder.h"
 #include "storage/storage.h"
 #include "trainwarden/trial.h"
+#include "trial/trial_access.h"
 
 namespace trainwarden::cli {
 
@@ -59,8 +60,8 @@ class RunDelivery {
   const std::vector<Status>& notes() const { return notes_; }
 
  private:
-  RunDelivery(std::unique_ptr<storage::Storage> storage, std::unique_ptr<Trial> trial,
-              std::unique_ptr<events::Ledger> ledger, bool is_kept);
+  RunDelivery(std::unique_ptr<Trial> trial, std::unique_ptr<events::Ledger> ledger, bool is_kept);
+  storage::Storage& storage() const { return TrialAccess::location(*trial_).storage(); }
   Status begin(ActionWiring wiring, bool files_of_ledger, OnDelivery on_delivery);
   Status choose_source(std::vector<delivery::Subscription>& subscriptions);
   void leave_to_keeper(std::vector<delivery::Subscription>& subscriptions);
@@ -69,7 +70,6 @@ class RunDelivery {
   events::Ledger& source() { return copy_ ? copy_->ledger() : *ledger_; }
   std::vector<delivery::Wiring> files_of_ledger();
 
-  std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<Trial> trial_;
   const bool is_kept_;                      // by another process
   std::unique_ptr<events::Ledger> ledger_;  // the run's; while another keeps that, one in memory for the recorder

@@ -20,6 +20,7 @@
 #include "events/description.h"
 #include "rules/rule_history.h"
 #include "store/run_folder.h"
+#include "trial/trial_access.h"
 #include "views/last_loss.h"
 
 namespace trainwarden::cli {
@@ -70,7 +71,8 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, c
   Json losses = Json::array();
   for (const RunLoss& loss : trial.losses()) losses.push_back(cli::json_of(loss));
   Json black_boxes = Json::array();
-  for (const views::BlackBox& dump : views::read_black_boxes(trial.path())) black_boxes.push_back(cli::json_of(dump));
+  for (const views::BlackBox& dump : views::read_black_boxes(TrialAccess::location(trial)))
+    black_boxes.push_back(cli::json_of(dump));
   Json checkpoints = Json::array();
   for (const views::WorkerCheckpoint& checkpoint : views::read_checkpoints(trial)) {
     checkpoints.push_back(cli::json_of(checkpoint));
@@ -198,7 +200,7 @@ void print_places(const Trial& trial, const std::vector<rules::RuleHistory>& rul
 int act(const ShowOptions& options) {
   const auto trial = options.run.open();
   if (!trial.ok()) return report_error(trial.status());
-  const auto rules = rules::read_rule_histories((*trial)->path());
+  const auto rules = rules::read_rule_histories(TrialAccess::location(**trial));
   if (!rules.ok()) return report_error(rules.status());
   const auto view = events::view_run(**trial);
   if (!view.ok()) return report_error(view.status());
@@ -211,7 +213,7 @@ int act(const ShowOptions& options) {
   print_contents(**trial);
   print_rules(*rules);
   print_losses(**trial);
-  print_black_boxes(stdout, views::read_black_boxes((*trial)->path()));
+  print_black_boxes(stdout, views::read_black_boxes(TrialAccess::location(**trial)));
   print_checkpoints(stdout, views::read_checkpoints(**trial));
   print_places(**trial, *rules);
   return kExitFine;

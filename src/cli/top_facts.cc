@@ -14,7 +14,7 @@
 #include "events/description.h"
 #include "rules/rule_history.h"
 #include "rules/step_place.h"
-#include "storage/local_storage.h"
+#include "trial/trial_access.h"
 #include "views/capture_bill.h"
 
 namespace trainwarden::cli {
@@ -204,7 +204,7 @@ HealthFacts TopGatherer::health_of(const std::string& collection) const {
 }
 
 Status TopGatherer::gather_rules() {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto rules, rules::read_rule_histories(trial_->path()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto rules, rules::read_rule_histories(TrialAccess::location(*trial_)));
   facts_.rules.clear();
   for (const rules::RuleHistory& rule : rules) facts_.rules.push_back(line_of(rule));
   const auto view = events::view_run(*trial_, log_->contents());
@@ -231,7 +231,7 @@ void TopGatherer::gather_process() {
   facts_.process.reset();
   if (!facts_.running || is_foreign(*trial_)) return;
   facts_.process_note = "the training runs on another machine, or as another user";
-  for (const actions::LivingWorker& worker : actions::living_workers(*storage::open_local_storage(trial_->path()))) {
+  for (const actions::LivingWorker& worker : actions::living_workers(TrialAccess::location(*trial_).storage())) {
     if (!worker.process) continue;
     facts_.process = meter_.look(*worker.process, system_clock().steady_ns());
     if (facts_.process) return;

@@ -10,7 +10,6 @@
 
 #include "events/recorder.h"
 #include "format/control_record.h"
-#include "storage/local_storage.h"
 #include "store/no_throw.h"
 #include "trainwarden/describe.h"
 #include "trial/trial_access.h"
@@ -26,9 +25,9 @@ bool is_ours(const Trial& trial) {
   return trial.recorder() == "trainwarden";
 }
 
-Result<LedgerContents> ledger_of(const Trial& trial, const storage::Storage& storage) {
+Result<LedgerContents> ledger_of(const Trial& trial) {
   if (!is_ours(trial)) return LedgerContents{};
-  return read_ledger(storage, TrialAccess::run_info(trial));
+  return read_ledger(TrialAccess::location(trial).storage(), TrialAccess::run_info(trial));
 }
 
 // JSON has no numbers for these.
@@ -160,25 +159,24 @@ OrderedJson black_boxes_json(const storage::Storage& storage) {
 }  // namespace
 
 Result<RunView> view_run(Trial& trial, const LedgerContents& recorded) {
-  const auto storage = storage::open_local_storage(trial.path());
+  storage::Storage& storage = TrialAccess::location(trial).storage();
   const auto ledger = Ledger::counting(TrialAccess::run_info(trial), recorded);
-  Recorder recorder(trial, *storage, *ledger);
-  if (is_ours(trial) && storage->locked(store::writer_lock(kLedgerWriter))) recorder.await_program_end();
+  Recorder recorder(trial, storage, *ledger);
+  if (is_ours(trial) && storage.locked(store::writer_lock(kLedgerWriter))) recorder.await_program_end();
   TRAINWARDEN_RETURN_IF_ERROR(recorder.poll());
   return recorder.view();
 }
 
 Result<RunView> view_run(Trial& trial) {
-  const auto storage = storage::open_local_storage(trial.path());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const LedgerContents recorded, ledger_of(trial, *storage));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const LedgerContents recorded, ledger_of(trial));
   return view_run(trial, recorded);
 }
 
-Result<OrderedJson> describe_run(const std::filesystem::path& run) {
+Result<OrderedJson> describe_run(const storage::Location& run) {
   return store::no_throw([&]() -> Result<OrderedJson> {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run));
-    const auto storage = storage::open_local_storage(trial->path());
-    TRAINWARDEN_ASSIGN_OR_RETURN(const LedgerContents ledger, ledger_of(*trial, *storage));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, TrialAccess::open(run));
+    const storage::Storage& storage = run.storage();
+    TRAINWARDEN_ASSIGN_OR_RETURN(const LedgerContents ledger, ledger_of(*trial));
     TRAINWARDEN_ASSIGN_OR_RETURN(const RunView view, view_run(*trial, ledger));
     OrderedJson json = job_json(view, TimeForm::kText);
     json["FinalMetricDataList"] = metrics_json(*trial);
@@ -190,8 +188,8 @@ Result<OrderedJson> describe_run(const std::filesystem::path& run) {
     json["Command"] = view.info.command;
     json["CodeVersion"] = view.info.code_version;
     json["Steps"] = trial->steps().size();
-    json["BlackBoxes"] = black_boxes_json(*storage);
-    json["Events"] = events_json(ledger, is_ours(*trial) && storage->locked(store::writer_lock(kLedgerWriter)));
+    json["BlackBoxes"] = black_boxes_json(storage);
+    json["Events"] = events_json(ledger, is_ours(*trial) && storage.locked(store::writer_lock(kLedgerWriter)));
     return json;
   });
 }

@@ -1,11 +1,10 @@
 // Description: everything about a run and its rules that events, `describe` and Python tell, from one place.
 #pragma once
 
-#include <filesystem>
-
 #include "events/ledger.h"
 #include "events/run_view.h"
 #include "format/json.h"
+#include "storage/location.h"
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
 
@@ -19,6 +18,6 @@ Result<RunView> view_run(Trial& trial);
 
 // As SageMaker's describe_training_job() where that makes sense off its cloud, with fields of ours beside it
 // (docs/reference/describe.md). Times are RFC 3339 texts in UTC. kNotFound when there is no run.
-Result<format::OrderedJson> describe_run(const std::filesystem::path& run);
+Result<format::OrderedJson> describe_run(const storage::Location& run);
 
 }  // namespace trainwarden::events

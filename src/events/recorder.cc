@@ -67,7 +67,7 @@ class Recorder::Impl {
         journals_(storage, TrialAccess::run_info(trial), clock) {
     view_.info = TrialAccess::run_info(trial);
     view_.folder = trial.path();
-    view_.name = trial.path().empty() ? view_.info.id : run_name_of(trial.path());
+    view_.name = trial.path().empty() ? view_.info.id : TrialAccess::location(trial).name();
     facts_.created_unix_ns = view_.info.created_unix_ns;
     facts_.host = view_.info.host;
     facts_.first_step_after = [this](std::int64_t unix_ns) { return first_step_after(unix_ns); };

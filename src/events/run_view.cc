@@ -104,12 +104,6 @@ OrderedJson time_json(std::int64_t unix_ns, TimeForm form, bool at_top) {
   return unix_ns / kMillisecondNs;
 }
 
-std::string run_name_of(const std::filesystem::path& path) {
-  std::error_code ignored;
-  const auto whole = std::filesystem::absolute(path, ignored).lexically_normal();
-  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
-}
-
 std::string job_arn_of(std::string_view run_name) {
   return fmt::format("trainwarden:training-job/{}", run_name);
 }

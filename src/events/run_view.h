@@ -47,8 +47,6 @@ enum class TimeForm : std::uint8_t {
 };
 
 format::OrderedJson time_json(std::int64_t unix_ns, TimeForm form, bool at_top);
-// The name of the run at this path: its folder's.
-std::string run_name_of(const std::filesystem::path& path);
 std::string job_arn_of(std::string_view run_name);  // "trainwarden:training-job/first"
 std::string source_of(const RunView& view);         // "/trainwarden/<host>/runs/<name>"
 format::OrderedJson rules_json(const RunView& view, TimeForm form);

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "rules/rule_standing.h"
-#include "storage/local_storage.h"
 #include "store/journal_reader.h"
 #include "store/loss_list.h"
 
@@ -140,22 +139,21 @@ Result<std::vector<RuleHistory>> read_journal(const storage::Storage& storage, c
 
 }  // namespace
 
-Result<std::vector<RuleHistory>> read_rule_histories(const std::filesystem::path& run) {
+Result<std::vector<RuleHistory>> read_rule_histories(const storage::Location& run) {
   std::vector<RunLoss> ignored;
   return read_rule_histories(run, ignored);
 }
 
-Result<std::vector<RuleHistory>> read_rule_histories(const std::filesystem::path& run, std::vector<RunLoss>& losses) {
-  const auto storage = storage::open_local_storage(run);
-  if (!storage->exists(store::kRunFile))
-    return std::vector<RuleHistory>();  // another recorder's: nobody writes into it
-  TRAINWARDEN_ASSIGN_OR_RETURN(const store::RunInfo info, store::read_run(*storage));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> journals, store::list_journals(*storage));
+Result<std::vector<RuleHistory>> read_rule_histories(const storage::Location& run, std::vector<RunLoss>& losses) {
+  const storage::Storage& storage = run.storage();
+  if (!storage.exists(store::kRunFile)) return std::vector<RuleHistory>();  // another recorder's: nobody writes into it
+  TRAINWARDEN_ASSIGN_OR_RETURN(const store::RunInfo info, store::read_run(storage));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> journals, store::list_journals(storage));
   const store::ReaderOptions options{.budget = std::make_shared<ReadBudget>()};
   std::vector<RuleHistory> all;
   for (const std::string& journal : journals) {
     if (journal.rfind("watch-", 0) != 0) continue;
-    TRAINWARDEN_ASSIGN_OR_RETURN(auto histories, read_journal(*storage, info, journal, options, losses));
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto histories, read_journal(storage, info, journal, options, losses));
     std::move(histories.begin(), histories.end(), std::back_inserter(all));
   }
   return all;

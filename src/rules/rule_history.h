@@ -1,11 +1,11 @@
 // RuleHistory: what the engines that judged a run have written about one rule.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "rules/verdict_record.h"
+#include "storage/location.h"
 #include "trainwarden/run_loss.h"
 #include "trainwarden/status.h"
 
@@ -21,8 +21,8 @@ struct RuleHistory {
 
 // By journal, then in the order in which the rules were given. A rule that was in progress when its engine died is
 // shown as stopped. None for a run that another recorder wrote: nobody writes into it.
-Result<std::vector<RuleHistory>> read_rule_histories(const std::filesystem::path& run);
+Result<std::vector<RuleHistory>> read_rule_histories(const storage::Location& run);
 // The same; what cannot be read of the engines' journals is added to `losses`.
-Result<std::vector<RuleHistory>> read_rule_histories(const std::filesystem::path& run, std::vector<RunLoss>& losses);
+Result<std::vector<RuleHistory>> read_rule_histories(const storage::Location& run, std::vector<RunLoss>& losses);
 
 }  // namespace trainwarden::rules

@@ -60,14 +60,14 @@ RuleStandings standings_of(const std::vector<RuleHistory>& histories) {
 
 }  // namespace
 
-Result<std::vector<RuleSummary>> summarize_rules(const std::filesystem::path& run) {
+Result<std::vector<RuleSummary>> summarize_rules(const storage::Location& run) {
   std::vector<RunLoss> ignored;
   return summarize_rules(run, ignored);
 }
 
-Result<std::vector<RuleSummary>> summarize_rules(const std::filesystem::path& run, std::vector<RunLoss>& losses) {
+Result<std::vector<RuleSummary>> summarize_rules(const storage::Location& run, std::vector<RunLoss>& losses) {
   TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<RuleHistory> histories, read_rule_histories(run, losses));
-  const std::string run_name = std::filesystem::absolute(run).lexically_normal().filename().string();
+  const std::string run_name = run.name();
   const RuleStandings standings = standings_of(histories);
   std::map<RuleKey, const RuleStanding*> left;  // in no summary yet
   for (const RuleStanding& standing : standings.standings()) left.emplace(key_of(standing.status), &standing);

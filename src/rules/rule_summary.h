@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "rules/rule_history.h"
+#include "storage/location.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::rules {
@@ -25,8 +25,8 @@ struct RuleSummary {
 
 // Of a rule that several engines judged the run with, what they say together (rules/rule_standing.h). In the order of
 // the journals, then of the rules. kNotFound when there is no run.
-Result<std::vector<RuleSummary>> summarize_rules(const std::filesystem::path& run);
+Result<std::vector<RuleSummary>> summarize_rules(const storage::Location& run);
 // The same; what cannot be read of the engines' journals is added to `losses`.
-Result<std::vector<RuleSummary>> summarize_rules(const std::filesystem::path& run, std::vector<RunLoss>& losses);
+Result<std::vector<RuleSummary>> summarize_rules(const storage::Location& run, std::vector<RunLoss>& losses);
 
 }  // namespace trainwarden::rules

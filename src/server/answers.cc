@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "server/open_answers.h"
 #include "server/route.h"
 #include "server/router.h"
 #include "views/shelf.h"
@@ -44,16 +45,20 @@ class RunAnswers : public Answers {
 }  // namespace
 
 Result<std::unique_ptr<Answers>> Answers::open(const std::filesystem::path& run_dir) {
-  auto shelf = views::Shelf::open(run_dir);
+  return open_answers(run_dir);
+}
+
+Result<std::unique_ptr<Answers>> open_answers(const storage::Location& location) {
+  auto shelf = views::Shelf::open(location);
   if (!shelf.ok()) return shelf.status();
   auto runs = shelf.value()->list();
   if (!runs.ok()) return runs.status();
   for (const views::RunOnShelf& run : runs.value()) {
-    if (run.folder != shelf.value()->place()) continue;
+    if (run.location.address() != shelf.value()->place().address()) continue;
     if (auto opened = shelf.value()->run(run.id); !opened.ok()) return opened.status();
     return std::unique_ptr<Answers>(std::make_unique<RunAnswers>(std::move(shelf).value(), run.id));
   }
-  return Status(Code::kNotFound, "expected a run, found none in " + run_dir.string());
+  return Status(Code::kNotFound, "expected a run, found none in " + location.address());
 }
 
 }  // namespace trainwarden::server

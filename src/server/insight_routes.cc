@@ -7,6 +7,7 @@
 #include "server/long_work.h"
 #include "server/replies.h"
 #include "server/route.h"
+#include "trial/trial_access.h"
 #include "views/compare.h"
 #include "views/confused_samples.h"
 #include "views/confusion.h"
@@ -168,8 +169,8 @@ Result<Reply> get_compare(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto run_b, shelf.run(b));
   const LongWork turn;
   TRAINWARDEN_RETURN_IF_ERROR(turn.status());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial_a, Trial::open(run_a->folder()));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial_b, Trial::open(run_b->folder()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial_a, TrialAccess::open(run_a->location()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial_b, TrialAccess::open(run_b->location()));
   OrderedJson json = {{"a", {{"id", a}, {"name", run_a->name()}}},
                       {"b", {{"id", b}, {"name", run_b->name()}}},
                       {"tolerance", question.tolerance}};

@@ -64,7 +64,7 @@ std::string base64_of(std::string_view bytes) {
 
 }  // namespace
 
-Result<OneFilePage> one_file_page(const std::filesystem::path& run, Texts texts, std::size_t most_bytes) {
+Result<OneFilePage> one_file_page(const storage::Location& run, Texts texts, std::size_t most_bytes) {
   auto html = page_file("one_file/index.html");
   if (!html.ok()) {
     return Status(Code::kFailedPrecondition,

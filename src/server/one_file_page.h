@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
 
 #include "server/run_archive.h"
+#include "storage/location.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::server {
@@ -20,7 +20,7 @@ struct OneFilePage {
 inline constexpr std::size_t kMostOneFileBytes = std::size_t{64} << 20;
 
 // The errors of Trial::open; kFailedPrecondition when the program was built without its page.
-Result<OneFilePage> one_file_page(const std::filesystem::path& run, Texts texts = Texts::kKept,
+Result<OneFilePage> one_file_page(const storage::Location& run, Texts texts = Texts::kKept,
                                   std::size_t most_bytes = kMostOneFileBytes);
 
 }  // namespace trainwarden::server

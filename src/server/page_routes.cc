@@ -11,7 +11,7 @@ Result<Reply> get_page(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
   const LongWork turn;
   TRAINWARDEN_RETURN_IF_ERROR(turn.status());
-  TRAINWARDEN_ASSIGN_OR_RETURN(OneFilePage page, one_file_page(run->folder()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(OneFilePage page, one_file_page(run->location()));
   Reply reply;
   reply.type = "text/html; charset=utf-8";
   reply.file_name = run->name() + ".html";

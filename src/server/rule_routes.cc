@@ -8,12 +8,13 @@
 #include "server/replies.h"
 #include "server/route.h"
 #include "server/rule_json.h"
-#include "trainwarden/control.h"
+#include "trial/trial_access.h"
 #include "views/black_boxes.h"
 #include "views/event_json.h"
 #include "views/event_log.h"
 #include "views/rule_board.h"
 #include "views/what_if.h"
+#include "watch/control.h"
 
 namespace trainwarden::server {
 namespace {
@@ -30,7 +31,7 @@ constexpr const char* kRequestedBy = "page";
 Result<Reply> get_rules(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto board, views::rule_board(run->folder()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto board, views::rule_board(run->location()));
   OrderedJson rules = OrderedJson::array();
   for (const views::RuleOnBoard& rule : board) rules.push_back(server::json_of(rule));
   return json_reply({{"rules", std::move(rules)}});
@@ -50,7 +51,7 @@ struct EventLogOfRun {
 Result<views::EventLog*> event_log_of(const views::OpenRun::Use& use) {
   EventLogOfRun& memory = use.memory<EventLogOfRun>();
   if (memory.log == nullptr) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(memory.log, views::EventLog::open(use.run().folder()));
+    TRAINWARDEN_ASSIGN_OR_RETURN(memory.log, views::EventLog::open(use.run().location()));
   } else {
     TRAINWARDEN_RETURN_IF_ERROR(memory.log->refresh().status());
   }
@@ -96,7 +97,7 @@ Result<Reply> get_black_boxes(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
   OrderedJson boxes = OrderedJson::array();
-  for (const views::BlackBox& box : views::read_black_boxes(run->folder())) {
+  for (const views::BlackBox& box : views::read_black_boxes(run->location())) {
     boxes.push_back(server::json_of(box, run->name()));
   }
   return json_reply({{"black_boxes", std::move(boxes)}});
@@ -134,7 +135,7 @@ Result<Reply> post_what_if(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
   const LongWork turn;
   TRAINWARDEN_RETURN_IF_ERROR(turn.status());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run->folder()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, TrialAccess::open(run->location()));
   TRAINWARDEN_ASSIGN_OR_RETURN(const views::WhatIf what_if,
                                views::judge_what_if(*trial, {rule->get<std::string>(), std::move(now)}, changed));
   return json_reply(server::json_of(what_if));
@@ -158,7 +159,7 @@ Result<Reply> post_stop(const Request& request, views::Shelf& shelf) {
   options.wait = false;
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
   options.run_id = run->identity();  // another one may lie there by now
-  TRAINWARDEN_ASSIGN_OR_RETURN(const StopAnswer answer, request_stop(run->folder(), options));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const StopAnswer answer, watch::stop_run(run->location(), options));
   return json_reply({{"key", answer.key},
                      {"status_before", answer.status_before},
                      {"already", answer.already},
@@ -174,7 +175,7 @@ Result<Reply> post_save(const Request& request, views::Shelf& shelf) {
   options.wait = false;
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
   options.run_id = run->identity();  // another one may lie there by now
-  TRAINWARDEN_ASSIGN_OR_RETURN(const SaveAnswer answer, request_save(run->folder(), options));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const SaveAnswer answer, watch::save_run(run->location(), options));
   return json_reply({{"key", answer.key}, {"message", answer.story}});
 }
 

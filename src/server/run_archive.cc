@@ -11,6 +11,7 @@
 #include "format/parse_json.h"
 #include "format/safetensors.h"
 #include "server/answer_texts.h"
+#include "server/open_answers.h"
 #include "server/router.h"
 #include "trainwarden/version.h"
 
@@ -202,10 +203,10 @@ class Collector {
 
 }  // namespace
 
-Result<RunArchive> archive_run(const std::filesystem::path& run, std::size_t most_bytes, Texts texts) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto answers, Answers::open(run));
+Result<RunArchive> archive_run(const storage::Location& run, std::size_t most_bytes, Texts texts) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto answers, open_answers(run));
   RunArchive archive;
-  archive.run_name = std::filesystem::absolute(run).lexically_normal().filename().string();
+  archive.run_name = run.name();
   Collector(*answers, archive, most_bytes, texts).collect();
   return archive;
 }

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "server/answers.h"
+#include "storage/location.h"
 
 namespace trainwarden::server {
 
@@ -29,6 +29,6 @@ enum class Texts { kKept, kLeftOut };
 
 // What is most looked at comes first: the run and its lists, numbers over steps, the tensors' statistics and
 // histograms, attention at a few steps. Answers beyond `most_bytes` in all are left out. The errors of Trial::open.
-Result<RunArchive> archive_run(const std::filesystem::path& run, std::size_t most_bytes, Texts texts = Texts::kKept);
+Result<RunArchive> archive_run(const storage::Location& run, std::size_t most_bytes, Texts texts = Texts::kKept);
 
 }  // namespace trainwarden::server

@@ -70,7 +70,7 @@ Result<Reply> list_of_runs(const Request& request, views::Shelf& shelf) {
     }
     list.push_back(std::move(json));
   }
-  return json_reply({{"folder", shelf.place().string()}, {"reading", runs.reading}, {"runs", std::move(list)}});
+  return json_reply({{"folder", shelf.place().address()}, {"reading", runs.reading}, {"runs", std::move(list)}});
 }
 
 Result<Reply> steps_of_run(const Request& request, views::Shelf& shelf) {

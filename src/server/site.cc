@@ -147,7 +147,7 @@ HttpAnswer Site::answer_api(const HttpRequest& request, std::string_view address
 HttpAnswer Site::answer_about() const {
   HttpAnswer answer = answer_of(json_reply({{"version", std::string(version())},
                                             {"actions_allowed", options_.allow_actions},
-                                            {"place", shelf_.place().string()}}));
+                                            {"place", shelf_.place().address()}}));
   answer.add("Cache-Control", "private, no-cache");
   answer.add("ETag", etag_of(answer.body));
   return answer;

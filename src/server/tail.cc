@@ -5,11 +5,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/run_folder.h"
 
 namespace trainwarden::server {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kInterval{20};
 constexpr std::int64_t kFolderIntervalNs = 1'000'000'000;
@@ -17,32 +16,7 @@ constexpr std::int64_t kFollowForNs = 3'600'000'000'000;
 constexpr std::size_t kMostFollowed = 32;
 constexpr std::size_t kOthersEachLook = 64;  // of a thousand runs each is asked every 16 s
 
-// One leads out of the run.
-bool is_link(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_symlink(fs::symlink_status(path, ignored));
-}
-
 }  // namespace
-
-std::uint64_t journal_bytes(const fs::path& run, std::initializer_list<std::string_view> prefixes) {
-  std::uint64_t bytes = 0;
-  std::error_code ignored;  // what cannot be listed has no news
-  if (is_link(run / "journal")) return 0;
-  for (const auto& journal : fs::directory_iterator(run / "journal", ignored)) {
-    if (is_link(journal.path())) continue;
-    const std::string name = journal.path().filename().string();
-    const bool wanted =
-        std::any_of(prefixes.begin(), prefixes.end(), [&](auto prefix) { return name.starts_with(prefix); });
-    if (!wanted) continue;
-    for (const auto& segment : fs::directory_iterator(journal.path(), ignored)) {
-      if (!fs::is_regular_file(segment.symlink_status(ignored))) continue;
-      const auto size = segment.file_size(ignored);
-      if (!ignored) bytes += size;
-    }
-  }
-  return bytes;
-}
 
 Tail::Tail(views::Shelf& shelf, NoticeBoard& board) : shelf_(shelf), board_(board), thread_([this] { work(); }) {}
 
@@ -106,7 +80,7 @@ void Tail::follow_runs() {
 void Tail::follow(const std::string& id, Followed& followed) {
   const auto run = shelf_.run(id);
   if (!run.ok()) return;  // it is gone, which the look at the folder tells
-  const std::uint64_t rules = journal_bytes((*run)->folder(), {"watch-", "ledger"});
+  const std::uint64_t rules = store::journal_bytes((*run)->location().storage(), {"watch-", "ledger"});
   std::int64_t step = -1;
   RunState state = RunState::kRunning;
   std::uint64_t version = 0;
@@ -159,7 +133,7 @@ void Tail::look_at_others(const std::vector<views::RunOnShelf>& runs) {
   for (std::size_t i = 0; i < count; ++i) {
     const views::RunOnShelf& run = runs[next_other_++ % runs.size()];
     if (followed_.contains(run.id)) continue;
-    const std::uint64_t bytes = journal_bytes(run.folder, {""});
+    const std::uint64_t bytes = store::journal_bytes(run.location.storage());
     const auto [known, added] = sizes_.emplace(run.id, bytes);
     if (added || known->second == bytes) continue;
     known->second = bytes;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
@@ -66,8 +65,5 @@ class Tail {
 
   std::thread thread_;  // last: it uses the rest
 };
-
-// How many bytes the files of a journal's folders have whose names begin with one of `prefixes`; 0 when there are none.
-std::uint64_t journal_bytes(const std::filesystem::path& run, std::initializer_list<std::string_view> prefixes);
 
 }  // namespace trainwarden::server

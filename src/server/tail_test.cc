@@ -122,35 +122,5 @@ TEST_F(TailTest, SleepsWhileNobodyListensAndThenTellsWhatCameMeanwhile) {
   EXPECT_EQ(next("steps").last_step, 1);
 }
 
-TEST(JournalBytes, CountsTheJournalsThatAreMeant) {
-  const fs::path folder = fs::path(testing::TempDir()) / fmt::format("journal_bytes-{}", getpid());
-  LiveRun run(folder);
-  EXPECT_EQ(journal_bytes(folder, {"watch-"}), 0U);
-  run.step(0);
-  run.judge();
-  const std::uint64_t rules = journal_bytes(folder, {"watch-", "ledger"});
-  EXPECT_GT(rules, 0U);
-  EXPECT_GT(journal_bytes(folder, {""}), rules);
-  fs::remove_all(folder);
-  EXPECT_EQ(journal_bytes(folder, {""}), 0U);
-}
-
-// Somebody may put links into a run to have other people's files looked at.
-TEST(JournalBytes, LinksDoNotCount) {
-  const fs::path folder = fs::path(testing::TempDir()) / fmt::format("journal_links-{}", getpid());
-  LiveRun run(folder / "run");
-  run.step(0);
-  const std::uint64_t before = journal_bytes(folder / "run", {""});
-  fs::copy(folder / "run" / "journal", folder / "other", fs::copy_options::recursive);
-  fs::create_directory_symlink(folder / "other" / "rank-00000", folder / "run" / "journal" / "rank-00001");
-  fs::create_symlink(folder / "other" / "rank-00000" / "seg-00000000.tw",
-                     folder / "run" / "journal" / "rank-00000" / "seg-00000007.tw");
-  EXPECT_EQ(journal_bytes(folder / "run", {""}), before);
-  fs::create_directories(folder / "linked");
-  fs::create_directory_symlink(folder / "other", folder / "linked" / "journal");
-  EXPECT_EQ(journal_bytes(folder / "linked", {""}), 0U);
-  fs::remove_all(folder);
-}
-
 }  // namespace
 }  // namespace trainwarden::server

@@ -78,11 +78,12 @@ Location::Location(const fs::path& address) : address_(address.string()) {
   storage_ = backend != nullptr ? backend->open(parts.rest) : create_unreachable_storage(no_backend(address_));
 }
 
-Location::Location(std::shared_ptr<Storage> storage, std::string address)
-    : address_(std::move(address)), storage_(std::move(storage)) {}
-
 std::optional<fs::path> Location::folder() const {
   return is_folder_ ? std::optional<fs::path>(address_) : std::nullopt;
+}
+
+Location Location::absolute() const {
+  return is_folder_ ? Location(absolute_of(address_)) : *this;
 }
 
 std::string Location::name() const {

@@ -2,11 +2,13 @@
 // that nobody has to know which kind of storage it is.
 #pragma once
 
+#include <concepts>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "storage/storage.h"
 
@@ -22,14 +24,17 @@ class Location {
   Location(const std::string& address) : Location(std::filesystem::path(address)) {}
   Location(const char* address) : Location(std::filesystem::path(address)) {}
   // What lies in this storage, whose root is what `address` names.
-  Location(std::shared_ptr<Storage> storage, std::string address);
+  template <std::derived_from<Storage> AnyStorage>
+  Location(std::shared_ptr<AnyStorage> storage, std::string address = "")
+      : address_(std::move(address)), storage_(std::move(storage)) {}
 
   Storage& storage() const { return *storage_; }
   const std::shared_ptr<Storage>& shared_storage() const { return storage_; }
 
-  const std::string& address() const { return address_; }         // as it was given
-  std::filesystem::path path() const { return address_; }         // the same, for who shows paths
-  std::optional<std::filesystem::path> folder() const;            // of this machine; nothing in other storages
+  const std::string& address() const { return address_; }  // as it was given
+  std::filesystem::path path() const { return address_; }  // the same, for who shows paths
+  std::optional<std::filesystem::path> folder() const;     // of this machine; nothing in other storages
+  Location absolute() const;  // of a folder: with its whole path, so that it stays where the process goes elsewhere
   // Its own: the last part of its address. Of "." the name that this folder has.
   std::string name() const;
 

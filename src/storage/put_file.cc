@@ -41,8 +41,7 @@ struct Temporary {
 Result<Temporary> choose_temporary(const Beneath& beneath, const std::string& path) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string random, random_name());
   TRAINWARDEN_ASSIGN_OR_RETURN(
-      FileDescriptor folder,
-      beneath.open(std::string(parent_path(path)), O_RDONLY | O_DIRECTORY, "create a file in"));
+      FileDescriptor folder, beneath.open(std::string(parent_path(path)), O_RDONLY | O_DIRECTORY, "create a file in"));
   return Temporary{std::move(folder), fmt::format("{}.{}.tmp", path, random)};
 }
 

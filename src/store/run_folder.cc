@@ -190,4 +190,18 @@ Result<std::vector<std::string>> list_journals(const storage::Storage& storage) 
   return std::move(*names);
 }
 
+std::uint64_t journal_bytes(const storage::Storage& storage, std::initializer_list<std::string_view> prefixes) {
+  std::uint64_t bytes = 0;
+  for (const storage::Entry& journal : storage.entries(kJournalFolder).value_or({})) {
+    if (journal.info.kind != storage::FileInfo::Kind::kFolder) continue;
+    const bool wanted = std::any_of(prefixes.begin(), prefixes.end(),
+                                    [&](std::string_view prefix) { return journal.name.starts_with(prefix); });
+    if (!wanted) continue;
+    for (const storage::Entry& file : storage.entries(journal_folder(journal.name)).value_or({})) {
+      bytes += file.info.bytes;
+    }
+  }
+  return bytes;
+}
+
 }  // namespace trainwarden::store

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -59,5 +60,8 @@ std::optional<std::uint64_t> segment_number(std::string_view file_name);
 Result<std::vector<std::uint64_t>> list_segments(const storage::Storage& storage, std::string_view writer);
 // Names of the journals there are, sorted: "rank-00000", "watch-0".
 Result<std::vector<std::string>> list_journals(const storage::Storage& storage);
+// What the files of all journals have together; with `prefixes` of those only whose names begin with one of them. What
+// cannot be looked at counts nothing.
+std::uint64_t journal_bytes(const storage::Storage& storage, std::initializer_list<std::string_view> prefixes = {""});
 
 }  // namespace trainwarden::store

@@ -1,12 +1,15 @@
 #include "store/run_folder.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "storage/local_storage.h"
 #include "storage/memory_storage.h"
+#include "storage/test_folder.h"
 #include "store/sample_run.h"
 
 namespace trainwarden::store {
@@ -105,6 +108,35 @@ TEST(RunFolderTest, RunsHaveDifferentSalts) {
   RunInfo other = sample_run_info();
   other.id.back() = '0';
   EXPECT_NE(run_salt(sample_run_info()), run_salt(other));
+}
+
+TEST(JournalBytesTest, CountsTheJournalsThatAreMeant) {
+  const auto storage = storage::create_memory_storage();
+  EXPECT_EQ(journal_bytes(*storage), 0U);
+  storage->set_content("journal/rank-00000/seg-00000001.tw", "12345");
+  storage->set_content("journal/watch-0/seg-00000001.tw", "123");
+  storage->set_content("journal/ledger/seg-00000001.tw", "12");
+  storage->set_content("journal/ledger/seg-00000002.tw", "1");
+  EXPECT_EQ(journal_bytes(*storage), 11U);
+  EXPECT_EQ(journal_bytes(*storage, {"watch-", "ledger"}), 6U);
+}
+
+// Somebody may put links into a run to have other people's files looked at.
+TEST(JournalBytesTest, LinksDoNotCount) {
+  namespace fs = std::filesystem;
+  const storage::TestFolder folder;
+  const fs::path journal = folder.path() / "run" / "journal";
+  const auto storage = storage::open_local_storage(folder.path() / "run");
+  ASSERT_TRUE(storage->create_folder("journal/rank-00000").ok());
+  ASSERT_TRUE(storage->put_if_absent("journal/rank-00000/seg-00000001.tw", as_bytes("12345")).ok());
+  fs::copy(journal, folder.path() / "other", fs::copy_options::recursive);
+  fs::create_directory_symlink(folder.path() / "other" / "rank-00000", journal / "rank-00001");
+  fs::create_symlink(folder.path() / "other" / "rank-00000" / "seg-00000001.tw",
+                     journal / "rank-00000" / "seg-00000007.tw");
+  EXPECT_EQ(journal_bytes(*storage), 5U);
+  fs::create_directory(folder.path() / "linked");
+  fs::create_directory_symlink(folder.path() / "other", folder.path() / "linked" / "journal");
+  EXPECT_EQ(journal_bytes(*storage::open_local_storage(folder.path() / "linked")), 0U);
 }
 
 TEST(RunFolderTest, ListsJournalsAndSegments) {

@@ -209,7 +209,7 @@ void TestRun::save_to(const std::filesystem::path& folder) const {
 }
 
 std::unique_ptr<Trial> TestRun::open(const TrialOptions& options) const {
-  auto trial = TrialAccess::open(storage_, "memory", options, *clock_);
+  auto trial = TrialAccess::open({storage_, "memory"}, options, *clock_);
   must(trial.status());
   return *std::move(trial);
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "storage/local_storage.h"
 #include "store/no_throw.h"
 #include "trial/trial_access.h"
 #include "trial/trial_impl.h"
@@ -33,7 +32,7 @@ Trial::Trial(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Trial::~Trial() = default;
 
 Result<std::unique_ptr<Trial>> Trial::open(const std::filesystem::path& run_dir, const TrialOptions& options) {
-  return store::no_throw([&] { return TrialAccess::open(storage::open_local_storage(run_dir), run_dir, options); });
+  return store::no_throw([&] { return TrialAccess::open(run_dir, options); });
 }
 
 Status Trial::refresh() {

@@ -9,14 +9,17 @@
 
 namespace trainwarden {
 
-Result<std::unique_ptr<Trial>> TrialAccess::open(std::shared_ptr<const storage::Storage> storage,
-                                                 std::filesystem::path path, const TrialOptions& options,
+Result<std::unique_ptr<Trial>> TrialAccess::open(const storage::Location& run, const TrialOptions& options,
                                                  const Clock& clock) {
   return store::no_throw([&]() -> Result<std::unique_ptr<Trial>> {
-    TRAINWARDEN_ASSIGN_OR_RETURN(auto run, trial::OpenRun::open(std::move(storage), clock, options));
-    auto impl = std::make_unique<Trial::Impl>(std::move(path), std::move(run));
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto open_run, trial::OpenRun::open(run.shared_storage(), clock, options));
+    auto impl = std::make_unique<Trial::Impl>(run, std::move(open_run));
     return std::unique_ptr<Trial>(new Trial(std::move(impl)));
   });
+}
+
+const storage::Location& TrialAccess::location(const Trial& trial) {
+  return trial.impl_->location();
 }
 
 const store::RunInfo& TrialAccess::run_info(const Trial& trial) {

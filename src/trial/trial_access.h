@@ -1,14 +1,13 @@
 // TrialAccess: what the floors above may do with a trial beyond its public interface.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
-#include "storage/storage.h"
+#include "storage/location.h"
 #include "store/journal_reader.h"
 #include "store/run_folder.h"
 #include "trainwarden/status.h"
@@ -24,10 +23,12 @@ struct WorkerEvent {
 
 class TrialAccess {
  public:
-  // A trial of the run in any storage; `path` is what Trial::path() will say. `clock` must outlive the trial.
-  static Result<std::unique_ptr<Trial>> open(std::shared_ptr<const storage::Storage> storage,
-                                             std::filesystem::path path = {}, const TrialOptions& options = {},
+  // As Trial::open(), of a run in any storage. `clock` must outlive the trial.
+  static Result<std::unique_ptr<Trial>> open(const storage::Location& run, const TrialOptions& options = {},
                                              const Clock& clock = system_clock());
+
+  // Where the run lies, for who reads or writes beside the trial.
+  static const storage::Location& location(const Trial& trial);
 
   static const store::RunInfo& run_info(const Trial& trial);
   // Tells the run from every other one, also from one that was made later in the same folder (store::run_identity).

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "storage/location.h"
 #include "trainwarden/trial.h"
 #include "trial/open_run.h"
 
@@ -12,14 +13,16 @@ namespace trainwarden {
 
 class Trial::Impl {
  public:
-  Impl(std::filesystem::path path, std::unique_ptr<trial::OpenRun> run)
-      : path_(std::move(path)), run_(std::move(run)) {}
+  Impl(storage::Location location, std::unique_ptr<trial::OpenRun> run)
+      : location_(std::move(location)), path_(location_.path()), run_(std::move(run)) {}
 
+  const storage::Location& location() const { return location_; }
   const std::filesystem::path& path() const { return path_; }
   trial::OpenRun& run() { return *run_; }
 
  private:
-  const std::filesystem::path path_;
+  const storage::Location location_;
+  const std::filesystem::path path_;  // its address
   const std::unique_ptr<trial::OpenRun> run_;
 };
 

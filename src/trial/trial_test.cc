@@ -49,7 +49,7 @@ TEST(Trial, ARunThatWasMadeAgainInItsFolderIsAnother) {
 }
 
 TEST(Trial, ThereIsNoRun) {
-  const auto trial = TrialAccess::open(storage::create_memory_storage());
+  const auto trial = TrialAccess::open(std::shared_ptr(storage::create_memory_storage()));
   EXPECT_EQ(trial.status().code(), Code::kNotFound);
 }
 

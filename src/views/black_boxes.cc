@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "format/control_record.h"
-#include "storage/local_storage.h"
 #include "store/run_folder.h"
 
 namespace trainwarden::views {
@@ -26,23 +25,21 @@ OrderedJson read_replay(const storage::Storage& storage, const std::string& path
 
 }  // namespace
 
-std::vector<std::string> list_black_boxes(const std::filesystem::path& run) {
+std::vector<std::string> list_black_boxes(const storage::Location& run) {
   std::vector<std::string> paths;
-  const auto storage = storage::open_local_storage(run);
-  const auto names = storage->list(format::kBlackBoxFolder);
+  const auto names = run.storage().list(format::kBlackBoxFolder);
   if (!names.ok()) return paths;
   for (const std::string& name : *names) {
     std::string path = fmt::format("{}/{}", format::kBlackBoxFolder, name);
-    if (storage->exists(fmt::format("{}/{}", path, store::kRunFile))) paths.push_back(std::move(path));
+    if (run.storage().exists(fmt::format("{}/{}", path, store::kRunFile))) paths.push_back(std::move(path));
   }
   return paths;
 }
 
-std::vector<BlackBox> read_black_boxes(const std::filesystem::path& run) {
+std::vector<BlackBox> read_black_boxes(const storage::Location& run) {
   std::vector<BlackBox> boxes;
-  const auto storage = storage::open_local_storage(run);
   for (std::string& path : list_black_boxes(run)) {
-    OrderedJson replay = read_replay(*storage, fmt::format("{}/{}", path, kReplayFile));
+    OrderedJson replay = read_replay(run.storage(), fmt::format("{}/{}", path, kReplayFile));
     boxes.push_back({std::move(path), std::move(replay)});
   }
   return boxes;

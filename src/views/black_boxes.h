@@ -1,11 +1,11 @@
 // What a run's black boxes left: each is a run of its own in the run's folder.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "format/json.h"
+#include "storage/location.h"
 
 namespace trainwarden::views {
 
@@ -15,9 +15,9 @@ struct BlackBox {
 };
 
 // Those that are whole, by name, without what is in them.
-std::vector<std::string> list_black_boxes(const std::filesystem::path& run);
+std::vector<std::string> list_black_boxes(const storage::Location& run);
 // The same, with what their replay.json says.
-std::vector<BlackBox> read_black_boxes(const std::filesystem::path& run);
+std::vector<BlackBox> read_black_boxes(const storage::Location& run);
 // What the run inside is called: "first/blackbox/step-000123-rank-00000".
 std::string black_box_run_name(const std::string& run_name, const std::string& path);
 

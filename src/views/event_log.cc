@@ -3,8 +3,6 @@
 #include <map>
 #include <utility>
 
-#include "storage/local_storage.h"
-
 namespace trainwarden::views {
 namespace {
 
@@ -39,19 +37,18 @@ bool is_pending(DeliveryState state) {
   return state == DeliveryState::kStarted || state == DeliveryState::kWaiting || state == DeliveryState::kRedriven;
 }
 
-EventLog::EventLog(std::unique_ptr<storage::Storage> storage, store::RunInfo run,
-                   std::unique_ptr<store::JournalReader> journal)
-    : storage_(std::move(storage)), run_(std::move(run)), journal_(std::move(journal)) {}
+EventLog::EventLog(storage::Location location, store::RunInfo run, std::unique_ptr<store::JournalReader> journal)
+    : location_(std::move(location)), run_(std::move(run)), journal_(std::move(journal)) {}
 
-Result<std::unique_ptr<EventLog>> EventLog::open(const std::filesystem::path& run) {
-  auto storage = storage::open_local_storage(run);
-  auto info = store::read_run(*storage);
+Result<std::unique_ptr<EventLog>> EventLog::open(const storage::Location& run) {
+  const storage::Storage& storage = run.storage();
+  auto info = store::read_run(storage);
   if (!info.ok() && info.status().code() != Code::kNotFound) return info.status();
   std::unique_ptr<store::JournalReader> journal;
   if (info.ok()) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(journal, store::JournalReader::open(*storage, *info, events::kLedgerWriter, {}));
+    TRAINWARDEN_ASSIGN_OR_RETURN(journal, store::JournalReader::open(storage, *info, events::kLedgerWriter, {}));
   }
-  std::unique_ptr<EventLog> log(new EventLog(std::move(storage), info.value_or({}), std::move(journal)));
+  std::unique_ptr<EventLog> log(new EventLog(run, info.value_or({}), std::move(journal)));
   TRAINWARDEN_RETURN_IF_ERROR(log->refresh().status());
   return log;
 }
@@ -61,14 +58,14 @@ Result<bool> EventLog::refresh() {
   TRAINWARDEN_RETURN_IF_ERROR(journal_->refresh());
   const std::size_t entries = journal_->events().size();
   if (read_ && entries == entries_) return false;
-  TRAINWARDEN_ASSIGN_OR_RETURN(contents_, events::read_ledger(*storage_, run_));
+  TRAINWARDEN_ASSIGN_OR_RETURN(contents_, events::read_ledger(location_.storage(), run_));
   entries_ = entries;
   read_ = true;
   return true;
 }
 
 bool EventLog::kept() const {
-  return storage_->locked(store::writer_lock(events::kLedgerWriter));
+  return location_.storage().locked(store::writer_lock(events::kLedgerWriter));
 }
 
 }  // namespace trainwarden::views

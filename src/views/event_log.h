@@ -1,13 +1,12 @@
 // EventLog: what a run's ledger says, as a reader who does not keep it sees it.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "events/ledger.h"
-#include "storage/storage.h"
+#include "storage/location.h"
 #include "store/journal_reader.h"
 #include "trainwarden/status.h"
 
@@ -33,7 +32,7 @@ bool is_pending(events::DeliveryState state);  // something is still to come of 
 class EventLog {
  public:
   // kNotFound when there is no run. A run of smdebug's, and one that nobody has watched, has an empty log.
-  static Result<std::unique_ptr<EventLog>> open(const std::filesystem::path& run);
+  static Result<std::unique_ptr<EventLog>> open(const storage::Location& run);
 
   // Reads what is there now. False when nothing was written since the last time.
   Result<bool> refresh();
@@ -43,10 +42,9 @@ class EventLog {
   std::vector<DeliveryStanding> standings() const { return standings_of(contents_.deliveries); }
 
  private:
-  EventLog(std::unique_ptr<storage::Storage> storage, store::RunInfo run,
-           std::unique_ptr<store::JournalReader> journal);
+  EventLog(storage::Location location, store::RunInfo run, std::unique_ptr<store::JournalReader> journal);
 
-  std::unique_ptr<storage::Storage> storage_;
+  const storage::Location location_;
   store::RunInfo run_;
   std::unique_ptr<store::JournalReader> journal_;  // null: nothing is ever written there
   std::size_t entries_ = 0;                        // of the journal, that contents_ has

@@ -31,7 +31,7 @@ RuleOnBoard on_board(rules::RuleSummary summary) {
 
 }  // namespace
 
-Result<std::vector<RuleOnBoard>> rule_board(const std::filesystem::path& run) {
+Result<std::vector<RuleOnBoard>> rule_board(const storage::Location& run) {
   TRAINWARDEN_ASSIGN_OR_RETURN(auto summaries, rules::summarize_rules(run));
   std::vector<RuleOnBoard> board;
   for (rules::RuleSummary& summary : summaries) board.push_back(on_board(std::move(summary)));

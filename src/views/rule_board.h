@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <vector>
 
 #include "rules/rule_summary.h"
+#include "storage/location.h"
 #include "trainwarden/rule.h"
 #include "trainwarden/status.h"
 
@@ -22,6 +22,6 @@ struct RuleOnBoard {
 };
 
 // In the order of rules::summarize_rules(). Empty for a run that no rule has judged.
-Result<std::vector<RuleOnBoard>> rule_board(const std::filesystem::path& run);
+Result<std::vector<RuleOnBoard>> rule_board(const storage::Location& run);
 
 }  // namespace trainwarden::views

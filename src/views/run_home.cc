@@ -4,6 +4,7 @@
 #include <map>
 
 #include "events/description.h"
+#include "store/run_folder.h"
 #include "trial/tensor_catalog.h"
 #include "trial/trial_access.h"
 
@@ -50,19 +51,6 @@ void read_contents(Trial& trial, RunHome& home) {
   }
 }
 
-std::uint64_t journal_bytes_of(const std::filesystem::path& run) {
-  namespace fs = std::filesystem;
-  std::uint64_t bytes = 0;
-  std::error_code ignored;
-  const fs::path journal = run / "journal";
-  if (fs::is_symlink(fs::symlink_status(journal, ignored))) return 0;  // leads out of the run, as links in it do
-  for (fs::recursive_directory_iterator entries(journal, ignored); entries != fs::recursive_directory_iterator();
-       entries.increment(ignored)) {
-    if (fs::is_regular_file(entries->symlink_status(ignored))) bytes += entries->file_size(ignored);
-  }
-  return bytes;
-}
-
 }  // namespace
 
 RunHome read_run_home(Trial& trial) {
@@ -86,7 +74,7 @@ RunHome read_run_home(Trial& trial) {
   auto view = events::view_run(trial);
   if (view.ok()) home.view = *std::move(view);
   read_contents(trial, home);
-  home.journal_bytes = journal_bytes_of(trial.path());
+  home.journal_bytes = store::journal_bytes(TrialAccess::location(trial).storage());
   home.losses = trial.losses();
   home.bills = read_bills(trial);
   home.last_trained_step = last_trained_step(trial, home.bills);

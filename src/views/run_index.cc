@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "trial/trial_access.h"
 #include "views/run_listing.h"
 #include "views/shelf.h"
 
 namespace trainwarden::views {
 namespace {
 
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr auto kLookEvery = 1s;
@@ -22,29 +22,34 @@ void mix(std::uint64_t& hash, std::uint64_t value) {
   hash ^= hash >> 32;
 }
 
-// Of a run's files: what changes when something is written, created or removed. Never 0.
-std::uint64_t look_of(const fs::path& folder, int depth = 1) {
+// Of the files in a folder of a run: what changes when something is written, created or removed.
+std::uint64_t look_into(const storage::Storage& storage, const std::string& folder, int depth) {
   std::uint64_t hash = 1;
-  std::error_code ignored;
-  const auto time = fs::last_write_time(folder, ignored);
-  mix(hash, static_cast<std::uint64_t>(time.time_since_epoch().count()));
-  for (fs::directory_iterator entries(folder, ignored); entries != fs::directory_iterator();
-       entries.increment(ignored)) {
-    const fs::directory_entry& entry = *entries;
-    if (entry.is_symlink(ignored)) continue;  // leads out of the run
-    if (entry.is_directory(ignored)) {
-      if (depth < kDeepest) mix(hash, look_of(entry.path(), depth + 1));
-    } else if (entry.path().extension() == ".tw") {
-      mix(hash, entry.file_size(ignored));
-      mix(hash, static_cast<std::uint64_t>(entry.last_write_time(ignored).time_since_epoch().count()));
+  for (const storage::Entry& entry : storage.entries(folder).value_or({})) {
+    using Kind = storage::FileInfo::Kind;
+    const std::string path = folder.empty() ? entry.name : folder + "/" + entry.name;
+    if (entry.info.kind == Kind::kFolder) {
+      mix(hash, static_cast<std::uint64_t>(entry.info.changed_unix_ns));
+      if (depth < kDeepest) mix(hash, look_into(storage, path, depth + 1));
+    } else if (entry.info.kind == Kind::kFile && entry.name.ends_with(".tw")) {
+      mix(hash, entry.info.bytes);
+      mix(hash, static_cast<std::uint64_t>(entry.info.changed_unix_ns));
     }
   }
+  return hash;
+}
+
+// Never 0.
+std::uint64_t look_of(const storage::Location& run) {
+  std::uint64_t hash = look_into(run.storage(), "", 1);
+  const auto folder = run.storage().info("");
+  if (folder.ok()) mix(hash, static_cast<std::uint64_t>(folder->changed_unix_ns));
   return hash == 0 ? 1 : hash;
 }
 
 }  // namespace
 
-RunIndex::RunIndex(fs::path place, bool is_run)
+RunIndex::RunIndex(storage::Location place, bool is_run)
     : place_(std::move(place)), is_run_(is_run), thread_([this] { work(); }) {}
 
 RunIndex::~RunIndex() {
@@ -57,7 +62,7 @@ RunIndex::~RunIndex() {
 }
 
 Result<std::vector<std::string>> RunIndex::names() const {
-  if (is_run_) return std::vector<std::string>{place_.filename().string()};
+  if (is_run_) return std::vector<std::string>{place_.name()};
   return list_runs(place_);
 }
 
@@ -112,7 +117,7 @@ std::vector<std::string> RunIndex::changed_runs() {
   const auto present = names();
   if (!present.ok()) return {};  // who asks for the list is told
   std::map<std::string, std::uint64_t> files;
-  for (const std::string& name : *present) files[name] = look_of(folder_of(name));
+  for (const std::string& name : *present) files[name] = look_of(location_of(name));
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [&](const auto& entry) { return !files.contains(entry.first); });
   std::vector<std::string> changed;
@@ -133,7 +138,7 @@ void RunIndex::read(const std::string& name) {
   std::unique_lock lock(mutex_);
   std::unique_ptr<Trial> trial = std::move(entries_[name].trial);
   const bool files_changed = entries_[name].files_changed;
-  const RunMark mark = mark_of(folder_of(name));
+  const RunMark mark = mark_of(location_of(name));
   if (mark != entries_[name].mark) trial = nullptr;  // it may be another run by now
   const auto open =
       std::count_if(entries_.begin(), entries_.end(), [](const auto& e) { return e.second.trial != nullptr; });
@@ -148,7 +153,7 @@ void RunIndex::read(const std::string& name) {
   auto row = std::make_shared<RunRow>();
   LossCourse course;
   if (trial == nullptr) {
-    auto opened = Trial::open(folder_of(name));
+    auto opened = TrialAccess::open(location_of(name));
     if (opened.ok()) trial = *std::move(opened);
     row->unreadable = opened.status();
   }

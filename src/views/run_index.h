@@ -5,7 +5,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "storage/location.h"
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
 #include "views/run_mark.h"
@@ -37,7 +37,7 @@ struct IndexedRuns {
 class RunIndex {
  public:
   // Of the runs in `place`, or of the run that it is.
-  RunIndex(std::filesystem::path place, bool is_run);
+  RunIndex(storage::Location place, bool is_run);
   ~RunIndex();
 
   // Those that are there now, as they are now: waits until all have been looked at once more, but not longer than
@@ -50,7 +50,7 @@ class RunIndex {
     bool files_changed = false;
     std::shared_ptr<const RunRow> row;
     LossCourse course;
-    RunMark mark;
+    RunMark mark = 0;
     std::unique_ptr<Trial> trial;  // of a run that is being written. The thread's own
   };
 
@@ -58,9 +58,9 @@ class RunIndex {
   std::vector<std::string> changed_runs();
   void read(const std::string& name);
   Result<std::vector<std::string>> names() const;
-  std::filesystem::path folder_of(const std::string& name) const { return is_run_ ? place_ : place_ / name; }
+  storage::Location location_of(const std::string& name) const { return is_run_ ? place_ : place_.child(name); }
 
-  const std::filesystem::path place_;
+  const storage::Location place_;
   const bool is_run_;
   std::mutex mutex_;
   std::condition_variable wake_;    // the thread: look now, or end

@@ -1,18 +1,18 @@
 // The runs that lie in a folder.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "storage/location.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::views {
 
 // Of ours, or one that smdebug wrote.
-bool is_run(const std::filesystem::path& folder);
+bool is_run(const storage::Location& location);
 
 // The names of the runs in `folder`, sorted. kNotFound when there is no such folder; the message says how to make one.
-Result<std::vector<std::string>> list_runs(const std::filesystem::path& folder);
+Result<std::vector<std::string>> list_runs(const storage::Location& folder);
 
 }  // namespace trainwarden::views

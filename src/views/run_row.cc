@@ -4,12 +4,13 @@
 
 #include "events/description.h"
 #include "rules/rule_history.h"
+#include "trial/trial_access.h"
 
 namespace trainwarden::views {
 namespace {
 
-void read_rules(RunRow& row) {
-  const auto histories = rules::read_rule_histories(row.path).value_or({});
+void read_rules(const storage::Location& run, RunRow& row) {
+  const auto histories = rules::read_rule_histories(run).value_or({});
   row.rules = histories.size();
   for (const rules::RuleHistory& history : histories) {
     if (history.status.status == RuleStatus::kIssuesFound) row.fired.push_back(history.status.rule);
@@ -18,20 +19,21 @@ void read_rules(RunRow& row) {
 
 }  // namespace
 
-RunRow read_run_row(const std::filesystem::path& path) {
-  const auto trial = Trial::open(path);
+RunRow read_run_row(const storage::Location& run) {
+  const auto trial = TrialAccess::open(run);
   if (trial.ok()) return read_run_row(**trial);
   RunRow row;
-  row.name = path.filename().string();
-  row.path = path;
+  row.name = run.name();
+  row.path = run.path();
   row.unreadable = trial.status();
   return row;
 }
 
 RunRow read_run_row(Trial& trial) {
+  const storage::Location& run = TrialAccess::location(trial);
   RunRow row;
-  row.path = trial.path();
-  row.name = row.path.filename().string();
+  row.path = run.path();
+  row.name = run.name();
   row.state = trial.state();
   row.recorder = trial.recorder();
   row.created_unix_ns = trial.created_unix_ns();
@@ -39,7 +41,7 @@ RunRow read_run_row(Trial& trial) {
   row.step_count = trial.steps().size();
   row.last_step = trial.last_complete_step();
   row.loss = last_loss(trial);
-  read_rules(row);
+  read_rules(run, row);
   const auto view = events::view_run(trial);
   if (view.ok() && !view->table.empty()) row.status = view->table.status();
   return row;

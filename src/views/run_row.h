@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "events/run_status.h"
+#include "storage/location.h"
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
 #include "views/last_loss.h"
@@ -32,7 +33,7 @@ struct RunRow {
   bool foreign() const { return recorder != "trainwarden"; }
 };
 
-RunRow read_run_row(const std::filesystem::path& path);
+RunRow read_run_row(const storage::Location& run);
 // The same of a trial that is open, as of its last refresh.
 RunRow read_run_row(Trial& trial);
 

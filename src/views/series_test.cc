@@ -32,7 +32,7 @@ TEST(Series, GrowsWithTheRunAndFiltersByModeAndStep) {
                  .mode = step % 5 == 4 ? Mode::kEval : Mode::kTrain,
                  .mode_step = step % 5 == 4 ? step / 5 : step});
   }
-  OpenRun run("r", "r", written.open());
+  OpenRun run("r", written.open());
   EXPECT_EQ(ask(run, {.tensor = "loss"}).points.size(), 10U);
   EXPECT_EQ(values_of(ask(run, {.tensor = "loss", .mode = Mode::kEval})), (std::vector<double>{4, 9}));
   EXPECT_EQ(values_of(ask(run, {.tensor = "loss", .from = 3, .to = 5})), (std::vector<double>{3, 4, 5}));
@@ -50,7 +50,7 @@ TEST(Series, ChoosesTheNumberThatATensorHas) {
   written.add({.step = 0,
                .tensors = {scalar("loss", 3), kept("one", {4}), kept("w", {1, 3}), reduced("g", {2, 4}),
                            single_reductions("r", {{Reduction::kMax, true, 9}})}});
-  OpenRun run("r", "r", written.open());
+  OpenRun run("r", written.open());
   EXPECT_EQ(name(ask(run, {.tensor = "loss"}).number), "scalar");
   EXPECT_EQ(values_of(ask(run, {.tensor = "one"})), std::vector<double>{4});
   EXPECT_EQ(values_of(ask(run, {.tensor = "w"})), std::vector<double>{2});
@@ -64,7 +64,7 @@ TEST(Series, ChoosesTheNumberThatAnyStepHas) {
   written.add({.step = 0, .tensors = {reduced("loss", {1}), reduced("r", {1}), reduced("one", {1})}});
   written.add({.step = 1,
                .tensors = {scalar("loss", 3), single_reductions("r", {{Reduction::kMax, true, 9}}), kept("one", {7})}});
-  OpenRun run("r", "r", written.open());
+  OpenRun run("r", written.open());
   EXPECT_EQ(name(ask(run, {.tensor = "loss"}).number), "scalar");
   EXPECT_EQ(values_of(ask(run, {.tensor = "loss"})), std::vector<double>{3});
   EXPECT_EQ(name(ask(run, {.tensor = "r"}).number), "abs_max");
@@ -74,7 +74,7 @@ TEST(Series, ChoosesTheNumberThatAnyStepHas) {
 TEST(Series, TakesTheLaterWordAboutAStep) {
   TestRun written;
   for (std::int64_t step = 0; step < 6; ++step) written.add({.step = step, .tensors = {scalar("loss", 1)}});
-  OpenRun run("r", "r", written.open());
+  OpenRun run("r", written.open());
   EXPECT_EQ(ask(run, {.tensor = "loss"}).points.size(), 6U);
   for (std::int64_t step = 3; step < 7; ++step) written.add({.step = step, .tensors = {scalar("loss", 2)}});
   EXPECT_EQ(values_of(ask(run, {.tensor = "loss"})), (std::vector<double>{1, 1, 1, 2, 2, 2, 2}));
@@ -85,7 +85,7 @@ TEST(Series, SendsBucketsOfManyAndCountsWhatIsNotFinite) {
   for (std::int64_t step = 0; step < 1000; ++step) {
     written.add({.step = step, .tensors = {scalar("loss", step == 500 ? NAN : static_cast<float>(step % 10))}});
   }
-  OpenRun run("r", "r", written.open());
+  OpenRun run("r", written.open());
   const Series series = ask(run, {.tensor = "loss", .buckets = 50});
   EXPECT_TRUE(series.points.empty());
   ASSERT_EQ(series.buckets.size(), 50U);

@@ -14,8 +14,6 @@
 namespace trainwarden::views {
 namespace {
 
-namespace fs = std::filesystem;
-
 // FNV-1a of 64 bits. Source: draft-eastlake-fnv.
 std::string digits_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037ULL;
@@ -23,18 +21,12 @@ std::string digits_of(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
-fs::path absolute_of(const fs::path& path) {
-  std::error_code ignored;
-  fs::path absolute = fs::absolute(path, ignored).lexically_normal();
-  return absolute.has_filename() ? absolute : absolute.parent_path();
-}
-
 // Looked for in the folders themselves, so that no text of whoever asks becomes a path.
 std::optional<RunOnShelf> find_black_box(const std::vector<RunOnShelf>& runs, std::string_view id) {
   for (const RunOnShelf& run : runs) {
-    for (const std::string& path : list_black_boxes(run.folder)) {
+    for (const std::string& path : list_black_boxes(run.location)) {
       const std::string name = black_box_run_name(run.name, path);
-      if (run_id_of(name) == id) return RunOnShelf{std::string(id), name, run.folder / path};
+      if (run_id_of(name) == id) return RunOnShelf{std::string(id), name, run.location.beneath(path)};
     }
   }
   return std::nullopt;
@@ -49,8 +41,8 @@ std::string tensor_id_of(std::string_view tensor_name) {
   return digits_of(tensor_name);
 }
 
-OpenRun::OpenRun(std::string name, fs::path folder, std::unique_ptr<Trial> trial)
-    : name_(std::move(name)), folder_(std::move(folder)), trial_(std::move(trial)) {
+OpenRun::OpenRun(std::string name, std::unique_ptr<Trial> trial)
+    : name_(std::move(name)), location_(TrialAccess::location(*trial)), trial_(std::move(trial)) {
   identity_ = TrialAccess::identity(*trial_);
   seen_step_ = trial_->last_complete_step();
   seen_unix_ns_ = trial_->last_unix_ns();
@@ -96,27 +88,27 @@ Result<std::string> OpenRun::Use::tensor_name(std::string_view id) const {
                                              printable(run_->name_), printable(id)));
 }
 
-Result<std::unique_ptr<Shelf>> Shelf::open(const fs::path& place, std::size_t most_open) {
+Result<std::unique_ptr<Shelf>> Shelf::open(const storage::Location& place, std::size_t most_open) {
   const bool one = is_run(place);
   if (!one) {
     const auto names = list_runs(place);
     if (!names.ok()) return names.status();
   }
-  return std::unique_ptr<Shelf>(new Shelf(absolute_of(place), one, most_open));
+  return std::unique_ptr<Shelf>(new Shelf(place.absolute(), one, most_open));
 }
 
-Shelf::Shelf(fs::path place, bool is_run, std::size_t most_open)
+Shelf::Shelf(storage::Location place, bool is_run, std::size_t most_open)
     : place_(std::move(place)), is_run_(is_run), most_open_(std::max<std::size_t>(most_open, 1)) {}
 
 Result<std::vector<RunOnShelf>> Shelf::list() const {
   if (is_run_) {
-    const std::string name = place_.filename().string();
+    const std::string name = place_.name();
     return std::vector<RunOnShelf>{{run_id_of(name), name, place_}};
   }
   const auto names = list_runs(place_);
   if (!names.ok()) return names.status();
   std::vector<RunOnShelf> runs;
-  for (const std::string& name : *names) runs.push_back({run_id_of(name), name, place_ / name});
+  for (const std::string& name : *names) runs.push_back({run_id_of(name), name, place_.child(name)});
   return runs;
 }
 
@@ -128,23 +120,23 @@ Result<RunOnShelf> Shelf::find(std::string_view id) const {
   }
   if (auto box = find_black_box(*runs, id)) return *std::move(box);
   return Status(Code::kNotFound, fmt::format("there is no run of id \"{}\" in {}; the list of runs tells the ids",
-                                             printable(id), place_.string()));
+                                             printable(id), place_.address()));
 }
 
 Result<std::shared_ptr<OpenRun>> Shelf::run(std::string_view id) {
   const std::lock_guard lock(mutex_);
   const auto kept = kept_.find(id);
-  if (kept != kept_.end() && kept->second.mark == mark_of(kept->second.run->folder())) {
+  if (kept != kept_.end() && kept->second.mark == mark_of(kept->second.run->location())) {
     kept->second.looked_at = ++looks_;
     return kept->second.run;
   }
   if (kept != kept_.end()) kept_.erase(kept);  // it is gone, or another one by now; who uses it keeps it
   const auto found = find(id);
   if (!found.ok()) return found.status();
-  const RunMark mark = mark_of(found->folder);  // first: what changes meanwhile is noticed at the next look
-  auto trial = Trial::open(found->folder);
+  const RunMark mark = mark_of(found->location);  // first: what changes meanwhile is noticed at the next look
+  auto trial = TrialAccess::open(found->location);
   if (!trial.ok()) return trial.status();
-  auto run = std::make_shared<OpenRun>(found->name, found->folder, *std::move(trial));
+  auto run = std::make_shared<OpenRun>(found->name, *std::move(trial));
   if (kept_.size() >= most_open_) close_oldest();
   kept_.emplace(found->id, Kept{run, mark, ++looks_});
   return run;

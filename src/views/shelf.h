@@ -11,6 +11,7 @@
 #include <typeindex>
 #include <vector>
 
+#include "storage/location.h"
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
 #include "views/run_mark.h"
@@ -25,10 +26,10 @@ std::string tensor_id_of(std::string_view tensor_name);
 // One run. A trial serves one thread at a time, so all looking happens in a Use.
 class OpenRun : public std::enable_shared_from_this<OpenRun> {
  public:
-  OpenRun(std::string name, std::filesystem::path folder, std::unique_ptr<Trial> trial);
+  OpenRun(std::string name, std::unique_ptr<Trial> trial);
 
   const std::string& name() const { return name_; }
-  const std::filesystem::path& folder() const { return folder_; }
+  const storage::Location& location() const { return location_; }
   // Tells it from every other run, also from one that is made later under its name. Empty while smdebug's has no step.
   const std::string& identity() const { return identity_; }
 
@@ -64,7 +65,7 @@ class OpenRun : public std::enable_shared_from_this<OpenRun> {
   Status refresh();
 
   const std::string name_;
-  const std::filesystem::path folder_;
+  const storage::Location location_;
   std::mutex mutex_;
   std::unique_ptr<Trial> trial_;
   std::uint64_t version_ = 1;
@@ -81,7 +82,7 @@ class OpenRun : public std::enable_shared_from_this<OpenRun> {
 struct RunOnShelf {
   std::string id;
   std::string name;
-  std::filesystem::path folder;
+  storage::Location location;
 };
 
 // May be used from any thread.
@@ -89,9 +90,9 @@ class Shelf {
  public:
   // `place` is a folder of runs, or one run. At most `most_open` runs are kept open; those not looked at for longest
   // are closed first. kNotFound.
-  static Result<std::unique_ptr<Shelf>> open(const std::filesystem::path& place, std::size_t most_open = 256);
+  static Result<std::unique_ptr<Shelf>> open(const storage::Location& place, std::size_t most_open = 256);
 
-  const std::filesystem::path& place() const { return place_; }
+  const storage::Location& place() const { return place_; }
   // The file that maps the attention of all runs here (views/attention); empty: each run's own. Set before others look.
   void set_attention_file(std::filesystem::path file) { attention_file_ = std::move(file); }
   const std::filesystem::path& attention_file() const { return attention_file_; }
@@ -114,14 +115,14 @@ class Shelf {
  private:
   struct Kept {
     std::shared_ptr<OpenRun> run;
-    RunMark mark;
+    RunMark mark = 0;
     std::uint64_t looked_at = 0;
   };
-  Shelf(std::filesystem::path place, bool is_run, std::size_t most_open);
+  Shelf(storage::Location place, bool is_run, std::size_t most_open);
   Result<RunOnShelf> find(std::string_view id) const;
   void close_oldest();
 
-  const std::filesystem::path place_;
+  const storage::Location place_;
   const bool is_run_;
   const std::size_t most_open_;
   std::filesystem::path attention_file_;

@@ -117,7 +117,7 @@ TEST_F(ShelfTest, SaysThatThereIsNoFolder) {
 TEST(OpenRunTest, CountsAVersionForEachNews) {
   TestRun written;
   written.add({.step = 0, .tensors = {kept("w", {1, 2})}});
-  OpenRun run("r", "r", written.open());
+  OpenRun run("r", written.open());
   const std::uint64_t first = run.use(0ms)->version();
   EXPECT_EQ(run.use(0ms)->version(), first);
   written.add({.step = 1, .tensors = {kept("w", {1, 2}), kept("late", {3})}});
@@ -130,7 +130,7 @@ TEST(OpenRunTest, CountsAVersionForEachNews) {
 TEST(OpenRunTest, RemembersOneObjectOfAType) {
   TestRun written;
   written.add({.step = 0, .tensors = {kept("w", {1})}});
-  OpenRun run("r", "r", written.open());
+  OpenRun run("r", written.open());
   run.use()->memory<std::vector<int>>().push_back(4);
   EXPECT_EQ(run.use()->memory<std::vector<int>>(), std::vector<int>{4});
 }

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 class TensorListTest : public testing::Test {
  protected:
   const ListedTensor& listed(const std::string& name) {
-    if (!run_) run_ = std::make_unique<OpenRun>("r", "r", written_.open());
+    if (!run_) run_ = std::make_unique<OpenRun>("r", written_.open());
     use_.reset();  // the lock, that the next one takes
     use_.emplace(*run_->use(0ms));
     list_ = *tensor_list(*use_);

@@ -19,7 +19,7 @@ class TensorNumbersTest : public testing::Test {
  protected:
   OpenRun::Use& use() {
     use_.reset();
-    if (!run_) run_ = std::make_unique<OpenRun>("r", "r", written_.open());
+    if (!run_) run_ = std::make_unique<OpenRun>("r", written_.open());
     use_.emplace(*run_->use(0ms));
     return *use_;
   }

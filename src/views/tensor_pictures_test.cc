@@ -17,7 +17,7 @@ class PicturesTest : public testing::Test {
  protected:
   Result<Pictures> pictures(const PictureChoice& choice) {
     use_.reset();
-    if (!run_) run_ = std::make_unique<OpenRun>("r", "r", written_.open());
+    if (!run_) run_ = std::make_unique<OpenRun>("r", written_.open());
     use_.emplace(*run_->use(0ms));
     return tensor_pictures(*use_, "w", choice);
   }

@@ -1,6 +1,5 @@
 #include "watch/context_of_run.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "store/run_folder.h"
@@ -8,16 +7,19 @@
 
 namespace trainwarden::watch {
 
-actions::RunContext context_of_run(const Trial& trial, storage::Storage& storage,
+actions::RunContext context_of_run(const Trial& trial,
                                    std::function<Result<actions::RunAnswer>(std::string_view)> answer_to) {
-  actions::RunContext context{.name = std::filesystem::absolute(trial.path()).lexically_normal().filename().string(),
-                              .path = trial.path(),
-                              .storage = &storage,
+  const storage::Location& location = TrialAccess::location(trial);
+  actions::RunContext context{.name = location.name(),
+                              .path = location.path(),
+                              .storage = &location.storage(),
                               .clock = &system_clock(),
                               .answer_to = std::move(answer_to)};
   if (!TrialAccess::check_writable(trial, "a request").ok()) return context;  // nothing is asked of such runs
   context.run_id = TrialAccess::identity(trial);
-  context.still_there = [&storage, run = TrialAccess::run_info(trial)] { return store::check_same_run(storage, run); };
+  context.still_there = [storage = context.storage, run = TrialAccess::run_info(trial)] {
+    return store::check_same_run(*storage, run);
+  };
   return context;
 }
 

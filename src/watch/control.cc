@@ -1,4 +1,4 @@
-#include "trainwarden/control.h"
+#include "watch/control.h"
 
 #include <algorithm>
 #include <string_view>
@@ -84,13 +84,13 @@ actions::StopOptions stop_options_of(const StopRequestOptions& options) {
   return made;
 }
 
-Result<StopAnswer> stop(const std::filesystem::path& run_dir, const StopRequestOptions& options) {
+Result<StopAnswer> stop(const storage::Location& location, const StopRequestOptions& options) {
   if (!options.wait && options.then != StopRequestOptions::Then::kNothing) {
     return Status(Code::kInvalidArgument,
                   "who does not wait cannot see whether the training has to be signalled: "
                   "leave `then` at nothing, or wait");
   }
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto listener, RunListener::open(run_dir, "a request to stop", options.idle));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto listener, RunListener::open(location, "a request to stop", options.idle));
   const actions::RunContext run = listener->context();
   TRAINWARDEN_RETURN_IF_ERROR(check_run(options.run_id, run));
   StopAnswer answer;
@@ -120,8 +120,8 @@ Result<StopAnswer> stop(const std::filesystem::path& run_dir, const StopRequestO
   return answer;
 }
 
-Result<SaveAnswer> save(const std::filesystem::path& run_dir, const SaveRequestOptions& options) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto listener, RunListener::open(run_dir, "a request to save", options.idle));
+Result<SaveAnswer> save(const storage::Location& location, const SaveRequestOptions& options) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto listener, RunListener::open(location, "a request to save", options.idle));
   const actions::RunContext run = listener->context();
   TRAINWARDEN_RETURN_IF_ERROR(check_run(options.run_id, run));
   SaveAnswer answer;
@@ -142,12 +142,20 @@ Result<SaveAnswer> save(const std::filesystem::path& run_dir, const SaveRequestO
 
 }  // namespace
 
+Result<StopAnswer> watch::stop_run(const storage::Location& run, const StopRequestOptions& options) {
+  return store::no_throw([&] { return stop(run, options); });
+}
+
+Result<SaveAnswer> watch::save_run(const storage::Location& run, const SaveRequestOptions& options) {
+  return store::no_throw([&] { return save(run, options); });
+}
+
 Result<StopAnswer> request_stop(const std::filesystem::path& run_dir, const StopRequestOptions& options) {
-  return store::no_throw([&] { return stop(run_dir, options); });
+  return watch::stop_run(run_dir, options);
 }
 
 Result<SaveAnswer> request_save(const std::filesystem::path& run_dir, const SaveRequestOptions& options) {
-  return store::no_throw([&] { return save(run_dir, options); });
+  return watch::save_run(run_dir, options);
 }
 
 }  // namespace trainwarden

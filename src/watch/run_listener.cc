@@ -3,15 +3,14 @@
 #include <utility>
 
 #include "events/description.h"
-#include "storage/local_storage.h"
 #include "trial/trial_access.h"
 #include "watch/context_of_run.h"
 
 namespace trainwarden::watch {
 
-Result<std::unique_ptr<RunListener>> RunListener::open(const std::filesystem::path& run_dir, std::string_view wanted,
+Result<std::unique_ptr<RunListener>> RunListener::open(const storage::Location& run, std::string_view wanted,
                                                        std::function<void()> idle) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<Trial> trial, Trial::open(run_dir));
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<Trial> trial, TrialAccess::open(run));
   TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(*trial, wanted));
   return std::unique_ptr<RunListener>(new RunListener(std::move(trial), std::move(idle)));
 }
@@ -19,9 +18,8 @@ Result<std::unique_ptr<RunListener>> RunListener::open(const std::filesystem::pa
 RunListener::RunListener(std::unique_ptr<Trial> trial, std::function<void()> idle)
     : trial_(std::move(trial)),
       idle_(std::move(idle)),
-      storage_(storage::open_local_storage(trial_->path())),
       ledger_(events::Ledger::in_memory(system_clock(), TrialAccess::run_info(*trial_))),
-      recorder_(*trial_, *storage_, *ledger_) {}
+      recorder_(*trial_, TrialAccess::location(*trial_).storage(), *ledger_) {}
 
 Result<actions::RunAnswer> RunListener::answer_to(std::string_view request_path) {
   if (idle_) idle_();
@@ -37,7 +35,7 @@ Result<std::string> RunListener::status() const {
 }
 
 actions::RunContext RunListener::context() {
-  return context_of_run(*trial_, *storage_, [this](std::string_view request_path) { return answer_to(request_path); });
+  return context_of_run(*trial_, [this](std::string_view request_path) { return answer_to(request_path); });
 }
 
 }  // namespace trainwarden::watch

@@ -1,7 +1,6 @@
 // RunListener: hears what a training answers, without keeping the run's ledger.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,7 +9,7 @@
 #include "actions/run_context.h"
 #include "events/ledger.h"
 #include "events/recorder.h"
-#include "storage/storage.h"
+#include "storage/location.h"
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
 
@@ -21,7 +20,7 @@ class RunListener {
  public:
   // `wanted` is for the message when requests are of no use there: "a request to stop". `idle` is called at each look;
   // it may be null. kNotFound when there is no run, kFailedPrecondition when another recorder wrote it.
-  static Result<std::unique_ptr<RunListener>> open(const std::filesystem::path& run_dir, std::string_view wanted,
+  static Result<std::unique_ptr<RunListener>> open(const storage::Location& run, std::string_view wanted,
                                                    std::function<void()> idle);
 
   // To the request in this file, as of now.
@@ -36,7 +35,6 @@ class RunListener {
 
   const std::unique_ptr<Trial> trial_;
   const std::function<void()> idle_;
-  const std::unique_ptr<storage::Storage> storage_;
   const std::unique_ptr<events::Ledger> ledger_;  // in memory: the true one may be another's
   events::Recorder recorder_;
 };

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "storage/local_storage.h"
 #include "trial/trial_access.h"
 #include "watch/context_of_run.h"
 
@@ -15,20 +14,16 @@ namespace {
 
 constexpr std::chrono::milliseconds kSettleInterval{5};
 
-std::string name_of(const std::filesystem::path& run) {
-  return std::filesystem::absolute(run).lexically_normal().filename().string();
-}
-
 }  // namespace
 
 class RunWatch::Impl {
  public:
   Impl(Trial& trial, RunWatchOptions options)
-      : trial_(trial), options_(std::move(options)), storage_(storage::open_local_storage(trial.path())) {}
+      : trial_(trial), options_(std::move(options)), storage_(TrialAccess::location(trial).storage()) {}
 
   Status start(std::vector<rules::EngineRule> rules) {
     open_ledger();
-    recorder_ = std::make_unique<events::Recorder>(trial_, *storage_, *ledger_);
+    recorder_ = std::make_unique<events::Recorder>(trial_, storage_, *ledger_);
     if (options_.own_program) recorder_->await_program_end();
     std::vector<delivery::Subscription> subscriptions;
     if (options_.subscribe) {
@@ -80,7 +75,7 @@ class RunWatch::Impl {
   void open_ledger() {
     const store::RunInfo& run = TrialAccess::run_info(trial_);
     if (options_.write_journal && TrialAccess::check_writable(trial_, "a ledger of events").ok()) {
-      auto ledger = events::Ledger::open(*storage_, system_clock(), run);
+      auto ledger = events::Ledger::open(storage_, system_clock(), run);
       if (ledger.ok()) {
         ledger_ = *std::move(ledger);
         return;
@@ -94,7 +89,7 @@ class RunWatch::Impl {
   }
 
   void see_keeper(const store::RunInfo& run) {
-    auto ledger = events::read_ledger(*storage_, run);
+    auto ledger = events::read_ledger(storage_, run);
     if (ledger.ok()) keepers_ = std::move(ledger->subscribed);
   }
 
@@ -106,13 +101,13 @@ class RunWatch::Impl {
   }
 
   actions::RunContext run_context() {
-    return context_of_run(trial_, *storage_,
+    return context_of_run(trial_,
                           [recorder = recorder_.get()](std::string_view path) { return recorder->answer_to(path); });
   }
 
   delivery::CourierOptions courier_options() const {
     delivery::CourierOptions options;
-    options.run_name = name_of(trial_.path());
+    options.run_name = TrialAccess::location(trial_).name();
     options.run = trial_.path();
     options.run_id = TrialAccess::identity(trial_);
     options.on_delivery = options_.on_delivery;
@@ -122,7 +117,7 @@ class RunWatch::Impl {
   rules::EngineOptions engine_options(bool judges) {
     rules::EngineOptions options;
     options.keep_going = options_.keep_going;
-    options.journal_storage = judges && options_.write_journal ? storage_.get() : nullptr;
+    options.journal_storage = judges && options_.write_journal ? &storage_ : nullptr;
     options.mute = options_.mute;
     options.on_unwritten = [this](const std::string& json) { recorder_->take_unwritten(json); };
     return options;
@@ -130,7 +125,7 @@ class RunWatch::Impl {
 
   Trial& trial_;
   const RunWatchOptions options_;
-  const std::unique_ptr<storage::Storage> storage_;
+  storage::Storage& storage_;
   std::string note_;
   std::unique_ptr<events::Ledger> ledger_;
   std::unique_ptr<events::Recorder> recorder_;

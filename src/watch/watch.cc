@@ -163,7 +163,7 @@ std::vector<WatchVerdict> Watch::first_fired() const {
 Result<std::vector<RuleJobSummary>> rule_job_summary(const std::filesystem::path& run_dir) {
   return store::no_throw([&]() -> Result<std::vector<RuleJobSummary>> {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run_dir));  // says well what is wrong with a folder
-    TRAINWARDEN_ASSIGN_OR_RETURN(auto summaries, rules::summarize_rules(trial->path()));
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto summaries, rules::summarize_rules(TrialAccess::location(*trial)));
     std::vector<RuleJobSummary> list;
     for (rules::RuleSummary& summary : summaries) {
       list.push_back({std::move(summary.configuration_name), std::move(summary.job_arn),

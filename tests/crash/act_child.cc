@@ -113,11 +113,11 @@ class KillingMoment {
 Status run_parts(const ActScene& scene, const std::string& point, int count) {
   const auto storage = crash::create_crashing_storage(storage::open_local_storage(scene.run()), point, count);
   KillingMoment moment(point, count);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(scene.run()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, TrialAccess::open({storage, scene.run().string()}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto ledger,
                                events::Ledger::open(*storage, system_clock(), TrialAccess::run_info(*trial)));
   events::Recorder recorder(*trial, *storage, *ledger);
-  const actions::RunContext run = watch::context_of_run(*trial, *storage, {});
+  const actions::RunContext run = watch::context_of_run(*trial, {});
   TRAINWARDEN_ASSIGN_OR_RETURN(auto subscriptions,
                                make_subscriptions(scene, run, [&](std::string_view reached) { moment.pass(reached); }));
   delivery::Courier courier(*ledger, std::move(subscriptions),

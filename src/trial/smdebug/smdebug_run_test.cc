@@ -343,7 +343,7 @@ TEST(SmdebugRun, WhatTheStorageRefusedIsReadAtTheNextRefresh) {
 }
 
 TEST(SmdebugRun, FoldersWithLittleInThem) {
-  EXPECT_EQ(TrialAccess::open(storage::create_memory_storage()).status().code(), Code::kNotFound);
+  EXPECT_EQ(TrialAccess::open(std::shared_ptr(storage::create_memory_storage())).status().code(), Code::kNotFound);
   SmdebugTestRun only_manifest;
   EXPECT_TRUE(only_manifest.open()->steps().empty());
   EXPECT_EQ(only_manifest.open()->workers(), Names{"worker_0"});

@@ -98,7 +98,7 @@ void SmdebugTestRun::copy_to(const std::filesystem::path& folder) const {
 }
 
 std::unique_ptr<Trial> SmdebugTestRun::open(const TrialOptions& options) const {
-  auto trial = TrialAccess::open(storage_, "memory", options);
+  auto trial = TrialAccess::open({storage_, "memory"}, options);
   if (!trial.ok()) throw std::runtime_error(trial.status().to_string());
   return *std::move(trial);
 }

@@ -59,7 +59,7 @@ inline TestTensor tokens(std::string name, const Shape& shape) {
 }
 
 inline RunAttention look_into(const TestRun& run) {
-  return {std::make_shared<OpenRun>("run", "memory", run.open()), {}};
+  return {std::make_shared<OpenRun>("run", run.open()), {}};
 }
 
 }  // namespace trainwarden::views::attention

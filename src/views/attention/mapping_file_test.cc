@@ -133,7 +133,7 @@ TEST(RunAttentionFile, LiesInTheRunsFolderOrWhereTheUserSays) {
   run.add(step_with({numbers("l.0.query", {1, 4, 8}, 1), numbers("l.0.key", {1, 4, 8}, 2)}));
   run.end();
   const RunOnDisk on_disk(run, "mapped");
-  const auto open = std::make_shared<OpenRun>("mapped", on_disk.folder(), *Trial::open(on_disk.folder()));
+  const auto open = std::make_shared<OpenRun>("mapped", *Trial::open(on_disk.folder()));
   const RunAttention attention(open, {});
   EXPECT_EQ((*attention.map())->layers.at(0).heads, 0);
   std::ofstream(on_disk.folder() / kMappingFile) << "heads = 2";

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "base/toml_document.h"
 #include "views/attention/attention_caches.h"
 #include "views/attention/guess.h"
 #include "views/attention/mapping_file.h"
@@ -38,31 +39,36 @@ std::vector<std::int64_t> steps_of_layer(const Trial& trial, const LayerMap& lay
   return any;
 }
 
-// What tells whether a file is still the one that was read.
+// What tells whether a mapping file is still the one that was read.
 struct FileStamp {
-  fs::path file;  // empty: there is none
-  fs::file_time_type written{};
-  std::uintmax_t bytes = 0;
+  enum class Source { kNone, kRun, kUser };
+  Source source = Source::kNone;
+  std::int64_t changed = 0;
+  std::uint64_t bytes = 0;
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
+// Of the file in the run.
+FileStamp stamp_in(const storage::Storage& run) {
+  const auto info = run.info(kMappingFile);
+  if (!info.ok() || info->kind != storage::FileInfo::Kind::kFile) return {};
+  return {FileStamp::Source::kRun, info->changed_unix_ns, info->bytes};
+}
+
+// Of one that the user asked for: it is read even if it is not there, as reading says so.
 FileStamp stamp_of(const fs::path& file) {
+  FileStamp stamp{.source = FileStamp::Source::kUser};
   std::error_code error;
-  FileStamp stamp{file, fs::last_write_time(file, error)};
-  if (!error) stamp.bytes = fs::file_size(file, error);
-  return error ? FileStamp{} : stamp;
+  const fs::file_time_type written = fs::last_write_time(file, error);
+  if (error) return stamp;
+  stamp.changed = written.time_since_epoch().count();
+  stamp.bytes = fs::file_size(file, error);
+  return stamp;
 }
 
-// Of the file in the run's folder. A link is none: it would lead out of the run.
-FileStamp stamp_in_run(const fs::path& file) {
-  std::error_code ignored;
-  return fs::is_symlink(fs::symlink_status(file, ignored)) ? FileStamp{} : stamp_of(file);
-}
-
-Result<AttentionMap> make_map(Trial& trial, const fs::path& file) {
-  if (file.empty()) return guess_map(trial);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const MappingFile mapping, read_mapping_file(file));
-  return map_by_file(trial, mapping);
+Result<MappingFile> read_mapping_of(const storage::Location& run) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string text, run.storage().read(kMappingFile, kMaxTomlBytes));
+  return parse_mapping(text, run.path() / kMappingFile);
 }
 
 }  // namespace
@@ -82,23 +88,28 @@ RunAttention::RunAttention(std::shared_ptr<OpenRun> run, fs::path file)
 
 Result<std::shared_ptr<const AttentionMap>> RunAttention::map_in(const OpenRun::Use& use) const {
   auto& memory = use.memory<Memory>();
-  FileStamp stamp = file_.empty() ? stamp_in_run(run_->folder() / kMappingFile) : stamp_of(file_);
-  // A file that was asked for is read even if it is not there: reading says so.
-  if (!file_.empty()) stamp.file = file_;
+  const FileStamp stamp = file_.empty() ? stamp_in(run_->location().storage()) : stamp_of(file_);
   const bool same_file = memory.stamp == stamp;
   if (memory.map != nullptr && same_file && memory.map_version == use.version()) return memory.map;
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto names, use.trial().tensor_names());
   // Tensors come with the first steps; once the map has layers, only new names can change it.
   if (memory.map == nullptr || !same_file || memory.names != names.size() || memory.map->layers.empty()) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(AttentionMap map, make_map(use.trial(), stamp.file));
+    TRAINWARDEN_ASSIGN_OR_RETURN(AttentionMap map, make_map(use.trial(), stamp.source == FileStamp::Source::kRun));
     memory.map = std::make_shared<const AttentionMap>(std::move(map));
-    memory.stamp = std::move(stamp);
+    memory.stamp = stamp;
     memory.names = names.size();
     memory.steps_version = 0;
     memory.caches = std::make_shared<AttentionCaches>();
   }
   memory.map_version = use.version();
   return memory.map;
+}
+
+Result<AttentionMap> RunAttention::make_map(Trial& trial, bool run_has_file) const {
+  if (file_.empty() && !run_has_file) return guess_map(trial);
+  auto mapping = file_.empty() ? read_mapping_of(run_->location()) : read_mapping_file(file_);
+  if (!mapping.ok()) return mapping.status();
+  return map_by_file(trial, *mapping);
 }
 
 Result<const std::vector<std::int64_t>*> RunAttention::steps_in(const OpenRun::Use& use) const {

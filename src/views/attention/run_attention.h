@@ -60,6 +60,7 @@ class RunAttention {
  private:
   struct Memory;
   Result<std::shared_ptr<const AttentionMap>> map_in(const OpenRun::Use& use) const;
+  Result<AttentionMap> make_map(Trial& trial, bool run_has_file) const;
   Result<const std::vector<std::int64_t>*> steps_in(const OpenRun::Use& use) const;
   Result<SharedValue> read_value(const std::string& tensor, std::int64_t step) const;
   Result<TokenLabels> labels(bool of_keys, std::int64_t step, std::int64_t item, std::int64_t items,

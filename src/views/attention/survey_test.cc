@@ -74,7 +74,7 @@ TEST(MeasureSteps, MeasuresAllWithTimeAndAPartWithout) {
     run.add(
         {.step = step, .tensors = {weights("l.attn", {1, 2, 3, 3}, static_cast<int>(step)), tokens("tokens", {1, 3})}});
   }
-  const auto open = std::make_shared<OpenRun>("run", "memory", run.open());
+  const auto open = std::make_shared<OpenRun>("run", run.open());
   const RunAttention attention(open, {});
   const auto hasty = measure_steps(attention, 0, 0ms);
   ASSERT_TRUE(hasty.ok()) << hasty.status().to_string();
