@@ -39,6 +39,13 @@ struct Metric {
   friend bool operator==(const Metric&, const Metric&) = default;
 };
 
+// A metric as one worker of the run has sampled it.
+struct SampledMetric {
+  Metric metric;
+  std::string worker;  // "rank-00000"
+  friend bool operator==(const SampledMetric&, const SampledMetric&) = default;
+};
+
 struct Sample {
   std::int64_t unix_ns = 0;
   double value = 0;

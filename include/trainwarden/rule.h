@@ -1,8 +1,8 @@
-// Rule: judges a training step by step.
+// Rule: judges a training step by step, or over windows of time, or both.
 //
-// A rule is a pure function of a window of steps and of its own bounded state. It answers in one of five ways; silence
-// is never an answer. It says what it needs, so that the hook captures just that. It runs in one thread, beside the
-// training, inside it, or later over a recorded run, and must not keep references to what it is shown.
+// A rule is a pure function of what its window shows and of its own bounded state. It answers in one of five ways;
+// silence is never an answer. It says what it needs, so that the hook captures just that. It runs in one thread, beside
+// the training, inside it, or later over a recorded run, and must not keep references to what it is shown.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include "trainwarden/collection.h"
 #include "trainwarden/dtype.h"
 #include "trainwarden/export.h"
+#include "trainwarden/metric.h"
 #include "trainwarden/mode.h"
 #include "trainwarden/reduction.h"
 #include "trainwarden/statistics.h"
@@ -27,11 +28,11 @@
 
 namespace trainwarden {
 
-// The answer for one step.
+// The answer for one step or window of time.
 enum class Outcome : std::uint8_t {
   kOk,                // judged, nothing wrong
   kFired,             // the condition is met
-  kNotApplicable,     // nothing of what the rule judges was captured at this step
+  kNotApplicable,     // nothing of what the rule judges was captured there
   kInsufficientData,  // something was captured, but not enough yet (too few steps)
   kError,             // the rule failed
 };
@@ -48,6 +49,9 @@ struct Evidence {
   double value = 0;
   double threshold = 0;
   std::int64_t global_step = 0;
+  // Of a sample, in place of tensor and step.
+  std::string metric{};
+  std::int64_t unix_ns = 0;
 };
 
 struct Verdict {
@@ -136,12 +140,37 @@ class TRAINWARDEN_API StepWindow {
   virtual Trial* trial() const { return nullptr; }
 };
 
-// Nothing new has come from a run that has not ended.
-struct Silence {
+// Which metrics a rule looks at: those of the sources in whose name any pattern is found.
+struct MetricSelection {
+  std::vector<std::string> patterns;    // PCRE2; none: no metric at all
+  std::vector<MetricSource> sources{};  // none: of any
+};
+
+// When a rule is asked about time, and what it wants to see then.
+struct TimeSchedule {
+  // With metrics it judges their samples, beside the training or later, with the same answers. Without any it judges
+  // only that time passes: it is asked by the clock, beside a training that goes on, and what it finds is told as a
+  // verdict on the last step.
+  MetricSelection metrics{};
+  std::int64_t window_ns = 0;   // how far back it looks; up to 366 days
+  std::int64_t cadence_ns = 0;  // a window ends at each multiple of it, in Unix time
+};
+
+// The samples of one metric in a window.
+struct MetricSeries {
+  Metric metric;
+  std::string worker;               // "rank-00000"
+  std::span<const Sample> samples;  // by rising time, one at least
+};
+
+// A stretch of time of a run. Valid during evaluate_time() only.
+struct TimeWindow {
   Trial& trial;
-  std::int64_t last_step = -1;    // global; -1 before the first
-  std::int64_t last_unix_ns = 0;  // when it was ended; before the first step, when the run was created
-  std::int64_t now_unix_ns = 0;
+  std::int64_t from_unix_ns = 0;
+  std::int64_t to_unix_ns = 0;             // the first moment that is not in it any more; without metrics: now
+  std::int64_t last_step = -1;             // global, of those that were complete before its end; -1: none
+  std::int64_t last_step_unix_ns = 0;      // when that was ended; before the first step, when the run was created
+  std::span<const MetricSeries> series{};  // what has samples in it, by name, source, instance and worker
 };
 
 class TRAINWARDEN_API Rule {
@@ -154,11 +183,28 @@ class TRAINWARDEN_API Rule {
   // built in says its patterns. Asked once.
   virtual std::vector<Collection> needs() const { return {}; }
 
-  // Called now and then while a live run says nothing, beside the training only. A verdict that fired, or none.
-  virtual std::optional<Verdict> on_silence(const Silence& silence) {
-    static_cast<void>(silence);
-    return std::nullopt;
+  // Windows of time that it judges beside the steps; none: it judges steps only. Asked once.
+  virtual std::optional<TimeSchedule> schedule() const { return std::nullopt; }
+  // Judges the window. Called for one after the other in the order of time, for each in which any of its metrics was
+  // sampled.
+  virtual Verdict evaluate_time(const TimeWindow& window) {
+    static_cast<void>(window);
+    return Verdict::not_applicable("the rule judges no time");
   }
+  // False for a rule that judges time alone.
+  virtual bool judges_steps() const { return true; }
+};
+
+// A rule that judges time alone.
+class TRAINWARDEN_API TimeRule : public Rule {
+ public:
+  Verdict evaluate(const StepWindow& window) final {
+    static_cast<void>(window);
+    return Verdict::not_applicable("the rule judges time, not steps");
+  }
+  bool judges_steps() const final { return false; }
+  std::optional<TimeSchedule> schedule() const override = 0;
+  Verdict evaluate_time(const TimeWindow& window) override = 0;
 };
 
 using RuleParameters = std::map<std::string, std::string>;  // values are text, as they come from the command line
@@ -185,7 +231,7 @@ TRAINWARDEN_API Result<std::unique_ptr<Rule>> create_rule(const RuleSpec& spec);
 enum class RuleStatus : std::uint8_t {
   kInProgress,
   kIssuesFound,
-  kNoIssuesFound,  // judged at least one step, and found nothing
+  kNoIssuesFound,  // judged at least one step or window of time, and found nothing
   kStopping,       // the engine is being stopped before the run has ended
   kStopped,        // it was
   kError,

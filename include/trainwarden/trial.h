@@ -21,6 +21,7 @@
 
 #include "trainwarden/collection.h"
 #include "trainwarden/export.h"
+#include "trainwarden/metric.h"
 #include "trainwarden/mode.h"
 #include "trainwarden/reduction.h"
 #include "trainwarden/run_loss.h"
@@ -166,6 +167,12 @@ class TRAINWARDEN_API Trial {
   Result<Shape> shape(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
                       std::string_view worker = {});
   std::vector<std::string> workers_of(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal) const;
+
+  // What was sampled over time, beside the steps. By name, source, instance and worker.
+  std::vector<SampledMetric> metrics() const;
+  // Those in [from_unix_ns, to_unix_ns), by rising time; damaged ones are among the losses. kNotFound when the run has
+  // no such metric.
+  Result<std::vector<Sample>> samples(const SampledMetric& metric, std::int64_t from_unix_ns, std::int64_t to_unix_ns);
 
  private:
   class Impl;

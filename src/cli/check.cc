@@ -42,7 +42,7 @@ std::string fired_text(const RuleReport& report) {
   std::string text;
   for (const rules::VerdictRecord& verdict : report.fired) {
     if (!verdict.alarms()) continue;
-    text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", verdict.rule_id, rules::step_text(verdict.place));
+    text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", verdict.rule_id, rules::place_text(verdict.place));
   }
   return text;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/rfc3339.h"
 #include "base/text.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
@@ -40,7 +41,7 @@ void print_statuses(std::FILE* stream, const std::vector<rules::RuleStatusRecord
 std::string fired_text(const rules::VerdictRecord& verdict) {
   const bool note = verdict.verdict.severity == Severity::kInfo;
   std::string text = fmt::format("{} {} {}", printable(verdict.rule_id), note ? "notes at" : "fired at",
-                                 rules::step_text(verdict.place));
+                                 rules::place_text(verdict.place));
   if (verdict.verdict.confidence < 1) text += fmt::format(", {:.0f} % sure", 100 * verdict.verdict.confidence);
   if (!verdict.consequence_of.empty())
     text += fmt::format(", which follows from {}", printable(verdict.consequence_of));
@@ -48,15 +49,29 @@ std::string fired_text(const rules::VerdictRecord& verdict) {
   return text;
 }
 
+namespace {
+
+// "14:03:20"
+std::string time_of_day(std::int64_t unix_ns) {
+  return format_rfc3339(unix_ns, 0).substr(std::string_view("2026-11-21T").size(), std::string_view("14:03:20").size());
+}
+
+}  // namespace
+
 void print_verdict(std::FILE* stream, const rules::VerdictRecord& verdict) {
   emit(stream, "{}\n", fired_text(verdict));
   emit(stream, "  {}\n", verdict.verdict.message);
   if (!verdict.verdict.advice.empty()) emit(stream, "  {}\n", verdict.verdict.advice);
-  Table table(
-      {{"  TENSOR"}, {"QUANTITY"}, {"VALUE", Align::kRight}, {"LIMIT", Align::kRight}, {"STEP", Align::kRight}});
+  const bool of_time = verdict.place.is_time();
+  Table table({{of_time ? "  METRIC" : "  TENSOR"},
+               {"QUANTITY"},
+               {"VALUE", Align::kRight},
+               {"LIMIT", Align::kRight},
+               {of_time ? "TIME (UTC)" : "STEP", Align::kRight}});
   for (const Evidence& evidence : verdict.verdict.evidence) {
-    table.add_row({"  " + evidence.tensor, evidence.quantity, format_number(evidence.value),
-                   format_number(evidence.threshold), std::to_string(evidence.global_step)});
+    table.add_row({"  " + (evidence.tensor.empty() ? evidence.metric : evidence.tensor), evidence.quantity,
+                   format_number(evidence.value), format_number(evidence.threshold),
+                   evidence.unix_ns == 0 ? std::to_string(evidence.global_step) : time_of_day(evidence.unix_ns)});
   }
   if (!table.empty()) emit(stream, "{}", Lines{table.to_string()});
   if (!verdict.muted) emit(stream, "  To hear of it no more: --mute '{}'\n", verdict.mute_key());

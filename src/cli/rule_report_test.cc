@@ -52,6 +52,25 @@ TEST(RuleReport, NamesFromARunCannotDriveTheTerminal) {
   EXPECT_NE(text.find("VanishingGradient fired at step 120 (train 100)\n  it vanished\n"), std::string::npos) << text;
 }
 
+TEST(RuleReport, AVerdictOnTimeHasItsTime) {
+  rules::VerdictRecord verdict = fired_verdict();
+  verdict.place = {120, Mode::kTrain, 100, 1'700'000'002'000'000'000, 1'700'000'003'000'000'000};
+  verdict.verdict.evidence = {{.quantity = "mean",
+                               .value = 90,
+                               .threshold = 80,
+                               .global_step = 120,
+                               .metric = "temperature",
+                               .unix_ns = 1'700'000'002'900'000'000}};
+  const std::string text = printed(verdict);
+  EXPECT_NE(text.find("VanishingGradient fired at 2023-11-14 22:13:23 UTC (after step 120 (train 100))"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("METRIC"), std::string::npos) << text;
+  EXPECT_NE(text.find("temperature"), std::string::npos) << text;
+  EXPECT_NE(text.find("22:13:22"), std::string::npos) << text;
+  EXPECT_NE(text.find("--mute 'VanishingGradient:temperature'"), std::string::npos) << text;
+}
+
 TEST(RuleReport, JsonHasRulesAndVerdicts) {
   const Json json = json_of(RuleReport{{status_of(RuleStatus::kIssuesFound)}, {fired_verdict()}});
   EXPECT_EQ(json.at("rules").at(0).at("status"), "IssuesFound");

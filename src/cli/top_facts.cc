@@ -83,7 +83,7 @@ RuleLine line_of(const rules::RuleHistory& rule) {
   RuleLine line{rule.status.rule_id, rule.status.status, rule.status.details};
   if (!rule.verdicts.empty()) {
     const rules::VerdictRecord& newest = rule.verdicts.back();
-    line.words = fmt::format("{}: {}", rules::step_text(newest.place), newest.verdict.message);
+    line.words = fmt::format("{}: {}", rules::place_text(newest.place), newest.verdict.message);
   }
   return line;
 }
@@ -129,7 +129,7 @@ void TopGatherer::gather_progress() {
   facts_.created_unix_ns = trial_->created_unix_ns();
   facts_.last_unix_ns = trial_->last_unix_ns();
   facts_.running = trial_->state() == RunState::kRunning;
-  facts_.place = step < 0 ? "no step yet" : rules::step_text(rules::place_of(*trial_, step));
+  facts_.place = step < 0 ? "no step yet" : rules::place_text(rules::place_of(*trial_, step));
   const std::vector<std::int64_t> steps = trial_->steps(counted_mode(*trial_));
   facts_.done_steps = steps.empty() ? 0 : steps.back() + 1;
   recent_.emplace_back(facts_.done_steps, now_ns);

@@ -38,7 +38,7 @@ std::string rules_text(const std::vector<rules::RuleStatusRecord>& statuses) {
 
 std::string progress_text(Trial& trial, const std::vector<rules::RuleStatusRecord>& statuses, double steps_per_second) {
   const std::int64_t step = trial.last_complete_step();
-  std::string text = rules::step_text(rules::place_of(trial, step));
+  std::string text = rules::place_text(rules::place_of(trial, step));
   if (steps_per_second > 0) text += fmt::format("  {:.1f} steps/s", steps_per_second);
   if (const auto loss = views::last_loss(trial)) text += fmt::format("  loss {}", format_number(loss->value));
   return text + "  rules: " + rules_text(statuses);
@@ -83,7 +83,7 @@ WatchView::WatchView(std::FILE* stream, Chatter chatter)
 void WatchView::on_verdict(const rules::VerdictRecord& verdict) {
   const bool failed = verdict.verdict.outcome == Outcome::kError;
   const std::string what =
-      failed ? fmt::format("{} failed at {}", printable(verdict.rule_id), rules::step_text(verdict.place))
+      failed ? fmt::format("{} failed at {}", printable(verdict.rule_id), rules::place_text(verdict.place))
              : fired_text(verdict);
   line_.print(fmt::format("{}: {}", what, printable(verdict.verdict.message)));
 }

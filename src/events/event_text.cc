@@ -65,7 +65,7 @@ void tell_rule_change(const RunView& view, const rules::RuleStatusRecord& status
 }
 
 void tell_alert(const RunView& view, const rules::VerdictRecord& verdict, Event& event) {
-  event.headline = fmt::format("{} fired at {}", verdict.rule_id, rules::step_text(verdict.place));
+  event.headline = fmt::format("{} fired at {}", verdict.rule_id, rules::place_text(verdict.place));
   event.text = verdict.verdict.message;
   if (!verdict.verdict.advice.empty()) event.text += fmt::format("\nWhat to try: {}", verdict.verdict.advice);
   event.text += "\n" + standing_text(view);

@@ -45,6 +45,13 @@ std::string key_of(std::string_view subject, std::string_view rest) {
   return fmt::format("{}-{}", key, rest);
 }
 
+// "120" of a verdict on a step, "t1700000003000" of one on a window of time: its end in milliseconds.
+std::string place_key(const rules::StepPlace& place) {
+  constexpr std::int64_t kMillisecondNs = 1'000'000;
+  if (!place.is_time()) return std::to_string(place.global_step);
+  return fmt::format("t{}", place.to_unix_ns / kMillisecondNs);
+}
+
 bool is_issue(const rules::VerdictRecord& record) {
   return record.verdict.outcome == Outcome::kFired && record.verdict.severity != Severity::kInfo;
 }
@@ -114,7 +121,7 @@ class Recorder::Impl {
   }
 
  private:
-  using AlertId = std::tuple<std::string, RuleParameters, std::int64_t>;
+  using AlertId = std::tuple<std::string, RuleParameters, std::int64_t, std::int64_t>;  // step, end of the window
 
   void restore();
   void take_words();
@@ -170,7 +177,7 @@ void Recorder::Impl::restore() {
     standings_.restore(std::move(standing));
   }
   for (RestoredAlert& alert : restored.alerts) {
-    alerts_.emplace(std::move(alert.rule_id), std::move(alert.parameters), alert.global_step);
+    alerts_.emplace(std::move(alert.rule_id), std::move(alert.parameters), alert.global_step, alert.to_unix_ns);
     keys_.insert(std::move(alert.key));
   }
   view_.modified_unix_ns = restored.modified_unix_ns;
@@ -311,7 +318,8 @@ void Recorder::Impl::take_verdict(const std::string& journal, const std::optiona
                                   const rules::VerdictRecord& record) {
   if (is_issue(record)) issues_.try_emplace({journal, record.rule_id}, record);
   if (!record.alarms() || is_explained(record)) return;
-  if (!alerts_.emplace(record.rule_id, record.parameters, record.place.global_step).second) return;
+  const rules::StepPlace& place = record.place;
+  if (!alerts_.emplace(record.rule_id, record.parameters, place.global_step, place.to_unix_ns).second) return;
   Event event;
   event.change.kind = ChangeKind::kAlert;
   event.change.rule = record.rule_id;
@@ -319,10 +327,11 @@ void Recorder::Impl::take_verdict(const std::string& journal, const std::optiona
   event.subject = record.rule_id;
   event.unix_ns = record.unix_ns;
   event.global_step = record.place.global_step;
-  event.key = key_of(record.rule_id, std::to_string(record.place.global_step));
+  const std::string where = place_key(place);
+  event.key = key_of(record.rule_id, where);
   // Rules of the same id with other parameters, of another engine.
   for (int& number = next_number_.try_emplace(event.key, 2).first->second; !keys_.insert(event.key).second; ++number) {
-    event.key = key_of(record.rule_id, fmt::format("{}-{}", record.place.global_step, number));
+    event.key = key_of(record.rule_id, fmt::format("{}-{}", where, number));
   }
   tell_alert(view_, record, event);
   if (ledger_.keeps_events()) event.data["alert"] = OrderedJson::parse(rules::encode_verdict(record));

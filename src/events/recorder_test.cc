@@ -9,6 +9,7 @@
 
 #include "format/checkpoint_events.h"
 #include "format/control_record.h"
+#include "rules/engine.h"
 #include "storage/faulty_storage.h"
 #include "trial/run_testing.h"
 
@@ -92,6 +93,13 @@ class RecorderTest : public ::testing::Test {
     }
     return changes;
   }
+  std::vector<Event> alerts() const {
+    std::vector<Event> alerts;
+    for (std::uint64_t seq = 1; seq <= ledger_->last_seq(); ++seq) {
+      if (const Event event = ledger_->event(seq); event.change.kind == ChangeKind::kAlert) alerts.push_back(event);
+    }
+    return alerts;
+  }
   Event last() const { return ledger_->event(ledger_->last_seq()); }
   void ask_to_stop(const std::string& key, const std::string& reason = "enough") {
     const std::string json = format::encode_stop_request({key, reason, "user", run_.clock().unix_ns()});
@@ -171,6 +179,65 @@ TEST_F(RecorderTest, AlertsAreToldOnceWithWhatIsWrong) {
   engine.write(encode_verdict(fired("VanishingGradient", 120, now() + 5)));
   poll();
   EXPECT_EQ(ledger_->last_seq(), seq);
+}
+
+// Fires when the newest sample of a window is above 80.
+class Hot final : public TimeRule {
+ public:
+  std::optional<TimeSchedule> schedule() const override {
+    return TimeSchedule{{{"^temperature$"}, {}}, kSecond, kSecond};
+  }
+  Verdict evaluate_time(const TimeWindow& window) override {
+    if (window.series[0].samples.back().value <= 80) return Verdict::ok();
+    return {Outcome::kFired, Severity::kWarning, "It is hot.", "Open a window.", {}};
+  }
+};
+
+// From the sample to the event: written by a journal's writer, read by a trial, judged by a rule over time in the
+// engine, whose verdict in its journal becomes an alert in the ledger.
+TEST_F(RecorderTest, ASampleThatIsJudgedBecomesAnAlert) {
+  open();
+  for (const double degrees : {60.0, 90.0, 91.0}) {
+    run_.sample({"temperature", "celsius", MetricKind::kGauge, MetricSource::kDevice, "GPU-0"}, {degrees}, kSecond);
+    run_.add({.step = static_cast<std::int64_t>(degrees)});
+  }
+  run_.end();
+  const auto trial = run_.open();
+  rules::EngineOptions options;
+  options.keep_going = true;
+  options.journal_storage = run_.storage().get();
+  options.clock = &run_.clock();
+  std::vector<rules::EngineRule> rules;
+  rules.push_back({{"Hot", {}}, std::make_unique<Hot>()});
+  rules::Engine engine(*trial, std::move(rules), options);
+  ASSERT_TRUE(engine.poll().ok());
+  engine.finish();
+  poll();
+  const std::vector<Event> alerts = this->alerts();
+  ASSERT_EQ(alerts.size(), 1u) << "the second is a repeat";
+  EXPECT_EQ(alerts[0].headline.substr(0, 32), "Hot fired at 2023-11-14 22:13:22") << alerts[0].headline;
+  EXPECT_EQ(alerts[0].key, "hot-t1700000002000");
+  EXPECT_EQ(alerts[0].data.at("alert").at("to_unix_ns"), 1'700'000'002'000'000'000);
+  EXPECT_NE(alerts[0].text.find("It is hot."), std::string::npos);
+}
+
+// Two windows within one step are two alerts, also for a recorder that starts anew.
+TEST_F(RecorderTest, WindowsOfTimeWithinAStepAreToldApart) {
+  TestEngine engine(run_, "watch-0");
+  for (const std::int64_t end : {5 * kSecond, 6 * kSecond}) {
+    VerdictRecord record = fired("Hot", 3, end);
+    record.place.from_unix_ns = end - kSecond;
+    record.place.to_unix_ns = end;
+    engine.write(rules::encode_verdict(record));
+  }
+  open();
+  poll();
+  open();
+  poll();
+  const std::vector<Event> alerts = this->alerts();
+  ASSERT_EQ(alerts.size(), 2u);
+  EXPECT_EQ(alerts[0].key, "hot-t5000");
+  EXPECT_EQ(alerts[1].key, "hot-t6000");
 }
 
 // As with --on-fire skip-step: what can judge inside does so, the others judge beside, each with a journal of its own.

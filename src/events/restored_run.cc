@@ -29,7 +29,8 @@ void take_alert(const Event& event, RestoredRun& run) {
   if (alert == event.data.end()) return;
   const auto verdict = rules::decode_verdict(alert->dump());
   if (!verdict.ok() || !*verdict) return;
-  run.alerts.push_back({(**verdict).rule_id, (**verdict).parameters, (**verdict).place.global_step, event.key});
+  const rules::StepPlace& place = (**verdict).place;
+  run.alerts.push_back({(**verdict).rule_id, (**verdict).parameters, place.global_step, place.to_unix_ns, event.key});
 }
 
 // The list of the newest event has milliseconds; the events themselves have the rest.

@@ -16,6 +16,7 @@ struct RestoredAlert {
   std::string rule_id;
   RuleParameters parameters;
   std::int64_t global_step = -1;
+  std::int64_t to_unix_ns = 0;  // of a verdict on a window of time
   std::string key;
 };
 

@@ -39,7 +39,7 @@ std::string_view consequence(StepAdvice answer) {
 
 std::string sentence_of(const rules::VerdictRecord& verdict) {
   return fmt::format("{} {} at {}: {}", verdict.rule_id,
-                     verdict.verdict.outcome == Outcome::kFired ? "fired" : "failed", rules::step_text(verdict.place),
+                     verdict.verdict.outcome == Outcome::kFired ? "fired" : "failed", rules::place_text(verdict.place),
                      verdict.verdict.message);
 }
 

@@ -1,6 +1,7 @@
 #include "rules/engine.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -16,7 +17,14 @@
 namespace trainwarden::rules {
 namespace {
 
-constexpr std::int64_t kSilenceIntervalNs = 200'000'000;
+// When the last of the workers ended the step; 0 when that is not known.
+std::int64_t step_ended_unix_ns(const Trial& trial, std::int64_t global_step) {
+  std::int64_t ended = 0;
+  for (const std::string& worker : trial.workers()) {
+    ended = std::max(ended, TrialAccess::step_unix_ns(trial, worker, global_step));
+  }
+  return ended;
+}
 
 }  // namespace
 
@@ -42,7 +50,7 @@ Result<std::vector<EngineRule>> create_engine_rules(std::span<const RuleSpec> sp
 }
 
 Engine::Engine(Trial& trial, std::vector<EngineRule> rules, const EngineOptions& options, VerdictCallback on_verdict)
-    : trial_(trial), options_(options), on_verdict_(std::move(on_verdict)) {
+    : trial_(trial), options_(options), on_verdict_(std::move(on_verdict)), timeline_(trial, *options.clock) {
   const std::vector<std::string> ids = rule_ids(rules);
   for (std::size_t i = 0; i < rules.size(); ++i) {
     runners_.emplace_back(ids[i], std::move(rules[i].spec), std::move(rules[i].rule), options.keep_going);
@@ -50,6 +58,24 @@ Engine::Engine(Trial& trial, std::vector<EngineRule> rules, const EngineOptions&
   }
   if (options.journal_storage != nullptr) open_journal(*options.journal_storage);
   for (const RuleStatusRecord& status : statuses()) append(-1, encode_rule_status(status));
+  plan_windows();
+}
+
+void Engine::plan_windows() {
+  for (RuleRunner& runner : runners_) {
+    const auto& schedule = runner.schedule();
+    if (!schedule) continue;
+    if (schedule->metrics.patterns.empty()) {
+      clock_rules_.push_back({&runner});
+      continue;
+    }
+    const Status added = timeline_.add(*schedule);
+    if (added.ok()) {
+      timed_.push_back(&runner);
+    } else {
+      take(runner, runner.fail({}, added.to_string(), options_.clock->unix_ns()));
+    }
+  }
 }
 
 Engine::~Engine() {
@@ -73,12 +99,61 @@ void Engine::open_journal(storage::Storage& storage) {
 
 Status Engine::poll(std::stop_token stop) {
   const Status refreshed = trial_.refresh();
+  Status windows = refresh_windows();
   for (const std::int64_t step : trial_.complete_steps_after(last_judged_step_)) {
     if (stop.stop_requested() || finished_) break;
+    const std::int64_t ended = timeline_.empty() ? 0 : step_ended_unix_ns(trial_, step);
+    if (windows.ok() && ended != 0) windows = judge_windows(ended, stop);
     judge(step);
+    if (ended != 0) timeline_.note_step(step, ended);
   }
-  if (!stop.stop_requested() && !finished_ && trial_.state() == RunState::kRunning) judge_silence();
-  return refreshed;
+  if (windows.ok()) windows = judge_windows(std::numeric_limits<std::int64_t>::max(), stop);
+  if (!stop.stop_requested() && !finished_ && trial_.state() == RunState::kRunning) judge_clock();
+  return refreshed.ok() ? windows : refreshed;
+}
+
+Status Engine::refresh_windows() {
+  for (std::size_t i = 0; i < timed_.size(); ++i) {
+    if (!timed_[i]->active()) timeline_.drop(i);
+  }
+  return timeline_.empty() ? Status() : timeline_.refresh(trial_.loaded_all_steps());
+}
+
+Status Engine::judge_windows(std::int64_t until_unix_ns, std::stop_token stop) {
+  while (!timeline_.empty() && !stop.stop_requested() && !finished_) {
+    const auto due = timeline_.next(until_unix_ns);
+    if (due.status().code() == Code::kResourceExhausted) {
+      fail_windows(due.status());
+      break;
+    }
+    if (!due.ok()) return due.status();
+    if (!*due) break;
+    judge_windows_that_end(**due);
+  }
+  return Status();
+}
+
+// As with steps, all rules judge before any is told.
+void Engine::judge_windows_that_end(const DueWindows& due) {
+  std::vector<std::pair<std::size_t, RuleNews>> all_news;
+  for (const std::size_t rule : due.rules) {
+    const TimeWindow window = timeline_.window(rule, due);
+    all_news.emplace_back(rule, timed_[rule]->judge_time(window, options_.clock->unix_ns()));
+  }
+  for (auto& [rule, news] : all_news) {
+    take(*timed_[rule], std::move(news));
+    if (!timed_[rule]->active()) timeline_.drop(rule);
+  }
+}
+
+// Their windows do not fit into memory. The rules about steps go on.
+void Engine::fail_windows(const Status& status) {
+  for (std::size_t i = 0; i < timed_.size(); ++i) {
+    RuleRunner& runner = *timed_[i];
+    if (!runner.active()) continue;
+    take(runner, runner.fail(place_of(trial_, last_judged_step_), status.message(), options_.clock->unix_ns()));
+    timeline_.drop(i);
+  }
 }
 
 // All rules judge before any is told, since one may explain what another one saw.
@@ -92,14 +167,15 @@ void Engine::judge(std::int64_t global_step) {
   for (auto& [runner, news] : all_news) take(*runner, std::move(news));
 }
 
-void Engine::judge_silence() {
-  const std::int64_t now_ns = options_.clock->steady_ns();
-  if (now_ns - last_silence_ns_ < kSilenceIntervalNs) return;
-  last_silence_ns_ = now_ns;
+void Engine::judge_clock() {
+  const std::int64_t steady_ns = options_.clock->steady_ns();
+  const std::int64_t now = options_.clock->unix_ns();
   const std::int64_t last_ns = trial_.last_unix_ns() > 0 ? trial_.last_unix_ns() : trial_.created_unix_ns();
-  const Silence silence{trial_, last_judged_step_, last_ns, options_.clock->unix_ns()};
-  for (RuleRunner& runner : runners_) {
-    if (runner.active()) take(runner, runner.judge_silence(silence));
+  for (auto& [runner, asked_ns] : clock_rules_) {
+    const TimeSchedule& schedule = *runner->schedule();
+    if (!runner->active() || steady_ns - asked_ns < schedule.cadence_ns) continue;
+    asked_ns = steady_ns;
+    take(*runner, runner->judge_time({trial_, now - schedule.window_ns, now, last_judged_step_, last_ns}, now));
   }
 }
 
@@ -145,7 +221,8 @@ Status Engine::run_until_end(std::stop_token stop) {
 }
 
 bool Engine::run_ended() const {
-  return trial_.loaded_all_steps() && trial_.last_complete_step() <= last_judged_step_;
+  return trial_.loaded_all_steps() && trial_.last_complete_step() <= last_judged_step_ &&
+         (timeline_.empty() || timeline_.drained());
 }
 
 bool Engine::all_decided() const {

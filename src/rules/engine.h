@@ -1,4 +1,5 @@
-// Engine: judges a run step by step with several rules, and writes what they find into a journal of its own.
+// Engine: judges a run with several rules, step by step and over windows of time, and writes what they find into a
+// journal of its own.
 //
 //   TRAINWARDEN_ASSIGN_OR_RETURN(auto rules, create_engine_rules(specs));
 //   Engine engine(trial, std::move(rules), options, on_verdict);
@@ -7,8 +8,9 @@
 //
 // A rule is judged no more once it has fired (unless keep_going) or failed; the others go on. A verdict that another
 // rule's explains (RuleDescription::consequences) is told as its consequence. Steps are judged in
-// rising order, each once: a step that becomes known after a later one was judged is not judged. An engine that starts
-// anew on the same run judges from the first step on.
+// rising order, each once: a step that becomes known after a later one was judged is not judged. A window of time is
+// judged once all of its samples have come, before the first step that ended behind it (timeline/timeline.h). An engine
+// that starts anew on the same run judges from its beginning on.
 #pragma once
 
 #include <chrono>
@@ -25,6 +27,7 @@
 
 #include "base/clock.h"
 #include "rules/rule_runner.h"
+#include "rules/timeline/timeline.h"
 #include "rules/trial_memory.h"
 #include "rules/verdict_context.h"
 #include "rules/verdict_record.h"
@@ -73,7 +76,7 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   // Refreshes the trial once and judges what is new; returns early when `stop` is asked for. The status is the
-  // refresh's.
+  // refresh's, else that of reading samples.
   Status poll(std::stop_token stop = {});
   // Polls until the run has ended and everything was judged, or `stop` is asked for; then finish(). Passing faults of
   // the storage (kUnavailable) are sat out, other failures end it.
@@ -81,8 +84,8 @@ class Engine {
   // Settles the status of every rule and seals the journal. Idempotent; nothing is judged after it.
   void finish();
 
-  bool run_ended() const;                                              // the run has ended and every step was judged
-  bool all_decided() const;                                            // no rule would judge another step
+  bool run_ended() const;    // the run has ended, and every step and window was judged
+  bool all_decided() const;  // no rule would judge any more
   std::int64_t last_judged_step() const { return last_judged_step_; }  // global, -1 before the first
   std::vector<RuleStatusRecord> statuses() const;                      // in the order of the rules
   std::vector<VerdictRecord> first_fired() const;                      // of each rule that fired, in the same order
@@ -93,7 +96,14 @@ class Engine {
  private:
   void open_journal(storage::Storage& storage);
   void judge(std::int64_t global_step);
-  void judge_silence();
+  // Samples over time.
+  void plan_windows();
+  Status refresh_windows();
+  Status judge_windows(std::int64_t until_unix_ns, std::stop_token stop);
+  void judge_windows_that_end(const DueWindows& due);
+  void fail_windows(const Status& status);
+  // Time that passes.
+  void judge_clock();
   void take(RuleRunner& runner, RuleNews news);
   void tell(const RuleNews& news);
   void append(std::int64_t global_step, const std::string& json);
@@ -107,7 +117,13 @@ class Engine {
   WatchJournal journal_;
   Status journal_status_;
   std::int64_t last_judged_step_ = -1;
-  std::int64_t last_silence_ns_ = 0;  // on the steady clock: when the rules were last asked about silence
+  Timeline timeline_;
+  std::vector<RuleRunner*> timed_;  // as the timeline numbers them
+  struct ClockRule {
+    RuleRunner* runner = nullptr;
+    std::int64_t asked_ns = 0;  // when it was last asked, on the steady clock
+  };
+  std::vector<ClockRule> clock_rules_;
   bool finished_ = false;
 };
 

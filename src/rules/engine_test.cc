@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/log.h"
+#include "rules/timeline/clock_schedule.h"
 #include "storage/faulty_storage.h"
 #include "store/journal_reader.h"
 #include "trial/run_testing.h"
@@ -425,9 +426,9 @@ TEST(Engine, AMutedVerdictIsWrittenDownAndAlarmsNobody) {
 class SilenceRule final : public Rule {
  public:
   Verdict evaluate(const StepWindow&) override { return Verdict::ok(); }
-  std::optional<Verdict> on_silence(const Silence& silence) override {
-    if (silence.now_unix_ns - silence.last_unix_ns < 10'000'000'000) return std::nullopt;
-    return fire();
+  std::optional<TimeSchedule> schedule() const override { return by_the_clock(); }
+  Verdict evaluate_time(const TimeWindow& window) override {
+    return window.to_unix_ns - window.last_step_unix_ns < 10'000'000'000 ? Verdict::ok() : fire();
   }
 };
 
@@ -446,6 +447,8 @@ TEST(Engine, SilenceIsJudgedWhileTheRunLives) {
   ASSERT_TRUE(watch.engine->poll().ok());
   ASSERT_EQ(watch.told.size(), 1U);
   EXPECT_EQ(watch.told[0].place.global_step, 1);
+  EXPECT_FALSE(watch.told[0].place.is_time()) << "its place is the step that nothing came after";
+  EXPECT_EQ(watch.status().windows, OutcomeCounts{}) << "how often the clock asked is of no interest";
 }
 
 TEST(Engine, ARunThatHasEndedIsNotSilent) {

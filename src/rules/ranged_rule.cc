@@ -33,10 +33,14 @@ class RangedRule final : public Rule {
 
   std::vector<Collection> needs() const override { return rule_->needs(); }
 
-  std::optional<Verdict> on_silence(const Silence& silence) override {
-    const std::int64_t next = silence.last_step + 1;
-    if (next < start_ || next >= end_) return std::nullopt;
-    return rule_->on_silence(silence);
+  bool judges_steps() const override { return rule_->judges_steps(); }
+  std::optional<TimeSchedule> schedule() const override { return rule_->schedule(); }
+
+  // By the step that is waited for then.
+  Verdict evaluate_time(const TimeWindow& window) override {
+    const std::int64_t next = window.last_step + 1;
+    if (next >= start_ && next < end_) return rule_->evaluate_time(window);
+    return Verdict::not_applicable(fmt::format("step {} is not among the steps to be judged", next));
   }
 
  private:

@@ -1,4 +1,5 @@
-// RuleRunner: one rule over a whole run: its verdicts step by step, where it stands, and what of that is news.
+// RuleRunner: one rule over a whole run: its verdicts on steps and windows of time, where it stands, and what of that
+// is news.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@
 
 namespace trainwarden::rules {
 
-// What is worth writing down after a step. All empty for most steps.
+// What is worth writing down after a step or window. All empty for most of them.
 struct RuleNews {
-  std::optional<RepeatsRecord> repeats;    // of verdicts before this step
+  std::optional<RepeatsRecord> repeats;    // of verdicts before this one
   std::optional<VerdictRecord> verdict;    // fired or failed
   std::optional<RuleStatusRecord> status;  // it changed
 };
@@ -32,6 +33,7 @@ class RuleRunner {
   const std::string& id() const { return id_; }
   const RuleSpec& spec() const { return spec_; }
   const Rule& rule() const { return *rule_; }
+  const std::optional<TimeSchedule>& schedule() const { return schedule_; }
   // False when it has fired or failed for good.
   bool active() const;
   // The last verdict that fired and was more than a note; -1 when there is none.
@@ -39,7 +41,10 @@ class RuleRunner {
 
   // Judges the step. A rule that throws has failed.
   RuleNews judge(const StepWindow& window, std::int64_t now_unix_ns);
-  RuleNews judge_silence(const Silence& silence);
+  // Of its schedule(). That a rule without metrics has nothing to say is no answer: the clock asks it all the time.
+  RuleNews judge_time(const TimeWindow& window, std::int64_t now_unix_ns);
+  // It cannot be judged any more.
+  RuleNews fail(const StepPlace& place, std::string message, std::int64_t now_unix_ns);
   // The verdict of these news follows from another rule's: says so in it and in the status.
   void attribute(RuleNews& news, const std::string& cause_id);
   // The user does not want to hear of the verdict of these news.
@@ -56,10 +61,13 @@ class RuleRunner {
   struct Streak {
     std::int64_t first_step = 0;
     std::int64_t last_step = 0;
+    std::int64_t first_to_unix_ns = 0;  // of windows
+    std::int64_t last_to_unix_ns = 0;
     std::uint64_t repeats = 0;
     Severity severity = Severity::kInfo;
   };
 
+  VerdictRecord record_of(const StepPlace& place, Verdict verdict, std::int64_t now_unix_ns) const;
   RuleNews take(VerdictRecord record);
   bool take_fired(const VerdictRecord& record, RuleNews& news);
   std::optional<RepeatsRecord> end_streak(std::int64_t now_unix_ns);
@@ -67,16 +75,17 @@ class RuleRunner {
   bool change_status(RuleStatus status, std::string details);
   std::string progress_text() const;
   std::string nothing_found_text() const;
-  std::uint64_t steps_with(Outcome outcome) const { return outcomes_[static_cast<std::size_t>(outcome)]; }
-  std::uint64_t judged_steps() const;
+  std::string judged_text() const;
 
   const std::string id_;
   const RuleSpec spec_;
   const std::unique_ptr<Rule> rule_;
+  const std::optional<TimeSchedule> schedule_;
   const bool keep_going_;
   RuleStatus status_ = RuleStatus::kInProgress;
   std::string details_;
-  OutcomeCounts outcomes_{};
+  OutcomeCounts outcomes_{};  // of steps
+  OutcomeCounts windows_{};   // of time
   std::uint64_t notes_ = 0;
   std::string last_excuse_;  // the message of the last not_applicable or insufficient_data
   std::optional<Streak> streak_;

@@ -53,7 +53,7 @@ Verdict nothing_to_judge(const JudgingGaps& gaps, std::string_view what, const S
 }
 
 std::string describe_step(const StepWindow& window) {
-  return step_text(place_of(window));
+  return place_text(place_of(window));
 }
 
 Verdict fired(std::string message, std::string advice, std::vector<Evidence> evidence, Severity severity) {

@@ -77,7 +77,14 @@ OrderedJson evidence_to_json(const Evidence& evidence) {
   json["value"] = number_to_json(evidence.value);
   json["threshold"] = number_to_json(evidence.threshold);
   json["step"] = evidence.global_step;
+  if (!evidence.metric.empty()) json["metric"] = format::escape_name(evidence.metric);
+  if (evidence.unix_ns != 0) json["unix_ns"] = evidence.unix_ns;
   return json;
+}
+
+// 0 when it is missing.
+Result<std::int64_t> int_field_if_there(const Json& json, const char* field) {
+  return json.contains(field) ? format::int_field(json, field) : std::int64_t{0};
 }
 
 Result<Evidence> evidence_from_json(const Json& json) {
@@ -90,6 +97,10 @@ Result<Evidence> evidence_from_json(const Json& json) {
   TRAINWARDEN_ASSIGN_OR_RETURN(evidence.value, number_field(json, "value"));
   TRAINWARDEN_ASSIGN_OR_RETURN(evidence.threshold, number_field(json, "threshold"));
   TRAINWARDEN_ASSIGN_OR_RETURN(evidence.global_step, format::int_field(json, "step"));
+  if (json.contains("metric")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(evidence.metric, format::name_field(json, "metric"));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(evidence.unix_ns, int_field_if_there(json, "unix_ns"));
   return evidence;
 }
 
@@ -109,6 +120,8 @@ Result<StepPlace> place_fields(const Json& object) {
   TRAINWARDEN_ASSIGN_OR_RETURN(place.global_step, format::int_field(object, "step"));
   TRAINWARDEN_ASSIGN_OR_RETURN(place.mode, word_field(object, "mode", kAllModes));
   TRAINWARDEN_ASSIGN_OR_RETURN(place.mode_step, format::int_field(object, "mode_step"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(place.from_unix_ns, int_field_if_there(object, "from_unix_ns"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(place.to_unix_ns, int_field_if_there(object, "to_unix_ns"));
   return place;
 }
 
@@ -148,7 +161,25 @@ Result<RepeatsRecord> repeats_from_json(const Json& json) {
   TRAINWARDEN_ASSIGN_OR_RETURN(record.last_step, format::int_field(json, "last_step"));
   TRAINWARDEN_ASSIGN_OR_RETURN(record.count, format::uint_field(json, "count"));
   TRAINWARDEN_ASSIGN_OR_RETURN(record.unix_ns, format::int_field(json, "unix_ns"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.first_to_unix_ns, int_field_if_there(json, "first_to_unix_ns"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.last_to_unix_ns, int_field_if_there(json, "last_to_unix_ns"));
   return record;
+}
+
+OrderedJson counts_to_json(const OutcomeCounts& counts) {
+  OrderedJson json = OrderedJson::object();
+  for (const Outcome outcome : kOutcomes) json[std::string(name(outcome))] = counts[static_cast<std::size_t>(outcome)];
+  return json;
+}
+
+Result<OutcomeCounts> counts_field(const Json& object, const char* field) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json* json, format::object_field(object, field));
+  OutcomeCounts counts{};
+  for (const Outcome outcome : kOutcomes) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(counts[static_cast<std::size_t>(outcome)],
+                                 format::uint_field(*json, std::string(name(outcome)).c_str()));
+  }
+  return counts;
 }
 
 Result<RuleStatusRecord> rule_status_from_json(const Json& json) {
@@ -158,10 +189,9 @@ Result<RuleStatusRecord> rule_status_from_json(const Json& json) {
   TRAINWARDEN_ASSIGN_OR_RETURN(record.parameters, parameters_field(json));
   TRAINWARDEN_ASSIGN_OR_RETURN(record.status, word_field(json, "status", kStatuses));
   TRAINWARDEN_ASSIGN_OR_RETURN(record.details, format::string_field(json, "details"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Json* steps, format::object_field(json, "steps"));
-  for (const Outcome outcome : kOutcomes) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(record.outcomes[static_cast<std::size_t>(outcome)],
-                                 format::uint_field(*steps, std::string(name(outcome)).c_str()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(record.outcomes, counts_field(json, "steps"));
+  if (json.contains("windows")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(record.windows, counts_field(json, "windows"));
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(record.unix_ns, format::int_field(json, "unix_ns"));
   return record;
@@ -170,8 +200,10 @@ Result<RuleStatusRecord> rule_status_from_json(const Json& json) {
 }  // namespace
 
 std::string VerdictRecord::mute_key() const {
-  if (verdict.evidence.empty() || verdict.evidence.front().tensor.empty()) return rule_id;
-  return rule_id + ":" + verdict.evidence.front().tensor;
+  if (verdict.evidence.empty()) return rule_id;
+  const Evidence& worst = verdict.evidence.front();
+  const std::string& judged = worst.tensor.empty() ? worst.metric : worst.tensor;
+  return judged.empty() ? rule_id : rule_id + ":" + judged;
 }
 
 bool VerdictRecord::alarms() const {
@@ -198,32 +230,39 @@ std::string encode_verdict(const VerdictRecord& record) {
                       {"unix_ns", record.unix_ns}};
   if (!record.consequence_of.empty()) json["consequence_of"] = record.consequence_of;
   if (record.muted) json["muted"] = true;
+  if (record.place.is_time()) {
+    json["from_unix_ns"] = record.place.from_unix_ns;
+    json["to_unix_ns"] = record.place.to_unix_ns;
+  }
   return format::dump_json(json);
 }
 
 std::string encode_repeats(const RepeatsRecord& record) {
-  return format::dump_json({{"type", kRepeatsType},
-                            {"id", record.rule_id},
-                            {"outcome", name(record.outcome)},
-                            {"first_step", record.first_step},
-                            {"last_step", record.last_step},
-                            {"count", record.count},
-                            {"unix_ns", record.unix_ns}});
+  OrderedJson json = {{"type", kRepeatsType},
+                      {"id", record.rule_id},
+                      {"outcome", name(record.outcome)},
+                      {"first_step", record.first_step},
+                      {"last_step", record.last_step},
+                      {"count", record.count},
+                      {"unix_ns", record.unix_ns}};
+  if (record.last_to_unix_ns != 0) {
+    json["first_to_unix_ns"] = record.first_to_unix_ns;
+    json["last_to_unix_ns"] = record.last_to_unix_ns;
+  }
+  return format::dump_json(json);
 }
 
 std::string encode_rule_status(const RuleStatusRecord& record) {
-  OrderedJson steps = OrderedJson::object();
-  for (const Outcome outcome : kOutcomes) {
-    steps[std::string(name(outcome))] = record.outcomes[static_cast<std::size_t>(outcome)];
-  }
-  return format::dump_json({{"type", kRuleStatusType},
-                            {"id", record.rule_id},
-                            {"rule", record.rule},
-                            {"parameters", OrderedJson(record.parameters)},
-                            {"status", name(record.status)},
-                            {"details", mask_secrets(record.details)},
-                            {"steps", std::move(steps)},
-                            {"unix_ns", record.unix_ns}});
+  OrderedJson json = {{"type", kRuleStatusType},
+                      {"id", record.rule_id},
+                      {"rule", record.rule},
+                      {"parameters", OrderedJson(record.parameters)},
+                      {"status", name(record.status)},
+                      {"details", mask_secrets(record.details)},
+                      {"steps", counts_to_json(record.outcomes)},
+                      {"unix_ns", record.unix_ns}};
+  if (record.windows != OutcomeCounts{}) json["windows"] = counts_to_json(record.windows);
+  return format::dump_json(json);
 }
 
 Result<std::optional<VerdictRecord>> decode_verdict(std::string_view json) {

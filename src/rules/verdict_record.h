@@ -13,7 +13,7 @@
 
 namespace trainwarden::rules {
 
-// A rule's verdict on a step.
+// A rule's verdict on a step or a window of time.
 struct VerdictRecord {
   std::string rule_id;        // the rule's name; with "-2", "-3" after it when the engine has several of a kind
   std::string rule;           // "VanishingGradient"
@@ -24,7 +24,8 @@ struct VerdictRecord {
   std::string consequence_of;  // the id of the rule whose verdict explains this one; empty: none does
   bool muted = false;          // the user does not want to hear of it
 
-  // What the user names to hear of it no more: "LossSpike:CrossEntropyLoss_output_0", or the rule's id alone.
+  // What the user names to hear of it no more: "LossSpike:CrossEntropyLoss_output_0", with a metric's name in place of
+  // the tensor's for one on time, or the rule's id alone.
   std::string mute_key() const;
   // It fired, it is more than a note, nobody muted it and nothing else explains it: actions follow.
   bool alarms() const;
@@ -38,6 +39,9 @@ struct RepeatsRecord {
   std::int64_t last_step = 0;
   std::uint64_t count = 0;
   std::int64_t unix_ns = 0;
+  // When the first and the last window ended, of verdicts on time; 0 of those on steps.
+  std::int64_t first_to_unix_ns = 0;
+  std::int64_t last_to_unix_ns = 0;
 };
 
 inline constexpr std::size_t kOutcomeCount = 5;
@@ -52,6 +56,7 @@ struct RuleStatusRecord {
   std::string details;
   OutcomeCounts outcomes{};
   std::int64_t unix_ns = 0;  // of the change
+  OutcomeCounts windows{};   // the same of windows of time
 };
 
 std::string encode_verdict(const VerdictRecord& record);

@@ -13,7 +13,7 @@ namespace trainwarden::trial {
 // What one worker's journal and lock tell.
 struct WorkerLife {
   bool writing = false;      // a living process holds the journal's lock
-  bool has_written = false;  // at least one step or event
+  bool has_written = false;  // at least one step, event or sample
   std::optional<format::RunEndEvent> run_end{};
 
   // It will write no more, for all that can be seen: it said so, or its process is gone. `run_age_ns`: since the run

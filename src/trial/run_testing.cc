@@ -185,6 +185,19 @@ void TestRun::add_steps(std::int64_t first, std::int64_t last, int worker) {
   for (std::int64_t step = first; step <= last; ++step) add({.step = step, .worker = worker});
 }
 
+void TestRun::sample(const Metric& metric, const std::vector<double>& values, std::int64_t apart_ns, int worker) {
+  store::SampleBatch batch;
+  auto& ids = metrics_[worker];
+  const auto [id, is_new] = ids.emplace(metric.name, static_cast<std::uint32_t>(ids.size()));
+  if (is_new) batch.new_metrics.push_back({id->second, metric});
+  batch.tables.push_back({{}, {{id->second, values}}});
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    batch.tables[0].ticks.push_back(clock_->unix_ns());
+    clock_->advance_ns(apart_ns);
+  }
+  must(writer(worker).append_samples(batch));
+}
+
 void TestRun::event(const std::string& json, int worker) {
   must(writer(worker).append_event(format::FrameKind::kEvent, -1, json));
 }

@@ -61,6 +61,9 @@ class TestRun {
 
   void add(const TestStep& step);
   void add_steps(std::int64_t first, std::int64_t last, int worker = 0);  // without tensors
+  // Samples of one metric, each at the clock's time and `apart_ns` after the one before; the clock goes on behind the
+  // last.
+  void sample(const Metric& metric, const std::vector<double>& values, std::int64_t apart_ns, int worker = 0);
   void event(const std::string& json, int worker = 0);
   void start(int worker);                          // takes the lock and writes nothing
   void end(int worker = 0, bool stopped = false);  // leaves on purpose: run_end, seal
@@ -82,7 +85,8 @@ class TestRun {
   store::RunInfo info_;
   std::vector<Collection> collections_;
   std::map<int, std::unique_ptr<store::JournalWriter>> writers_;
-  std::map<int, std::map<std::string, std::uint32_t>> ids_;  // by worker, then by tensor
+  std::map<int, std::map<std::string, std::uint32_t>> ids_;      // by worker, then by tensor
+  std::map<int, std::map<std::string, std::uint32_t>> metrics_;  // by worker, then by metric's name
 };
 
 }  // namespace trainwarden

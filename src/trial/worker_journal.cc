@@ -20,7 +20,7 @@ Status WorkerJournal::refresh() {
   take_in_tensors();
   take_in_steps();
   take_in_events();
-  life_.has_written = steps_read_ > 0 || events_read_ > 0;
+  life_.has_written = steps_read_ > 0 || events_read_ > 0 || reader_->sample_frames() > 0;
   return {};
 }
 

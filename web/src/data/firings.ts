@@ -23,6 +23,9 @@ export interface EvidenceAnswer {
   value: number | string;
   threshold: number | string;
   step: number;
+  /** Of a sample, in place of tensor and step. */
+  metric?: string;
+  unix_ns?: number;
 }
 
 export interface VerdictAnswer {
@@ -39,6 +42,9 @@ export interface VerdictAnswer {
   evidence: EvidenceAnswer[];
   consequence_of?: string;
   muted?: boolean;
+  /** Of a verdict on a window of time, whose step is the last one before its end. */
+  from_unix_ns?: number;
+  to_unix_ns?: number;
 }
 
 /** GET /runs/{run}/rules: one rule. */

@@ -18,6 +18,7 @@
 #include "rules/builtin/training/worker_progress.h"
 #include "rules/parameters.h"
 #include "rules/step_statistics.h"
+#include "rules/timeline/clock_schedule.h"
 
 namespace trainwarden::rules {
 namespace hang_rule {
@@ -55,16 +56,21 @@ class Hang final : public Rule {
         fmt::format("{} of {} times between steps are known at {}", pace_.size(), kFewestTimes, describe_step(window)));
   }
 
-  std::optional<Verdict> on_silence(const Silence& silence) override {
-    if (pace_.size() < kFewestTimes) return std::nullopt;
-    std::vector<WorkerProgress> workers = worker_progress(silence.trial);
-    if (workers.empty()) return std::nullopt;  // nobody is alive that could hang
+  std::optional<TimeSchedule> schedule() const override { return by_the_clock(); }
+
+  Verdict evaluate_time(const TimeWindow& window) override {
+    if (pace_.size() < kFewestTimes) {
+      return Verdict::insufficient_data(
+          fmt::format("{} of {} times between steps are known", pace_.size(), kFewestTimes));
+    }
+    std::vector<WorkerProgress> workers = worker_progress(window.trial);
+    if (workers.empty()) return Verdict::not_applicable("nobody is alive that could hang");
     std::stable_sort(workers.begin(), workers.end(),
                      [](const WorkerProgress& a, const WorkerProgress& b) { return a.last_unix_ns < b.last_unix_ns; });
-    const double silent = seconds_since(workers.front().last_unix_ns, silence.now_unix_ns);
+    const double silent = seconds_since(workers.front().last_unix_ns, window.to_unix_ns);
     const double limit = note_limit();
-    if (!(silent > limit)) return std::nullopt;
-    return verdict(workers, silent, limit, silence);
+    if (!(silent > limit)) return Verdict::ok();
+    return verdict(workers, silent, limit, window);
   }
 
  private:
@@ -73,15 +79,15 @@ class Hang final : public Rule {
   }
 
   Verdict verdict(const std::vector<WorkerProgress>& workers, double silent, double limit,
-                  const Silence& silence) const {
+                  const TimeWindow& window) const {
     const double hang_limit = std::max(limit, hang_seconds_);
     const bool hangs = silent > hang_limit;
     const double passed = hangs ? hang_limit : limit;
     std::vector<Evidence> evidence;
     for (const WorkerProgress& worker : workers) {
-      const double of_worker = seconds_since(worker.last_unix_ns, silence.now_unix_ns);
+      const double of_worker = seconds_since(worker.last_unix_ns, window.to_unix_ns);
       if (!(of_worker > passed)) continue;
-      const std::string shown = silence.trial.world_size() > 1 ? worker.worker : "";
+      const std::string shown = window.trial.world_size() > 1 ? worker.worker : "";
       evidence.push_back({"", shown, "seconds_without_step", of_worker, passed, worker.last_step});
     }
     std::string message = fmt::format(

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "rules/builtin/rule_testing.h"
 
@@ -22,11 +23,12 @@ class SilentRun {
 
   Outcome last_outcome() const { return last_outcome_; }
 
-  // After so many seconds of the clock on which the run was written, from its last moment on.
+  // A verdict that fired, after so many seconds of the clock on which the run was written, from its last moment on.
   std::optional<Verdict> after(double seconds) {
     const std::int64_t last = trial_->last_unix_ns() > 0 ? trial_->last_unix_ns() : trial_->created_unix_ns();
-    return rule_->on_silence(
-        {*trial_, trial_->last_complete_step(), last, clock_.unix_ns() + static_cast<std::int64_t>(seconds * 1e9)});
+    const std::int64_t now = clock_.unix_ns() + static_cast<std::int64_t>(seconds * 1e9);
+    Verdict verdict = rule_->evaluate_time({*trial_, now, now, trial_->last_complete_step(), last});
+    return verdict.outcome == Outcome::kFired ? std::optional(std::move(verdict)) : std::nullopt;
   }
 
  private:

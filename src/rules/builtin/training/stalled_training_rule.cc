@@ -16,6 +16,7 @@
 #include "rules/builtin/training/training_rules.h"
 #include "rules/parameters.h"
 #include "rules/step_statistics.h"
+#include "rules/timeline/clock_schedule.h"
 
 namespace trainwarden::rules {
 namespace stalled_training {
@@ -46,13 +47,15 @@ class StalledTrainingRule final : public Rule {
         gap, window.global_step(), Severity::kInfo);
   }
 
-  std::optional<Verdict> on_silence(const Silence& silence) override {
-    const double silent = static_cast<double>(silence.now_unix_ns - silence.last_unix_ns) / 1e9;
-    if (!(silent >= threshold_)) return std::nullopt;
-    const std::string since = silence.last_step < 0 ? "the run was created" : fmt::format("step {}", silence.last_step);
+  std::optional<TimeSchedule> schedule() const override { return by_the_clock(); }
+
+  Verdict evaluate_time(const TimeWindow& window) override {
+    const double silent = static_cast<double>(window.to_unix_ns - window.last_step_unix_ns) / 1e9;
+    if (!(silent >= threshold_)) return Verdict::ok();
+    const std::string since = window.last_step < 0 ? "the run was created" : fmt::format("step {}", window.last_step);
     return stalled(fmt::format("The training has stalled: nothing new for {} since {}; {} are put up with.",
                                duration(silent), since, duration(threshold_)),
-                   silent, silence.last_step, Severity::kError);
+                   silent, window.last_step, Severity::kError);
   }
 
  private:

@@ -27,18 +27,19 @@ function evidenceRow(context: ViewContext, evidence: EvidenceAnswer): HTMLElemen
   return h(
     'tr',
     {},
-    h('td', {}, evidence.tensor === '' ? '–' : place(evidence.tensor, context.link('tensors', target, evidence.step), () => context.open('tensors', target, evidence.step)),
+    h('td', {}, evidence.tensor === '' ? evidence.metric ?? '–' : place(evidence.tensor, context.link('tensors', target, evidence.step), () => context.open('tensors', target, evidence.step)),
       evidence.worker ? h('span', { class: 'muted' }, ` ${evidence.worker}`) : null),
     h('td', {}, h('code', {}, evidence.quantity)),
     h('td', { class: 'number', title: exact(value) }, short(value)),
     h('td', { class: 'number', title: exact(threshold) }, short(threshold)),
-    h('td', { class: 'number' }, place(String(evidence.step), context.link('rules', {}, evidence.step), () => context.seek(evidence.step))),
+    h('td', { class: 'number' }, evidence.unix_ns !== undefined ? clockOf(evidence.unix_ns) : place(String(evidence.step), context.link('rules', {}, evidence.step), () => context.seek(evidence.step))),
   );
 }
 
 function evidenceTable(context: ViewContext, evidence: readonly EvidenceAnswer[]): HTMLElement | null {
   if (evidence.length === 0) return null;
-  const titles = ['Tensor', 'Quantity', 'Value', 'Threshold', 'Step'];
+  const ofTime = evidence.some((each) => each.metric !== undefined);
+  const titles = [ofTime ? 'Metric' : 'Tensor', 'Quantity', 'Value', 'Threshold', ofTime ? 'Time' : 'Step'];
   return h(
     'table',
     { class: 'table', 'data-evidence': evidence.length },
@@ -48,7 +49,12 @@ function evidenceTable(context: ViewContext, evidence: readonly EvidenceAnswer[]
   );
 }
 
+function clockOf(unixNs: number): string {
+  return new Date(unixNs / 1e6).toLocaleTimeString();
+}
+
 function placeInWords(verdict: VerdictAnswer): string {
+  if (verdict.to_unix_ns !== undefined) return timeOf(verdict.to_unix_ns) + (verdict.step < 0 ? '' : `, after step ${verdict.step}`);
   return verdict.mode === 'global' ? `step ${verdict.step}` : `step ${verdict.step} (${verdict.mode} ${verdict.mode_step})`;
 }
 
@@ -80,7 +86,7 @@ export function verdictButtons(rule: RuleAnswer, chosen: VerdictAnswer | undefin
     'div',
     { class: 'rule-verdicts', role: 'group', 'aria-label': 'Verdicts' },
     ...rule.verdicts.slice(0, most).map((verdict) =>
-      h('button', { 'aria-pressed': verdict === chosen ? 'true' : 'false', onclick: () => choose(verdict) }, `${severitySign(verdict.severity).sign} ${verdict.step}`)),
+      h('button', { 'aria-pressed': verdict === chosen ? 'true' : 'false', onclick: () => choose(verdict) }, `${severitySign(verdict.severity).sign} ${verdict.to_unix_ns === undefined ? verdict.step : clockOf(verdict.to_unix_ns)}`)),
     left > 0 && h('span', { class: 'muted' }, `and ${left} more`),
   );
 }

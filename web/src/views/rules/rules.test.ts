@@ -4,6 +4,7 @@ import type { RuleAnswer, VerdictAnswer } from '../../data/firings';
 import { SourceError } from '../../data/source';
 import { contextOf, GivenSource, settled } from '../insight_testing';
 import { chosenRule, chosenVerdict } from './chosen';
+import { verdictPart } from './detail';
 import { chartInWords, evidenceChart, lineOf, scaleOf } from './evidence_chart';
 import { mount } from './index';
 import { knobOf, placeOf, valueAt } from './parameters';
@@ -272,6 +273,20 @@ describe('pictures', () => {
     expect(chart.textContent).toContain('reading the course …');
     expect(chartInWords(question)).toBe('max of w is being read; the threshold is 2.5; fired at step 3 with 3.');
   });
+});
+
+it('shows a verdict on a window of time with its time, not with a step', () => {
+  const end = 1_700_000_003e9;
+  const hot = verdictAt(-1, {
+    from_unix_ns: end - 1e9, to_unix_ns: end, message: 'it is hot',
+    evidence: [{ tensor: '', tensor_id: '', quantity: 'mean', value: 90, threshold: 80, step: -1, metric: 'temperature', unix_ns: end - 5 }],
+  });
+  const element = verdictPart(contextOf(sourceOf([])), rule('Hot', 'IssuesFound', [hot]), hot);
+  expect(element.textContent).toContain(new Date(end / 1e6).toLocaleString());
+  expect(element.textContent).toContain('temperature');
+  expect(element.textContent).not.toContain('step');
+  expect(element.textContent).not.toContain('-1');
+  expect(verdictPart(contextOf(sourceOf([])), rule('Hot', 'IssuesFound', [hot]), { ...hot, step: 7 }).textContent).toContain('after step 7');
 });
 
 it('chooses the gravest rule, and the newest verdict before the cursor', () => {
