@@ -57,36 +57,45 @@ class JournalHistory {
   }
 
  private:
-  using StepOfRule = std::pair<std::string, std::int64_t>;  // by id and global step
+  // By id, global step and, of windows of time, the end.
+  using PlaceOfRule = std::tuple<std::string, std::int64_t, std::int64_t>;
 
   // An engine that starts anew judges from the first step on and tells again what was told before.
   void take_verdict(VerdictRecord verdict) {
     const StepPlace& place = verdict.place;
-    if (told_.emplace(key_of(verdict), place.global_step, place.mode, place.mode_step).second) {
+    if (told_.emplace(key_of(verdict), place.global_step, place.mode, place.mode_step, place.to_unix_ns).second) {
       verdicts_.push_back(std::move(verdict));
     }
   }
 
   // The same as with verdicts; an engine that got further this time tells of more.
   void take_repeats(const RepeatsRecord& repeats) {
-    const auto [known, is_new] = repeats_told_.try_emplace({repeats.rule_id, repeats.first_step}, repeats_.size());
+    const auto [known, is_new] = repeats_told_.try_emplace(first_of(repeats), repeats_.size());
     if (is_new) {
       repeats_.push_back(repeats);
-    } else if (repeats.last_step > repeats_[known->second].last_step) {
-      repeats_[known->second] = repeats;
+      return;
     }
+    RepeatsRecord& before = repeats_[known->second];
+    if (std::tie(repeats.last_step, repeats.last_to_unix_ns) > std::tie(before.last_step, before.last_to_unix_ns)) {
+      before = repeats;
+    }
+  }
+
+  static PlaceOfRule first_of(const RepeatsRecord& repeats) {
+    return {repeats.rule_id, repeats.first_step, repeats.first_to_unix_ns};
   }
 
   void add_verdict(VerdictRecord verdict) {
     const std::size_t place = place_of(verdict);
-    const auto [first, is_first] = first_with_.try_emplace({verdict.rule_id, verdict.place.global_step}, place);
+    const auto [first, is_first] =
+        first_with_.try_emplace({verdict.rule_id, verdict.place.global_step, verdict.place.to_unix_ns}, place);
     first->second = std::min(first->second, place);
     histories_[place].verdicts.push_back(std::move(verdict));
   }
 
-  // The record has no parameters: of several rules of one id, the first that told the verdict at its first step.
+  // The record has no parameters: of several rules of one id, the first that told the verdict at its first place.
   void add_repeats(const RepeatsRecord& repeats) {
-    const auto found = first_with_.find({repeats.rule_id, repeats.first_step});
+    const auto found = first_with_.find(first_of(repeats));
     if (found != first_with_.end()) histories_[found->second].repeats.push_back(repeats);
   }
 
@@ -104,14 +113,14 @@ class JournalHistory {
   const std::string journal_;
   RuleStandings standings_;
   std::vector<VerdictRecord> verdicts_;
-  std::set<std::tuple<RuleKey, std::int64_t, Mode, std::int64_t>> told_;  // of verdicts_
+  std::set<std::tuple<RuleKey, std::int64_t, Mode, std::int64_t, std::int64_t>> told_;  // of verdicts_
   std::vector<RepeatsRecord> repeats_;
-  std::map<StepOfRule, std::size_t> repeats_told_;  // indexes into repeats_
+  std::map<PlaceOfRule, std::size_t> repeats_told_;  // indexes into repeats_
   std::int64_t last_unix_ns_ = 0;
 
   std::vector<RuleHistory> histories_;
-  std::map<RuleKey, std::size_t> places_;         // indexes into histories_
-  std::map<StepOfRule, std::size_t> first_with_;  // the first history with a verdict on the step
+  std::map<RuleKey, std::size_t> places_;          // indexes into histories_
+  std::map<PlaceOfRule, std::size_t> first_with_;  // the first history with a verdict there
 };
 
 Result<std::vector<RuleHistory>> read_journal(const storage::Storage& storage, const store::RunInfo& info,

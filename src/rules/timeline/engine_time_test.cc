@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "rules/engine.h"
+#include "rules/rule_history.h"
 #include "store/journal_reader.h"
 #include "trial/run_testing.h"
 
@@ -242,6 +243,25 @@ TEST(EngineTime, RepeatsAreFoldedAndToldWithTheirTimes) {
   EXPECT_EQ(repeats.first_to_unix_ns, start + kOneSecondNs);
   EXPECT_EQ(repeats.last_to_unix_ns - repeats.first_to_unix_ns, 3 * kOneSecondNs - kTenthNs * 2 + 1)
       << "the last window ends behind the last sample";
+}
+
+// Not by their step alone, which two windows may share.
+TEST(EngineTime, AnEngineThatStartsAnewTellsNoWindowTwiceAndNoneIsLost) {
+  TestRun run;
+  for (const double degrees : {90, 60, 90}) run.sample(kHeat, std::vector<double>(10, degrees), kTenthNs);
+  run.end();
+  for (int i = 0; i < 2; ++i) {
+    TimeWatch watch(run, rules_of(mean_above(80)), true);
+    watch.poll();
+    EXPECT_EQ(watch.told.size(), 2u);
+    watch.engine->finish();
+  }
+  const auto histories = read_rule_histories(storage::Location(run.storage()));
+  ASSERT_TRUE(histories.ok()) << histories.status().to_string();
+  ASSERT_EQ(histories->size(), 1u);
+  ASSERT_EQ(histories->at(0).verdicts.size(), 2u);
+  EXPECT_EQ(histories->at(0).verdicts[1].place.to_unix_ns - histories->at(0).verdicts[0].place.to_unix_ns,
+            2 * kOneSecondNs - kTenthNs + 1);
 }
 
 TEST(EngineTime, MutedAndExplainedAsVerdictsOnStepsAre) {
