@@ -19,9 +19,9 @@
 #include <fmt/format.h>
 
 #include "base/crc32c.h"
+#include "base/file_descriptor.h"
 #include "healthy_training.h"
 #include "rules/engine.h"
-#include "storage/file_descriptor.h"
 #include "store/file_maps.h"
 #include "temporary_folder.h"
 #include "trainwarden/hook.h"
@@ -78,7 +78,7 @@ std::size_t read_files(const fs::path& run, std::size_t buffer_bytes, int flags)
   const PageBuffer buffer(std::aligned_alloc(kPageBytes, buffer_bytes));
   std::size_t sum = 0;
   for (const fs::path& path : files_of(run)) {
-    const storage::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
     if (!file.is_open()) throw std::runtime_error(fmt::format("cannot open {}", path.string()));
     ssize_t got = 0;
     while ((got = ::read(file.get(), buffer.get(), buffer_bytes)) > 0) sum += static_cast<std::size_t>(got);
@@ -99,7 +99,7 @@ std::size_t read_disk(const fs::path& run) {
 // Of what was written out the page cache keeps nothing.
 void forget_pages(const fs::path& run) {
   for (const fs::path& path : files_of(run)) {
-    const storage::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.is_open() || ::fdatasync(file.get()) != 0) throw std::runtime_error("cannot sync " + path.string());
     if (::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED) != 0) throw std::runtime_error("cannot drop pages");
   }

@@ -12,6 +12,7 @@ import sys
 # Which floors a floor may include besides itself.
 FLOORS = {
     "base": (),
+    "process": ("base",),
     "tensor": ("base",),
     "format": ("base", "tensor"),
     "foreign": ("base", "tensor", "format"),
@@ -21,8 +22,8 @@ FLOORS = {
     "capture": ("base", "tensor", "format", "foreign", "storage", "device", "store"),
     "trial": ("base", "tensor", "format", "foreign", "storage", "store"),
     "transfer": ("base", "tensor", "format", "foreign", "storage", "store", "trial"),
-    "rules": ("base", "tensor", "format", "storage", "store", "trial"),
-    "actions": ("base", "tensor", "format", "storage"),
+    "rules": ("base", "process", "tensor", "format", "storage", "store", "trial"),
+    "actions": ("base", "process", "tensor", "format", "storage"),
     "match": ("base",),
     "events": ("base", "tensor", "format", "storage", "store", "trial", "rules", "actions"),
     "delivery": ("base", "tensor", "format", "storage", "match", "events", "actions"),
@@ -34,7 +35,7 @@ FLOORS = {
               "delivery", "watch"),
     "server": ("base", "tensor", "format", "storage", "store", "trial", "transfer", "rules", "actions", "match", "events",
                "delivery", "watch", "views"),
-    "cli": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial",
+    "cli": ("base", "process", "tensor", "format", "storage", "device", "store", "capture", "trial",
             "transfer", "rules", "actions", "match", "events", "delivery", "network", "watch", "guard", "views", "server"),
 }
 

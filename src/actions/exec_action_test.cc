@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "actions/action_testing.h"
-#include "storage/test_folder.h"
+#include "base/test_folder.h"
 
 namespace trainwarden::actions {
 namespace {
@@ -85,7 +85,7 @@ TEST(ExecAction, OneTextIsTakenApart) {
 }
 
 TEST(ExecAction, ThePlaceShowsNoArgument) {
-  const storage::TestFolder folder;
+  const TestFolder folder;
   const std::string script = (folder.path() / "handler.py").string();
   std::ofstream(script) << "";
   EXPECT_EQ(exec({"python3", script, "--token", "hunter2"})->place(), "handler.py");

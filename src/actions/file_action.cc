@@ -12,14 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_descriptor.h"
 #include "base/text.h"
-#include "storage/file_descriptor.h"
 #include "storage/system_error.h"
 
 namespace trainwarden::actions {
 namespace {
-
-using storage::FileDescriptor;
 
 constexpr std::string_view kRun = "{run}";
 constexpr std::string_view kRule = "{rule}";

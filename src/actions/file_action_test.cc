@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "actions/action_testing.h"
-#include "storage/test_folder.h"
+#include "base/test_folder.h"
 
 namespace trainwarden::actions {
 namespace {
@@ -32,7 +32,7 @@ class FileActionTest : public ::testing::Test {
     EXPECT_TRUE(made.ok()) << made.status().message();
     return std::move(made).value();
   }
-  storage::TestFolder folder_;
+  TestFolder folder_;
 };
 
 TEST_F(FileActionTest, AppendsALineEach) {

@@ -1,52 +1,34 @@
 #include "actions/handler_process.h"
 
-#include <cerrno>
-#include <string_view>
-#include <utility>
-
-#include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
+#include <utility>
+
+#include <poll.h>
+
 #include "actions/handler_child.h"
-#include "storage/file_descriptor.h"
+#include "process/descriptors.h"
 
 namespace trainwarden::actions {
 namespace {
 
 using std::chrono::milliseconds;
-using storage::FileDescriptor;
 using Instant = std::chrono::steady_clock::time_point;
 
-constexpr milliseconds kWaitInterval{10};
-
-// A file in memory with the text, read from its start: a pipe would need somebody to fill it, and who does is killed
-// (SIGPIPE) when the reader goes.
-Result<FileDescriptor> file_with(std::string_view text) {
-  FileDescriptor file = above_standard(::memfd_create("trainwarden-event", MFD_CLOEXEC));
-  if (!file.is_open()) return no_room("no file in memory");
-  while (!text.empty()) {
-    const ssize_t written = ::write(file.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return no_room("no room in memory");
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (::lseek(file.get(), 0, SEEK_SET) != 0) return no_room("no file in memory");
-  return file;
-}
+constexpr milliseconds kLookInterval{10};
 
 // The parts of this are in the order in which they happen.
 class Handler {
  public:
-  explicit Handler(const HandlerOptions& options) : options_(options) {}
-
-  Status start() {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor input, file_with(options_.input));
-    TRAINWARDEN_ASSIGN_OR_RETURN(Pipe output, open_pipe());
+  static Result<Handler> start(const HandlerOptions& options) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor input, process::open_memory_file(options.input));
+    TRAINWARDEN_ASSIGN_OR_RETURN(process::Pipe output, process::open_pipe());
     const int written = output.writing.get();
-    TRAINWARDEN_RETURN_IF_ERROR(child_.start(options_, {input.get(), written, written}));
-    output_ = HandlerOutput(std::move(output.reading));
-    return {};
+    TRAINWARDEN_ASSIGN_OR_RETURN(HandlerChild child, HandlerChild::start(options, {{STDIN_FILENO, input.get()},
+                                                                                   {STDOUT_FILENO, written},
+                                                                                   {STDERR_FILENO, written}}));
+    return Handler(options, std::move(child), std::move(output.reading));
   }
 
   HandlerEnd wait(const std::stop_token& stop) {
@@ -55,14 +37,14 @@ class Handler {
     while (!child_.has_ended()) {
       timed_out = std::chrono::steady_clock::now() >= deadline;
       if (timed_out || stop.stop_requested()) break;
-      output_.wait(kWaitInterval);
+      wait_for_output(kLookInterval);
     }
     HandlerEnd end;
-    if (!child_.has_ended()) {
-      end.how = timed_out ? HandlerEnd::How::kTimedOut : HandlerEnd::How::kCancelled;
-      child_.end(options_.kill_after, [this](milliseconds most) { output_.wait(most); });
+    if (child_.has_ended()) {
+      end = child_.reap();
     } else {
-      child_.reap(end);
+      end.how = timed_out ? HandlerEnd::How::kTimedOut : HandlerEnd::How::kCancelled;
+      child_.end(options_.kill_after, [this](milliseconds max) { wait_for_output(max); });
     }
     output_.read();
     end.output = output_.last_lines();
@@ -70,16 +52,24 @@ class Handler {
   }
 
  private:
+  Handler(const HandlerOptions& options, HandlerChild child, FileDescriptor output)
+      : options_(options), output_(std::move(output), kOutputBytes), child_(std::move(child)) {}
+
+  void wait_for_output(milliseconds max) {
+    std::array<pollfd, 2> events{pollfd{output_.number(), POLLIN, 0}, pollfd{child_.end_descriptor(), POLLIN, 0}};
+    ::poll(events.data(), events.size(), static_cast<int>(max.count()));
+    output_.read();
+  }
+
   const HandlerOptions& options_;
-  HandlerOutput output_;
+  process::OutputTail output_;
   HandlerChild child_;
 };
 
 }  // namespace
 
 Result<HandlerEnd> run_handler(const HandlerOptions& options, const std::stop_token& stop) {
-  Handler handler(options);
-  TRAINWARDEN_RETURN_IF_ERROR(handler.start());
+  TRAINWARDEN_ASSIGN_OR_RETURN(Handler handler, Handler::start(options));
   return handler.wait(stop);
 }
 

@@ -13,7 +13,7 @@
 
 #include "actions/request.h"
 #include "base/clock.h"
-#include "storage/test_folder.h"
+#include "base/test_folder.h"
 
 namespace trainwarden::actions {
 namespace {
@@ -58,7 +58,7 @@ class HandlerProcessTest : public ::testing::Test {
     EXPECT_EQ(*waited, Waited::kHappened);
   }
 
-  storage::TestFolder folder_;
+  TestFolder folder_;
 };
 
 TEST_F(HandlerProcessTest, ReadsItsInputAndIsHeard) {

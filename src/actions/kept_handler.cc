@@ -7,33 +7,23 @@
 #include <optional>
 #include <utility>
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "process/descriptors.h"
 
 namespace trainwarden::actions {
 namespace {
 
 using std::chrono::milliseconds;
-using storage::FileDescriptor;
 using Instant = std::chrono::steady_clock::time_point;
 using Json = nlohmann::json;
 
 constexpr milliseconds kAnswerInterval{50};
 constexpr std::size_t kMaxLineBytes = 1 << 20;  // of an answer
-
-// A socket, so that writing to a program that has gone is an error and no signal.
-Result<Pipe> open_input() {
-  std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return no_room("no socket");
-  Pipe made{above_standard(ends[0]), above_standard(ends[1])};
-  if (!made.reading.is_open() || !made.writing.is_open()) return no_room("no socket");
-  ::fcntl(made.writing.get(), F_SETFL, O_NONBLOCK);
-  return made;
-}
 
 std::string line_of(std::string_view event, const std::map<std::string, std::string>& environment) {
   std::string line = "{\"event\":" + std::string(event) + ",\"environment\":" + Json(environment).dump() + "}";
@@ -58,16 +48,17 @@ std::optional<HandlerEnd> answer_in(std::string_view line) {
 
 struct KeptHandler::Running {
   HandlerChild child;
-  FileDescriptor input;   // we write
-  FileDescriptor output;  // we read
-  HandlerOutput words;    // its standard error, and what it wrote beside answers
-  std::string unread;     // of output: a line that has no end yet
-  bool speaks = true;     // its standard output is open
+  FileDescriptor input;       // we write
+  FileDescriptor output;      // we read
+  process::OutputTail words;  // its standard error, and what it wrote beside answers
+  std::string unread;         // of output: a line that has no end yet
+  bool speaks = true;         // its standard output is open
 
   // Waits until something can be read or, with something to write, be written.
   void wait(bool writes, milliseconds most) {
-    std::array<pollfd, 3> files{pollfd{speaks ? output.get() : -1, POLLIN, 0}, pollfd{words.number(), POLLIN, 0},
-                                pollfd{writes ? input.get() : -1, POLLOUT, 0}};
+    std::array<pollfd, 4> files{pollfd{speaks ? output.get() : -1, POLLIN, 0}, pollfd{words.number(), POLLIN, 0},
+                                pollfd{writes ? input.get() : -1, POLLOUT, 0},
+                                pollfd{child.end_descriptor(), POLLIN, 0}};
     ::poll(files.data(), files.size(), static_cast<int>(most.count()));
     words.read();
   }
@@ -121,16 +112,19 @@ KeptHandler::~KeptHandler() {
 Status KeptHandler::prepare() {
   if (running_ != nullptr && !running_->child.has_ended()) return {};
   running_.reset();
-  TRAINWARDEN_ASSIGN_OR_RETURN(Pipe input, open_input());
-  TRAINWARDEN_ASSIGN_OR_RETURN(Pipe output, open_pipe());
-  TRAINWARDEN_ASSIGN_OR_RETURN(Pipe error, open_pipe());
-  auto running = std::make_unique<Running>();
-  TRAINWARDEN_RETURN_IF_ERROR(
-      running->child.start(options_, {input.reading.get(), output.writing.get(), error.writing.get()}));
-  running->input = std::move(input.writing);
-  running->output = std::move(output.reading);
-  running->words = HandlerOutput(std::move(error.reading));
-  running_ = std::move(running);
+  // A socket, so that writing to a program that has gone is an error and no signal.
+  TRAINWARDEN_ASSIGN_OR_RETURN(process::SocketPair input, process::open_socket_pair());
+  TRAINWARDEN_ASSIGN_OR_RETURN(process::Pipe output, process::open_pipe());
+  TRAINWARDEN_ASSIGN_OR_RETURN(process::Pipe error, process::open_pipe());
+  TRAINWARDEN_ASSIGN_OR_RETURN(HandlerChild child,
+                               HandlerChild::start(options_, {{STDIN_FILENO, input.theirs.get()},
+                                                              {STDOUT_FILENO, output.writing.get()},
+                                                              {STDERR_FILENO, error.writing.get()}}));
+  running_.reset(new Running{std::move(child),
+                             std::move(input.ours),
+                             std::move(output.reading),
+                             process::OutputTail(std::move(error.reading), kOutputBytes),
+                             {}});
   return {};
 }
 
@@ -164,8 +158,7 @@ Result<HandlerEnd> KeptHandler::answer(const std::stop_token& stop, std::string_
 // It ended in place of an answer; what it wrote last may still be one.
 Result<HandlerEnd> KeptHandler::gone() {
   if (auto answer = running_->read_answer()) return *std::move(answer);
-  HandlerEnd end;
-  running_->child.reap(end);
+  HandlerEnd end = running_->child.reap();
   running_->words.read();
   end.output = running_->words.last_lines();
   running_.reset();

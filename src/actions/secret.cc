@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/file_descriptor.h"
 #include "base/text.h"
-#include "storage/file_descriptor.h"
 
 namespace trainwarden::actions {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::size_t kMostBytes = 64 << 10;
 
 Result<std::string> read_small_file(const std::string& path, const std::string& place) {
   // Without O_NONBLOCK a named pipe that nobody writes would be waited for.
-  const storage::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open() && (errno == ENOENT || errno == ENOTDIR)) {
     return Status(Code::kNotFound, fmt::format("{} is not there; a secret is expected in it", place));
   }

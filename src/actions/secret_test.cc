@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "storage/test_folder.h"
+#include "base/test_folder.h"
 
 namespace trainwarden::actions {
 namespace {
@@ -19,7 +19,7 @@ class SecretTest : public ::testing::Test {
     std::ofstream(path, std::ios::binary) << content;
     return path;
   }
-  storage::TestFolder folder_;
+  TestFolder folder_;
 };
 
 TEST_F(SecretTest, OfAVariable) {

@@ -10,11 +10,11 @@
 #include "actions/action_testing.h"
 #include "actions/worker_processes.h"
 #include "base/bytes.h"
+#include "base/test_folder.h"
 #include "format/control_record.h"
 #include "storage/faulty_storage.h"
 #include "storage/local_storage.h"
 #include "storage/memory_storage.h"
-#include "storage/test_folder.h"
 
 namespace trainwarden::actions {
 namespace {
@@ -253,7 +253,7 @@ class StopProcessesTest : public ::testing::Test {
     return (folder_.path() / "journal" / worker / "writer.lock").string();
   }
 
-  storage::TestFolder folder_;
+  TestFolder folder_;
   std::unique_ptr<storage::Storage> storage_ = storage::open_local_storage(folder_.path());
   RunAnswer answer_;
 };

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "storage/file_descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace trainwarden::actions {
 namespace {
@@ -21,11 +21,11 @@ std::string lock_of(const std::string& worker) {  // docs/format/run_folder.md
 }
 
 // Stands for one process, and for no other that gets its number later. None where the kernel has no such thing.
-storage::FileDescriptor open_process(std::int64_t process) {
-  return storage::FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0)));
+FileDescriptor open_process(std::int64_t process) {
+  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0)));
 }
 
-int send(const storage::FileDescriptor& handle, std::int64_t process, int signal_number) {
+int send(const FileDescriptor& handle, std::int64_t process, int signal_number) {
   if (!handle.is_open()) return ::kill(static_cast<pid_t>(process), signal_number);
   return static_cast<int>(::syscall(SYS_pidfd_send_signal, handle.get(), signal_number, nullptr, 0));
 }
@@ -51,7 +51,7 @@ Status signal_worker(const storage::Storage& run_storage, const LivingWorker& wo
     return Status(Code::kFailedPrecondition, fmt::format("{} is this process itself", worker.name));
   }
   // First the handle, then the proof: what holds the lock now is what the handle stands for.
-  const storage::FileDescriptor handle = open_process(*worker.process);
+  const FileDescriptor handle = open_process(*worker.process);
   if (run_storage.lock_holder(lock_of(worker.name)) != worker.process) {
     return Status(Code::kNotFound, fmt::format("{} has ended", worker.name));
   }

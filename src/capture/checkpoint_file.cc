@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "base/file_descriptor.h"
 #include "capture/black_box/box_files.h"
 #include "format/control_record.h"
 #include "storage/beneath.h"
-#include "storage/file_descriptor.h"
 #include "storage/local_storage.h"
 #include "storage/naming.h"
 #include "storage/system_error.h"
@@ -32,7 +32,7 @@ std::string temporary_prefix(const CheckpointName& name) {
   return fmt::format(".rank-{:05}.", name.rank);
 }
 
-void remove_left_over(const storage::Storage& run, const storage::FileDescriptor& folder, const std::string& prefix) {
+void remove_left_over(const storage::Storage& run, const FileDescriptor& folder, const std::string& prefix) {
   const auto files = run.list(format::kCheckpointFolder);
   if (!files.ok()) return;
   for (const std::string& file : *files) {
@@ -42,7 +42,7 @@ void remove_left_over(const storage::Storage& run, const storage::FileDescriptor
 
 class TemporaryFile {
  public:
-  TemporaryFile(const storage::FileDescriptor& folder, std::string name) : folder_(folder), name_(std::move(name)) {}
+  TemporaryFile(const FileDescriptor& folder, std::string name) : folder_(folder), name_(std::move(name)) {}
   ~TemporaryFile() { ::unlinkat(folder_.get(), name_.c_str(), 0); }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -50,13 +50,12 @@ class TemporaryFile {
   const std::string& name() const { return name_; }
 
  private:
-  const storage::FileDescriptor& folder_;
+  const FileDescriptor& folder_;
   const std::string name_;
 };
 
-Status sync_file(const storage::FileDescriptor& folder, const std::string& name, const fs::path& file) {
-  const storage::FileDescriptor opened(
-      ::openat(folder.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+Status sync_file(const FileDescriptor& folder, const std::string& name, const fs::path& file) {
+  const FileDescriptor opened(::openat(folder.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
   if (!opened.is_open() || ::fstat(opened.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
     return Status(Code::kNotFound, fmt::format("the program was to write the checkpoint to {}, and there is no file; "
@@ -67,8 +66,7 @@ Status sync_file(const storage::FileDescriptor& folder, const std::string& name,
 }
 
 // Where the system cannot do both at once the name is looked for first: only this worker writes names with its rank.
-Status give_name(const storage::FileDescriptor& folder, const std::string& file, const std::string& name,
-                 const fs::path& path) {
+Status give_name(const FileDescriptor& folder, const std::string& file, const std::string& name, const fs::path& path) {
   Status given = storage::give_name_if_absent(folder, file, name, path.string());
   if (given.code() != Code::kUnimplemented) return given;
   if (::faccessat(folder.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -78,7 +76,7 @@ Status give_name(const storage::FileDescriptor& folder, const std::string& file,
   return storage::system_error(errno, "create", path.string());
 }
 
-Result<fs::path> give_free_name(const storage::FileDescriptor& folder, const std::string& file, const fs::path& path,
+Result<fs::path> give_free_name(const FileDescriptor& folder, const std::string& file, const fs::path& path,
                                 const CheckpointName& wanted) {
   for (int attempt = 0; attempt < kMaxFileNames; ++attempt) {
     const std::string name = fmt::format("{}{}", dump_name(wanted.step, wanted.rank, attempt), wanted.ending);
@@ -95,7 +93,7 @@ Result<fs::path> write_file(const CheckpointName& name, const std::function<Stat
   const auto run = storage::open_local_storage(name.run_dir);
   TRAINWARDEN_RETURN_IF_ERROR(run->create_folder(format::kCheckpointFolder));
   TRAINWARDEN_ASSIGN_OR_RETURN(
-      const storage::FileDescriptor folder,
+      const FileDescriptor folder,
       storage::Beneath(name.run_dir).open(format::kCheckpointFolder, O_RDONLY | O_DIRECTORY, "write into"));
   remove_left_over(*run, folder, temporary_prefix(name));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string random, storage::random_name());

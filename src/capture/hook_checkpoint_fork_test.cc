@@ -10,11 +10,11 @@
 #include <functional>
 #include <iterator>
 
+#include "base/test_folder.h"
 #include "capture/capture_test_kit.h"
 #include "format/checkpoint_events.h"
 #include "format/control_record.h"
 #include "storage/local_storage.h"
-#include "storage/test_folder.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -69,7 +69,7 @@ std::string text_of(const fs::path& file) {
 }
 
 TEST(HookCheckpointKilled, WhileSavingLeavesNoHalfFileAndTheNextProcessSaves) {
-  const storage::TestFolder folder;
+  const TestFolder folder;
   const fs::path run = folder.path() / "run";
   request(run, "k");
   const int state = state_of_child([&] {
@@ -110,7 +110,7 @@ TEST(HookCheckpointKilled, WhileSavingLeavesNoHalfFileAndTheNextProcessSaves) {
 }
 
 TEST(HookCheckpointFork, TheChildAnswersNothing) {
-  const storage::TestFolder folder;
+  const TestFolder folder;
   const fs::path run = folder.path() / "run";
   const auto hook = open(run);
   ASSERT_NE(hook, nullptr);

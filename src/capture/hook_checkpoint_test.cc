@@ -8,13 +8,13 @@
 #include <stdexcept>
 
 #include "base/log.h"
+#include "base/test_folder.h"
 #include "capture/capture_test_kit.h"
 #include "format/checkpoint_events.h"
 #include "format/control_record.h"
 #include "format/run_event.h"
 #include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
-#include "storage/test_folder.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -91,7 +91,7 @@ class HookCheckpoint : public testing::Test {
   fs::path in_run(const std::string& path) const { return folder_.path() / path; }
 
   const std::unique_ptr<storage::Storage> storage_ = storage::create_memory_storage();
-  const storage::TestFolder folder_;
+  const TestFolder folder_;
 };
 
 TEST_F(HookCheckpoint, IsHeardSavedAndTold) {
@@ -160,7 +160,7 @@ TEST_F(HookCheckpoint, OneAnswersAllThatWait) {
 TEST_F(HookCheckpoint, AnswersSayWhereItLies) {
   const auto hook = open();
   hook->offer_checkpoints();
-  const storage::TestFolder elsewhere;
+  const TestFolder elsewhere;
   fs::create_directories(elsewhere.path() / "sharded/deep");
   ASSERT_TRUE(write_text(elsewhere.path() / "sharded/a", "12").ok());
   ASSERT_TRUE(write_text(elsewhere.path() / "sharded/deep/b", "345").ok());

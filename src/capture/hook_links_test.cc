@@ -8,11 +8,11 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/test_folder.h"
 #include "capture/capture_test_kit.h"
 #include "capture/checkpoint_file.h"
 #include "format/control_record.h"
 #include "storage/local_storage.h"
-#include "storage/test_folder.h"
 #include "store/run_folder.h"
 
 namespace trainwarden::capture {
@@ -52,7 +52,7 @@ class HookLinksTest : public testing::Test {
     EXPECT_EQ(hook.status().code(), Code::kPermissionDenied) << place << ": " << hook.status().to_string();
   }
 
-  storage::TestFolder folder_;
+  TestFolder folder_;
   const fs::path run_ = folder_.path() / "run";
   const fs::path victim_ = folder_.path() / "victim";
 };

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "storage/memory_storage.h"
-#include "storage/test_folder.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -30,7 +30,7 @@ class ActionChoiceTest : public ::testing::Test {
   }
   std::string in_folder(const std::string& name) const { return (folder_.path() / name).string(); }
 
-  storage::TestFolder folder_;
+  TestFolder folder_;
   std::unique_ptr<storage::MemoryStorage> storage_ = storage::create_memory_storage();
   actions::RunContext context_;
 };

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-
-#include <sys/wait.h>
+#include <chrono>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "cli/run_locator.h"
+#include "process/captured_output.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -67,17 +66,13 @@ constexpr const char* kSanitizedHelp =
 
 // Has the interpreter the package? None when it cannot be asked.
 std::optional<bool> has_package(const fs::path& python) {
-  constexpr int kYes = 0;
-  constexpr int kNo = 9;
-  const std::string command = fmt::format(
-      "exec '{}' -c 'import importlib.util, sys; sys.exit({} if importlib.util.find_spec(\"trainwarden\") "
-      "else {})' </dev/null >/dev/null 2>&1",
-      python.string(), kYes, kNo);
-  if (python.string().find('\'') != std::string::npos) return std::nullopt;
-  const int status = std::system(command.c_str());
-  if (!WIFEXITED(status)) return std::nullopt;
-  if (WEXITSTATUS(status) == kNo) return false;
-  return WEXITSTATUS(status) == kYes ? std::optional(true) : std::nullopt;
+  constexpr std::chrono::seconds kTime{60};
+  constexpr const char* kQuestion =
+      "import importlib.util; print('yes' if importlib.util.find_spec('trainwarden') else 'no')";
+  const auto answer = process::capture_output({.command = {python.string(), "-c", kQuestion}}, 16, kTime);
+  if (!answer.ok() || answer->exit.shell_code() != 0) return std::nullopt;
+  if (answer->text == "no\n") return false;
+  return answer->text == "yes\n" ? std::optional(true) : std::nullopt;
 }
 
 // For a Python program from which nothing came.

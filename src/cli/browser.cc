@@ -9,6 +9,7 @@
 
 #include "cli/child_process.h"
 #include "cli/output.h"
+#include "process/descriptors.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -32,6 +33,14 @@ std::string page_that_leads_to(const std::string& link) {
       link);
 }
 
+// What it prints is of no interest to the user of the terminal. It is not waited for: it may be the browser itself.
+Result<process::Child> start_browser(const std::filesystem::path& file, const SignalRelay& relay) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor null, process::open_null());
+  return start_beside({.command = {"xdg-open", file.string()},
+                       .descriptors = {{STDOUT_FILENO, null.get()}, {STDERR_FILENO, null.get()}}},
+                      relay);
+}
+
 }  // namespace
 
 BrowserPage::~BrowserPage() {
@@ -45,8 +54,7 @@ void BrowserPage::open(const std::string& link, const SignalRelay& relay) {
          std::strerror(errno));
     return;
   }
-  // What it prints is the browser's own affair.
-  const auto opener = ChildProcess::start({.command = {"xdg-open", file_.string()}, .output = "/dev/null"}, relay);
+  const auto opener = start_browser(file_, relay);
   if (opener.ok()) return;
   emit(stderr, "trainwarden: warning: {}; open the link yourself\n", opener.status().message());
 }

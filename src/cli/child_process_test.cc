@@ -6,13 +6,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "process/descriptors.h"
+
 namespace trainwarden::cli {
 namespace {
 
 int run(const std::vector<std::string>& command, std::map<std::string, std::string> environment = {}) {
   SignalRelay relay;
-  auto child = ChildProcess::start({command, std::move(environment), {}}, relay);
-  return child.ok() ? child->wait(relay) : -1;
+  auto child = start_beside({.command = command, .environment = {std::move(environment), {}}}, relay);
+  return child.ok() ? wait_and_relay(*child, relay).shell_code() : -1;
 }
 
 TEST(ChildProcess, HandsOnTheExitCode) {
@@ -36,18 +38,22 @@ TEST(ChildProcess, TakesNoSettingOfSignalsFromUs) {
 
 TEST(ChildProcess, HandsOnASignalThatWasSentToUsAlone) {
   SignalRelay relay;
-  auto child = ChildProcess::start({{"sleep", "60"}, {}, {}}, relay);
+  auto child = start_beside({.command = {"sleep", "60"}}, relay);
   ASSERT_TRUE(child.ok());
   kill(getpid(), SIGTERM);
-  EXPECT_EQ(child->wait(relay), 128 + SIGTERM);
+  EXPECT_EQ(wait_and_relay(*child, relay).shell_code(), 128 + SIGTERM);
 }
 
 TEST(ChildProcess, CanWriteToAFile) {
   const std::string path = testing::TempDir() + std::to_string(::getpid()) + "_child_process_test.txt";
   SignalRelay relay;
-  auto child = ChildProcess::start({{"sh", "-c", "echo out; echo err >&2"}, {}, path}, relay);
+  const auto file = process::open_output_file(path);
+  ASSERT_TRUE(file.ok());
+  auto child = start_beside({.command = {"sh", "-c", "echo out; echo err >&2"},
+                             .descriptors = {{STDOUT_FILENO, file->get()}, {STDERR_FILENO, file->get()}}},
+                            relay);
   ASSERT_TRUE(child.ok());
-  EXPECT_EQ(child->wait(relay), 0);
+  EXPECT_EQ(wait_and_relay(*child, relay).shell_code(), 0);
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   EXPECT_EQ(text.str(), "out\nerr\n");
@@ -55,7 +61,7 @@ TEST(ChildProcess, CanWriteToAFile) {
 
 TEST(ChildProcess, AProgramThatDoesNotExistIsAnError) {
   SignalRelay relay;
-  const auto child = ChildProcess::start({{"/no/such/program"}, {}, {}}, relay);
+  const auto child = start_beside({.command = {"/no/such/program"}}, relay);
   ASSERT_FALSE(child.ok());
   EXPECT_EQ(child.status().code(), Code::kNotFound);
   EXPECT_NE(child.status().message().find("/no/such/program"), std::string::npos);

@@ -1,8 +1,7 @@
 // Looks into files; the loader itself says which libraries a program needs, since only it knows all the places.
 #include "cli/program_kind.h"
 
-#include <array>
-#include <cstdio>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <vector>
@@ -10,9 +9,8 @@
 #include <elf.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
 #include "base/text.h"
+#include "process/captured_output.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -44,25 +42,12 @@ std::string interpreter_of(std::ifstream& file, const Elf64_Ehdr& header) {
   return "";
 }
 
-// In quotes for the shell.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 // What the program's own loader would load for it. Nothing of the program runs.
 std::string libraries_of(const std::string& loader, const fs::path& program) {
-  const std::string command = fmt::format("exec {} --list {} 2>/dev/null </dev/null", quoted(loader), quoted(program));
-  std::string list;
-  FILE* const output = ::popen(command.c_str(), "re");
-  if (output == nullptr) return list;
-  std::array<char, 4096> buffer;
-  for (std::size_t bytes; (bytes = std::fread(buffer.data(), 1, buffer.size(), output)) > 0;) {
-    list.append(buffer.data(), bytes);
-  }
-  ::pclose(output);
-  return list;
+  constexpr std::size_t kMaxBytes = 1 << 20;
+  constexpr std::chrono::seconds kTime{60};
+  const auto list = process::capture_output({.command = {loader, "--list", program.string()}}, kMaxBytes, kTime);
+  return list.ok() ? list->text : "";
 }
 
 // Clang links its sanitizers into the program itself.

@@ -215,7 +215,7 @@ int act(const RunOptions& options) {
   const auto result = run_watched(*plan, std::move(judging->beside));
   if (!result.ok()) {
     report_error(result.status());
-    return result.status().code() == Code::kNotFound ? kExitNotFound : kExitNotExecutable;
+    return result.status().code() == Code::kNotFound ? process::kExitNotFound : process::kExitNotExecutable;
   }
   RuleReport inside;
   if (!judging->places.inside.empty()) inside = report_of_inside(*plan, *result);

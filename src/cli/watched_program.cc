@@ -10,6 +10,7 @@
 #include "cli/exit_code.h"
 #include "cli/run_locator.h"
 #include "cli/run_page.h"
+#include "process/descriptors.h"
 #include "views/run_listing.h"
 
 namespace trainwarden::cli {
@@ -19,16 +20,21 @@ constexpr std::chrono::milliseconds kProgramLookInterval{10};
 // For a run that is still not at its end when the program is: another worker may be writing it.
 constexpr std::chrono::seconds kGrace{10};
 
-ChildOptions child_options(const ProgramPlan& plan) {
-  ChildOptions options;
-  options.command = plan.command;
-  options.output = plan.output;
-  options.environment = plan.environment;
+// The child, whose output goes to a file of its own or where ours does.
+Result<process::Child> start_program(const ProgramPlan& plan, const SignalRelay& relay) {
+  process::Program program;
+  program.command = plan.command;
+  program.environment.set = plan.environment;
   // The program may work in another folder.
-  options.environment["TRAINWARDEN_RUN_DIR"] = std::filesystem::absolute(plan.run).string();
+  program.environment.set["TRAINWARDEN_RUN_DIR"] = std::filesystem::absolute(plan.run).string();
   // What we take is on the bill of the training's hook.
-  options.environment[capture::BesideTime::kWatcherVariable] = std::to_string(::getpid());
-  return options;
+  program.environment.set[capture::BesideTime::kWatcherVariable] = std::to_string(::getpid());
+  FileDescriptor output;
+  if (!plan.output.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(output, process::open_output_file(plan.output.string()));
+    program.descriptors = {{STDOUT_FILENO, output.get()}, {STDERR_FILENO, output.get()}};
+  }
+  return start_beside(std::move(program), relay);
 }
 
 // Until everything that the program wrote is judged and what follows was seen to, or the user has had enough.
@@ -54,7 +60,7 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   std::unique_ptr<server::Server> page;
   if (plan.page_port) page = open_run_page(plan.run, *plan.page_port);
   const std::int64_t start_ns = system_clock().steady_ns();
-  TRAINWARDEN_ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::start(child_options(plan), relay));
+  TRAINWARDEN_ASSIGN_OR_RETURN(process::Child child, start_program(plan, relay));
   WatchView view(stderr, plan.chatter);
   WatchPlan watched{plan.run, std::move(rules), plan.mute, plan.subscribe};
   watched.own_program = true;
@@ -64,7 +70,7 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   if (!plan.board.folder.empty()) board = std::make_unique<LiveExport>(plan.run, plan.board.folder);
 
   ProgramResult result;
-  result.exit_code = child.wait(relay);
+  result.exit_code = wait_and_relay(child, relay).shell_code();
   result.duration_ns = system_clock().steady_ns() - start_ns;
   session.program_ended({result.exit_code, system_clock().unix_ns()});
   await_judgement(session, relay);

@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 #include <test_paths.h>
 
+#include "base/test_folder.h"
 #include "delivery/alert_pattern.h"
 #include "delivery/delivery_testing.h"
 #include "match/matcher.h"
 #include "storage/memory_storage.h"
-#include "storage/test_folder.h"
 
 namespace trainwarden::delivery {
 namespace {
@@ -272,7 +272,7 @@ TEST(WiringFile, AsManyAsThereMayBe) {
 }
 
 TEST(WiringFile, OnDisk) {
-  const storage::TestFolder folder;
+  const TestFolder folder;
   const auto file = folder.path() / "actions.toml";
   EXPECT_EQ(read_wiring_file(file).status().code(), Code::kNotFound);
   EXPECT_EQ(read_wiring_file(folder.path()).status().code(), Code::kInvalidArgument);

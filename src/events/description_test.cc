@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "events/recorder.h"
 #include "rules/watch_journal.h"
 #include "storage/local_storage.h"
-#include "storage/test_folder.h"
 #include "trainwarden/describe.h"
 
 namespace trainwarden::events {
@@ -54,7 +54,7 @@ class DescriptionTest : public ::testing::Test {
     return job.ok() ? *job : format::OrderedJson();
   }
 
-  const storage::TestFolder folder_;
+  const TestFolder folder_;
   const std::filesystem::path run_ = folder_.path() / "first";
   const std::unique_ptr<storage::Storage> storage_ = storage::open_local_storage(run_);
   store::RunInfo info_;

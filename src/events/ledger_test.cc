@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 #include <test_paths.h>
 
+#include "base/test_folder.h"
 #include "storage/faulty_storage.h"
 #include "storage/local_storage.h"
 #include "storage/memory_storage.h"
-#include "storage/test_folder.h"
 #include "store/journal_reader.h"
 
 namespace trainwarden::events {
@@ -231,7 +231,7 @@ TEST_F(LedgerTest, TellsOfFailuresToWrite) {
 }
 
 TEST_F(LedgerTest, OfAKilledProcessIsTakenByTheNext) {
-  const storage::TestFolder folder;
+  const TestFolder folder;
   const auto local = storage::open_local_storage(folder.path());
   for (int round = 1; round <= 3; ++round) {
     const auto ledger = Ledger::open(*local, clock_, run_);

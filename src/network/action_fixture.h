@@ -12,9 +12,9 @@
 
 #include "actions/action_kind.h"
 #include "base/log.h"
+#include "base/test_folder.h"
 #include "network/network_actions.h"
 #include "network/test_server.h"
-#include "storage/test_folder.h"
 
 namespace trainwarden::network {
 
@@ -80,7 +80,7 @@ class ActionFixture : public testing::Test {
     return log_;
   }
 
-  storage::TestFolder folder_;
+  TestFolder folder_;
   const Clock* clock_ = &system_clock();
 
  private:

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "network/test_server.h"
-#include "storage/test_folder.h"
 
 namespace trainwarden::network {
 namespace {
@@ -41,7 +41,7 @@ class HttpClient : public testing::Test {
     return request;
   }
 
-  storage::TestFolder folder_;
+  TestFolder folder_;
 };
 
 TEST_F(HttpClient, SendsHeadersAndBodyOverTls) {

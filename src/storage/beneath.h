@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "storage/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::storage {

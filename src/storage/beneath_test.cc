@@ -15,10 +15,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/test_folder.h"
 #include "storage/local_storage.h"
 #include "storage/local_storage_ways.h"
 #include "storage/put_file.h"
-#include "storage/test_folder.h"
 
 namespace trainwarden::storage {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "storage/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "storage/gather_write.h"
 #include "storage/path_rules.h"
 #include "storage/system_error.h"

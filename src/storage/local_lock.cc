@@ -18,8 +18,8 @@
 
 #include <fmt/format.h>
 
+#include "base/file_descriptor.h"
 #include "base/text.h"
-#include "storage/file_descriptor.h"
 #include "storage/system_error.h"
 
 namespace trainwarden::storage {

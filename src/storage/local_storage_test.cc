@@ -12,8 +12,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/test_folder.h"
 #include "storage/system_error.h"
-#include "storage/test_folder.h"
 
 namespace trainwarden::storage {
 namespace {

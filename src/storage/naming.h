@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "storage/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::storage {

@@ -9,11 +9,11 @@
 #include <memory>
 #include <thread>
 
+#include "base/test_folder.h"
 #include "storage/faulty_storage.h"
 #include "storage/local_storage.h"
 #include "storage/local_storage_ways.h"
 #include "storage/memory_storage.h"
-#include "storage/test_folder.h"
 
 namespace trainwarden::storage {
 namespace {

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
+#include "base/test_folder.h"
 #include "storage/local_storage.h"
-#include "storage/test_folder.h"
 #include "store/file_maps.h"
 #include "trainwarden/trial.h"
 #include "trial/run_testing.h"
@@ -48,7 +48,7 @@ TEST(SharedValue, IsMappedForWhoAsksOnceTheRunHasEndedAndOutlivesTheTrial) {
   TestRun run;
   run.add({.step = 0, .tensors = {kept("w", {1, 2}), strings("s", {"one", "two"})}});
   run.end();
-  const storage::TestFolder folder;
+  const TestFolder folder;
   copy_to(run, *storage::open_local_storage(folder.path()));
 
   const MapsAllowed maps;
@@ -72,7 +72,7 @@ TEST(SharedValue, OutlivesAFileThatIsCut) {
   TestRun run;
   run.add({.step = 0, .tensors = {kept("w", values), summarised("s", values)}});
   run.end();
-  const storage::TestFolder folder;
+  const TestFolder folder;
   const auto local = storage::open_local_storage(folder.path());
   copy_to(run, *local);
   const std::string segment = "journal/rank-00000/" + run.storage()->list("journal/rank-00000")->front();
@@ -106,7 +106,7 @@ TEST(SharedValue, OutlivesAFileThatIsCut) {
 }
 
 TEST(SharedValue, IsACopyWhileTheRunIsWritten) {
-  const storage::TestFolder folder;
+  const TestFolder folder;
   const auto local = storage::open_local_storage(folder.path());
   TestRun run;
   run.add({.step = 0, .tensors = {kept("w", {1, 2})}});
@@ -151,7 +151,7 @@ TEST(SharedValue, DamageIsFoundInAMappedFile) {
   ASSERT_NE(at, std::string::npos);
   content[at + 1] = static_cast<char>(content[at + 1] ^ 1);
   run.storage()->set_content(path, content);
-  const storage::TestFolder folder;
+  const TestFolder folder;
   copy_to(run, *storage::open_local_storage(folder.path()));
   auto trial = Trial::open(folder.path());
   EXPECT_EQ((*trial)->shared_value("w", 0).status().code(), Code::kDataLoss);

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
+#include "base/test_folder.h"
 #include "storage/local_storage.h"
-#include "storage/test_folder.h"
 #include "trial/run_testing.h"
 #include "trial/trial_access.h"
 
@@ -57,7 +57,7 @@ TEST(Trial, OpensAFolder) {
   TestRun run;
   run.add({.step = 3, .tensors = {kept("w", {1, 2})}});
   run.end();
-  const storage::TestFolder folder;
+  const TestFolder folder;
   const auto local = storage::open_local_storage(folder.path());
   ASSERT_TRUE(local->create_folder("journal/rank-00000").ok());
   const std::string segment = "journal/rank-00000/" + run.storage()->list("journal/rank-00000")->front();

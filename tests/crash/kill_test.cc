@@ -18,8 +18,8 @@
 #include "act_oracle.h"
 #include "act_process.h"
 #include "act_scene.h"
+#include "base/test_folder.h"
 #include "crashing_storage.h"
-#include "storage/test_folder.h"
 #include "trainwarden/hook.h"
 
 namespace trainwarden::act {
@@ -151,7 +151,7 @@ TEST(Kill, AtRandomMomentsLosesNoEventAndRepeatsNoDelivery) {
   Tally tally;
   for (int run = 0; run < kRuns; ++run) {
     SCOPED_TRACE(testing::Message() << "run " << run);
-    const storage::TestFolder folder;
+    const TestFolder folder;
     const ActScene scene(folder.path());
     live_and_die(scene, random);
     for (const char* subscription : {kEverything, kFlaky})
@@ -195,7 +195,7 @@ class KillPoint : public testing::TestWithParam<Point> {};
 TEST_P(KillPoint, LosesNoEventAndRepeatsNoDelivery) {
   for (const int count : GetParam().counts) {
     SCOPED_TRACE(count);
-    const storage::TestFolder folder;
+    const TestFolder folder;
     const ActScene scene(folder.path());
     Training(scene.run()).finish();
     ActProcess child({"parts", folder.path().string(), GetParam().name, std::to_string(count)});

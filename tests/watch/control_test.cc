@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/test_folder.h"
 #include "storage/local_storage.h"
-#include "storage/test_folder.h"
 #include "trainwarden/hook.h"
 #include "trainwarden/trial.h"
 
@@ -98,7 +98,7 @@ class ControlTest : public testing::Test {
     return storage::open_local_storage(run_)->list("control").value_or(std::vector<std::string>{});
   }
 
-  storage::TestFolder folder_;
+  TestFolder folder_;
   const std::filesystem::path run_ = folder_.path() / "first";
 };
 

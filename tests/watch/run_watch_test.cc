@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "events/ledger.h"
 #include "storage/local_storage.h"
-#include "storage/test_folder.h"
 #include "trainwarden/hook.h"
 #include "trial/trial_access.h"
 
@@ -92,7 +92,7 @@ class RunWatchTest : public testing::Test {
     return events::read_ledger(*storage::open_local_storage(run_), TrialAccess::run_info(*trials_.back())).value();
   }
 
-  storage::TestFolder folder_;
+  TestFolder folder_;
   const std::filesystem::path run_ = folder_.path() / "run";
   std::unique_ptr<Hook> hook_ = Hook::open({.run_dir = run_}).value();
   std::vector<std::unique_ptr<Trial>> trials_;  // of all watches

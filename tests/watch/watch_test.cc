@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/test_folder.h"
+#include "base/test_folder.h"
 #include "trainwarden/hook.h"
 
 namespace trainwarden {
@@ -46,7 +46,7 @@ class WatchTest : public testing::Test {
     return Watch::start(*trial_, std::move(rules), std::move(options)).value();
   }
 
-  storage::TestFolder folder_;
+  TestFolder folder_;
   const std::filesystem::path run_ = folder_.path() / "run";
   std::unique_ptr<Hook> hook_ = Hook::open({.run_dir = run_}).value();
   std::unique_ptr<Trial> trial_;
@@ -137,7 +137,7 @@ TEST_F(WatchTest, RefusesARuleThatIsNone) {
 
 // Its training would not answer, and nothing may be written into it.
 TEST(WatchOfAnotherRecorder, OnlyJudges) {
-  const storage::TestFolder folder;
+  const TestFolder folder;
   std::filesystem::create_directories(folder.path() / "collections");
   const auto trial = Trial::open(folder.path()).value();
   EXPECT_EQ(trial->recorder(), "smdebug");

@@ -8,12 +8,15 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include <sys/types.h>
-
+#include "base/file_descriptor.h"
+#include "process/child.h"
+#include "process/output_tail.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::rules {
@@ -43,28 +46,22 @@ class HostProcess {
  private:
   using Instant = std::chrono::steady_clock::time_point;
 
-  HostProcess(pid_t id, int socket, int life, int output) : id_(id), socket_(socket), life_(life), output_(output) {}
+  explicit HostProcess(Status failed) : failed_(std::move(failed)) {}
+  HostProcess(process::Child child, FileDescriptor socket, FileDescriptor output);
   Status send(std::string_view& rest);
   Status receive();
-  void read_output();
   bool too_large(std::uint64_t memory_bytes);
   Status give_up(Code code, std::string what);
   Status ended();
-  bool wait_for_end(std::chrono::milliseconds most);
-  void kill_all();
-  std::string end_text() const;
+  bool wait_for_end();
+  void wait_for_output(std::chrono::milliseconds max);
   std::string last_words();
 
-  const pid_t id_;
-  const int socket_;
-  const int life_;    // its other end signals the process when this one is closed, by whatever ends us
-  const int output_;  // reads what it writes
+  std::optional<process::Child> child_;  // none: it could not be started
+  FileDescriptor socket_;
+  process::OutputTail output_;
   std::string received_;
-  std::string words_;  // the last of its output
-  bool output_open_ = true;
   Instant memory_seen_{};
-  int wait_status_ = 0;
-  bool reaped_ = false;
   Status failed_;
 };
 

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "foreign/smdebug_layout.h"
 #include "storage/faulty_storage.h"
-#include "storage/test_folder.h"
 #include "trial/smdebug/smdebug_testing.h"
 #include "trial/trial_access.h"
 
@@ -376,7 +376,7 @@ void write_whole(const fs::path& path, const std::string& content) {
 
 TEST(SmdebugRun, IsReadWhileItIsWritten) {
   constexpr std::int64_t kSteps = 100;
-  const storage::TestFolder folder;
+  const TestFolder folder;
   fs::create_directories(folder.path() / "collections");
   const auto trial = Trial::open(folder.path());
   ASSERT_TRUE(trial.ok()) << trial.status().to_string();

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "rules/builtin/rule_testing.h"
-#include "storage/test_folder.h"
 
 namespace trainwarden::rules {
 namespace {
@@ -38,7 +38,7 @@ class OtherRun {
   }
 
  private:
-  storage::TestFolder folder_;
+  TestFolder folder_;
 };
 
 TestRun run_of(const std::vector<TestStep>& steps) {

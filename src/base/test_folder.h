@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-namespace trainwarden::storage {
+namespace trainwarden {
 
 class TestFolder {
  public:
@@ -27,4 +27,4 @@ class TestFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace trainwarden::storage
+}  // namespace trainwarden

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace trainwarden::storage {
+namespace trainwarden {
 
 class FileDescriptor {
  public:
@@ -28,4 +28,4 @@ class FileDescriptor {
   int number_ = -1;
 };
 
-}  // namespace trainwarden::storage
+}  // namespace trainwarden
