@@ -54,6 +54,7 @@ source_checks() {
   check "every test is registered" $python scripts/check_tests_registered.py
   check "public headers compile alone" $python scripts/check_headers.py
   check "the command line prints through one place" $python scripts/check_output.py
+  check "environment variables are named in one place" $python scripts/check_environment_names.py
   check "links of the documents lead somewhere" $python scripts/check_links.py
   check "sources are formatted (./dev format)" check_format
 }

@@ -15,6 +15,7 @@
 #include "actions/handler_process.h"
 #include "actions/kept_handler.h"
 #include "actions/prepared.h"
+#include "base/environment_names.h"
 #include "base/text.h"
 
 namespace trainwarden::actions {
@@ -41,18 +42,18 @@ std::string place_of(const std::vector<std::string>& command) {
 }
 
 std::map<std::string, std::string> environment_of(const std::string& run_name, const std::string& run) {
-  return {{"JOB_NAME", run_name}, {"TRAINWARDEN_RUN", run_name}, {"TRAINWARDEN_RUN_PATH", run}};
+  return {{"JOB_NAME", run_name}, {variable::kRun, run_name}, {variable::kRunPath, run}};
 }
 
 std::map<std::string, std::string> environment_of(const Notice& notice) {
   std::map<std::string, std::string> environment = environment_of(notice.run_name, notice.run.string());
   environment.merge(std::map<std::string, std::string>{
-      {"TRAINWARDEN_EVENT_ID", notice.event_id},
-      {"TRAINWARDEN_EVENT_KEY", notice.key},
-      {"TRAINWARDEN_EVENT_TYPE", notice.type},
-      {"TRAINWARDEN_RULE", notice.rule},
-      {"TRAINWARDEN_STEP", notice.global_step < 0 ? "" : std::to_string(notice.global_step)},
-      {"TRAINWARDEN_ATTEMPT", std::to_string(notice.attempt)},
+      {variable::kEventId, notice.event_id},
+      {variable::kEventKey, notice.key},
+      {variable::kEventType, notice.type},
+      {variable::kRule, notice.rule},
+      {variable::kStep, notice.global_step < 0 ? "" : std::to_string(notice.global_step)},
+      {variable::kAttempt, std::to_string(notice.attempt)},
   });
   return environment;
 }

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/environment_names.h"
+
 namespace trainwarden::actions {
 namespace {
 
@@ -11,7 +13,7 @@ namespace {
 process::EnvironmentChanges handler_environment(std::map<std::string, std::string> added) {
   process::EnvironmentChanges changes;
   changes.set = std::move(added);
-  changes.set.emplace("TRAINWARDEN_ATTACH", "0");
+  changes.set.emplace(variable::kAttach, "0");
   const char* preloaded = std::getenv("LD_PRELOAD");
   const bool preloads_us =
       preloaded != nullptr && std::string_view(preloaded).find("trainwarden") != std::string_view::npos;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "base/environment_names.h"
 #include "base/text.h"
 #include "process/descriptors.h"
 
@@ -94,7 +95,7 @@ struct KeptHandler::Running {
 
 KeptHandler::KeptHandler(HandlerOptions options)
     : options_([&] {
-        options.environment["TRAINWARDEN_HANDLER_KEPT"] = "1";
+        options.environment[variable::kHandlerKept] = "1";
         return std::move(options);
       }()) {}
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/environment_names.h"
 #include "base/text.h"
 
 namespace trainwarden {
@@ -63,8 +64,8 @@ class Log {
 
  private:
   Log() {
-    if (const char* strict = std::getenv("TRAINWARDEN_STRICT")) strict_ = parse_bool(strict).value_or(false);
-    if (!take_level("TRAINWARDEN_LOG_LEVEL")) take_level("SMDEBUG_LOG_LEVEL");
+    if (const char* strict = std::getenv(variable::kStrict)) strict_ = parse_bool(strict).value_or(false);
+    if (!take_level(variable::kLogLevel)) take_level("SMDEBUG_LOG_LEVEL");
     // A fork while another thread logs must not leave the child with a mutex that nobody will unlock.
     pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
                    [] { instance().mutex_.unlock(); });

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/environment_names.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -22,7 +23,7 @@ Allowance times(const Allowance& allowance, double factor) {
 }
 
 ReadLimits limits_of_environment() {
-  const char* factor = std::getenv(kReadBudgetVariable);
+  const char* factor = std::getenv(variable::kReadBudget);
   if (factor == nullptr || *factor == '\0') return {};
   const Result<ReadLimits> limits = scaled_read_limits(factor);
   if (!limits.ok()) log(LogLevel::kWarning, "{}; the usual limits hold", limits.status().message());
@@ -47,7 +48,7 @@ Result<ReadLimits> scaled_read_limits(std::string_view text) {
   const std::optional<double> factor = parse_double(text);
   if (!factor || !(*factor > 0) || *factor > kLargestFactor) {
     return Status(Code::kInvalidArgument, fmt::format("{}: expected a number above 0 and up to {}, found \"{}\"",
-                                                      kReadBudgetVariable, kLargestFactor, printable(text)));
+                                                      variable::kReadBudget, kLargestFactor, printable(text)));
   }
   ReadLimits limits;
   limits.held_bytes = times(limits.held_bytes, *factor);
@@ -69,7 +70,7 @@ Status over_read_budget(std::string_view what, std::string_view found, std::stri
       Code::kResourceExhausted,
       fmt::format("over the budget for reading a run: {}: {} found, {} allowed; if you trust the run, set {}=4 "
                   "to allow four times as much",
-                  what, found, allowed, kReadBudgetVariable));
+                  what, found, allowed, variable::kReadBudget));
 }
 
 Status ReadBudget::hold(std::uint64_t bytes, std::string_view what) {

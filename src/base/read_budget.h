@@ -8,12 +8,10 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/environment_names.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden {
-
-// A factor for all limits, for who trusts a run that needs more: TRAINWARDEN_READ_BUDGET=4.
-inline constexpr const char* kReadBudgetVariable = "TRAINWARDEN_READ_BUDGET";
 
 // What any run may cost, and what each byte that its files occupy adds to it.
 struct Allowance {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/environment_names.h"
 #include "base/text.h"
 
 namespace trainwarden {
@@ -90,7 +91,7 @@ bool says_nothing(std::string_view value) {
 }
 
 ProcessMask make_process_mask() {
-  const char* file = std::getenv("TRAINWARDEN_SECRET_PATTERNS");
+  const char* file = std::getenv(variable::kSecretPatterns);
   const auto patterns = file == nullptr || *file == '\0' ? Result<std::vector<std::string>>(std::vector<std::string>())
                                                          : read_secret_patterns(file);
   Status status = patterns.status();
@@ -99,7 +100,7 @@ ProcessMask make_process_mask() {
     if (mask.ok()) return {*std::move(mask), Status()};
     status = mask.status();
   }
-  return {*SecretMask::create(), status.with_context("TRAINWARDEN_SECRET_PATTERNS")};
+  return {*SecretMask::create(), status.with_context(variable::kSecretPatterns)};
 }
 
 }  // namespace

@@ -8,12 +8,13 @@
 #include <optional>
 #include <string_view>
 
+#include "base/environment_names.h"
+
 namespace trainwarden::capture {
 
 class BesideTime {
  public:
   // Names the process that watches, for the program that it starts.
-  static constexpr const char* kWatcherVariable = "TRAINWARDEN_WATCHER";
 
   // `writer_ns`: CPU time of the writer thread so far. `watcher`: a process id as text; nullptr, or one that means no
   // process: nobody watches. `workers` share its time.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/environment_names.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "capture/beside_time.h"
@@ -83,7 +84,7 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
 // Only where steps are measured by the same clock as CPU time, and not by that of a test.
 void CaptureSession::count_beside(int workers) {
   if (&clock_ != &system_clock()) return;
-  const BesideTime beside([this] { return writer_.cpu_ns(); }, std::getenv(BesideTime::kWatcherVariable), workers);
+  const BesideTime beside([this] { return writer_.cpu_ns(); }, std::getenv(variable::kWatcher), workers);
   bill_.count_beside([beside](std::int64_t wall_ns) { return beside.spent_ns(wall_ns); });
 }
 

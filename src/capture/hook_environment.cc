@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/environment_names.h"
 #include "base/text.h"
 #include "capture/config_source.h"
 #include "capture/hook_options_json.h"
@@ -26,24 +27,18 @@ namespace {
 
 // The launchers' own variables, asked when TRAINWARDEN_RANK or TRAINWARDEN_WORLD_SIZE is not set: torchrun, Open MPI,
 // MVAPICH, MPICH and Intel MPI, Slurm.
-constexpr const char* kRankVariables[] = {"TRAINWARDEN_RANK",    "RANK",     "OMPI_COMM_WORLD_RANK",
+constexpr const char* kRankVariables[] = {variable::kRank,       "RANK",     "OMPI_COMM_WORLD_RANK",
                                           "MV2_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
-constexpr const char* kWorldSizeVariables[] = {"TRAINWARDEN_WORLD_SIZE", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
-                                               "MV2_COMM_WORLD_SIZE",    "PMI_SIZE",   "SLURM_STEP_NUM_TASKS"};
+constexpr const char* kWorldSizeVariables[] = {variable::kWorldSize,  "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
+                                               "MV2_COMM_WORLD_SIZE", "PMI_SIZE",   "SLURM_STEP_NUM_TASKS"};
 
 // The file with the hook's configuration; the second is smdebug's own variable.
-constexpr const char* kConfigVariables[] = {"TRAINWARDEN_CONFIG", "SMDEBUG_CONFIG_FILE_PATH"};
+constexpr const char* kConfigVariables[] = {variable::kConfig, "SMDEBUG_CONFIG_FILE_PATH"};
 
 // With one of these the environment says what to capture.
-constexpr const char* kWhatVariables[] = {"TRAINWARDEN_CONFIG",   "SMDEBUG_CONFIG_FILE_PATH",
-                                          "TRAINWARDEN_INCLUDE",  "TRAINWARDEN_INCLUDE_COLLECTIONS",
-                                          "TRAINWARDEN_SAVE_ALL", "TRAINWARDEN_SAVE_INTERVAL"};
-
-// What the rules that judge the run need; `trainwarden run` says it.
-constexpr const char* kNeedsVariable = "TRAINWARDEN_NEEDS";
-
-// What is recorded with the run: an object with a text for each name. `trainwarden run --label` says it.
-constexpr const char* kLabelsVariable = "TRAINWARDEN_LABELS";
+constexpr const char* kWhatVariables[] = {variable::kConfig,  "SMDEBUG_CONFIG_FILE_PATH",
+                                          variable::kInclude, variable::kIncludeCollections,
+                                          variable::kSaveAll, variable::kSaveInterval};
 
 // What every training has, at a price that nobody notices; nothing of it when rules say what they need.
 constexpr double kAttachBudget = 0.01;
@@ -136,23 +131,23 @@ Status overlay_tensorboard(const Environment& environment, HookOptions& options)
   EnvironmentReader reader(environment);
   std::string dir;
   reader.read("TENSORBOARD_CONFIG_FILE_PATH", dir, parse_tensorboard_file);
-  reader.read("TRAINWARDEN_TENSORBOARD_DIR", dir, parse_text);
+  reader.read(variable::kTensorboardDir, dir, parse_text);
   if (!dir.empty()) options.tensorboard_dir = dir;
   return reader.status();
 }
 
 // What rules need: the value of the key `needs` of a configuration.
 Status overlay_needs(const Environment& environment, HookOptions& options) {
-  const auto needs = EnvironmentReader(environment).text(kNeedsVariable);
+  const auto needs = EnvironmentReader(environment).text(variable::kNeeds);
   if (!needs) return {};
-  return overlay_json(fmt::format("{{\"needs\": {}}}", *needs), kNeedsVariable, options);
+  return overlay_json(fmt::format("{{\"needs\": {}}}", *needs), variable::kNeeds, options);
 }
 
 // Words on the run, by name beside those of the configuration.
 Status overlay_labels(const Environment& environment, HookOptions& options) {
-  const auto labels = EnvironmentReader(environment).text(kLabelsVariable);
+  const auto labels = EnvironmentReader(environment).text(variable::kLabels);
   if (!labels) return {};
-  return overlay_json(fmt::format("{{\"labels\": {}}}", *labels), kLabelsVariable, options);
+  return overlay_json(fmt::format("{{\"labels\": {}}}", *labels), variable::kLabels, options);
 }
 
 void set_interval(SavePolicy& policy, std::int64_t save_interval) {
@@ -169,7 +164,7 @@ Environment process_environment() {
 }
 
 bool switched_off(const Environment& environment) {
-  constexpr const char* kSwitches[] = {"TRAINWARDEN", "USE_SMDEBUG"};
+  constexpr const char* kSwitches[] = {variable::kSwitch, "USE_SMDEBUG"};
   return std::any_of(std::begin(kSwitches), std::end(kSwitches), [&](const char* variable) {
     const char* value = environment(variable);
     return value != nullptr && parse_bool(trim(value)) == std::optional(false);
@@ -177,7 +172,7 @@ bool switched_off(const Environment& environment) {
 }
 
 bool is_box_sampled(const Environment& environment) {
-  const char* value = environment("TRAINWARDEN_BLACK_BOX_SAMPLED");
+  const char* value = environment(variable::kBlackBoxSampled);
   return value != nullptr && parse_bool(trim(value)) == std::optional(true);
 }
 
@@ -204,33 +199,33 @@ Status overlay_environment(const Environment& environment, HookOptions& options)
 Status overlay_variables(const Environment& environment, HookOptions& options) {
   EnvironmentReader reader(environment);
   const bool inside = options.tensorboard_dir == tensorboard_dir_in(options.run_dir);
-  reader.read("TRAINWARDEN_RUN_DIR", options.run_dir, parse_text);
+  reader.read(variable::kRunDir, options.run_dir, parse_text);
   if (inside) options.tensorboard_dir = tensorboard_dir_in(options.run_dir);
   TRAINWARDEN_RETURN_IF_ERROR(overlay_tensorboard(environment, options));
   reader.read_first(kRankVariables, options.rank, parse_rank);
   reader.read_first(kWorldSizeVariables, options.world_size, parse_positive);
 
   std::optional<std::int64_t> save_interval;
-  reader.read("TRAINWARDEN_SAVE_INTERVAL", save_interval, parse_positive);
+  reader.read(variable::kSaveInterval, save_interval, parse_positive);
   if (save_interval) set_interval(options.save, *save_interval);
-  reader.read("TRAINWARDEN_SAVE_ALL", options.save_all, parse_switch);
-  reader.read("TRAINWARDEN_INCLUDE_COLLECTIONS", options.include_collections, parse_list);
-  if (const auto pattern = reader.text("TRAINWARDEN_INCLUDE")) options.include = {std::string(*pattern)};
-  reader.read("TRAINWARDEN_KEEP", options.keep, parse_keep);
+  reader.read(variable::kSaveAll, options.save_all, parse_switch);
+  reader.read(variable::kIncludeCollections, options.include_collections, parse_list);
+  if (const auto pattern = reader.text(variable::kInclude)) options.include = {std::string(*pattern)};
+  reader.read(variable::kKeep, options.keep, parse_keep);
   TRAINWARDEN_RETURN_IF_ERROR(overlay_needs(environment, options));
   TRAINWARDEN_RETURN_IF_ERROR(overlay_labels(environment, options));
 
-  reader.read("TRAINWARDEN_BUDGET", options.budget, parse_share);
-  reader.read("TRAINWARDEN_INCLUDE_WORKERS", options.include_workers, parse_include_workers);
-  reader.read("TRAINWARDEN_STAGING_BYTES", options.staging_bytes, parse_byte_size);
-  reader.read("TRAINWARDEN_SEGMENT_BYTES", options.segment_bytes, parse_byte_size);
-  reader.read("TRAINWARDEN_WHEN_FULL", options.when_full, parse_when_full);
-  reader.read("TRAINWARDEN_DURABILITY", options.durability, parse_durability);
-  reader.read("TRAINWARDEN_BLACK_BOX", options.black_box.steps, parse_black_box_steps);
-  reader.read("TRAINWARDEN_BLACK_BOX_BYTES", options.black_box.bytes, parse_byte_size);
-  reader.read("TRAINWARDEN_CHECKPOINT_ON_REQUEST", options.checkpoint_on_request, parse_switch);
-  reader.read("TRAINWARDEN_DRY_RUN", options.dry_run, parse_switch);
-  reader.read("TRAINWARDEN_CODE_VERSION", options.code_version, parse_text);
+  reader.read(variable::kBudget, options.budget, parse_share);
+  reader.read(variable::kIncludeWorkers, options.include_workers, parse_include_workers);
+  reader.read(variable::kStagingBytes, options.staging_bytes, parse_byte_size);
+  reader.read(variable::kSegmentBytes, options.segment_bytes, parse_byte_size);
+  reader.read(variable::kWhenFull, options.when_full, parse_when_full);
+  reader.read(variable::kDurability, options.durability, parse_durability);
+  reader.read(variable::kBlackBox, options.black_box.steps, parse_black_box_steps);
+  reader.read(variable::kBlackBoxBytes, options.black_box.bytes, parse_byte_size);
+  reader.read(variable::kCheckpointOnRequest, options.checkpoint_on_request, parse_switch);
+  reader.read(variable::kDryRun, options.dry_run, parse_switch);
+  reader.read(variable::kCodeVersion, options.code_version, parse_text);
   return reader.status();
 }
 
@@ -238,7 +233,7 @@ Result<HookOptions> options_for_attach(const Environment& environment) {
   const EnvironmentReader reader(environment);
   const bool said = std::any_of(std::begin(kWhatVariables), std::end(kWhatVariables),
                                 [&](const char* variable) { return reader.text(variable).has_value(); });
-  HookOptions options = said ? HookOptions() : attach_defaults(reader.text(kNeedsVariable).has_value());
+  HookOptions options = said ? HookOptions() : attach_defaults(reader.text(variable::kNeeds).has_value());
   TRAINWARDEN_RETURN_IF_ERROR(overlay_environment(environment, options));
   return options;
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/environment_names.h"
 #include "base/text.h"
 #include "cli/run_locator.h"
 #include "process/captured_output.h"
@@ -22,7 +23,7 @@ constexpr const char* kPreloadLibrary = "libtrainwarden_preload.so";
 // package, as seen from this program.
 std::optional<fs::path> find_preload_library(const Environment& environment) {
   std::error_code ignored;
-  if (const char* named = environment("TRAINWARDEN_PRELOAD_LIBRARY"); named != nullptr && *named != '\0') {
+  if (const char* named = environment(variable::kPreloadLibrary); named != nullptr && *named != '\0') {
     return fs::exists(named, ignored) ? std::optional(fs::absolute(named, ignored)) : std::nullopt;
   }
   const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
@@ -102,7 +103,7 @@ std::optional<WatchedWord> find_watched_word(const std::vector<std::string>& com
 AttachPlan plan_attach(const std::vector<std::string>& command, const std::string& mode,
                        const Environment& environment) {
   AttachPlan plan;
-  plan.environment["TRAINWARDEN_ATTACH"] = mode == "off" ? "0" : "1";
+  plan.environment[variable::kAttach] = mode == "off" ? "0" : "1";
   if (mode == "preload") preload(plan, command, environment);
   if (mode != "auto") return plan;
   const auto word = find_watched_word(command, environment);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/environment_names.h"
 #include "capture/capture_plan.h"
 #include "capture/hook_environment.h"
 
@@ -39,13 +40,13 @@ Variables variables_of(const CaptureChoice& choice) {
     if (!value.empty()) variables[variable] = std::move(value);
   };
   // The program may work in another folder.
-  set("TRAINWARDEN_CONFIG", choice.config.empty() ? "" : std::filesystem::absolute(choice.config).string());
-  set("TRAINWARDEN_BUDGET", choice.budget);
-  set("TRAINWARDEN_INCLUDE_COLLECTIONS", fmt::format("{}", fmt::join(choice.include_collections, ",")));
-  set("TRAINWARDEN_INCLUDE", choice.include.empty() ? "" : any_of(choice.include));
-  set("TRAINWARDEN_SAVE_INTERVAL", choice.save_interval);
-  set("TRAINWARDEN_KEEP", choice.keep);
-  set("TRAINWARDEN_BLACK_BOX", choice.black_box);
+  set(variable::kConfig, choice.config.empty() ? "" : std::filesystem::absolute(choice.config).string());
+  set(variable::kBudget, choice.budget);
+  set(variable::kIncludeCollections, fmt::format("{}", fmt::join(choice.include_collections, ",")));
+  set(variable::kInclude, choice.include.empty() ? "" : any_of(choice.include));
+  set(variable::kSaveInterval, choice.save_interval);
+  set(variable::kKeep, choice.keep);
+  set(variable::kBlackBox, choice.black_box);
   return variables;
 }
 
@@ -69,7 +70,7 @@ Result<double> CaptureChoice::budget_share(Variables others) const {
 Result<Board> CaptureChoice::board(const std::filesystem::path& run) const {
   if (!tensorboard.empty()) return beneath(tensorboard, run);
   Variables variables = variables_of(*this);
-  variables["TRAINWARDEN_RUN_DIR"] = run.string();
+  variables[variable::kRunDir] = run.string();
   TRAINWARDEN_ASSIGN_OR_RETURN(const HookOptions options, resolve(variables));
   if (options.tensorboard_dir.empty()) return Board();
   // In the run's own folder it has that for itself.

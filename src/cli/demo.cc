@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/clock.h"
+#include "base/environment_names.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/follow_up.h"
@@ -42,7 +43,7 @@ struct Act {
 // What TRAINWARDEN_DEMO_PROGRAM names, else fashion_mnist beside this program.
 Result<fs::path> find_program() {
   std::error_code ignored;
-  const char* variable = std::getenv("TRAINWARDEN_DEMO_PROGRAM");
+  const char* variable = std::getenv(variable::kDemoProgram);
   const fs::path beside = fs::read_symlink("/proc/self/exe", ignored).parent_path() / "fashion_mnist";
   const fs::path program = variable && *variable ? fs::path(variable) : beside;
   if (fs::exists(program, ignored)) return program;

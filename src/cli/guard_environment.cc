@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/environment_names.h"
 #include "base/text.h"
 #include "delivery/wiring.h"
 #include "rules/registry.h"
@@ -56,9 +57,9 @@ Result<std::map<std::string, std::string>> guard_environment(const std::vector<s
     if (word.find('\n') == std::string::npos) continue;
     return Status(Code::kInvalidArgument, fmt::format("rule {} has more than one line", printable(word)));
   }
-  environment["TRAINWARDEN_GUARD_RULES"] = fmt::format("{}", fmt::join(inside, "\n"));
-  environment["TRAINWARDEN_ON_FIRE"] = name(on_fire);
-  if (!mute.empty()) environment["TRAINWARDEN_MUTE"] = fmt::format("{}", fmt::join(mute, "\n"));
+  environment[variable::kGuardRules] = fmt::format("{}", fmt::join(inside, "\n"));
+  environment[variable::kOnFire] = name(on_fire);
+  if (!mute.empty()) environment[variable::kMute] = fmt::format("{}", fmt::join(mute, "\n"));
   return environment;
 }
 

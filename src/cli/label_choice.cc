@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "base/environment_names.h"
 #include "base/text.h"
 #include "format/json.h"
 
 namespace trainwarden::cli {
 namespace {
-
-constexpr const char* kLabelsVariable = "TRAINWARDEN_LABELS";
 
 Status add_environment(const std::vector<std::string>& names, const Environment& environment,
                        format::OrderedJson& labels) {
@@ -45,13 +44,13 @@ Result<std::map<std::string, std::string>> LabelChoice::variables(const Environm
   std::map<std::string, std::string> variables;
   if (labels.empty() && env_params.empty()) return variables;
   format::OrderedJson all = format::OrderedJson::object();
-  if (const char* before = environment(kLabelsVariable); before != nullptr && *before != '\0') {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const format::Json given, format::parse_json_object(before, kLabelsVariable));
+  if (const char* before = environment(variable::kLabels); before != nullptr && *before != '\0') {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const format::Json given, format::parse_json_object(before, variable::kLabels));
     for (const auto& [name, value] : given.items()) all[name] = value;
   }
   TRAINWARDEN_RETURN_IF_ERROR(add_environment(env_params, environment, all));
   TRAINWARDEN_RETURN_IF_ERROR(add_labels(labels, all));
-  variables[kLabelsVariable] = format::dump_json(all);
+  variables[variable::kLabels] = format::dump_json(all);
   return variables;
 }
 

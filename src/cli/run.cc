@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/environment_names.h"
 #include "base/secret_mask.h"
 #include "base/text.h"
 #include "cli/action_choice.h"
@@ -32,9 +33,6 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr const char* kNeedsVariable = "TRAINWARDEN_NEEDS";
-constexpr const char* kBlackBoxVariable = "TRAINWARDEN_BLACK_BOX";
-constexpr const char* kBlackBoxSampledVariable = "TRAINWARDEN_BLACK_BOX_SAMPLED";
 // When rules judge beside the program, it is some steps further when they ask for what led to a verdict.
 constexpr const char* kBlackBoxSteps = "8";
 
@@ -118,10 +116,10 @@ Result<std::map<std::string, std::string>> rule_environment(const RunOptions& op
   TRAINWARDEN_ASSIGN_OR_RETURN(auto environment,
                                guard_environment(judging.places.inside, judging.on_fire_inside, options.rules.mute));
   const auto needs = rules::union_of_needs(judging.beside);
-  if (!needs.empty()) environment[kNeedsVariable] = rules::encode_needs(needs);
-  if (!judging.rule_ids.empty() && options.capture.black_box.empty() && std::getenv(kBlackBoxVariable) == nullptr) {
-    environment[kBlackBoxVariable] = kBlackBoxSteps;
-    environment[kBlackBoxSampledVariable] = "1";  // what nobody has asked for costs what the budget leaves
+  if (!needs.empty()) environment[variable::kNeeds] = rules::encode_needs(needs);
+  if (!judging.rule_ids.empty() && options.capture.black_box.empty() && std::getenv(variable::kBlackBox) == nullptr) {
+    environment[variable::kBlackBox] = kBlackBoxSteps;
+    environment[variable::kBlackBoxSampled] = "1";  // what nobody has asked for costs what the budget leaves
   }
   return environment;
 }

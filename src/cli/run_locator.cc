@@ -8,6 +8,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/environment_names.h"
 #include "base/text.h"
 #include "store/run_folder.h"
 #include "views/run_listing.h"
@@ -54,7 +55,7 @@ std::string short_name(const std::vector<std::string>& command) {
 
 fs::path runs_folder(const std::string& option, const Environment& environment) {
   if (!option.empty()) return option;
-  const char* variable = environment("TRAINWARDEN_RUNS");
+  const char* variable = environment(variable::kRuns);
   return variable && *variable ? variable : "runs";
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/environment_names.h"
 #include "capture/beside_time.h"
 #include "cli/exit_code.h"
 #include "cli/run_locator.h"
@@ -26,9 +27,9 @@ Result<process::Child> start_program(const ProgramPlan& plan, const SignalRelay&
   program.command = plan.command;
   program.environment.set = plan.environment;
   // The program may work in another folder.
-  program.environment.set["TRAINWARDEN_RUN_DIR"] = std::filesystem::absolute(plan.run).string();
+  program.environment.set[variable::kRunDir] = std::filesystem::absolute(plan.run).string();
   // What we take is on the bill of the training's hook.
-  program.environment.set[capture::BesideTime::kWatcherVariable] = std::to_string(::getpid());
+  program.environment.set[variable::kWatcher] = std::to_string(::getpid());
   FileDescriptor output;
   if (!plan.output.empty()) {
     TRAINWARDEN_ASSIGN_OR_RETURN(output, process::open_output_file(plan.output.string()));

@@ -10,10 +10,11 @@
 
 #include <fmt/format.h>
 
+#include "base/environment_names.h"
+
 namespace trainwarden::device {
 namespace {
 
-constexpr const char* kPathVariable = "TRAINWARDEN_NVRTC";
 constexpr std::array kNames = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
 
 // Source: NVRTC API reference. Outcomes are nvrtcResult, programs pointers.
@@ -64,7 +65,7 @@ int add_neighbours(dl_phdr_info* info, std::size_t, void* data) {
 }
 
 std::vector<std::string> candidate_paths() {
-  if (const char* path = std::getenv(kPathVariable); path != nullptr && *path != '\0') return {path};
+  if (const char* path = std::getenv(variable::kNvrtc); path != nullptr && *path != '\0') return {path};
   std::vector<std::string> paths(kNames.begin(), kNames.end());
   ::dl_iterate_phdr(add_neighbours, &paths);
   return paths;
@@ -92,7 +93,7 @@ Result<Nvrtc> load_nvrtc() {
   }
   return Status(Code::kUnavailable, fmt::format("there is no NVRTC of CUDA 11.2 or later to compile with; let {} name "
                                                 "the file libnvrtc.so.*",
-                                                kPathVariable));
+                                                variable::kNvrtc));
 }
 
 // A program of NVRTC's, destroyed in the end.

@@ -1,4 +1,5 @@
 #include "trainwarden/guard.h"
+#include "base/environment_names.h"
 
 #include <string_view>
 #include <utility>
@@ -17,9 +18,6 @@
 namespace trainwarden {
 namespace {
 
-constexpr const char* kRulesVariable = "TRAINWARDEN_GUARD_RULES";
-constexpr const char* kOnFireVariable = "TRAINWARDEN_ON_FIRE";
-constexpr const char* kMuteVariable = "TRAINWARDEN_MUTE";
 constexpr std::string_view kDefaultRules = "default";
 
 // Rules of one's own are taken at their word.
@@ -119,17 +117,17 @@ Result<std::vector<RuleSpec>> Guard::parse_rules(const std::vector<std::string>&
 Status Guard::install_from_environment(Hook& hook) {
   return store::no_throw([&]() -> Status {
     const capture::Environment environment = capture::process_environment();
-    const char* const words = environment(kRulesVariable);
+    const char* const words = environment(variable::kGuardRules);
     if (words == nullptr) return Status();
     auto specs = parse_rules(lines_of(words));
-    if (!specs.ok()) return specs.status().with_context(kRulesVariable);
+    if (!specs.ok()) return specs.status().with_context(variable::kGuardRules);
     GuardOptions options;
-    if (const char* const word = environment(kOnFireVariable)) {
+    if (const char* const word = environment(variable::kOnFire)) {
       const Result<OnFire> on_fire = parse_on_fire(word);
-      if (!on_fire.ok()) return on_fire.status().with_context(kOnFireVariable);
+      if (!on_fire.ok()) return on_fire.status().with_context(variable::kOnFire);
       options.on_fire = *on_fire;
     }
-    if (const char* const keys = environment(kMuteVariable)) options.mute = lines_of(keys);
+    if (const char* const keys = environment(variable::kMute)) options.mute = lines_of(keys);
     return install(hook, *specs, options);
   });
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/environment_names.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "network/limits.h"
@@ -20,9 +21,6 @@ namespace {
 
 using actions::ActionOutcome;
 using actions::Secret;
-
-constexpr const char* kPasswordVariable = "TRAINWARDEN_SMTP_PASSWORD";
-constexpr const char* kPasswordFileVariable = "TRAINWARDEN_SMTP_PASSWORD_FILE";
 
 std::string environment(const char* variable) {
   const char* const value = ::getenv(variable);
@@ -43,7 +41,7 @@ std::string text_or_environment(actions::ActionParameters& parameters, std::stri
 }
 
 MailSecurity take_security(actions::ActionParameters& parameters) {
-  std::string word = environment("TRAINWARDEN_SMTP_SECURITY");
+  std::string word = environment(variable::kSmtpSecurity);
   if (word.empty()) word = "starttls";
   word = parameters.choice("security", word, {"starttls", "tls", "none"});
   if (word == "none") return MailSecurity::kNone;
@@ -52,11 +50,11 @@ MailSecurity take_security(actions::ActionParameters& parameters) {
 
 int take_port(actions::ActionParameters& parameters, MailSecurity security) {
   int port = security == MailSecurity::kTls ? 465 : security == MailSecurity::kStartTls ? 587 : 25;
-  if (const std::string text = environment("TRAINWARDEN_SMTP_PORT"); !text.empty()) {
+  if (const std::string text = environment(variable::kSmtpPort); !text.empty()) {
     const auto number = parse_int(text);
     if (!number || *number < 1 || *number > 65535) {
-      parameters.refuse(wrong("TRAINWARDEN_SMTP_PORT",
-                              fmt::format("expected a number from 1 to 65535, found \"{}\"", printable(text))));
+      parameters.refuse(
+          wrong(variable::kSmtpPort, fmt::format("expected a number from 1 to 65535, found \"{}\"", printable(text))));
     }
     port = static_cast<int>(number.value_or(port));
   }
@@ -65,8 +63,8 @@ int take_port(actions::ActionParameters& parameters, MailSecurity security) {
 
 std::optional<Secret> take_password(actions::ActionParameters& parameters) {
   if (auto given = parameters.secret("password")) return given;
-  if (!environment(kPasswordVariable).empty()) return Secret::in_environment(kPasswordVariable);
-  const std::string file = environment(kPasswordFileVariable);
+  if (!environment(variable::kSmtpPassword).empty()) return Secret::in_environment(variable::kSmtpPassword);
+  const std::string file = environment(variable::kSmtpPasswordFile);
   return file.empty() ? std::nullopt : std::optional(Secret::in_file(file));
 }
 
@@ -109,10 +107,10 @@ class MailAction final : public actions::Action {
 
  private:
   void take_server(actions::ActionParameters& parameters) {
-    request_.host = text_or_environment(parameters, "host", "TRAINWARDEN_SMTP_HOST");
+    request_.host = text_or_environment(parameters, "host", variable::kSmtpHost);
     request_.security = take_security(parameters);
     request_.port = take_port(parameters, request_.security);
-    request_.user = parameters.text("user", environment("TRAINWARDEN_SMTP_USER"));
+    request_.user = parameters.text("user", environment(variable::kSmtpUser));
     password_ = take_password(parameters);
     limits_ = take_limits(parameters, std::chrono::seconds(60));
     const bool allow_plain = parameters.flag("allow_plain", false);
@@ -127,13 +125,13 @@ class MailAction final : public actions::Action {
     }
     if (!request_.user.empty() && !password_) {
       parameters.refuse(wrong("password", fmt::format("is missing for the user; give its place, or set {} or {}",
-                                                      kPasswordVariable, kPasswordFileVariable)));
+                                                      variable::kSmtpPassword, variable::kSmtpPasswordFile)));
     }
     if (request_.user.empty()) password_.reset();  // of the environment: not meant for us
   }
 
   void take_letter(actions::ActionParameters& parameters) {
-    request_.from = text_or_environment(parameters, "from", "TRAINWARDEN_SMTP_FROM");
+    request_.from = text_or_environment(parameters, "from", variable::kSmtpFrom);
     request_.to = parameters.list("to");
     subject_prefix_ = parameters.text("subject_prefix", "[trainwarden] ");
     attach_ = parameters.flag("attach", false);

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/environment_names.h"
 #include "base/text.h"
 #include "process/descriptors.h"
 
@@ -25,7 +26,7 @@ constexpr int kChildSocket = 3;
 
 // Ours, but a rule is no training that is to be watched.
 process::EnvironmentChanges host_environment() {
-  return {.set = {{"TRAINWARDEN_ATTACH", "0"}}, .removed = {"LD_PRELOAD"}};
+  return {.set = {{variable::kAttach, "0"}}, .removed = {"LD_PRELOAD"}};
 }
 
 std::string seconds_text(std::chrono::milliseconds time) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/environment_names.h"
 #include "base/spec_text.h"
 #include "base/text.h"
 #include "format/json.h"
@@ -42,14 +43,14 @@ std::size_t file_end(std::string_view spec) {
 
 // This program, when it is ours; else the one in PATH.
 std::string trainwarden_program() {
-  if (const char* named = std::getenv("TRAINWARDEN_PROGRAM"); named != nullptr && *named != '\0') return named;
+  if (const char* named = std::getenv(variable::kProgram); named != nullptr && *named != '\0') return named;
   std::error_code ignored;
   const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
   return self.filename() == "trainwarden" ? self.string() : "trainwarden";
 }
 
 std::string python_program() {
-  const char* named = std::getenv("TRAINWARDEN_PYTHON");
+  const char* named = std::getenv(variable::kPython);
   return named != nullptr && *named != '\0' ? named : "python3";
 }
 

@@ -1,0 +1,85 @@
+// The environment variables of Trainwarden: each name once, with who sets it, who reads it, and the form of its value.
+// scripts/check_environment_names.py finds names that are written elsewhere, and names that users may set and no page
+// of docs names. The adapters may not include this header; the same check compares the names that they use.
+#pragma once
+
+namespace trainwarden::variable {
+
+// == Users set these.
+
+// What is captured. The hook reads them (docs/reference/config.md); `run` and `demo` set those that have an option.
+inline constexpr const char* kSwitch = "TRAINWARDEN";           // 0: no hook captures anything
+inline constexpr const char* kRunDir = "TRAINWARDEN_RUN_DIR";   // a folder; `run` always sets it
+inline constexpr const char* kConfig = "TRAINWARDEN_CONFIG";    // a file: our JSON or smdebug's
+inline constexpr const char* kBudget = "TRAINWARDEN_BUDGET";    // a share of time: "1%" or "0.01"
+inline constexpr const char* kInclude = "TRAINWARDEN_INCLUDE";  // a regular expression of names
+inline constexpr const char* kIncludeCollections = "TRAINWARDEN_INCLUDE_COLLECTIONS";  // names with commas
+inline constexpr const char* kSaveInterval = "TRAINWARDEN_SAVE_INTERVAL";              // a number of steps
+inline constexpr const char* kSaveAll = "TRAINWARDEN_SAVE_ALL";                        // a switch: 0 or 1
+inline constexpr const char* kKeep = "TRAINWARDEN_KEEP";                               // keep forms with commas
+inline constexpr const char* kIncludeWorkers = "TRAINWARDEN_INCLUDE_WORKERS";          // one or all
+inline constexpr const char* kRank = "TRAINWARDEN_RANK";             // a number; launchers' own names come after it
+inline constexpr const char* kWorldSize = "TRAINWARDEN_WORLD_SIZE";  // a number
+inline constexpr const char* kLabels = "TRAINWARDEN_LABELS";         // a JSON object of texts; `run --label` adds
+inline constexpr const char* kTensorboardDir = "TRAINWARDEN_TENSORBOARD_DIR";  // a folder
+inline constexpr const char* kStagingBytes = "TRAINWARDEN_STAGING_BYTES";      // "64MiB"
+inline constexpr const char* kSegmentBytes = "TRAINWARDEN_SEGMENT_BYTES";      // "64MiB"
+inline constexpr const char* kWhenFull = "TRAINWARDEN_WHEN_FULL";              // what happens to what does not fit
+inline constexpr const char* kDurability = "TRAINWARDEN_DURABILITY";           // when the disk is waited for
+inline constexpr const char* kBlackBox = "TRAINWARDEN_BLACK_BOX";  // a number of steps; `run` sets it with rules
+inline constexpr const char* kBlackBoxBytes = "TRAINWARDEN_BLACK_BOX_BYTES";      // "256MiB"
+inline constexpr const char* kBlackBoxSampled = "TRAINWARDEN_BLACK_BOX_SAMPLED";  // a switch; `run` sets it with rules
+inline constexpr const char* kCheckpointOnRequest = "TRAINWARDEN_CHECKPOINT_ON_REQUEST";  // a switch
+inline constexpr const char* kDryRun = "TRAINWARDEN_DRY_RUN";                             // a switch
+inline constexpr const char* kCodeVersion = "TRAINWARDEN_CODE_VERSION";                   // a text
+
+// Rules that judge inside the program. The guard reads them; `run` sets them when rules judge inside.
+inline constexpr const char* kGuardRules = "TRAINWARDEN_GUARD_RULES";  // specs of rules, one a line
+inline constexpr const char* kOnFire = "TRAINWARDEN_ON_FIRE";          // report, stop or skip-step
+inline constexpr const char* kMute = "TRAINWARDEN_MUTE";               // keys of verdicts, one a line
+
+// Any of our programs and libraries reads these.
+inline constexpr const char* kRuns = "TRAINWARDEN_RUNS";               // the folder of runs; the command line
+inline constexpr const char* kReadBudget = "TRAINWARDEN_READ_BUDGET";  // a factor of all limits of readers
+inline constexpr const char* kLogLevel = "TRAINWARDEN_LOG_LEVEL";      // debug, info, warning, error, off
+inline constexpr const char* kStrict = "TRAINWARDEN_STRICT";  // a switch: an error that is logged aborts; for tests
+inline constexpr const char* kSecretPatterns = "TRAINWARDEN_SECRET_PATTERNS";  // a file of patterns
+inline constexpr const char* kNvrtc = "TRAINWARDEN_NVRTC";                     // the path of the compiler of kernels
+
+// Programs and libraries of ours in unusual places.
+inline constexpr const char* kProgram = "TRAINWARDEN_PROGRAM";                 // `trainwarden`; who hosts rules
+inline constexpr const char* kPython = "TRAINWARDEN_PYTHON";                   // Python with the package; the same
+inline constexpr const char* kPreloadLibrary = "TRAINWARDEN_PRELOAD_LIBRARY";  // `run --attach preload`
+inline constexpr const char* kAttachLibrary = "TRAINWARDEN_ATTACH_LIBRARY";    // the preload library reads it
+inline constexpr const char* kDemoProgram = "TRAINWARDEN_DEMO_PROGRAM";        // `demo`
+
+// The mail server, for the action `mail`; what its parameters do not say. The adapter of smdebug reads those of the
+// action `sms`.
+inline constexpr const char* kSmtpHost = "TRAINWARDEN_SMTP_HOST";
+inline constexpr const char* kSmtpPort = "TRAINWARDEN_SMTP_PORT";          // a number
+inline constexpr const char* kSmtpSecurity = "TRAINWARDEN_SMTP_SECURITY";  // starttls, tls or none
+inline constexpr const char* kSmtpUser = "TRAINWARDEN_SMTP_USER";
+inline constexpr const char* kSmtpPassword = "TRAINWARDEN_SMTP_PASSWORD";
+inline constexpr const char* kSmtpPasswordFile = "TRAINWARDEN_SMTP_PASSWORD_FILE";  // a path
+inline constexpr const char* kSmtpFrom = "TRAINWARDEN_SMTP_FROM";                   // an address
+// and URL, PASSWORD, TOKEN, USER, ...: parameters of `sms`
+inline constexpr const char* kSmsPrefix = "TRAINWARDEN_SMS_";
+
+// A program that an action starts finds these in its environment (docs/reference/builtin-actions.md, "exec").
+inline constexpr const char* kRun = "TRAINWARDEN_RUN";                   // the run's name
+inline constexpr const char* kRunPath = "TRAINWARDEN_RUN_PATH";          // its folder
+inline constexpr const char* kEventId = "TRAINWARDEN_EVENT_ID";          // of the CloudEvent
+inline constexpr const char* kEventKey = "TRAINWARDEN_EVENT_KEY";        // the same for each attempt
+inline constexpr const char* kEventType = "TRAINWARDEN_EVENT_TYPE";      // of the CloudEvent
+inline constexpr const char* kRule = "TRAINWARDEN_RULE";                 // its id; empty: of no rule
+inline constexpr const char* kStep = "TRAINWARDEN_STEP";                 // the global step; empty: of none
+inline constexpr const char* kAttempt = "TRAINWARDEN_ATTEMPT";           // 1, 2, ...
+inline constexpr const char* kHandlerKept = "TRAINWARDEN_HANDLER_KEPT";  // 1: it is asked again and again
+
+// == We set these for programs that we start; users need not know them.
+
+inline constexpr const char* kAttach = "TRAINWARDEN_ATTACH";    // 1: watch a program without a hook, 0: leave it alone
+inline constexpr const char* kNeeds = "TRAINWARDEN_NEEDS";      // `run` to the hook: a JSON list of what rules need
+inline constexpr const char* kWatcher = "TRAINWARDEN_WATCHER";  // `run` to the hook: the process id of who judges
+
+}  // namespace trainwarden::variable
