@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/test_folder.h"
 #include "storage/memory_storage.h"
-#include "storage/test_folder.h"
 
 namespace trainwarden::storage {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "storage/local_storage.h"
 #include "storage/memory_storage.h"
-#include "storage/test_folder.h"
 #include "store/sample_run.h"
 
 namespace trainwarden::store {
@@ -124,7 +124,7 @@ TEST(JournalBytesTest, CountsTheJournalsThatAreMeant) {
 // Somebody may put links into a run to have other people's files looked at.
 TEST(JournalBytesTest, LinksDoNotCount) {
   namespace fs = std::filesystem;
-  const storage::TestFolder folder;
+  const TestFolder folder;
   const fs::path journal = folder.path() / "run" / "journal";
   const auto storage = storage::open_local_storage(folder.path() / "run");
   ASSERT_TRUE(storage->create_folder("journal/rank-00000").ok());
