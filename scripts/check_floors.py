@@ -30,13 +30,15 @@ FLOORS = {
     "network": ("base", "tensor", "format", "storage", "actions"),
     "watch": ("base", "tensor", "format", "storage", "store", "trial", "rules", "actions", "match", "events",
               "delivery"),
+    "launch": ("base", "process", "tensor", "format", "storage", "store", "trial", "rules", "actions", "match", "events",
+               "delivery", "watch"),
     "guard": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial", "rules"),
     "views": ("base", "tensor", "format", "storage", "store", "trial", "transfer", "rules", "actions", "match", "events",
               "delivery", "watch"),
     "server": ("base", "tensor", "format", "storage", "store", "trial", "transfer", "rules", "actions", "match", "events",
                "delivery", "watch", "views"),
     "cli": ("base", "process", "tensor", "format", "storage", "device", "store", "capture", "trial",
-            "transfer", "rules", "actions", "match", "events", "delivery", "network", "watch", "guard", "views", "server"),
+            "transfer", "rules", "actions", "match", "events", "delivery", "network", "watch", "launch", "guard", "views", "server"),
 }
 
 # The floor that each public header belongs to. The umbrella header belongs to the top.

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/child_process.h"
 #include "cli/output.h"
 #include "process/descriptors.h"
+#include "process/foreground_child.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -34,11 +34,11 @@ std::string page_that_leads_to(const std::string& link) {
 }
 
 // What it prints is of no interest to the user of the terminal. It is not waited for: it may be the browser itself.
-Result<process::Child> start_browser(const std::filesystem::path& file, const SignalRelay& relay) {
+Result<process::Child> start_browser(const std::filesystem::path& file, const process::SignalRelay& relay) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor null, process::open_null());
-  return start_beside({.command = {"xdg-open", file.string()},
-                       .descriptors = {{STDOUT_FILENO, null.get()}, {STDERR_FILENO, null.get()}}},
-                      relay);
+  return process::start_in_foreground({.command = {"xdg-open", file.string()},
+                                       .descriptors = {{STDOUT_FILENO, null.get()}, {STDERR_FILENO, null.get()}}},
+                                      relay);
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ BrowserPage::~BrowserPage() {
   if (!file_.empty()) unlink(file_.c_str());
 }
 
-void BrowserPage::open(const std::string& link, const SignalRelay& relay) {
+void BrowserPage::open(const std::string& link, const process::SignalRelay& relay) {
   file_ = write_private(page_that_leads_to(link));
   if (file_.empty()) {
     emit(stderr, "trainwarden: warning: cannot write what the browser is to open: {}; open the link yourself\n",

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/signal_relay.h"
+#include "process/signal_relay.h"
 
 namespace trainwarden::cli {
 
@@ -18,7 +18,7 @@ class BrowserPage {
   BrowserPage& operator=(const BrowserPage&) = delete;
 
   // When that is not possible, a line on standard error says so.
-  void open(const std::string& link, const SignalRelay& relay);
+  void open(const std::string& link, const process::SignalRelay& relay);
 
  private:
   std::filesystem::path file_;

@@ -38,7 +38,7 @@ Result<CheckPlan> make_plan(const CheckOptions& options) {
   return plan;
 }
 
-std::string fired_text(const RuleReport& report) {
+std::string fired_text(const watch::RuleReport& report) {
   std::string text;
   for (const rules::VerdictRecord& verdict : report.fired) {
     if (!verdict.alarms()) continue;

@@ -160,7 +160,7 @@ class Checker {
     rules::Engine engine(*trial, std::move(rules), options);
     const Status judged = engine.poll();
     engine.finish();
-    run.report = report_of(engine);
+    run.report = watch::report_of(engine);
     run.last_judged_step = engine.last_judged_step();
     return judged;
   }

@@ -17,7 +17,7 @@ struct CheckedRun {
   std::filesystem::path path;
   Status status;  // of opening and reading it
   std::int64_t last_judged_step = -1;
-  RuleReport report;
+  watch::RuleReport report;
   bool from_results = false;  // judged by an earlier check: `document` is what that wrote
   Json document;              // {"run", "last_judged_step", "rules", "verdicts"}, or {"run", "error"}
 };

@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/picture.h"
 #include "cli/rule_choice.h"
+#include "cli/rule_report.h"
 #include "cli/run_locator.h"
 #include "cli/tensor_reading.h"
 #include "cli/watched_program.h"
@@ -98,9 +99,9 @@ Result<ProgramResult> play(const Act& act, const fs::path& folder) {
   plan.subscribe = follow_up(std::move(wiring), rules::rule_ids(rules));
   plan.chatter = Chatter::kProgress;
   TRAINWARDEN_ASSIGN_OR_RETURN(ProgramResult result, run_watched(plan, std::move(rules)));
-  if (result.run_appeared && result.exit_code == 0) return result;
+  if (result.run_appeared && result.exit.shell_code() == 0) return result;
   return Status(Code::kInternal, fmt::format("{} ended with code {}; {} has what it said", act.program.front(),
-                                             result.exit_code, plan.output.string()));
+                                             result.exit.shell_code(), plan.output.string()));
 }
 
 // Steps that hold the filters themselves, not only their statistics.
@@ -143,14 +144,14 @@ int play_first_act(const fs::path& program, const DemoOptions& options, const fs
   if (!result.ok()) return report_error(result.status());
   const auto trial = Trial::open(folder / act.name);
   if (!trial.ok()) return report_error(trial.status());
-  print_report(stdout, result->watch.report);
+  print_report(stdout, result->judging.report);
   print_accuracy(**trial);
   print_filters(**trial);
   return kExitFine;
 }
 
 void print_what_happened(const ProgramResult& result, const Trial& trial) {
-  const rules::VerdictRecord& verdict = result.watch.report.fired.front();
+  const rules::VerdictRecord& verdict = result.judging.report.fired.front();
   const std::int64_t last_step = trial.last_complete_step();
   emit("What happened\n");
   print_verdict(stdout, verdict);
@@ -158,13 +159,13 @@ void print_what_happened(const ProgramResult& result, const Trial& trial) {
        verdict.place.global_step);
 }
 
-void print_where_and_next(const Act& act, const fs::path& folder, const WatchResult& watch) {
+void print_where_and_next(const Act& act, const fs::path& folder, const launch::JudgingResult& judging) {
   const fs::path run = folder / act.name;
-  const rules::VerdictRecord& verdict = watch.report.fired.front();
+  const rules::VerdictRecord& verdict = judging.report.fired.front();
   const std::string typed = typed_run(run);
   emit("\nWhere the evidence lies\n");
   emit("  tensors     {}\n", (run / store::journal_folder(store::worker_name(0))).string());
-  emit("  verdicts    {}\n", (run / store::journal_folder(watch.journal)).string());
+  emit("  verdicts    {}\n", (run / store::journal_folder(judging.journal)).string());
   emit("  its output  {}\n", (folder / (act.name + ".log")).string());
   emit("\nWhat to type next\n");
   emit("  {} show {}\n", typed_program(), typed);
@@ -183,14 +184,14 @@ int play_second_act(const fs::path& program, const DemoOptions& options, const f
                 true};
   const auto result = play(act, folder);
   if (!result.ok()) return report_error(result.status());
-  if (!result->watch.report.any_fired()) {
-    print_report(stdout, result->watch.report);
+  if (!result->judging.report.any_fired()) {
+    print_report(stdout, result->judging.report);
     return report_error(Status(Code::kInternal, "no rule fired, though one should have"));
   }
   const auto trial = Trial::open(folder / act.name);
   if (!trial.ok()) return report_error(trial.status());
   print_what_happened(*result, **trial);
-  print_where_and_next(act, folder, result->watch);
+  print_where_and_next(act, folder, result->judging);
   return kExitFine;
 }
 

@@ -17,8 +17,8 @@
 #include "cli/output.h"
 #include "cli/run_delivery.h"
 #include "cli/run_locator.h"
-#include "cli/signal_relay.h"
 #include "cli/time_text.h"
+#include "process/signal_relay.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -92,7 +92,7 @@ void start(RunWork& work, const DeliverOptions& options, const ActionWiring& wir
 }
 
 // Returns when nothing waits any more nor, unless it is for once, may come, the time is over, or a signal came.
-void deliver(Works& works, std::optional<std::chrono::milliseconds> limit, bool once, SignalRelay& signals) {
+void deliver(Works& works, std::optional<std::chrono::milliseconds> limit, bool once, process::SignalRelay& signals) {
   const auto begin = std::chrono::steady_clock::now();
   while (true) {
     bool left = false;
@@ -198,7 +198,7 @@ int act(const DeliverOptions& options) {
   }
   const auto wiring = options.actions.wiring(SkipStep::kAllowed);
   if (!wiring.ok()) return report_error(wiring.status());
-  SignalRelay signals;  // before the couriers' threads
+  process::SignalRelay signals;  // before the couriers' threads
   Works works;
   for (const std::string& run : options.runs) {
     works.push_back(std::make_unique<RunWork>());

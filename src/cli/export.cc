@@ -11,7 +11,7 @@
 #include "cli/json_out.h"
 #include "cli/output.h"
 #include "cli/run_locator.h"
-#include "cli/signal_relay.h"
+#include "process/signal_relay.h"
 #include "server/one_file_page.h"
 #include "store/file_maps.h"
 #include "trainwarden/transfer.h"
@@ -54,14 +54,14 @@ Result<ExportOptions> options_of(const ExportCommand& command) {
   return options;
 }
 
-bool wants_to_end(SignalRelay& relay, std::chrono::milliseconds wait) {
+bool wants_to_end(process::SignalRelay& relay, std::chrono::milliseconds wait) {
   const auto received = relay.wait(wait);
   return received && received->number != SIGCHLD;
 }
 
 // Takes what is there, and with `follow` what comes until the run has ended. Ctrl-C leaves off after a whole step.
 Result<ExportReport> transfer(Trial& trial, ExportOptions options, bool follow) {
-  SignalRelay relay;
+  process::SignalRelay relay;
   std::stop_source ended_by_user;
   ExportView view(trial);
   options.stop = ended_by_user.get_token();

@@ -11,7 +11,7 @@
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
-#include "views/run_listing.h"
+#include "trial/run_listing.h"
 #include "views/run_row.h"
 
 namespace trainwarden::cli {
@@ -84,7 +84,7 @@ Json json_of(const views::RunRow& row) {
 
 int act(const LsOptions& options) {
   const std::filesystem::path folder = runs_folder(options.runs);
-  const auto names = views::list_runs(folder);
+  const auto names = trial::list_runs(folder);
   if (!names.ok()) return report_error(names.status());
   if (options.names_only) {
     for (const std::string& name : *names) emit("{}\n", name);

@@ -12,20 +12,7 @@
 
 namespace trainwarden::cli {
 
-bool RuleReport::any_fired() const {
-  return std::any_of(fired.begin(), fired.end(), [](const rules::VerdictRecord& verdict) { return verdict.alarms(); });
-}
-
-bool RuleReport::any_failed() const {
-  return std::any_of(statuses.begin(), statuses.end(),
-                     [](const rules::RuleStatusRecord& rule) { return rule.status == RuleStatus::kError; });
-}
-
-RuleReport report_of(const rules::Engine& engine) {
-  return {engine.statuses(), engine.first_fired()};
-}
-
-int exit_code_of(const RuleReport& report) {
+int exit_code_of(const watch::RuleReport& report) {
   if (report.any_fired()) return kExitRuleFired;
   return report.any_failed() ? kExitFailed : kExitFine;
 }
@@ -77,7 +64,7 @@ void print_verdict(std::FILE* stream, const rules::VerdictRecord& verdict) {
   if (!verdict.muted) emit(stream, "  To hear of it no more: --mute '{}'\n", verdict.mute_key());
 }
 
-void print_report(std::FILE* stream, const RuleReport& report) {
+void print_report(std::FILE* stream, const watch::RuleReport& report) {
   print_statuses(stream, report.statuses);
   for (const rules::VerdictRecord& verdict : report.fired) {
     emit(stream, "\n");
@@ -92,7 +79,7 @@ Json json_of(const rules::VerdictRecord& verdict) {
   return Json::parse(rules::encode_verdict(verdict));
 }
 
-Json json_of(const RuleReport& report) {
+Json json_of(const watch::RuleReport& report) {
   Json statuses = Json::array();
   for (const rules::RuleStatusRecord& status : report.statuses) statuses.push_back(json_of(status));
   Json verdicts = Json::array();

@@ -1,4 +1,4 @@
-// RuleReport: what rules made of a run, for people, for programs and for the shell.
+// What rules made of a run, for people, for programs and for the shell.
 #pragma once
 
 #include <cstdio>
@@ -6,32 +6,22 @@
 #include <vector>
 
 #include "cli/json_out.h"
-#include "rules/engine.h"
-#include "rules/verdict_record.h"
+#include "watch/rule_report.h"
 
 namespace trainwarden::cli {
 
-struct RuleReport {
-  std::vector<rules::RuleStatusRecord> statuses;  // one a rule
-  std::vector<rules::VerdictRecord> fired;        // the first of each rule that fired
-
-  bool any_fired() const;  // something to be alarmed about: not muted, and no consequence of something else
-  bool any_failed() const;
-};
-RuleReport report_of(const rules::Engine& engine);
-
 // 3 when a rule fired, 1 when none did but one failed, else 0.
-int exit_code_of(const RuleReport& report);
+int exit_code_of(const watch::RuleReport& report);
 
 // The table of statuses, and a paragraph for each verdict.
-void print_report(std::FILE* stream, const RuleReport& report);
+void print_report(std::FILE* stream, const watch::RuleReport& report);
 void print_statuses(std::FILE* stream, const std::vector<rules::RuleStatusRecord>& statuses);
 // "LossSpike fired at step 12 (train 12), which follows from NonFiniteOrigin"
 std::string fired_text(const rules::VerdictRecord& verdict);
 void print_verdict(std::FILE* stream, const rules::VerdictRecord& verdict);
 
 // {"rules": [...], "verdicts": [...]}, as they are in the run's journal (docs/reference/rules.md).
-Json json_of(const RuleReport& report);
+Json json_of(const watch::RuleReport& report);
 Json json_of(const rules::RuleStatusRecord& status);
 Json json_of(const rules::VerdictRecord& verdict);
 

@@ -39,10 +39,10 @@ std::string printed(const rules::VerdictRecord& verdict) {
 }
 
 TEST(RuleReport, DecidesTheExitCode) {
-  EXPECT_EQ(exit_code_of(RuleReport{{status_of(RuleStatus::kNoIssuesFound)}, {}}), 0);
-  EXPECT_EQ(exit_code_of(RuleReport{{status_of(RuleStatus::kNotApplicable)}, {}}), 0);
-  EXPECT_EQ(exit_code_of(RuleReport{{status_of(RuleStatus::kError)}, {}}), 1);
-  EXPECT_EQ(exit_code_of(RuleReport{{status_of(RuleStatus::kError)}, {fired_verdict()}}), 3);
+  EXPECT_EQ(exit_code_of(watch::RuleReport{{status_of(RuleStatus::kNoIssuesFound)}, {}}), 0);
+  EXPECT_EQ(exit_code_of(watch::RuleReport{{status_of(RuleStatus::kNotApplicable)}, {}}), 0);
+  EXPECT_EQ(exit_code_of(watch::RuleReport{{status_of(RuleStatus::kError)}, {}}), 1);
+  EXPECT_EQ(exit_code_of(watch::RuleReport{{status_of(RuleStatus::kError)}, {fired_verdict()}}), 3);
 }
 
 TEST(RuleReport, NamesFromARunCannotDriveTheTerminal) {
@@ -72,13 +72,13 @@ TEST(RuleReport, AVerdictOnTimeHasItsTime) {
 }
 
 TEST(RuleReport, JsonHasRulesAndVerdicts) {
-  const Json json = json_of(RuleReport{{status_of(RuleStatus::kIssuesFound)}, {fired_verdict()}});
+  const Json json = json_of(watch::RuleReport{{status_of(RuleStatus::kIssuesFound)}, {fired_verdict()}});
   EXPECT_EQ(json.at("rules").at(0).at("status"), "IssuesFound");
   EXPECT_EQ(json.at("verdicts").at(0).at("step"), 120);
 }
 
 TEST(RuleReport, OnlyWhatAlarmsCounts) {
-  RuleReport report{{status_of(RuleStatus::kIssuesFound)}, {fired_verdict()}};
+  watch::RuleReport report{{status_of(RuleStatus::kIssuesFound)}, {fired_verdict()}};
   EXPECT_TRUE(report.any_fired());
   report.fired[0].muted = true;
   EXPECT_FALSE(report.any_fired());

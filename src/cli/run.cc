@@ -21,6 +21,7 @@
 #include "cli/label_choice.h"
 #include "cli/output.h"
 #include "cli/rule_choice.h"
+#include "cli/rule_report.h"
 #include "cli/run_locator.h"
 #include "cli/run_summary.h"
 #include "cli/table.h"
@@ -28,7 +29,6 @@
 #include "rules/capture_needs.h"
 #include "rules/rule_history.h"
 #include "views/last_loss.h"
-#include "views/run_listing.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -88,29 +88,6 @@ Result<Judging> choose_judging(const RunOptions& options) {
   return judging;
 }
 
-// A name is one folder inside the folder of runs; a finished run is never written again.
-Result<std::filesystem::path> choose_run(const RunOptions& options) {
-  const std::filesystem::path folder = runs_folder(options.runs);
-  if (options.name.empty()) {
-    constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-    return folder / make_run_name(folder, options.command, system_clock().unix_ns() / kNsPerSecond);
-  }
-  if (options.name.find('/') != std::string::npos || options.name[0] == '.') {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("\"{}\" cannot be the name of a run: it may not have a slash or begin with a dot; --runs "
-                              "names the folder",
-                              printable(options.name)));
-  }
-  const std::filesystem::path run = folder / options.name;
-  if (!views::is_run(run)) return run;
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run));
-  const bool finished = trial->state() == RunState::kCompleted || trial->state() == RunState::kStopped;
-  if (!finished) return run;
-  return Status(Code::kAlreadyExists, fmt::format("{} holds a finished run, which is never written again; take another "
-                                                  "--name, or remove the folder",
-                                                  run.string()));
-}
-
 // What the rules beside the program need to be captured, and which judge inside it.
 Result<std::map<std::string, std::string>> rule_environment(const RunOptions& options, const Judging& judging) {
   TRAINWARDEN_ASSIGN_OR_RETURN(auto environment,
@@ -128,7 +105,9 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   ProgramPlan plan;
   plan.command = options.command;
   plan.subscribe = judging.subscribe;
-  TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, choose_run(options));
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, launch::choose_run(runs_folder(options.runs), options.name, options.command,
+                                                            system_clock().unix_ns() / kNsPerSecond));
   plan.mute = options.rules.mute;
   if (options.page || options.page_port) plan.page_port = options.page_port.value_or(0);
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, rule_environment(options, judging));
@@ -159,12 +138,12 @@ void print_board(const ProgramPlan& plan, const Result<ExportReport>& board) {
 }
 
 // What the rules inside the program wrote into its run: all journals of verdicts but the one of the rules beside it.
-RuleReport report_of_inside(const ProgramPlan& plan, const ProgramResult& result) {
-  RuleReport report;
+watch::RuleReport report_of_inside(const ProgramPlan& plan, const ProgramResult& result) {
+  watch::RuleReport report;
   const auto histories = rules::read_rule_histories(plan.run);
   if (!histories.ok()) return report;
   for (const rules::RuleHistory& history : *histories) {
-    if (history.journal == result.watch.journal) continue;
+    if (history.journal == result.judging.journal) continue;
     report.statuses.push_back(history.status);
     const auto fired = std::find_if(history.verdicts.begin(), history.verdicts.end(), [](const auto& verdict) {
       return verdict.verdict.outcome == Outcome::kFired && verdict.verdict.severity != Severity::kInfo;
@@ -175,24 +154,24 @@ RuleReport report_of_inside(const ProgramPlan& plan, const ProgramResult& result
 }
 
 // 3 as well when a rule inside fired and the program succeeded, or was stopped by it.
-int run_exit_code(const ProgramResult& result, const RuleReport& inside) {
-  const bool stopped = result.exit_code == 0 || result.exit_code == kExitRuleFired;
+int run_exit_code(const ProgramResult& result, const watch::RuleReport& inside) {
+  const bool stopped = result.exit.shell_code() == 0 || result.exit.shell_code() == kExitRuleFired;
   return inside.any_fired() && stopped ? kExitRuleFired : result.combined_exit_code();
 }
 
 void print_summary(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result,
-                   const RuleReport& inside) {
-  emit(stderr, "trainwarden: the program ended with code {} after {}\n", result.exit_code,
-       format_duration_ns(result.duration_ns));
+                   const watch::RuleReport& inside) {
+  emit(stderr, "trainwarden: the program ended with code {} after {}\n", result.exit.shell_code(),
+       format_duration_ns(result.exit.wall.count()));
   if (!result.run_appeared) return print_missing_run(options, plan);
   if (const auto trial = Trial::open(plan.run); trial.ok()) {
     const auto loss = views::last_loss(**trial);
     emit(stderr, "trainwarden: run {} {}, {}{}\n", run_name(plan.run), name((*trial)->state()), progress_text(**trial),
          loss ? fmt::format(", loss {} at step {}", format_number(loss->value), loss->step) : "");
   }
-  if (!result.watch.status.ok()) report_error(result.watch.status);
-  if (!result.watch.report.statuses.empty()) print_report(stderr, result.watch.report);
-  print_backlog(plan.run, result.watch.backlog);
+  if (!result.judging.status.ok()) report_error(result.judging.status);
+  if (!result.judging.report.statuses.empty()) print_report(stderr, result.judging.report);
+  print_backlog(plan.run, result.judging.backlog);
   if (!inside.statuses.empty()) {
     emit(stderr, "trainwarden: the rules inside the program:\n");
     print_report(stderr, inside);
@@ -215,7 +194,7 @@ int act(const RunOptions& options) {
     report_error(result.status());
     return result.status().code() == Code::kNotFound ? process::kExitNotFound : process::kExitNotExecutable;
   }
-  RuleReport inside;
+  watch::RuleReport inside;
   if (!judging->places.inside.empty()) inside = report_of_inside(*plan, *result);
   print_summary(options, *plan, *result, inside);
   return run_exit_code(*result, inside);

@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "views/run_listing.h"
-
 namespace trainwarden::cli {
 namespace {
 
@@ -30,27 +28,6 @@ class RunLocator : public testing::Test {
   fs::path runs_;
 };
 
-TEST_F(RunLocator, FindsARunByNameAndByPath) {
-  make_run("first");
-  EXPECT_EQ(*locate_run("first", runs_), runs_ / "first");
-  EXPECT_EQ(*locate_run((runs_ / "first").string(), "elsewhere"), runs_ / "first");
-}
-
-TEST_F(RunLocator, AnUnknownNameNamesTheNearest) {
-  make_run("fashion-1");
-  const auto run = locate_run("fashoin-1", runs_);
-  ASSERT_FALSE(run.ok());
-  EXPECT_EQ(run.status().code(), Code::kNotFound);
-  EXPECT_NE(run.status().message().find("fashion-1"), std::string::npos) << run.status().message();
-}
-
-TEST_F(RunLocator, APathWithoutARunIsNotTakenForAName) {
-  make_run("first");
-  const auto run = locate_run("./first", runs_);
-  ASSERT_FALSE(run.ok());
-  EXPECT_NE(run.status().message().find("run.json"), std::string::npos);
-}
-
 TEST_F(RunLocator, PlainFilesBesideRunsAreLeftOut) {
   make_run("first");
   std::ofstream(runs_ / "first.log") << "what it printed";
@@ -67,57 +44,11 @@ TEST_F(RunLocator, PlainFilesBesideRunsAreLeftOut) {
   EXPECT_EQ(locate_runs({run, log, (runs_ / "frist").string()}, runs_).status().code(), Code::kNotFound);
 }
 
-TEST_F(RunLocator, AFolderThatSmdebugWroteIsARun) {
-  fs::create_directories(runs_ / "old" / "index");
-  fs::create_directories(runs_ / "notes" / "events");
-  EXPECT_EQ(*locate_run("old", runs_), runs_ / "old");
-  EXPECT_EQ(*views::list_runs(runs_), std::vector<std::string>{"old"});
-}
-
-TEST_F(RunLocator, AMissingFolderSaysHowToMakeOne) {
-  const auto run = locate_run("first", runs_ / "nothing");
-  ASSERT_FALSE(run.ok());
-  EXPECT_NE(run.status().message().find("trainwarden run"), std::string::npos);
-}
-
-TEST_F(RunLocator, ListsOnlyRunsInOrder) {
-  make_run("b");
-  make_run("a");
-  fs::create_directories(runs_ / "not-a-run");
-  EXPECT_EQ(*views::list_runs(runs_), (std::vector<std::string>{"a", "b"}));
-}
-
-TEST_F(RunLocator, TheOptionWinsOverTheEnvironment) {
-  const Environment environment = [](const char*) { return "/from/environment"; };
-  EXPECT_EQ(runs_folder("/from/option", environment), "/from/option");
-  EXPECT_EQ(runs_folder("", environment), "/from/environment");
-  EXPECT_EQ(runs_folder("", [](const char*) { return nullptr; }), "runs");
-}
-
-TEST_F(RunLocator, NewNamesSayWhenAndWhatAndAreFree) {
-  const std::vector<std::string> command = {"./build/fashion_mnist", "--epochs", "2"};
-  const std::string first = make_run_name(runs_, command, 1'700'000'000);
-  EXPECT_EQ(first.substr(8, 1) + first.substr(13), "--fashion_mnist");
-  fs::create_directories(runs_ / first);
-  EXPECT_EQ(make_run_name(runs_, command, 1'700'000'000), first + "-2");
-}
-
-TEST_F(RunLocator, AScriptNamesTheRunRatherThanItsInterpreter) {
-  const std::string name = make_run_name(runs_, {"/usr/bin/python3", "train me.py"}, 1'700'000'000);
-  EXPECT_EQ(name.substr(14), "train_me");
-  EXPECT_EQ(make_run_name(runs_, {"python3", "-c", "pass"}, 1'700'000'000).substr(14), "python3");
-}
-
 TEST_F(RunLocator, ARunIsTypedByNameOnlyWhereItWouldBeFound) {
   make_run("first");
   const std::string folder = runs_.string();
   EXPECT_EQ(typed_run(runs_ / "first", [&](const char*) { return folder.c_str(); }), "first");
   EXPECT_EQ(typed_run(runs_ / "first", [](const char*) { return nullptr; }), (runs_ / "first").string());
-}
-
-TEST_F(RunLocator, TheNameOfARunIsItsFolders) {
-  EXPECT_EQ(run_name("runs/first"), "first");
-  EXPECT_EQ(run_name("runs/first/"), "first");
 }
 
 }  // namespace

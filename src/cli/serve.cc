@@ -11,9 +11,9 @@
 #include "cli/output.h"
 #include "cli/run_locator.h"
 #include "cli/serve_command.h"
-#include "cli/signal_relay.h"
+#include "process/signal_relay.h"
 #include "server/server.h"
-#include "views/run_listing.h"
+#include "trial/run_listing.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -66,7 +66,7 @@ Result<server::ServerOptions> server_options(const ServeOptions& options) {
 
 // To the run itself when it is one.
 std::string link_to(const server::Server& server, const std::filesystem::path& place) {
-  return views::is_run(place) ? server.link(run_name(place)) : server.link();
+  return trial::is_run(place) ? server.link(run_name(place)) : server.link();
 }
 
 void announce(const ServeOptions& options, const server::Server& server, const std::filesystem::path& place) {
@@ -92,7 +92,7 @@ int act(const ServeOptions& options) {
   auto shelf = views::Shelf::open(*place);
   if (!shelf.ok()) return report_error(shelf.status());
   (*shelf)->set_attention_file(options.attention_file);
-  SignalRelay relay;  // before any thread
+  process::SignalRelay relay;  // before any thread
   const auto server = server::Server::start(*std::move(shelf), *settings);
   if (!server.ok()) return report_error(server.status());
   announce(options, **server, *place);

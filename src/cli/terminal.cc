@@ -36,10 +36,6 @@ bool speaks_utf8(const Environment& environment) {
 
 }  // namespace
 
-const char* process_environment(const char* name) {
-  return std::getenv(name);
-}
-
 Terminal describe_terminal(bool interactive, int columns, const Environment& environment) {
   Terminal terminal;
   terminal.interactive = interactive;

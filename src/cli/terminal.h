@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdio>
-#include <functional>
+
+#include "base/environment.h"
 
 namespace trainwarden::cli {
 
@@ -14,10 +15,6 @@ struct Terminal {
   ColorDepth colors = ColorDepth::kNone;
   int columns = 80;
 };
-
-// nullptr for a variable that is not set.
-using Environment = std::function<const char*(const char* name)>;
-const char* process_environment(const char* name);
 
 // Colours only for a terminal that has them, and never when NO_COLOR is set (https://no-color.org).
 Terminal describe_terminal(bool interactive, int columns, const Environment& environment);

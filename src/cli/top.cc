@@ -14,10 +14,10 @@
 #include "cli/live_terminal.h"
 #include "cli/output.h"
 #include "cli/run_locator.h"
-#include "cli/signal_relay.h"
 #include "cli/top_facts.h"
 #include "cli/top_frame.h"
-#include "views/run_listing.h"
+#include "process/signal_relay.h"
+#include "trial/run_listing.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -47,7 +47,7 @@ Result<RunList> choose_runs(const TopOptions& options) {
     TRAINWARDEN_ASSIGN_OR_RETURN(auto run, locate_run(options.run, folder));
     return RunList{{std::move(run)}, 0};
   }
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto names, views::list_runs(folder));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto names, trial::list_runs(folder));
   RunList list;
   std::pair<bool, std::int64_t> best(false, -1);
   for (const std::string& name : names) {
@@ -137,7 +137,7 @@ bool top_reader_is_gone() {
 
 // A line whenever there is a new step, one a second at most, until the run has ended.
 int print_lines(TopGatherer& gatherer) {
-  SignalRelay relay;
+  process::SignalRelay relay;
   std::string told;
   while (true) {
     const TopFacts& facts = gatherer.facts();
@@ -157,7 +157,7 @@ class LiveTop {
     choice_.several_runs = list_.runs.size() > 1;
   }
 
-  Status loop(SignalRelay& relay) {
+  Status loop(process::SignalRelay& relay) {
     const bool unicode = terminal_of(stdout).unicode;
     while (!ended_ && terminal_.alive()) {
       const TerminalSize size = terminal_size();
@@ -171,7 +171,7 @@ class LiveTop {
 
  private:
   // True when a key was pressed.
-  bool wait(SignalRelay& relay) {
+  bool wait(process::SignalRelay& relay) {
     for (auto waited = std::chrono::milliseconds(0); waited < kFrameInterval; waited += kSignalInterval) {
       if (const auto key = terminal_.wait_key(kSignalInterval)) {
         press(*key);
@@ -216,7 +216,7 @@ class LiveTop {
 };
 
 int show_live(RunList list, std::unique_ptr<TopGatherer> gatherer) {
-  SignalRelay relay;  // a signal ends the loop, and the terminal is given back as it was
+  process::SignalRelay relay;  // a signal ends the loop, and the terminal is given back as it was
   Status status;
   {
     auto terminal = LiveTerminal::open();

@@ -9,8 +9,9 @@
 #include "cli/rule_choice.h"
 #include "cli/rule_report.h"
 #include "cli/run_locator.h"
-#include "cli/signal_relay.h"
-#include "cli/watch_session.h"
+#include "cli/watch_view.h"
+#include "launch/judging.h"
+#include "process/signal_relay.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -34,14 +35,14 @@ Result<std::filesystem::path> run_to_watch(const WatchOptions& options) {
   return is_path ? std::filesystem::path(text) : runs_folder(options.run.runs) / text;
 }
 
-void print_result(const std::filesystem::path& run, const WatchResult& result, bool as_json) {
+void print_result(const std::filesystem::path& run, const launch::JudgingResult& result, bool as_json) {
   if (as_json) {
     Json document = {{"run", run_name(run)},
                      {"journal", result.journal},
                      {"run_ended", result.run_ended},
                      {"stop_requested", result.stop_requested},
                      {"deliveries", {{"pending", result.backlog.pending}, {"dead", result.backlog.dead}}}};
-    document.update(json_of(result.report));
+    document.update(cli::json_of(result.report));
     print_json(document);
   } else {
     print_report(stdout, result.report);
@@ -59,14 +60,14 @@ int act(const WatchOptions& options) {
   const auto run = run_to_watch(options);
   if (!run.ok()) return report_error(run.status());
 
-  SignalRelay relay;  // before the session's thread
+  process::SignalRelay relay;  // before the thread that judges
   WatchView view(stderr, Chatter::kProgress);
   const bool asks_training = wiring->asks_training();
   const watch::Subscribe subscribe = follow_up(std::move(wiring).value(), rule_ids);
-  WatchSession session({*run, std::move(rules).value(), options.rules.mute, subscribe, asks_training}, view);
-  while (!session.done() && !relay.wait_for_end(kLookInterval)) {
+  launch::Judging judging({*run, std::move(rules).value(), options.rules.mute, subscribe, asks_training}, view);
+  while (!judging.done() && !relay.wait_for_end(kLookInterval)) {
   }
-  const WatchResult result = session.result();
+  const launch::JudgingResult result = judging.result();
   if (!result.status.ok()) return report_error(result.status);
   print_result(*run, result, options.json);
   print_backlog(*run, result.backlog);

@@ -12,6 +12,7 @@
 #include "delivery/courier.h"
 #include "events/delivery_record.h"
 #include "events/event.h"
+#include "launch/observer.h"
 #include "rules/engine.h"
 #include "trainwarden/trial.h"
 
@@ -24,16 +25,16 @@ enum class Chatter {
 };
 
 // Used by one thread: the one that judges.
-class WatchView {
+class WatchView : public launch::Observer {
  public:
   WatchView(std::FILE* stream, Chatter chatter);
 
-  void on_verdict(const rules::VerdictRecord& verdict);
-  void on_delivery(const events::DeliveryRecord& delivery, const events::Event& event);
-  void on_note(const std::string& text) { line_.print(text); }
+  void on_verdict(const rules::VerdictRecord& verdict) override;
+  void on_delivery(const events::DeliveryRecord& delivery, const events::Event& event) override;
+  void on_note(const std::string& text) override { line_.print(text); }
   // Cheap when it is too early for another look.
-  void on_progress(Trial& trial, const rules::Engine& engine);
-  void end() { line_.clear(); }
+  void on_progress(Trial& trial, const rules::Engine& engine) override;
+  void on_end() override { line_.clear(); }
 
  private:
   bool is_time(std::int64_t now_ns);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "trial/run_listing.h"
 #include "trial/trial_access.h"
-#include "views/run_listing.h"
 #include "views/shelf.h"
 
 namespace trainwarden::views {
@@ -63,7 +63,7 @@ RunIndex::~RunIndex() {
 
 Result<std::vector<std::string>> RunIndex::names() const {
   if (is_run_) return std::vector<std::string>{place_.name()};
-  return list_runs(place_);
+  return trial::list_runs(place_);
 }
 
 Result<IndexedRuns> RunIndex::runs(std::chrono::milliseconds patience) {

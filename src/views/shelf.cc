@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "trial/run_listing.h"
 #include "trial/trial_access.h"
 #include "views/black_boxes.h"
-#include "views/run_listing.h"
 
 namespace trainwarden::views {
 namespace {
@@ -89,9 +89,9 @@ Result<std::string> OpenRun::Use::tensor_name(std::string_view id) const {
 }
 
 Result<std::unique_ptr<Shelf>> Shelf::open(const storage::Location& place, std::size_t most_open) {
-  const bool one = is_run(place);
+  const bool one = trial::is_run(place);
   if (!one) {
-    const auto names = list_runs(place);
+    const auto names = trial::list_runs(place);
     if (!names.ok()) return names.status();
   }
   return std::unique_ptr<Shelf>(new Shelf(place.absolute(), one, most_open));
@@ -105,7 +105,7 @@ Result<std::vector<RunOnShelf>> Shelf::list() const {
     const std::string name = place_.name();
     return std::vector<RunOnShelf>{{run_id_of(name), name, place_}};
   }
-  const auto names = list_runs(place_);
+  const auto names = trial::list_runs(place_);
   if (!names.ok()) return names.status();
   std::vector<RunOnShelf> runs;
   for (const std::string& name : *names) runs.push_back({run_id_of(name), name, place_.child(name)});

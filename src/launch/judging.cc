@@ -1,14 +1,14 @@
-#include "cli/watch_session.h"
+#include "launch/judging.h"
 
 #include <chrono>
 
 #include <fmt/format.h>
 
 #include "base/pause.h"
-#include "cli/watch_pace.h"
+#include "launch/watch_pace.h"
 #include "trial/trial_access.h"
 
-namespace trainwarden::cli {
+namespace trainwarden::launch {
 namespace {
 
 constexpr std::chrono::milliseconds kWatchAppearInterval{20};
@@ -22,17 +22,17 @@ constexpr std::chrono::seconds kWatchPatience{1};
 
 }  // namespace
 
-WatchSession::WatchSession(WatchPlan plan, WatchView& view) : plan_(std::move(plan)), view_(view) {
+Judging::Judging(JudgingPlan plan, Observer& observer) : plan_(std::move(plan)), observer_(observer) {
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
 
-WatchSession::~WatchSession() = default;
+Judging::~Judging() = default;
 
-bool WatchSession::done() const {
+bool Judging::done() const {
   return ended_future_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
-void WatchSession::program_ended(const events::ProgramEnd& end) {
+void Judging::program_ended(const events::ProgramEnd& end) {
   {
     std::lock_guard lock(mutex_);
     program_end_ = end;
@@ -41,13 +41,13 @@ void WatchSession::program_ended(const events::ProgramEnd& end) {
   ended_early_.notify_all();
 }
 
-WatchResult WatchSession::result() {
+JudgingResult Judging::result() {
   thread_.request_stop();
   thread_.join();
   return std::move(result_);
 }
 
-void WatchSession::work(const std::stop_token& stop) {
+void Judging::work(const std::stop_token& stop) {
   try {
     result_.status = await_run(stop);
     if (result_.status.ok()) result_.status = start();
@@ -58,11 +58,11 @@ void WatchSession::work(const std::stop_token& stop) {
   } catch (const std::exception& error) {
     result_.status = Status(Code::kInternal, fmt::format("judging the run failed: {}", error.what()));
   }
-  view_.end();
+  observer_.on_end();
   ended_.set_value();
 }
 
-Status WatchSession::await_run(const std::stop_token& stop) {
+Status Judging::await_run(const std::stop_token& stop) {
   while (true) {
     // Asked for before the look, so that a run that appeared in between is seen.
     const bool last_look = program_ended_ || stop.stop_requested();
@@ -76,25 +76,25 @@ Status WatchSession::await_run(const std::stop_token& stop) {
   }
 }
 
-Status WatchSession::start() {
+Status Judging::start() {
   if (plan_.asks_training) TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(*trial_, "a request"));
   watch::RunWatchOptions options;
   options.mute = plan_.mute;
   options.subscribe = plan_.subscribe;
   options.own_program = plan_.own_program;
-  options.on_verdict = [this](const rules::VerdictRecord& verdict) { view_.on_verdict(verdict); };
+  options.on_verdict = [this](const rules::VerdictRecord& verdict) { observer_.on_verdict(verdict); };
   options.on_delivery = [this](const events::DeliveryRecord& delivery, const events::Event& event) {
     std::lock_guard lock(mutex_);
     deliveries_.emplace_back(delivery, event);
   };
   TRAINWARDEN_ASSIGN_OR_RETURN(watch_, watch::RunWatch::start(*trial_, std::move(plan_.rules), std::move(options)));
   const Status& journal = watch_->engine().journal_status();
-  if (!journal.ok()) view_.on_note("verdicts are not kept: " + journal.message());
-  if (!watch_->note().empty()) view_.on_note(watch_->note());
+  if (!journal.ok()) observer_.on_note("verdicts are not kept: " + journal.message());
+  if (!watch_->note().empty()) observer_.on_note(watch_->note());
   return {};
 }
 
-void WatchSession::judge(const std::stop_token& stop) {
+void Judging::judge(const std::stop_token& stop) {
   rules::Engine& engine = watch_->engine();
   const WatchPace pace(plan_.budget, engine.statuses().empty() ? kRecordInterval : kWatchPollInterval);
   if (plan_.budget > 0) give_way();
@@ -104,45 +104,45 @@ void WatchSession::judge(const std::stop_token& stop) {
     result_.status = watch_->poll(stop);
     caught_up_ = trial_->last_complete_step() <= engine.last_judged_step();
     show_deliveries();
-    view_.on_progress(*trial_, engine);
+    observer_.on_progress(*trial_, engine);
     if (is_over(stop)) break;
     pause(pace.after(thread_cpu_ns() - begin_ns), stop);
   }
   take_program_end();
   watch_->finish();
-  result_.report = report_of(engine);
+  result_.report = watch::report_of(engine);
   result_.journal = engine.journal_name();
   result_.run_ended = engine.run_ended();
 }
 
 // Nobody waits for the next look at a program that has ended.
-void WatchSession::pause(std::chrono::milliseconds interval, const std::stop_token& stop) {
+void Judging::pause(std::chrono::milliseconds interval, const std::stop_token& stop) {
   if (program_ended_) return pause_for(kWatchPollInterval, stop);
   std::unique_lock lock(mutex_);
   ended_early_.wait_for(lock, stop, interval, [this] { return program_ended_.load(); });
 }
 
 // The run may be closed before its program ends, and how that ended belongs to the run's record.
-bool WatchSession::is_over(const std::stop_token& stop) const {
+bool Judging::is_over(const std::stop_token& stop) const {
   const bool passing = result_.status.code() == Code::kUnavailable;
   if (stop.stop_requested() || (!result_.status.ok() && !passing)) return true;
   return watch_->engine().run_ended() && (!plan_.own_program || program_ended_);
 }
 
-void WatchSession::take_program_end() {
+void Judging::take_program_end() {
   std::lock_guard lock(mutex_);
   if (program_end_) watch_->program_ended(*std::exchange(program_end_, std::nullopt));
 }
 
-void WatchSession::settle(const std::stop_token& stop) {
+void Judging::settle(const std::stop_token& stop) {
   settling_ = true;
   const auto start = std::chrono::steady_clock::now();
   bool told = false;
   const auto idle = [&] {
     show_deliveries();
     if (std::chrono::steady_clock::now() - start < kWatchPatience || std::exchange(told, true)) return;
-    view_.on_note(fmt::format("{} deliveries are waited for, {} s at most; Ctrl-C leaves them to `events deliver`",
-                              watch_->backlog().pending, kSettleTime.count()));
+    observer_.on_note(fmt::format("{} deliveries are waited for, {} s at most; Ctrl-C leaves them to `events deliver`",
+                                  watch_->backlog().pending, kSettleTime.count()));
   };
   static_cast<void>(watch_->settle(kSettleTime, idle, stop));  // the backlog tells
   result_.backlog = watch_->backlog();
@@ -151,16 +151,16 @@ void WatchSession::settle(const std::stop_token& stop) {
   show_deliveries();
 }
 
-void WatchSession::show_deliveries() {
+void Judging::show_deliveries() {
   std::vector<std::pair<events::DeliveryRecord, events::Event>> deliveries;
   {
     std::lock_guard lock(mutex_);
     deliveries.swap(deliveries_);
   }
   for (const auto& [delivery, event] : deliveries) {
-    view_.on_delivery(delivery, event);
+    observer_.on_delivery(delivery, event);
     if (delivery.action == "stop" && delivery.state == events::DeliveryState::kDelivered) result_.stop_requested = true;
   }
 }
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::launch

@@ -1,8 +1,8 @@
-#include "cli/signal_relay.h"
+#include "process/signal_relay.h"
 
 #include <algorithm>
 
-namespace trainwarden::cli {
+namespace trainwarden::process {
 namespace {
 
 bool is_ignored(int number) {
@@ -51,4 +51,4 @@ std::optional<ReceivedSignal> SignalRelay::wait_for_end(std::chrono::millisecond
   }
 }
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::process

@@ -1,4 +1,4 @@
-#include "cli/child_process.h"
+#include "process/foreground_child.h"
 
 #include <fstream>
 #include <sstream>
@@ -8,37 +8,38 @@
 
 #include "process/descriptors.h"
 
-namespace trainwarden::cli {
+namespace trainwarden::process {
 namespace {
 
-int run(const std::vector<std::string>& command, std::map<std::string, std::string> environment = {}) {
+int run_in_foreground(const std::vector<std::string>& command, std::map<std::string, std::string> environment = {}) {
   SignalRelay relay;
-  auto child = start_beside({.command = command, .environment = {std::move(environment), {}}}, relay);
+  auto child = start_in_foreground({.command = command, .environment = {std::move(environment), {}}}, relay);
   return child.ok() ? wait_and_relay(*child, relay).shell_code() : -1;
 }
 
 TEST(ChildProcess, HandsOnTheExitCode) {
-  EXPECT_EQ(run({"true"}), 0);
-  EXPECT_EQ(run({"sh", "-c", "exit 7"}), 7);
-  EXPECT_EQ(run({"sh", "-c", "kill -TERM $$"}), 128 + SIGTERM);
+  EXPECT_EQ(run_in_foreground({"true"}), 0);
+  EXPECT_EQ(run_in_foreground({"sh", "-c", "exit 7"}), 7);
+  EXPECT_EQ(run_in_foreground({"sh", "-c", "kill -TERM $$"}), 128 + SIGTERM);
 }
 
 TEST(ChildProcess, AddsToTheEnvironmentAndReplacesInIt) {
   setenv("TW_CHILD_TEST", "ours", 1);
-  EXPECT_EQ(run({"sh", "-c", "test \"$TW_CHILD_TEST\" = theirs && test -n \"$PATH\""}, {{"TW_CHILD_TEST", "theirs"}}),
+  EXPECT_EQ(run_in_foreground({"sh", "-c", "test \"$TW_CHILD_TEST\" = theirs && test -n \"$PATH\""},
+                              {{"TW_CHILD_TEST", "theirs"}}),
             0);
   unsetenv("TW_CHILD_TEST");
 }
 
 TEST(ChildProcess, TakesNoSettingOfSignalsFromUs) {
   // `trap` lists nothing and a blocked or ignored signal would keep the shell alive.
-  EXPECT_EQ(run({"sh", "-c", "kill -PIPE $$; exit 9"}), 128 + SIGPIPE);
-  EXPECT_EQ(run({"sh", "-c", "kill -INT $$; exit 9"}), 128 + SIGINT);
+  EXPECT_EQ(run_in_foreground({"sh", "-c", "kill -PIPE $$; exit 9"}), 128 + SIGPIPE);
+  EXPECT_EQ(run_in_foreground({"sh", "-c", "kill -INT $$; exit 9"}), 128 + SIGINT);
 }
 
 TEST(ChildProcess, HandsOnASignalThatWasSentToUsAlone) {
   SignalRelay relay;
-  auto child = start_beside({.command = {"sleep", "60"}}, relay);
+  auto child = start_in_foreground({.command = {"sleep", "60"}}, relay);
   ASSERT_TRUE(child.ok());
   kill(getpid(), SIGTERM);
   EXPECT_EQ(wait_and_relay(*child, relay).shell_code(), 128 + SIGTERM);
@@ -47,11 +48,11 @@ TEST(ChildProcess, HandsOnASignalThatWasSentToUsAlone) {
 TEST(ChildProcess, CanWriteToAFile) {
   const std::string path = testing::TempDir() + std::to_string(::getpid()) + "_child_process_test.txt";
   SignalRelay relay;
-  const auto file = process::open_output_file(path);
+  const auto file = open_output_file(path);
   ASSERT_TRUE(file.ok());
-  auto child = start_beside({.command = {"sh", "-c", "echo out; echo err >&2"},
-                             .descriptors = {{STDOUT_FILENO, file->get()}, {STDERR_FILENO, file->get()}}},
-                            relay);
+  auto child = start_in_foreground({.command = {"sh", "-c", "echo out; echo err >&2"},
+                                    .descriptors = {{STDOUT_FILENO, file->get()}, {STDERR_FILENO, file->get()}}},
+                                   relay);
   ASSERT_TRUE(child.ok());
   EXPECT_EQ(wait_and_relay(*child, relay).shell_code(), 0);
   std::stringstream text;
@@ -61,7 +62,7 @@ TEST(ChildProcess, CanWriteToAFile) {
 
 TEST(ChildProcess, AProgramThatDoesNotExistIsAnError) {
   SignalRelay relay;
-  const auto child = start_beside({.command = {"/no/such/program"}}, relay);
+  const auto child = start_in_foreground({.command = {"/no/such/program"}}, relay);
   ASSERT_FALSE(child.ok());
   EXPECT_EQ(child.status().code(), Code::kNotFound);
   EXPECT_NE(child.status().message().find("/no/such/program"), std::string::npos);
@@ -91,4 +92,4 @@ TEST(SignalRelay, ASignalFromAProcessDoesNotComeFromTheTerminal) {
 }
 
 }  // namespace
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::process

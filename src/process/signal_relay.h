@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-namespace trainwarden::cli {
+namespace trainwarden::process {
 
 struct ReceivedSignal {
   int number = 0;
@@ -42,4 +42,4 @@ class SignalRelay {
   struct sigaction original_pipe_;
 };
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::process

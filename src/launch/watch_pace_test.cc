@@ -1,8 +1,8 @@
-#include "cli/watch_pace.h"
+#include "launch/watch_pace.h"
 
 #include <gtest/gtest.h>
 
-namespace trainwarden::cli {
+namespace trainwarden::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -19,4 +19,4 @@ TEST(WatchPace, ALookIsPaidByTheTimeUntilTheNext) {
 }
 
 }  // namespace
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::launch

@@ -1,15 +1,15 @@
-#include "views/run_listing.h"
+#include "trial/run_listing.h"
 
 #include <fmt/format.h>
 
 #include "store/run_folder.h"
 #include "trial/smdebug/smdebug_source.h"
 
-namespace trainwarden::views {
+namespace trainwarden::trial {
 
 bool is_run(const storage::Location& location) {
   const storage::Storage& storage = location.storage();
-  return storage.exists(store::kRunFile) || trial::holds_smdebug_run(storage);
+  return storage.exists(store::kRunFile) || holds_smdebug_run(storage);
 }
 
 Result<std::vector<std::string>> list_runs(const storage::Location& folder) {
@@ -28,4 +28,4 @@ Result<std::vector<std::string>> list_runs(const storage::Location& folder) {
   return names;
 }
 
-}  // namespace trainwarden::views
+}  // namespace trainwarden::trial

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace trainwarden::cli {
+namespace trainwarden::launch {
 
 class WatchPace {
  public:
@@ -24,4 +24,4 @@ std::int64_t thread_cpu_ns();
 // Has the calling thread, and those that it starts from now on, give way to others.
 void give_way();
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::launch

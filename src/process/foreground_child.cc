@@ -1,8 +1,8 @@
-#include "cli/child_process.h"
+#include "process/foreground_child.h"
 
 #include <utility>
 
-namespace trainwarden::cli {
+namespace trainwarden::process {
 namespace {
 
 // SIGCHLD wakes us; this is for the case that somebody else took it.
@@ -10,14 +10,14 @@ constexpr std::chrono::seconds kChildLookInterval{1};
 
 }  // namespace
 
-Result<process::Child> start_beside(process::Program program, const SignalRelay& relay) {
+Result<Child> start_in_foreground(Program program, const SignalRelay& relay) {
   program.signals.blocked = relay.original_mask();
   program.signals.reset = relay.to_reset();
   program.closes_others = false;  // who started us may have opened some for it
-  return process::Child::start(program);
+  return Child::start(program);
 }
 
-process::ExitRecord wait_and_relay(process::Child& child, SignalRelay& relay) {
+ExitRecord wait_and_relay(Child& child, SignalRelay& relay) {
   while (!child.has_ended()) {
     const auto received = relay.wait(kChildLookInterval);
     // What the terminal sent has reached the child already; a second one would tell many programs to give up at once.
@@ -27,4 +27,4 @@ process::ExitRecord wait_and_relay(process::Child& child, SignalRelay& relay) {
   return child.reap();
 }
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::process

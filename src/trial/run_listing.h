@@ -7,7 +7,7 @@
 #include "storage/location.h"
 #include "trainwarden/status.h"
 
-namespace trainwarden::views {
+namespace trainwarden::trial {
 
 // Of ours, or one that smdebug wrote.
 bool is_run(const storage::Location& location);
@@ -15,4 +15,4 @@ bool is_run(const storage::Location& location);
 // The names of the runs in `folder`, sorted. kNotFound when there is no such folder; the message says how to make one.
 Result<std::vector<std::string>> list_runs(const storage::Location& folder);
 
-}  // namespace trainwarden::views
+}  // namespace trainwarden::trial

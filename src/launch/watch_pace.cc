@@ -1,4 +1,4 @@
-#include "cli/watch_pace.h"
+#include "launch/watch_pace.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
-namespace trainwarden::cli {
+namespace trainwarden::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -37,4 +37,4 @@ void give_way() {
   static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness));  // a hint
 }
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::launch

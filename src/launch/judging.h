@@ -1,4 +1,4 @@
-// WatchSession: judges a live run in a thread of its own, and sees to what follows.
+// Judging: a live run is judged in a thread of its own, and what follows is delivered.
 #pragma once
 
 #include <atomic>
@@ -15,14 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include "cli/rule_report.h"
-#include "cli/watch_view.h"
+#include "launch/observer.h"
 #include "trainwarden/trial.h"
+#include "watch/rule_report.h"
 #include "watch/run_watch.h"
 
-namespace trainwarden::cli {
+namespace trainwarden::launch {
 
-struct WatchPlan {
+struct JudgingPlan {
   std::filesystem::path run;
   std::vector<rules::EngineRule> rules;
   std::vector<std::string> mute;  // keys of verdicts that nobody is to be alarmed about
@@ -33,22 +33,23 @@ struct WatchPlan {
 };
 
 // What came of it.
-struct WatchResult {
+struct JudgingResult {
   Status status;  // of reading the run; kNotFound when it never appeared
-  RuleReport report;
+  watch::RuleReport report;
   std::string journal;          // "watch-0"; "" when none could be written
   bool stop_requested = false;  // by an action, or it was stopped by somebody else
   bool run_ended = false;       // and everything was judged
   delivery::Backlog backlog;    // what is still to be delivered
 };
 
-class WatchSession {
+class Judging {
  public:
-  // Starts at once; waits for the run to appear. `view` must outlive the session, and is the thread's until result().
-  WatchSession(WatchPlan plan, WatchView& view);
-  ~WatchSession();
-  WatchSession(const WatchSession&) = delete;
-  WatchSession& operator=(const WatchSession&) = delete;
+  // Starts at once; waits for the run to appear. `observer` must outlive this object, and is the thread's until
+  // result().
+  Judging(JudgingPlan plan, Observer& observer);
+  ~Judging();
+  Judging(const Judging&) = delete;
+  Judging& operator=(const Judging&) = delete;
 
   // The run has ended and was judged, or judging it failed.
   bool done() const;
@@ -59,7 +60,7 @@ class WatchSession {
   // No more steps are to be expected: a run that has not appeared by now never will.
   void program_ended(const events::ProgramEnd& end);
   // Leaves off where it is. Once.
-  WatchResult result();
+  JudgingResult result();
 
  private:
   void work(const std::stop_token& stop);
@@ -72,8 +73,8 @@ class WatchSession {
   void pause(std::chrono::milliseconds interval, const std::stop_token& stop);
   void show_deliveries();
 
-  WatchPlan plan_;
-  WatchView& view_;
+  JudgingPlan plan_;
+  Observer& observer_;
   std::atomic<bool> caught_up_ = false;
   std::atomic<bool> settling_ = false;
 
@@ -86,11 +87,11 @@ class WatchSession {
   // The thread's until it has ended.
   std::unique_ptr<Trial> trial_;
   std::unique_ptr<watch::RunWatch> watch_;
-  WatchResult result_;
+  JudgingResult result_;
 
   std::promise<void> ended_;
   std::future<void> ended_future_ = ended_.get_future();
   std::jthread thread_;  // last: it uses all of the above
 };
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::launch

@@ -1,0 +1,15 @@
+// Environment: the variables of this process, or in a test those that it makes up.
+#pragma once
+
+#include <cstdlib>
+#include <functional>
+
+namespace trainwarden {
+
+// nullptr for a variable that is not set.
+using Environment = std::function<const char*(const char* name)>;
+inline const char* process_environment(const char* name) {
+  return std::getenv(name);
+}
+
+}  // namespace trainwarden
