@@ -31,14 +31,15 @@ std::string reason_of(const Notice& notice) {
   return reason.substr(0, kMostReasonBytes) + "...";
 }
 
-Status put_request(storage::Storage& storage, std::string_view run_id, const std::string& path,
+Status put_request(storage::Storage& storage, std::string_view run_id, const format::RequestId& request,
                    std::string_view content) {
   TRAINWARDEN_RETURN_IF_ERROR(storage.create_folder(format::kControlFolder));
-  const std::string request = format::address_request(content, run_id);
-  const Status put = storage.put_if_absent(path, as_bytes(request));
+  const std::string path = format::path_of(request);
+  const std::string text = format::address_request(content, run_id);
+  const Status put = storage.put_if_absent(path, as_bytes(text));
   if (put.code() != Code::kAlreadyExists) return put;
   const auto there = storage.read(path, kMaxRequestBytes);
-  const Status same = there.ok() ? format::check_same_request(request, *there) : there.status();
+  const Status same = there.ok() ? format::check_same_request(text, *there) : there.status();
   if (same.ok()) return {};
   return Status(same.code(), fmt::format("nothing was asked: {} is taken: {}; ask under another key, or move it away",
                                          storage.describe(path), printable(same.message())));
@@ -48,20 +49,20 @@ Status check_still_there(const RunContext& run) {
   return run.still_there ? run.still_there() : Status();
 }
 
-Status put_request(const RunContext& run, const std::string& path, std::string_view content) {
+Status put_request(const RunContext& run, const format::RequestId& request, std::string_view content) {
   TRAINWARDEN_RETURN_IF_ERROR(check_still_there(run));
-  return put_request(*run.storage, run.run_id, path, content);
+  return put_request(*run.storage, run.run_id, request, content);
 }
 
 Status put_black_box_request(const RunContext& run, const Notice& notice) {
   if (!run.storage->exists(format::kBlackBoxFolder)) return {};
-  return put_request(run, format::black_box_request_path(notice.key),
+  return put_request(run, {format::RequestKind::kBlackBox, notice.key},
                      format::encode_black_box_request({notice.key, reason_of(notice), notice.rule, notice.global_step,
                                                        notice.requested_by, run.clock->unix_ns()}));
 }
 
 Status put_checkpoint_request(const RunContext& run, const Notice& notice) {
-  return put_request(run, format::checkpoint_request_path(notice.key),
+  return put_request(run, {format::RequestKind::kCheckpoint, notice.key},
                      format::encode_checkpoint_request({notice.key, reason_of(notice), notice.rule, notice.global_step,
                                                         notice.requested_by, run.clock->unix_ns()}));
 }

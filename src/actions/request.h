@@ -19,10 +19,10 @@ std::string reason_of(const Notice& notice);
 // Puts a request that is meant for the run `run_id` into the control folder, once. Fine when one for the same lies
 // there already, from an earlier attempt; kAlreadyExists when something else does, which the training would not take
 // for it.
-Status put_request(storage::Storage& storage, std::string_view run_id, const std::string& path,
+Status put_request(storage::Storage& storage, std::string_view run_id, const format::RequestId& request,
                    std::string_view content);
 // The same; nothing is put when another run lies in the run's folder by now.
-Status put_request(const RunContext& run, const std::string& path, std::string_view content);
+Status put_request(const RunContext& run, const format::RequestId& request, std::string_view content);
 // As RunContext::still_there.
 Status check_still_there(const RunContext& run);
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <string_view>
 
 #include "base/clock.h"
+#include "format/request_id.h"
 #include "storage/storage.h"
 #include "trainwarden/status.h"
 
@@ -30,9 +30,8 @@ struct RunContext {
   // Is it still this run that lies there? kFailedPrecondition when it is another one by now, kNotFound when none is.
   // From any thread. Null: nobody knows.
   std::function<Status()> still_there;
-  // To the request in this file (format::stop_request_path(key) and the like: a stop, a checkpoint and a dump may be
-  // asked for under the same key). From any thread, cheap. Null: nobody listens, and actions do not wait.
-  std::function<Result<RunAnswer>(std::string_view request_path)> answer_to;
+  // To this request. From any thread, cheap. Null: nobody listens, and actions do not wait.
+  std::function<Result<RunAnswer>(const format::RequestId& request)> answer_to;
 };
 
 }  // namespace trainwarden::actions

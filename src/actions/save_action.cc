@@ -17,9 +17,9 @@ constexpr milliseconds kDumpWait{60'000};
 constexpr const char* kNoBlackBox = "the run has no black box (start it with --black-box)";
 // One of the two things that are asked for.
 struct Wish {
-  std::string what;   // "checkpoint", "black box"
-  std::string path;   // of the request
-  bool made = false;  // it is asked for
+  std::string what;           // "checkpoint", "black box"
+  format::RequestId request;  // of the request
+  bool made = false;          // it is asked for
   RunAnswer answer{};
 
   bool settled() const { return !made || answer.done || !answer.refused.empty() || answer.ended; }
@@ -79,7 +79,7 @@ class SaveCourse {
     if (!run_.answer_to) return false;
     for (Wish* wish : {&dump_, &checkpoint_}) {
       if (!wish->made) continue;
-      TRAINWARDEN_ASSIGN_OR_RETURN(wish->answer, run_.answer_to(wish->path));
+      TRAINWARDEN_ASSIGN_OR_RETURN(wish->answer, run_.answer_to(wish->request));
     }
     return dump_.settled() && checkpoint_.settled();
   }
@@ -106,8 +106,8 @@ class SaveCourse {
   const RunContext& run_;
   const Notice& notice_;
   const std::stop_token& stop_;
-  Wish checkpoint_{"checkpoint", format::checkpoint_request_path(notice_.key)};
-  Wish dump_{"black box", format::black_box_request_path(notice_.key)};
+  Wish checkpoint_{"checkpoint", {format::RequestKind::kCheckpoint, notice_.key}};
+  Wish dump_{"black box", {format::RequestKind::kBlackBox, notice_.key}};
 };
 
 class SaveAction final : public Action {

@@ -28,10 +28,13 @@ class SaveActionTest : public ::testing::Test {
   void hold_black_box() { ASSERT_TRUE(storage_->create_folder(format::kBlackBoxFolder).ok()); }
   RunContext context() {
     return {
-        .name = "first", .path = "/runs/first", .storage = storage_.get(), .answer_to = [this](std::string_view path) {
-          const auto answer = answers_.find(std::string(path));
-          return Result<RunAnswer>(answer == answers_.end() || !storage_->exists(std::string(path)) ? RunAnswer{}
-                                                                                                    : answer->second);
+        .name = "first",
+        .path = "/runs/first",
+        .storage = storage_.get(),
+        .answer_to = [this](const format::RequestId& request) {
+          const std::string path = format::path_of(request);
+          const auto answer = answers_.find(path);
+          return Result<RunAnswer>(answer == answers_.end() || !storage_->exists(path) ? RunAnswer{} : answer->second);
         }};
   }
   ActionOutcome save(SaveOptions options = {.wait = 20ms}, const std::stop_token& stop = {}) {

@@ -39,7 +39,7 @@ class StopCourse {
  private:
   Result<ActionOutcome> ask() {
     if (run_.answer_to) {
-      TRAINWARDEN_ASSIGN_OR_RETURN(const RunAnswer before, run_.answer_to(path_));
+      TRAINWARDEN_ASSIGN_OR_RETURN(const RunAnswer before, run_.answer_to(request_));
       if (before.ended) return ActionOutcome::done("the training has ended already");
       if (before.accepted) return accepted("the training is stopping already");
     }
@@ -47,7 +47,7 @@ class StopCourse {
     if (!notice_.rule.empty()) TRAINWARDEN_RETURN_IF_ERROR(put_black_box_request(run_, notice_));
     if (options_.save_first) TRAINWARDEN_RETURN_IF_ERROR(put_checkpoint_request(run_, notice_));
     TRAINWARDEN_RETURN_IF_ERROR(put_request(
-        run_, path_,
+        run_, request_,
         format::encode_stop_request({notice_.key, reason_of(notice_), notice_.requested_by, run_.clock->unix_ns()})));
     if (!run_.answer_to) return ActionOutcome::done("asked; nobody waits for an answer here");
     TRAINWARDEN_ASSIGN_OR_RETURN(const Waited waited, wait_for(options_.grace, [](const RunAnswer& answer) {
@@ -59,8 +59,8 @@ class StopCourse {
     note(fmt::format("the training did not answer within {}", text_of(options_.grace)));
     if (options_.then != Then::kNothing) return send_term();
     return ActionOutcome::try_again(
-        Status(Code::kDeadlineExceeded,
-               story() + "; the request stays, and it stops once it reads it: " + run_.storage->describe(path_)));
+        Status(Code::kDeadlineExceeded, story() + "; the request stays, and it stops once it reads it: " +
+                                            run_.storage->describe(format::path_of(request_))));
   }
 
   // Who only asks is done with the answer; who insists wants to see the end.
@@ -129,7 +129,7 @@ class StopCourse {
   Result<Waited> wait_for(milliseconds time, const std::function<bool(const RunAnswer&)>& enough) {
     return wait_until(
         [&]() -> Result<bool> {
-          TRAINWARDEN_ASSIGN_OR_RETURN(last_, run_.answer_to(path_));
+          TRAINWARDEN_ASSIGN_OR_RETURN(last_, run_.answer_to(request_));
           return enough(last_);
         },
         time, stop_, *run_.clock);
@@ -148,7 +148,7 @@ class StopCourse {
   const RunContext& run_;
   const Notice& notice_;
   const std::stop_token& stop_;
-  const std::string path_ = format::stop_request_path(notice_.key);
+  const format::RequestId request_{format::RequestKind::kStop, notice_.key};
   RunAnswer last_;
   std::vector<std::string> notes_;
 };

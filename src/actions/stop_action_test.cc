@@ -32,7 +32,7 @@ bool has_text(const std::string& text, std::string_view part) {
 // Asked of the training: nothing but files, so memory will do.
 class StopRequestTest : public ::testing::Test {
  protected:
-  ActionOutcome stop(std::function<Result<RunAnswer>(std::string_view)> answer_to, StopOptions options = {},
+  ActionOutcome stop(std::function<Result<RunAnswer>(const format::RequestId&)> answer_to, StopOptions options = {},
                      const std::stop_token& token = {}) {
     const auto action = make_stop_action(
         options,
@@ -41,8 +41,8 @@ class StopRequestTest : public ::testing::Test {
     EXPECT_EQ(action->place(), "first");
     return action->run(sample_notice(), token);
   }
-  static std::function<Result<RunAnswer>(std::string_view)> always(RunAnswer answer) {
-    return [answer](std::string_view) -> Result<RunAnswer> { return answer; };
+  static std::function<Result<RunAnswer>(const format::RequestId&)> always(RunAnswer answer) {
+    return [answer](const format::RequestId&) -> Result<RunAnswer> { return answer; };
   }
   bool asked() const { return storage_->exists(kRequest); }
 
@@ -51,8 +51,8 @@ class StopRequestTest : public ::testing::Test {
 
 TEST_F(StopRequestTest, AsksAndWaitsForTheAnswer) {
   int looks = 0;
-  const ActionOutcome outcome = stop([&](std::string_view path) -> Result<RunAnswer> {
-    EXPECT_EQ(path, kRequest);
+  const ActionOutcome outcome = stop([&](const format::RequestId& request) -> Result<RunAnswer> {
+    EXPECT_EQ(format::path_of(request), kRequest);
     EXPECT_EQ(asked(), looks > 0);
     return RunAnswer{.accepted = ++looks == 4};
   });
@@ -66,7 +66,9 @@ TEST_F(StopRequestTest, AsksAndWaitsForTheAnswer) {
 
 TEST_F(StopRequestTest, WhatLedToItIsAskedForBefore) {
   const std::string dump = "control/blackbox-vanishinggradient-120.json";
-  const auto ends_once_asked = [this](std::string_view) -> Result<RunAnswer> { return RunAnswer{.accepted = asked()}; };
+  const auto ends_once_asked = [this](const format::RequestId&) -> Result<RunAnswer> {
+    return RunAnswer{.accepted = asked()};
+  };
   EXPECT_EQ(stop(ends_once_asked).kind, Kind::kDone);
   EXPECT_FALSE(storage_->exists(dump));  // the run has no black box
 
@@ -80,7 +82,7 @@ TEST_F(StopRequestTest, WhatLedToItIsAskedForBefore) {
 
 TEST_F(StopRequestTest, ACheckpointIsAskedForBeforeWhereItIsWanted) {
   const std::string checkpoint = "control/checkpoint-vanishinggradient-120.json";
-  const auto answer = [&, this](std::string_view) -> Result<RunAnswer> {
+  const auto answer = [&, this](const format::RequestId&) -> Result<RunAnswer> {
     EXPECT_EQ(storage_->exists(checkpoint), asked());
     return RunAnswer{.accepted = asked()};
   };
@@ -95,7 +97,8 @@ TEST_F(StopRequestTest, TheSameRequestOfAnEarlierAttemptWillDo) {
   const std::string earlier = format::encode_stop_request({sample_notice().key, "as told then", "watch-0", 5});
   ASSERT_TRUE(storage_->put_if_absent(kRequest, as_bytes(earlier)).ok());
   int looks = 0;
-  const auto outcome = stop([&](std::string_view) -> Result<RunAnswer> { return RunAnswer{.accepted = ++looks == 2}; });
+  const auto outcome =
+      stop([&](const format::RequestId&) -> Result<RunAnswer> { return RunAnswer{.accepted = ++looks == 2}; });
   EXPECT_EQ(outcome.kind, Kind::kDone);
   EXPECT_EQ(storage_->content(kRequest), earlier);
 }
@@ -140,7 +143,8 @@ TEST_F(StopRequestTest, WhatHasEndedOrIsStoppingIsNotAskedAgain) {
 
 TEST_F(StopRequestTest, EndsWhileItWaits) {
   int looks = 0;
-  const auto outcome = stop([&](std::string_view) -> Result<RunAnswer> { return RunAnswer{.ended = ++looks == 3}; });
+  const auto outcome =
+      stop([&](const format::RequestId&) -> Result<RunAnswer> { return RunAnswer{.ended = ++looks == 3}; });
   EXPECT_EQ(outcome.kind, Kind::kDone);
   EXPECT_EQ(outcome.answer, "it has ended");
 }
@@ -170,7 +174,8 @@ TEST_F(StopRequestTest, TheCallerLeaves) {
 }
 
 TEST_F(StopRequestTest, WhatFailsIsTold) {
-  const auto damaged = stop([](std::string_view) -> Result<RunAnswer> { return Status(Code::kDataLoss, "damaged"); });
+  const auto damaged =
+      stop([](const format::RequestId&) -> Result<RunAnswer> { return Status(Code::kDataLoss, "damaged"); });
   EXPECT_EQ(damaged.kind, Kind::kTryAgain);
   EXPECT_EQ(damaged.status.code(), Code::kDataLoss);
   const auto full = storage::create_faulty_storage(*storage_);
@@ -242,11 +247,12 @@ class StopProcessesTest : public ::testing::Test {
   }
 
   ActionOutcome stop(Then then, std::chrono::milliseconds term_grace = 10s) {
-    const auto action = make_stop_action(
-        {.grace = 20ms, .then = then, .term_grace = term_grace},
-        {.name = "first", .path = folder_.path(), .storage = storage_.get(), .answer_to = [this](std::string_view) {
-           return Result<RunAnswer>(answer_);
-         }});
+    const auto action =
+        make_stop_action({.grace = 20ms, .then = then, .term_grace = term_grace},
+                         {.name = "first",
+                          .path = folder_.path(),
+                          .storage = storage_.get(),
+                          .answer_to = [this](const format::RequestId&) { return Result<RunAnswer>(answer_); }});
     return action->run(sample_notice(), {});
   }
   std::string lock_path(const std::string& worker) const {

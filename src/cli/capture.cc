@@ -115,7 +115,7 @@ Result<std::string> put_request(format::CaptureRequest request, const Trial& tri
   request.requested_by = "user";
   TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_same_run(trial));
   TRAINWARDEN_RETURN_IF_ERROR(actions::put_request(TrialAccess::location(trial).storage(), TrialAccess::identity(trial),
-                                                   format::capture_request_path(request.key),
+                                                   {format::RequestKind::kCapture, request.key},
                                                    format::encode_capture_request(request)));
   return request.key;
 }

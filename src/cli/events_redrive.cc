@@ -66,7 +66,7 @@ Result<std::string> ask_the_keeper(storage::Storage& storage, const store::RunIn
   request.unix_ns = system_clock().unix_ns();
   TRAINWARDEN_ASSIGN_OR_RETURN(request.key, storage::random_name());
   TRAINWARDEN_RETURN_IF_ERROR(actions::put_request(storage, store::run_identity(run),
-                                                   format::delivery_request_path(request.key),
+                                                   {format::RequestKind::kDelivery, request.key},
                                                    format::encode_delivery_request(request)));
   return request.key;
 }

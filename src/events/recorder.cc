@@ -97,24 +97,20 @@ class Recorder::Impl {
   void program_ended(const ProgramEnd& end) { facts_.program_end = end; }
   const RunView& view() const { return view_; }
 
-  Result<actions::RunAnswer> answer_to(std::string_view path) const {
+  Result<actions::RunAnswer> answer_to(const format::RequestId& request) const {
     const std::scoped_lock lock(mutex_);
-    const auto between = [&](const std::string& frame) -> std::optional<std::string_view> {
-      const std::string_view prefix =
-          std::string_view(frame).substr(0, frame.size() - std::string_view(".json").size());
-      if (!path.starts_with(prefix) || !path.ends_with(".json") || path.size() <= frame.size()) return std::nullopt;
-      return path.substr(prefix.size(), path.size() - frame.size());
-    };
     actions::RunAnswer answer;
-    if (const auto key = between(format::checkpoint_request_path(""))) {
-      answer = words_.answer_to_save(*key);
-    } else if (const auto dump = between(format::black_box_request_path(""))) {
-      answer = words_.answer_to_dump(*dump);
-    } else if (between(format::stop_request_path(""))) {
-      answer.accepted = stop_accepted_;
-      answer.done = stop_accepted_ && ended_;
-    } else {
-      return Status(Code::kInvalidArgument, fmt::format("\"{}\" is no request that a training answers", path));
+    switch (request.kind) {
+      case format::RequestKind::kCheckpoint: answer = words_.answer_to_save(request.key); break;
+      case format::RequestKind::kBlackBox: answer = words_.answer_to_dump(request.key); break;
+      case format::RequestKind::kStop:
+        answer.accepted = stop_accepted_;
+        answer.done = stop_accepted_ && ended_;
+        break;
+      case format::RequestKind::kCapture:
+      case format::RequestKind::kDelivery:
+        return Status(Code::kInvalidArgument,
+                      fmt::format("\"{}\" is no request that a training answers", format::path_of(request)));
     }
     answer.ended = ended_;
     return answer;
@@ -429,8 +425,8 @@ void Recorder::program_ended(const ProgramEnd& end) {
 const RunView& Recorder::view() const {
   return impl_->view();
 }
-Result<actions::RunAnswer> Recorder::answer_to(std::string_view request_path) const {
-  return impl_->answer_to(request_path);
+Result<actions::RunAnswer> Recorder::answer_to(const format::RequestId& request) const {
+  return impl_->answer_to(request);
 }
 
 }  // namespace trainwarden::events

@@ -44,8 +44,9 @@ class Recorder {
   // Where the run stands, as of the last poll().
   const RunView& view() const;
 
-  // What the training has answered to the request in this file ("control/stop-<key>.json"), as of the last poll().
-  Result<actions::RunAnswer> answer_to(std::string_view request_path) const;
+  // What the training has answered to this request, as of the last poll(). kInvalidArgument for one that no training
+  // answers.
+  Result<actions::RunAnswer> answer_to(const format::RequestId& request) const;
 
  private:
   class Impl;

@@ -312,17 +312,17 @@ TEST_F(RecorderTest, AStopIsAskedForAndHappens) {
   EXPECT_EQ(changes().back(), "run: InProgress/Training > Stopping/Stopping");
   EXPECT_EQ(last().data.at("StopReason").at("RequestedBy"), "user");
   EXPECT_EQ(last().data.at("StopReason").at("Reason"), "no progress");
-  EXPECT_FALSE(recorder_->answer_to("control/stop-user-1.json")->accepted);
+  EXPECT_FALSE(recorder_->answer_to({format::RequestKind::kStop, "user-1"})->accepted);
   accept_stop("user-1");
   poll();
-  EXPECT_TRUE(recorder_->answer_to("control/stop-user-1.json")->accepted);
-  EXPECT_TRUE(recorder_->answer_to("control/stop-another.json")->accepted);
-  EXPECT_FALSE(recorder_->answer_to("control/stop-user-1.json")->ended);
+  EXPECT_TRUE(recorder_->answer_to({format::RequestKind::kStop, "user-1"})->accepted);
+  EXPECT_TRUE(recorder_->answer_to({format::RequestKind::kStop, "another"})->accepted);
+  EXPECT_FALSE(recorder_->answer_to({format::RequestKind::kStop, "user-1"})->ended);
   run_.end(0, true);
   poll_later();
   EXPECT_EQ(changes().back(), "run: Stopping/Stopping > Stopped/Stopped");
   EXPECT_EQ(last().data.at("StopReason").at("Reason"), "no progress");
-  EXPECT_TRUE(recorder_->answer_to("control/stop-user-1.json")->ended);
+  EXPECT_TRUE(recorder_->answer_to({format::RequestKind::kStop, "user-1"})->ended);
 }
 
 TEST_F(RecorderTest, TheExitCodeHasTheWordOverTheHook) {
@@ -474,15 +474,15 @@ TEST_F(RecorderTest, TellsOfCheckpointsAndDumps) {
   run_.add_steps(0, 3);
   open();
   poll();
-  const std::string save = format::checkpoint_request_path("k");
-  const std::string dump = format::black_box_request_path("k");
+  const format::RequestId save{format::RequestKind::kCheckpoint, "k"};
+  const format::RequestId dump{format::RequestKind::kBlackBox, "k"};
   EXPECT_FALSE(recorder_->answer_to(save)->accepted);
   format::CheckpointEvent event{.state = format::CheckpointState::kAccepted, .key = "k"};
   run_.event(format::encode_checkpoint_event(event));
   poll();
   EXPECT_TRUE(recorder_->answer_to(save)->accepted);
   EXPECT_FALSE(recorder_->answer_to(save)->done);
-  EXPECT_FALSE(recorder_->answer_to(format::stop_request_path("k"))->accepted);
+  EXPECT_FALSE(recorder_->answer_to({format::RequestKind::kStop, "k"})->accepted);
   event.state = format::CheckpointState::kSaved;
   event.path = "checkpoints/k.pt";
   run_.event(format::encode_checkpoint_event(event));
@@ -492,11 +492,11 @@ TEST_F(RecorderTest, TellsOfCheckpointsAndDumps) {
   EXPECT_EQ(recorder_->answer_to(save)->detail, "checkpoints/k.pt");
   EXPECT_FALSE(recorder_->answer_to(dump)->done);
   EXPECT_EQ(recorder_->answer_to(dump)->refused, "no space");
-  EXPECT_EQ(recorder_->answer_to("k").status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(recorder_->answer_to({format::RequestKind::kCapture, "k"}).status().code(), Code::kInvalidArgument);
   event = {.state = format::CheckpointState::kRefused, .key = "other", .error = "nothing to save"};
   run_.event(format::encode_checkpoint_event(event));
   poll();
-  EXPECT_EQ(recorder_->answer_to(format::checkpoint_request_path("other"))->refused, "nothing to save");
+  EXPECT_EQ(recorder_->answer_to({format::RequestKind::kCheckpoint, "other"})->refused, "nothing to save");
 }
 
 TEST_F(RecorderTest, IsTheOnlyOne) {

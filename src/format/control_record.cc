@@ -4,24 +4,10 @@
 
 #include "base/secret_mask.h"
 #include "format/parse_json.h"
+#include "format/request_id.h"
 
 namespace trainwarden::format {
 namespace {
-
-constexpr std::string_view kStopPrefix = "stop-";
-constexpr std::string_view kBlackBoxPrefix = "blackbox-";
-constexpr std::string_view kCapturePrefix = "capture-";
-constexpr std::string_view kCheckpointPrefix = "checkpoint-";
-constexpr std::string_view kSuffix = ".json";
-
-std::string request_path(std::string_view prefix, std::string_view key) {
-  return fmt::format("{}/{}{}{}", kControlFolder, prefix, key, kSuffix);
-}
-
-bool is_request_file(std::string_view prefix, std::string_view file_name) {
-  return file_name.starts_with(prefix) && file_name.ends_with(kSuffix) &&
-         file_name.size() > prefix.size() + kSuffix.size();
-}
 
 // Requests for the black box and for a checkpoint say the same things under different types.
 template <class Request>
@@ -54,28 +40,28 @@ Result<Request> decode_about_step(const char* wanted_type, const char* what, std
 }  // namespace
 
 std::string checkpoint_request_path(std::string_view key) {
-  return request_path(kCheckpointPrefix, key);
+  return path_of({RequestKind::kCheckpoint, std::string(key)});
 }
 bool is_checkpoint_request_file(std::string_view file_name) {
-  return is_request_file(kCheckpointPrefix, file_name);
+  return is_request_file(RequestKind::kCheckpoint, file_name);
 }
 std::string black_box_request_path(std::string_view key) {
-  return request_path(kBlackBoxPrefix, key);
+  return path_of({RequestKind::kBlackBox, std::string(key)});
 }
 bool is_black_box_request_file(std::string_view file_name) {
-  return is_request_file(kBlackBoxPrefix, file_name);
+  return is_request_file(RequestKind::kBlackBox, file_name);
 }
 std::string capture_request_path(std::string_view key) {
-  return request_path(kCapturePrefix, key);
+  return path_of({RequestKind::kCapture, std::string(key)});
 }
 std::string stop_request_path(std::string_view key) {
-  return request_path(kStopPrefix, key);
+  return path_of({RequestKind::kStop, std::string(key)});
 }
 bool is_capture_request_file(std::string_view file_name) {
-  return is_request_file(kCapturePrefix, file_name);
+  return is_request_file(RequestKind::kCapture, file_name);
 }
 bool is_stop_request_file(std::string_view file_name) {
-  return is_request_file(kStopPrefix, file_name);
+  return is_request_file(RequestKind::kStop, file_name);
 }
 
 std::string encode_capture_request(const CaptureRequest& request) {

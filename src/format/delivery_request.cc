@@ -4,24 +4,22 @@
 
 #include "format/control_record.h"
 #include "format/json.h"
+#include "format/request_id.h"
 
 namespace trainwarden::format {
 namespace {
 
-constexpr std::string_view kPrefix = "delivery-";
-constexpr std::string_view kRequestSuffix = ".json";
 constexpr const char* kRedrive = "redrive";
 constexpr const char* kDrop = "drop";
 
 }  // namespace
 
 std::string delivery_request_path(std::string_view key) {
-  return fmt::format("{}/{}{}{}", kControlFolder, kPrefix, key, kRequestSuffix);
+  return path_of({RequestKind::kDelivery, std::string(key)});
 }
 
 bool is_delivery_request_file(std::string_view file_name) {
-  return file_name.starts_with(kPrefix) && file_name.ends_with(kRequestSuffix) &&
-         file_name.size() > kPrefix.size() + kRequestSuffix.size();
+  return is_request_file(RequestKind::kDelivery, file_name);
 }
 
 std::string encode_delivery_request(const DeliveryRequest& request) {

@@ -8,7 +8,7 @@
 namespace trainwarden::watch {
 
 actions::RunContext context_of_run(const Trial& trial,
-                                   std::function<Result<actions::RunAnswer>(std::string_view)> answer_to) {
+                                   std::function<Result<actions::RunAnswer>(const format::RequestId&)> answer_to) {
   const storage::Location& location = TrialAccess::location(trial);
   actions::RunContext context{.name = location.name(),
                               .path = location.path(),

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <string_view>
 
 #include "actions/run_context.h"
 #include "trainwarden/trial.h"
@@ -11,6 +10,6 @@ namespace trainwarden::watch {
 
 // `trial` must outlive the context.
 actions::RunContext context_of_run(const Trial& trial,
-                                   std::function<Result<actions::RunAnswer>(std::string_view)> answer_to);
+                                   std::function<Result<actions::RunAnswer>(const format::RequestId&)> answer_to);
 
 }  // namespace trainwarden::watch

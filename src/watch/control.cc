@@ -95,7 +95,7 @@ Result<StopAnswer> stop(const storage::Location& location, const StopRequestOpti
   TRAINWARDEN_RETURN_IF_ERROR(check_run(options.run_id, run));
   StopAnswer answer;
   TRAINWARDEN_ASSIGN_OR_RETURN(answer.key, key_of(options.key));
-  const std::string request = format::stop_request_path(answer.key);
+  const format::RequestId request{format::RequestKind::kStop, answer.key};
   const std::int64_t start_ns = run.clock->steady_ns();
   TRAINWARDEN_ASSIGN_OR_RETURN(const RunAnswer before, run.answer_to(request));
   TRAINWARDEN_ASSIGN_OR_RETURN(answer.status_before, listener->status());
@@ -131,8 +131,8 @@ Result<SaveAnswer> save(const storage::Location& location, const SaveRequestOpti
   if (!is_fine(outcome, options.wait)) return outcome.status;
   answer.story = story_of(outcome);
 
-  TRAINWARDEN_ASSIGN_OR_RETURN(RunAnswer checkpoint, run.answer_to(format::checkpoint_request_path(answer.key)));
-  TRAINWARDEN_ASSIGN_OR_RETURN(RunAnswer dump, run.answer_to(format::black_box_request_path(answer.key)));
+  TRAINWARDEN_ASSIGN_OR_RETURN(RunAnswer checkpoint, run.answer_to({format::RequestKind::kCheckpoint, answer.key}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(RunAnswer dump, run.answer_to({format::RequestKind::kBlackBox, answer.key}));
   answer.saved = checkpoint.done;
   answer.checkpoint = std::move(checkpoint.detail);
   answer.dumped = dump.done;

@@ -12,21 +12,17 @@ Result<std::unique_ptr<RunListener>> RunListener::open(const storage::Location& 
                                                        std::function<void()> idle) {
   TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<Trial> trial, TrialAccess::open(run));
   TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(*trial, wanted));
-  return std::unique_ptr<RunListener>(new RunListener(std::move(trial), std::move(idle)));
+  std::unique_ptr<RunListener> listener(new RunListener(std::move(trial), std::move(idle)));
+  TRAINWARDEN_ASSIGN_OR_RETURN(listener->pipeline_, RunPipeline::open(*listener->trial_, LedgerUse::kMemory));
+  return listener;
 }
 
-RunListener::RunListener(std::unique_ptr<Trial> trial, std::function<void()> idle)
-    : trial_(std::move(trial)),
-      idle_(std::move(idle)),
-      ledger_(events::Ledger::in_memory(system_clock(), TrialAccess::run_info(*trial_))),
-      recorder_(*trial_, TrialAccess::location(*trial_).storage(), *ledger_) {}
-
-Result<actions::RunAnswer> RunListener::answer_to(std::string_view request_path) {
+Result<actions::RunAnswer> RunListener::answer_to(const format::RequestId& request) {
   if (idle_) idle_();
   const Status read = trial_->refresh();
   if (!read.ok() && read.code() != Code::kUnavailable) return read;  // that passes: the next look sees more
-  TRAINWARDEN_RETURN_IF_ERROR(recorder_.poll());
-  return recorder_.answer_to(request_path);
+  TRAINWARDEN_RETURN_IF_ERROR(pipeline_->record());
+  return pipeline_->recorder().answer_to(request);
 }
 
 Result<std::string> RunListener::status() const {
@@ -35,7 +31,7 @@ Result<std::string> RunListener::status() const {
 }
 
 actions::RunContext RunListener::context() {
-  return context_of_run(*trial_, [this](std::string_view request_path) { return answer_to(request_path); });
+  return context_of_run(*trial_, [this](const format::RequestId& request) { return answer_to(request); });
 }
 
 }  // namespace trainwarden::watch

@@ -5,13 +5,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "actions/run_context.h"
-#include "events/ledger.h"
-#include "events/recorder.h"
 #include "storage/location.h"
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
+#include "watch/run_pipeline.h"
 
 namespace trainwarden::watch {
 
@@ -23,20 +23,20 @@ class RunListener {
   static Result<std::unique_ptr<RunListener>> open(const storage::Location& run, std::string_view wanted,
                                                    std::function<void()> idle);
 
-  // To the request in this file, as of now.
-  Result<actions::RunAnswer> answer_to(std::string_view request_path);
+  // To this request, as of now.
+  Result<actions::RunAnswer> answer_to(const format::RequestId& request);
   // TrainingJobStatus as of the last answer_to(), as `describe` tells it: "InProgress".
   Result<std::string> status() const;
   // For actions that run in this thread; valid as long as this object.
   actions::RunContext context();
 
  private:
-  RunListener(std::unique_ptr<Trial> trial, std::function<void()> idle);
+  RunListener(std::unique_ptr<Trial> trial, std::function<void()> idle)
+      : trial_(std::move(trial)), idle_(std::move(idle)) {}
 
   const std::unique_ptr<Trial> trial_;
   const std::function<void()> idle_;
-  const std::unique_ptr<events::Ledger> ledger_;  // in memory: the true one may be another's
-  events::Recorder recorder_;
+  std::unique_ptr<RunPipeline> pipeline_;  // its ledger in memory: the true one may be another's
 };
 
 }  // namespace trainwarden::watch

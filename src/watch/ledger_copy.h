@@ -11,7 +11,7 @@
 #include "store/journal_reader.h"
 #include "trainwarden/status.h"
 
-namespace trainwarden::cli {
+namespace trainwarden::watch {
 
 // One thread at a time.
 class LedgerCopy {
@@ -41,4 +41,4 @@ class LedgerCopy {
   std::size_t entries_ = 0;                         // of it, that were looked at
 };
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::watch

@@ -1,4 +1,4 @@
-#include "cli/ledger_copy.h"
+#include "watch/ledger_copy.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@
 #include "events/ledger_journal.h"
 #include "store/run_folder.h"
 
-namespace trainwarden::cli {
+namespace trainwarden::watch {
 namespace {
 
 constexpr const char* kFolder = "deliverers";
@@ -55,4 +55,4 @@ bool LedgerCopy::keeper_is_gone() const {
   return !run_storage_.locked(store::writer_lock(events::kLedgerWriter));
 }
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::watch
