@@ -31,7 +31,7 @@ class RunAnswers : public Answers {
     const std::string_view query = mark == std::string_view::npos ? std::string_view{} : address.substr(mark + 1);
     auto match = router_.match(Method::kGet, address.substr(0, mark), query);
     if (!match.ok()) return match.status();
-    auto reply = match.value().route->handler(match.value().request, *shelf_);
+    auto reply = match.value().route->handler(match.value().request, Services{*shelf_});
     if (!reply.ok()) return reply.status();
     return Answer{std::move(reply.value().type), std::move(reply.value().body)};
   }

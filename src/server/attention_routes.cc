@@ -24,9 +24,9 @@ constexpr std::size_t kMostListed = 4096;
 constexpr std::int64_t kAtlasSize = 32;
 constexpr std::chrono::milliseconds kMetricsPatience{1500};  // of who waits for metrics over steps
 
-Result<RunAttention> attention_of(const Request& request, views::Shelf& shelf) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(auto run, shelf.run(request.in_path("run")));
-  return RunAttention(std::move(run), shelf.attention_file());
+Result<RunAttention> attention_of(const Request& request, const Services& services) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto run, services.shelf.run(request.in_path("run")));
+  return RunAttention(std::move(run), services.shelf.attention_file());
 }
 
 Result<std::optional<std::int64_t>> optional_integer(const views::Query& query, std::string_view name,
@@ -66,9 +66,9 @@ OrderedJson candidates_json(const std::vector<Candidate>& candidates) {
   return json;
 }
 
-Result<Reply> get_map(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_map(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto map, attention.map());
   OrderedJson layers = OrderedJson::array();
   for (std::size_t i = 0; i < map->layers.size(); ++i) layers.push_back(layer_json(i, map->layers[i]));
@@ -85,9 +85,9 @@ Result<Reply> get_map(const Request& request, views::Shelf& shelf) {
                        {"tokens", candidates_json(candidates.tokens)}}}});
 }
 
-Result<Reply> get_steps(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_steps(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto all, attention.steps());
   OrderedJson modes = OrderedJson::array();
   for (const Mode mode : {Mode::kTrain, Mode::kEval, Mode::kPredict}) {
@@ -150,22 +150,22 @@ Result<HeadQuestion> head_question(const views::Query& query) {
   return question;
 }
 
-Result<Reply> get_heads(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_heads(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"layer", "heads", "step", "item", "first"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const HeadQuestion question, head_question(request.query));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const HeadLook look, look_at_heads(attention, question));
   return heads_reply(look);
 }
 
-Result<Reply> get_rows(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_rows(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"layer", "heads", "step", "item", "first", "queries"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(HeadQuestion question, head_question(request.query));
   TRAINWARDEN_RETURN_IF_ERROR(request.query.required_text("queries").status());
   TRAINWARDEN_ASSIGN_OR_RETURN(question.queries, request.query.integers("queries", 0, kMostTokens, kMostListed));
   if (question.queries->empty())
     return Status(Code::kInvalidArgument, "parameter \"queries\": expected numbers, found none");
-  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const HeadLook look, look_at_heads(attention, question));
   return heads_reply(look);
 }
@@ -193,7 +193,7 @@ Reply neuron_reply(const NeuronLook& look) {
   return reply_with(std::move(arrays), look.place);
 }
 
-Result<Reply> get_neuron(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_neuron(const Request& request, const Services& services) {
   const views::Query& query = request.query;
   TRAINWARDEN_RETURN_IF_ERROR(query.only({"layer", "head", "step", "item", "query", "first"}));
   NeuronQuestion question;
@@ -203,7 +203,7 @@ Result<Reply> get_neuron(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(question.item, query.integer("item", 0, kMostTokens, 0));
   TRAINWARDEN_ASSIGN_OR_RETURN(question.query, query.integer("query", 0, kMostTokens, 0));
   TRAINWARDEN_ASSIGN_OR_RETURN(question.first, optional_integer(query, "first", 1, kMostTokens));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const NeuronLook look, look_at_neuron(attention, question));
   return neuron_reply(look);
 }
@@ -214,13 +214,13 @@ void append_metrics(std::vector<float>& numbers, const Survey& survey) {
 
 constexpr auto kMetrics = static_cast<std::int64_t>(kMetricCount);
 
-Result<Reply> get_atlas(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_atlas(const Request& request, const Services& services) {
   const views::Query& query = request.query;
   TRAINWARDEN_RETURN_IF_ERROR(query.only({"step", "item", "size"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto step, optional_integer(query, "step", 0, kMostStep));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t item, query.integer("item", 0, kMostTokens, 0));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t size, query.integer("size", 1, kMostAtlasSize, kAtlasSize));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const AtlasLook look, look_at_atlas(attention, step, item, size));
   const Atlas& atlas = *look.atlas;
   const Survey& survey = atlas.survey;
@@ -239,10 +239,10 @@ Result<Reply> get_atlas(const Request& request, views::Shelf& shelf) {
   return reply_with(std::move(arrays), look.place);
 }
 
-Result<Reply> get_metrics(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_metrics(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"item"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t item, request.query.integer("item", 0, kMostTokens, 0));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const MetricsOverSteps over, measure_steps(attention, item, kMetricsPatience));
   const std::vector<double> steps(over.steps.begin(), over.steps.end());
   const auto count = static_cast<std::int64_t>(steps.size());
@@ -258,7 +258,7 @@ Result<Reply> get_metrics(const Request& request, views::Shelf& shelf) {
   return std::move(arrays).to_reply();
 }
 
-Result<Reply> get_tile(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_tile(const Request& request, const Services& services) {
   const views::Query& query = request.query;
   TRAINWARDEN_RETURN_IF_ERROR(query.only({"layer", "head", "step", "item", "level", "row", "column"}));
   TileQuestion question;
@@ -269,7 +269,7 @@ Result<Reply> get_tile(const Request& request, views::Shelf& shelf) {
   TRAINWARDEN_ASSIGN_OR_RETURN(question.level, query.integer("level", 0, kMostTokens, 0));
   TRAINWARDEN_ASSIGN_OR_RETURN(question.row, query.integer("row", 0, kMostTokens, 0));
   TRAINWARDEN_ASSIGN_OR_RETURN(question.column, query.integer("column", 0, kMostTokens, 0));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunAttention attention, attention_of(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const Tile tile, look_at_tile(attention, question));
   ArraysReply arrays;
   arrays.add("max", {tile.plane.rows, tile.plane.columns}, tile.plane.max);

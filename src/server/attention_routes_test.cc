@@ -65,7 +65,7 @@ class AttentionRoutes : public testing::Test {
   Result<Reply> ask(const std::string& rest, views::Query::Parameters parameters = {}) {
     const Request request{{{"run", views::run_id_of("bert")}}, views::Query(std::move(parameters)), ""};
     for (const Route& route : attention_routes()) {
-      if (route.path == "/runs/{run}/attention" + rest) return route.handler(request, *shelf_);
+      if (route.path == "/runs/{run}/attention" + rest) return route.handler(request, Services{*shelf_});
     }
     return Status(Code::kNotFound, "no such route");
   }

@@ -81,10 +81,10 @@ const views::ConfusionGuess& guess_of(const views::OpenRun::Use& use) {
   return memory.guess;
 }
 
-Result<Reply> get_confusion_tensors(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_confusion_tensors(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"labels", "predictions", "mode"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto mode, request.query.mode());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
   const views::ConfusionGuess& guess = guess_of(use);
   TRAINWARDEN_ASSIGN_OR_RETURN(const ChosenTensors chosen, chosen_tensors(use, request.query, guess));
   const auto json_of_chosen = [](const std::string& name) {
@@ -116,21 +116,21 @@ Result<ChosenTensors> needed_tensors(const views::OpenRun::Use& use, const views
                 "which they are");
 }
 
-Result<Reply> get_confusion(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_confusion(const Request& request, const Services& services) {
   const views::Query& query = request.query;
   TRAINWARDEN_RETURN_IF_ERROR(query.only({"labels", "predictions", "from", "to", "mode", "classes"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const views::ConfusionRange range, range_of(query));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t classes, query.integer("classes", 2, kMostClasses, kUsualClasses));
   views::ConfusionLimits limits;
   limits.classes = static_cast<std::size_t>(classes);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const ChosenTensors chosen, needed_tensors(use, query));
   TRAINWARDEN_ASSIGN_OR_RETURN(const views::Confusion confusion,
                                views::count_confusion(use.trial(), chosen.labels, chosen.predictions, range, limits));
   return reply_of(confusion, views::class_names(use.trial()));
 }
 
-Result<Reply> get_confused_samples(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_confused_samples(const Request& request, const Services& services) {
   const views::Query& query = request.query;
   TRAINWARDEN_RETURN_IF_ERROR(
       query.only({"labels", "predictions", "from", "to", "mode", "actual", "predicted", "limit"}));
@@ -140,7 +140,7 @@ Result<Reply> get_confused_samples(const Request& request, views::Shelf& shelf) 
   TRAINWARDEN_ASSIGN_OR_RETURN(question.predicted, query.required_integer("predicted", -kMaxStep, kMaxStep));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t limit, query.integer("limit", 1, kMostSamples, kUsualSamples));
   question.most = static_cast<std::size_t>(limit);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const ChosenTensors chosen, needed_tensors(use, query));
   question.labels = chosen.labels;
   question.predictions = chosen.predictions;
@@ -153,7 +153,7 @@ Result<Reply> get_confused_samples(const Request& request, views::Shelf& shelf) 
 }
 
 // With trials of its own, so that nobody who looks at the runs waits.
-Result<Reply> get_compare(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_compare(const Request& request, const Services& services) {
   const views::Query& query = request.query;
   TRAINWARDEN_RETURN_IF_ERROR(query.only({"a", "b", "tolerance", "from"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string a, query.required_text("a"));
@@ -165,8 +165,8 @@ Result<Reply> get_compare(const Request& request, views::Shelf& shelf) {
     return Status(Code::kInvalidArgument,
                   fmt::format("parameter tolerance: expected a number from 0 to 1, found {}", question.tolerance));
   }
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run_a, shelf.run(a));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run_b, shelf.run(b));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run_a, services.shelf.run(a));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run_b, services.shelf.run(b));
   const LongWork turn;
   TRAINWARDEN_RETURN_IF_ERROR(turn.status());
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial_a, TrialAccess::open(run_a->location()));

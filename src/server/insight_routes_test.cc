@@ -36,7 +36,7 @@ class InsightRoutesTest : public ::testing::Test {
     EXPECT_TRUE(shelf.ok()) << shelf.status().to_string();
     const Request request{{{"run", views::run_id_of("first")}}, views::Query(std::move(query)), ""};
     for (const Route& route : insight_routes()) {
-      if (route.path == path) return route.handler(request, **shelf);
+      if (route.path == path) return route.handler(request, Services{**shelf});
     }
     return Status(Code::kNotFound, "no such route: " + path);
   }

@@ -6,9 +6,9 @@
 namespace trainwarden::server {
 namespace {
 
-Result<Reply> get_page(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_page(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, services.shelf.run(request.in_path("run")));
   const LongWork turn;
   TRAINWARDEN_RETURN_IF_ERROR(turn.status());
   TRAINWARDEN_ASSIGN_OR_RETURN(OneFilePage page, one_file_page(run->location()));

@@ -59,8 +59,8 @@ Reply ArraysReply::to_reply() && {
   return reply;
 }
 
-Result<views::OpenRun::Use> use_run(const Request& request, views::Shelf& shelf) {
-  const auto run = shelf.run(request.in_path("run"));
+Result<views::OpenRun::Use> use_run(const Request& request, const Services& services) {
+  const auto run = services.shelf.run(request.in_path("run"));
   if (!run.ok()) return run.status();
   return (*run)->use();
 }

@@ -49,6 +49,6 @@ class ArraysReply {
 };
 
 // The run, the tensor that a request's path names.
-Result<views::OpenRun::Use> use_run(const Request& request, views::Shelf& shelf);
+Result<views::OpenRun::Use> use_run(const Request& request, const Services& services);
 
 }  // namespace trainwarden::server

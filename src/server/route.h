@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "server/services.h"
 #include "trainwarden/status.h"
 #include "views/query.h"
-#include "views/shelf.h"
 
 namespace trainwarden::server {
 
@@ -32,7 +32,7 @@ struct Reply {
 // that fits the code: kInvalidArgument 400, kPermissionDenied 403, kNotFound and kOutOfRange 404,
 // kFailedPrecondition 409, kResourceExhausted 413, kUnimplemented 501, kUnavailable 503, kDeadlineExceeded 504, else
 // 500.
-using Handler = Result<Reply> (*)(const Request& request, views::Shelf& shelf);
+using Handler = Result<Reply> (*)(const Request& request, const Services& services);
 
 enum class Method { kGet, kPost };
 

@@ -5,10 +5,10 @@
 namespace trainwarden::server {
 namespace {
 
-Result<Reply> first(const Request&, views::Shelf&) {
+Result<Reply> first(const Request&, const Services&) {
   return Reply{};
 }
-Result<Reply> second(const Request&, views::Shelf&) {
+Result<Reply> second(const Request&, const Services&) {
   return Reply{};
 }
 

@@ -28,16 +28,16 @@ constexpr std::size_t kMostReasonBytes = 500;
 constexpr std::size_t kMostParameters = 100;
 constexpr const char* kRequestedBy = "page";
 
-Result<Reply> get_rules(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_rules(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, services.shelf.run(request.in_path("run")));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto board, views::rule_board(run->location()));
   OrderedJson rules = OrderedJson::array();
   for (const views::RuleOnBoard& rule : board) rules.push_back(server::json_of(rule));
   return json_reply({{"rules", std::move(rules)}});
 }
 
-Result<Reply> get_rule_kinds(const Request& request, views::Shelf&) {
+Result<Reply> get_rule_kinds(const Request& request, const Services&) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   OrderedJson kinds = OrderedJson::array();
   for (const RuleKind& kind : builtin_rules()) kinds.push_back(server::json_of(kind.description));
@@ -76,12 +76,12 @@ OrderedJson events_json(const views::EventLog& log, std::size_t begin, std::size
 }
 
 // Those after the event `after`; the newest when it is not said.
-Result<Reply> get_events(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_events(const Request& request, const Services& services) {
   const views::Query& query = request.query;
   TRAINWARDEN_RETURN_IF_ERROR(query.only({"after", "limit"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t limit, query.integer("limit", 1, kMostEvents, kUsualEvents));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t after, query.integer("after", 0, (1LL << 53) - 1, 0));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const views::EventLog* const log, event_log_of(use));
   const std::int64_t count = static_cast<std::int64_t>(log->contents().events.size());
   const std::int64_t begin = query.has("after") ? std::min(after, count) : std::max<std::int64_t>(count - limit, 0);
@@ -93,9 +93,9 @@ Result<Reply> get_events(const Request& request, views::Shelf& shelf) {
                      {"lost_events", log->contents().lost_events}});
 }
 
-Result<Reply> get_black_boxes(const Request& request, views::Shelf& shelf) {
+Result<Reply> get_black_boxes(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, services.shelf.run(request.in_path("run")));
   OrderedJson boxes = OrderedJson::array();
   for (const views::BlackBox& box : views::read_black_boxes(run->location())) {
     boxes.push_back(server::json_of(box, run->name()));
@@ -126,13 +126,13 @@ Result<RuleParameters> parameters_of(const Json& body, const char* field) {
 }
 
 // With a trial of its own, so that nobody who looks at the run waits.
-Result<Reply> post_what_if(const Request& request, views::Shelf& shelf) {
+Result<Reply> post_what_if(const Request& request, const Services& services) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const Json body, body_of(request));
   const auto rule = body.find("rule");
   if (rule == body.end() || !rule->is_string()) return bad_body("rule", "the name of a rule");
   TRAINWARDEN_ASSIGN_OR_RETURN(RuleParameters now, parameters_of(body, "now"));
   TRAINWARDEN_ASSIGN_OR_RETURN(const RuleParameters changed, parameters_of(body, "parameters"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, services.shelf.run(request.in_path("run")));
   const LongWork turn;
   TRAINWARDEN_RETURN_IF_ERROR(turn.status());
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, TrialAccess::open(run->location()));
@@ -152,12 +152,12 @@ Result<std::string> reason_of(const Request& request) {
 }
 
 // Both leave once the request is there: what the training makes of it is told by the run's events.
-Result<Reply> post_stop(const Request& request, views::Shelf& shelf) {
+Result<Reply> post_stop(const Request& request, const Services& services) {
   StopRequestOptions options;
   TRAINWARDEN_ASSIGN_OR_RETURN(options.reason, reason_of(request));
   options.requested_by = kRequestedBy;
   options.wait = false;
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, services.shelf.run(request.in_path("run")));
   options.run_id = run->identity();  // another one may lie there by now
   TRAINWARDEN_ASSIGN_OR_RETURN(const StopAnswer answer, watch::stop_run(run->location(), options));
   return json_reply({{"key", answer.key},
@@ -168,12 +168,12 @@ Result<Reply> post_stop(const Request& request, views::Shelf& shelf) {
                      {"message", answer.story}});
 }
 
-Result<Reply> post_save(const Request& request, views::Shelf& shelf) {
+Result<Reply> post_save(const Request& request, const Services& services) {
   SaveRequestOptions options;
   TRAINWARDEN_ASSIGN_OR_RETURN(options.reason, reason_of(request));
   options.requested_by = kRequestedBy;
   options.wait = false;
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, shelf.run(request.in_path("run")));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, services.shelf.run(request.in_path("run")));
   options.run_id = run->identity();  // another one may lie there by now
   TRAINWARDEN_ASSIGN_OR_RETURN(const SaveAnswer answer, watch::save_run(run->location(), options));
   return json_reply({{"key", answer.key}, {"message", answer.story}});

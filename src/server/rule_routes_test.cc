@@ -32,7 +32,7 @@ class RuleRoutesTest : public ::testing::Test {
     Request request{{{"run", views::run_id_of(run_name)}}, views::Query(std::move(query)), body};
     for (const Route& route : rule_routes()) {
       if (route.path != path) continue;
-      const auto reply = route.handler(request, **shelf);
+      const auto reply = route.handler(request, Services{**shelf});
       if (!reply.ok()) return reply.status();
       return Json::parse(*reply->body);
     }

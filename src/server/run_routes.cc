@@ -56,9 +56,10 @@ OrderedJson course_json(const std::vector<double>& values) {
   return list;
 }
 
-Result<Reply> list_of_runs(const Request& request, views::Shelf& shelf) {
+Result<Reply> list_of_runs(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const views::IndexedRuns runs, shelf.memory<views::RunIndex>().runs(kIndexPatience));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const views::IndexedRuns runs,
+                               services.shelf.memory<views::RunIndex>().runs(kIndexPatience));
   OrderedJson list = OrderedJson::array();
   for (const views::IndexedRun& run : runs.runs) {
     OrderedJson json = {{"id", run.id}, {"name", run.name}};
@@ -70,12 +71,13 @@ Result<Reply> list_of_runs(const Request& request, views::Shelf& shelf) {
     }
     list.push_back(std::move(json));
   }
-  return json_reply({{"folder", shelf.place().address()}, {"reading", runs.reading}, {"runs", std::move(list)}});
+  return json_reply(
+      {{"folder", services.shelf.place().address()}, {"reading", runs.reading}, {"runs", std::move(list)}});
 }
 
-Result<Reply> steps_of_run(const Request& request, views::Shelf& shelf) {
+Result<Reply> steps_of_run(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
   const views::RunSteps steps = use.memory<views::RunStepsMemory>().read(use.trial());
   OrderedJson modes = OrderedJson::array();
   for (const views::ModeSteps& mode : steps.modes) {
@@ -200,9 +202,9 @@ OrderedJson workers_json(const std::vector<views::WorkerHome>& workers) {
   return list;
 }
 
-Result<Reply> one_run(const Request& request, views::Shelf& shelf) {
+Result<Reply> one_run(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
   const views::RunHome home = views::read_run_home(use.trial());
   OrderedJson json = {{"id", request.in_path("run")},
                       {"name", use.run().name()},

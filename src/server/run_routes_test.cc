@@ -36,7 +36,7 @@ class RunRoutesTest : public ::testing::Test {
   Result<Reply> ask(const std::vector<Route>& routes, const std::string& path, views::Query::Parameters query = {}) {
     const Request request{{{"run", views::run_id_of("first")}}, views::Query(std::move(query)), ""};
     for (const Route& route : routes) {
-      if (route.path == path) return route.handler(request, *shelf_);
+      if (route.path == path) return route.handler(request, Services{*shelf_});
     }
     return Status(Code::kNotFound, "no such route: " + path);
   }

@@ -94,12 +94,12 @@ OrderedJson json_of(const views::Series& series) {
 }
 
 // One after the other, so that the last may find its patience spent: it then says how much is left.
-Result<Reply> series_of_run(const Request& request, views::Shelf& shelf) {
+Result<Reply> series_of_run(const Request& request, const Services& services) {
   const views::Query& query = request.query;
   TRAINWARDEN_RETURN_IF_ERROR(query.only({"tensors", "of", "mode", "worker", "from", "to", "buckets"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto ids, query.list("tensors", kMostSeriesTensors));
   TRAINWARDEN_ASSIGN_OR_RETURN(views::SeriesQuestion question, question_of(query));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
   ArraysReply reply;
   OrderedJson list = OrderedJson::array();
   const auto patience = kSeriesPatience / static_cast<std::int64_t>(std::max<std::size_t>(1, ids.size()));
@@ -134,9 +134,9 @@ OrderedJson choices_of(Trial& trial) {
   return list;
 }
 
-Result<Reply> series_choices(const Request& request, views::Shelf& shelf) {
+Result<Reply> series_choices(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
   return json_reply({{"tensors", choices_of(use.trial())}});
 }
 

@@ -82,8 +82,8 @@ HttpAnswer answer_of(Reply reply) {
 
 }  // namespace
 
-Site::Site(views::Shelf& shelf, Options options)
-    : shelf_(shelf), options_(std::move(options)), access_(options_.access), router_(all_routes()) {}
+Site::Site(const Services& services, Options options)
+    : services_(services), options_(std::move(options)), access_(options_.access), router_(all_routes()) {}
 
 HttpAnswer Site::answer(const HttpRequest& request) const {
   HttpAnswer answer;
@@ -147,7 +147,7 @@ HttpAnswer Site::answer_api(const HttpRequest& request, std::string_view address
 HttpAnswer Site::answer_about() const {
   HttpAnswer answer = answer_of(json_reply({{"version", std::string(version())},
                                             {"actions_allowed", options_.allow_actions},
-                                            {"place", shelf_.place().address()}}));
+                                            {"place", services_.shelf.place().address()}}));
   answer.add("Cache-Control", "private, no-cache");
   answer.add("ETag", etag_of(answer.body));
   return answer;
@@ -170,7 +170,7 @@ HttpAnswer Site::answer_notices(const HttpRequest& request) const {
 }
 
 std::string Site::identity_of(std::string_view run_id) const {
-  const auto open = shelf_.run(run_id);
+  const auto open = services_.shelf.run(run_id);
   return open.ok() ? (*open)->identity() : "";
 }
 
@@ -210,7 +210,7 @@ HttpAnswer Site::answer_match(const HttpRequest& request, RouteMatch match, cons
     return answer;
   }
   match.request.body = request.body;
-  auto reply = match.route->handler(match.request, shelf_);
+  auto reply = match.route->handler(match.request, services_);
   if (!reply.ok()) return error_answer(reply.status());
   const bool lasting = reply->immutable && !tag.empty();
   HttpAnswer answer = answer_of(*std::move(reply));

@@ -9,7 +9,7 @@
 #include "server/http_message.h"
 #include "server/listener.h"
 #include "server/router.h"
-#include "views/shelf.h"
+#include "server/services.h"
 
 namespace trainwarden::server {
 
@@ -21,7 +21,7 @@ class Site {
     // Called with the id of each run that somebody asks something of. Null: nobody.
     std::function<void(std::string_view run_id)> looked_at;
   };
-  Site(views::Shelf& shelf, Options options);
+  Site(const Services& services, Options options);
 
   // Both from any thread, several at once. Neither throws.
   Admission admit(const HttpRequest& head) const;
@@ -38,7 +38,7 @@ class Site {
   // Of the run that lies under this id now; "" when it cannot be opened.
   std::string identity_of(std::string_view run_id) const;
 
-  views::Shelf& shelf_;
+  const Services services_;
   Options options_;
   Access access_;
   Router router_;

@@ -6,18 +6,18 @@
 namespace trainwarden::server {
 
 // tensor_list_handlers.cc
-Result<Reply> answer_tensor_list(const Request& request, views::Shelf& shelf);
-Result<Reply> answer_tensor(const Request& request, views::Shelf& shelf);
+Result<Reply> answer_tensor_list(const Request& request, const Services& services);
+Result<Reply> answer_tensor(const Request& request, const Services& services);
 
 // tensor_number_handlers.cc
-Result<Reply> answer_newest_statistics(const Request& request, views::Shelf& shelf);
-Result<Reply> answer_statistics_over_steps(const Request& request, views::Shelf& shelf);
-Result<Reply> answer_statistics(const Request& request, views::Shelf& shelf);
-Result<Reply> answer_histograms(const Request& request, views::Shelf& shelf);
+Result<Reply> answer_newest_statistics(const Request& request, const Services& services);
+Result<Reply> answer_statistics_over_steps(const Request& request, const Services& services);
+Result<Reply> answer_statistics(const Request& request, const Services& services);
+Result<Reply> answer_histograms(const Request& request, const Services& services);
 
 // tensor_value_handlers.cc
-Result<Reply> answer_value(const Request& request, views::Shelf& shelf);
-Result<Reply> answer_pictures(const Request& request, views::Shelf& shelf);
+Result<Reply> answer_value(const Request& request, const Services& services);
+Result<Reply> answer_pictures(const Request& request, const Services& services);
 
 // tensor_request.cc: what they share.
 
@@ -26,7 +26,7 @@ struct TensorRequest {
   views::OpenRun::Use use;
   std::string tensor;
 };
-Result<TensorRequest> use_tensor(const Request& request, views::Shelf& shelf);
+Result<TensorRequest> use_tensor(const Request& request, const Services& services);
 // {step} of the path, a global step. kInvalidArgument.
 Result<std::int64_t> step_in_path(const Request& request);
 // Does every worker have the step? Then what is told of it stays.

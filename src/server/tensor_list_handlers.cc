@@ -56,9 +56,9 @@ struct WrittenList {
 
 }  // namespace
 
-Result<Reply> answer_tensor_list(const Request& request, views::Shelf& shelf) {
+Result<Reply> answer_tensor_list(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(views::OpenRun::Use use, use_run(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(views::OpenRun::Use use, use_run(request, services));
   auto& written = use.memory<WrittenList>();
   if (written.version != use.version()) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const views::TensorList* list, views::tensor_list(use));
@@ -67,9 +67,9 @@ Result<Reply> answer_tensor_list(const Request& request, views::Shelf& shelf) {
   return written.reply;
 }
 
-Result<Reply> answer_tensor(const Request& request, views::Shelf& shelf) {
+Result<Reply> answer_tensor(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const views::FoundTensor found, views::find_listed(asked.use, asked.tensor));
   const views::ListedTensor& info = *found.tensor;
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto presence, views::tensor_presence(asked.use, asked.tensor));

@@ -162,7 +162,7 @@ Reply newest_reply(const std::vector<Row>& rows, views::Number of, std::int64_t 
 
 }  // namespace
 
-Result<Reply> answer_newest_statistics(const Request& request, views::Shelf& shelf) {
+Result<Reply> answer_newest_statistics(const Request& request, const Services& services) {
   constexpr std::size_t kMostTensors = 256;
   constexpr std::int64_t kMostPoints = 64;
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"tensors", "step", "points", "of"}));
@@ -170,7 +170,7 @@ Result<Reply> answer_newest_statistics(const Request& request, views::Shelf& she
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t step, request.query.integer("step", 0, kLastStep, kLastStep));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t points, request.query.integer("points", 1, kMostPoints, 1));
   TRAINWARDEN_ASSIGN_OR_RETURN(const views::Number of, number_asked(request));
-  TRAINWARDEN_ASSIGN_OR_RETURN(views::OpenRun::Use use, use_run(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(views::OpenRun::Use use, use_run(request, services));
   std::vector<Row> rows;
   for (const std::string& id : ids) {
     TRAINWARDEN_ASSIGN_OR_RETURN(Row row, row_of(use, id, step, points));
@@ -180,9 +180,9 @@ Result<Reply> answer_newest_statistics(const Request& request, views::Shelf& she
   return newest_reply(rows, of, points, pending);
 }
 
-Result<Reply> answer_statistics_over_steps(const Request& request, views::Shelf& shelf) {
+Result<Reply> answer_statistics_over_steps(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"from", "to", "most", "mode", "worker", "format"}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const OverSteps chosen, choose_steps(request, asked, 500, 5000));
   const std::string wanted = request.query.text("format", "arrays");
   if (wanted != "arrays" && wanted != "csv") {
@@ -213,9 +213,9 @@ Result<Reply> answer_statistics_over_steps(const Request& request, views::Shelf&
   return std::move(reply).to_reply();
 }
 
-Result<Reply> answer_statistics(const Request& request, views::Shelf& shelf) {
+Result<Reply> answer_statistics(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"worker"}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t step, step_in_path(request));
   ComputeBudget budget;
   TRAINWARDEN_ASSIGN_OR_RETURN(
@@ -235,9 +235,9 @@ Result<Reply> answer_statistics(const Request& request, views::Shelf& shelf) {
   return reply;
 }
 
-Result<Reply> answer_histograms(const Request& request, views::Shelf& shelf) {
+Result<Reply> answer_histograms(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"from", "to", "most", "mode", "worker", "bins"}));
-  TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, services));
   views::HistogramQuestion question{.worker = request.query.text("worker")};
   TRAINWARDEN_ASSIGN_OR_RETURN(question.from, request.query.integer("from", 0, kLastStep, 0));
   TRAINWARDEN_ASSIGN_OR_RETURN(question.to, request.query.integer("to", 0, kLastStep, kLastStep));

@@ -9,8 +9,8 @@
 
 namespace trainwarden::server {
 
-Result<TensorRequest> use_tensor(const Request& request, views::Shelf& shelf) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(views::OpenRun::Use use, use_run(request, shelf));
+Result<TensorRequest> use_tensor(const Request& request, const Services& services) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(views::OpenRun::Use use, use_run(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(std::string tensor, use.tensor_name(request.in_path("tensor")));
   return TensorRequest{std::move(use), std::move(tensor)};
 }

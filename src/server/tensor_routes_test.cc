@@ -71,7 +71,7 @@ class TensorRoutesTest : public testing::Test {
     request.path = {{"run", views::run_id_of("first")}, {"tensor", views::tensor_id_of(tensor)}, {"step", step}};
     request.query = views::Query(std::move(parameters));
     for (const Route& route : tensor_routes()) {
-      if (route.path == path) return route.handler(request, *shelf_);
+      if (route.path == path) return route.handler(request, Services{*shelf_});
     }
     return Status(Code::kInternal, "no such route");
   }

@@ -236,13 +236,13 @@ Reply pictures_reply(const views::Pictures& pictures) {
 
 }  // namespace
 
-Result<Reply> answer_value(const Request& request, views::Shelf& shelf) {
+Result<Reply> answer_value(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"slice", "axes", "worker", "format"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t step, step_in_path(request));
   const std::string format = request.query.text("format", "arrays");
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t most, most_elements(format));
   std::optional<TensorRequest> asked;
-  TRAINWARDEN_ASSIGN_OR_RETURN(asked, use_tensor(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(asked, use_tensor(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const Part part, part_of(request, *asked, step, most));
   const OrderedJson place = place_json(asked->use.trial(), step, part);
   const bool complete = is_complete(asked->use.trial(), step);
@@ -255,10 +255,10 @@ Result<Reply> answer_value(const Request& request, views::Shelf& shelf) {
   return reply;
 }
 
-Result<Reply> answer_pictures(const Request& request, views::Shelf& shelf) {
+Result<Reply> answer_pictures(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({"steps", "slice", "axes", "worker", "size", "pool"}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const views::PictureChoice choice, picture_choice(request));
-  TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, shelf));
+  TRAINWARDEN_ASSIGN_OR_RETURN(TensorRequest asked, use_tensor(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto pictures, views::tensor_pictures(asked.use, asked.tensor, choice));
   Reply reply = pictures_reply(pictures);
   reply.immutable = pictures.instead.empty();  // a nearer step may still come
