@@ -39,6 +39,9 @@ void read_everything(store::JournalReader& reader) {
     if (!records.ok()) continue;
     for (const store::Record& record : *records) read_record(reader, record);
   }
+  std::size_t events = 0;
+  (void)reader.visit_events(0, [&](std::size_t, const store::EventEntry&) { ++events; });
+  if (events > reader.event_count()) std::abort();
   store::SampleQuery query;
   for (std::uint32_t metric = 0; metric < reader.metrics().size(); ++metric) query.metrics.push_back(metric);
   (void)reader.samples(query, [&](const store::SampleChunk& chunk) {

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "capture/open_hook.h"
+#include "store/all_events.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -103,7 +104,7 @@ ReadRun read_run(const storage::Storage& storage, int rank) {
     if (!records.ok()) continue;
     for (const store::Record& record : *records) read_record(**reader, record, step);
   }
-  for (const store::EventEntry& event : (*reader)->events()) run.events.push_back(event.json);
+  for (const store::EventEntry& event : store::all_events(**reader)) run.events.push_back(event.json);
   for (const store::TensorEntry& tensor : (*reader)->tensors()) run.collections_of[tensor.name] = tensor.collections;
   run.losses.assign((*reader)->losses().begin(), (*reader)->losses().end());
   run.collections.assign((*reader)->collections().begin(), (*reader)->collections().end());

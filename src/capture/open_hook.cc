@@ -66,23 +66,36 @@ std::optional<std::string> why_left_out(const HookOptions& options) {
   return fmt::format("include_workers is \"one\", and this is rank {}", options.rank);
 }
 
-// What earlier processes of this worker said in its journal. A journal that cannot be read does not stop the training.
-std::vector<store::EventEntry> earlier_events(const storage::Storage& storage, const store::RunInfo& run,
-                                              const std::string& writer) {
-  auto reader = store::JournalReader::open(storage, run, writer, store::ReaderOptions());
-  const Status status = reader.ok() ? (*reader)->refresh() : reader.status();
-  if (!status.ok()) {
-    log(LogLevel::kWarning, "the journal of an earlier process cannot be read: {}", status.to_string());
-    return {};
-  }
-  const auto events = (*reader)->events();
-  return {events.begin(), events.end()};
-}
+// What earlier processes of this worker said in its journal.
+struct EarlierWords {
+  bool run_ended = false;
+  std::set<std::string> stop_keys;
+  std::set<std::string> capture_keys;
+  EarlierCheckpoints checkpoints;
 
-bool says_run_end(const store::EventEntry& event) {
-  if (event.kind != format::FrameKind::kEvent) return false;
-  const auto end = format::decode_run_end(event.json);
-  return end.ok() && end->has_value();
+  void take(const store::EventEntry& event) {
+    if (event.kind != format::FrameKind::kEvent) return;
+    const auto end = format::decode_run_end(event.json);
+    run_ended = run_ended || (end.ok() && end->has_value());
+    const std::span<const store::EventEntry> one(&event, 1);
+    stop_keys.merge(accepted_stop_keys(one));
+    capture_keys.merge(answered_capture_keys(one));
+    EarlierCheckpoints more = earlier_checkpoints(one);
+    for (const auto& [key, times] : more.begun) checkpoints.begun[key] += times;
+    checkpoints.answered.merge(more.answered);
+  }
+};
+
+// A journal that cannot be read does not stop the training.
+EarlierWords earlier_words(const storage::Storage& storage, const store::RunInfo& run, const std::string& writer) {
+  EarlierWords words;
+  auto reader = store::JournalReader::open(storage, run, writer, store::ReaderOptions());
+  const Status status = reader.ok()
+                            ? (*reader)->visit_events(0, [&](std::size_t, const auto& event) { words.take(event); })
+                            : reader.status();
+  if (status.ok()) return words;
+  log(LogLevel::kWarning, "the journal of an earlier process cannot be read: {}", status.to_string());
+  return {};
 }
 
 // The journal of this worker, and the requests that concern it.
@@ -112,17 +125,17 @@ Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
                                store::JournalWriter::open(*storage, clock, run, std::move(journal_options)));
 
   // Looked at under the lock: nobody else can end the run meanwhile.
-  const std::vector<store::EventEntry> events = earlier_events(*storage, run, writer);
-  if (std::any_of(events.begin(), events.end(), says_run_end)) {
+  EarlierWords earlier = earlier_words(*storage, run, writer);
+  if (earlier.run_ended) {
     return Status(Code::kAlreadyExists,
                   fmt::format("{} holds a finished run, and a run is never overwritten; choose a new folder, or move "
                               "this one away",
                               storage->describe("")));
   }
   const std::string id = store::run_identity(run);
-  return OpenedRun{std::move(journal), StopRequests(storage, accepted_stop_keys(events), id),
-                   std::make_unique<CaptureChanges>(storage, options, answered_capture_keys(events), id),
-                   std::make_unique<CheckpointRequests>(storage, options, earlier_checkpoints(events), clock, id),
+  return OpenedRun{std::move(journal), StopRequests(storage, std::move(earlier.stop_keys), id),
+                   std::make_unique<CaptureChanges>(storage, options, std::move(earlier.capture_keys), id),
+                   std::make_unique<CheckpointRequests>(storage, options, std::move(earlier.checkpoints), clock, id),
                    make_box_head(run, options.rank, ::getpid(), plan.collections())};
 }
 

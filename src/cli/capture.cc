@@ -101,11 +101,11 @@ void show(const Trial& trial, bool as_json) {
 
 Answers answers_to(const std::string& key, const Trial& trial) {
   Answers answers;
-  for (const WorkerEvent& entry : TrialAccess::events(trial)) {
-    if (entry.event.kind != format::FrameKind::kEvent) continue;
-    const auto answer = format::decode_capture_answer(entry.event.json);
-    if (answer.ok() && *answer && (*answer)->key == key) answers[entry.worker] = **answer;
-  }
+  TrialAccess::visit_events(trial, [&](const std::string& worker, const store::EventEntry& event) {
+    if (event.kind != format::FrameKind::kEvent) return;
+    const auto answer = format::decode_capture_answer(event.json);
+    if (answer.ok() && *answer && (*answer)->key == key) answers[worker] = **answer;
+  });
   return answers;
 }
 

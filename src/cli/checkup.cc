@@ -23,7 +23,7 @@ Result<JournalCheckup> examine_journal(const storage::Storage& storage, const st
   TRAINWARDEN_RETURN_IF_ERROR(reader->verify_all());
   checkup.steps = reader->steps().size();
   checkup.tensors = reader->tensors().size();
-  checkup.events = reader->events().size();
+  checkup.events = reader->event_count();
   checkup.losses.assign(reader->losses().begin(), reader->losses().end());
   return checkup;
 }

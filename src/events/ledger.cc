@@ -163,8 +163,9 @@ Result<std::unique_ptr<Ledger>> Ledger::open(storage::Storage& storage, const Cl
     // Not live: nobody else writes any more, so that what is unfinished stays so.
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto reader,
                                  store::JournalReader::open(storage, run, kLedgerWriter, {.live = false}));
+    TRAINWARDEN_ASSIGN_OR_RETURN(LedgerContents contents, contents_of(*reader, run));
     return std::unique_ptr<Ledger>(
-        new Ledger(std::make_unique<Impl>(run, &storage, std::move(writer), contents_of(*reader, run))));
+        new Ledger(std::make_unique<Impl>(run, &storage, std::move(writer), std::move(contents))));
   });
 }
 

@@ -21,7 +21,7 @@ namespace trainwarden::events {
 
 inline constexpr const char* kLedgerWriter = "ledger";
 
-// How far the recorder has read a journal: entries of JournalReader::events().
+// How far the recorder has read a journal: events of its reader.
 using Intake = std::map<std::string, std::uint64_t>;
 
 // What a ledger holds.

@@ -105,9 +105,10 @@ Result<std::optional<Intake>> decode_intake(std::string_view text) {
   });
 }
 
-LedgerContents contents_of(const store::JournalReader& reader, const store::RunInfo& run) {
+Result<LedgerContents> contents_of(store::JournalReader& reader, const store::RunInfo& run) {
   Contents contents(run);
-  for (const store::EventEntry& entry : reader.events()) contents.take(entry);
+  TRAINWARDEN_RETURN_IF_ERROR(
+      reader.visit_events(0, [&](std::size_t, const store::EventEntry& entry) { contents.take(entry); }));
   for (const RunLoss& loss : reader.losses()) contents.contents().unreadable += loss.count;
   return std::move(contents.contents());
 }

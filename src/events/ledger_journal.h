@@ -11,7 +11,7 @@ std::string encode_intake(const Intake& intake);
 Result<std::optional<Intake>> decode_intake(std::string_view json);
 
 // Everything that the reader has. An event that is missing between others has a stand-in, so that no later event
-// changes its number.
-LedgerContents contents_of(const store::JournalReader& reader, const store::RunInfo& run);
+// changes its number. The storage's errors.
+Result<LedgerContents> contents_of(store::JournalReader& reader, const store::RunInfo& run);
 
 }  // namespace trainwarden::events

@@ -10,6 +10,7 @@
 #include "storage/faulty_storage.h"
 #include "storage/local_storage.h"
 #include "storage/memory_storage.h"
+#include "store/all_events.h"
 #include "store/journal_reader.h"
 
 namespace trainwarden::events {
@@ -114,9 +115,10 @@ TEST_F(LedgerTest, PayloadIsTheCloudEvent) {
   const Event event = ledger->append(sample_event(1));
   const auto reader = store::JournalReader::open(*storage_, run_, kLedgerWriter, {});
   ASSERT_TRUE(reader.ok());
-  ASSERT_EQ((*reader)->events().size(), 1u);
-  EXPECT_EQ((*reader)->events()[0].kind, format::FrameKind::kEvent);
-  EXPECT_EQ((*reader)->events()[0].json, encode_event(event));
+  const auto events = store::all_events(**reader);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].kind, format::FrameKind::kEvent);
+  EXPECT_EQ(events[0].json, encode_event(event));
 }
 
 TEST_F(LedgerTest, IsReadWhileItIsKept) {

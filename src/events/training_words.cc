@@ -44,15 +44,16 @@ void TrainingWords::poll() {
 bool TrainingWords::take_events() {
   bool news = false;
   for (const trial::WorkerJournal* journal : TrialAccess::journals(trial_)) {
-    const auto events = journal->events();
     std::size_t& taken = taken_[journal->name()];
-    for (; taken < events.size(); ++taken) {
-      const store::EventEntry& entry = events[taken];
+    // What cannot be read now is read at the next call.
+    const Status status = journal->visit_events(taken, [&](std::size_t index, const store::EventEntry& entry) {
+      taken = index + 1;
       last_unix_ns_ = std::max(last_unix_ns_, entry.unix_ns);
-      if (entry.kind != format::FrameKind::kEvent) continue;
+      if (entry.kind != format::FrameKind::kEvent) return;
       news = true;
       take_event(journal->name(), entry.json, entry.unix_ns);
-    }
+    });
+    if (!status.ok()) log(LogLevel::kWarning, "events of {}: {}", journal->name(), status.to_string());
   }
   return news;
 }

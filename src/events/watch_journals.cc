@@ -86,8 +86,12 @@ Status WatchJournals::read(Followed& journal, const Take& take) {
   } else {
     TRAINWARDEN_RETURN_IF_ERROR(journal.reader->refresh());
   }
-  const auto entries = journal.reader->events();
-  for (; journal.given < entries.size(); ++journal.given) take(journal.name, journal.given, entries[journal.given]);
+  TRAINWARDEN_RETURN_IF_ERROR(
+      journal.reader->visit_events(journal.given, [&](std::size_t index, const store::EventEntry& event) {
+        journal.given = index + 1;
+        take(journal.name, index, event);
+      }));
+  journal.given = journal.reader->event_count();
   return {};
 }
 

@@ -1,4 +1,5 @@
 #include "trainwarden/guard.h"
+#include "store/all_events.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -105,7 +106,7 @@ TEST_F(GuardTest, VerdictsAreThereAsSoonAsTheStepIsFlushed) {
       required(store::JournalReader::open(*storage_, required(store::read_run(*storage_)), "watch-0", {}));
   ASSERT_TRUE(reader->refresh().ok());
   int verdicts = 0;
-  for (const auto& event : reader->events()) {
+  for (const auto& event : store::all_events(*reader)) {
     verdicts += event.kind == format::FrameKind::kVerdict && required(rules::decode_verdict(event.json)) ? 1 : 0;
   }
   EXPECT_EQ(verdicts, 1);

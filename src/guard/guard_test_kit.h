@@ -14,6 +14,7 @@
 #include "rules/needs.h"
 #include "rules/verdict_record.h"
 #include "storage/memory_storage.h"
+#include "store/all_events.h"
 #include "store/journal_reader.h"
 #include "store/run_folder.h"
 #include "trainwarden/guard.h"
@@ -125,7 +126,7 @@ class GuardTest : public testing::Test {
     const store::RunInfo run = required(store::read_run(*storage_));
     const auto reader = required(store::JournalReader::open(*storage_, run, "watch-0", {}));
     EXPECT_TRUE(reader->refresh().ok());
-    for (const store::EventEntry& event : reader->events()) {
+    for (const store::EventEntry& event : store::all_events(*reader)) {
       if (event.kind == format::FrameKind::kAction) records.actions.push_back(event.json);
       if (event.kind != format::FrameKind::kVerdict) continue;
       if (auto verdict = required(rules::decode_verdict(event.json))) records.verdicts.push_back(*verdict);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "rules/timeline/clock_schedule.h"
 #include "storage/faulty_storage.h"
+#include "store/all_events.h"
 #include "store/journal_reader.h"
 #include "trial/run_testing.h"
 #include "trial/smdebug/smdebug_testing.h"
@@ -71,7 +72,7 @@ std::vector<store::EventEntry> journal_events(const TestRun& run, std::string_vi
   auto reader = store::JournalReader::open(*run.storage(), run.info(), journal, {});
   EXPECT_TRUE(reader.ok()) << reader.status().to_string();
   EXPECT_TRUE((*reader)->refresh().ok());
-  return {(*reader)->events().begin(), (*reader)->events().end()};
+  return store::all_events(**reader);
 }
 
 TEST(Engine, JudgesARecordedRun) {

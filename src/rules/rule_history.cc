@@ -131,15 +131,12 @@ Result<std::vector<RuleHistory>> read_journal(const storage::Storage& storage, c
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto reader, store::JournalReader::open(storage, info, journal, options));
   JournalHistory history(journal);
   store::LossList damage;
-  std::uint64_t entry = 0;
-  for (const store::EventEntry& event : reader->events()) {
+  TRAINWARDEN_RETURN_IF_ERROR(reader->visit_events(0, [&](std::size_t entry, const store::EventEntry& event) {
     const Status taken = event.kind == format::FrameKind::kVerdict ? history.take(event.json) : Status();
-    if (!taken.ok()) {
-      damage.add_damage(fmt::format("{}, entry {}", store::journal_folder(journal), entry), 0, taken.message(), 1,
-                        event.json.size());
-    }
-    ++entry;
-  }
+    if (taken.ok()) return;
+    damage.add_damage(fmt::format("{}, entry {}", store::journal_folder(journal), entry), 0, taken.message(), 1,
+                      event.json.size());
+  }));
   losses.insert(losses.end(), reader->losses().begin(), reader->losses().end());
   losses.insert(losses.end(), damage.all().begin(), damage.all().end());
   if (!engine_lives) history.engine_gone();

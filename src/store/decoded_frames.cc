@@ -123,6 +123,11 @@ Result<std::span<const format::ReductionRow>> DecodedFrames::reductions(JournalS
   return std::span<const format::ReductionRow>(reductions_.value);
 }
 
+Result<ByteSpan> DecodedFrames::event(JournalSegment& segment, std::uint64_t offset, FrameKind kind) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, header_of(segment, offset, kind));
+  return payload_of(segment, header);
+}
+
 // Frames of samples are read one after the other, each once.
 Result<const format::SampleTableReader*> DecodedFrames::samples(JournalSegment& segment, std::uint64_t offset) {
   samples_.reset();

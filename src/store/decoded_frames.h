@@ -31,6 +31,7 @@ class DecodedFrames {
   Result<const format::StatisticsTable*> statistics(JournalSegment& segment, std::uint64_t offset);
   Result<std::span<const format::ScalarRow>> scalars(JournalSegment& segment, std::uint64_t offset);
   Result<std::span<const format::ReductionRow>> reductions(JournalSegment& segment, std::uint64_t offset);
+  Result<ByteSpan> event(JournalSegment& segment, std::uint64_t offset, format::FrameKind kind);
   Result<const format::SampleTableReader*> samples(JournalSegment& segment, std::uint64_t offset);
 
   // The bytes of one entry. The bundle's payload is verified the first time.

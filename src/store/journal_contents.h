@@ -16,6 +16,7 @@
 #include "format/names_record.h"
 #include "store/journal_reader.h"
 #include "store/loss_list.h"
+#include "store/recent_texts.h"
 #include "trainwarden/collection.h"
 #include "trainwarden/metric.h"
 
@@ -27,6 +28,15 @@ struct StepData {
   bool loaded = false;                      // records are there, and frames are no longer needed
   std::vector<format::FrameHeader> frames;  // bundle, statistics, scalars
   std::vector<Record> records;
+};
+
+// Where an event lies, and what its header says.
+struct EventPlace {
+  format::FrameKind kind = format::FrameKind::kEvent;
+  std::uint32_t segment = 0;  // index of the segment among those of the journal
+  std::uint64_t offset = 0;
+  std::int64_t step = -1;
+  std::int64_t unix_ns = 0;
 };
 
 // Where a frame of samples lies, and what is known of it.
@@ -57,7 +67,8 @@ struct JournalContents {
   std::vector<TensorEntry> tensors;
   std::vector<StepEntry> steps;
   std::vector<StepData> step_data;  // beside steps
-  std::vector<EventEntry> events;
+  std::vector<EventPlace> events;   // their texts are read when asked for
+  RecentTexts recent_texts;
   std::vector<Metric> metrics;
   std::vector<SampleFrame> sample_frames;  // in the order of writing
   std::vector<Collection> collections;

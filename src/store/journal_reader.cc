@@ -33,12 +33,13 @@ class SegmentedJournalReader final : public JournalReader {
 
   std::span<const TensorEntry> tensors() const override { return contents_.tensors; }
   std::span<const StepEntry> steps() const override { return contents_.steps; }
-  std::span<const EventEntry> events() const override { return contents_.events; }
   std::span<const Collection> collections() const override { return contents_.collections; }
   std::span<const RunLoss> losses() const override { return contents_.losses.all(); }
   std::span<const Metric> metrics() const override { return contents_.metrics; }
+  std::size_t event_count() const override { return contents_.events.size(); }
   std::size_t sample_frames() const override { return contents_.sample_frames.size(); }
 
+  Status visit_events(std::size_t first, const EventVisitor& visit) override;
   Status samples(const SampleQuery& query, const SampleVisitor& visit) override {
     return no_throw([&] { return samples_.visit(query, visit); });
   }
@@ -159,6 +160,28 @@ Result<std::span<const Record>> SegmentedJournalReader::records(std::size_t step
     TRAINWARDEN_RETURN_IF_ERROR(no_throw([&] { return load_records(contents_, segment, frames_, step); }));
   }
   return std::span<const Record>(step.records);
+}
+
+Status SegmentedJournalReader::visit_events(std::size_t first, const EventVisitor& visit) {
+  return no_throw([&]() -> Status {
+    EventEntry event;
+    for (std::size_t i = first; i < contents_.events.size(); ++i) {
+      const EventPlace& place = contents_.events[i];
+      if (const std::string* recent = contents_.recent_texts.find(i)) {
+        event.json = *recent;
+      } else {
+        const Result<ByteSpan> text = frames_.event(use(place.segment), place.offset, place.kind);
+        if (!text.ok() && !is_damage(text.status())) return text.status();
+        if (!text.ok()) continue;
+        event.json = as_text(*text);
+      }
+      event.kind = place.kind;
+      event.step = place.step;
+      event.unix_ns = place.unix_ns;
+      visit(i, event);
+    }
+    return Status();
+  });
 }
 
 // The segment, for reading. The one that was used before may close its file.

@@ -49,12 +49,16 @@ struct TensorEntry {
   std::vector<std::string> collections;  // sorted
 };
 
+// An event, verdict or action, as visit_events() gives it.
 struct EventEntry {
   format::FrameKind kind = format::FrameKind::kEvent;
   std::int64_t step = -1;
   std::int64_t unix_ns = 0;
   std::string json;
 };
+
+// `index`: which of the events() it is. Must not call the reader.
+using EventVisitor = std::function<void(std::size_t index, const EventEntry& event)>;
 
 // Which samples are wanted.
 struct SampleQuery {
@@ -101,12 +105,20 @@ class JournalReader {
   // for each place, what the writer did not keep one for each cause.
   virtual std::span<const TensorEntry> tensors() const = 0;  // each name once, whatever ids the writers gave it
   virtual std::span<const StepEntry> steps() const = 0;  // in the order of writing; a later entry of the same step wins
-  virtual std::span<const EventEntry> events() const = 0;
   virtual std::span<const Collection> collections() const = 0;
   virtual std::span<const RunLoss> losses() const = 0;
 
+  virtual std::size_t event_count() const { return 0; }
   virtual std::span<const Metric> metrics() const { return {}; }  // each once, whatever ids the writers gave it
   virtual std::size_t sample_frames() const { return 0; }         // found so far
+
+  // Gives the events from number `first` on to `visit`, in the order of writing. Their texts are read from the files,
+  // but for the newest, and one at a time is in memory; damage that was not there before is a loss and is passed over.
+  // An error is the storage's; what had been given until then was whole.
+  virtual Status visit_events(std::size_t first, const EventVisitor& visit) {
+    static_cast<void>(first), static_cast<void>(visit);
+    return {};
+  }
 
   // Gives the samples to `visit`, frame after frame in the order of their first ticks, and holds one frame at a time.
   // Sealed segments are read only where they have what is wanted; of the others each frame is read once to find out.

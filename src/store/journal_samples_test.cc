@@ -258,7 +258,7 @@ TEST_F(JournalSamplesTest, AStorageThatFailsForAMomentLosesNothing) {
   const auto faulty = storage::create_faulty_storage(*storage_);
   const auto reader = open_sample_reader(*faulty, false);
   for (std::int64_t call = 0; call < 3; ++call) {
-    faulty->set_plan({faulty->calls(), false, Code::kUnavailable, false});
+    faulty->set_plan({call, false, Code::kUnavailable, false});
     (void)reader->samples(all_metrics(*reader), [](const SampleChunk&) {});
   }
   faulty->set_plan({});

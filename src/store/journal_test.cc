@@ -11,6 +11,7 @@
 #include "base/crc32c.h"
 #include "format/run_event.h"
 #include "storage/memory_storage.h"
+#include "store/all_events.h"
 #include "store/journal_reader.h"
 #include "store/journal_writer.h"
 #include "store/sample_run.h"
@@ -127,14 +128,15 @@ TEST_F(JournalTest, EventsComeBackInOrder) {
   }
   ASSERT_TRUE(writer->append_event(FrameKind::kVerdict, 8, "{}").ok());
   const auto reader = read();
-  ASSERT_EQ(reader->events().size(), 7u);
-  EXPECT_EQ(reader->events()[0].kind, FrameKind::kVerdict);
-  EXPECT_EQ(reader->events()[0].step, 7);
-  EXPECT_EQ(reader->events()[0].json, "{\"rule\":\"x\"}");
-  EXPECT_EQ(reader->events()[1].kind, FrameKind::kAction);
-  EXPECT_EQ(reader->events()[1].step, -1);
-  EXPECT_EQ(reader->events()[1].unix_ns, reader->events()[0].unix_ns + 5);
-  EXPECT_EQ(format::decode_run_end(reader->events()[5].json).value()->reason, "why");
+  const auto events = all_events(*reader);
+  ASSERT_EQ(events.size(), 7u);
+  EXPECT_EQ(events[0].kind, FrameKind::kVerdict);
+  EXPECT_EQ(events[0].step, 7);
+  EXPECT_EQ(events[0].json, "{\"rule\":\"x\"}");
+  EXPECT_EQ(events[1].kind, FrameKind::kAction);
+  EXPECT_EQ(events[1].step, -1);
+  EXPECT_EQ(events[1].unix_ns, events[0].unix_ns + 5);
+  EXPECT_EQ(format::decode_run_end(events[5].json).value()->reason, "why");
   EXPECT_TRUE(reader->losses().empty());
 }
 

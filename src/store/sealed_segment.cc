@@ -1,4 +1,5 @@
 // Opening a sealed segment through its trailer and index.
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,6 +104,12 @@ Status SealedSegmentOpener::read_words() {
   for (const format::FrameIndexRow& row : index_.frames) {
     if (!is_words(row.kind) || row.kind == FrameKind::kStepEnd) continue;
     TRAINWARDEN_ASSIGN_OR_RETURN(WordsFrame frame, read_frame(row));
+    // That it is whole is all that has to be known of an event.
+    if (is_event(row.kind)) {
+      frame.payload = {};
+      segment_.budget.release(row.payload_bytes);
+      held_bytes_ -= row.payload_bytes;
+    }
     words_.push_back(std::move(frame));
   }
   return Status();
@@ -129,7 +136,12 @@ void SealedSegmentOpener::take_in() {
   SegmentIntake& intake = segment_.intake;
   segment_.budget.release(std::exchange(held_bytes_, 0));  // what is taken in is counted there
   for (const WordsFrame& frame : words_) {
-    if (!intake.refused()) intake.take_words(frame.header, as_bytes(frame.payload));
+    if (intake.refused()) break;
+    if (is_event(frame.header.kind)) {
+      intake.take_event(frame.header, std::nullopt);
+    } else {
+      intake.take_words(frame.header, as_bytes(frame.payload));
+    }
   }
   if (intake.refused()) return;
   intake.take_index(index_);

@@ -34,6 +34,10 @@ bool is_words(FrameKind kind) {
   }
 }
 
+bool is_event(FrameKind kind) {
+  return kind == FrameKind::kEvent || kind == FrameKind::kVerdict || kind == FrameKind::kAction;
+}
+
 bool is_data(FrameKind kind) {
   return kind == FrameKind::kBundle || kind == FrameKind::kStatistics || kind == FrameKind::kScalars ||
          kind == FrameKind::kReductions;

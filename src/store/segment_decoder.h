@@ -54,6 +54,7 @@ class FrameSink {
 };
 
 bool is_words(format::FrameKind kind);  // whose payload is read with the header
+bool is_event(format::FrameKind kind);  // of words: event, verdict, action
 bool is_data(format::FrameKind kind);   // bundle, statistics, scalars: the parts of a step
 
 class SegmentDecoder {

@@ -41,9 +41,10 @@ void SegmentIntake::take_words(const FrameHeader& header, ByteSpan payload) {
   }
 }
 
-void SegmentIntake::take_event(const FrameHeader& header, ByteSpan payload) {
-  if (!afford_or_stop(kEventCost + payload.size(), header)) return;
-  contents_.events.push_back({header.kind, header.step, header.unix_ns, std::string(as_text(payload))});
+void SegmentIntake::take_event(const FrameHeader& header, std::optional<ByteSpan> payload) {
+  if (!afford_or_stop(kEventCost, header)) return;
+  if (payload) contents_.recent_texts.add(contents_.events.size(), as_text(*payload));
+  contents_.events.push_back({header.kind, identity_.index, header.file_offset, header.step, header.unix_ns});
 }
 
 // What it holds is looked at when somebody asks for samples.

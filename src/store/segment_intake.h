@@ -44,6 +44,8 @@ class SegmentIntake final : public FrameSink {
 
   // The other way: frames of words out of the order of the walk, and then the index with steps and records.
   void take_words(const format::FrameHeader& header, ByteSpan payload);
+  // An event that was found whole; its text where it is in memory.
+  void take_event(const format::FrameHeader& header, std::optional<ByteSpan> payload);
   void take_index(const format::SegmentIndex& index);
   // What was not kept, of a step that the index has.
   void take_step_losses(const format::FrameHeader& header, ByteSpan payload);
@@ -71,7 +73,6 @@ class SegmentIntake final : public FrameSink {
   std::uint64_t cost_of(const format::NameEntry& entry) const;
   std::uint64_t cost_of(const Metric& metric) const;
   std::uint64_t cost_of(std::span<const Collection> collections) const;
-  void take_event(const format::FrameHeader& header, ByteSpan payload);
   void take_samples(const format::FrameHeader& header);
   void add_undecodable(const format::FrameHeader& header, const Status& status);
   void drop_pending(std::optional<std::int64_t> but_step);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "store/no_throw.h"
 #include "trial/trial_impl.h"
 
@@ -41,12 +42,12 @@ Status TrialAccess::check_writable(const Trial& trial, std::string_view wanted) 
                             trial.impl_->run().describe(), trial.recorder(), wanted));
 }
 
-std::vector<WorkerEvent> TrialAccess::events(const Trial& trial) {
-  std::vector<WorkerEvent> events;
+void TrialAccess::visit_events(const Trial& trial, const WorkerEventVisitor& visit) {
   for (const auto& worker : trial.impl_->run().workers()) {
-    for (const store::EventEntry& event : worker->events()) events.push_back({worker->name(), event});
+    const Status status =
+        worker->visit_events(0, [&](std::size_t, const store::EventEntry& event) { visit(worker->name(), event); });
+    if (!status.ok()) log(LogLevel::kWarning, "events of {} cannot be read: {}", worker->name(), status.to_string());
   }
-  return events;
 }
 
 std::vector<std::string> TrialAccess::living_workers(const Trial& trial) {
@@ -58,11 +59,12 @@ std::vector<std::string> TrialAccess::living_workers(const Trial& trial) {
 }
 
 bool TrialAccess::stop_accepted(const Trial& trial) {
-  const std::vector<WorkerEvent> events = TrialAccess::events(trial);
-  return std::any_of(events.begin(), events.end(), [](const WorkerEvent& entry) {
-    return entry.event.kind == format::FrameKind::kEvent &&
-           format::event_type(entry.event.json).value_or("") == "stop_accepted";
+  bool accepted = false;
+  visit_events(trial, [&](const std::string&, const store::EventEntry& event) {
+    accepted = accepted || (event.kind == format::FrameKind::kEvent &&
+                            format::event_type(event.json).value_or("") == "stop_accepted");
   });
+  return accepted;
 }
 
 std::int64_t TrialAccess::step_unix_ns(const Trial& trial, std::string_view worker, std::int64_t global_step) {

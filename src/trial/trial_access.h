@@ -1,6 +1,7 @@
 // TrialAccess: what the floors above may do with a trial beyond its public interface.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,10 +17,7 @@
 
 namespace trainwarden {
 
-struct WorkerEvent {
-  std::string worker;
-  store::EventEntry event;
-};
+using WorkerEventVisitor = std::function<void(const std::string& worker, const store::EventEntry& event)>;
 
 class TrialAccess {
  public:
@@ -40,8 +38,9 @@ class TrialAccess {
   // kFailedPrecondition for a folder that another recorder wrote: those are only read. `wanted` is for the message:
   // "a request to stop".
   static Status check_writable(const Trial& trial, std::string_view wanted);
-  // All events of the workers' journals as of the last refresh, worker by worker, in the order of writing.
-  static std::vector<WorkerEvent> events(const Trial& trial);
+  // Gives `visit` all events of the workers' journals as of the last refresh, worker by worker, in the order of
+  // writing. What cannot be read now is left out and logged.
+  static void visit_events(const Trial& trial, const WorkerEventVisitor& visit);
   // The workers that a process is writing for, as of the last refresh.
   static std::vector<std::string> living_workers(const Trial& trial);
   // Has a worker said, in a stop_accepted event, that it takes a request to stop? As of the last refresh.

@@ -19,7 +19,7 @@ Status WorkerJournal::refresh() {
   for (const Collection& collection : reader_->collections()) catalog_.add_manifest(collection);
   take_in_tensors();
   take_in_steps();
-  take_in_events();
+  TRAINWARDEN_RETURN_IF_ERROR(take_in_events());
   life_.has_written = steps_read_ > 0 || events_read_ > 0 || reader_->sample_frames() > 0;
   return {};
 }
@@ -53,18 +53,19 @@ void WorkerJournal::take_in_steps() {
   if (!std::is_sorted(unchecked, places_.end(), earlier)) std::stable_sort(places_.begin(), places_.end(), earlier);
 }
 
-void WorkerJournal::take_in_events() {
-  const auto events = reader_->events();
-  for (; events_read_ < events.size(); ++events_read_) {
-    const store::EventEntry& event = events[events_read_];
-    if (event.kind != format::FrameKind::kEvent) continue;
+Status WorkerJournal::take_in_events() {
+  TRAINWARDEN_RETURN_IF_ERROR(visit_events(events_read_, [&](std::size_t index, const store::EventEntry& event) {
+    events_read_ = index + 1;
+    if (event.kind != format::FrameKind::kEvent) return;
     const auto run_end = format::decode_run_end(event.json);
     if (run_end.ok() && *run_end) life_.run_end = **run_end;
-  }
+  }));
+  events_read_ = reader_->event_count();
+  return {};
 }
 
-std::span<const store::EventEntry> WorkerJournal::events() const {
-  return reader_ ? reader_->events() : std::span<const store::EventEntry>();
+Status WorkerJournal::visit_events(std::size_t first, const store::EventVisitor& visit) const {
+  return reader_ ? reader_->visit_events(first, visit) : Status();
 }
 
 std::span<const RunLoss> WorkerJournal::losses() const {

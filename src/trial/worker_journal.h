@@ -34,7 +34,8 @@ class WorkerJournal {
   const WorkerLife& life() const { return life_; }
   // Of its newest step, 0 when there is none. May have to read it.
   std::int64_t last_unix_ns() const;
-  std::span<const store::EventEntry> events() const;
+  // As JournalReader's.
+  Status visit_events(std::size_t first, const store::EventVisitor& visit) const;
   std::span<const RunLoss> losses() const;
 
   // The reader; only after a refresh() that succeeded.
@@ -63,7 +64,7 @@ class WorkerJournal {
 
   void take_in_steps();
   void take_in_tensors();
-  void take_in_events();
+  Status take_in_events();
 
   RunSource& source_;
   const SourceWorker worker_;

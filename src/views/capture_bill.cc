@@ -19,13 +19,13 @@ double WorkerBill::share() const {
 
 std::vector<WorkerBill> read_bills(const Trial& trial) {
   std::vector<WorkerBill> bills;
-  for (const WorkerEvent& entry : TrialAccess::events(trial)) {
-    if (entry.event.kind != format::FrameKind::kEvent) continue;
-    const auto event = format::decode_budget_event(entry.event.json);
-    if (!event.ok() || !*event) continue;
-    if (bills.empty() || bills.back().worker != entry.worker) bills.push_back({entry.worker, {}});
+  TrialAccess::visit_events(trial, [&](const std::string& worker, const store::EventEntry& entry) {
+    if (entry.kind != format::FrameKind::kEvent) return;
+    const auto event = format::decode_budget_event(entry.json);
+    if (!event.ok() || !*event) return;
+    if (bills.empty() || bills.back().worker != worker) bills.push_back({worker, {}});
     bills.back().by_mode[(*event)->mode] = **event;
-  }
+  });
   return bills;
 }
 

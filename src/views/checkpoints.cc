@@ -9,11 +9,11 @@ namespace trainwarden::views {
 
 std::vector<WorkerCheckpoint> read_checkpoints(const Trial& trial) {
   std::vector<WorkerCheckpoint> checkpoints;
-  for (const WorkerEvent& entry : TrialAccess::events(trial)) {
-    if (entry.event.kind != format::FrameKind::kEvent) continue;
-    auto event = format::decode_checkpoint_event(entry.event.json);
-    if (!event.ok() || !*event) continue;
-    WorkerCheckpoint checkpoint{entry.worker, **std::move(event), entry.event.unix_ns};
+  TrialAccess::visit_events(trial, [&](const std::string& worker, const store::EventEntry& entry) {
+    if (entry.kind != format::FrameKind::kEvent) return;
+    auto event = format::decode_checkpoint_event(entry.json);
+    if (!event.ok() || !*event) return;
+    WorkerCheckpoint checkpoint{worker, **std::move(event), entry.unix_ns};
     const auto known = std::find_if(checkpoints.begin(), checkpoints.end(), [&](const WorkerCheckpoint& other) {
       return other.worker == checkpoint.worker && other.event.key == checkpoint.event.key;
     });
@@ -22,7 +22,7 @@ std::vector<WorkerCheckpoint> read_checkpoints(const Trial& trial) {
     } else {
       *known = std::move(checkpoint);
     }
-  }
+  });
   return checkpoints;
 }
 

@@ -56,7 +56,7 @@ Result<std::unique_ptr<EventLog>> EventLog::open(const storage::Location& run) {
 Result<bool> EventLog::refresh() {
   if (journal_ == nullptr) return false;
   TRAINWARDEN_RETURN_IF_ERROR(journal_->refresh());
-  const std::size_t entries = journal_->events().size();
+  const std::size_t entries = journal_->event_count();
   if (read_ && entries == entries_) return false;
   TRAINWARDEN_ASSIGN_OR_RETURN(contents_, events::read_ledger(location_.storage(), run_));
   entries_ = entries;

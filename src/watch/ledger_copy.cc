@@ -44,9 +44,9 @@ Status LedgerCopy::poll() {
   } else {
     TRAINWARDEN_RETURN_IF_ERROR(original_->refresh());
   }
-  if (original_->events().size() == entries_) return ledger_->status();
-  entries_ = original_->events().size();
-  const events::LedgerContents contents = events::contents_of(*original_, run_);
+  if (original_->event_count() == entries_) return ledger_->status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const events::LedgerContents contents, events::contents_of(*original_, run_));
+  entries_ = original_->event_count();
   for (std::size_t i = ledger_->last_seq(); i < contents.events.size(); ++i) ledger_->append(contents.events[i]);
   return ledger_->status();
 }

@@ -13,6 +13,7 @@
 #include "match/matcher.h"
 #include "rules/verdict_record.h"
 #include "storage/local_storage.h"
+#include "store/all_events.h"
 #include "store/journal_reader.h"
 
 namespace trainwarden::act {
@@ -75,7 +76,7 @@ Journals read_journals(const ActScene& scene) {
     if (!name.starts_with("watch-")) continue;
     const auto reader = store::JournalReader::open(*storage, run, name, {}).value();
     EXPECT_TRUE(reader->refresh().ok());
-    for (const store::EventEntry& entry : reader->events()) {
+    for (const store::EventEntry& entry : store::all_events(*reader)) {
       if (entry.kind == format::FrameKind::kVerdict) take(journals, entry.json);
     }
   }

@@ -7,6 +7,7 @@
 
 #include "rules/engine.h"
 #include "rules/rule_history.h"
+#include "store/all_events.h"
 #include "store/journal_reader.h"
 #include "trial/run_testing.h"
 
@@ -119,7 +120,7 @@ std::vector<Record> written(const TestRun& run, Result<std::optional<Record>> (*
   const auto reader = store::JournalReader::open(*run.storage(), run.info(), "watch-0", {});
   EXPECT_TRUE(reader.ok()) << reader.status().to_string();
   std::vector<Record> records;
-  for (const store::EventEntry& event : (*reader)->events()) {
+  for (const store::EventEntry& event : store::all_events(**reader)) {
     const auto record = decode(event.json);
     if (record.ok() && *record) records.push_back(**record);
   }

@@ -26,7 +26,6 @@ class SmdebugJournal final : public store::JournalReader {
   Status refresh() override { return {}; }  // the source does
   std::span<const store::TensorEntry> tensors() const override { return contents_.tensors(); }
   std::span<const store::StepEntry> steps() const override { return contents_.steps(); }  // unix_ns is 0
-  std::span<const store::EventEntry> events() const override { return {}; }
   std::span<const Collection> collections() const override { return {}; }
   std::span<const RunLoss> losses() const override { return losses_.all(); }
 
