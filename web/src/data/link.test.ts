@@ -17,6 +17,12 @@ it('takes what is no link for the list of runs', () => {
   expect(parseLink('#/run/%E0%A4%A/x?step=soon')).toMatchObject({ run: '%E0%A4%A', step: null });
 });
 
+it('knows views without a run', () => {
+  const link = { run: null, view: 'jobs', step: null, params: { q: 'x' } };
+  expect(formatLink(link)).toBe('#/jobs?q=x');
+  expect(parseLink('#/jobs?q=x')).toEqual(link);
+});
+
 it('knows what is compared', () => {
   expect(parseOther('120')).toEqual({ step: 120, run: null });
   expect(parseOther('@second')).toEqual({ step: null, run: 'second' });

@@ -1,15 +1,16 @@
 // Link: the page's address behind the "#". Everything that the page shows follows from it.
 
 export interface Link {
-  /** null: the list of runs. */
+  /** null: a view without a run. */
   run: string | null;
+  /** Empty: the first view. */
   view: string;
   /** Global; null follows the newest. */
   step: number | null;
   params: Readonly<Record<string, string>>;
 }
 
-/** "#/run/NAME/VIEW?step=12&layer=3"; whatever is no such link is the list of runs. */
+/** "#/run/NAME/VIEW?step=12&layer=3", or "#/VIEW?q=x" of a view without a run. */
 export function parseLink(hash: string): Link {
   const [path = '', query = ''] = hash.replace(/^#/, '').split(/\?(.*)/s);
   const params: Record<string, string> = {};
@@ -17,12 +18,14 @@ export function parseLink(hash: string): Link {
   const step = stepOf(params['step']);
   delete params['step'];
   const parts = path.split('/').filter((part) => part !== '');
-  if (parts[0] !== 'run' || parts[1] === undefined) return { run: null, view: '', step: null, params };
+  if (parts[0] !== 'run') return { run: null, view: decoded(parts[0] ?? ''), step: null, params };
+  if (parts[1] === undefined) return { run: null, view: '', step: null, params };
   return { run: decoded(parts[1]), view: decoded(parts[2] ?? ''), step, params };
 }
 
 export function formatLink(link: Link): string {
-  const path = link.run === null ? '#/' : `#/run/${[link.run, link.view].filter((p) => p !== '').map(encodeURIComponent).join('/')}`;
+  const parts = link.run === null ? [link.view] : ['run', link.run, link.view];
+  const path = `#/${parts.filter((part) => part !== '').map(encodeURIComponent).join('/')}`;
   const words = Object.entries(link.params).filter(([, value]) => value !== '');
   if (link.step !== null && link.run !== null) words.unshift(['step', String(link.step)]);
   const query = words.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');

@@ -1,4 +1,4 @@
-// All views of a run, in the order of the tabs. Each is loaded when it is first opened.
+// All views of a run (those without one are in ../app/places.ts), in the order of the tabs. Each is loaded when it is first opened.
 import type { ViewKind } from './view';
 
 export const views: ViewKind[] = [

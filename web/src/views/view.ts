@@ -15,21 +15,26 @@ export interface RunRef {
   name: string;
 }
 
-export interface ViewContext {
+/** What each view is given. A view of all runs, of jobs or of experiments has no more than this. */
+export interface PlaceContext {
   source: Source;
-  run: RunRef;
   /** Changes words of the link (undefined removes one). The view is then called with update(). */
   change(params: Record<string, string | undefined>): void;
+  /** Says it to those who cannot see it. */
+  announce(text: string): void;
+  /** May the page act on trainings? */
+  actionsAllowed: boolean;
+}
+
+/** What a view of one run is given. */
+export interface ViewContext extends PlaceContext {
+  run: RunRef;
   /** Moves the shared cursor. */
   seek(step: number | null): void;
   /** Goes to another view of the same run. */
   open(view: string, params: Record<string, string>, step?: number | null): void;
   /** The same as an address, for <a href>; undefined where there are no links (a notebook). */
   link(view: string, params: Record<string, string>, step?: number | null): string | undefined;
-  /** Says it to those who cannot see it. */
-  announce(text: string): void;
-  /** May the page act on the training? */
-  actionsAllowed: boolean;
 }
 
 export type SnapshotKind = 'svg' | 'png' | 'csv' | 'npy';
@@ -62,12 +67,12 @@ export interface View {
   destroy(): void;
 }
 
-export type MountView = (element: HTMLElement, context: ViewContext, state: ViewState) => View;
+export type MountView<Context extends PlaceContext = ViewContext> = (element: HTMLElement, context: Context, state: ViewState) => View;
 
-export interface ViewKind {
+export interface ViewKind<Context extends PlaceContext = ViewContext> {
   id: string;
   title: string;
   /** One key that opens it, after "g". */
   key: string;
-  load(): Promise<MountView>;
+  load(): Promise<MountView<Context>>;
 }
