@@ -112,7 +112,7 @@ TEST_F(StopRequestTest, WhatElseLiesThereIsNoRequest) {
     const auto outcome = stop(nullptr);
     EXPECT_EQ(outcome.kind, Kind::kGiveUp) << there;
     EXPECT_EQ(outcome.status.code(), Code::kAlreadyExists);
-    EXPECT_TRUE(contains(outcome.status.message(), "nothing was asked")) << outcome.status.message();
+    EXPECT_TRUE(has_text(outcome.status.message(), "nothing was asked")) << outcome.status.message();
     EXPECT_EQ(storage_->content(kRequest), there);
   }
 }
@@ -132,7 +132,7 @@ TEST_F(StopRequestTest, TheRequestNamesItsRun) {
   const auto action = make_stop_action(
       {}, {.name = "first", .path = "/runs/first", .storage = storage_.get(), .run_id = "one", .still_there = {}});
   EXPECT_EQ(action->run(sample_notice(), {}).kind, Kind::kDone);
-  EXPECT_TRUE(contains(storage_->content(kRequest), "\"run\":\"one\"")) << storage_->content(kRequest);
+  EXPECT_TRUE(has_text(storage_->content(kRequest), "\"run\":\"one\"")) << storage_->content(kRequest);
 }
 
 TEST_F(StopRequestTest, WhatHasEndedOrIsStoppingIsNotAskedAgain) {
