@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file_descriptor.h"
+#include "storage/lease.h"
 
 namespace trainwarden::actions {
 namespace {
@@ -16,8 +17,11 @@ namespace {
 constexpr const char* kJournals = "journal";
 constexpr const char* kWorkerPrefix = "rank-";
 
-std::string lock_of(const std::string& worker) {  // docs/format/run_folder.md
-  return fmt::format("{}/{}/writer.lock", kJournals, worker);
+std::string lease_of(const std::string& worker) {  // docs/format/run_folder.md
+  return fmt::format("{}/{}/writer", kJournals, worker);
+}
+std::string lock_of(const std::string& worker) {
+  return storage::lock_of_lease(lease_of(worker));
 }
 
 // Stands for one process, and for no other that gets its number later. None where the kernel has no such thing.
@@ -37,7 +41,7 @@ std::vector<LivingWorker> living_workers(const storage::Storage& run_storage) {
   const auto journals = run_storage.list(kJournals);
   if (!journals.ok()) return workers;  // nobody has written anything yet
   for (const std::string& name : *journals) {
-    if (!name.starts_with(kWorkerPrefix) || !run_storage.locked(lock_of(name))) continue;
+    if (!name.starts_with(kWorkerPrefix) || !storage::is_leased(run_storage, lease_of(name))) continue;
     workers.push_back({name, run_storage.lock_holder(lock_of(name))});
   }
   return workers;

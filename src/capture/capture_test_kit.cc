@@ -138,6 +138,7 @@ class FakeJournal::Writer final : public store::JournalWriter {
     ++journal_.syncs_;
     return journal_.sync_failure_;
   }
+  void beat() override {}
   Status seal() override {
     std::lock_guard lock(journal_.mutex_);
     journal_.sealed_ = true;

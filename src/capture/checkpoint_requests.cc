@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "capture/checkpoint_file.h"
+#include "storage/location.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -37,6 +38,12 @@ CheckpointEvent refusal(const format::CheckpointRequest& request, std::string wh
   return event;
 }
 
+// Where checkpoints can be written; empty when the run lies in no folder of this machine.
+std::filesystem::path folder_of(const HookOptions& options) {
+  if (options.run_dir.empty()) return {};
+  return storage::Location(options.run_dir).absolute().folder().value_or(std::filesystem::path());
+}
+
 bool was_made_earlier(const format::CheckpointRequest& a, const format::CheckpointRequest& b) {
   return a.unix_ns < b.unix_ns;
 }
@@ -61,7 +68,7 @@ EarlierCheckpoints earlier_checkpoints(std::span<const store::EventEntry> events
 CheckpointRequests::CheckpointRequests(std::shared_ptr<const storage::Storage> storage, const HookOptions& options,
                                        EarlierCheckpoints earlier, const Clock& clock, std::string run_id)
     : folder_(std::move(storage), std::move(run_id), format::is_checkpoint_request_file),
-      run_dir_(options.run_dir.empty() ? std::filesystem::path() : std::filesystem::absolute(options.run_dir)),
+      run_dir_(folder_of(options)),
       allowed_(options.checkpoint_on_request),
       earlier_(std::move(earlier)),
       clock_(clock) {}

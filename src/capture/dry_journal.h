@@ -13,6 +13,7 @@ class DryJournal final : public store::JournalWriter {
   Status change_collections(std::vector<Collection>) override { return Status(); }
   Status sync() override { return Status(); }
   Status seal() override { return Status(); }
+  void beat() override {}
   std::uint64_t written_bytes() const override { return 0; }
 };
 

@@ -10,7 +10,7 @@
 #include "capture/hook_environment.h"
 #include "capture/hook_impl.h"
 #include "capture/open_hook.h"
-#include "storage/local_storage.h"
+#include "storage/location.h"
 #include "store/no_throw.h"
 
 namespace trainwarden {
@@ -60,16 +60,13 @@ Result<std::unique_ptr<Hook>> Hook::open(HookOptions options) {
                     "run_dir is not set: name the run's folder in HookOptions, or in TRAINWARDEN_RUN_DIR and use "
                     "hook_options_from_environment()");
     }
-    std::shared_ptr<storage::Storage> storage;
-    if (!options.dry_run) {
-      // Absolute: the training program may change its working directory.
-      storage = storage::open_local_storage(std::filesystem::absolute(options.run_dir));
-    }
-    auto hook = capture::HookOpener::open(std::move(options), std::move(storage), system_clock());
-    if (!hook.ok() || (*hook)->options().dry_run) return hook;
-    (*hook)->impl_->guarded([&](capture::CaptureSession& session) {
-      session.catch_signals(std::filesystem::absolute((*hook)->options().run_dir));
-    });
+    if (options.dry_run) return capture::HookOpener::open(std::move(options), nullptr, system_clock());
+    // Absolute: the training program may change its working directory.
+    const storage::Location run = storage::Location(options.run_dir).absolute();
+    auto hook = capture::HookOpener::open(std::move(options), run.shared_storage(), system_clock());
+    const auto folder = run.folder();
+    if (!hook.ok() || !folder) return hook;  // a signal handler can write into a folder only
+    (*hook)->impl_->guarded([&](capture::CaptureSession& session) { session.catch_signals(*folder); });
     return hook;
   });
 }

@@ -108,6 +108,7 @@ void JournalFeed::tend(bool idle) {
   take_capture_requests();
   write_events();
   sync_when_due();
+  journal_->beat();
 }
 
 Status JournalFeed::write_dump(const BoxDump& dump) {

@@ -16,7 +16,7 @@ Result<JournalCheckup> examine_journal(const storage::Storage& storage, const st
                                        const std::string& writer) {
   JournalCheckup checkup;
   checkup.writer = writer;
-  checkup.live = storage.locked(store::writer_lock(writer));
+  checkup.live = store::has_living_writer(storage, writer);
   const store::ReaderOptions options{.live = checkup.live, .verify_payloads = true};
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto reader, store::JournalReader::open(storage, info, writer, options));
   TRAINWARDEN_RETURN_IF_ERROR(reader->refresh());

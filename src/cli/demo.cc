@@ -17,6 +17,7 @@
 #include "cli/run_locator.h"
 #include "cli/tensor_reading.h"
 #include "cli/watched_program.h"
+#include "storage/location.h"
 #include "store/run_folder.h"
 
 namespace trainwarden::cli {
@@ -82,12 +83,7 @@ void print_command(const Act& act) {
 
 Result<ProgramResult> play(const Act& act, const fs::path& folder) {
   print_command(act);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    return Status(Code::kPermissionDenied,
-                  fmt::format("cannot make the folder of runs {}: {}", folder.string(), error.message()));
-  }
+  TRAINWARDEN_RETURN_IF_ERROR(storage::Location(folder).storage().create_folder(""));
   TRAINWARDEN_ASSIGN_OR_RETURN(auto rules, RuleChoice{.rules = act.rules}.create());
   ProgramPlan plan;
   plan.command = act.program;

@@ -4,14 +4,13 @@
 
 #include "cli/output.h"
 #include "cli/run_locator.h"
+#include "storage/location.h"
 
 namespace trainwarden::cli {
 namespace {
 
 Result<std::unique_ptr<server::Server>> start(const std::filesystem::path& runs, int port) {
-  std::error_code error;
-  std::filesystem::create_directories(runs, error);  // the training makes it as well, but later
-  if (error) return Status(Code::kUnavailable, fmt::format("cannot make {}: {}", runs.string(), error.message()));
+  TRAINWARDEN_RETURN_IF_ERROR(storage::Location(runs).storage().create_folder(""));  // the training does so later
   TRAINWARDEN_ASSIGN_OR_RETURN(auto shelf, views::Shelf::open(runs));
   server::ServerOptions options;
   options.listener.port = static_cast<std::uint16_t>(port);

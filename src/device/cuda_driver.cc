@@ -1,31 +1,15 @@
 #include "device/cuda_driver.h"
 
-#include <dlfcn.h>
+#include <array>
 
 #include <fmt/format.h>
+
+#include "base/dynamic_library.h"
 
 namespace trainwarden::device {
 namespace {
 
-// Fills pointers to functions; remembers the first that is not there.
-class Functions {
- public:
-  explicit Functions(void* library) : library_(library) {}
-
-  template <class Function>
-  void find(const char* name, Function*& function) {
-    function = reinterpret_cast<Function*>(::dlsym(library_, name));
-    if (function == nullptr && missing_ == nullptr) missing_ = name;
-  }
-  const char* missing() const { return missing_; }
-
- private:
-  void* library_;
-  const char* missing_ = nullptr;
-};
-
-const char* find_functions(void* library, CudaDriver& driver) {
-  Functions functions(library);
+void find_functions(DynamicLibrary& functions, CudaDriver& driver) {
   functions.find("cuInit", driver.init);
   functions.find("cuGetErrorString", driver.error_string);
   functions.find("cuDeviceGet", driver.device_get);
@@ -58,18 +42,19 @@ const char* find_functions(void* library, CudaDriver& driver) {
   functions.find("cuModuleUnload", driver.unload_module);
   functions.find("cuModuleGetFunction", driver.get_function);
   functions.find("cuLaunchKernel", driver.launch);
-  return functions.missing();
 }
 
 // The library stays loaded: whoever trains on the GPU has it loaded anyway.
 Status load_into(CudaDriver& driver) {
-  void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    return Status(Code::kUnavailable, fmt::format("NVIDIA's driver cannot be loaded: {}", ::dlerror()));
+  constexpr std::array kNames = {"libcuda.so.1"};
+  auto library = DynamicLibrary::load(kNames);
+  if (!library.ok()) {
+    return Status(Code::kUnavailable, fmt::format("NVIDIA's driver cannot be loaded: {}", library.status().message()));
   }
-  if (const char* missing = find_functions(library, driver)) {
+  find_functions(*library, driver);
+  if (!library->missing().empty()) {
     return Status(Code::kUnavailable,
-                  fmt::format("NVIDIA's driver has no {}; at least that of CUDA 11 is needed", missing));
+                  fmt::format("NVIDIA's driver has no {}; at least that of CUDA 11 is needed", library->missing()));
   }
   return driver.status(driver.init(0), "starting NVIDIA's driver");
 }

@@ -162,7 +162,7 @@ Result<RunView> view_run(Trial& trial, const LedgerContents& recorded) {
   storage::Storage& storage = TrialAccess::location(trial).storage();
   const auto ledger = Ledger::counting(TrialAccess::run_info(trial), recorded);
   Recorder recorder(trial, storage, *ledger);
-  if (is_ours(trial) && storage.locked(store::writer_lock(kLedgerWriter))) recorder.await_program_end();
+  if (is_ours(trial) && store::has_living_writer(storage, kLedgerWriter)) recorder.await_program_end();
   TRAINWARDEN_RETURN_IF_ERROR(recorder.poll());
   return recorder.view();
 }
@@ -189,7 +189,7 @@ Result<OrderedJson> describe_run(const storage::Location& run) {
     json["CodeVersion"] = view.info.code_version;
     json["Steps"] = trial->steps().size();
     json["BlackBoxes"] = black_boxes_json(storage);
-    json["Events"] = events_json(ledger, is_ours(*trial) && storage.locked(store::writer_lock(kLedgerWriter)));
+    json["Events"] = events_json(ledger, is_ours(*trial) && store::has_living_writer(storage, kLedgerWriter));
     return json;
   });
 }

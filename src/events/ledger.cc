@@ -89,6 +89,11 @@ class Ledger::Impl {
     contents_.intake = intake;
   }
 
+  void beat() {
+    const std::scoped_lock lock(mutex_);
+    if (writer_ != nullptr) writer_->beat();
+  }
+
   std::uint64_t last_seq() const {
     const std::scoped_lock lock(mutex_);
     return contents_.events.size() + counted_events_;
@@ -190,6 +195,9 @@ void Ledger::record(const SubscribedRecord& record) {
 }
 void Ledger::record_intake(const Intake& intake) {
   impl_->record_intake(intake);
+}
+void Ledger::beat() {
+  impl_->beat();
 }
 bool Ledger::keeps_events() const {
   return impl_->keeps_events();

@@ -58,6 +58,8 @@ class Ledger {
   void record(const DeliveryRecord& record);
   void record(const SubscribedRecord& record);
   void record_intake(const Intake& intake);
+  // Keeps word that this process keeps it; for who waits long for events. Cheap.
+  void beat();
 
   bool keeps_events() const;
   std::uint64_t last_seq() const;

@@ -89,6 +89,7 @@ class Recorder::Impl {
     for (const std::string& json : std::exchange(unwritten_, {})) take_record(kUnwritten, std::nullopt, json, false);
     const Status settled = settle_abandoned();
     if (std::exchange(intake_moved_, false)) ledger_.record_intake(intake_);
+    ledger_.beat();
     return status.ok() ? settled : status;
   }
 

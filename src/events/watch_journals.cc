@@ -76,7 +76,7 @@ Status WatchJournals::find_newest_segment(Followed& journal) {
 
 // The lock and the size are looked at before the entries: what is written meanwhile is news at the next call.
 Status WatchJournals::read(Followed& journal, const Take& take) {
-  journal.was_free = !storage_.locked(store::writer_lock(journal.name));
+  journal.was_free = !store::has_living_writer(storage_, journal.name);
   TRAINWARDEN_RETURN_IF_ERROR(find_newest_segment(journal));
   if (journal.newest != nullptr) {
     TRAINWARDEN_ASSIGN_OR_RETURN(journal.seen_bytes, journal.newest->bytes());
@@ -98,7 +98,7 @@ Status WatchJournals::read(Followed& journal, const Take& take) {
 Result<bool> WatchJournals::abandoned(const std::string& journal, const Take& take) {
   const auto followed = std::find_if(journals_.begin(), journals_.end(),
                                      [&](const Followed& candidate) { return candidate.name == journal; });
-  if (followed == journals_.end() || storage_.locked(store::writer_lock(journal))) return false;
+  if (followed == journals_.end() || store::has_living_writer(storage_, journal)) return false;
   TRAINWARDEN_RETURN_IF_ERROR(read(*followed, take));
   return followed->was_free;
 }

@@ -24,6 +24,7 @@ void GuardJournal::write() {
     std::lock_guard lock(mutex_);
     frames.swap(waiting_);
   }
+  if (journal_.writer != nullptr) journal_.writer->beat();
   if (frames.empty() || failed_) return;
   const Status status = store::no_throw([&] { return write_all(frames); });
   if (status.ok()) return;

@@ -9,6 +9,7 @@
 
 #include "base/environment_names.h"
 #include "base/text.h"
+#include "storage/location.h"
 #include "store/run_folder.h"
 #include "trainwarden/trial.h"
 #include "trial/run_listing.h"
@@ -90,18 +91,18 @@ Result<LocatedRuns> locate_runs(const std::vector<std::string>& texts, const fs:
 }
 
 std::string run_name(const fs::path& run) {
-  std::error_code ignored;
-  fs::path absolute = fs::absolute(run, ignored).lexically_normal();
-  if (!absolute.has_filename()) absolute = absolute.parent_path();
-  return printable(absolute.filename().string());
+  return printable(storage::Location(run).name());
 }
 
 std::string make_run_name(const fs::path& folder, const std::vector<std::string>& command, std::int64_t unix_seconds) {
   const std::string base =
       fmt::format("{:%Y%m%d-%H%M}-{}", fmt::localtime(static_cast<std::time_t>(unix_seconds)), short_name(command));
+  const auto is_taken = [&](const std::string& name) {
+    const storage::Location run = storage::Location(folder).child(name);
+    return run.storage().exists("");
+  };
   std::string name = base;
-  std::error_code ignored;
-  for (int number = 2; fs::exists(folder / name, ignored); ++number) name = fmt::format("{}-{}", base, number);
+  for (int number = 2; is_taken(name); ++number) name = fmt::format("{}-{}", base, number);
   return name;
 }
 

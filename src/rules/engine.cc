@@ -109,6 +109,7 @@ Status Engine::poll(std::stop_token stop) {
   }
   if (windows.ok()) windows = judge_windows(std::numeric_limits<std::int64_t>::max(), stop);
   if (!stop.stop_requested() && !finished_ && trial_.state() == RunState::kRunning) judge_clock();
+  if (journal_.writer != nullptr && !finished_) journal_.writer->beat();
   return refreshed.ok() ? windows : refreshed;
 }
 

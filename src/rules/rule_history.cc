@@ -127,7 +127,7 @@ Result<std::vector<RuleHistory>> read_journal(const storage::Storage& storage, c
                                               const std::string& journal, const store::ReaderOptions& options,
                                               std::vector<RunLoss>& losses) {
   // Looked at first: what an engine wrote before it let go of its lock is then read before it is taken for gone.
-  const bool engine_lives = storage.locked(store::writer_lock(journal));
+  const bool engine_lives = store::has_living_writer(storage, journal);
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto reader, store::JournalReader::open(storage, info, journal, options));
   JournalHistory history(journal);
   store::LossList damage;

@@ -146,6 +146,15 @@ Status check_lock_file(int file, const std::string& path) {
   return Status();
 }
 
+// What network file systems say that were mounted without locks.
+bool has_no_locks(int error_number) {
+  return error_number == ENOLCK || error_number == ENOSYS || error_number == EOPNOTSUPP || error_number == EINVAL;
+}
+
+Status no_locks(const std::string& path) {
+  return Status(Code::kUnimplemented, fmt::format("cannot lock {}: its file system has no locks", path));
+}
+
 // For people and messages only: what counts is the lock.
 void write_holder(int file) {
   const std::string pid = fmt::format("{}\n", ::getpid());
@@ -167,6 +176,7 @@ Result<std::unique_ptr<Lock>> lock_local_file(const Beneath& beneath, const std:
   TRAINWARDEN_RETURN_IF_ERROR(check_lock_file(file.get(), full_path));
   struct flock range = whole_file();
   if (::fcntl(file.get(), F_OFD_SETLK, &range) != 0) {
+    if (has_no_locks(errno)) return no_locks(full_path);
     if (errno != EAGAIN && errno != EACCES) return system_error(errno, "lock", full_path);
     return Status(Code::kAlreadyExists, fmt::format("{} is locked by {}; wait for it to end, or use another folder",
                                                     full_path, holder(file.get())));

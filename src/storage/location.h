@@ -28,7 +28,8 @@ class Location {
   Location(std::shared_ptr<AnyStorage> storage, std::string address = "")
       : address_(std::move(address)), storage_(std::move(storage)) {}
 
-  Storage& storage() const { return *storage_; }
+  Storage& storage() const& { return *storage_; }
+  Storage& storage() && = delete;  // it would be gone with the location
   const std::shared_ptr<Storage>& shared_storage() const { return storage_; }
 
   const std::string& address() const { return address_; }  // as it was given

@@ -111,6 +111,7 @@ class Storage {
   virtual bool exists(const std::string& path) const = 0;
 
   // kAlreadyExists when another process (or this one) holds it; the message names the holder's process id.
+  // kUnimplemented where the storage has no locks (storage/lease.h).
   virtual Result<std::unique_ptr<Lock>> lock(const std::string& path) = 0;
   virtual bool locked(const std::string& path) const = 0;  // by anybody; does not take it
   // The id of the process of this machine that holds it right now, as far as that can be proved: never one that had it

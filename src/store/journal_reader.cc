@@ -131,7 +131,7 @@ Status SegmentedJournalReader::read_segment(JournalSegment& segment, bool newest
   }
   // An unfinished end is nothing special while the writer lives. When it is gone, the end is what it left.
   const bool unfinished = segment.decoder.position() < segment.seen_bytes || segment.intake.in_step();
-  if (!unfinished || storage_.locked(writer_lock(writer_))) return Status();
+  if (!unfinished || has_living_writer(storage_, writer_)) return Status();
   TRAINWARDEN_RETURN_IF_ERROR(walk_segment(segment));
   finish_segment(segment);
   return Status();

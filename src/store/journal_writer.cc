@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "storage/lease.h"
 #include "store/no_throw.h"
 #include "store/retry_delay.h"
 #include "store/samples_draft.h"
@@ -18,12 +19,12 @@ namespace {
 class SegmentedJournalWriter final : public JournalWriter {
  public:
   SegmentedJournalWriter(storage::Storage& storage, const Clock& clock, const RunInfo& run, JournalOptions options,
-                         std::unique_ptr<storage::Lock> lock, std::uint64_t next_segment)
+                         std::unique_ptr<storage::Lease> lease, std::uint64_t next_segment)
       : storage_(storage),
         clock_(clock),
         run_(run),
         options_(std::move(options)),
-        lock_(std::move(lock)),
+        lease_(std::move(lease)),
         next_segment_(next_segment) {}
 
   Status append_step(const StepBatch& batch) override;
@@ -32,6 +33,7 @@ class SegmentedJournalWriter final : public JournalWriter {
   Status change_collections(std::vector<Collection> collections) override;
   Status sync() override;
   Status seal() override;
+  void beat() override;
   std::uint64_t written_bytes() const override { return left_bytes_ + (segment_ ? segment_->bytes() : 0); }
 
  private:
@@ -39,6 +41,7 @@ class SegmentedJournalWriter final : public JournalWriter {
   Status start_segment();
   Result<std::unique_ptr<storage::WritableFile>> create_file();
   Status append(const AppendDraft& draft);
+  Status seal_segment();
   void seal_when_due();
   void leave_segment();
 
@@ -46,7 +49,7 @@ class SegmentedJournalWriter final : public JournalWriter {
   const Clock& clock_;
   const RunInfo run_;
   JournalOptions options_;
-  const std::unique_ptr<storage::Lock> lock_;
+  const std::unique_ptr<storage::Lease> lease_;
   std::uint64_t next_segment_;
   NamesById names_;  // of every id told so far, to tell them again to the next segment
   MetricsById metrics_;
@@ -96,6 +99,7 @@ Status SegmentedJournalWriter::append(const AppendDraft& draft) {
     return status;
   }
   retry_delay_.succeeded();
+  beat();
   seal_when_due();
   return Status();
 }
@@ -135,7 +139,7 @@ Result<std::unique_ptr<storage::WritableFile>> SegmentedJournalWriter::create_fi
 
 Status SegmentedJournalWriter::change_collections(std::vector<Collection> collections) {
   options_.collections = std::move(collections);
-  return seal();
+  return seal_segment();
 }
 
 Status SegmentedJournalWriter::sync() {
@@ -147,6 +151,14 @@ Status SegmentedJournalWriter::sync() {
 }
 
 Status SegmentedJournalWriter::seal() {
+  Status status = seal_segment();
+  const Status ended = no_throw([&] { return lease_->end(); });
+  if (!ended.ok())
+    log(LogLevel::kDebug, "{}: others see its end a minute late: {}", options_.writer, ended.to_string());
+  return status;
+}
+
+Status SegmentedJournalWriter::seal_segment() {
   if (!segment_) return Status();
   const bool synced = options_.sync_each_step || options_.sync_each_segment;
   Status status = no_throw([&] { return segment_->seal(synced); });
@@ -158,7 +170,7 @@ Status SegmentedJournalWriter::seal() {
 void SegmentedJournalWriter::seal_when_due() {
   const bool old = options_.segment_age_ns > 0 && segment_->age_ns() >= options_.segment_age_ns;
   if (segment_->bytes() < options_.segment_bytes && !old) return;
-  const Status status = seal();
+  const Status status = seal_segment();
   if (!status.ok()) {
     log(LogLevel::kWarning, "{}: a segment stays without its index, so that opening the run takes longer: {}",
         options_.writer, status.to_string());
@@ -169,6 +181,12 @@ void SegmentedJournalWriter::seal_when_due() {
 void SegmentedJournalWriter::leave_segment() {
   left_bytes_ += segment_->bytes();
   segment_.reset();
+}
+
+// A failure is of no consequence beside the journal's own: on this machine the lock counts.
+void SegmentedJournalWriter::beat() {
+  const Status renewed = no_throw([&] { return lease_->beat(); });
+  if (!renewed.ok()) log(LogLevel::kDebug, "{}: no sign of life: {}", options_.writer, renewed.to_string());
 }
 
 Status check_options(const JournalOptions& options) {
@@ -190,11 +208,12 @@ Result<std::unique_ptr<JournalWriter>> JournalWriter::open(storage::Storage& sto
   return no_throw([&]() -> Result<std::unique_ptr<JournalWriter>> {
     TRAINWARDEN_RETURN_IF_ERROR(check_options(options));
     TRAINWARDEN_RETURN_IF_ERROR(storage.create_folder(journal_folder(options.writer)));
-    TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<storage::Lock> lock, storage.lock(writer_lock(options.writer)));
+    TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<storage::Lease> lease,
+                                 storage::take_lease(storage, writer_lease(options.writer), clock));
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> segments, list_segments(storage, options.writer));
     const std::uint64_t next_segment = segments.empty() ? 0 : segments.back() + 1;
     return std::unique_ptr<JournalWriter>(std::make_unique<SegmentedJournalWriter>(
-        storage, clock, run, std::move(options), std::move(lock), next_segment));
+        storage, clock, run, std::move(options), std::move(lease), next_segment));
   });
 }
 

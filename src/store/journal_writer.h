@@ -85,8 +85,12 @@ class JournalWriter {
   // What is captured has changed: the open segment is sealed, and the next one tells these collections.
   virtual Status change_collections(std::vector<Collection> collections) = 0;
   virtual Status sync() = 0;
-  // Writes index and trailer to the open segment, if any. Idempotent; the next append starts a new segment.
+  // Writes index and trailer to the open segment, if any, and says that nothing more is to come. Idempotent; the next
+  // append starts a new segment.
   virtual Status seal() = 0;
+  // Keeps word that this process lives (storage/lease.h), which appends do as well: call it where nothing may be
+  // appended for some seconds. Cheap until it is due.
+  virtual void beat() = 0;
   virtual std::uint64_t written_bytes() const = 0;  // over all segments
 };
 

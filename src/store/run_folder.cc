@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "format/parse_json.h"
+#include "storage/lease.h"
 
 namespace trainwarden::store {
 namespace {
@@ -148,8 +149,14 @@ std::string segment_file(std::uint64_t number) {
   return fmt::format("seg-{:08}.tw", number);
 }
 
+std::string writer_lease(std::string_view writer) {
+  return journal_folder(writer) + "/writer";
+}
 std::string writer_lock(std::string_view writer) {
-  return journal_folder(writer) + "/writer.lock";
+  return storage::lock_of_lease(writer_lease(writer));
+}
+bool has_living_writer(const storage::Storage& storage, std::string_view writer) {
+  return storage::is_leased(storage, writer_lease(writer));
 }
 
 std::optional<std::uint32_t> writer_id_of(std::string_view writer) {

@@ -51,6 +51,9 @@ std::string worker_name(int rank);                    // "rank-00003"
 std::string journal_folder(std::string_view writer);  // "journal/rank-00003"
 std::string segment_file(std::uint64_t number);       // "seg-00000012.tw"
 std::string writer_lock(std::string_view writer);     // "journal/rank-00003/writer.lock"
+std::string writer_lease(std::string_view writer);    // "journal/rank-00003/writer", as storage::take_lease() has it
+// Is a process writing this journal, for all that can be seen from here?
+bool has_living_writer(const storage::Storage& storage, std::string_view writer);
 // The id that a writer's frames carry: 3 for "rank-00003", 0x10000 + n for "watch-n", 0x20000 for "ledger", none for
 // other names.
 std::optional<std::uint32_t> writer_id_of(std::string_view writer);

@@ -4,7 +4,6 @@
 #include <cerrno>
 
 #include <fmt/format.h>
-#include <zip.h>
 
 #include "base/text.h"
 #include "format/json.h"
@@ -12,6 +11,7 @@
 #include "storage/system_error.h"
 #include "transfer/npy.h"
 #include "transfer/step_file_target.h"
+#include "transfer/zip_library.h"
 
 namespace trainwarden::transfer {
 namespace {
@@ -48,56 +48,59 @@ class NpzFile {
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
     if (error) return storage::system_error(error.value(), "create the folder", path.parent_path().string());
+    TRAINWARDEN_ASSIGN_OR_RETURN(const ZipLibrary* const zip, zip_library());
     int zip_error = 0;
-    zip_t* archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &zip_error);
-    if (archive != nullptr) return std::unique_ptr<NpzFile>(new NpzFile(path, archive));
+    zip_t* archive = zip->open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &zip_error);
+    if (archive != nullptr) return std::unique_ptr<NpzFile>(new NpzFile(*zip, path, archive));
     zip_error_t described;
-    zip_error_init_with_code(&described, zip_error);
+    zip->error_init_with_code(&described, zip_error);
     Status status(Code::kInternal,
-                  fmt::format("cannot create {}: {}", printable(path.string()), zip_error_strerror(&described)));
-    zip_error_fini(&described);
+                  fmt::format("cannot create {}: {}", printable(path.string()), zip->error_strerror(&described)));
+    zip->error_fini(&described);
     return status;
   }
   ~NpzFile() {
-    if (archive_ != nullptr) zip_discard(archive_);
+    if (archive_ != nullptr) zip_.discard(archive_);
   }
   NpzFile(const NpzFile&) = delete;
   NpzFile& operator=(const NpzFile&) = delete;
 
   // `bytes` must stay until close().
   Status add(const std::string& name, std::string_view bytes, std::int64_t unix_s) {
-    zip_source_t* source = zip_source_buffer(archive_, bytes.data(), bytes.size(), 0);
+    zip_source_t* source = zip_.source_buffer(archive_, bytes.data(), bytes.size(), 0);
     if (source == nullptr) return failure();
-    const zip_int64_t index = zip_file_add(archive_, name.c_str(), source, ZIP_FL_ENC_UTF_8 | ZIP_FL_OVERWRITE);
+    const zip_int64_t index = zip_.file_add(archive_, name.c_str(), source, ZIP_FL_ENC_UTF_8 | ZIP_FL_OVERWRITE);
     if (index < 0) {
-      zip_source_free(source);
+      zip_.source_free(source);
       return failure();
     }
     const auto entry = static_cast<zip_uint64_t>(index);
-    zip_set_file_compression(archive_, entry, ZIP_CM_STORE, 0);
-    zip_file_set_mtime(archive_, entry, static_cast<time_t>(unix_s), 0);
+    zip_.set_file_compression(archive_, entry, ZIP_CM_STORE, 0);
+    zip_.file_set_mtime(archive_, entry, static_cast<time_t>(unix_s), 0);
     return {};
   }
 
   Status close(std::string_view comment) {
-    zip_set_archive_comment(archive_, comment.data(), static_cast<zip_uint16_t>(comment.size()));
-    if (zip_close(archive_) != 0) return failure();
+    zip_.set_archive_comment(archive_, comment.data(), static_cast<zip_uint16_t>(comment.size()));
+    if (zip_.close(archive_) != 0) return failure();
     archive_ = nullptr;
     return {};
   }
 
  private:
-  NpzFile(fs::path path, zip_t* archive) : path_(std::move(path)), archive_(archive) {}
+  NpzFile(const ZipLibrary& zip, fs::path path, zip_t* archive)
+      : zip_(zip), path_(std::move(path)), archive_(archive) {}
 
   Status failure() const {
-    zip_error_t* error = zip_get_error(archive_);
-    if (zip_error_system_type(error) == ZIP_ET_SYS) {
-      return storage::system_error(zip_error_code_system(error), "write", path_.string());
+    zip_error_t* error = zip_.get_error(archive_);
+    if (zip_.error_system_type(error) == ZIP_ET_SYS) {
+      return storage::system_error(zip_.error_code_system(error), "write", path_.string());
     }
     return Status(Code::kInternal,
-                  fmt::format("cannot write {}: {}", printable(path_.string()), zip_error_strerror(error)));
+                  fmt::format("cannot write {}: {}", printable(path_.string()), zip_.error_strerror(error)));
   }
 
+  const ZipLibrary& zip_;
   const fs::path path_;
   zip_t* archive_;
 };

@@ -1,11 +1,13 @@
 #include "transfer/picture.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <png.h>
 
+#include "base/dynamic_library.h"
 #include "tensor/element.h"
 
 namespace trainwarden::transfer {
@@ -115,6 +117,22 @@ std::uint32_t png_format(int channels) {
   return channels == 1 ? PNG_FORMAT_GRAY : channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_RGBA;
 }
 
+// libpng, loaded when a picture is first written: no training needs it.
+struct PngLibrary {
+  decltype(&::png_image_write_to_memory) write;
+};
+
+Result<PngLibrary> load_png() {
+  constexpr std::array kNames = {"libpng16.so.16"};
+  auto library = DynamicLibrary::load(kNames);
+  PngLibrary png{};
+  if (library.ok()) library->find("png_image_write_to_memory", png.write);
+  if (png.write != nullptr) return png;
+  return Status(Code::kUnavailable, fmt::format("pictures need libpng 1.6, which is not installed ({}); install the "
+                                                "package libpng16-16",
+                                                library.ok() ? library->missing() : library.status().message()));
+}
+
 }  // namespace
 
 std::optional<Picture> picture_of(const TensorView& packed) {
@@ -132,6 +150,8 @@ std::optional<Picture> picture_of(const TensorView& packed) {
 }
 
 Result<std::string> encode_png(const Picture& picture) {
+  static const Result<PngLibrary> png = load_png();
+  if (!png.ok()) return png.status();
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   image.width = static_cast<png_uint_32>(picture.width);
@@ -139,7 +159,7 @@ Result<std::string> encode_png(const Picture& picture) {
   image.format = png_format(picture.channels);
   std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
   png_alloc_size_t size = bytes.size();
-  if (png_image_write_to_memory(&image, bytes.data(), &size, 0, picture.pixels.data(), 0, nullptr) == 0) {
+  if (png->write(&image, bytes.data(), &size, 0, picture.pixels.data(), 0, nullptr) == 0) {
     return Status(Code::kInternal, fmt::format("a PNG could not be written: {}", image.message));
   }
   bytes.resize(size);

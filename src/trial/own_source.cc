@@ -29,7 +29,7 @@ class OwnSource final : public RunSource {
     return store::JournalReader::open(*storage_, info_, worker.name, options);
   }
   bool is_writing(const SourceWorker& worker) const override {
-    return storage_->locked(store::writer_lock(worker.name));
+    return store::has_living_writer(*storage_, worker.name);
   }
   bool has_ended(const WorkerLife& worker) const override { return worker.ended(age_ns_); }
   RunState state(std::span<const WorkerLife> workers) const override {

@@ -65,7 +65,7 @@ Result<bool> EventLog::refresh() {
 }
 
 bool EventLog::kept() const {
-  return location_.storage().locked(store::writer_lock(events::kLedgerWriter));
+  return store::has_living_writer(location_.storage(), events::kLedgerWriter);
 }
 
 }  // namespace trainwarden::views

@@ -38,6 +38,7 @@ LedgerCopy::LedgerCopy(storage::Location place, std::unique_ptr<events::Ledger> 
     : place_(std::move(place)), ledger_(std::move(ledger)), run_storage_(run_storage), run_(std::move(run)) {}
 
 Status LedgerCopy::poll() {
+  ledger_->beat();
   if (original_ == nullptr) {
     if (!run_storage_.exists(store::journal_folder(events::kLedgerWriter))) return {};
     TRAINWARDEN_ASSIGN_OR_RETURN(original_, store::JournalReader::open(run_storage_, run_, events::kLedgerWriter, {}));
@@ -52,7 +53,7 @@ Status LedgerCopy::poll() {
 }
 
 bool LedgerCopy::keeper_is_gone() const {
-  return !run_storage_.locked(store::writer_lock(events::kLedgerWriter));
+  return !store::has_living_writer(run_storage_, events::kLedgerWriter);
 }
 
 }  // namespace trainwarden::watch

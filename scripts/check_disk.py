@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Checks that no floor reaches for a disk by itself: runs are reached through a storage (src/storage/location.h).
+
+usage: check_disk.py [ROOT]
+
+Prints one line for each direct touch of a disk in src, outside the files of OWN_FILES, and exits 1 when there is any.
+"""
+import pathlib
+import re
+import sys
+
+TOUCH = re.compile(
+    r"\bstd::(basic_)?[io]?fstream\b"
+    r"|\b(fs|filesystem)::(exists|is_regular_file|is_directory|is_empty|is_symlink|directory_iterator|file_size|equivalent"
+    r"|recursive_directory_iterator|last_write_time|status|symlink_status|read_symlink|canonical|weakly_canonical|remove"
+    r"|remove_all|rename|copy|copy_file|create_directory|create_directories|create_symlink|resize_file|permissions)\b"
+    r"|\b(opendir|fopen|mkstemp|mkdtemp)\s*\(|(?<![\w.>])(::)?(stat|lstat|openat|mkdir|unlink|rename)\s*\("
+    r"|(?<![\w.>:])::open\s*\(|\bopen_local_storage\s*\(|\bBeneath\b")
+
+# What lies on this machine's disk and in no run, and so has no storage; each with what it touches.
+OWN_FILES = {
+    # Files that a user names: configuration, rules, patterns, handlers, programs.
+    "src/base/secret_mask.cc": "the user's file of secret patterns",
+    "src/base/toml_document.cc": "configuration files",
+    "src/actions/exec_action.cc": "the handler to run",
+    "src/actions/file_action.cc": "the file that events are appended to",
+    "src/actions/secret.cc": "a file with a secret",
+    "src/capture/config_source.cc": "the hook's configuration",
+    "src/cli/attach.cc": "the preload libraries beside the program",
+    "src/cli/browser.cc": "the page that a browser is sent to",
+    "src/cli/check_runs.cc": "the file for JUnit's report and plain files among arguments",
+    "src/cli/demo.cc": "the example beside the program",
+    "src/cli/event_filter.cc": "a pattern file",
+    "src/cli/events_test_pattern.cc": "a file of events",
+    "src/cli/program_kind.cc": "the program to start",
+    "src/cli/rule_choice.cc": "a file of rules",
+    "src/cli/serve.cc": "whether an argument is a folder",
+    "src/rules/hosting/hosted_rule.cc": "a rule's file and our own program",
+    "src/views/attention/run_attention.cc": "a mapping file that the user named",
+    # Files that a user wants written.
+    "src/cli/export.cc": "the page as one file",
+    "src/network/limits.cc": "the certificates that a user names",
+    "src/server/token_file.cc": "the token of the server",
+    "src/transfer/import.cc": "the new folder of an import, which appears whole",
+    "src/transfer/npz_target.cc": "exports",
+    "src/transfer/output_claim.cc": "exports",
+    "src/transfer/output_file.cc": "exports",
+    # What can be a file of this machine only.
+    "src/capture/black_box/crash_writer.cc": "a signal handler may call the system and nothing else",
+    "src/capture/checkpoint_file.cc": "the training program writes a checkpoint by its path",
+    # The machine itself.
+    "src/base/boot_id.cc": "/proc",
+    "src/capture/run_identity.cc": "/proc",
+    "src/capture/spare_memory.cc": "/proc and the control groups",
+    "src/cli/process_use.cc": "/proc",
+    "src/cli/run_locator.cc": "whether two paths name one folder",
+    "src/launch/run_naming.cc": "whether an argument is a plain file",
+    "src/process/descriptors.cc": "the files that a program writes to",
+    "src/rules/hosting/host_process.cc": "/proc, and what a child does before it starts a program",
+}
+# Tests and what serves them alone.
+TESTING = re.compile(r"(_test\.cc|_testing\.(h|cc)|test_\w+\.h|_test_kit\.(h|cc)|golden_run\.cc|run_on_disk\.h|test_server\.\w+)$")
+
+
+def without_comments(text: str) -> str:
+    return re.sub(r"//[^\n]*", "", text)
+
+
+def touches(root: pathlib.Path):
+    for path in sorted((root / "src").rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if path.suffix not in (".cc", ".h") or name.startswith("src/storage/") or TESTING.search(name):
+            continue
+        for number, line in enumerate(without_comments(path.read_text(encoding="utf-8")).splitlines(), 1):
+            if not line.lstrip().startswith("#include") and (match := TOUCH.search(line)):
+                yield name, number, match.group(0).strip()
+
+
+def main(root: pathlib.Path) -> int:
+    found = list(touches(root))
+    problems = [f"{name}:{number}: {what} reaches for the disk; use the run's storage (storage/location.h), or say in "
+                "OWN_FILES of scripts/check_disk.py which file of the user's it is"
+                for name, number, what in found if name not in OWN_FILES]
+    if (root / "scripts/check_disk.py").exists():
+        idle = sorted(set(OWN_FILES) - {name for name, _, _ in found})
+        problems += [f"{name}: reaches for no disk; take it out of OWN_FILES of scripts/check_disk.py" for name in idle]
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
