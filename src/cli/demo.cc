@@ -83,7 +83,8 @@ void print_command(const Act& act) {
 
 Result<ProgramResult> play(const Act& act, const fs::path& folder) {
   print_command(act);
-  TRAINWARDEN_RETURN_IF_ERROR(storage::Location(folder).storage().create_folder(""));
+  const storage::Location runs(folder);
+  TRAINWARDEN_RETURN_IF_ERROR(runs.storage().create_folder(""));
   TRAINWARDEN_ASSIGN_OR_RETURN(auto rules, RuleChoice{.rules = act.rules}.create());
   ProgramPlan plan;
   plan.command = act.program;

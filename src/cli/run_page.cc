@@ -10,8 +10,9 @@ namespace trainwarden::cli {
 namespace {
 
 Result<std::unique_ptr<server::Server>> start(const std::filesystem::path& runs, int port) {
-  TRAINWARDEN_RETURN_IF_ERROR(storage::Location(runs).storage().create_folder(""));  // the training does so later
-  TRAINWARDEN_ASSIGN_OR_RETURN(auto shelf, views::Shelf::open(runs));
+  const storage::Location place(runs);
+  TRAINWARDEN_RETURN_IF_ERROR(place.storage().create_folder(""));  // the training does so later
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto shelf, views::Shelf::open(place));
   server::ServerOptions options;
   options.listener.port = static_cast<std::uint16_t>(port);
   return server::Server::start(std::move(shelf), options);

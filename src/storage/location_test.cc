@@ -72,7 +72,8 @@ TEST(LocationTest, WhatIsBeneathIsReachedThroughNoLink) {
   EXPECT_TRUE(inside.storage().exists(""));
   EXPECT_EQ(inside.folder(), folder.path() / "run" / "boxes" / "one");
   EXPECT_EQ(inside.name(), "one");
-  EXPECT_FALSE(run.beneath("planted/one").storage().exists(""));
+  const Location planted = run.beneath("planted/one");
+  EXPECT_FALSE(planted.storage().exists(""));
 }
 
 TEST(LocationTest, WhatLiesInAnyStorageIsReachedTheSameWay) {
