@@ -87,7 +87,7 @@ class Asking {
     }
   }
   void ask(const server::Route& route, const server::Request& request) {
-    const auto reply = route.handler(request, shelf_);
+    const auto reply = route.handler(request, server::Services{shelf_});
     faults_.take(reply, route.path);
     if (reply.ok() && reply->body == nullptr) faults_.add(route.path, "an answer without a body");
   }
