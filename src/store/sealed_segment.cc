@@ -106,7 +106,7 @@ Status SealedSegmentOpener::read_words() {
     TRAINWARDEN_ASSIGN_OR_RETURN(WordsFrame frame, read_frame(row));
     // That it is whole is all that has to be known of an event.
     if (is_event(row.kind)) {
-      frame.payload = {};
+      std::string().swap(frame.payload);  // frees it, which clear() does not
       segment_.budget.release(row.payload_bytes);
       held_bytes_ -= row.payload_bytes;
     }
