@@ -1,9 +1,32 @@
-# tw_floor(NAME SOURCES ... [LINK ...]): the static library tw_NAME of one floor.
+# The table of floors. Sets tw_floors, from the ground up, and for each tw_folder_NAME and tw_includes_NAME.
+set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/floors.json)
+file(READ ${PROJECT_SOURCE_DIR}/src/floors.json tw_table)
+set(tw_floors "")
+string(JSON tw_count LENGTH "${tw_table}" floors)
+math(EXPR tw_last "${tw_count} - 1")
+foreach(tw_index RANGE ${tw_last})
+  string(JSON tw_name GET "${tw_table}" floors ${tw_index} name)
+  string(JSON tw_folder_${tw_name} GET "${tw_table}" floors ${tw_index} folder)
+  set(tw_includes_${tw_name} "")
+  string(JSON tw_includes LENGTH "${tw_table}" floors ${tw_index} includes)
+  while(tw_includes GREATER 0)
+    math(EXPR tw_includes "${tw_includes} - 1")
+    string(JSON tw_include GET "${tw_table}" floors ${tw_index} includes ${tw_includes})
+    list(PREPEND tw_includes_${tw_name} ${tw_include})
+  endwhile()
+  list(APPEND tw_floors ${tw_name})
+endforeach()
+
+# tw_floor(NAME SOURCES ... [FLOORS ...] [LINK ...]): the static library tw_NAME of one floor, which links the floors that
+# the table allows. FLOORS is for libraries that are not in the table.
 # Links are PUBLIC between floors (headers include each other's) and PRIVATE for everything else.
 function(tw_floor name)
   cmake_parse_arguments(arg "" "" "SOURCES;FLOORS;LINK" ${ARGN})
   add_library(tw_${name} STATIC ${arg_SOURCES})
   target_include_directories(tw_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  if(NOT arg_FLOORS)
+    set(arg_FLOORS ${tw_includes_${name}})
+  endif()
   list(TRANSFORM arg_FLOORS PREPEND tw_)
   target_link_libraries(tw_${name} PUBLIC ${arg_FLOORS} PRIVATE ${arg_LINK} tw_warnings)
 endfunction()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks every #include of the tree against the table of floors (ARCHITECTURE.md, "Floors").
+"""Checks every #include of the tree against the table of floors (src/floors.json).
 
 usage: check_floors.py [ROOT]
 
@@ -9,59 +9,19 @@ import pathlib
 import re
 import sys
 
+import floors
+
+ROOT = pathlib.Path(sys.argv[1] if __name__ == "__main__" and len(sys.argv) > 1
+                    else pathlib.Path(__file__).resolve().parent.parent)
+TABLE = floors.read(ROOT)
 # Which floors a floor may include besides itself.
-FLOORS = {
-    "base": (),
-    "process": ("base",),
-    "tensor": ("base",),
-    "format": ("base", "tensor"),
-    "foreign": ("base", "tensor", "format"),
-    "storage": ("base",),
-    "device": ("base", "tensor"),
-    "store": ("base", "tensor", "format", "storage"),
-    "capture": ("base", "tensor", "format", "foreign", "storage", "device", "store"),
-    "trial": ("base", "tensor", "format", "foreign", "storage", "store"),
-    "transfer": ("base", "tensor", "format", "foreign", "storage", "store", "trial"),
-    "rules": ("base", "process", "tensor", "format", "storage", "store", "trial"),
-    "actions": ("base", "process", "tensor", "format", "storage"),
-    "match": ("base",),
-    "events": ("base", "tensor", "format", "storage", "store", "trial", "rules", "actions"),
-    "delivery": ("base", "tensor", "format", "storage", "match", "events", "actions"),
-    "network": ("base", "tensor", "format", "storage", "actions"),
-    "watch": ("base", "tensor", "format", "storage", "store", "trial", "rules", "actions", "match", "events",
-              "delivery"),
-    "launch": ("base", "process", "tensor", "format", "storage", "store", "trial", "rules", "actions", "match", "events",
-               "delivery", "watch"),
-    "guard": ("base", "tensor", "format", "storage", "device", "store", "capture", "trial", "rules"),
-    "views": ("base", "tensor", "format", "storage", "store", "trial", "transfer", "rules", "actions", "match", "events",
-              "delivery", "watch"),
-    "server": ("base", "tensor", "format", "storage", "store", "trial", "transfer", "rules", "actions", "match", "events",
-               "delivery", "watch", "views"),
-    "cli": ("base", "process", "tensor", "format", "storage", "device", "store", "capture", "trial",
-            "transfer", "rules", "actions", "match", "events", "delivery", "network", "watch", "launch", "guard", "views", "server"),
-}
-
+FLOORS = {floor["name"]: tuple(floor["includes"]) for floor in TABLE["floors"]}
 # The floor that each public header belongs to. The umbrella header belongs to the top.
-PUBLIC_HEADERS = {
-    "export.h": "base", "metric.h": "base", "mode.h": "base", "run_loss.h": "base", "status.h": "base", "version.h": "base",
-    "dtype.h": "tensor", "reduction.h": "tensor", "statistics.h": "tensor", "tensor_value.h": "tensor",
-    "tensor_view.h": "tensor",
-    "collection.h": "format", "save_policy.h": "format",
-    "hook.h": "capture",
-    "trial.h": "trial",
-    "transfer.h": "transfer",
-    "rule.h": "rules", "rule_abi.h": "rules",
-    "describe.h": "events",
-    "control.h": "watch", "watch.h": "watch",
-    "guard.h": "guard",
-    "trainwarden.h": "cli",
-}
-
-# Public headers that a floor may include although their floor is not below it.
-EXTRA_HEADERS = {"actions": ("rule.h",)}  # verdicts are what actions act on
-
+PUBLIC_HEADERS = {header: floor["name"] for floor in TABLE["floors"] for header in floor.get("public_headers", ())}
+# Public headers that a floor may include although their floor is not below it: verdicts are what actions act on.
+EXTRA_HEADERS = TABLE["extra_headers"]
 # Headers of a floor that others may include besides the public ones: the Python package links the floors itself.
-LENT_HEADERS = {"adapters/python": ("server/answers.h", "capture/idle_steps.h")}
+LENT_HEADERS = TABLE["lent_headers"]
 
 # Where a library may be included; one that is not listed may be included nowhere.
 LIBRARIES = {
@@ -130,7 +90,7 @@ class Checker:
     def check_file(self, path):
         """Yields (line number, what is wrong) for each include that breaks the table."""
         if path.startswith("include/trainwarden/") and path.count("/") == 2 and floor_of(path) is None:
-            yield 1, "a public header without a floor; give it one in PUBLIC_HEADERS of scripts/check_floors.py"
+            yield 1, "a public header without a floor; give it one in src/floors.json"
             return
         if path.startswith("src/") and floor_of(path) not in FLOORS:
             yield 1, "not on a floor; the floors are " + ", ".join(FLOORS)
@@ -176,6 +136,11 @@ class Checker:
             return f'"{name}" is neither "trainwarden/<file>" nor "<floor>/<file>"'
         return self.check_local(path, name)
 
+    @staticmethod
+    def floor_of_include(name):
+        folder, _, file = name.partition("/")
+        return PUBLIC_HEADERS.get(file) if folder == "trainwarden" else folder
+
     def check_local(self, path, name):
         """Outside the floors a file may include its neighbours and what the adapters and examples offer."""
         near = [(self.root / path).parent, *self.root.glob("adapters/*/include")]
@@ -219,11 +184,25 @@ def source_files(root):
                 yield path.relative_to(root).as_posix()
 
 
+def idle_rights(root, checker):
+    """What the table allows and nothing uses: a table that is too loose says nothing."""
+    used = {name: set() for name in FLOORS}
+    for path in source_files(root):
+        if floor_of(path) not in FLOORS:
+            continue
+        for line in (root / path).read_text(encoding="utf-8").splitlines():
+            if match := INCLUDE.match(line):
+                used[floor_of(path)].add(checker.floor_of_include(match.group(2)))
+    for name, allowed in FLOORS.items():
+        for idle in sorted(set(allowed) - used[name]):
+            yield f"src/floors.json: {name} may include {idle}, and nothing in it does; take it out"
+
+
 def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
-    checker = Checker(root)
-    files = list(source_files(root))
+    checker = Checker(ROOT)
+    files = list(source_files(ROOT))
     problems = [f"{path}:{line}: {what}" for path in files for line, what in checker.check_file(path)]
+    problems += idle_rights(ROOT, checker) if (ROOT / "src" / "floors.json").exists() else []
     for problem in problems:
         print(problem)
     print(f"{len(files)} files, {len(problems)} includes against the floors")

@@ -50,6 +50,7 @@ check_format() {
 
 source_checks() {
   check "includes keep to the floors" $python scripts/check_floors.py
+  check "the document has the table of floors" $python scripts/floors.py
   check "imports of the page keep to its floors" $python scripts/check_page_floors.py
   check "no floor reaches for a disk by itself" $python scripts/check_disk.py
   check "every test is registered" $python scripts/check_tests_registered.py

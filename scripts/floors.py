@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""The table of floors: src/floors.json, from which the build, the check of includes and ARCHITECTURE.md have it.
+
+usage: floors.py [--write] [ROOT]
+
+Compares the table in ARCHITECTURE.md with src/floors.json and exits 1 when they differ; with --write, writes it there.
+"""
+import json
+import pathlib
+import sys
+
+BEGIN = "<!-- made from src/floors.json by scripts/floors.py --write -->"
+END = "<!-- end -->"
+
+
+def read(root):
+    """What src/floors.json says; of this project where ROOT, a tree of a test, has none."""
+    file = root / "src" / "floors.json"
+    if not file.exists():
+        file = pathlib.Path(__file__).resolve().parent.parent / "src" / "floors.json"
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def levels(floors):
+    """How many floors lie below each at least. Floors are listed from the ground up."""
+    level = {}
+    for floor in floors:
+        unknown = [name for name in floor["includes"] if name not in level]
+        if unknown:
+            sys.exit(f"src/floors.json: {floor['name']} includes {', '.join(unknown)}, which is not listed before it")
+        level[floor["name"]] = max((level[name] + 1 for name in floor["includes"]), default=0)
+    return level
+
+
+def table(document):
+    level = levels(document["floors"])
+    rows = ["| floor | folder | holds | may include | never |", "|---|---|---|---|---|"]
+    for floor in sorted(document["floors"], key=lambda floor: level[floor["name"]]):
+        rows.append(f"| {level[floor['name']]} | {floor['folder']} | {floor['holds']} | {', '.join(floor['includes'])} "
+                    f"| {floor.get('never', '')} |")
+    for part in document["above"]:
+        rows.append(f"| above | {part['folder']} | {part['holds']} | {part['includes']} | {part.get('never', '')} |")
+    return "\n".join(rows)
+
+
+def main(arguments):
+    write = "--write" in arguments
+    paths = [argument for argument in arguments if argument != "--write"]
+    root = pathlib.Path(paths[0] if paths else pathlib.Path(__file__).resolve().parent.parent)
+    file = root / "ARCHITECTURE.md"
+    text = file.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN + "\n")
+    there, _, after = rest.partition(END)
+    if not rest or not after:
+        print(f"ARCHITECTURE.md: expected the table of floors between {BEGIN} and {END}")
+        return 1
+    wanted = "\n" + table(read(root)) + "\n\n"
+    if there == wanted:
+        return 0
+    if not write:
+        print("ARCHITECTURE.md: its table of floors is not that of src/floors.json; run scripts/floors.py --write")
+        return 1
+    file.write_text(before + BEGIN + "\n" + wanted + END + after, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
