@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks every import of the page against the table of its floors (ARCHITECTURE.md, "The page").
+"""Checks every import of the page against the table of its floors (src/floors.json).
 
 usage: check_page_floors.py [ROOT]
 
@@ -10,14 +10,11 @@ import posixpath
 import re
 import sys
 
+import floors
+
 # Which folders of web/src a folder may import from besides itself.
-FLOORS = {
-    "data": (),
-    "draw": ("data",),
-    "views": ("data", "draw"),
-    "notebook": ("data", "draw", "views"),
-    "app": ("data", "draw", "views"),
-}
+FLOORS = {floor["name"]: tuple(floor["includes"])
+          for floor in floors.read(pathlib.Path(__file__).resolve().parent.parent)["page"]}
 # Which folders may import a library; a sub-path counts as its library.
 LIBRARIES = {
     "svelte": ("app",),

@@ -43,6 +43,12 @@ def table(document):
     return "\n".join(rows)
 
 
+def page_table(document):
+    rows = ["| folder of web/src | holds | may import |", "|---|---|---|"]
+    rows += [f"| {floor['name']} | {floor['holds']} | {', '.join(floor['includes'])} |" for floor in document["page"]]
+    return "\n".join(rows)
+
+
 def main(arguments):
     write = "--write" in arguments
     paths = [argument for argument in arguments if argument != "--write"]
@@ -54,7 +60,8 @@ def main(arguments):
     if not rest or not after:
         print(f"ARCHITECTURE.md: expected the table of floors between {BEGIN} and {END}")
         return 1
-    wanted = "\n" + table(read(root)) + "\n\n"
+    document = read(root)
+    wanted = f"\n{table(document)}\n\nThe page is built of floors of its own:\n\n{page_table(document)}\n\n"
     if there == wanted:
         return 0
     if not write:
