@@ -222,9 +222,16 @@ TEST_P(CorruptSetTest, TheLastFrameCutAtEachByte) {
   }
 }
 
+// Under a sanitizer every fifth bit, another one of each byte: all of them would take ten minutes.
+#if defined(TW_SANITIZED)
+constexpr std::size_t kBitStride = 5;
+#else
+constexpr std::size_t kBitStride = 1;
+#endif
+
 TEST_P(CorruptSetTest, EachHeaderBitFlipped) {
   for (const FramePlace& frame : frames_) {
-    for (std::size_t bit = 0; bit < format::kFrameHeaderBytes * 8; ++bit) {
+    for (std::size_t bit = 0; bit < format::kFrameHeaderBytes * 8; bit += kBitStride) {
       std::string damaged = original_;
       char& byte = damaged[frame.begin + bit / 8];
       byte = static_cast<char>(byte ^ (1 << (bit % 8)));
