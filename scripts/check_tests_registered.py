@@ -10,9 +10,12 @@ import pathlib
 import re
 import sys
 
+import floors
+
 PATTERNS = ("*_test.cc", "*_test.py", "fuzz_*.cc", "*_bench.cc")
 ROOTS = ("src", "adapters", "examples", "tests", "bench", "fuzz", "docs")
 SUBDIRECTORY = re.compile(r"add_subdirectory\(\s*([^\s)]+)")
+EACH_FLOOR = "${tw_folder_${floor}}"  # of CMakeLists.txt
 
 
 def commands(folder):
@@ -21,12 +24,21 @@ def commands(folder):
     return "\n".join(line.split("#")[0] for line in lines)
 
 
+def subdirectories(folder):
+    """What its add_subdirectory lines lead to; one of them may stand for all floors of the table."""
+    for name in SUBDIRECTORY.findall(commands(folder)):
+        if name == EACH_FLOOR:
+            yield from (folder / floor["folder"] for floor in floors.read(folder)["floors"])
+        else:
+            yield folder / name
+
+
 def reached_folders(folder):
     """The folder and all that its add_subdirectory lines lead to."""
     yield folder
-    for name in SUBDIRECTORY.findall(commands(folder)):
-        if (folder / name / "CMakeLists.txt").is_file():
-            yield from reached_folders(folder / name)
+    for below in subdirectories(folder):
+        if (below / "CMakeLists.txt").is_file():
+            yield from reached_folders(below)
 
 
 def registered_words(root):

@@ -25,6 +25,13 @@ class CheckTestsRegisteredTest(TreeTest):
         code, output = self.check()
         self.assertEqual(code, 0, output)
 
+    def test_floors_are_reached_by_their_table(self):
+        self.write("CMakeLists.txt", "add_subdirectory(${tw_folder_${floor}})\nadd_subdirectory(fuzz)\n")
+        self.assertEqual(self.check()[0], 0)
+        self.write("src/storage/lease_test.cc")
+        self.write("src/storage/CMakeLists.txt", "tw_tests(storage_tests SOURCES other_test.cc)\n")
+        self.assert_missing("src/storage/lease_test.cc")
+
     def test_a_forgotten_test_is_named(self):
         self.write("src/base/clock_test.cc")
         self.assert_missing("src/base/clock_test.cc")
