@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
+
 namespace trainwarden::cli {
 namespace {
 
@@ -12,20 +14,13 @@ namespace fs = std::filesystem;
 
 class RunLocator : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    runs_ = fs::path(testing::TempDir()) / "run_locator_test" / test->name();
-    fs::remove_all(runs_);
-    fs::create_directories(runs_);
-  }
-  void TearDown() override { fs::remove_all(runs_); }
-
   void make_run(const std::string& name) {
     fs::create_directories(runs_ / name);
     std::ofstream(runs_ / name / "run.json") << "{}";
   }
 
-  fs::path runs_;
+  const TestFolder folder_;
+  const fs::path runs_ = folder_.path();
 };
 
 TEST_F(RunLocator, PlainFilesBesideRunsAreLeftOut) {

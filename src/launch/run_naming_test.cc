@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "trial/run_listing.h"
 #include "trial/run_testing.h"
 
@@ -15,20 +16,13 @@ namespace fs = std::filesystem;
 
 class RunNaming : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    runs_ = fs::path(testing::TempDir()) / "run_naming_test" / test->name();
-    fs::remove_all(runs_);
-    fs::create_directories(runs_);
-  }
-  void TearDown() override { fs::remove_all(runs_); }
-
   void make_run(const std::string& name) {
     fs::create_directories(runs_ / name);
     std::ofstream(runs_ / name / "run.json") << "{}";
   }
 
-  fs::path runs_;
+  const TestFolder folder_;
+  const fs::path runs_ = folder_.path();
 };
 
 TEST_F(RunNaming, FindsARunByNameAndByPath) {
