@@ -18,11 +18,11 @@
 
 #include <fmt/format.h>
 
-#include "base/crc32c.h"
-#include "base/file_descriptor.h"
+#include "core/base/crc32c.h"
+#include "core/base/file_descriptor.h"
 #include "healthy_training.h"
-#include "rules/engine.h"
-#include "store/file_maps.h"
+#include "judge/rules/engine.h"
+#include "store/journal/file_maps.h"
 #include "temporary_folder.h"
 #include "trainwarden/hook.h"
 #include "trainwarden/statistics.h"
@@ -52,7 +52,7 @@ void record(const fs::path& run, HookOptions options, std::size_t elements, int 
 
 // As `trainwarden check` does it, but for the journal of verdicts, which is not written.
 void check(const fs::path& run, const std::vector<RuleSpec>& specs) {
-  store::allow_file_maps();
+  journal::allow_file_maps();
   const auto trial = required(Trial::open(run));
   rules::Engine engine(*trial, required(rules::create_engine_rules(specs)), {.keep_going = true});
   must(engine.run_until_end({}));

@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
-#include "actions/exec_action.h"
 #include "bench.h"
-#include "delivery/courier.h"
-#include "events/ledger.h"
-#include "storage/local_storage.h"
+#include "react/actions/exec_action.h"
+#include "react/delivery/courier.h"
+#include "react/events/ledger.h"
+#include "store/storage/local_storage.h"
 #include "temporary_folder.h"
 
 namespace trainwarden::bench {
@@ -35,8 +35,8 @@ class NoAction final : public actions::Action {
   }
 };
 
-store::RunInfo run_info() {
-  store::RunInfo info;
+journal::RunInfo run_info() {
+  journal::RunInfo info;
   info.id = "00112233445566778899aabbccddeeff";
   return info;
 }

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "bench.h"
-#include "match/json_scanner.h"
-#include "match/matcher.h"
-#include "match/reference_matcher.h"
+#include "react/match/json_scanner.h"
+#include "react/match/matcher.h"
+#include "react/match/reference_matcher.h"
 
 namespace trainwarden::bench {
 namespace {

@@ -1,4 +1,4 @@
-// Writes with the encoders of src/foreign, file by file.
+// Writes with the encoders of src/data/foreign, file by file.
 #include "smdebug_run_maker.h"
 
 #include <array>
@@ -6,12 +6,12 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/bytes.h"
-#include "foreign/smdebug_index.h"
-#include "foreign/smdebug_layout.h"
-#include "foreign/smdebug_manifest.h"
-#include "foreign/tf_event.h"
-#include "foreign/tf_record.h"
+#include "core/base/bytes.h"
+#include "data/foreign/smdebug_index.h"
+#include "data/foreign/smdebug_layout.h"
+#include "data/foreign/smdebug_manifest.h"
+#include "data/foreign/tf_event.h"
+#include "data/foreign/tf_record.h"
 
 namespace trainwarden::bench {
 namespace {

@@ -14,11 +14,11 @@
 
 #include <fmt/format.h>
 
-#include "base/clock.h"
 #include "bench.h"
-#include "storage/local_storage.h"
-#include "store/journal_reader.h"
-#include "store/journal_writer.h"
+#include "core/base/clock.h"
+#include "store/journal/journal_reader.h"
+#include "store/journal/journal_writer.h"
+#include "store/storage/local_storage.h"
 #include "temporary_folder.h"
 
 namespace trainwarden::bench {
@@ -29,16 +29,16 @@ void must(const Status& status) {
   if (!status.ok()) throw std::runtime_error(status.to_string());
 }
 
-store::RunInfo run_info() {
-  store::RunInfo info;
+journal::RunInfo run_info() {
+  journal::RunInfo info;
   info.id = "00112233445566778899aabbccddeeff";
   return info;
 }
 
-std::unique_ptr<store::JournalWriter> open_writer(storage::Storage& storage) {
-  store::JournalOptions options;
+std::unique_ptr<journal::JournalWriter> open_writer(storage::Storage& storage) {
+  journal::JournalOptions options;
   options.writer = "rank-00000";
-  auto writer = store::JournalWriter::open(storage, system_clock(), run_info(), options);
+  auto writer = journal::JournalWriter::open(storage, system_clock(), run_info(), options);
   must(writer.status());
   return std::move(*writer);
 }
@@ -49,8 +49,8 @@ constexpr int kOpenSteps = 1000;
 constexpr std::uint32_t kTensorsPerStep = 100;  // 40 values, 40 rows of statistics, 20 scalars
 constexpr int kOpenRounds = 15;
 
-store::StepBatch step_of_100(std::int64_t step, ByteSpan element_bytes) {
-  store::StepBatch batch;
+journal::StepBatch step_of_100(std::int64_t step, ByteSpan element_bytes) {
+  journal::StepBatch batch;
   batch.global_step = step;
   batch.mode = Mode::kTrain;
   batch.mode_step = step;
@@ -59,7 +59,7 @@ store::StepBatch step_of_100(std::int64_t step, ByteSpan element_bytes) {
     if (id < 40) {
       batch.tensors.push_back({id, DType::kFloat32, {4, 4}, element_bytes, {}});
     } else if (id < 80) {
-      store::StatisticsRow row;
+      journal::StatisticsRow row;
       row.id = id;
       row.shape = {4, 4};
       row.statistics.count = 16;
@@ -80,7 +80,7 @@ void write_run_of_100k(storage::Storage& storage, bool sealed) {
 
 // Opens the run and takes in which tensors each step holds, as a trial does.
 void open_run(const storage::Storage& storage) {
-  auto reader = store::JournalReader::open(storage, run_info(), "rank-00000", {});
+  auto reader = journal::JournalReader::open(storage, run_info(), "rank-00000", {});
   must(reader.status());
   std::size_t record_count = 0;
   for (std::size_t i = 0; i < (*reader)->steps().size(); ++i) {
@@ -134,7 +134,7 @@ double write_journal(ByteSpan tensor) {
   return elapsed_ns([&] {
     const auto writer = open_writer(*storage);
     for (int i = 0; i < kTensorCount; ++i) {
-      store::StepBatch batch;
+      journal::StepBatch batch;
       batch.global_step = i;
       if (i == 0) batch.new_names.push_back({0, "activation", {}});
       batch.tensors.push_back({0, DType::kFloat32, {1024, 1024}, tensor, {}});

@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "base/clock.h"
 #include "bench.h"
-#include "storage/local_storage.h"
-#include "store/journal_writer.h"
+#include "core/base/clock.h"
+#include "store/journal/journal_writer.h"
+#include "store/storage/local_storage.h"
 #include "temporary_folder.h"
-#include "views/attention/head_look.h"
-#include "views/attention/survey.h"
-#include "views/attention/tiles.h"
+#include "ui/views/attention/head_look.h"
+#include "ui/views/attention/survey.h"
+#include "ui/views/attention/tiles.h"
 
 namespace trainwarden::bench {
 namespace {
@@ -39,17 +39,17 @@ std::vector<float> some_numbers(std::int64_t count, double phase) {
 class CapturedRun {
  public:
   CapturedRun(std::int64_t layers, std::int64_t heads, std::int64_t tokens, std::int64_t size) {
-    store::RunInfo info;
+    journal::RunInfo info;
     info.id = "00112233445566778899aabbccddeeff";
     const auto storage = storage::open_local_storage(folder_.path());
-    must(store::create_or_join_run(*storage, info).status());
-    store::JournalOptions options;
+    must(journal::create_or_join_run(*storage, info).status());
+    journal::JournalOptions options;
     options.writer = "rank-00000";
-    auto writer = store::JournalWriter::open(*storage, system_clock(), info, options);
+    auto writer = journal::JournalWriter::open(*storage, system_clock(), info, options);
     must(writer.status());
     const std::vector<float> query = some_numbers(heads * tokens * size, 1);
     const std::vector<float> key = some_numbers(heads * tokens * size, 2);
-    store::StepBatch batch;
+    journal::StepBatch batch;
     for (std::uint32_t layer = 0; layer < layers; ++layer) {
       batch.new_names.push_back({2 * layer, fmt::format("layer.{}.query", layer), {}});
       batch.new_names.push_back({2 * layer + 1, fmt::format("layer.{}.key", layer), {}});

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/log.h"
-#include "capture/capture_plan.h"
+#include "core/base/log.h"
+#include "hook/capture/capture_plan.h"
 #include "trainwarden/hook.h"
 
 namespace {

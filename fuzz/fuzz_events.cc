@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/rfc3339.h"
-#include "events/delivery_record.h"
-#include "events/event.h"
-#include "events/ledger_journal.h"
-#include "events/run_view.h"
+#include "core/base/rfc3339.h"
+#include "react/events/delivery_record.h"
+#include "react/events/event.h"
+#include "react/events/ledger_journal.h"
+#include "react/events/run_view.h"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <string>
 
-#include "base/bytes.h"
-#include "base/crc32c.h"
-#include "format/frame.h"
+#include "core/base/bytes.h"
+#include "core/base/crc32c.h"
+#include "data/format/frame.h"
 
 namespace {
 

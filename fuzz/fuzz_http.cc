@@ -15,9 +15,9 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
-#include "server/http_wire.h"
-#include "server/site.h"
 #include "trainwarden/hook.h"
+#include "ui/server/http_wire.h"
+#include "ui/server/site.h"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "sealed_frames.h"
-#include "storage/memory_storage.h"
-#include "store/journal_reader.h"
-#include "store/run_folder.h"
+#include "store/journal/journal_reader.h"
+#include "store/journal/run_folder.h"
+#include "store/storage/memory_storage.h"
 
 namespace {
 
@@ -20,31 +20,31 @@ using namespace trainwarden;
 constexpr std::string_view kWriter = "rank-00000";
 constexpr std::string_view kSegmentEnd = "\xFF\x0A";
 
-store::RunInfo run_info() {
-  store::RunInfo info;
+journal::RunInfo run_info() {
+  journal::RunInfo info;
   info.id = "00112233445566778899aabbccddeeff";
   return info;
 }
 
-void read_record(store::JournalReader& reader, const store::Record& record) {
+void read_record(journal::JournalReader& reader, const journal::Record& record) {
   (void)reader.read_value(record);
   (void)reader.read_statistics(record);
   (void)reader.read_scalar(record);
   (void)reader.read_shape(record);
 }
 
-void read_everything(store::JournalReader& reader) {
+void read_everything(journal::JournalReader& reader) {
   for (std::size_t i = 0; i < reader.steps().size(); ++i) {
     const auto records = reader.records(i);
     if (!records.ok()) continue;
-    for (const store::Record& record : *records) read_record(reader, record);
+    for (const journal::Record& record : *records) read_record(reader, record);
   }
   std::size_t events = 0;
-  (void)reader.visit_events(0, [&](std::size_t, const store::EventEntry&) { ++events; });
+  (void)reader.visit_events(0, [&](std::size_t, const journal::EventEntry&) { ++events; });
   if (events > reader.event_count()) std::abort();
-  store::SampleQuery query;
+  journal::SampleQuery query;
   for (std::uint32_t metric = 0; metric < reader.metrics().size(); ++metric) query.metrics.push_back(metric);
-  (void)reader.samples(query, [&](const store::SampleChunk& chunk) {
+  (void)reader.samples(query, [&](const journal::SampleChunk& chunk) {
     if (chunk.metric >= reader.metrics().size() || chunk.samples.empty()) std::abort();
   });
   (void)reader.sample_times();
@@ -59,17 +59,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool credible = (data[0] & 1) != 0;
   const bool live = (data[0] & 2) != 0;
   std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-  (void)store::decode_run_info(rest);
+  (void)journal::decode_run_info(rest);
 
   const auto storage = storage::create_memory_storage();
   for (std::uint64_t number = 0; !rest.empty(); ++number) {
     const std::size_t end = std::min(rest.find(kSegmentEnd), rest.size());
     std::string segment(rest.substr(0, end));
-    if (credible) fuzz::seal_frames(segment, store::run_salt(run_info()));
-    storage->set_content(store::journal_folder(kWriter) + "/" + store::segment_file(number), std::move(segment));
+    if (credible) fuzz::seal_frames(segment, journal::run_salt(run_info()));
+    storage->set_content(journal::journal_folder(kWriter) + "/" + journal::segment_file(number), std::move(segment));
     rest.remove_prefix(std::min(end + kSegmentEnd.size(), rest.size()));
   }
-  auto reader = store::JournalReader::open(*storage, run_info(), kWriter, {.live = live});
+  auto reader = journal::JournalReader::open(*storage, run_info(), kWriter, {.live = live});
   if (reader.ok()) read_everything(**reader);
   return 0;
 }

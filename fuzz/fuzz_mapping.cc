@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "views/attention/mapping_file.h"
+#include "ui/views/attention/mapping_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   using namespace trainwarden;

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "match/matcher.h"
-#include "match/reference_matcher.h"
+#include "react/match/matcher.h"
+#include "react/match/reference_matcher.h"
 
 namespace {
 

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/bytes.h"
-#include "format/capture_events.h"
-#include "format/checkpoint_events.h"
-#include "format/control_record.h"
-#include "format/records.h"
+#include "core/base/bytes.h"
+#include "data/format/capture_events.h"
+#include "data/format/checkpoint_events.h"
+#include "data/format/control_record.h"
+#include "data/format/records.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/language/expression_rule.h"
+#include "judge/rules/language/expression_rule.h"
 #include "trainwarden/rule.h"
 
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "base/bytes.h"
-#include "format/safetensors.h"
+#include "core/base/bytes.h"
+#include "data/format/safetensors.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "foreign/smdebug_index.h"
+#include "data/foreign/smdebug_index.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   using namespace trainwarden;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "foreign/smdebug_manifest.h"
+#include "data/foreign/smdebug_manifest.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   using namespace trainwarden;

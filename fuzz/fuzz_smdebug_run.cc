@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "foreign/smdebug_index.h"
-#include "foreign/smdebug_layout.h"
-#include "foreign/tf_event.h"
+#include "data/foreign/smdebug_index.h"
+#include "data/foreign/smdebug_layout.h"
+#include "data/foreign/tf_event.h"
+#include "read/trial/trial_access.h"
 #include "sealed_frames.h"
-#include "storage/memory_storage.h"
-#include "trial/trial_access.h"
+#include "store/storage/memory_storage.h"
 #include "trial_questions.h"
 
 namespace {

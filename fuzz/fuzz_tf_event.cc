@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "base/bytes.h"
-#include "foreign/tf_event.h"
-#include "foreign/tf_record.h"
+#include "core/base/bytes.h"
+#include "data/foreign/tf_event.h"
+#include "data/foreign/tf_record.h"
 
 namespace {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "read/trial/trial_access.h"
 #include "sealed_frames.h"
-#include "storage/memory_storage.h"
-#include "store/run_folder.h"
-#include "trial/trial_access.h"
+#include "store/journal/run_folder.h"
+#include "store/storage/memory_storage.h"
 #include "trial_questions.h"
 
 namespace {
@@ -29,17 +29,17 @@ constexpr std::array<Place, 4> kPlaces = {Place{"rank-00000", 0}, Place{"rank-00
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  store::RunInfo info;
+  journal::RunInfo info;
   info.id = "00112233445566778899aabbccddeeff";
   info.world_size = 2;
   const std::shared_ptr<storage::MemoryStorage> storage = storage::create_memory_storage();
-  storage->set_content(store::kRunFile, store::encode_run_info(info));
+  storage->set_content(journal::kRunFile, journal::encode_run_info(info));
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   for (const Place& place : kPlaces) {
     const std::size_t end = std::min(rest.find(kSegmentEnd), rest.size());
     std::string segment(rest.substr(0, end));
-    fuzz::seal_frames(segment, store::run_salt(info), store::writer_id_of(place.writer).value_or(0));
-    storage->set_content(store::journal_folder(place.writer) + "/" + store::segment_file(place.segment),
+    fuzz::seal_frames(segment, journal::run_salt(info), journal::writer_id_of(place.writer).value_or(0));
+    storage->set_content(journal::journal_folder(place.writer) + "/" + journal::segment_file(place.segment),
                          std::move(segment));
     rest.remove_prefix(std::min(end + kSegmentEnd.size(), rest.size()));
   }

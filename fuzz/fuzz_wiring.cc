@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "delivery/wiring.h"
+#include "react/delivery/wiring.h"
 
 namespace {
 

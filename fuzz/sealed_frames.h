@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/bytes.h"
-#include "base/crc32c.h"
-#include "foreign/tf_record.h"
-#include "format/frame.h"
+#include "core/base/bytes.h"
+#include "core/base/crc32c.h"
+#include "data/foreign/tf_record.h"
+#include "data/format/frame.h"
 
 namespace trainwarden::fuzz {
 

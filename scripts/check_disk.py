@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that no floor reaches for a disk by itself: runs are reached through a storage (src/storage/location.h).
+"""Checks that no floor reaches for a disk by itself: runs are reached through a storage (src/store/storage/location.h).
 
 usage: check_disk.py [ROOT]
 
@@ -20,43 +20,43 @@ TOUCH = re.compile(
 # What lies on this machine's disk and in no run, and so has no storage; each with what it touches.
 OWN_FILES = {
     # Files that a user names: configuration, rules, patterns, handlers, programs.
-    "src/base/secret_mask.cc": "the user's file of secret patterns",
-    "src/base/toml_document.cc": "configuration files",
-    "src/actions/exec_action.cc": "the handler to run",
-    "src/actions/file_action.cc": "the file that events are appended to",
-    "src/actions/secret.cc": "a file with a secret",
-    "src/capture/config_source.cc": "the hook's configuration",
-    "src/cli/attach.cc": "the preload libraries beside the program",
-    "src/cli/browser.cc": "the page that a browser is sent to",
-    "src/cli/check_runs.cc": "the file for JUnit's report and plain files among arguments",
-    "src/cli/demo.cc": "the example beside the program",
-    "src/cli/event_filter.cc": "a pattern file",
-    "src/cli/events_test_pattern.cc": "a file of events",
-    "src/cli/program_kind.cc": "the program to start",
-    "src/cli/rule_choice.cc": "a file of rules",
-    "src/cli/serve.cc": "whether an argument is a folder",
-    "src/rules/hosting/hosted_rule.cc": "a rule's file and our own program",
-    "src/views/attention/run_attention.cc": "a mapping file that the user named",
+    "src/core/base/secret_mask.cc": "the user's file of secret patterns",
+    "src/core/base/toml_document.cc": "configuration files",
+    "src/react/actions/exec_action.cc": "the handler to run",
+    "src/react/actions/file_action.cc": "the file that events are appended to",
+    "src/react/actions/secret.cc": "a file with a secret",
+    "src/hook/capture/config/config_source.cc": "the hook's configuration",
+    "src/ui/cli/commands/attach.cc": "the preload libraries beside the program",
+    "src/ui/cli/running/browser.cc": "the page that a browser is sent to",
+    "src/ui/cli/commands/check_runs.cc": "the file for JUnit's report and plain files among arguments",
+    "src/ui/cli/commands/demo.cc": "the example beside the program",
+    "src/ui/cli/options/event_filter.cc": "a pattern file",
+    "src/ui/cli/commands/events_test_pattern.cc": "a file of events",
+    "src/ui/cli/options/program_kind.cc": "the program to start",
+    "src/ui/cli/options/rule_choice.cc": "a file of rules",
+    "src/ui/cli/commands/serve.cc": "whether an argument is a folder",
+    "src/judge/rules/hosting/hosted_rule.cc": "a rule's file and our own program",
+    "src/ui/views/attention/run_attention.cc": "a mapping file that the user named",
     # Files that a user wants written.
-    "src/cli/export.cc": "the page as one file",
-    "src/network/limits.cc": "the certificates that a user names",
-    "src/server/token_file.cc": "the token of the server",
-    "src/transfer/import.cc": "the new folder of an import, which appears whole",
-    "src/transfer/npz_target.cc": "exports",
-    "src/transfer/output_claim.cc": "exports",
-    "src/transfer/output_file.cc": "exports",
+    "src/ui/cli/commands/export.cc": "the page as one file",
+    "src/react/network/limits.cc": "the certificates that a user names",
+    "src/ui/server/token_file.cc": "the token of the server",
+    "src/read/transfer/import.cc": "the new folder of an import, which appears whole",
+    "src/read/transfer/npz_target.cc": "exports",
+    "src/read/transfer/output_claim.cc": "exports",
+    "src/read/transfer/output_file.cc": "exports",
     # What can be a file of this machine only.
-    "src/capture/black_box/crash_writer.cc": "a signal handler may call the system and nothing else",
-    "src/capture/checkpoint_file.cc": "the training program writes a checkpoint by its path",
+    "src/hook/capture/black_box/crash_writer.cc": "a signal handler may call the system and nothing else",
+    "src/hook/capture/requests/checkpoint_file.cc": "the training program writes a checkpoint by its path",
     # The machine itself.
-    "src/base/boot_id.cc": "/proc",
-    "src/capture/run_identity.cc": "/proc",
-    "src/capture/spare_memory.cc": "/proc and the control groups",
-    "src/cli/process_use.cc": "/proc",
-    "src/cli/run_locator.cc": "whether two paths name one folder",
-    "src/launch/run_naming.cc": "whether an argument is a plain file",
-    "src/process/descriptors.cc": "the files that a program writes to",
-    "src/rules/hosting/host_process.cc": "/proc, and what a child does before it starts a program",
+    "src/core/base/boot_id.cc": "/proc",
+    "src/hook/capture/run_identity.cc": "/proc",
+    "src/hook/capture/staging/spare_memory.cc": "/proc and the control groups",
+    "src/ui/cli/reports/process_use.cc": "/proc",
+    "src/ui/cli/options/run_locator.cc": "whether two paths name one folder",
+    "src/work/launch/run_naming.cc": "whether an argument is a plain file",
+    "src/core/process/descriptors.cc": "the files that a program writes to",
+    "src/judge/rules/hosting/host_process.cc": "/proc, and what a child does before it starts a program",
 }
 # Tests and what serves them alone.
 TESTING = re.compile(r"(_test\.cc|_testing\.(h|cc)|test_\w+\.h|_test_kit\.(h|cc)|golden_run\.cc|run_on_disk\.h|test_server\.\w+)$")
@@ -69,7 +69,7 @@ def without_comments(text: str) -> str:
 def touches(root: pathlib.Path):
     for path in sorted((root / "src").rglob("*")):
         name = path.relative_to(root).as_posix()
-        if path.suffix not in (".cc", ".h") or name.startswith("src/storage/") or TESTING.search(name):
+        if path.suffix not in (".cc", ".h") or name.startswith("src/store/storage/") or TESTING.search(name):
             continue
         for number, line in enumerate(without_comments(path.read_text(encoding="utf-8")).splitlines(), 1):
             if not line.lstrip().startswith("#include") and (match := TOUCH.search(line)):
@@ -78,7 +78,7 @@ def touches(root: pathlib.Path):
 
 def main(root: pathlib.Path) -> int:
     found = list(touches(root))
-    problems = [f"{name}:{number}: {what} reaches for the disk; use the run's storage (storage/location.h), or say in "
+    problems = [f"{name}:{number}: {what} reaches for the disk; use the run's storage (store/storage/location.h), or say in "
                 "OWN_FILES of scripts/check_disk.py which file of the user's it is"
                 for name, number, what in found if name not in OWN_FILES]
     if (root / "scripts/check_disk.py").exists():

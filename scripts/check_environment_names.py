@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that environment variables keep to the one list of them, src/base/environment_names.h.
+"""Checks that environment variables keep to the one list of them, src/core/base/environment_names.h.
 
 usage: check_environment_names.py [ROOT]
 
@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-LIST = "src/base/environment_names.h"
+LIST = "src/core/base/environment_names.h"
 FOR_US = "// == We set these"  # the names from here on need no document
 NAME = re.compile(r'"(TRAINWARDEN\w*)"')
 IN_TEXT = re.compile(r"\bTRAINWARDEN_[A-Z_]*[A-Z]_?")

@@ -16,6 +16,8 @@ ROOT = pathlib.Path(sys.argv[1] if __name__ == "__main__" and len(sys.argv) > 1
 TABLE = floors.read(ROOT)
 # Which floors a floor may include besides itself.
 FLOORS = {floor["name"]: tuple(floor["includes"]) for floor in TABLE["floors"]}
+# The floor in a folder of src.
+FLOOR_IN = {floor["folder"].removeprefix("src/"): floor["name"] for floor in TABLE["floors"]}
 # The floor that each public header belongs to. The umbrella header belongs to the top.
 PUBLIC_HEADERS = {header: floor["name"] for floor in TABLE["floors"] for header in floor.get("public_headers", ())}
 # Public headers that a floor may include although their floor is not below it: verdicts are what actions act on.
@@ -27,24 +29,24 @@ LENT_HEADERS = TABLE["lent_headers"]
 LIBRARIES = {
     "fmt": ("src", "bench", "fuzz", "tests", "examples", "adapters"),
     "nlohmann": ("src", "bench", "fuzz", "tests", "examples"),
-    "CLI": ("src/cli", "examples"),
+    "CLI": ("src/ui/cli", "examples"),
     "nanobind": ("adapters/python",),
     "structmember.h": ("adapters/python",),  # Python's own
-    "pcre2.h": ("src/base",),
-    "hwy": ("src/tensor", "bench"),
-    "simdjson.h": ("src/foreign",),
-    "toml++": ("src/base",),
-    "curl": ("src/network",),
-    "openssl": ("src/network",),
-    "boost": ("src/server", "fuzz", "tests", "bench"),
-    "page_files.h": ("src/server",),  # of web/, made from the built page
-    "zip.h": ("src/transfer",),
-    "png.h": ("src/transfer",),
-    "dlpack": ("src/tensor",),
+    "pcre2.h": ("src/core/base",),
+    "hwy": ("src/data/tensor", "bench"),
+    "simdjson.h": ("src/data/foreign",),
+    "toml++": ("src/core/base",),
+    "curl": ("src/react/network",),
+    "openssl": ("src/react/network",),
+    "boost": ("src/ui/server", "fuzz", "tests", "bench"),
+    "page_files.h": ("src/ui/server",),  # of web/, made from the built page
+    "zip.h": ("src/read/transfer",),
+    "png.h": ("src/read/transfer",),
+    "dlpack": ("src/data/tensor",),
     "test_paths.h": ("src", "tests"),  # of the build: where sources and build lie
     "gtest": ("src", "bench", "tests", "adapters", "examples"),
     "gmock": ("src", "bench", "tests", "adapters", "examples"),
-    "zlib.h": ("examples", "src/server"),
+    "zlib.h": ("examples", "src/ui/server"),
     "torch": ("adapters", "examples", "bench/demo", "tests/install", "tests/preload"),
     "ATen": ("adapters", "examples", "bench/demo", "tests/install", "tests/preload"),
     "c10": ("adapters", "examples", "bench/demo", "tests/install", "tests/preload"),
@@ -58,24 +60,30 @@ SYSTEM_HEADERS = re.compile(
     r"|(dirent|dlfcn|elf|fcntl|link|poll|pthread|pty|sched|signal|spawn|stddef|stdint|stdlib|termios|unistd|cpuid|immintrin|nmmintrin|arm_acle)\.h"
     r"|(sys|linux|netinet|arpa)/[a-z_0-9]+\.h)$")
 
-# What answers requests makes rules by rules/registry.h alone: these lead to rule files, expressions and rule hosts.
+# What answers requests makes rules by judge/rules/registry.h alone: these lead to rule files, expressions and rule hosts.
 REQUEST_FLOORS = ("views", "server")
-BEHIND_REQUESTS = re.compile(r"\b(create_rule|parse_rule_spec|create_engine_rules)\s*\(|\"rules/(hosting|language)/")
-# Rules that open files are among file_rules() of src/rules/registry.cc, which no request reaches.
+BEHIND_REQUESTS = re.compile(r"\b(create_rule|parse_rule_spec|create_engine_rules)\s*\("
+                             r"|\"judge/rules/(hosting|language)/")
+# Rules that open files are among file_rules() of src/judge/rules/registry.cc, which no request reaches.
 FILE_RULES = ("similar_across_runs.cc",)
-FILE_ACCESS = re.compile(r"<(filesystem|fstream|unistd\.h|fcntl\.h)>|\"storage/|\b(Trial::open|popen|system|fopen)\s*\(")
+FILE_ACCESS = re.compile(r"<(filesystem|fstream|unistd\.h|fcntl\.h)>|\"store/storage/|\b(Trial::open|popen|system|fopen)\s*\(")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 ROOTS = ("include", "src", "adapters", "examples", "bench", "fuzz", "tests")
 
 
+def floor_below_src(path):
+    """The floor of "wing/floor/file", or None."""
+    parts = path.split("/")
+    return FLOOR_IN.get("/".join(parts[:2])) if len(parts) > 2 else None
+
+
 def floor_of(path):
     """The floor of a source file, or None outside the floors."""
-    parts = path.split("/")
-    if parts[0] == "src" and len(parts) > 2:
-        return parts[1]
+    if path.startswith("src/"):
+        return floor_below_src(path.removeprefix("src/"))
     if path.startswith("include/trainwarden/"):
-        return PUBLIC_HEADERS.get(parts[-1])
+        return PUBLIC_HEADERS.get(path.rpartition("/")[2])
     return None
 
 
@@ -108,10 +116,10 @@ class Checker:
         if is_test(path) or path.endswith(("_testing.h", "_testing.cc", "run_on_disk.h")):
             return None
         if floor_of(path) in REQUEST_FLOORS and BEHIND_REQUESTS.search(line):
-            return "no request may reach rule files or rule hosts; make rules by rules/registry.h"
-        is_rule = path.startswith("src/rules/builtin/") and not path.endswith(FILE_RULES)
+            return "no request may reach rule files or rule hosts; make rules by judge/rules/registry.h"
+        is_rule = path.startswith("src/judge/rules/builtin/") and not path.endswith(FILE_RULES)
         if is_rule and FILE_ACCESS.search(line):
-            return "a rule that opens files belongs to file_rules() of src/rules/registry.cc and to FILE_RULES here"
+            return "a rule that opens files belongs to file_rules() of src/judge/rules/registry.cc and to FILE_RULES here"
         return None
 
     def check_include(self, path, quoted, name):
@@ -124,22 +132,23 @@ class Checker:
         folder, _, file = name.partition("/")
         if folder == "trainwarden" and file in PUBLIC_HEADERS:
             return self.check_floor(path, PUBLIC_HEADERS[file], name)
-        if folder in FLOORS and file:
+        target = floor_below_src(name)
+        if target:
             if any(path.startswith(place) and name in lent for place, lent in LENT_HEADERS.items()):
                 return None
             if path.startswith(("include/", "adapters/", "examples/")):
                 return f'"{name}" is internal; only src, bench, fuzz and tests may include it'
             if not (self.root / "src" / name).exists():
                 return f'"{name}" does not exist under src'
-            return self.check_floor(path, folder, name)
+            return self.check_floor(path, target, name)
         if path.startswith(("src/", "include/")):
-            return f'"{name}" is neither "trainwarden/<file>" nor "<floor>/<file>"'
+            return f'"{name}" is neither "trainwarden/<file>" nor "<wing>/<floor>/<file>"'
         return self.check_local(path, name)
 
     @staticmethod
     def floor_of_include(name):
         folder, _, file = name.partition("/")
-        return PUBLIC_HEADERS.get(file) if folder == "trainwarden" else folder
+        return PUBLIC_HEADERS.get(file) if folder == "trainwarden" else floor_below_src(name)
 
     def check_local(self, path, name):
         """Outside the floors a file may include its neighbours and what the adapters and examples offer."""

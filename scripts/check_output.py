@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that the command line prints through src/cli/output.h alone, which shows control characters and sends none.
+"""Checks that the command line prints through src/ui/cli/terminal/output.h alone, which shows control characters.
 
 usage: check_output.py [ROOT]
 
-Prints one line for each direct print in src/cli and exits 1 when there is any.
+Prints one line for each direct print in src/ui/cli and exits 1 when there is any.
 """
 import pathlib
 import re
@@ -21,13 +21,13 @@ def without_comments(text: str) -> str:
 
 def main(root: pathlib.Path) -> int:
     found = 0
-    for path in sorted((root / "src" / "cli").rglob("*")):
+    for path in sorted((root / "src/ui/cli").rglob("*")):
         if path.suffix not in (".cc", ".h") or path.name in ALLOWED or path.name.endswith("_test.cc"):
             continue
         for number, line in enumerate(without_comments(path.read_text()).splitlines(), 1):
             if match := DIRECT.search(line):
                 print(f"{path.relative_to(root)}:{number}: {match.group(0)} prints directly; "
-                      "use emit() of cli/output.h, or print_json() of cli/json_out.h")
+                      "use emit() of ui/cli/terminal/output.h, or print_json() of ui/cli/terminal/json_out.h")
                 found += 1
     return 1 if found else 0
 

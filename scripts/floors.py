@@ -32,14 +32,40 @@ def levels(floors):
     return level
 
 
+def wing_of(floor):
+    """The folder of src that a floor lies in."""
+    return floor["folder"].split("/")[1]
+
+
+def check_wings(document):
+    """Wings are listed from the ground up; a floor includes those of its own wing and of wings before it."""
+    order = [wing["name"] for wing in document["wings"]]
+    wing = {floor["name"]: wing_of(floor) for floor in document["floors"]}
+    for floor in document["floors"]:
+        if wing[floor["name"]] not in order:
+            sys.exit(f"src/floors.json: {floor['folder']} is in no wing; the wings are {', '.join(order)}")
+        for name in floor["includes"]:
+            if order.index(wing[name]) > order.index(wing[floor["name"]]):
+                sys.exit(f"src/floors.json: {floor['name']} includes {name}, whose wing {wing[name]} comes after its own")
+
+
 def table(document):
     level = levels(document["floors"])
+    check_wings(document)
     rows = ["| floor | folder | holds | may include | never |", "|---|---|---|---|---|"]
-    for floor in sorted(document["floors"], key=lambda floor: level[floor["name"]]):
+    for floor in document["floors"]:
         rows.append(f"| {level[floor['name']]} | {floor['folder']} | {floor['holds']} | {', '.join(floor['includes'])} "
                     f"| {floor.get('never', '')} |")
     for part in document["above"]:
         rows.append(f"| above | {part['folder']} | {part['holds']} | {part['includes']} | {part.get('never', '')} |")
+    return "\n".join(rows)
+
+
+def wing_table(document):
+    rows = ["| wing | holds | floors |", "|---|---|---|"]
+    for wing in document["wings"]:
+        floors = [floor["name"] for floor in document["floors"] if wing_of(floor) == wing["name"]]
+        rows.append(f"| src/{wing['name']} | {wing['holds']} | {', '.join(floors)} |")
     return "\n".join(rows)
 
 
@@ -61,7 +87,7 @@ def main(arguments):
         print(f"ARCHITECTURE.md: expected the table of floors between {BEGIN} and {END}")
         return 1
     document = read(root)
-    wanted = f"\n{table(document)}\n\nThe page is built of floors of its own:\n\n{page_table(document)}\n\n"
+    wanted = f"\n{wing_table(document)}\n\n{table(document)}\n\nThe page is built of floors of its own:\n\n{page_table(document)}\n\n"
     if there == wanted:
         return 0
     if not write:

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Tests and figures that need a CUDA device. Sourced by dev.
 # shellcheck disable=SC2154 # python is of scripts/test.sh
-readonly gpu_tests=src/device/device_gpu_tests
+readonly gpu_tests=src/data/device/device_gpu_tests
 
 # Asks the driver, as our code does.
 has_gpu() {

@@ -2,8 +2,8 @@
 #include <fstream>
 
 #include "cli_harness.h"
-#include "views/attention/attention_testing.h"
-#include "views/run_on_disk.h"
+#include "ui/views/attention/attention_testing.h"
+#include "ui/views/run_on_disk.h"
 
 namespace trainwarden::testing_cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <signal.h>
 
 #include "cli_harness.h"
-#include "events/ledger.h"
-#include "storage/local_storage.h"
-#include "store/run_folder.h"
+#include "react/events/ledger.h"
+#include "store/journal/run_folder.h"
+#include "store/storage/local_storage.h"
 
 namespace trainwarden::testing_cli {
 namespace {
@@ -24,7 +24,7 @@ using events::Ledger;
 class KeptLedger {
  public:
   explicit KeptLedger(const std::filesystem::path& run) : storage_(storage::open_local_storage(run)) {
-    auto info = store::read_run(*storage_);
+    auto info = journal::read_run(*storage_);
     EXPECT_TRUE(info.ok()) << info.status().message();
     auto ledger = Ledger::open(*storage_, system_clock(), *info);
     EXPECT_TRUE(ledger.ok()) << ledger.status().message();

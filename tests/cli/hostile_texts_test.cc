@@ -1,16 +1,16 @@
 // A run whose every text would drive the terminal: what every reading command prints of it, and of its own errors.
 #include <fstream>
 
-#include "base/code_point.h"
 #include "cli_harness.h"
-#include "events/delivery_record.h"
-#include "events/ledger.h"
-#include "format/checkpoint_events.h"
-#include "format/control_record.h"
-#include "rules/verdict_record.h"
-#include "rules/watch_journal.h"
-#include "storage/local_storage.h"
-#include "trial/run_testing.h"
+#include "core/base/code_point.h"
+#include "data/format/checkpoint_events.h"
+#include "data/format/control_record.h"
+#include "judge/rules/verdict_record.h"
+#include "judge/rules/watch_journal.h"
+#include "react/events/delivery_record.h"
+#include "react/events/ledger.h"
+#include "read/trial/run_testing.h"
+#include "store/storage/local_storage.h"
 
 namespace trainwarden::testing_cli {
 namespace {
@@ -97,25 +97,25 @@ class HostileTexts : public CliTest {
 
   void write_run_json() const {
     const auto storage = storage::open_local_storage(run_path(name_));
-    auto info = store::read_run(*storage);
+    auto info = journal::read_run(*storage);
     ASSERT_TRUE(info.ok()) << info.status().message();
     info->host = hostile("host");
     info->code_version = hostile("version");
     info->command = {hostile("python"), hostile("--lr")};
     info->labels = {{hostile("label"), hostile("value")}};
-    std::ofstream(run_path(name_) / "run.json") << store::encode_run_info(*info);
+    std::ofstream(run_path(name_) / "run.json") << journal::encode_run_info(*info);
 
     // One whose id is hostile, too; and one that cannot be read, for the sake of why.
     info->id = hostile("id");
     fs::create_directories(runs_ / hostile("other"));
-    std::ofstream(runs_ / hostile("other") / "run.json") << store::encode_run_info(*info);
+    std::ofstream(runs_ / hostile("other") / "run.json") << journal::encode_run_info(*info);
     fs::create_directories(runs_ / hostile("broken"));
     std::ofstream(runs_ / hostile("broken") / "run.json") << "{\"id\": \"" << hostile("x");
   }
 
   void write_verdicts() const {
     const auto storage = storage::open_local_storage(run_path(name_));
-    const auto info = store::read_run(*storage);
+    const auto info = journal::read_run(*storage);
     const auto journal = rules::open_watch_journal(*storage, system_clock(), *info);
     ASSERT_TRUE(journal.ok()) << journal.status().message();
     rules::VerdictRecord verdict;
@@ -141,7 +141,7 @@ class HostileTexts : public CliTest {
 
   void write_ledger() const {
     const auto storage = storage::open_local_storage(run_path(name_));
-    const auto info = store::read_run(*storage);
+    const auto info = journal::read_run(*storage);
     const auto ledger = events::Ledger::open(*storage, system_clock(), *info);
     ASSERT_TRUE(ledger.ok()) << ledger.status().message();
     events::Event event;

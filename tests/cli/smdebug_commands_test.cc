@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "cli_harness.h"
-#include "foreign/smdebug_layout.h"
-#include "trial/smdebug/smdebug_testing.h"
+#include "data/foreign/smdebug_layout.h"
+#include "read/trial/smdebug/smdebug_testing.h"
 
 namespace trainwarden::testing_cli {
 namespace {

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "base/rfc3339.h"
 #include "cli_harness.h"
-#include "network/test_server.h"
+#include "core/base/rfc3339.h"
+#include "react/network/test_server.h"
 
 namespace trainwarden::testing_cli {
 namespace {

@@ -20,15 +20,15 @@
 #include <fmt/format.h>
 
 #include "act_scene.h"
-#include "base/pause.h"
+#include "core/base/pause.h"
 #include "crashing_storage.h"
-#include "delivery/courier.h"
-#include "events/ledger.h"
-#include "events/recorder.h"
-#include "storage/local_storage.h"
-#include "trial/trial_access.h"
-#include "watch/context_of_run.h"
-#include "watch/run_watch.h"
+#include "react/delivery/courier.h"
+#include "react/events/ledger.h"
+#include "react/events/recorder.h"
+#include "react/watch/context_of_run.h"
+#include "react/watch/run_watch.h"
+#include "read/trial/trial_access.h"
+#include "store/storage/local_storage.h"
 
 namespace trainwarden::act {
 namespace {

@@ -8,13 +8,13 @@
 
 #include <gtest/gtest.h>
 
-#include "events/event.h"
-#include "format/control_record.h"
-#include "match/matcher.h"
-#include "rules/verdict_record.h"
-#include "storage/local_storage.h"
-#include "store/all_events.h"
-#include "store/journal_reader.h"
+#include "data/format/control_record.h"
+#include "judge/rules/verdict_record.h"
+#include "react/events/event.h"
+#include "react/match/matcher.h"
+#include "store/journal/all_events.h"
+#include "store/journal/journal_reader.h"
+#include "store/storage/local_storage.h"
 
 namespace trainwarden::act {
 namespace {
@@ -70,13 +70,13 @@ void take(Journals& journals, const std::string& json) {
 Journals read_journals(const ActScene& scene) {
   Journals journals;
   const auto storage = storage::open_local_storage(scene.run());
-  const store::RunInfo run = store::read_run(*storage).value();
-  const auto names = store::list_journals(*storage).value();
+  const journal::RunInfo run = journal::read_run(*storage).value();
+  const auto names = journal::list_journals(*storage).value();
   for (const std::string& name : names) {
     if (!name.starts_with("watch-")) continue;
-    const auto reader = store::JournalReader::open(*storage, run, name, {}).value();
+    const auto reader = journal::JournalReader::open(*storage, run, name, {}).value();
     EXPECT_TRUE(reader->refresh().ok());
-    for (const store::EventEntry& entry : store::all_events(*reader)) {
+    for (const journal::EventEntry& entry : journal::all_events(*reader)) {
       if (entry.kind == format::FrameKind::kVerdict) take(journals, entry.json);
     }
   }
@@ -150,7 +150,7 @@ std::vector<const Event*> matching(const LedgerContents& ledger, std::string_vie
 
 LedgerContents read_ledger_of(const ActScene& scene) {
   const auto storage = storage::open_local_storage(scene.run());
-  return events::read_ledger(*storage, store::read_run(*storage).value()).value();
+  return events::read_ledger(*storage, journal::read_run(*storage).value()).value();
 }
 
 void check_changes(const ActScene& scene, const LedgerContents& ledger) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "act_scene.h"
-#include "events/ledger.h"
+#include "react/events/ledger.h"
 
 namespace trainwarden::act {
 

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "actions/action_kind.h"
-#include "events/event.h"
+#include "react/actions/action_kind.h"
+#include "react/events/event.h"
 
 namespace trainwarden::act {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "actions/run_context.h"
-#include "delivery/subscription.h"
-#include "rules/engine.h"
+#include "judge/rules/engine.h"
+#include "react/actions/run_context.h"
+#include "react/delivery/subscription.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::act {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "black_box_pattern.h"
-#include "capture/capture_test_kit.h"
-#include "format/json.h"
-#include "storage/local_storage.h"
+#include "data/format/json.h"
+#include "hook/capture/capture_test_kit.h"
+#include "store/storage/local_storage.h"
 
 extern char** environ;
 

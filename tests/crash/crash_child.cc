@@ -13,10 +13,10 @@
 
 #include <fmt/format.h>
 
-#include "base/clock.h"
-#include "capture/open_hook.h"
+#include "core/base/clock.h"
 #include "crashing_storage.h"
-#include "storage/local_storage.h"
+#include "hook/capture/open_hook.h"
+#include "store/storage/local_storage.h"
 #include "training_pattern.h"
 #include "trainwarden/hook.h"
 

@@ -19,10 +19,10 @@
 #include <thread>
 #include <vector>
 
-#include "capture/capture_test_kit.h"
 #include "crashing_storage.h"
-#include "format/run_event.h"
-#include "storage/local_storage.h"
+#include "data/format/run_event.h"
+#include "hook/capture/capture_test_kit.h"
+#include "store/storage/local_storage.h"
 #include "training_pattern.h"
 
 extern char** environ;
@@ -100,7 +100,7 @@ void check_step(const ReadStep& step, std::int64_t life) {
 // `acknowledged` has the last acknowledged step of each life so far.
 void check_run(const std::filesystem::path& folder, const std::vector<std::int64_t>& acknowledged) {
   const auto storage = storage::open_local_storage(folder);
-  if (!storage->exists(store::kRunFile)) {  // killed before there was a run
+  if (!storage->exists(journal::kRunFile)) {  // killed before there was a run
     for (const std::int64_t last : acknowledged) EXPECT_EQ(last, -1);
     return;
   }

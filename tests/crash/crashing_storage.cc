@@ -7,8 +7,8 @@
 #include <atomic>
 #include <utility>
 
-#include "format/frame.h"
-#include "storage/forwarding_storage.h"
+#include "data/format/frame.h"
+#include "store/storage/forwarding_storage.h"
 
 namespace trainwarden::crash {
 namespace {

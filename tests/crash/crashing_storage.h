@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/storage.h"
+#include "store/storage/storage.h"
 
 namespace trainwarden::crash {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "capture/capture_test_kit.h"
-#include "storage/local_storage.h"
+#include "hook/capture/capture_test_kit.h"
+#include "store/storage/local_storage.h"
 
 extern char** environ;
 

@@ -13,11 +13,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/action_choice.h"
-#include "cli/all_commands.h"
-#include "cli/known_rules.h"
-#include "delivery/wiring.h"
+#include "react/delivery/wiring.h"
 #include "trainwarden/rule.h"
+#include "ui/cli/commands/all_commands.h"
+#include "ui/cli/options/action_choice.h"
+#include "ui/cli/options/known_rules.h"
 
 namespace trainwarden::cli {
 namespace {

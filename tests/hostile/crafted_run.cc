@@ -11,13 +11,13 @@
 #include <fmt/format.h>
 
 #include "../../fuzz/sealed_frames.h"
-#include "base/crc32c.h"
-#include "foreign/tf_record.h"
-#include "format/names_record.h"
-#include "format/scalars_record.h"
-#include "format/segment_start.h"
-#include "format/step_end.h"
-#include "store/run_folder.h"
+#include "core/base/crc32c.h"
+#include "data/foreign/tf_record.h"
+#include "data/format/names_record.h"
+#include "data/format/scalars_record.h"
+#include "data/format/segment_start.h"
+#include "data/format/step_end.h"
+#include "store/journal/run_folder.h"
 
 namespace trainwarden::hostile {
 
@@ -67,7 +67,7 @@ CraftedSegment::CraftedSegment(std::string writer, std::uint64_t number, bool wi
   format::SegmentStart start;
   start.run = kRunId;
   start.writer = writer_;
-  start.writer_id = store::writer_id_of(writer_).value_or(0);
+  start.writer_id = journal::writer_id_of(writer_).value_or(0);
   start.segment = number_;
   add(FrameKind::kSegmentStart, format::encode_segment_start(start));
 }
@@ -90,7 +90,7 @@ std::uint64_t CraftedSegment::append(FrameKind kind, std::string_view text, std:
   header.file_offset = file_.size();
   header.sequence = sequence_++;
   header.step = step;
-  header.writer_id = store::writer_id_of(writer_).value_or(0);
+  header.writer_id = journal::writer_id_of(writer_).value_or(0);
   header.run_salt = salt();
   header.unix_ns = 1'700'000'000'000'000'000;
   if (change) change(header);
@@ -148,17 +148,17 @@ void CraftedSegment::seal_with(std::string_view index_payload, std::uint64_t hol
 }
 
 void CraftedSegment::write(const std::filesystem::path& run) const {
-  file_.write(run / store::journal_folder(writer_) / store::segment_file(number_));
+  file_.write(run / journal::journal_folder(writer_) / journal::segment_file(number_));
 }
 
 std::string run_json(int world_size) {
-  store::RunInfo info;
+  journal::RunInfo info;
   info.id = kRunId;
   info.created_unix_ns = 1'700'000'000'000'000'000;
   info.world_size = world_size;
   info.host = "host";
   info.command = {"train"};
-  return store::encode_run_info(info);
+  return journal::encode_run_info(info);
 }
 
 void write_text(const std::filesystem::path& path, std::string_view text) {
@@ -167,7 +167,7 @@ void write_text(const std::filesystem::path& path, std::string_view text) {
 }
 
 void write_anchor(const std::filesystem::path& run) {
-  write_text(run / store::kRunFile, run_json());
+  write_text(run / journal::kRunFile, run_json());
   CraftedSegment segment;
   segment.add_names({kAnchor}, {"losses"});
   segment.add_scalar_step(kAnchorStep, 0, kAnchorValue);

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/bytes.h"
-#include "format/frame.h"
-#include "format/segment_index.h"
+#include "core/base/bytes.h"
+#include "data/format/frame.h"
+#include "data/format/segment_index.h"
 
 namespace trainwarden::hostile {
 

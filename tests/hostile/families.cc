@@ -6,16 +6,16 @@
 #include <fmt/format.h>
 
 #include "crafted_run.h"
-#include "foreign/smdebug_layout.h"
-#include "format/columns.h"
-#include "format/name_escape.h"
-#include "format/names_record.h"
-#include "format/reductions_record.h"
-#include "format/safetensors.h"
-#include "format/scalars_record.h"
-#include "format/statistics_record.h"
-#include "format/step_end.h"
-#include "store/run_folder.h"
+#include "data/foreign/smdebug_layout.h"
+#include "data/format/columns.h"
+#include "data/format/name_escape.h"
+#include "data/format/names_record.h"
+#include "data/format/reductions_record.h"
+#include "data/format/safetensors.h"
+#include "data/format/scalars_record.h"
+#include "data/format/statistics_record.h"
+#include "data/format/step_end.h"
+#include "store/journal/run_folder.h"
 
 namespace trainwarden::hostile {
 namespace {

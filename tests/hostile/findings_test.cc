@@ -8,17 +8,17 @@
 #include <gtest/gtest.h>
 
 #include "crafted_run.h"
-#include "format/collection_json.h"
-#include "format/columns.h"
-#include "format/json.h"
-#include "format/scalars_record.h"
-#include "format/segment_start.h"
+#include "data/format/collection_json.h"
+#include "data/format/columns.h"
+#include "data/format/json.h"
+#include "data/format/scalars_record.h"
+#include "data/format/segment_start.h"
+#include "judge/rules/rule_summary.h"
+#include "judge/rules/verdict_record.h"
 #include "limited_child.h"
 #include "look.h"
-#include "rules/rule_summary.h"
-#include "rules/verdict_record.h"
 #include "trainwarden/trial.h"
-#include "views/run_row.h"
+#include "ui/views/run_row.h"
 
 namespace trainwarden::hostile {
 namespace {

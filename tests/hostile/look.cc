@@ -5,20 +5,20 @@
 #include <fmt/format.h>
 
 #include "crafted_run.h"
-#include "events/description.h"
-#include "events/ledger.h"
 #include "faults.h"
-#include "rules/engine.h"
-#include "rules/rule_summary.h"
-#include "storage/local_storage.h"
-#include "store/run_folder.h"
+#include "judge/rules/engine.h"
+#include "judge/rules/rule_summary.h"
+#include "react/events/description.h"
+#include "react/events/ledger.h"
+#include "read/trial/trial_access.h"
+#include "store/journal/run_folder.h"
+#include "store/storage/local_storage.h"
 #include "trainwarden/transfer.h"
 #include "trainwarden/trial.h"
-#include "trial/trial_access.h"
-#include "views/black_boxes.h"
-#include "views/checkpoints.h"
-#include "views/rule_board.h"
-#include "views/run_row.h"
+#include "ui/views/black_boxes.h"
+#include "ui/views/checkpoints.h"
+#include "ui/views/rule_board.h"
+#include "ui/views/run_row.h"
 
 namespace trainwarden::hostile {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "faults.h"
 #include "look.h"
-#include "server/route.h"
-#include "server/router.h"
-#include "server/run_archive.h"
-#include "views/shelf.h"
+#include "ui/server/route.h"
+#include "ui/server/router.h"
+#include "ui/server/run_archive.h"
+#include "ui/views/shelf.h"
 
 namespace trainwarden::hostile {
 namespace {

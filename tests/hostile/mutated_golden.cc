@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <test_paths.h>
 
-#include "base/bytes.h"
+#include "core/base/bytes.h"
 #include "crafted_run.h"
 #include "families.h"
-#include "format/frame.h"
+#include "data/format/frame.h"
 #include "mutation.h"
 
 namespace trainwarden::hostile {

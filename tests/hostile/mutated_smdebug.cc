@@ -6,16 +6,16 @@
 #include <test_paths.h>
 
 #include "../../fuzz/sealed_frames.h"
-#include "base/bytes.h"
-#include "base/text.h"
+#include "core/base/bytes.h"
+#include "core/base/text.h"
 #include "crafted_run.h"
+#include "data/foreign/tf_record.h"
+#include "data/format/json.h"
 #include "families.h"
-#include "foreign/tf_record.h"
-#include "format/json.h"
 #include "mutation.h"
+#include "read/trial/smdebug/smdebug_testing.h"
 #include "trainwarden/transfer.h"
 #include "trainwarden/trial.h"
-#include "trial/smdebug/smdebug_testing.h"
 
 namespace trainwarden::hostile {
 namespace {

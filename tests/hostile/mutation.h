@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "format/json.h"
+#include "data/format/json.h"
 
 namespace trainwarden::hostile {
 

@@ -7,8 +7,8 @@ from tree import TreeTest
 class CheckFloorsTest(TreeTest):
     def setUp(self):
         super().setUp()
-        self.write("src/base/bytes.h", "#include <cstdint>\n")
-        self.write("src/format/frame.h", '#include "base/bytes.h"\n')
+        self.write("src/core/base/bytes.h", "#include <cstdint>\n")
+        self.write("src/data/format/frame.h", '#include "core/base/bytes.h"\n')
 
     def check(self):
         return self.run_script("check_floors.py")
@@ -21,66 +21,66 @@ class CheckFloorsTest(TreeTest):
 
     def test_a_good_tree_passes(self):
         self.write("include/trainwarden/trial.h", '#include "trainwarden/status.h"\n#include <vector>\n')
-        self.write("src/trial/x.cc", '#include <fmt/format.h>\n#include <sys/mman.h>\n#include "format/frame.h"\n')
+        self.write("src/read/trial/x.cc", '#include <fmt/format.h>\n#include <sys/mman.h>\n#include "data/format/frame.h"\n')
         code, output = self.check()
         self.assertEqual(code, 0, output)
 
     def test_an_empty_tree_is_not_a_pass(self):
-        for path in ("src/base/bytes.h", "src/format/frame.h"):
+        for path in ("src/core/base/bytes.h", "src/data/format/frame.h"):
             (self.root / path).unlink()
         code, output = self.check()
         self.assertEqual(code, 1, output)
 
     def test_a_floor_may_not_include_upwards(self):
-        self.assert_refused("src/base/log.cc", '#include "format/frame.h"\n',
-                            'src/base/log.cc:1: "format/frame.h" is of floor format')
+        self.assert_refused("src/core/base/log.cc", '#include "data/format/frame.h"\n',
+                            'src/core/base/log.cc:1: "data/format/frame.h" is of floor format')
 
     def test_a_floor_may_not_include_its_neighbour(self):
-        self.write("src/capture/ring.h")
-        self.assert_refused("src/trial/x.cc", '\n#include "capture/ring.h"\n', "src/trial/x.cc:2:")
+        self.write("src/hook/capture/ring.h")
+        self.assert_refused("src/read/trial/x.cc", '\n#include "hook/capture/ring.h"\n', "src/read/trial/x.cc:2:")
 
     def test_public_headers_have_floors_too(self):
-        self.assert_refused("src/store/x.cc", '#include "trainwarden/hook.h"\n', "is of floor capture")
+        self.assert_refused("src/store/journal/x.cc", '#include "trainwarden/hook.h"\n', "is of floor capture")
 
     def test_actions_may_see_verdicts_but_not_trials(self):
-        self.write("src/actions/stop.cc", '#include "trainwarden/rule.h"\n')
+        self.write("src/react/actions/stop.cc", '#include "trainwarden/rule.h"\n')
         self.assertEqual(self.check()[0], 0)
-        self.assert_refused("src/actions/stop.cc", '#include "trainwarden/trial.h"\n', "is of floor trial")
+        self.assert_refused("src/react/actions/stop.cc", '#include "trainwarden/trial.h"\n', "is of floor trial")
 
     def test_public_headers_reach_the_standard_library_only(self):
         for header in ("nlohmann/json.hpp", "torch/torch.h", "fmt/format.h", "curl/curl.h"):
             self.assert_refused("include/trainwarden/hook.h", f"#include <{header}>\n", "hook.h:1:")
-        self.assert_refused("include/trainwarden/hook.h", '#include "base/bytes.h"\n', "is internal")
+        self.assert_refused("include/trainwarden/hook.h", '#include "core/base/bytes.h"\n', "is internal")
 
     def test_no_request_reaches_rule_files(self):
-        self.write("src/rules/registry.h")
-        self.write("src/views/good.cc", '#include "rules/registry.h"\n')
+        self.write("src/judge/rules/registry.h")
+        self.write("src/ui/views/good.cc", '#include "judge/rules/registry.h"\n')
         self.assertEqual(self.check()[0], 0)
-        for line in ("  auto rule = create_rule(spec);", '#include "rules/hosting/hosted_rule.h"',
+        for line in ("  auto rule = create_rule(spec);", '#include "judge/rules/hosting/hosted_rule.h"',
                      "  parse_rule_spec(text);"):
-            self.write("src/rules/hosting/hosted_rule.h")
-            self.assert_refused("src/views/x.cc", line + "\n", "no request may reach rule files")
+            self.write("src/judge/rules/hosting/hosted_rule.h")
+            self.assert_refused("src/ui/views/x.cc", line + "\n", "no request may reach rule files")
 
     def test_rules_that_open_files_are_named(self):
-        self.write("src/rules/builtin/tensors/similar_across_runs.cc", "#include <filesystem>\n")
+        self.write("src/judge/rules/builtin/tensors/similar_across_runs.cc", "#include <filesystem>\n")
         self.assertEqual(self.check()[0], 0)
-        self.assert_refused("src/rules/builtin/tensors/x.cc", "#include <filesystem>\n", "belongs to file_rules()")
+        self.assert_refused("src/judge/rules/builtin/tensors/x.cc", "#include <filesystem>\n", "belongs to file_rules()")
 
     def test_torch_stays_in_the_adapter(self):
         self.write("adapters/libtorch/watch.cc", "#include <torch/nn/module.h>\n")
         self.assertEqual(self.check()[0], 0)
-        self.assert_refused("src/capture/x.cc", "#include <ATen/core/Tensor.h>\n", "may be included only in adapters")
+        self.assert_refused("src/hook/capture/x.cc", "#include <ATen/core/Tensor.h>\n", "may be included only in adapters")
 
     def test_adapters_see_public_headers_only(self):
-        self.assert_refused("adapters/libtorch/watch.cc", '#include "base/bytes.h"\n', "is internal")
+        self.assert_refused("adapters/libtorch/watch.cc", '#include "core/base/bytes.h"\n', "is internal")
 
     def test_a_header_that_is_lent_is_for_one_adapter(self):
-        self.write("adapters/python/core/x.cc", '#include "server/answers.h"\n')
+        self.write("adapters/python/core/x.cc", '#include "ui/server/answers.h"\n')
         self.assertEqual(self.check()[0], 0)
-        self.assert_refused("adapters/libtorch/x.cc", '#include "server/answers.h"\n', "is internal")
+        self.assert_refused("adapters/libtorch/x.cc", '#include "ui/server/answers.h"\n', "is internal")
 
     def test_the_format_has_no_files(self):
-        self.assert_refused("src/format/x.cc", "#include <fstream>\n", "is I/O")
+        self.assert_refused("src/data/format/x.cc", "#include <fstream>\n", "is I/O")
 
     def test_a_new_public_header_needs_a_floor(self):
         self.assert_refused("include/trainwarden/new.h", "", "without a floor")
@@ -89,11 +89,11 @@ class CheckFloorsTest(TreeTest):
         self.assert_refused("src/misc/x.cc", "", "not on a floor")
 
     def test_an_include_must_say_its_floor(self):
-        self.assert_refused("src/base/x.cc", '#include "bytes.h"\n', "is neither")
-        self.assert_refused("src/base/x.cc", "#include <trainwarden/status.h>\n", "with quotes")
+        self.assert_refused("src/core/base/x.cc", '#include "bytes.h"\n', "is neither")
+        self.assert_refused("src/core/base/x.cc", "#include <trainwarden/status.h>\n", "with quotes")
 
     def test_an_unknown_library_is_refused(self):
-        self.assert_refused("src/base/x.cc", "#include <zstd.h>\n", "not in LIBRARIES")
+        self.assert_refused("src/core/base/x.cc", "#include <zstd.h>\n", "not in LIBRARIES")
 
 
 if __name__ == "__main__":

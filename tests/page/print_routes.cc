@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "server/router.h"
+#include "ui/server/router.h"
 
 int main() {
   nlohmann::ordered_json routes = nlohmann::ordered_json::array();

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/test_folder.h"
-#include "storage/local_storage.h"
+#include "core/base/test_folder.h"
+#include "store/storage/local_storage.h"
 #include "trainwarden/hook.h"
 #include "trainwarden/trial.h"
 

@@ -1,5 +1,5 @@
 // RunPipeline: what becomes of the ledger, and from which one is delivered.
-#include "watch/run_pipeline.h"
+#include "react/watch/run_pipeline.h"
 
 #include <atomic>
 #include <chrono>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/test_folder.h"
+#include "core/base/test_folder.h"
 #include "trainwarden/hook.h"
 
 namespace trainwarden::watch {

@@ -1,5 +1,5 @@
 // RunWatch over runs that a hook writes: what is judged is recorded, and what is recorded is delivered.
-#include "watch/run_watch.h"
+#include "react/watch/run_watch.h"
 
 #include <atomic>
 #include <memory>
@@ -9,11 +9,11 @@
 
 #include <gtest/gtest.h>
 
-#include "base/test_folder.h"
-#include "events/ledger.h"
-#include "storage/local_storage.h"
+#include "core/base/test_folder.h"
+#include "react/events/ledger.h"
+#include "read/trial/trial_access.h"
+#include "store/storage/local_storage.h"
 #include "trainwarden/hook.h"
-#include "trial/trial_access.h"
 
 namespace trainwarden::watch {
 namespace {

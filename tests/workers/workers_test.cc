@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "store/run_folder.h"
+#include "store/journal/run_folder.h"
 #include "trainwarden/trial.h"
 
 extern char** environ;

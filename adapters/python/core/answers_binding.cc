@@ -8,7 +8,7 @@
 
 #include "errors.h"
 #include "python_trial.h"
-#include "server/answers.h"
+#include "ui/server/answers.h"
 
 namespace trainwarden::python {
 namespace {

@@ -16,8 +16,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "capture/idle_steps.h"
 #include "errors.h"
+#include "hook/capture/idle_steps.h"
 #include "memory_argument.h"
 #include "modes.h"
 #include "python_hook.h"

@@ -1,4 +1,4 @@
-"""Ids: what the API calls tensors, worked out from their names as the server does (src/views/shelf.h)."""
+"""Ids: what the API calls tensors, worked out from their names as the server does (src/ui/views/shelf.h)."""
 
 from __future__ import annotations
 

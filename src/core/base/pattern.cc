@@ -1,0 +1,125 @@
+#include "core/base/pattern.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <fmt/format.h>
+#include <pcre2.h>
+
+#include <array>
+#include <atomic>
+
+#include "core/base/log.h"
+#include "core/base/text.h"
+
+namespace trainwarden {
+namespace {
+
+// A search that goes on for longer than this many steps is pathological: names are short.
+constexpr std::uint32_t kMatchLimit = 1'000'000;
+constexpr std::uint32_t kHeapLimitKib = 16 * 1024;
+
+// Text in Unicode, as in Python's re; names that are not UTF-8 are still searched, in their valid parts.
+constexpr std::uint32_t kCompileOptions = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C;
+
+struct Free {
+  void operator()(pcre2_code* code) const { pcre2_code_free(code); }
+  void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
+  void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
+};
+
+// Working memory of a search. One for each thread; the match and its first group are all that is asked for.
+pcre2_match_data* thread_match_data() {
+  thread_local const std::unique_ptr<pcre2_match_data, Free> data(pcre2_match_data_create(2, nullptr));
+  return data.get();
+}
+
+pcre2_match_context* match_context() {
+  static pcre2_match_context* const context = [] {
+    pcre2_match_context* created = pcre2_match_context_create(nullptr);
+    if (created != nullptr) {
+      pcre2_set_match_limit(created, kMatchLimit);
+      pcre2_set_heap_limit(created, kHeapLimitKib);
+    }
+    return created;
+  }();
+  return context;
+}
+
+std::string error_message(int code) {
+  std::array<PCRE2_UCHAR, 256> text{};
+  pcre2_get_error_message(code, text.data(), text.size());
+  return reinterpret_cast<const char*>(text.data());
+}
+
+PCRE2_SPTR as_units(std::string_view text) {
+  return reinterpret_cast<PCRE2_SPTR>(text.empty() ? "" : text.data());
+}
+
+}  // namespace
+
+struct Pattern::Compiled {
+  std::unique_ptr<pcre2_code, Free> code;
+  mutable std::atomic<bool> given_up = false;  // on any text: said once
+
+  // As pcre2_match().
+  int search(std::string_view text, std::size_t from) const {
+    const auto match = [&](std::uint32_t options) {
+      return pcre2_match(code.get(), as_units(text), text.size(), from, options, thread_match_data(), match_context());
+    };
+    const int outcome = match(0);
+    return outcome == PCRE2_ERROR_JIT_STACKLIMIT ? match(PCRE2_NO_JIT) : outcome;
+  }
+};
+
+Result<Pattern> Pattern::compile(std::string_view expression) {
+  int error = 0;
+  PCRE2_SIZE offset = 0;
+  auto compiled = std::make_shared<Compiled>();
+  compiled->code.reset(
+      pcre2_compile(as_units(expression), expression.size(), kCompileOptions, &error, &offset, nullptr));
+  if (compiled->code == nullptr) {
+    return Status(Code::kInvalidArgument, fmt::format("pattern \"{}\" does not compile: {} at {}",
+                                                      printable(expression), error_message(error), offset));
+  }
+  // Only speed is lost where just-in-time compilation is not allowed.
+  pcre2_jit_compile(compiled->code.get(), PCRE2_JIT_COMPLETE);
+  return Pattern(std::string(expression), std::move(compiled));
+}
+
+bool Pattern::found_in(std::string_view text) const {
+  const int outcome = compiled_->search(text, 0);
+  if (outcome >= 0) return true;
+  if (outcome != PCRE2_ERROR_NOMATCH && !compiled_->given_up.exchange(true)) {
+    log(LogLevel::kWarning, "pattern \"{}\" was given up on a text of {} bytes and counts as not found: {}",
+        printable(expression_), text.size(), error_message(outcome));
+  }
+  return false;
+}
+
+std::optional<Pattern::Span> Pattern::find(std::string_view text, std::size_t from) const {
+  const int outcome = from > text.size() ? PCRE2_ERROR_NOMATCH : compiled_->search(text, from);
+  if (outcome < 0) return std::nullopt;
+  const PCRE2_SIZE* places = pcre2_get_ovector_pointer(thread_match_data());
+  const bool has_group = outcome != 1 && places[2] != PCRE2_UNSET;  // 1: the match alone is known
+  const Span span = has_group ? Span{places[2], places[3]} : Span{places[0], places[1]};
+  // A look-behind with \K may match before where the search began.
+  if (span.begin < from || span.end < span.begin) return std::nullopt;
+  return span;
+}
+
+Result<PatternSet> PatternSet::compile(const std::vector<std::string>& expressions) {
+  PatternSet set;
+  for (const std::string& expression : expressions) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(Pattern pattern, Pattern::compile(expression));
+    set.patterns_.push_back(std::move(pattern));
+  }
+  return set;
+}
+
+bool PatternSet::found_in(std::string_view text) const {
+  for (const Pattern& pattern : patterns_) {
+    if (pattern.found_in(text)) return true;
+  }
+  return false;
+}
+
+}  // namespace trainwarden

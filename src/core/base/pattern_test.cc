@@ -1,0 +1,116 @@
+#include "core/base/pattern.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "core/base/log.h"
+
+namespace trainwarden {
+namespace {
+
+bool found(std::string_view expression, std::string_view text) {
+  const Result<Pattern> pattern = Pattern::compile(expression);
+  EXPECT_TRUE(pattern.ok()) << pattern.status().to_string();
+  return pattern.ok() && pattern->found_in(text);
+}
+
+std::string compile_error(std::string_view expression) {
+  const Result<Pattern> pattern = Pattern::compile(expression);
+  EXPECT_EQ(pattern.status().code(), Code::kInvalidArgument);
+  return pattern.status().message();
+}
+
+TEST(Pattern, IsSearchedNotAnchored) {
+  EXPECT_TRUE(found("weight", "conv0.weight_v"));
+  EXPECT_FALSE(found("^weight", "conv0.weight"));
+  EXPECT_TRUE(found("weight$", "conv0.weight"));
+  EXPECT_TRUE(found("", "anything"));
+  EXPECT_TRUE(found("", ""));
+  EXPECT_FALSE(found("a", ""));
+}
+
+TEST(Pattern, LookAheadAndLookBehind) {
+  EXPECT_TRUE(found("^(?!gradient/).*weight", "conv0.weight"));
+  EXPECT_FALSE(found("^(?!gradient/).*weight", "gradient/conv0.weight"));
+  EXPECT_TRUE(found("(?<=gradient/)conv", "gradient/conv0.weight"));
+  EXPECT_FALSE(found("(?<!gradient/)conv", "gradient/conv0.weight"));
+  EXPECT_TRUE(found("conv(?=0)", "conv0"));
+}
+
+TEST(Pattern, ReadsUnicodeAndSurvivesBrokenText) {
+  EXPECT_TRUE(found("^é.$", "éa"));
+  EXPECT_TRUE(found("^\\w+$", "größe"));
+  EXPECT_TRUE(found("weight", "\xff\xfe.weight"));
+  EXPECT_FALSE(found("bias", "\xff\xfe.weight"));
+}
+
+TEST(Pattern, BadPatternSaysWhatAndWhere) {
+  EXPECT_EQ(compile_error("a("), "pattern \"a(\" does not compile: missing closing parenthesis at 2");
+  EXPECT_EQ(compile_error("*x"), "pattern \"*x\" does not compile: quantifier does not follow a repeatable item at 0");
+  EXPECT_NE(compile_error("[z-a]").find("range out of order"), std::string::npos);
+}
+
+TEST(Pattern, EndlessBacktrackingIsGivenUpAndLogged) {
+  std::vector<std::string> lines;
+  set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  EXPECT_FALSE(found("(x+x+)+[yz]", std::string(60, 'x')));
+  EXPECT_FALSE(found("^(?:a|aa|(?=a)a)+$", std::string(60, 'a') + "b"));
+  set_log_sink({});
+  EXPECT_EQ(lines.size(), 2u);
+  for (const std::string& line : lines) EXPECT_NE(line.find("was given up"), std::string::npos) << line;
+}
+
+TEST(Pattern, CopiesOutliveTheOriginal) {
+  Result<Pattern> original = Pattern::compile("^conv");
+  ASSERT_TRUE(original.ok());
+  const Pattern copy = *original;
+  original = Status(Code::kUnknown, "gone");
+  EXPECT_EQ(copy.expression(), "^conv");
+  EXPECT_TRUE(copy.found_in("conv0"));
+}
+
+TEST(Pattern, ManyThreadsShareOne) {
+  const Result<Pattern> pattern = Pattern::compile("^(?!gradient/).*\\.weight$");
+  ASSERT_TRUE(pattern.ok());
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 2000; ++i) {
+          wrong += pattern->found_in("conv" + std::to_string(i) + ".weight") ? 0 : 1;
+          wrong += pattern->found_in("gradient/conv0.weight") ? 1 : 0;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(PatternSet, AnyOfSeveral) {
+  const Result<PatternSet> set = PatternSet::compile({"^conv", "bias$"});
+  ASSERT_TRUE(set.ok());
+  EXPECT_TRUE(set->found_in("conv0.weight"));
+  EXPECT_TRUE(set->found_in("fc.bias"));
+  EXPECT_FALSE(set->found_in("fc.weight"));
+  EXPECT_FALSE(set->empty());
+}
+
+TEST(PatternSet, EmptyFindsNothing) {
+  const Result<PatternSet> set = PatternSet::compile({});
+  ASSERT_TRUE(set.ok());
+  EXPECT_TRUE(set->empty());
+  EXPECT_FALSE(set->found_in("x"));
+}
+
+TEST(PatternSet, OneBadPatternFailsAll) {
+  const Result<PatternSet> set = PatternSet::compile({"fine", "("});
+  EXPECT_EQ(set.status().code(), Code::kInvalidArgument);
+  EXPECT_NE(set.status().message().find("\"(\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trainwarden

@@ -1,0 +1,34 @@
+// EventPool: events of an accelerator, to be used again and again.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "data/device/accelerator.h"
+
+namespace trainwarden::device {
+
+// May be used by many threads at once.
+class EventPool {
+ public:
+  explicit EventPool(Accelerator& accelerator) : accelerator_(accelerator) {}
+
+  Result<Event> take() {
+    std::lock_guard lock(mutex_);
+    if (idle_.empty()) return accelerator_.create_event();
+    Event event = idle_.back();
+    idle_.pop_back();
+    return event;
+  }
+  void give_back(Event event) {
+    std::lock_guard lock(mutex_);
+    idle_.push_back(event);
+  }
+
+ private:
+  Accelerator& accelerator_;
+  std::mutex mutex_;
+  std::vector<Event> idle_;
+};
+
+}  // namespace trainwarden::device

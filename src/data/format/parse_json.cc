@@ -1,0 +1,67 @@
+#include "data/format/parse_json.h"
+
+#include <algorithm>
+#include <new>
+
+#include <fmt/format.h>
+
+namespace trainwarden::format {
+namespace {
+
+// What can be seen of a text without a tree.
+struct JsonOutline {
+  int depth = 0;             // of the deepest level
+  std::uint64_t values = 0;  // at most; a name in an object counts as one
+};
+
+JsonOutline outline_of(std::string_view text, const JsonLimits& limits) {
+  JsonOutline outline;
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size() && outline.depth <= limits.depth; ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == '"') in_string = true;
+    if (c == '{' || c == '[') outline.depth = std::max(outline.depth, ++depth);
+    if (c == '}' || c == ']') --depth;
+    if (c == '{' || c == '[' || c == ',' || c == ':') ++outline.values;
+  }
+  return outline;
+}
+
+template <class Tree>
+Result<Tree> parse(std::string_view text, std::string_view what, const JsonLimits& limits) {
+  try {
+    TRAINWARDEN_RETURN_IF_ERROR(check_json_limits(text, what, limits));
+    Tree tree = Tree::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+    if (tree.is_discarded()) return Status(Code::kDataLoss, fmt::format("{}: not well-formed JSON", what));
+    return tree;
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kResourceExhausted, fmt::format("{}: not enough memory to read it", what));
+  }
+}
+
+}  // namespace
+
+Status check_json_limits(std::string_view text, std::string_view what, const JsonLimits& limits) {
+  const JsonOutline outline = outline_of(text, limits);
+  if (outline.depth > limits.depth) {
+    return Status(Code::kDataLoss, fmt::format("{}: nested deeper than {} levels", what, limits.depth));
+  }
+  if (outline.values <= limits.values) return {};
+  return over_read_budget(what, fmt::format("{} JSON values", outline.values), fmt::format("{}", limits.values));
+}
+
+Result<Json> parse_json(std::string_view text, std::string_view what, const JsonLimits& limits) {
+  return parse<Json>(text, what, limits);
+}
+
+Result<OrderedJson> parse_ordered_json(std::string_view text, std::string_view what, const JsonLimits& limits) {
+  return parse<OrderedJson>(text, what, limits);
+}
+
+}  // namespace trainwarden::format

@@ -1,0 +1,42 @@
+#include "data/format/parse_json.h"
+
+#include <gtest/gtest.h>
+
+namespace trainwarden::format {
+namespace {
+
+TEST(ParseJson, ReadsAnyValue) {
+  EXPECT_EQ(parse_json(" [1, {\"a\": null}] ", "test").value_or({}), Json({1, {{"a", nullptr}}}));
+  EXPECT_EQ(parse_json("3", "test").value_or({}), 3);
+  EXPECT_EQ(parse_ordered_json("{\"b\":1,\"a\":2}", "test")->dump(), "{\"b\":1,\"a\":2}");
+}
+
+TEST(ParseJson, RefusesWhatIsNone) {
+  for (const char* text : {"", "{", "[1,]", "nul", "[] x", "\"\xFF\"", "1e999"}) {
+    EXPECT_EQ(parse_json(text, "test").status().code(), Code::kDataLoss) << text;
+  }
+}
+
+TEST(ParseJson, LooksAtTheDepthBeforeItMakesATree) {
+  const std::string deepest = std::string(32, '[') + std::string(32, ']');
+  EXPECT_TRUE(parse_json(deepest, "test").ok());
+  EXPECT_EQ(parse_json("[" + deepest + "]", "test").status().code(), Code::kDataLoss);
+  EXPECT_EQ(parse_json(std::string(16 << 20, '['), "test").status().code(), Code::kDataLoss);
+  EXPECT_TRUE(parse_json("\"" + std::string(100, '[') + "\\\"[\"", "test").ok()) << "in a string";
+  EXPECT_TRUE(parse_json(deepest, "test", {.depth = 32}).ok());
+  EXPECT_FALSE(parse_json(deepest, "test", {.depth = 31}).ok());
+}
+
+TEST(ParseJson, CountsTheValuesBeforeItMakesATree) {
+  EXPECT_TRUE(parse_json("[1,2,3]", "test", {.values = 3}).ok());
+  const Status refused = parse_json("[1,2,3]", "test", {.values = 2}).status();
+  EXPECT_EQ(refused.code(), Code::kResourceExhausted);
+  EXPECT_NE(refused.message().find("TRAINWARDEN_READ_BUDGET"), std::string::npos) << refused.message();
+  EXPECT_FALSE(parse_json("{\"a\":1,\"b\":2}", "test", {.values = 3}).ok());
+  std::string many = "[";
+  for (int i = 0; i < 3'000'000; ++i) many += "0,";
+  EXPECT_EQ(parse_json(many + "0]", "test").status().code(), Code::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace trainwarden::format

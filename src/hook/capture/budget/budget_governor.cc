@@ -1,0 +1,256 @@
+#include "hook/capture/budget/budget_governor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace trainwarden::capture {
+namespace {
+
+constexpr FormBits kExtras = kHistogramBit | kHashBit;
+constexpr std::int64_t kMostBeforeValues = 1024;
+constexpr std::int64_t kMostFactor = 65536;
+constexpr double kSpare = 0.75;      // of the budget, to come down to
+constexpr double kOutOfLine = 2;     // times the usual
+constexpr double kProbeFactor = 10;  // times the budget
+constexpr double kMostProbeShare = 0.1;
+constexpr int kSettling = 4;     // captures, from the first one on, in which it comes down as it likes
+constexpr int kCalmSteps = 256;  // after a climb, before it comes down again
+constexpr double kSmoothing = 1.0 / 16;
+constexpr double kIdleSmoothing = 1.0 / 64;  // of all there is: nobody else pays for it
+constexpr int kRemembered = 8;               // steps that captured
+constexpr double kLeastAllowance = 0.1;      // of the budget, when what cannot be left out takes it all
+constexpr double kMostCreditSteps = 4096;    // what a cheap time may leave for a dear one
+constexpr double kMostDebtSteps = 65536;     // a process that was suspended in the hook must not wait for ever
+constexpr double kGuessedRatio = 2;          // of a level's cost to that of the next, while it is not known
+constexpr double kLossesShare = 0.5;         // of the budget, for losses and signals, where there is more to capture
+constexpr double kBoxShare = 0.25;           // the same for the black box
+constexpr int kCalmTimes = 8;                // of a rhythm, before it becomes more frequent
+constexpr int kRememberedBeside = 16;        // steps that kept something
+constexpr std::int64_t kMostSmoothings = 64;
+constexpr int kForgotten = 256;  // steps that captured, after which other levels may have other costs
+
+double smoothed(double usual, double value) {
+  return usual + (std::min(value, kOutOfLine * usual) - usual) * kSmoothing;
+}
+
+// The rungs, from the one that leaves out nothing to the last.
+std::vector<Restraint> ladder(FormBits forms) {
+  std::vector<Restraint> rungs = {Restraint()};
+  Restraint rung;
+  rung.dropped = forms & kExtras;
+  if (rung.dropped != 0) rungs.push_back(rung);
+  while (rung.interval_factor < kMostFactor) {
+    rung.interval_factor *= 2;
+    rungs.push_back(rung);
+    if (rung.interval_factor != kMostBeforeValues || (forms & kValuesBit) == 0) continue;
+    rung.dropped |= kValuesBit;
+    rungs.push_back(rung);
+  }
+  return rungs;
+}
+
+}  // namespace
+
+void BudgetGovernor::UsualCost::add(double value_ns) {
+  ++count;
+  if (count <= 2) {
+    ns = value_ns;
+  } else {
+    ns += (std::min(value_ns, kOutOfLine * ns) - ns) / std::min(count - 1, kRemembered);
+  }
+}
+
+double BudgetGovernor::Rhythm::per_step_ns(double extra_ns) const {
+  return cost.count == 0 ? 0 : (cost.ns + extra_ns) / static_cast<double>(factor);
+}
+
+// It becomes rarer at once, and more frequent only one step at a time.
+bool BudgetGovernor::Rhythm::review(double allowance_ns, double extra_ns) {
+  const std::int64_t before = factor;
+  while (factor < kMostFactor && per_step_ns(extra_ns) > allowance_ns) factor *= 2;
+  if (factor == before && factor > 1 && ++calm >= kCalmTimes && 2 * per_step_ns(extra_ns) <= kSpare * allowance_ns) {
+    factor /= 2;
+  }
+  if (factor != before) calm = 0;
+  return factor != before;
+}
+
+Restraint BudgetGovernor::restraint() const {
+  Restraint all = restraint_;
+  all.losses_factor = losses_.factor;
+  all.box_factor = box_.factor;
+  return all;
+}
+
+bool BudgetGovernor::end_step(const Step& step) {
+  if (budget_ <= 0 || budget_ >= 1) return false;
+  account(step);
+  if (step.free) {
+    balance_ns_ = 0;
+    return false;
+  }
+  const bool rhythms = review_rhythms(step.demand);
+  // When the first step began is not known: how long a step takes is seen with the second.
+  return ((step.demand.wanted || end_count_ == 2) && review(step.demand)) || rhythms;
+}
+
+void BudgetGovernor::start_anew(double budget) {
+  budget_ = budget;
+  restraint_ = Restraint();
+  losses_ = box_ = Rhythm();
+  usual_.fill(UsualCost());
+  capture_count_ = 0;
+  captures_at_level_ = 0;
+}
+
+void BudgetGovernor::account(const Step& step) {
+  const auto wall_ns = static_cast<double>(step.wall_ns);
+  const auto capture_ns = static_cast<double>(step.capture_ns);
+  const auto beside_ns = static_cast<double>(step.beside_ns);
+  const StepDemand& demand = step.demand;
+  ++end_count_;
+  learn_step_time(std::max(wall_ns - capture_ns, 1.0) / static_cast<double>(step.count), step.count);
+  const double earned_ns = end_count_ == 1 ? 0 : budget_ * wall_ns;
+  standing_ = step.standing;
+  unassigned_beside_ns_ += beside_ns - standing_ * wall_ns;
+  if (demand.wanted) {
+    balance_ns_ += earned_ns - capture_ns;
+    forgive_first(capture_ns);
+  } else {
+    balance_ns_ += std::max(earned_ns - capture_ns, kLeastAllowance * earned_ns);
+  }
+  balance_ns_ -= beside_ns;
+  learn_from_kept(step);
+  if (end_count_ == 1) return;
+  const double each_step_ns = budget_ * step_ns_;
+  balance_ns_ = std::clamp(balance_ns_, -kMostDebtSteps * each_step_ns, kMostCreditSteps * each_step_ns);
+}
+
+void BudgetGovernor::learn_from_kept(const Step& step) {
+  const StepDemand& demand = step.demand;
+  const auto capture_ns = static_cast<double>(step.capture_ns);
+  const double cost_ns = std::max(capture_ns - idle_ns_, 0.0);
+  if (demand.wanted) {
+    learn_cost(cost_ns);
+  } else if (demand.boxed && !demand.listed) {
+    box_.cost.add(cost_ns);
+  } else if (demand.losses && !demand.listed) {
+    losses_.cost.add(cost_ns);
+  } else if (!demand.listed) {
+    return learn_idle_cost(capture_ns / static_cast<double>(step.count), step.count);
+  }
+  learn_beside_cost();
+}
+
+// What the first capture cost beyond the second it cost once: it is not paid off, as that could take for ever where
+// steps are short.
+void BudgetGovernor::forgive_first(double capture_ns) {
+  if (++capture_count_ == 1) first_capture_ns_ = capture_ns;
+  if (capture_count_ == 2) balance_ns_ += std::max(first_capture_ns_ - capture_ns, 0.0);
+}
+
+void BudgetGovernor::learn_step_time(double training_ns, std::int64_t count) {
+  step_count_ += count;
+  if (end_count_ <= 2) {
+    step_ns_ = training_ns;
+    return;
+  }
+  for (std::int64_t i = 0; i < std::min(count, kMostSmoothings); ++i) step_ns_ = smoothed(step_ns_, training_ns);
+}
+
+void BudgetGovernor::learn_idle_cost(double cost_ns, std::int64_t count) {
+  const double old_share = std::pow(1 - kIdleSmoothing, static_cast<double>(count));
+  idle_ns_ += (cost_ns - idle_ns_) * (idle_known_ ? 1 - old_share : 1);
+  idle_known_ = true;
+}
+
+// It comes late and in lumps, so none of it is out of line.
+void BudgetGovernor::learn_beside_cost() {
+  beside_count_ = std::min(beside_count_ + 1, kRememberedBeside);
+  const double cost_ns = std::max(std::exchange(unassigned_beside_ns_, 0.0), 0.0);
+  beside_ns_ += (cost_ns - beside_ns_) / beside_count_;
+}
+
+void BudgetGovernor::learn_cost(double cost_ns) {
+  UsualCost& here = usual_[level_of(restraint_)];
+  here.add(cost_ns);
+  if (++captures_at_level_ < kForgotten) return;
+  captures_at_level_ = 0;
+  const UsualCost kept = here;
+  usual_.fill(UsualCost());
+  here = kept;
+}
+
+bool BudgetGovernor::review_rhythms(const StepDemand& demand) {
+  const bool losses_alone = demand.losses && !demand.boxed && !demand.wanted && !demand.listed;
+  const bool box_alone = demand.boxed && !demand.wanted && !demand.listed;
+  const double losses_share = demand.forms != 0 ? kLossesShare : 1;
+  bool changed = false;
+  if (losses_alone) changed = losses_.review(losses_share * free_ns(), beside_ns_);
+  if (box_alone) changed = box_.review(kBoxShare * free_ns(), beside_ns_) || changed;
+  return changed;
+}
+
+bool BudgetGovernor::review(const StepDemand& demand) {
+  const std::vector<Restraint> rungs = ladder(demand.forms);
+  const auto now = std::find_if(rungs.begin(), rungs.end() - 1, [&](const Restraint& rung) {
+    return rung.interval_factor >= restraint_.interval_factor && level_of(rung) >= level_of(restraint_);
+  });
+  auto next = now;
+  if (!affordable(*now, demand, 1)) {
+    next = std::find_if(now, rungs.end() - 1, [&](const Restraint& rung) { return affordable(rung, demand, 1); });
+    climbed_at_ = step_count_;
+  } else if (capture_count_ <= kSettling || step_count_ - climbed_at_ >= kCalmSteps) {
+    next = std::find_if(rungs.begin(), now, [&](const Restraint& rung) { return affordable(rung, demand, kSpare); });
+  }
+  if (*next == restraint_) return false;
+  if (level_of(*next) != level_of(restraint_)) captures_at_level_ = 0;
+  restraint_ = *next;
+  return true;
+}
+
+// Its usual cost is paid by the steps until the next time, and so is the debt that there is now.
+bool BudgetGovernor::affordable(const Restraint& restraint, const StepDemand& demand, double spare) const {
+  const double steps = static_cast<double>(restraint.interval_factor) * static_cast<double>(demand.save_interval);
+  const double usual_ns = usual_cost_ns(level_of(restraint)) + beside_ns_;
+  if (capture_count_ < 2) return usual_ns <= steps * probe_share() * step_ns_;
+  const double earned_ns = steps * allowance_ns();
+  return usual_ns <= spare * earned_ns && -balance_ns_ <= earned_ns;
+}
+
+// What may be spent to see a second time what capture costs: the first time says little.
+double BudgetGovernor::probe_share() const {
+  return std::max(budget_, std::min(kProbeFactor * budget_, kMostProbeShare));
+}
+
+// A step's share of the budget, beyond what cannot be left out.
+double BudgetGovernor::free_ns() const {
+  const double budget_ns = budget_ * step_ns_;
+  return std::max(budget_ns - idle_ns_ - standing_ * step_ns_, kLeastAllowance * budget_ns);
+}
+
+// The same for the ladder.
+double BudgetGovernor::allowance_ns() const {
+  const double others_ns = losses_.per_step_ns(beside_ns_) + box_.per_step_ns(beside_ns_);
+  return std::max(free_ns() - others_ns, kLeastAllowance * budget_ * step_ns_);
+}
+
+double BudgetGovernor::usual_cost_ns(std::size_t level) const {
+  if (usual_[level].count > 1) return usual_[level].ns;
+  for (std::size_t stricter = level + 1; stricter < kLevels; ++stricter) {
+    if (usual_[stricter].count > 0) return kGuessedRatio * usual_[stricter].ns;
+  }
+  for (std::size_t looser = level + 1; looser > 0; --looser) {
+    if (usual_[looser - 1].count > 0) return usual_[looser - 1].ns;
+  }
+  return 0;
+}
+
+std::size_t BudgetGovernor::level_of(const Restraint& restraint) {
+  if ((restraint.dropped & kValuesBit) != 0) return 2;
+  return restraint.dropped != 0 ? 1 : 0;
+}
+
+}  // namespace trainwarden::capture

@@ -1,0 +1,42 @@
+#include "hook/capture/requests/control_folder.h"
+
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "data/format/control_record.h"
+#include "data/format/request_address.h"
+
+namespace trainwarden::capture {
+namespace {
+
+constexpr std::uint64_t kMaxRequestBytes = 1 << 20;
+
+}  // namespace
+
+void ControlFolder::for_each_new(const std::function<Status(std::string_view, std::string_view)>& take) {
+  if (storage_ == nullptr) return;
+  const auto files = storage_->list(format::kControlFolder);
+  if (!files.ok()) return;  // there is no such folder until somebody asks for something
+  for (const std::string& file : *files) {
+    if (!is_request_file_(file) || seen_files_.contains(file)) continue;
+    const std::string path = fmt::format("{}/{}", format::kControlFolder, file);
+    const auto text = storage_->read(path, kMaxRequestBytes);
+    if (!text.ok() && text.status().code() == Code::kUnavailable) continue;  // asked again at the next call
+    seen_files_.insert(file);
+    const Status status = text.ok() ? take_if_ours(*text, path, take) : text.status();
+    if (!status.ok()) {
+      log(LogLevel::kWarning, "{} asks nothing of this run: {}", printable(path), printable(status.to_string()));
+    }
+  }
+}
+
+Status ControlFolder::take_if_ours(std::string_view text, std::string_view path,
+                                   const std::function<Status(std::string_view, std::string_view)>& take) const {
+  TRAINWARDEN_RETURN_IF_ERROR(format::check_address(text, run_id_));
+  return take(text, path);
+}
+
+}  // namespace trainwarden::capture

@@ -1,0 +1,166 @@
+// ReplicaDivergence: the copies of the weights that data-parallel workers hold are no longer the same.
+//
+// Source: ours, after reports of large trainings (BLOOM's layer norms were out of sync for days): workers that begin
+// with the same weights and apply the same averaged gradients hold the same bits, so one hash of each weight is enough.
+// Fires when a weight that was the same on all workers differs at two judged steps in a row. Weights that were never
+// seen to be the same may be meant to differ (shards, independent trainings): a note. Buffers, as the running
+// statistics of a batch norm, differ on purpose and are not judged.
+//
+// State: for each weight, whether it was the same once, and for how many judged steps it has differed.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "judge/rules/builtin/training/signal_reading.h"
+#include "judge/rules/builtin/training/training_rules.h"
+#include "judge/rules/builtin/training/worker_models.h"
+#include "judge/rules/needs.h"
+#include "judge/rules/parameters.h"
+#include "judge/rules/step_statistics.h"
+
+namespace trainwarden::rules {
+namespace replica_divergence_rule {
+namespace {
+
+constexpr std::int64_t kMostSteps = 1'000'000'000;
+constexpr std::int64_t kFewestTimes = 2;  // judged steps in a row that a weight must differ
+constexpr const char* kAdvice =
+    "See that every worker calls the wrapped model (not model.module), that none leaves out a step or loads other "
+    "weights, and broadcast the weights of worker 0 once: if they part again, compare the gradients after averaging.";
+
+// One weight on one worker.
+struct Copy {
+  std::string shown_worker;
+  Shape shape;
+  std::uint64_t hash = 0;
+};
+
+class ReplicaDivergence final : public Rule {
+ public:
+  explicit ReplicaDivergence(std::int64_t interval) : interval_(interval) {}
+
+  Verdict evaluate(const StepWindow& window) override {
+    const std::size_t workers = window.workers().size();
+    if (workers < 2) return Verdict::not_applicable("a run of one worker has no replicas");
+    models_.take(window);
+    if (models_.differ()) return Verdict::not_applicable("the workers have different models");
+    std::map<std::string, std::vector<Copy>> weights;
+    const JudgingGaps gaps = read_copies(window, weights);
+    std::size_t judged = 0;
+    std::vector<std::string> diverged;
+    std::vector<std::string> never_same;
+    for (const auto& [name, copies] : weights) {
+      if (copies.size() != workers || !have_one_shape(copies)) continue;
+      ++judged;
+      State& state = states_[name];
+      if (is_same(copies)) {
+        state = {.was_same = true, .differing = 0};
+      } else if (++state.differing >= kFewestTimes) {
+        (state.was_same ? diverged : never_same).push_back(name);
+      }
+    }
+    if (judged == 0) return nothing_to_judge(gaps, "hash of a weight that all workers have in one shape", window);
+    if (!diverged.empty()) return verdict(diverged, judged, weights, true, window);
+    if (!never_same.empty()) return verdict(never_same, judged, weights, false, window);
+    return Verdict::ok();
+  }
+
+  std::vector<Collection> needs() const override {
+    return {need_hash("weights", interval_), need_hash("biases", interval_), need_signals()};
+  }
+
+ private:
+  struct State {
+    bool was_same = false;
+    std::int64_t differing = 0;
+  };
+
+  static JudgingGaps read_copies(const StepWindow& window, std::map<std::string, std::vector<Copy>>& weights) {
+    return visit_tensors({.collections = {"weights", "biases"}}, window, [&](const TensorSpot& spot) -> Status {
+      TRAINWARDEN_ASSIGN_OR_RETURN(const Statistics* statistics, window.statistics(spot));
+      if (!statistics->has_hash) {
+        return Status(Code::kOutOfRange, fmt::format("the hash of \"{}\" was not kept", spot.tensor));
+      }
+      TRAINWARDEN_ASSIGN_OR_RETURN(const Shape shape, window.shape(spot));
+      weights[spot.tensor].push_back({spot.shown_worker, shape, statistics->hash});
+      return {};
+    });
+  }
+
+  static bool have_one_shape(const std::vector<Copy>& copies) {
+    return std::all_of(copies.begin(), copies.end(), [&](const Copy& copy) { return copy.shape == copies[0].shape; });
+  }
+
+  static bool is_same(const std::vector<Copy>& copies) {
+    return std::all_of(copies.begin(), copies.end(), [&](const Copy& copy) { return copy.hash == copies[0].hash; });
+  }
+
+  // How many different copies there are, and on which worker the first one lies that is not what most have.
+  static std::pair<std::size_t, std::string> odd_one(const std::vector<Copy>& copies) {
+    std::map<std::uint64_t, std::size_t> counts;
+    for (const Copy& copy : copies) ++counts[copy.hash];
+    const auto usual = std::max_element(counts.begin(), counts.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto odd =
+        std::find_if(copies.begin(), copies.end(), [&](const Copy& copy) { return copy.hash != usual->first; });
+    return {counts.size(), odd->shown_worker};
+  }
+
+  Verdict verdict(const std::vector<std::string>& names, std::size_t judged,
+                  const std::map<std::string, std::vector<Copy>>& weights, bool were_same,
+                  const StepWindow& window) const {
+    std::vector<Evidence> evidence;
+    for (const std::string& name : names) {
+      const auto [copies, worker] = odd_one(weights.at(name));
+      evidence.push_back({name, worker, "different_copies", static_cast<double>(copies), 1, window.global_step()});
+      if (evidence.size() == Verdict::kMaxEvidence) break;
+    }
+    std::string message = fmt::format(
+        "{} of {} weights are not the same on all workers at {}, among them \"{}\" on {}{}.", names.size(), judged,
+        describe_step(window), names.front(), evidence.front().worker,
+        were_same ? ", which were the same before"
+                  : "; they never were when this was judged, which is right for shards and independent trainings only");
+    Verdict verdict =
+        fired(std::move(message), kAdvice, std::move(evidence), were_same ? Severity::kError : Severity::kInfo);
+    verdict.confidence = were_same ? 0.95 : 0.4;
+    return verdict;
+  }
+
+  const std::int64_t interval_;
+  WorkerModels models_;
+  std::map<std::string, State> states_;  // by weight
+};
+
+Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
+  ParameterReader read(parameters);
+  const std::int64_t interval = read.integer("interval", 1, kMostSteps);
+  TRAINWARDEN_RETURN_IF_ERROR(read.status());
+  return std::unique_ptr<Rule>(new ReplicaDivergence(interval));
+}
+
+}  // namespace
+}  // namespace replica_divergence_rule
+
+RuleKind replica_divergence() {
+  return {{.name = "ReplicaDivergence",
+           .summary = "Fires when weights that data-parallel workers had in common are no longer the same.",
+           .parameters = {{"interval", "10", "steps between two comparisons: how often the hashes are captured"}},
+           .topic = "workers",
+           .details =
+               "Compares a 64-bit hash of each weight and bias between all workers. Fires when one that was the same "
+               "on all of them differs in two comparisons in a row. Weights that were never seen to be the same are a "
+               "note: shards and independent trainings differ on purpose.\n\n"
+               "Needs the hashes of the collections weights and biases. Weights of different shapes on different "
+               "workers (shards), buffers, and workers with different models are not judged. Trainings that average "
+               "only now and then (local SGD) differ in between: mute the rule. Evidence: `different_copies` of each "
+               "weight, and a worker that has not what most have.",
+           .source = "ours, after reports of large trainings",
+           .by_default = true,
+           .in_process = false},
+          replica_divergence_rule::create};
+}
+
+}  // namespace trainwarden::rules

@@ -1,0 +1,101 @@
+#include "judge/rules/builtin/training/signal_testing.h"
+
+namespace trainwarden::rules {
+namespace {
+
+using Steps = std::vector<std::int64_t>;
+
+TestTensor weight(const std::string& name, std::vector<float> values) {
+  return summarised(name, std::move(values), {"weights"});
+}
+
+// Two workers; what the second one's weight "a" is at the steps 0, 10, 20, ..., while it is `i` on the first. "b" is
+// the same on both.
+TestRun replica_run(const std::vector<float>& second) {
+  TestRun run(2);
+  for (std::size_t i = 0; i < second.size(); ++i) {
+    for (const int worker : {0, 1}) {
+      const float a = worker == 0 ? static_cast<float>(i) : second[i];
+      run.add({.step = static_cast<std::int64_t>(10 * i),
+               .tensors = {weight("a", {a, 1}), weight("b", {2, 3})},
+               .worker = worker});
+    }
+  }
+  return run;
+}
+
+TEST(ReplicaDivergence, TheSameWeightsAreOk) {
+  EXPECT_EQ(steps_with(judge(replica_run({0, 1, 2}), "ReplicaDivergence"), Outcome::kOk), (Steps{0, 10, 20}));
+}
+
+TEST(ReplicaDivergence, FiresAtTheSecondDifference) {
+  const auto verdicts = judge(replica_run({0, 1, 2.5F, 3.5F}), "ReplicaDivergence");
+  EXPECT_EQ(steps_with(verdicts, Outcome::kOk), (Steps{0, 10, 20}));
+  EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{30}));
+  const Verdict& verdict = verdicts.at(30);
+  EXPECT_EQ(verdict.severity, Severity::kError);
+  ASSERT_EQ(verdict.evidence.size(), 1u);
+  EXPECT_EQ(verdict.evidence[0].tensor, "a");
+  EXPECT_EQ(verdict.evidence[0].value, 2);
+  EXPECT_NE(verdict.message.find("1 of 2 weights"), std::string::npos) << verdict.message;
+}
+
+TEST(ReplicaDivergence, OneBitIsEnough) {
+  EXPECT_EQ(steps_with(judge(replica_run({0, 1, 2.0000002F, 3.0000002F, 4}), "ReplicaDivergence"), Outcome::kFired),
+            (Steps{30}));
+}
+
+TEST(ReplicaDivergence, AWeightThatComesBackIsFine) {
+  EXPECT_TRUE(steps_with(judge(replica_run({0, 9, 2, 9, 4, 9}), "ReplicaDivergence"), Outcome::kFired).empty());
+}
+
+TEST(ReplicaDivergence, WhatNeverWasTheSameIsANote) {
+  const auto verdicts = judge(replica_run({9, 9, 9}), "ReplicaDivergence");
+  EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{10, 20}));
+  EXPECT_EQ(verdicts.at(10).severity, Severity::kInfo);
+}
+
+TEST(ReplicaDivergence, TheOddOneOfThree) {
+  TestRun run(3);
+  for (const std::int64_t step : {0, 10, 20}) {
+    for (const int worker : {0, 1, 2}) {
+      const float value = step > 0 && worker == 1 ? 5 : 1;
+      run.add({.step = step, .tensors = {weight("a", {value})}, .worker = worker});
+    }
+  }
+  EXPECT_EQ(judge(run, "ReplicaDivergence").at(20).evidence.at(0).worker, "rank-00001");
+}
+
+TEST(ReplicaDivergence, NotApplicable) {
+  TestRun single;
+  single.add({.step = 0, .tensors = {weight("a", {1})}});
+  EXPECT_EQ(judge(single, "ReplicaDivergence").at(0).outcome, Outcome::kNotApplicable);
+  TestRun shards(2);
+  shards.add({.step = 0, .tensors = {weight("a", {1})}, .worker = 0});
+  shards.add({.step = 0, .tensors = {weight("a", {1, 2})}, .worker = 1});
+  EXPECT_EQ(judge(shards, "ReplicaDivergence").at(0).outcome, Outcome::kNotApplicable);
+  TestRun no_hash(2);
+  for (const int worker : {0, 1})
+    no_hash.add({.step = 0, .tensors = {reduced("a", {1}, {"weights"})}, .worker = worker});
+  EXPECT_EQ(judge(no_hash, "ReplicaDivergence").at(0).outcome, Outcome::kNotApplicable);
+  TestRun one_has_it(2);
+  one_has_it.add({.step = 0, .tensors = {weight("a", {1})}, .worker = 0});
+  one_has_it.add({.step = 0, .worker = 1});
+  EXPECT_EQ(judge(one_has_it, "ReplicaDivergence").at(0).outcome, Outcome::kNotApplicable);
+}
+
+TEST(ReplicaDivergence, DifferentModelsAreNotCompared) {
+  TestRun run(2);
+  for (const std::int64_t step : {0, 10, 20}) {
+    for (const int worker : {0, 1}) {
+      const std::string model = worker == 0 ? R"({"modules": []})" : R"({"modules": [{"name": "x", "kind": "X"}]})";
+      run.add({.step = step,
+               .tensors = {weight("a", {static_cast<float>(worker)}), text_signal(signals::kModel, model)},
+               .worker = worker});
+    }
+  }
+  EXPECT_EQ(judge(run, "ReplicaDivergence").at(20).outcome, Outcome::kNotApplicable);
+}
+
+}  // namespace
+}  // namespace trainwarden::rules

@@ -1,0 +1,60 @@
+// CreateXgboostReport: the documented name, without its report so far.
+//
+// Source: SageMaker Debugger, where it writes a report at the end of an XGBoost training. It has no parameters and
+// never fires. The report comes with the adapter for XGBoost; until then the rule says that it does nothing.
+#include "judge/rules/builtin/trees/trees_rules.h"
+#include "judge/rules/needs.h"
+
+namespace trainwarden::rules {
+namespace create_xgboost_report_rule {
+namespace {
+
+constexpr std::int64_t kDocumentedInterval = 5;
+
+class CreateXgboostReport final : public Rule {
+ public:
+  Verdict evaluate(const StepWindow&) override {
+    return Verdict::not_applicable(
+        "this version writes no report of an XGBoost training yet; the run holds what was captured for it");
+  }
+
+  // What the report is made of, so that one can be made of today's runs later.
+  std::vector<Collection> needs() const override {
+    std::vector<Collection> needs = {need_values("metrics", kDocumentedInterval),
+                                     need_values("feature_importance", kDocumentedInterval),
+                                     need_values("hyperparameters"), need_values("predictions", kDocumentedInterval),
+                                     need_values("labels", kDocumentedInterval)};
+    needs[0].include = {"^[A-Za-z]+-[A-Za-z0-9]+$"};  // train-rmse
+    needs[1].include = {"^feature_importance/"};
+    needs[2].include = {"^hyperparameters/"};
+    SaveSchedule once;
+    once.end_step = 0;
+    once.save_steps = {0};
+    needs[2].save = SavePolicy::of(once);
+    return needs;
+  }
+};
+
+Result<std::unique_ptr<Rule>> create(const RuleParameters&) {
+  return std::unique_ptr<Rule>(new CreateXgboostReport());
+}
+
+constexpr const char* kDetails = R"(Does nothing yet: it answers "not applicable" at every step, and is here so that
+configurations that name it are understood. It asks for the collections that the report is made of (`metrics`,
+`feature_importance`, `predictions`, `labels` at every fifth step, `hyperparameters` at the first), so that one can
+be made of the run later.)";
+
+}  // namespace
+}  // namespace create_xgboost_report_rule
+
+RuleKind create_xgboost_report() {
+  RuleDescription description;
+  description.name = "CreateXgboostReport";
+  description.summary = "Fires never; keeps what a report of an XGBoost training is made of, but writes none yet.";
+  description.topic = "trees";
+  description.details = create_xgboost_report_rule::kDetails;
+  description.source = "SageMaker Debugger's documentation";
+  return {std::move(description), create_xgboost_report_rule::create};
+}
+
+}  // namespace trainwarden::rules

@@ -1,0 +1,98 @@
+#include "judge/rules/language/vocabulary.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainwarden::rules::language {
+namespace {
+
+constexpr std::array kReads = {
+    ReadWord{"mean", Reading::kReduction, Reduction::kMean},
+    ReadWord{"min", Reading::kReduction, Reduction::kMin},
+    ReadWord{"max", Reading::kReduction, Reduction::kMax},
+    ReadWord{"std", Reading::kReduction, Reduction::kStd},
+    ReadWord{"var", Reading::kReduction, Reduction::kVariance},
+    ReadWord{"sum", Reading::kReduction, Reduction::kSum},
+    ReadWord{"l1", Reading::kReduction, Reduction::kL1},
+    ReadWord{"l2", Reading::kReduction, Reduction::kL2},
+    ReadWord{"abs_mean", Reading::kReduction, Reduction::kMean, true},
+    ReadWord{"abs_min", Reading::kReduction, Reduction::kMin, true},
+    ReadWord{"abs_max", Reading::kReduction, Reduction::kMax, true},
+    ReadWord{"abs_std", Reading::kReduction, Reduction::kStd, true},
+    ReadWord{"abs_var", Reading::kReduction, Reduction::kVariance, true},
+    ReadWord{"nan_count", Reading::kNanCount},
+    ReadWord{"inf_count", Reading::kInfCount},
+    ReadWord{"zero_count", Reading::kZeroCount},
+    ReadWord{"zero_fraction", Reading::kZeroFraction},
+    ReadWord{"size", Reading::kSize},
+    ReadWord{"value", Reading::kValue},
+};
+
+constexpr std::array kWindows = {
+    WindowWord{"median", Op::kWindowMedian},
+    WindowWord{"mean", Op::kWindowMean},
+    WindowWord{"min", Op::kWindowMin},
+    WindowWord{"max", Op::kWindowMax},
+    WindowWord{"std", Op::kWindowStd},
+    WindowWord{"sum", Op::kWindowSum},
+    WindowWord{"lag", Op::kLag},
+    WindowWord{"change", Op::kChange},
+    WindowWord{"previous", Op::kLag, Extent::kNone},
+    WindowWord{"first", Op::kFirst, Extent::kNone},
+};
+
+constexpr std::array kOver = {
+    OverWord{"max_over", Op::kMaxOver},       OverWord{"min_over", Op::kMinOver}, OverWord{"mean_over", Op::kMeanOver},
+    OverWord{"median_over", Op::kMedianOver}, OverWord{"sum_over", Op::kSumOver}, OverWord{"count", Op::kCount, true},
+    OverWord{"share", Op::kShare, true},      OverWord{"all", Op::kAll, true},    OverWord{"any", Op::kAny, true},
+};
+
+constexpr std::array kMath = {
+    MathWord{"abs", Op::kAbs},
+    MathWord{"log", Op::kLog},
+    MathWord{"sqrt", Op::kSqrt},
+    MathWord{"min", Op::kSmaller, 2},
+    MathWord{"max", Op::kLarger, 2},
+    MathWord{"is_nan", Op::kIsNan},
+    MathWord{"is_finite", Op::kIsFinite},
+};
+
+template <class Words>
+auto find(const Words& words, std::string_view name) -> std::optional<typename Words::value_type> {
+  const auto found = std::find_if(words.begin(), words.end(), [&](const auto& word) { return word.name == name; });
+  if (found == words.end()) return std::nullopt;
+  return *found;
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const auto& word : kReads) names.emplace_back(word.name);
+  for (const auto& word : kWindows) names.emplace_back(word.name);
+  for (const auto& word : kOver) names.emplace_back(word.name);
+  for (const auto& word : kMath) names.emplace_back(word.name);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+}  // namespace
+
+std::optional<ReadWord> find_read(std::string_view name) {
+  return find(kReads, name);
+}
+std::optional<WindowWord> find_window(std::string_view name) {
+  return find(kWindows, name);
+}
+std::optional<OverWord> find_over(std::string_view name) {
+  return find(kOver, name);
+}
+std::optional<MathWord> find_math(std::string_view name) {
+  return find(kMath, name);
+}
+
+const std::vector<std::string>& function_names() {
+  static const std::vector<std::string> kNames = all_names();
+  return kNames;
+}
+
+}  // namespace trainwarden::rules::language

@@ -1,0 +1,29 @@
+#include "react/delivery/notice.h"
+
+namespace trainwarden::delivery {
+
+std::string document_of(const events::Event& event, EventFormat format) {
+  return format == EventFormat::kEventBridge ? events::encode_as_eventbridge(event) : events::encode_event(event);
+}
+
+actions::Notice make_notice(const events::Event& event, EventFormat format, const std::string& run_name,
+                            const std::filesystem::path& run, int attempt) {
+  actions::Notice notice;
+  notice.key = event.key;
+  notice.event_id = event.id;
+  notice.type = event.type;
+  notice.subject = event.subject;
+  notice.unix_ns = event.unix_ns;
+  notice.run_name = run_name;
+  notice.run = run;
+  notice.headline = event.headline;
+  notice.text = event.text;
+  notice.rule = event.change.rule;
+  notice.global_step = event.global_step;
+  notice.document = document_of(event, format);
+  notice.content_type = format == EventFormat::kEventBridge ? "application/json" : "application/cloudevents+json";
+  notice.attempt = attempt;
+  return notice;
+}
+
+}  // namespace trainwarden::delivery

@@ -1,0 +1,17 @@
+// What events say to people.
+#pragma once
+
+#include <string>
+
+#include "judge/rules/verdict_record.h"
+#include "react/events/event.h"
+#include "react/events/run_view.h"
+
+namespace trainwarden::events {
+
+// Fill in `headline` and `text`; the view is as after the change.
+void tell_run_change(const RunView& view, Event& event);
+void tell_rule_change(const RunView& view, const rules::RuleStatusRecord& status, Event& event);
+void tell_alert(const RunView& view, const rules::VerdictRecord& verdict, Event& event);
+
+}  // namespace trainwarden::events

@@ -1,0 +1,120 @@
+#include "react/watch/run_watch.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/log.h"
+#include "react/watch/run_pipeline.h"
+#include "read/trial/trial_access.h"
+
+namespace trainwarden::watch {
+namespace {
+
+constexpr std::chrono::milliseconds kSettleInterval{5};
+
+}  // namespace
+
+class RunWatch::Impl {
+ public:
+  Impl(Trial& trial, RunWatchOptions options) : trial_(trial), options_(std::move(options)) {}
+
+  Status start(std::vector<rules::EngineRule> rules) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(
+        pipeline_, RunPipeline::open(trial_, options_.write_journal ? LedgerUse::kKeepOrMemory : LedgerUse::kMemory));
+    if (options_.own_program) recorder().await_program_end();
+    std::vector<delivery::Subscription> subscriptions;
+    if (options_.subscribe) {
+      TRAINWARDEN_ASSIGN_OR_RETURN(subscriptions, options_.subscribe(pipeline_->context()));
+    }
+    TRAINWARDEN_RETURN_IF_ERROR(pipeline_->deliver(std::move(subscriptions), options_.on_delivery));
+    const rules::EngineOptions options = engine_options(!rules.empty());
+    engine_ = std::make_unique<rules::Engine>(trial_, std::move(rules), options, options_.on_verdict);
+    return {};
+  }
+
+  // What was judged is recorded in the same call, so that actions follow at once.
+  Status poll(const std::stop_token& stop) {
+    const Status refreshed = engine_->poll(stop);
+    record();
+    return refreshed;
+  }
+
+  void finish() {
+    engine_->finish();
+    record();
+  }
+
+  bool settle(std::chrono::milliseconds timeout, const std::function<void()>& idle, const std::stop_token& stop) {
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    while (true) {
+      if (idle) idle();
+      if (trial_.refresh().ok()) record();  // what fails is tried again, until the time is up
+      if (pipeline_->settle(kSettleInterval, stop)) return true;
+      if (stop.stop_requested() || std::chrono::steady_clock::now() > deadline) return false;
+    }
+  }
+
+  rules::Engine& engine() { return *engine_; }
+  events::Recorder& recorder() { return pipeline_->recorder(); }
+  delivery::Backlog backlog() const { return pipeline_->backlog(); }
+  const std::string& note() const { return pipeline_->note(); }
+
+ private:
+  // Told once: a journal that cannot be read now may be readable at the next look.
+  void record() {
+    const Status recorded = pipeline_->record();
+    if (recorded.ok() || std::exchange(record_failed_, true)) return;
+    log(LogLevel::kWarning, "events may come late: {}", recorded.to_string());
+  }
+
+  rules::EngineOptions engine_options(bool judges) {
+    rules::EngineOptions options;
+    options.keep_going = options_.keep_going;
+    options.journal_storage = judges && options_.write_journal ? &TrialAccess::location(trial_).storage() : nullptr;
+    options.mute = options_.mute;
+    options.on_unwritten = [this](const std::string& json) { recorder().take_unwritten(json); };
+    return options;
+  }
+
+  Trial& trial_;
+  const RunWatchOptions options_;
+  std::unique_ptr<RunPipeline> pipeline_;
+  std::unique_ptr<rules::Engine> engine_;  // last: its end tells the recorder
+  bool record_failed_ = false;
+};
+
+Result<std::unique_ptr<RunWatch>> RunWatch::start(Trial& trial, std::vector<rules::EngineRule> rules,
+                                                  RunWatchOptions options) {
+  auto impl = std::make_unique<Impl>(trial, std::move(options));
+  TRAINWARDEN_RETURN_IF_ERROR(impl->start(std::move(rules)));
+  return std::unique_ptr<RunWatch>(new RunWatch(std::move(impl)));
+}
+
+RunWatch::RunWatch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RunWatch::~RunWatch() = default;
+
+Status RunWatch::poll(std::stop_token stop) {
+  return impl_->poll(stop);
+}
+void RunWatch::program_ended(const events::ProgramEnd& end) {
+  impl_->recorder().program_ended(end);
+}
+void RunWatch::finish() {
+  impl_->finish();
+}
+bool RunWatch::settle(std::chrono::milliseconds timeout, const std::function<void()>& idle,
+                      const std::stop_token& stop) {
+  return impl_->settle(timeout, idle, stop);
+}
+rules::Engine& RunWatch::engine() {
+  return impl_->engine();
+}
+delivery::Backlog RunWatch::backlog() const {
+  return impl_->backlog();
+}
+const std::string& RunWatch::note() const {
+  return impl_->note();
+}
+
+}  // namespace trainwarden::watch

@@ -1,0 +1,128 @@
+#include "read/trial/open_run.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace trainwarden::trial {
+namespace {
+
+struct HeldStep {
+  std::int64_t step = 0;
+  std::uint8_t forms = 0;  // as a Posting's
+};
+
+// Of one tensor, of all together when it is null.
+std::span<const Posting> postings_of(WorkerJournal& worker, const CatalogTensor* tensor) {
+  if (!worker.readable()) return {};
+  if (tensor == nullptr) return worker.tensor_index().steps();
+  const auto index = worker.tensor(*tensor);
+  return index ? worker.tensor_index().of(*index) : std::span<const Posting>();
+}
+
+constexpr bool is_bit_of(Kept kept, journal::RecordForm form) {
+  return static_cast<int>(kept) == 1 << static_cast<int>(form);
+}
+static_assert(is_bit_of(Kept::kValue, journal::RecordForm::kValue) &&
+              is_bit_of(Kept::kStatistics, journal::RecordForm::kStatistics) &&
+              is_bit_of(Kept::kScalar, journal::RecordForm::kScalar) &&
+              is_bit_of(Kept::kShape, journal::RecordForm::kShape) &&
+              is_bit_of(Kept::kReductions, journal::RecordForm::kReductions));
+
+std::uint8_t forms_of(Kept kept, std::uint8_t known_forms) {
+  constexpr auto kFull = static_cast<std::uint8_t>(Kept::kValue | Kept::kScalar);
+  if (kept != Kept::kFullest) return static_cast<std::uint8_t>(kept);
+  return (known_forms & kFull) != 0 ? kFull : static_cast<std::uint8_t>(Kept::kAny);
+}
+
+}  // namespace
+
+OpenRun::OpenRun(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget)
+    : source_(std::move(source)),
+      ledger_(source_->info().world_size, options.incomplete_step_window),
+      catalog_(std::move(budget)) {}
+
+Result<std::unique_ptr<OpenRun>> OpenRun::open(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
+                                               const TrialOptions& options) {
+  auto budget = std::make_shared<ReadBudget>();
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto source, open_run_source(std::move(storage), clock, options, budget));
+  std::unique_ptr<OpenRun> run(new OpenRun(std::move(source), options, std::move(budget)));
+  TRAINWARDEN_RETURN_IF_ERROR(run->refresh());
+  return run;
+}
+
+Status OpenRun::refresh() {
+  Status failure = refresh_source();
+  std::vector<WorkerLife> lives;
+  for (const auto& worker : workers_) {
+    Status status = worker->refresh();
+    if (!status.ok() && failure.ok()) failure = status.with_context(worker->name());
+    ledger_.set_worker_ended(worker->rank(), source_->has_ended(worker->life()));
+    lives.push_back(worker->life());
+  }
+  // What could not be read now may tell that the run goes on: no end is concluded from it.
+  if (failure.ok()) state_ = source_->state(lives);
+  ledger_.set_finished(state_ != RunState::kRunning);
+  ledger_.settle();
+  return failure;
+}
+
+Status OpenRun::refresh_source() {
+  Status status = source_->refresh(ledger_.last_complete_step());
+  ledger_.set_worker_count(source_->info().world_size);
+  for (const Collection& collection : source_->take_collections()) catalog_.add_manifest(collection);
+  for (const SourceWorker& worker : source_->workers()) add_worker(worker);
+  return status;
+}
+
+void OpenRun::add_worker(const SourceWorker& worker) {
+  const auto place = std::lower_bound(workers_.begin(), workers_.end(), worker.name,
+                                      [](const auto& known, const std::string& name) { return known->name() < name; });
+  if (place != workers_.end() && (*place)->name() == worker.name) return;
+  workers_.insert(place, std::make_unique<WorkerJournal>(*source_, worker, ledger_, catalog_));
+}
+
+WorkerJournal* OpenRun::find_worker(std::string_view name) const {
+  const auto place = std::lower_bound(workers_.begin(), workers_.end(), name,
+                                      [](const auto& worker, std::string_view text) { return worker->name() < text; });
+  return place != workers_.end() && (*place)->name() == name ? place->get() : nullptr;
+}
+
+std::vector<RunLoss> OpenRun::losses() const {
+  std::vector<RunLoss> losses;
+  for (const auto& worker : workers_) {
+    losses.insert(losses.end(), worker->losses().begin(), worker->losses().end());
+  }
+  const std::vector<RunLoss> shared = source_->losses(state_);
+  losses.insert(losses.end(), shared.begin(), shared.end());
+  const std::vector<RunLoss> left_out = catalog_.losses();
+  losses.insert(losses.end(), left_out.begin(), left_out.end());
+  return losses;
+}
+
+std::vector<std::int64_t> OpenRun::steps_of(const CatalogTensor* tensor, Kept kept, Mode mode,
+                                            bool include_incomplete) {
+  std::vector<HeldStep> held;
+  std::uint8_t known_forms = 0;  // at any step, of any mode
+  for (const auto& worker : workers_) {
+    for (const Posting& posting : postings_of(*worker, tensor)) {
+      const std::int64_t global_step = worker->reader().steps()[posting.step_index].global_step;
+      const LedgerStep* step = ledger_.find(global_step);
+      const bool replaced = worker->step_index(global_step) != posting.step_index;
+      if (step == nullptr || replaced) continue;
+      if (!include_incomplete && global_step > ledger_.last_complete_step()) continue;
+      known_forms = static_cast<std::uint8_t>(known_forms | posting.forms);
+      if (mode != Mode::kGlobal && step->mode != mode) continue;
+      held.push_back({mode == Mode::kGlobal ? global_step : step->mode_step, posting.forms});
+    }
+  }
+  const std::uint8_t wanted = forms_of(kept, known_forms);
+  std::erase_if(held, [&](const HeldStep& step) { return (step.forms & wanted) == 0; });
+  std::vector<std::int64_t> steps;
+  for (const HeldStep& step : held) steps.push_back(step.step);
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
+}  // namespace trainwarden::trial

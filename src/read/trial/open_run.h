@@ -1,0 +1,61 @@
+// OpenRun: a run's folder as a reader sees it: its workers' journals, the steps and tensors they have told of.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/read_budget.h"
+#include "read/trial/run_source.h"
+#include "read/trial/step_ledger.h"
+#include "read/trial/tensor_catalog.h"
+#include "read/trial/worker_journal.h"
+#include "store/journal/run_folder.h"
+#include "store/storage/storage.h"
+#include "trainwarden/trial.h"
+
+namespace trainwarden::trial {
+
+// One thread at a time.
+class OpenRun {
+ public:
+  // kNotFound when there is no run, kDataLoss when run.json cannot be used. `clock` must outlive the run. What is over
+  // the budget for reading a run is among the losses.
+  static Result<std::unique_ptr<OpenRun>> open(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
+                                               const TrialOptions& options);
+
+  // Takes in what has been written since. A worker whose journal cannot be read now does not keep the others from
+  // being read; the first failure is returned.
+  Status refresh();
+
+  std::string_view recorder() const { return source_->recorder(); }
+  const journal::RunInfo& info() const { return source_->info(); }
+  RunState state() const { return state_; }
+  StepLedger& ledger() { return ledger_; }
+  TensorCatalog& catalog() { return catalog_; }
+  const std::vector<std::unique_ptr<WorkerJournal>>& workers() const { return workers_; }  // by name
+  WorkerJournal* find_worker(std::string_view name) const;                                 // null when unknown
+  std::vector<RunLoss> losses() const;
+  Status check_same_run() const { return source_->check_same_run(); }
+  std::string describe() const { return source_->describe(); }
+
+  // The steps that hold the tensor, or any tensor when it is null, in one of the forms.
+  std::vector<std::int64_t> steps_of(const CatalogTensor* tensor, Kept kept, Mode mode, bool include_incomplete);
+
+ private:
+  OpenRun(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget);
+  Status refresh_source();
+  void add_worker(const SourceWorker& worker);
+
+  const std::unique_ptr<RunSource> source_;
+  StepLedger ledger_;
+  TensorCatalog catalog_;
+  std::vector<std::unique_ptr<WorkerJournal>> workers_;
+  RunState state_ = RunState::kRunning;
+};
+
+}  // namespace trainwarden::trial

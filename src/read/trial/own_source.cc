@@ -1,0 +1,92 @@
+#include "read/trial/own_source.h"
+
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace trainwarden::trial {
+namespace {
+
+class OwnSource final : public RunSource {
+ public:
+  OwnSource(std::shared_ptr<const storage::Storage> storage, const Clock& clock, bool verify_payloads,
+            std::shared_ptr<ReadBudget> budget, journal::RunInfo info)
+      : storage_(std::move(storage)),
+        clock_(clock),
+        verify_payloads_(verify_payloads),
+        budget_(std::move(budget)),
+        info_(std::move(info)) {}
+
+  std::string_view recorder() const override { return "trainwarden"; }
+  const journal::RunInfo& info() const override { return info_; }
+  Status refresh(std::int64_t last_complete_step) override;
+  std::vector<SourceWorker> workers() const override { return workers_; }
+  std::vector<Collection> take_collections() override { return {}; }
+  Result<std::unique_ptr<journal::JournalReader>> open_journal(const SourceWorker& worker) override {
+    const journal::ReaderOptions options{.live = true, .verify_payloads = verify_payloads_, .budget = budget_};
+    return journal::JournalReader::open(*storage_, info_, worker.name, options);
+  }
+  bool is_writing(const SourceWorker& worker) const override {
+    return journal::has_living_writer(*storage_, worker.name);
+  }
+  bool has_ended(const WorkerLife& worker) const override { return worker.ended(age_ns_); }
+  RunState state(std::span<const WorkerLife> workers) const override {
+    return run_state(workers, info_.world_size, age_ns_);
+  }
+  std::vector<RunLoss> losses(RunState state) const override;
+  Status check_same_run() const override { return journal::check_same_run(*storage_, info_); }
+  std::string describe() const override { return storage_->describe(""); }
+
+ private:
+  bool knows(const std::string& worker) const { return known_.contains(worker); }
+
+  const std::shared_ptr<const storage::Storage> storage_;
+  const Clock& clock_;
+  const bool verify_payloads_;
+  const std::shared_ptr<ReadBudget> budget_;
+  const journal::RunInfo info_;
+  std::int64_t age_ns_ = 0;  // as of the last refresh
+  std::vector<SourceWorker> workers_;
+  std::unordered_set<std::string> known_;  // names of workers_
+};
+
+Status OwnSource::refresh(std::int64_t /*last_complete_step*/) {
+  age_ns_ = clock_.unix_ns() - info_.created_unix_ns;
+  if (workers_.size() >= static_cast<std::size_t>(info_.world_size)) return {};
+  const auto journals = journal::list_journals(*storage_);
+  if (!journals.ok()) return journals.status().code() == Code::kNotFound ? Status() : journals.status();
+  for (const std::string& journal : *journals) {
+    const auto id = journal::writer_id_of(journal);
+    // Others are watch journals, and other runs' ranks.
+    const bool is_worker = id && *id < static_cast<std::uint32_t>(info_.world_size);
+    if (is_worker && known_.insert(journal).second) workers_.push_back({journal, static_cast<int>(*id)});
+  }
+  return {};
+}
+
+std::vector<RunLoss> OwnSource::losses(RunState state) const {
+  std::vector<RunLoss> losses;
+  if (state == RunState::kRunning) return losses;
+  for (int rank = 0; rank < info_.world_size; ++rank) {
+    const std::string worker = journal::worker_name(rank);
+    if (!knows(worker)) losses.push_back({journal::journal_folder(worker), "worker never started", 1, 0, true});
+  }
+  return losses;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RunSource>> open_own_source(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
+                                                   bool verify_payloads, std::shared_ptr<ReadBudget> budget) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(journal::RunInfo info, journal::read_run(*storage));
+  if (info.world_size > kMaxWorldSize) {
+    return Status(Code::kDataLoss, fmt::format("{} speaks of {} workers; there are at most {}, so it is damaged",
+                                               storage->describe(journal::kRunFile), info.world_size, kMaxWorldSize));
+  }
+  return std::unique_ptr<RunSource>(
+      std::make_unique<OwnSource>(std::move(storage), clock, verify_payloads, std::move(budget), std::move(info)));
+}
+
+}  // namespace trainwarden::trial

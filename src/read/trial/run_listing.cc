@@ -1,0 +1,31 @@
+#include "read/trial/run_listing.h"
+
+#include <fmt/format.h>
+
+#include "read/trial/smdebug/smdebug_source.h"
+#include "store/journal/run_folder.h"
+
+namespace trainwarden::trial {
+
+bool is_run(const storage::Location& location) {
+  const storage::Storage& storage = location.storage();
+  return storage.exists(journal::kRunFile) || holds_smdebug_run(storage);
+}
+
+Result<std::vector<std::string>> list_runs(const storage::Location& folder) {
+  const auto entries = folder.storage().entries("");
+  if (!entries.ok()) {
+    return Status(Code::kNotFound, fmt::format("no folder of runs at {} ({}); start one with `trainwarden run -- "
+                                               "PROGRAM`, or name another folder with --runs or TRAINWARDEN_RUNS",
+                                               folder.address(), entries.status().message()));
+  }
+  std::vector<std::string> names;
+  for (const storage::Entry& entry : *entries) {
+    using Kind = storage::FileInfo::Kind;
+    const bool may_be_run = entry.info.kind == Kind::kFolder || entry.info.kind == Kind::kLink;
+    if (may_be_run && is_run(folder.child(entry.name))) names.push_back(entry.name);
+  }
+  return names;
+}
+
+}  // namespace trainwarden::trial

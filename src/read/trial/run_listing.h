@@ -1,0 +1,18 @@
+// The runs that lie in a folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "store/storage/location.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::trial {
+
+// Of ours, or one that smdebug wrote.
+bool is_run(const storage::Location& location);
+
+// The names of the runs in `folder`, sorted. kNotFound when there is no such folder; the message says how to make one.
+Result<std::vector<std::string>> list_runs(const storage::Location& folder);
+
+}  // namespace trainwarden::trial

@@ -1,0 +1,87 @@
+#include "read/trial/trial_access.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/log.h"
+#include "read/trial/trial_impl.h"
+#include "store/journal/no_throw.h"
+
+namespace trainwarden {
+
+Result<std::unique_ptr<Trial>> TrialAccess::open(const storage::Location& run, const TrialOptions& options,
+                                                 const Clock& clock) {
+  return journal::no_throw([&]() -> Result<std::unique_ptr<Trial>> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto open_run, trial::OpenRun::open(run.shared_storage(), clock, options));
+    auto impl = std::make_unique<Trial::Impl>(run, std::move(open_run));
+    return std::unique_ptr<Trial>(new Trial(std::move(impl)));
+  });
+}
+
+const storage::Location& TrialAccess::location(const Trial& trial) {
+  return trial.impl_->location();
+}
+
+const journal::RunInfo& TrialAccess::run_info(const Trial& trial) {
+  return trial.impl_->run().info();
+}
+
+std::string TrialAccess::identity(const Trial& trial) {
+  return journal::run_identity(run_info(trial));
+}
+
+Status TrialAccess::check_same_run(const Trial& trial) {
+  return trial.impl_->run().check_same_run();
+}
+
+Status TrialAccess::check_writable(const Trial& trial, std::string_view wanted) {
+  if (trial.recorder() == "trainwarden") return {};
+  return Status(Code::kFailedPrecondition,
+                fmt::format("{} was recorded by {}; such folders are only read, and {} would be written into it",
+                            trial.impl_->run().describe(), trial.recorder(), wanted));
+}
+
+void TrialAccess::visit_events(const Trial& trial, const WorkerEventVisitor& visit) {
+  for (const auto& worker : trial.impl_->run().workers()) {
+    const Status status =
+        worker->visit_events(0, [&](std::size_t, const journal::EventEntry& event) { visit(worker->name(), event); });
+    if (!status.ok()) log(LogLevel::kWarning, "events of {} cannot be read: {}", worker->name(), status.to_string());
+  }
+}
+
+std::vector<std::string> TrialAccess::living_workers(const Trial& trial) {
+  std::vector<std::string> names;
+  for (const auto& worker : trial.impl_->run().workers()) {
+    if (worker->life().writing && !worker->life().run_end) names.push_back(worker->name());
+  }
+  return names;
+}
+
+bool TrialAccess::stop_accepted(const Trial& trial) {
+  bool accepted = false;
+  visit_events(trial, [&](const std::string&, const journal::EventEntry& event) {
+    accepted = accepted || (event.kind == format::FrameKind::kEvent &&
+                            format::event_type(event.json).value_or("") == "stop_accepted");
+  });
+  return accepted;
+}
+
+std::int64_t TrialAccess::step_unix_ns(const Trial& trial, std::string_view worker, std::int64_t global_step) {
+  trial::WorkerJournal* const journal = trial.impl_->run().find_worker(worker);
+  if (journal == nullptr || !journal->readable()) return 0;
+  const auto index = journal->step_index(global_step);
+  return index ? journal->reader().unix_ns(*index) : 0;
+}
+
+trial::TensorCatalog& TrialAccess::catalog(Trial& trial) {
+  return trial.impl_->run().catalog();
+}
+
+std::vector<trial::WorkerJournal*> TrialAccess::journals(Trial& trial) {
+  std::vector<trial::WorkerJournal*> journals;
+  for (const auto& worker : trial.impl_->run().workers()) journals.push_back(worker.get());
+  return journals;
+}
+
+}  // namespace trainwarden

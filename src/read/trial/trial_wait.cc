@@ -1,0 +1,74 @@
+// Trial: waiting for steps of a run that is being written.
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "read/trial/step_text.h"
+#include "read/trial/trial_impl.h"
+#include "store/journal/no_throw.h"
+
+namespace trainwarden {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kFirstPause{1};
+constexpr milliseconds kLongestPause{20};
+
+Status never_comes(const trial::OpenRun& run, std::span<const std::int64_t> known, std::int64_t step, Mode mode) {
+  const std::string what = trial::step_text(step, mode);
+  if (known.empty() || step > known.back()) {
+    return Status(Code::kOutOfRange,
+                  fmt::format("{} will never come: the run {}, and its last is {}", what,
+                              run.state() == RunState::kDied ? "died" : fmt::format("is {}", name(run.state())),
+                              known.empty() ? "none" : trial::step_text(known.back(), mode)));
+  }
+  return Status(Code::kOutOfRange,
+                fmt::format("{} was not saved and never will be: later steps are complete; the nearest: {}", what,
+                            trial::nearest_steps(known, step)));
+}
+
+Status too_late(const trial::OpenRun& run, std::span<const std::int64_t> known, std::int64_t step, Mode mode,
+                milliseconds timeout) {
+  return Status(Code::kDeadlineExceeded, fmt::format("waited {} ms for {}; the run is {}, and its newest is {}",
+                                                     timeout.count(), trial::step_text(step, mode), name(run.state()),
+                                                     known.empty() ? "none" : trial::step_text(known.back(), mode)));
+}
+
+// `deadline` none: it is too far away for the clock.
+Status wait_for_step(trial::OpenRun& run, std::int64_t step, Mode mode, milliseconds timeout,
+                     std::optional<steady_clock::time_point> deadline) {
+  milliseconds pause = kFirstPause;
+  for (;;) {
+    const StepState state = run.ledger().state(step, mode);
+    if (state == StepState::kAvailable) return {};
+    const bool late = deadline && steady_clock::now() >= *deadline;
+    if (state == StepState::kUnavailable || late) {
+      const std::vector<std::int64_t> known = run.ledger().steps(mode, true);
+      return state == StepState::kUnavailable ? never_comes(run, known, step, mode)
+                                              : too_late(run, known, step, mode, timeout);
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kLongestPause);
+    TRAINWARDEN_RETURN_IF_ERROR(run.refresh());
+  }
+}
+
+}  // namespace
+
+Status Trial::wait_for_steps(std::span<const std::int64_t> steps, Mode mode, milliseconds timeout) {
+  return journal::no_throw([&]() -> Status {
+    const auto start = steady_clock::now();
+    const bool far = timeout >= std::chrono::duration_cast<milliseconds>(steady_clock::time_point::max() - start);
+    const auto deadline = far ? std::nullopt : std::optional(start + timeout);
+    TRAINWARDEN_RETURN_IF_ERROR(impl_->run().refresh());
+    for (const std::int64_t step : steps) {
+      TRAINWARDEN_RETURN_IF_ERROR(wait_for_step(impl_->run(), step, mode, timeout, deadline));
+    }
+    return {};
+  });
+}
+
+}  // namespace trainwarden

@@ -1,0 +1,143 @@
+#include "store/journal/decoded_frames.h"
+
+#include <utility>
+
+#include "data/format/safetensors.h"
+
+namespace trainwarden::journal {
+
+using format::FrameHeader;
+using format::FrameKind;
+
+namespace {
+
+constexpr std::uint64_t kLengthFieldBytes = 8;  // of a safetensors document
+
+// Counts damage where it is found, and passes the status on. `cause` when it is not the budget.
+Status noted(JournalSegment& segment, std::uint64_t offset, std::string_view cause, std::uint64_t bytes,
+             const Status& status) {
+  if (is_damage(status)) segment.intake.add_damage(offset, cause_of(status, cause), 1, bytes);
+  return status;
+}
+
+Result<std::vector<format::BundleEntry>> read_entries(SegmentFile& file, const FrameHeader& header) {
+  const std::uint64_t payload_offset = header.file_offset + format::kFrameHeaderBytes;
+  if (header.payload_bytes < kLengthFieldBytes) return Status(Code::kDataLoss, "a bundle without a header");
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan length_field, file.read({payload_offset, kLengthFieldBytes}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t head_bytes,
+                               format::safetensors_header_bytes(length_field, header.payload_bytes));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan head, file.read({payload_offset, head_bytes}));
+  return format::decode_bundle(head, header.payload_bytes);
+}
+
+}  // namespace
+
+Result<FrameHeader> DecodedFrames::header_of(JournalSegment& segment, std::uint64_t offset, FrameKind kind) {
+  Result<FrameHeader> header = segment.file.header_at(offset, kind, segment.decoder.owner());
+  if (!header.ok()) return noted(segment, offset, kDamagedHeader, format::kFrameHeaderBytes, header.status());
+  return header;
+}
+
+Result<ByteSpan> DecodedFrames::payload_of(JournalSegment& segment, const FrameHeader& header) {
+  Result<ByteSpan> payload = segment.file.payload_of(header);
+  if (payload.ok()) return payload;
+  return noted(segment, header.file_offset, kDamagedPayload, header.frame_bytes(), payload.status());
+}
+
+Status DecodedFrames::verify(JournalSegment& segment, const FrameHeader& header) {
+  return noted(segment, header.file_offset, kDamagedPayload, header.frame_bytes(), segment.file.verify_payload(header));
+}
+
+Result<const DecodedFrames::Bundle*> DecodedFrames::bundle(JournalSegment& segment, std::uint64_t offset) {
+  if (bundle_.is(segment, offset)) return &bundle_.value;
+  bundle_.segment = nullptr;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, header_of(segment, offset, FrameKind::kBundle));
+  Result<std::vector<format::BundleEntry>> entries = read_entries(segment.file, header);
+  if (!entries.ok()) return noted(segment, offset, kUndecodable, header.frame_bytes(), entries.status());
+  bundle_ = {&segment, offset, {header, std::move(*entries)}};
+  return &bundle_.value;
+}
+
+Result<ByteSpan> DecodedFrames::entry_bytes(JournalSegment& segment, const Bundle& bundle,
+                                            const format::BundleEntry& entry) {
+  if (verify_payloads_) TRAINWARDEN_RETURN_IF_ERROR(verify(segment, bundle.header));
+  const std::uint64_t payload_offset = bundle.header.file_offset + format::kFrameHeaderBytes;
+  return segment.file.read({payload_offset + entry.begin, entry.end - entry.begin});
+}
+
+Result<SharedTensorValue> DecodedFrames::map_entry(JournalSegment& segment, const Bundle& bundle,
+                                                   const format::BundleEntry& entry) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto mapping, segment.file.map());
+  if (verify_payloads_) {
+    const FrameHeader& header = bundle.header;
+    TRAINWARDEN_RETURN_IF_ERROR(noted(segment, header.file_offset, kDamagedPayload, header.frame_bytes(),
+                                      segment.file.verify_mapped_payload(header)));
+  }
+  const std::uint64_t begin = bundle.header.file_offset + format::kFrameHeaderBytes + entry.begin;
+  const std::uint64_t bytes = entry.end - entry.begin;
+  const TensorView view = TensorView::of(mapping->bytes().data() + begin, entry.dtype, entry.shape);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(view.data) % item_bytes(entry.dtype) == 0;
+  const bool whole = bytes == view.packed_bytes() && begin + bytes <= mapping->bytes().size();
+  if (entry.dtype == DType::kString || !aligned || !whole) {
+    return Status(Code::kUnimplemented, "the tensor does not lie in the file as it would in memory; read it");
+  }
+  return SharedTensorValue{view, std::move(mapping), true};
+}
+
+Result<const format::StatisticsTable*> DecodedFrames::statistics(JournalSegment& segment, std::uint64_t offset) {
+  if (statistics_payload_.is(segment, offset)) return &*statistics_;
+  statistics_.reset();
+  statistics_payload_.segment = nullptr;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, header_of(segment, offset, FrameKind::kStatistics));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, payload_of(segment, header));
+  statistics_payload_.value.assign(payload.begin(), payload.end());
+  Result<format::StatisticsTable> table = format::StatisticsTable::open(statistics_payload_.value);
+  if (!table.ok()) return noted(segment, offset, kUndecodable, header.frame_bytes(), table.status());
+  statistics_ = std::move(*table);
+  statistics_payload_.segment = &segment;
+  statistics_payload_.offset = offset;
+  return &*statistics_;
+}
+
+Result<std::span<const format::ScalarRow>> DecodedFrames::scalars(JournalSegment& segment, std::uint64_t offset) {
+  if (!scalars_.is(segment, offset)) {
+    scalars_.segment = nullptr;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, header_of(segment, offset, FrameKind::kScalars));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, payload_of(segment, header));
+    const auto rows = scalars_decoder_.decode(payload);
+    if (!rows.ok()) return noted(segment, offset, kUndecodable, header.frame_bytes(), rows.status());
+    scalars_ = {&segment, offset, *rows};
+  }
+  return scalars_.value;
+}
+
+Result<std::span<const format::ReductionRow>> DecodedFrames::reductions(JournalSegment& segment, std::uint64_t offset) {
+  if (!reductions_.is(segment, offset)) {
+    reductions_.segment = nullptr;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, header_of(segment, offset, FrameKind::kReductions));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, payload_of(segment, header));
+    Result<std::vector<format::ReductionRow>> rows = format::decode_reductions(payload);
+    if (!rows.ok()) return noted(segment, offset, kUndecodable, header.frame_bytes(), rows.status());
+    reductions_ = {&segment, offset, std::move(*rows)};
+  }
+  return std::span<const format::ReductionRow>(reductions_.value);
+}
+
+Result<ByteSpan> DecodedFrames::event(JournalSegment& segment, std::uint64_t offset, FrameKind kind) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, header_of(segment, offset, kind));
+  return payload_of(segment, header);
+}
+
+// Frames of samples are read one after the other, each once.
+Result<const format::SampleTableReader*> DecodedFrames::samples(JournalSegment& segment, std::uint64_t offset) {
+  samples_.reset();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, header_of(segment, offset, FrameKind::kSamples));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, payload_of(segment, header));
+  samples_payload_.assign(payload.begin(), payload.end());
+  Result<format::SampleTableReader> table = format::SampleTableReader::open(samples_payload_);
+  if (!table.ok()) return noted(segment, offset, kUndecodable, header.frame_bytes(), table.status());
+  samples_ = *std::move(table);
+  return &*samples_;
+}
+
+}  // namespace trainwarden::journal

@@ -1,0 +1,119 @@
+#include "store/journal/golden_run.h"
+
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <test_paths.h>
+
+#include "data/format/run_event.h"
+
+namespace trainwarden::journal {
+namespace {
+
+constexpr std::int64_t kTickNs = 1'000'000'000;
+constexpr std::size_t kSealedSteps = 3;
+
+void write_rank(storage::Storage& storage, FakeClock& clock, Golden golden) {
+  const auto writer = open_sample_writer(storage, clock);
+  const auto steps = golden_steps(golden);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    clock.advance_ns(kTickNs);
+    if (golden == Golden::kSamples) {
+      ASSERT_TRUE(writer->append_samples(golden_samples(i)).ok());
+    }
+    ASSERT_TRUE(writer->append_step(steps[i]->batch()).ok());
+    if (i + 1 == kSealedSteps) {
+      ASSERT_TRUE(writer->append_event(format::FrameKind::kEvent, 2, R"({"type":"note","text":"half-way"})").ok());
+      ASSERT_TRUE(writer->seal().ok());
+    }
+  }
+  ASSERT_TRUE(writer->append_event(format::FrameKind::kEvent, -1, format::encode_run_end({true, "golden"})).ok());
+}
+
+void write_watch(storage::Storage& storage, FakeClock& clock) {
+  JournalOptions options = sample_journal_options();
+  options.writer = "watch-0";
+  options.writer_id = *writer_id_of(options.writer);
+  options.collections.clear();
+  const auto writer = open_sample_writer(storage, clock, options);
+  ASSERT_TRUE(writer->append_event(format::FrameKind::kVerdict, 2, R"({"rule":"VanishingGradient"})").ok());
+  clock.advance_ns(kTickNs);
+  ASSERT_TRUE(writer->append_event(format::FrameKind::kAction, -1, R"({"action":"stop"})").ok());
+}
+
+}  // namespace
+
+void write_golden_run(storage::Storage& storage, Golden golden) {
+  FakeClock clock;
+  ASSERT_TRUE(create_or_join_run(storage, sample_run_info()).ok());
+  write_rank(storage, clock, golden);
+  if (golden == Golden::kFirst) write_watch(storage, clock);
+}
+
+std::vector<std::unique_ptr<SampleStep>> golden_steps(Golden golden) {
+  std::vector<std::unique_ptr<SampleStep>> steps;
+  if (golden == Golden::kReductions) {
+    for (int step = 0; step < 5; ++step) steps.push_back(step_of_reductions(step, step == 0));
+    return steps;
+  }
+  if (golden == Golden::kSamples) {
+    for (int step = 0; step < 5; ++step) steps.push_back(small_step(step, step == 0));
+    return steps;
+  }
+  steps.push_back(step_of_everything(0, Mode::kTrain, 0, true));
+  steps.push_back(step_of_everything(1, Mode::kTrain, 1, false));
+  steps.push_back(step_of_everything(2, Mode::kEval, 0, false));
+  steps.push_back(step_of_everything(3, Mode::kTrain, 2, false));
+  steps.push_back(step_of_everything(4, Mode::kPredict, 0, false));
+  return steps;
+}
+
+// A metric of each kind and source; each encoding, and a device that is sampled at ticks of its own and misses one.
+SampleBatch golden_samples(std::size_t step) {
+  constexpr std::int64_t kTenthNs = kTickNs / 10;
+  const auto start = static_cast<std::int64_t>(step) * kTickNs;
+  const auto n = static_cast<double>(step);
+  SampleBatch batch;
+  if (step == 0) {
+    batch.new_metrics = {{0, {"memory.total", "bytes", MetricKind::kGauge, MetricSource::kHost, "node7"}},
+                         {1, {"cpu.time", "jiffies", MetricKind::kCounter, MetricSource::kProcess, "4711"}},
+                         {2, {"disk.read", "bytes", MetricKind::kCounter, MetricSource::kHost, "node7"}},
+                         {3, {"step.rate", "", MetricKind::kDelta, MetricSource::kRank, "0"}},
+                         {4, {"utilisation", "", MetricKind::kRatio, MetricSource::kDevice, "GPU-0"}},
+                         {5, {"odd\xFFname", "celsius", MetricKind::kGauge, MetricSource::kDevice, "GPU-0"}}};
+  }
+  SampleTable host{{start, start + kTenthNs, start + 2 * kTenthNs}, {}};
+  host.series = {{0, {64e9, 64e9, 64e9}},
+                 {1, {100 * n, 100 * n + 30, 100 * n + 60}},
+                 {2, {1e6 * n, 1e6 * n + 70'000, 1e6 * n + 140'001}},
+                 {3, {1.0 / 3, 2.0 / 3 + n, -0.0}}};
+  SampleTable device{{start + 1, start + 5 * kTenthNs}, {{4, {0.25, 0.75}}, {5, {61.5}, {false, true}}}};
+  batch.tables = {std::move(host), std::move(device)};
+  return batch;
+}
+
+std::vector<std::string> golden_files(Golden golden) {
+  std::vector<std::string> files = {"run.json", "journal/rank-00000/seg-00000000.tw",
+                                    "journal/rank-00000/seg-00000001.tw"};
+  if (golden == Golden::kFirst) files.emplace_back("journal/watch-0/seg-00000000.tw");
+  return files;
+}
+
+std::string golden_path(const std::string& file, Golden golden) {
+  const char* folder = golden == Golden::kFirst ? "v1" : golden == Golden::kReductions ? "v1-reductions" : "v1-samples";
+  return fmt::format(TW_SOURCE_DIR "/testdata/golden/{}/{}", folder, file);
+}
+
+std::unique_ptr<storage::MemoryStorage> load_golden_run(Golden golden) {
+  auto storage = storage::create_memory_storage();
+  for (const std::string& file : golden_files(golden)) {
+    std::ifstream stream(golden_path(file, golden), std::ios::binary);
+    EXPECT_TRUE(stream.good()) << golden_path(file, golden) << " is missing";
+    storage->set_content(file, std::string(std::istreambuf_iterator<char>(stream), {}));
+  }
+  return storage;
+}
+
+}  // namespace trainwarden::journal

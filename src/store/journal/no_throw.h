@@ -1,0 +1,23 @@
+// no_throw: the edge of this floor. Memory that runs out becomes a Status like every other failure.
+#pragma once
+
+#include <exception>
+#include <new>
+
+#include "trainwarden/status.h"
+
+namespace trainwarden::journal {
+
+// `body` returns a Status or a Result.
+template <class Body>
+auto no_throw(Body&& body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kResourceExhausted, "out of memory");
+  } catch (const std::exception& error) {
+    return Status(Code::kInternal, error.what());
+  }
+}
+
+}  // namespace trainwarden::journal

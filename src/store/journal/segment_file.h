@@ -1,0 +1,73 @@
+// SegmentFile: a segment's file, read by place and checked.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/read_budget.h"
+#include "data/format/frame.h"
+#include "store/journal/segment_decoder.h"
+#include "store/storage/storage.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::journal {
+
+// One thread at a time. The file is opened when it is needed. Small reads that lie near each other are served from one
+// larger read. What is read as a whole must stand behind what the file occupies: kResourceExhausted when it does not.
+class SegmentFile {
+ public:
+  // `storage` and `budget` must outlive it. The budget earns what the file occupies.
+  SegmentFile(const storage::Storage& storage, ReadBudget& budget, std::string path)
+      : storage_(storage), budget_(budget), path_(std::move(path)) {}
+
+  const std::string& path() const { return path_; }
+  Result<std::uint64_t> bytes();
+
+  // All bytes of the range, valid until the next call of anything here. kDataLoss when the file ends before.
+  Result<ByteSpan> read(ByteRange range);
+
+  // kDataLoss when there is no whole header of this kind at `offset`, or when it is refused.
+  Result<format::FrameHeader> header_at(std::uint64_t offset, format::FrameKind kind, const FrameOwner& owner);
+  // The payload, valid as long as read()'s. kDataLoss when it is damaged.
+  Result<ByteSpan> payload_of(const format::FrameHeader& header);
+  // Reads the payload and checks its CRC, the first time. kDataLoss when it is damaged.
+  Status verify_payload(const format::FrameHeader& header);
+
+  // The whole file in memory; for segments that are over. The errors of ReadableFile::map().
+  Result<std::shared_ptr<const storage::FileMapping>> map();
+
+  // The same on the bytes of map() as far as they are in memory.
+  Status verify_mapped_payload(const format::FrameHeader& header);
+
+  // Forgets what was read ahead: the end of a growing file may have been half of a write.
+  void forget() { buffered_bytes_ = 0; }
+  // Closes the file until it is needed again: a journal may have more segments than a process may have open files.
+  void release();
+
+ private:
+  Status ensure_open();
+  Status measure(const storage::ReadableFile& file);
+  Status check_payload(const format::FrameHeader& header) const;
+  Status fill(std::uint64_t offset, std::uint64_t bytes);
+  Result<std::uint32_t> crc_of(ByteRange range);
+  Status damaged_payload(const format::FrameHeader& header) const;
+
+  const storage::Storage& storage_;
+  ReadBudget& budget_;
+  const std::string path_;
+  std::unique_ptr<storage::ReadableFile> file_;
+  std::uint64_t stored_bytes_ = 0;  // that the file was seen to occupy
+  std::vector<std::byte> buffer_;
+  std::uint64_t buffer_offset_ = 0;
+  std::uint64_t buffered_bytes_ = 0;
+  std::uint64_t read_ahead_bytes_ = 0;
+  std::uint64_t known_bytes_ = 0;  // the file is at least that long
+  std::shared_ptr<const storage::FileMapping> mapping_;
+  std::unordered_set<std::uint64_t> verified_;  // offsets of frames whose payloads were found whole
+};
+
+}  // namespace trainwarden::journal

@@ -1,0 +1,144 @@
+#include "store/journal/segment_writer.h"
+
+#include <array>
+#include <utility>
+
+#include "core/base/crc32c.h"
+
+namespace trainwarden::journal {
+namespace {
+
+using format::FrameHeader;
+using format::FrameKind;
+using HeaderBytes = std::array<std::byte, format::kFrameHeaderBytes>;
+
+constexpr std::array<std::byte, format::kFrameAlignment> kPadding{};
+
+std::uint64_t payload_bytes_of(const FrameDraft& frame) {
+  std::uint64_t bytes = frame.head.size();
+  for (const ByteSpan part : frame.tail) bytes += part.size();
+  return bytes;
+}
+
+std::uint32_t payload_crc_of(const FrameDraft& frame) {
+  std::uint32_t crc = crc32c(as_bytes(frame.head));
+  for (const ByteSpan part : frame.tail) crc = crc32c(part, crc);
+  return crc;
+}
+
+// The frame as it lies in the file: header, payload, zeros up to the next frame.
+void append_parts(const FrameDraft& frame, const FrameHeader& header, ByteSpan header_bytes,
+                  std::vector<ByteSpan>& parts) {
+  parts.push_back(header_bytes);
+  if (!frame.head.empty()) parts.push_back(as_bytes(frame.head));
+  parts.insert(parts.end(), frame.tail.begin(), frame.tail.end());
+  const std::uint64_t padding_bytes = header.frame_bytes() - format::kFrameHeaderBytes - header.payload_bytes;
+  if (padding_bytes != 0) parts.push_back(ByteSpan(kPadding).first(padding_bytes));
+}
+
+FrameDraft draft_of(FrameKind kind, std::string payload) {
+  FrameDraft frame;
+  frame.kind = kind;
+  frame.head = std::move(payload);
+  return frame;
+}
+
+}  // namespace
+
+SegmentWriter::SegmentWriter(std::unique_ptr<storage::WritableFile> file, const Clock& clock, std::uint32_t run_salt,
+                             std::uint32_t writer_id)
+    : file_(std::move(file)),
+      clock_(clock),
+      run_salt_(run_salt),
+      writer_id_(writer_id),
+      started_steady_ns_(clock.steady_ns()) {}
+
+Result<std::unique_ptr<SegmentWriter>> SegmentWriter::start(std::unique_ptr<storage::WritableFile> file,
+                                                            const Clock& clock, std::uint32_t run_salt,
+                                                            const format::SegmentStart& start) {
+  std::unique_ptr<SegmentWriter> writer(new SegmentWriter(std::move(file), clock, run_salt, start.writer_id));
+  AppendDraft draft;
+  draft.frames.push_back(draft_of(FrameKind::kSegmentStart, format::encode_segment_start(start)));
+  TRAINWARDEN_RETURN_IF_ERROR(writer->append(draft));
+  return writer;
+}
+
+Status SegmentWriter::append(const AppendDraft& draft) {
+  const std::vector<FrameHeader> headers = place(draft);
+  TRAINWARDEN_RETURN_IF_ERROR(write(draft, headers));
+  remember(draft, headers);
+  return Status();
+}
+
+std::vector<FrameHeader> SegmentWriter::place(const AppendDraft& draft) const {
+  std::vector<FrameHeader> headers;
+  headers.reserve(draft.frames.size());
+  std::uint64_t offset = bytes_;
+  const std::int64_t now_unix_ns = clock_.unix_ns();
+  for (const FrameDraft& frame : draft.frames) {
+    FrameHeader header;
+    header.kind = frame.kind;
+    header.flags = frame.flags;
+    header.payload_crc = payload_crc_of(frame);
+    header.payload_bytes = payload_bytes_of(frame);
+    header.file_offset = offset;
+    header.sequence = index_.frames.size() + headers.size();
+    header.step = frame.step;
+    header.writer_id = writer_id_;
+    header.run_salt = run_salt_;
+    header.unix_ns = now_unix_ns;
+    offset += header.frame_bytes();
+    headers.push_back(header);
+  }
+  return headers;
+}
+
+Status SegmentWriter::write(const AppendDraft& draft, std::span<const FrameHeader> headers) {
+  std::vector<HeaderBytes> header_bytes;
+  header_bytes.reserve(headers.size());
+  std::vector<ByteSpan> parts;
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    header_bytes.push_back(format::encode_frame_header(headers[i]));
+    append_parts(draft.frames[i], headers[i], header_bytes.back(), parts);
+  }
+  return file_->append(parts);
+}
+
+void SegmentWriter::remember(const AppendDraft& draft, std::span<const FrameHeader> headers) {
+  const auto first_frame = static_cast<std::uint32_t>(index_.frames.size());
+  for (const FrameHeader& header : headers) {
+    index_.frames.push_back({header.file_offset, header.kind, header.step, header.payload_bytes, header.unix_ns});
+    bytes_ += header.frame_bytes();
+  }
+  if (draft.step) {
+    format::StepIndexRow step = *draft.step;
+    step.frame += first_frame;
+    step.unix_ns = index_.frames[step.frame].unix_ns;
+    step.first_record = static_cast<std::uint32_t>(index_.records.size());
+    index_.steps.push_back(step);
+  }
+  for (format::RecordIndexRow record : draft.records) {
+    record.frame += first_frame;
+    index_.records.push_back(record);
+  }
+  for (format::SampleIndexRow samples : draft.samples) {
+    samples.frame += first_frame;
+    index_.samples.push_back(samples);
+  }
+  told_ids_.insert(draft.told_ids.begin(), draft.told_ids.end());
+  told_metrics_.insert(draft.told_metrics.begin(), draft.told_metrics.end());
+}
+
+Status SegmentWriter::seal(bool synced) {
+  format::Trailer trailer;
+  trailer.index_offset = bytes_;
+  trailer.frames = static_cast<std::uint32_t>(index_.frames.size());
+  AppendDraft draft;
+  draft.frames.push_back(draft_of(FrameKind::kIndex, format::encode_segment_index(index_)));
+  draft.frames.push_back(draft_of(FrameKind::kTrailer, format::encode_trailer(trailer)));
+  TRAINWARDEN_RETURN_IF_ERROR(append(draft));
+  if (synced) TRAINWARDEN_RETURN_IF_ERROR(file_->sync());
+  return file_->close();
+}
+
+}  // namespace trainwarden::journal

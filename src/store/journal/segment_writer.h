@@ -1,0 +1,59 @@
+// SegmentWriter: one segment file, from its first frame to its trailer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/clock.h"
+#include "data/format/frame.h"
+#include "data/format/segment_index.h"
+#include "data/format/segment_start.h"
+#include "store/journal/append_draft.h"
+#include "store/storage/storage.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::journal {
+
+// One thread at a time. After any error the file must be left alone: destroy the writer and start another segment.
+class SegmentWriter {
+ public:
+  // Writes the frame that says whose segment this is into `file`, which is new.
+  static Result<std::unique_ptr<SegmentWriter>> start(std::unique_ptr<storage::WritableFile> file, const Clock& clock,
+                                                      std::uint32_t run_salt, const format::SegmentStart& start);
+
+  // All frames with one write.
+  Status append(const AppendDraft& draft);
+  Status sync() { return file_->sync(); }
+  // Writes the index of all frames and the trailer, brings the file to the medium when `synced`, and closes it.
+  Status seal(bool synced);
+
+  const std::unordered_set<std::uint32_t>& told_ids() const { return told_ids_; }  // of tensors
+  const std::unordered_set<std::uint32_t>& told_metrics() const { return told_metrics_; }
+  std::uint64_t bytes() const { return bytes_; }
+  std::int64_t age_ns() const { return clock_.steady_ns() - started_steady_ns_; }
+
+ private:
+  SegmentWriter(std::unique_ptr<storage::WritableFile> file, const Clock& clock, std::uint32_t run_salt,
+                std::uint32_t writer_id);
+
+  std::vector<format::FrameHeader> place(const AppendDraft& draft) const;
+  Status write(const AppendDraft& draft, std::span<const format::FrameHeader> headers);
+  void remember(const AppendDraft& draft, std::span<const format::FrameHeader> headers);
+
+  std::unique_ptr<storage::WritableFile> file_;
+  const Clock& clock_;
+  const std::uint32_t run_salt_;
+  const std::uint32_t writer_id_;
+  const std::int64_t started_steady_ns_;
+  std::uint64_t bytes_ = 0;  // also where the next frame starts
+  std::unordered_set<std::uint32_t> told_ids_;
+  std::unordered_set<std::uint32_t> told_metrics_;
+  format::SegmentIndex index_;  // of everything written so far
+};
+
+}  // namespace trainwarden::journal

@@ -1,0 +1,158 @@
+#include "store/journal/step_draft.h"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "data/format/records.h"
+
+namespace trainwarden::journal {
+namespace {
+
+using format::FrameKind;
+using format::RecordForm;
+
+class StepDrafter {
+ public:
+  StepDrafter(const StepBatch& batch, const NamesById& names, const std::unordered_set<std::uint32_t>& told)
+      : batch_(batch), names_(names), told_(told) {}
+
+  Result<AppendDraft> draft() && {
+    TRAINWARDEN_RETURN_IF_ERROR(add_names());
+    TRAINWARDEN_RETURN_IF_ERROR(add_bundle());
+    add_statistics();
+    add_scalars();
+    TRAINWARDEN_RETURN_IF_ERROR(add_reductions());
+    add_step_end();
+    return std::move(draft_);
+  }
+
+ private:
+  Status add_names();
+  Status add_bundle();
+  void add_statistics();
+  void add_scalars();
+  Status add_reductions();
+  void add_step_end();
+
+  Status tell(std::uint32_t id, std::vector<format::NameEntry>& entries);
+  Status tell_if_new(std::uint32_t id, std::vector<format::NameEntry>& entries);
+  FrameDraft& add_frame(FrameKind kind, std::string head);
+  void add_record(std::uint32_t id, RecordForm form, std::size_t row);
+
+  const StepBatch& batch_;
+  const NamesById& names_;
+  const std::unordered_set<std::uint32_t>& told_;
+  std::unordered_set<std::uint32_t> told_here_;
+  AppendDraft draft_;
+};
+
+FrameDraft& StepDrafter::add_frame(FrameKind kind, std::string head) {
+  FrameDraft frame;
+  frame.kind = kind;
+  frame.flags = static_cast<std::uint16_t>(batch_.mode);
+  frame.step = batch_.global_step;
+  frame.head = std::move(head);
+  draft_.frames.push_back(std::move(frame));
+  return draft_.frames.back();
+}
+
+void StepDrafter::add_record(std::uint32_t id, RecordForm form, std::size_t row) {
+  const auto frame = static_cast<std::uint32_t>(draft_.frames.size() - 1);
+  draft_.records.push_back({id, form, frame, static_cast<std::uint32_t>(row)});
+}
+
+Status StepDrafter::tell(std::uint32_t id, std::vector<format::NameEntry>& entries) {
+  if (!told_here_.insert(id).second) return Status();
+  const auto known = names_.find(id);
+  if (known == names_.end()) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("step {} uses tensor id {}, which was never given a name", batch_.global_step, id));
+  }
+  entries.push_back(known->second);
+  draft_.told_ids.push_back(id);
+  return Status();
+}
+
+Status StepDrafter::tell_if_new(std::uint32_t id, std::vector<format::NameEntry>& entries) {
+  return told_.contains(id) ? Status() : tell(id, entries);
+}
+
+Status StepDrafter::add_names() {
+  std::vector<format::NameEntry> entries;
+  // What the batch itself tells is always told: a known tensor may have joined a collection.
+  for (const NameEntry& entry : batch_.new_names) TRAINWARDEN_RETURN_IF_ERROR(tell(entry.id, entries));
+  for (const KeptTensor& tensor : batch_.tensors) TRAINWARDEN_RETURN_IF_ERROR(tell_if_new(tensor.id, entries));
+  for (const StatisticsRow& row : batch_.statistics) TRAINWARDEN_RETURN_IF_ERROR(tell_if_new(row.id, entries));
+  for (const ScalarRow& row : batch_.scalars) TRAINWARDEN_RETURN_IF_ERROR(tell_if_new(row.id, entries));
+  for (const ReductionRow& row : batch_.reductions) TRAINWARDEN_RETURN_IF_ERROR(tell_if_new(row.id, entries));
+  if (!entries.empty()) add_frame(FrameKind::kNames, format::encode_names(entries));
+  return Status();
+}
+
+Status StepDrafter::add_bundle() {
+  if (batch_.tensors.empty()) return Status();
+  std::vector<std::string_view> names;
+  names.reserve(batch_.tensors.size());
+  for (const KeptTensor& tensor : batch_.tensors) names.push_back(names_.at(tensor.id).name);
+  TRAINWARDEN_ASSIGN_OR_RETURN(format::BundleLayout layout, format::plan_bundle(batch_.tensors, names));
+  FrameDraft& frame = add_frame(FrameKind::kBundle, std::move(layout.header));
+  for (const std::size_t index : layout.order) format::append_data_parts(batch_.tensors[index], frame.tail);
+  for (std::size_t row = 0; row < layout.order.size(); ++row) {
+    add_record(batch_.tensors[layout.order[row]].id, RecordForm::kValue, row);
+  }
+  return Status();
+}
+
+void StepDrafter::add_statistics() {
+  if (batch_.statistics.empty()) return;
+  add_frame(FrameKind::kStatistics, format::encode_statistics(batch_.statistics));
+  for (std::size_t row = 0; row < batch_.statistics.size(); ++row) {
+    const StatisticsRow& entry = batch_.statistics[row];
+    add_record(entry.id, entry.shape_only ? RecordForm::kShape : RecordForm::kStatistics, row);
+  }
+}
+
+void StepDrafter::add_scalars() {
+  if (batch_.scalars.empty()) return;
+  add_frame(FrameKind::kScalars, format::encode_scalars(batch_.scalars));
+  for (std::size_t row = 0; row < batch_.scalars.size(); ++row) {
+    add_record(batch_.scalars[row].id, RecordForm::kScalar, row);
+  }
+}
+
+Status StepDrafter::add_reductions() {
+  if (batch_.reductions.empty()) return Status();
+  if (!format::lie_together(batch_.reductions)) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("step {}: the reductions of each tensor must lie together", batch_.global_step));
+  }
+  add_frame(FrameKind::kReductions, format::encode_reductions(batch_.reductions));
+  for (const std::size_t row : format::first_rows(batch_.reductions)) {
+    add_record(batch_.reductions[row].id, RecordForm::kReductions, row);
+  }
+  return Status();
+}
+
+void StepDrafter::add_step_end() {
+  add_frame(FrameKind::kStepEnd, format::encode_step_end({batch_.mode, batch_.mode_step, batch_.losses}));
+  format::StepIndexRow step;
+  step.global_step = batch_.global_step;
+  step.mode = batch_.mode;
+  step.mode_step = batch_.mode_step;
+  step.frame = static_cast<std::uint32_t>(draft_.frames.size() - 1);
+  step.loss_count = static_cast<std::uint32_t>(batch_.losses.size());
+  step.record_count = static_cast<std::uint32_t>(draft_.records.size());
+  draft_.step = step;
+}
+
+}  // namespace
+
+Result<AppendDraft> draft_step(const StepBatch& batch, const NamesById& names,
+                               const std::unordered_set<std::uint32_t>& told) {
+  return StepDrafter(batch, names, told).draft();
+}
+
+}  // namespace trainwarden::journal

@@ -1,0 +1,24 @@
+// Step draft: a step's batch as frames, in the order in which they are written.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "data/format/names_record.h"
+#include "store/journal/append_draft.h"
+#include "store/journal/journal_writer.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::journal {
+
+using NamesById = std::unordered_map<std::uint32_t, format::NameEntry>;
+
+// [names][bundle][statistics][scalars][reductions][step_end], each but the last only when there is something in it.
+// `names` knows every id of the batch, `told` the ids that the segment has been told. The draft borrows the batch's
+// tensors. kInvalidArgument when an id has no name, two tensors have the same name, data do not fit dtype and shape, or
+// the reductions of one tensor do not lie together.
+Result<AppendDraft> draft_step(const StepBatch& batch, const NamesById& names,
+                               const std::unordered_set<std::uint32_t>& told);
+
+}  // namespace trainwarden::journal

@@ -1,0 +1,136 @@
+#include "store/storage/lease.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/boot_id.h"
+#include "store/storage/naming.h"
+
+namespace trainwarden::storage {
+namespace {
+
+constexpr std::uint64_t kMaxLeaseBytes = 1024;
+
+struct Promise {
+  std::string holder;             // a random name
+  std::string boot;               // of the holder's machine (core/base/boot_id.h)
+  bool locked = false;            // it holds the lock, too
+  std::int64_t next_unix_ns = 0;  // when it is renewed at the latest; 0: never
+};
+
+std::string file_of(const std::string& path) {
+  return path + ".lease";
+}
+
+std::string encode(const Promise& promise, std::int64_t now_unix_ns) {
+  const nlohmann::ordered_json json = {{"holder", promise.holder},       {"pid", ::getpid()},
+                                       {"boot", promise.boot},           {"locked", promise.locked},
+                                       {"renewed_unix_ns", now_unix_ns}, {"next_unix_ns", promise.next_unix_ns}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+// None when there is none, or something else lies there.
+std::optional<Promise> read_promise(const Storage& storage, const std::string& path) {
+  const auto text = storage.read(file_of(path), kMaxLeaseBytes);
+  if (!text.ok()) return std::nullopt;
+  const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return std::nullopt;
+  const auto holder = json.find("holder");
+  const auto boot = json.find("boot");
+  const auto locked = json.find("locked");
+  const auto next = json.find("next_unix_ns");
+  const bool whole = holder != json.end() && holder->is_string() && boot != json.end() && boot->is_string() &&
+                     locked != json.end() && locked->is_boolean() && next != json.end() && next->is_number_integer();
+  if (!whole) return std::nullopt;
+  return Promise{holder->get<std::string>(), boot->get<std::string>(), locked->get<bool>(), next->get<std::int64_t>()};
+}
+
+// A time far in the future is no promise of anybody who keeps to the rules: it would hold for ever.
+bool still_counts(const Promise& promise, std::int64_t now_unix_ns) {
+  const std::int64_t latest = now_unix_ns + kLeasePromiseNs + kLeaseSlackNs;
+  return promise.next_unix_ns > now_unix_ns - kLeaseSlackNs && promise.next_unix_ns <= latest;
+}
+
+class HeldLease final : public Lease {
+ public:
+  HeldLease(Storage& storage, std::string path, const Clock& clock, std::unique_ptr<Lock> lock, Promise promise)
+      : storage_(storage),
+        path_(std::move(path)),
+        clock_(clock),
+        lock_(std::move(lock)),
+        promise_(std::move(promise)) {}
+
+  Status beat() override {
+    const std::int64_t now = clock_.steady_ns();
+    if (promised_ && now - renewed_ns_ < kLeaseBeatNs) return {};
+    renewed_ns_ = now;  // also when it fails: the next try is at the next beat
+    promised_ = true;
+    return write(clock_.unix_ns() + kLeasePromiseNs);
+  }
+
+  Status end() override {
+    if (!std::exchange(promised_, false)) return {};
+    return write(0);
+  }
+
+ private:
+  Status write(std::int64_t next_unix_ns) {
+    promise_.next_unix_ns = next_unix_ns;
+    const std::string text = encode(promise_, clock_.unix_ns());
+    return storage_.replace(file_of(path_), as_bytes(text));
+  }
+
+  Storage& storage_;
+  const std::string path_;
+  const Clock& clock_;
+  const std::unique_ptr<Lock> lock_;  // null where the storage has none
+  Promise promise_;
+  bool promised_ = false;
+  std::int64_t renewed_ns_ = 0;
+};
+
+Status held_by_promise(const Storage& storage, const std::string& path, const Promise& promise, std::int64_t now) {
+  const std::int64_t seconds = std::max<std::int64_t>(0, (promise.next_unix_ns - now) / 1'000'000'000);
+  return Status(Code::kAlreadyExists,
+                fmt::format("{} is held by another process, which has promised a sign of life within {} s; wait for it "
+                            "to end, or use another folder",
+                            storage.describe(path), seconds));
+}
+
+}  // namespace
+
+std::string lock_of_lease(const std::string& path) {
+  return path + ".lock";
+}
+
+Result<std::unique_ptr<Lease>> take_lease(Storage& storage, const std::string& path, const Clock& clock) {
+  auto lock = storage.lock(lock_of_lease(path));
+  const bool has_locks = lock.status().code() != Code::kUnimplemented;
+  if (has_locks) {
+    TRAINWARDEN_RETURN_IF_ERROR(lock.status());
+  } else if (const auto other = read_promise(storage, path); other && still_counts(*other, clock.unix_ns())) {
+    return held_by_promise(storage, path, *other, clock.unix_ns());
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::string holder, random_name());
+  auto lease = std::make_unique<HeldLease>(storage, path, clock, has_locks ? *std::move(lock) : nullptr,
+                                           Promise{std::move(holder), boot_id(), has_locks, 0});
+  const Status promised = lease->beat();
+  if (!promised.ok() && !has_locks) return promised;
+  return std::unique_ptr<Lease>(std::move(lease));
+}
+
+bool is_leased(const Storage& storage, const std::string& path, const Clock& clock) {
+  if (storage.locked(lock_of_lease(path))) return true;
+  const auto promise = read_promise(storage, path);
+  if (!promise || !still_counts(*promise, clock.unix_ns())) return false;
+  const bool lock_could_be_seen = promise->locked && promise->boot == boot_id();
+  return !lock_could_be_seen;
+}
+
+}  // namespace trainwarden::storage

@@ -1,0 +1,45 @@
+// Lease: the right to write something, and word that its holder lives.
+//
+// A lock tells of a process that dies at once, but only where locks work: one machine, or a file system that shares
+// them between machines. So a holder also leaves a small file that promises when it will be renewed at the latest. Who
+// sees the lock held, or a promise of a process whose lock cannot be seen from here, takes the holder for alive.
+//
+// The file is described in docs/format/run_folder.md. Clocks of machines are expected to differ by less than
+// kLeaseSlackNs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/base/clock.h"
+#include "store/storage/storage.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::storage {
+
+inline constexpr std::int64_t kLeaseBeatNs = 10'000'000'000;     // it is renewed so often
+inline constexpr std::int64_t kLeasePromiseNs = 60'000'000'000;  // and at the latest after this
+inline constexpr std::int64_t kLeaseSlackNs = 5'000'000'000;
+
+// One thread at a time.
+class Lease {
+ public:
+  virtual ~Lease() = default;  // frees the lock; the promise is left to run out
+  // Renews the promise when that is due; a comparison when it is not. Where a lock is held as well, a failure is of no
+  // consequence on this machine.
+  virtual Status beat() = 0;
+  // Takes the promise back: nothing more is to come. beat() makes a new one.
+  virtual Status end() = 0;
+};
+
+// `path` has no ending: "journal/rank-00003/writer" locks "writer.lock" and promises in "writer.lease" beside it. Its
+// folder must be there, and `storage` and `clock` must outlive the lease. kAlreadyExists when another process holds it.
+Result<std::unique_ptr<Lease>> take_lease(Storage& storage, const std::string& path, const Clock& clock);
+
+// Does anybody hold it, as far as can be seen from here?
+bool is_leased(const Storage& storage, const std::string& path, const Clock& clock = system_clock());
+
+std::string lock_of_lease(const std::string& path);  // "journal/rank-00003/writer.lock"
+
+}  // namespace trainwarden::storage

@@ -1,0 +1,36 @@
+#include "ui/cli/commands/all_commands.h"
+
+#include "ui/cli/commands/attn_command.h"
+#include "ui/cli/commands/serve_command.h"
+
+namespace trainwarden::cli {
+
+void add_all_commands(CLI::App& app, Action& action) {
+  add_demo(app, action);
+  add_run(app, action);
+  add_capture(app, action);
+  add_stop(app, action);
+  add_save(app, action);
+  add_serve(app, action);
+  add_ls(app, action);
+  add_show(app, action);
+  add_describe(app, action);
+  add_top(app, action);
+  add_plot(app, action);
+  add_tensors(app, action);
+  add_steps(app, action);
+  add_value(app, action);
+  add_attn(app, action);
+  add_rules(app, action);
+  add_check(app, action);
+  add_watch(app, action);
+  add_events(app, action);
+  add_actions(app, action);
+  add_export(app, action);
+  add_import(app, action);
+  add_doctor(app, action);
+  add_completion(app, action);
+  add_rule_host(app, action);
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,10 @@
+// The sub-commands of `trainwarden`, in the order in which --help lists them.
+#pragma once
+
+#include "ui/cli/commands/command.h"
+
+namespace trainwarden::cli {
+
+void add_all_commands(CLI::App& app, Action& action);
+
+}  // namespace trainwarden::cli

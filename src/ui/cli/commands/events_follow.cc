@@ -1,0 +1,47 @@
+#include "ui/cli/commands/events_follow.h"
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "trainwarden/trial.h"
+
+namespace trainwarden::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kEventLookInterval{100};
+
+// Nobody reads what we print any more: a pipe whose reader is gone is not told of by anything but a write, and the next
+// event may be hours away.
+bool reader_is_gone() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+}  // namespace
+
+Status follow_events(const std::filesystem::path& run, const EventFilter& filter,
+                     const std::function<void(const events::Event&, const views::EventLog&)>& on_event) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto log, views::EventLog::open(run));
+  std::size_t told = 0;
+  while (true) {
+    // Both are asked before the look, so that what came in between is seen.
+    TRAINWARDEN_RETURN_IF_ERROR(trial->refresh());
+    const bool last_look = trial->state() != RunState::kRunning && !log->kept();
+    TRAINWARDEN_RETURN_IF_ERROR(log->refresh().status());
+    const auto& events = log->contents().events;
+    for (; told < events.size(); ++told) {
+      TRAINWARDEN_ASSIGN_OR_RETURN(const bool taken, filter.takes(events[told]));
+      if (taken) on_event(events[told], *log);
+    }
+    std::fflush(stdout);
+    if (last_look || reader_is_gone()) return {};
+    std::this_thread::sleep_for(kEventLookInterval);
+  }
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,196 @@
+// `trainwarden events redrive` and `events drop`: what is to become of dead letters.
+#include <chrono>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "data/format/delivery_request.h"
+#include "react/actions/request.h"
+#include "react/delivery/dead_letters.h"
+#include "store/storage/location.h"
+#include "store/storage/naming.h"
+#include "ui/cli/commands/command.h"
+#include "ui/cli/commands/events_command.h"
+#include "ui/cli/commands/exit_code.h"
+#include "ui/cli/options/run_locator.h"
+#include "ui/cli/reports/event_view.h"
+#include "ui/cli/terminal/output.h"
+#include "ui/views/event_log.h"
+
+namespace trainwarden::cli {
+namespace {
+
+using delivery::LetterDecision;
+using Letters = std::vector<events::DeliveryRecord>;
+
+constexpr std::chrono::milliseconds kRedriveLookInterval{50};
+
+struct LetterOptions {
+  LetterDecision decision = LetterDecision::kRedrive;
+  RunChoice run;
+  delivery::LetterChoice letters;
+  double timeout_s = 10;
+  bool json = false;
+
+  bool redrive() const { return decision == LetterDecision::kRedrive; }
+  bool all() const { return letters.subscription.empty() && letters.seq == 0; }
+};
+
+// What came of it.
+struct Decided {
+  Letters letters;
+  std::string request;  // its key, when another process keeps the ledger
+};
+
+Status no_such_letter(const LetterOptions& options) {
+  const std::string of_event = options.letters.seq == 0 ? "" : fmt::format(" of event {}", options.letters.seq);
+  const std::string at = options.letters.subscription.empty()
+                             ? ""
+                             : fmt::format(" at subscription \"{}\"", printable(options.letters.subscription));
+  return Status(Code::kNotFound,
+                fmt::format("there is no dead letter{}{}; `{} events deliveries {} --dead` lists those "
+                            "that there are",
+                            of_event, at, typed_program(), printable(options.run.run)));
+}
+
+Result<std::string> ask_the_keeper(storage::Storage& storage, const journal::RunInfo& run,
+                                   const LetterOptions& options) {
+  format::DeliveryRequest request;
+  request.kind = options.redrive() ? format::DeliveryRequest::Kind::kRedrive : format::DeliveryRequest::Kind::kDrop;
+  request.subscription = options.letters.subscription;
+  request.seq = options.letters.seq;
+  request.requested_by = "user";
+  request.unix_ns = system_clock().unix_ns();
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.key, storage::random_name());
+  TRAINWARDEN_RETURN_IF_ERROR(actions::put_request(storage, journal::run_identity(run),
+                                                   {format::RequestKind::kDelivery, request.key},
+                                                   format::encode_delivery_request(request)));
+  return request.key;
+}
+
+// Until none of the letters is the one that it was.
+Status await_the_keeper(views::EventLog& log, const LetterOptions& options, const Letters& letters) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.timeout_s);
+  std::set<std::int64_t> wanted;
+  for (const events::DeliveryRecord& letter : letters) wanted.insert(letter.unix_ns);
+  while (true) {
+    TRAINWARDEN_RETURN_IF_ERROR(log.refresh().status());
+    bool left = false;
+    for (const auto& letter : delivery::dead_letters(log.contents().deliveries, options.letters)) {
+      left = left || wanted.count(letter.unix_ns) != 0;
+    }
+    if (!left) return {};
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Status(Code::kDeadlineExceeded,
+                    fmt::format("the process that keeps the ledger of this run has not answered within {:g} s; the "
+                                "request stays, and who keeps the ledger next takes it up",
+                                options.timeout_s));
+    }
+    std::this_thread::sleep_for(kRedriveLookInterval);
+  }
+}
+
+Result<Decided> decide(const storage::Location& run, const LetterOptions& options) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto log, views::EventLog::open(run));
+  Decided decided{delivery::dead_letters(log->contents().deliveries, options.letters), ""};
+  if (decided.letters.empty()) {
+    if (options.all()) return decided;
+    return no_such_letter(options);
+  }
+  storage::Storage& storage = run.storage();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const journal::RunInfo info, journal::read_run(storage));
+  const auto ledger = events::Ledger::open(storage, system_clock(), info);
+  if (ledger.ok()) {
+    delivery::decide(**ledger, decided.letters, options.decision);
+    TRAINWARDEN_RETURN_IF_ERROR((*ledger)->status());
+    return decided;
+  }
+  if (ledger.status().code() != Code::kAlreadyExists) return ledger.status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(decided.request, ask_the_keeper(storage, info, options));
+  TRAINWARDEN_RETURN_IF_ERROR(await_the_keeper(*log, options, decided.letters));
+  return decided;
+}
+
+void print_as_json(const std::filesystem::path& run, const LetterOptions& options, const Decided& decided) {
+  Json letters = Json::array();
+  for (const events::DeliveryRecord& letter : decided.letters) {
+    letters.push_back({{"subscription", letter.subscription}, {"seq", letter.seq}, {"key", letter.key}});
+  }
+  print_json({{"run", run_name(run)},
+              {"decision", options.redrive() ? "redrive" : "drop"},
+              {"request", decided.request.empty() ? Json() : Json(decided.request)},
+              {"letters", letters}});
+}
+
+void print_as_text(const LetterOptions& options, const Decided& decided) {
+  const std::size_t count = decided.letters.size();
+  if (count == 0) {
+    emit("there are no dead letters in {}\n", options.run.run);
+    return;
+  }
+  const char* noun = count == 1 ? "dead letter" : "dead letters";
+  if (!options.redrive()) {
+    emit("{} {} dropped\n", count, noun);
+  } else if (decided.request.empty()) {
+    emit("{} {} to be tried anew: `{} events deliver {}`, or the next that watches this run, delivers\n", count, noun,
+         typed_program(), options.run.run);
+  } else {
+    emit("{} {} being tried anew by the process that keeps the ledger\n", count, noun);
+  }
+}
+
+int act(const LetterOptions& options) {
+  const auto run = options.run.locate();
+  if (!run.ok()) return report_error(run.status());
+  const auto decided = decide(*run, options);
+  if (!decided.ok()) return report_error(decided.status());
+  if (options.json) {
+    print_as_json(*run, options, *decided);
+  } else {
+    print_as_text(options, *decided);
+  }
+  return kExitFine;
+}
+
+CLI::App& add_letter_command(CLI::App& events, const char* name, const char* summary, LetterDecision decision,
+                             Action& action) {
+  auto options = std::make_shared<LetterOptions>();
+  options->decision = decision;
+  LetterOptions& o = *options;
+  CLI::App& command = add_command(events, name, summary, options, action, act);
+  add_run_choice(command, o.run);
+  command.add_option("--subscription", o.letters.subscription, "Only dead letters of this subscription")
+      ->type_name("NAME");
+  command.add_option("--event", o.letters.seq, "Only the dead letter of the event with this number")
+      ->type_name("SEQ")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--timeout", o.timeout_s,
+                  "How many seconds to wait for the process that keeps the ledger, if there is one (default: 10)")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
+  add_json_flag(command, o.json);
+  return command;
+}
+
+}  // namespace
+
+void add_events_redrive(CLI::App& events, Action& action) {
+  CLI::App& command =
+      add_letter_command(events, "redrive", "Have dead letters tried anew", LetterDecision::kRedrive, action);
+  set_examples(command,
+               {"trainwarden events redrive first", "trainwarden events redrive first --subscription ops --event 12"});
+}
+
+void add_events_drop(CLI::App& events, Action& action) {
+  CLI::App& command =
+      add_letter_command(events, "drop", "Give dead letters up for good", LetterDecision::kDrop, action);
+  set_examples(command,
+               {"trainwarden events drop first --subscription ops", "trainwarden events drop first --event 12"});
+}
+
+}  // namespace trainwarden::cli

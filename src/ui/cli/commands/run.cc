@@ -1,0 +1,238 @@
+// `trainwarden run`: starts a training program under watch and hands its exit code on.
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "core/base/clock.h"
+#include "core/base/environment_names.h"
+#include "core/base/secret_mask.h"
+#include "core/base/text.h"
+#include "judge/rules/capture_needs.h"
+#include "judge/rules/rule_history.h"
+#include "ui/cli/commands/attach.h"
+#include "ui/cli/commands/command.h"
+#include "ui/cli/commands/exit_code.h"
+#include "ui/cli/options/action_choice.h"
+#include "ui/cli/options/capture_choice.h"
+#include "ui/cli/options/guard_environment.h"
+#include "ui/cli/options/known_rules.h"
+#include "ui/cli/options/label_choice.h"
+#include "ui/cli/options/rule_choice.h"
+#include "ui/cli/options/run_locator.h"
+#include "ui/cli/reports/bill_view.h"
+#include "ui/cli/reports/rule_report.h"
+#include "ui/cli/reports/run_summary.h"
+#include "ui/cli/running/follow_up.h"
+#include "ui/cli/running/watched_program.h"
+#include "ui/cli/terminal/output.h"
+#include "ui/cli/terminal/table.h"
+#include "ui/views/last_loss.h"
+
+namespace trainwarden::cli {
+namespace {
+
+// When rules judge beside the program, it is some steps further when they ask for what led to a verdict.
+constexpr const char* kBlackBoxSteps = "8";
+
+struct RunOptions {
+  std::vector<std::string> command;
+  std::string name;
+  std::string runs;
+  CaptureChoice capture;
+  LabelChoice labels;
+  std::string attach = "auto";
+  RuleChoice rules;
+  ActionChoice actions;
+  bool inside = false;
+  bool page = false;
+  std::optional<int> page_port;
+};
+
+// What the user wants, understood.
+struct Judging {
+  RulePlaces places;  // texts of --rule
+  OnFire on_fire_inside = OnFire::kReport;
+  std::vector<rules::EngineRule> beside;
+  std::vector<std::string> rule_ids;  // of all
+  watch::Subscribe subscribe;
+};
+
+// Rules whose steps are to be left out judge inside the program; with --inside all that can.
+Result<RulePlaces> choose_places(const RunOptions& options, const ActionWiring& wiring) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<std::string> specs, options.rules.specs());
+  const std::vector<std::string> skipping = wiring.skip_step_rules();
+  if (options.inside) return divide_rules(specs);
+  if (!skipping.empty()) return divide_rules(specs, skipping);
+  return RulePlaces{.inside = {}, .beside = std::move(specs)};
+}
+
+OnFire on_fire_inside(const ActionWiring& wiring) {
+  if (!wiring.skip_step_rules().empty()) return OnFire::kSkipStep;
+  return wiring.leads_to("stop") ? OnFire::kStop : OnFire::kReport;
+}
+
+Result<Judging> choose_judging(const RunOptions& options) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(ActionWiring wiring, options.actions.wiring(SkipStep::kAllowed));
+  Judging judging;
+  TRAINWARDEN_ASSIGN_OR_RETURN(judging.places, choose_places(options, wiring));
+  judging.on_fire_inside = on_fire_inside(wiring);
+  TRAINWARDEN_ASSIGN_OR_RETURN(judging.beside, create_rules(judging.places.beside));
+  judging.rule_ids = rules::rule_ids(judging.beside);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto inside, create_rules(judging.places.inside));
+  const std::vector<std::string> inside_ids = rules::rule_ids(inside);
+  judging.rule_ids.insert(judging.rule_ids.end(), inside_ids.begin(), inside_ids.end());
+  TRAINWARDEN_RETURN_IF_ERROR(check_rules_of_actions(wiring, judging.rule_ids));
+  judging.subscribe = follow_up(std::move(wiring), judging.rule_ids);
+  return judging;
+}
+
+// What the rules beside the program need to be captured, and which judge inside it.
+Result<std::map<std::string, std::string>> rule_environment(const RunOptions& options, const Judging& judging) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto environment,
+                               guard_environment(judging.places.inside, judging.on_fire_inside, options.rules.mute));
+  const auto needs = rules::union_of_needs(judging.beside);
+  if (!needs.empty()) environment[variable::kNeeds] = rules::encode_needs(needs);
+  if (!judging.rule_ids.empty() && options.capture.black_box.empty() && std::getenv(variable::kBlackBox) == nullptr) {
+    environment[variable::kBlackBox] = kBlackBoxSteps;
+    environment[variable::kBlackBoxSampled] = "1";  // what nobody has asked for costs what the budget leaves
+  }
+  return environment;
+}
+
+Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging) {
+  ProgramPlan plan;
+  plan.command = options.command;
+  plan.subscribe = judging.subscribe;
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, launch::choose_run(runs_folder(options.runs), options.name, options.command,
+                                                            system_clock().unix_ns() / kNsPerSecond));
+  plan.mute = options.rules.mute;
+  if (options.page || options.page_port) plan.page_port = options.page_port.value_or(0);
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, rule_environment(options, judging));
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, options.capture.environment(std::move(plan.environment)));
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.budget, options.capture.budget_share(plan.environment));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto labels, options.labels.variables(process_environment));
+  plan.environment.merge(std::move(labels));
+  TRAINWARDEN_RETURN_IF_ERROR(process_mask().status);  // here, before a secret is in the run
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.board, options.capture.board(plan.run));
+  AttachPlan attach = plan_attach(options.command, options.attach);
+  if (!attach.warning.empty()) emit(stderr, "trainwarden: warning: {}\n", attach.warning);
+  plan.environment.merge(std::move(attach.environment));
+  return plan;
+}
+
+void print_missing_run(const RunOptions& options, const ProgramPlan& plan) {
+  emit(stderr, "trainwarden: the program wrote no run into {}: {}\n", plan.run.string(),
+       explain_missing_run(options.command, options.attach));
+}
+
+// What happened to what TensorBoard shows, which is no affair of the program's exit code.
+void print_board(const ProgramPlan& plan, const Result<ExportReport>& board) {
+  if (board.ok()) {
+    emit(stderr, "trainwarden: for TensorBoard: tensorboard --logdir {}\n", plan.board.logdir.string());
+  } else {
+    emit(stderr, "trainwarden: warning: not shown to TensorBoard: {}\n", board.status().message());
+  }
+}
+
+// What the rules inside the program wrote into its run: all journals of verdicts but the one of the rules beside it.
+watch::RuleReport report_of_inside(const ProgramPlan& plan, const ProgramResult& result) {
+  watch::RuleReport report;
+  const auto histories = rules::read_rule_histories(plan.run);
+  if (!histories.ok()) return report;
+  for (const rules::RuleHistory& history : *histories) {
+    if (history.journal == result.judging.journal) continue;
+    report.statuses.push_back(history.status);
+    const auto fired = std::find_if(history.verdicts.begin(), history.verdicts.end(), [](const auto& verdict) {
+      return verdict.verdict.outcome == Outcome::kFired && verdict.verdict.severity != Severity::kInfo;
+    });
+    if (fired != history.verdicts.end()) report.fired.push_back(*fired);
+  }
+  return report;
+}
+
+// 3 as well when a rule inside fired and the program succeeded, or was stopped by it.
+int run_exit_code(const ProgramResult& result, const watch::RuleReport& inside) {
+  const bool stopped = result.exit.shell_code() == 0 || result.exit.shell_code() == kExitRuleFired;
+  return inside.any_fired() && stopped ? kExitRuleFired : result.combined_exit_code();
+}
+
+void print_summary(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result,
+                   const watch::RuleReport& inside) {
+  emit(stderr, "trainwarden: the program ended with code {} after {}\n", result.exit.shell_code(),
+       format_duration_ns(result.exit.wall.count()));
+  if (!result.run_appeared) return print_missing_run(options, plan);
+  if (const auto trial = Trial::open(plan.run); trial.ok()) {
+    const auto loss = views::last_loss(**trial);
+    emit(stderr, "trainwarden: run {} {}, {}{}\n", run_name(plan.run), name((*trial)->state()), progress_text(**trial),
+         loss ? fmt::format(", loss {} at step {}", format_number(loss->value), loss->step) : "");
+  }
+  if (!result.judging.status.ok()) report_error(result.judging.status);
+  if (!result.judging.report.statuses.empty()) print_report(stderr, result.judging.report);
+  print_backlog(plan.run, result.judging.backlog);
+  if (!inside.statuses.empty()) {
+    emit(stderr, "trainwarden: the rules inside the program:\n");
+    print_report(stderr, inside);
+  }
+  if (result.board) print_board(plan, *result.board);
+  if (plan.page_port) {
+    emit(stderr, "trainwarden: the page has ended with the program; again: {} serve {}\n", typed_program(),
+         typed_run(plan.run));
+  }
+  emit(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan.run));
+}
+
+int act(const RunOptions& options) {
+  auto judging = choose_judging(options);
+  if (!judging.ok()) return report_error(judging.status());
+  const auto plan = make_plan(options, *judging);
+  if (!plan.ok()) return report_error(plan.status());
+  const auto result = run_watched(*plan, std::move(judging->beside));
+  if (!result.ok()) {
+    report_error(result.status());
+    return result.status().code() == Code::kNotFound ? process::kExitNotFound : process::kExitNotExecutable;
+  }
+  watch::RuleReport inside;
+  if (!judging->places.inside.empty()) inside = report_of_inside(*plan, *result);
+  print_summary(options, *plan, *result, inside);
+  return run_exit_code(*result, inside);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  auto options = std::make_shared<RunOptions>();
+  RunOptions& o = *options;
+  CLI::App& command =
+      add_command(app, "run", "Start a training program under watch; its exit code is handed on", options, action, act);
+  command.group(kTrainGroup);
+  command.add_option("PROGRAM", o.command, "The program and its arguments, after --")->required()->type_name("");
+  command.add_option("--name", o.name, "Name of the run (default: made from the time and the program)")
+      ->type_name("NAME");
+  add_runs_option(command, o.runs);
+  add_capture_options(command, o.capture);
+  add_label_options(command, o.labels);
+  command.add_option("--attach", o.attach, "Watch a program that has no hook of its own (default: auto)")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"auto", "preload", "off"}));
+  add_rule_choice(command, o.rules);
+  add_action_choice(command, o.actions);
+  command.add_flag("--inside", o.inside,
+                   "Rules that can judge inside the program do, before the optimizer steps; skip-step implies it");
+  command.add_flag("--page", o.page, "Show the run on a page of the browser until the program ends; prints its link");
+  command.add_option("--page-port", o.page_port, "The same, on this port")->type_name("N")->check(CLI::Range(0, 65535));
+  set_examples(command, {"trainwarden run -- python train.py", "trainwarden run -- ./train --epochs 3",
+                         "trainwarden run --budget 1% --include-collection gradients --save-interval 10 -- ./train",
+                         "trainwarden run --rules default -- python train.py",
+                         "trainwarden run --rules default --on-fire skip-step -- python train.py",
+                         "trainwarden run --name first --rule VanishingGradient --on-fire stop -- ./train",
+                         "trainwarden run --rules default --actions actions.toml -- python train.py",
+                         "trainwarden run --page --rules default -- python train.py",
+                         "trainwarden run --label lr=0.1 --label data=v2 -- python train.py",
+                         "trainwarden run --tensorboard board -- python train.py",
+                         "trainwarden run --config capture.json -- python3 train.py"});
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,10 @@
+// `trainwarden serve`, declared apart: it brings nothing that other commands would have to be compiled for.
+#pragma once
+
+#include "ui/cli/commands/command.h"
+
+namespace trainwarden::cli {
+
+void add_serve(CLI::App& app, Action& action);
+
+}  // namespace trainwarden::cli

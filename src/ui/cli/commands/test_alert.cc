@@ -1,0 +1,33 @@
+#include "ui/cli/commands/test_alert.h"
+
+#include <fmt/format.h>
+
+#include "react/delivery/notice.h"
+
+namespace trainwarden::cli {
+
+events::Event test_alert(const std::string& rule, std::int64_t unix_ns) {
+  events::Event alert;
+  alert.key = fmt::format("test-{}", unix_ns);
+  alert.id = alert.key;
+  alert.type = events::kAlertType;
+  alert.subject = rule;
+  alert.source = fmt::format("/trainwarden/test/runs/{}", kTestRun);
+  alert.unix_ns = unix_ns;
+  alert.change = {events::ChangeKind::kAlert, rule, "", ""};
+  alert.global_step = 0;
+  alert.headline = fmt::format("TEST: this is how an alert of {} looks", rule);
+  alert.text =
+      "This is a test, sent by `trainwarden actions --test`. No rule has fired and no training is meant; nothing is to "
+      "be done.";
+  alert.data = {{"test", true}, {"TrainingJobName", kTestRun}, {"TrainingJobStatus", "InProgress"}};
+  return alert;
+}
+
+actions::Notice test_notice(const events::Event& alert, const delivery::Subscription& subscription) {
+  actions::Notice notice = delivery::make_notice(alert, subscription.format, kTestRun, kTestRun, 1);
+  notice.requested_by = "test";
+  return notice;
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,20 @@
+// An alert that says it is a test, to see whether an action reaches who it is for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "react/actions/action.h"
+#include "react/delivery/subscription.h"
+#include "react/events/event.h"
+
+namespace trainwarden::cli {
+
+inline constexpr const char* kTestRun = "test-of-actions";
+
+// `rule`: whose alert it is said to be. Key and id begin with "test-".
+events::Event test_alert(const std::string& rule, std::int64_t unix_ns);
+// As the subscription's action would be told of it.
+actions::Notice test_notice(const events::Event& alert, const delivery::Subscription& subscription);
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,112 @@
+#include "ui/cli/commands/usage_error.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/text.h"
+
+namespace trainwarden::cli {
+namespace {
+
+// The commands that were parsed, the program first.
+std::vector<const CLI::App*> parsed_commands(const CLI::App& app) {
+  std::vector<const CLI::App*> commands = {&app};
+  for (auto parsed = app.get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands()) {
+    commands.push_back(parsed.front());
+  }
+  return commands;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+// "-x" and "--option", but not "-", "--" and numbers.
+bool looks_like_option(const std::string& word) {
+  if (word.size() < 2 || word[0] != '-' || word == "--") return false;
+  return std::isdigit(static_cast<unsigned char>(word[1])) == 0 && word[1] != '.';
+}
+
+// The first option in `words` that `command` does not have. What stands behind `--` is the program's.
+std::optional<std::string> unknown_option(const CLI::App& command, const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    if (!looks_like_option(words[i])) continue;
+    const std::string name = words[i].substr(0, words[i].find('='));
+    // Of letters in one word, -abc, the first names the option.
+    const CLI::Option* option = command.get_option_no_throw(name[1] == '-' ? name : name.substr(0, 2));
+    if (option == nullptr) return name;
+    if (option->get_type_size_max() > 0 && name.size() == words[i].size()) ++i;  // its value may look like anything
+  }
+  return std::nullopt;
+}
+
+struct KnownOption {
+  std::string name;   // "--runs"
+  std::string value;  // "DIR"
+};
+
+std::vector<KnownOption> known_options(const CLI::App& command) {
+  std::vector<KnownOption> known;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_lnames().empty()) continue;
+    known.push_back({"--" + option->get_lnames().front(), option->get_type_name()});
+  }
+  return known;
+}
+
+// The option that is spelled most alike; else one that has the word in its name, or asks for it as its value.
+std::string nearest_option(const CLI::App& command, const std::string& typed) {
+  const std::vector<KnownOption> known = known_options(command);
+  std::vector<std::string> names;
+  for (const KnownOption& option : known) names.push_back(option.name);
+  const std::string word = lower(typed.substr(typed.find_first_not_of('-')));
+  auto found = known.end();
+  const auto look_for = [&](auto fits) {
+    if (found == known.end()) found = std::find_if(known.begin(), known.end(), fits);
+  };
+  const std::optional<std::string> alike = nearest(typed, names);
+  look_for([&](const KnownOption& option) { return alike && option.name == *alike; });
+  constexpr std::size_t kTellingLetters = 3;
+  if (word.size() >= kTellingLetters) {
+    look_for([&](const KnownOption& option) { return option.name.find(word) != std::string::npos; });
+    look_for([&](const KnownOption& option) { return lower(option.value) == word; });
+  }
+  if (found == known.end()) return "";
+  return fmt::format("; did you mean \"{}{}{}\"?", found->name, found->value.empty() ? "" : " ", found->value);
+}
+
+}  // namespace
+
+std::string typed_command(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : parsed_commands(app)) names.push_back(command->get_name());
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+std::string explain_usage(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
+  const std::vector<const CLI::App*> commands = parsed_commands(app);
+  const CLI::App& command = *commands.back();
+  if (commands.size() == 1 && !words.empty() && !looks_like_option(words.front())) {
+    return fmt::format("there is no command \"{}\"{}", words.front(), did_you_mean(words.front(), command_names(app)));
+  }
+  // The names of the commands come first: no option stands before them.
+  const std::vector<std::string> own(
+      words.begin() + static_cast<std::ptrdiff_t>(std::min(commands.size() - 1, words.size())), words.end());
+  if (const auto unknown = unknown_option(command, own)) {
+    return fmt::format("{} has no option {}{}", typed_command(app), *unknown, nearest_option(command, *unknown));
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    return fmt::format("expected no more arguments, found {}", fmt::join(command.remaining(), " "));
+  }
+  return error.what();
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,116 @@
+#include "ui/cli/options/rule_choice.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+
+namespace trainwarden::cli {
+namespace {
+
+constexpr std::string_view kDefault = "default";
+constexpr std::string_view kAll = "all";
+
+// Those that can be made from their defaults; others must be told which tensors to judge.
+std::vector<std::string> builtin_set(bool all) {
+  std::vector<std::string> specs;
+  for (const RuleKind& kind : builtin_rules()) {
+    const bool wanted = all ? create_rule({kind.description.name, {}}).ok() : kind.description.by_default;
+    if (wanted) specs.push_back(kind.description.name);
+  }
+  return specs;
+}
+
+// A spec a line; # begins a comment line.
+Result<std::vector<std::string>> read_specs(const std::string& file) {
+  std::ifstream stream(file);
+  if (!stream || std::filesystem::is_directory(file)) {
+    return Status(Code::kNotFound, fmt::format("--rules {}: expected \"default\", \"all\" or a file with one rule in "
+                                               "each line; there is no such file",
+                                               printable(file)));
+  }
+  std::vector<std::string> specs;
+  for (std::string line; std::getline(stream, line);) {
+    const std::string_view text = trim(line);
+    if (!text.empty() && text.front() != '#') specs.emplace_back(text);
+  }
+  if (specs.empty()) {
+    return Status(Code::kInvalidArgument, fmt::format("--rules {}: there is no rule in this file", printable(file)));
+  }
+  return specs;
+}
+
+Result<std::vector<std::string>> specs_of_set(const std::string& set) {
+  if (set == kDefault) return builtin_set(false);
+  if (set == kAll) return builtin_set(true);
+  return read_specs(set);
+}
+
+// "VanishingGradient" of "vanishing_gradient:threshold=1e-6"; what is no built-in rule stands for itself.
+std::string rule_name(const std::string& text) {
+  const auto spec = parse_rule_spec(text);
+  return spec.ok() ? spec->name : text;
+}
+
+}  // namespace
+
+Result<std::vector<rules::EngineRule>> create_rules(const std::vector<std::string>& specs) {
+  std::vector<RuleSpec> parsed;
+  for (const std::string& text : specs) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(RuleSpec spec, parse_rule_spec(text));
+    parsed.push_back(std::move(spec));
+  }
+  return rules::create_engine_rules(parsed);
+}
+
+Result<std::vector<std::string>> RuleChoice::specs() const {
+  std::vector<std::string> named;
+  for (const std::string& text : rules) named.push_back(rule_name(text));
+  std::vector<std::string> specs;
+  for (const std::string& set : sets) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> of_set, specs_of_set(set));
+    for (const std::string& text : of_set) {
+      const bool by_name = std::find(named.begin(), named.end(), rule_name(text)) != named.end();
+      const bool twice = std::find(specs.begin(), specs.end(), text) != specs.end();
+      if (!by_name && !twice) specs.push_back(text);
+    }
+  }
+  specs.insert(specs.end(), rules.begin(), rules.end());
+  return specs;
+}
+
+Result<std::vector<rules::EngineRule>> RuleChoice::create_some() const {
+  if (empty()) {
+    return Status(Code::kInvalidArgument,
+                  "no rule is chosen: --rules default takes those that suit every training, --rule NAME a single one; "
+                  "`trainwarden rules` lists them");
+  }
+  return create();
+}
+
+Result<std::vector<rules::EngineRule>> RuleChoice::create() const {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> texts, specs());
+  return create_rules(texts);
+}
+
+void add_rule_choice(CLI::App& command, RuleChoice& choice) {
+  command.add_option("--rule", choice.rules, "Judge by NAME[:PARAMETER=VALUE,...]; several times for several rules")
+      ->type_name("RULE")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--rules", choice.sets, "Judge by a set of rules: default, all, or a file with one in each line")
+      ->type_name("SET")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--mute", choice.mute,
+                  "Do not alarm about verdicts with this key: a rule's name, or RULE:TENSOR as a verdict shows it")
+      ->type_name("KEY")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+}  // namespace trainwarden::cli

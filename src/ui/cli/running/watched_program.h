@@ -1,0 +1,31 @@
+// A training program that is launched, with what the command line has beside it: lines on the terminal, a page, and
+// TensorBoard.
+#pragma once
+
+#include <optional>
+
+#include "trainwarden/status.h"
+#include "trainwarden/transfer.h"
+#include "ui/cli/options/capture_choice.h"
+#include "ui/cli/running/watch_view.h"
+#include "work/launch/launcher.h"
+
+namespace trainwarden::cli {
+
+struct ProgramPlan : launch::LaunchPlan {
+  std::optional<int> page_port;  // of the page beside it, 0: one that is free; nothing: no page
+  Board board;                   // where the run is shown while it trains
+  Chatter chatter = Chatter::kVerdicts;
+};
+
+struct ProgramResult : launch::LaunchResult {
+  std::optional<Result<ExportReport>> board;  // when it was to be shown to TensorBoard
+
+  // 3 when a rule fired and the program succeeded or was asked to stop, else the program's own.
+  int combined_exit_code() const;
+};
+
+// Errors as launch::launch().
+Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::EngineRule> rules);
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,182 @@
+#include "ui/views/series.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "read/trial/trial_access.h"
+
+namespace trainwarden::views {
+namespace {
+
+using trial::SeriesNumber;
+using trial::SeriesPart;
+using trial::SeriesPoint;
+using trial::WorkerJournal;
+
+// Of one run; those not asked for longest are forgotten beyond that.
+constexpr std::size_t kMostPoints = 32 << 20;
+
+class KeptSeries {
+ public:
+  SeriesPyramid pyramid;
+  std::size_t next = 0;
+  std::uint64_t left = 0;
+  std::uint64_t unreadable = 0;
+  std::uint64_t asked = 0;
+
+  void take(const SeriesPart& part, std::optional<Mode> mode) {
+    next = part.next;
+    left = part.left;
+    unreadable += part.unreadable;
+    for (std::size_t i = 0; i < part.points.size(); ++i) {
+      const SeriesPoint& point = part.points[i];
+      if (mode && point.mode != *mode) continue;
+      if (pyramid.size() == 0 || point.global_step > pyramid.step(pyramid.size() - 1)) {
+        pyramid.append(point.global_step, point.unix_ns, point.value);
+      } else {
+        rebuild_with(part, i, mode);
+        return;
+      }
+    }
+  }
+
+ private:
+  // A training that went on from an earlier step has told some steps again: the later word holds.
+  void rebuild_with(const SeriesPart& part, std::size_t first, std::optional<Mode> mode) {
+    std::map<std::int64_t, std::pair<std::int64_t, double>> by_step;
+    for (std::size_t i = 0; i < pyramid.size(); ++i) by_step[pyramid.step(i)] = {pyramid.unix_ns(i), pyramid.value(i)};
+    for (std::size_t i = first; i < part.points.size(); ++i) {
+      const SeriesPoint& point = part.points[i];
+      if (!mode || point.mode == *mode) by_step[point.global_step] = {point.unix_ns, point.value};
+    }
+    pyramid = {};
+    for (const auto& [step, said] : by_step) pyramid.append(step, said.first, said.second);
+  }
+};
+
+struct SeriesMemory {
+  using Key = std::tuple<std::string, std::string, SeriesNumber, int>;  // tensor, worker, number, mode (-1: all)
+  std::map<Key, KeptSeries> kept;
+  std::uint64_t asked = 0;
+
+  void forget_oldest(const Key& but) {
+    std::size_t points = 0;
+    for (const auto& [key, series] : kept) points += series.pyramid.size();
+    while (points > kMostPoints && kept.size() > 1) {
+      auto oldest = kept.end();
+      for (auto it = kept.begin(); it != kept.end(); ++it) {
+        if (it->first != but && (oldest == kept.end() || it->second.asked < oldest->second.asked)) oldest = it;
+      }
+      points -= oldest->second.pyramid.size();
+      kept.erase(oldest);
+    }
+  }
+};
+
+struct Place {
+  WorkerJournal* journal = nullptr;
+  std::uint32_t tensor = 0;
+};
+
+Result<Place> find_place(Trial& trial, const SeriesQuestion& question) {
+  const trial::CatalogTensor* tensor = TrialAccess::catalog(trial).find(question.tensor);
+  if (tensor == nullptr) {
+    return Status(Code::kNotFound, fmt::format("there is no tensor \"{}\"", printable(question.tensor)));
+  }
+  for (WorkerJournal* journal : TrialAccess::journals(trial)) {
+    if (!journal->readable() || (!question.worker.empty() && journal->name() != question.worker)) continue;
+    if (const auto index = journal->tensor(*tensor)) return Place{journal, *index};
+  }
+  return Status(Code::kNotFound, fmt::format("worker \"{}\" does not know the tensor \"{}\"",
+                                             printable(question.worker), printable(question.tensor)));
+}
+
+// The first step that holds the tensor in this form.
+const trial::Posting* first_with(const Place& place, journal::RecordForm form) {
+  const auto postings = place.journal->tensor_index().of(place.tensor);
+  const auto found = std::find_if(postings.begin(), postings.end(), [&](const auto& each) { return each.has(form); });
+  return found == postings.end() ? nullptr : &*found;
+}
+
+Result<journal::Record> record_at(const Place& place, const trial::Posting& posting, journal::RecordForm form) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto records, place.journal->reader().records(posting.step_index));
+  for (const journal::Record& record : records) {
+    if (record.tensor == place.tensor && record.form == form) return record;
+  }
+  return Status(Code::kInternal, "the index tells of a record that is not there");
+}
+
+// Not by the first step alone: rules may have statistics kept at steps before and between.
+Result<SeriesNumber> guess_number(const Place& place) {
+  using journal::RecordForm;
+  constexpr SeriesNumber kMean{SeriesNumber::Kind::kReduction, Reduction::kMean, false};
+  journal::JournalReader& reader = place.journal->reader();
+  if (place.journal->tensor_index().of(place.tensor).empty()) return SeriesNumber{};
+  if (first_with(place, RecordForm::kScalar) != nullptr) return SeriesNumber{};
+  if (const trial::Posting* posting = first_with(place, RecordForm::kReductions)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto record, record_at(place, *posting, RecordForm::kReductions));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto saved, reader.read_reductions(record));
+    return saved.empty() ? kMean : SeriesNumber{SeriesNumber::Kind::kReduction, saved[0].reduction, saved[0].abs};
+  }
+  if (const trial::Posting* posting = first_with(place, RecordForm::kValue)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto record, record_at(place, *posting, RecordForm::kValue));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto type_and_shape, reader.read_shape(record));
+    if (type_and_shape.second.element_count() == 1) return SeriesNumber{};
+  }
+  return kMean;
+}
+
+void cut(const SeriesPyramid& pyramid, const SeriesQuestion& question, Series& series) {
+  const std::size_t begin = pyramid.at_or_after(question.from);
+  const bool to_the_end = question.to == std::numeric_limits<std::int64_t>::max();
+  const std::size_t end = to_the_end ? pyramid.size() : pyramid.at_or_after(question.to + 1);
+  if (begin >= end) return;
+  if (end - begin > 4 * question.buckets) {
+    series.buckets = pyramid.buckets(begin, end, question.buckets);
+    return;
+  }
+  for (std::size_t i = begin; i < end; ++i) {
+    series.points.push_back({pyramid.step(i), pyramid.unix_ns(i), pyramid.value(i)});
+  }
+}
+
+}  // namespace
+
+Result<Series> read_series(const OpenRun::Use& run, const SeriesQuestion& question, std::chrono::nanoseconds patience) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Place place, find_place(run.trial(), question));
+  Series series;
+  series.worker = place.journal->name();
+  if (question.number) {
+    series.number = *question.number;
+  } else {
+    TRAINWARDEN_ASSIGN_OR_RETURN(series.number, guess_number(place));
+  }
+  auto& memory = run.memory<SeriesMemory>();
+  const SeriesMemory::Key key{question.tensor, series.worker, series.number,
+                              question.mode ? static_cast<int>(*question.mode) : -1};
+  KeptSeries& kept = memory.kept[key];
+  kept.asked = ++memory.asked;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const SeriesPart part,
+                               trial::read_series(*place.journal, place.tensor, series.number, kept.next,
+                                                  run.trial().last_complete_step(), patience));
+  kept.take(part, question.mode);
+  memory.forget_oldest(key);
+
+  const SeriesPyramid& pyramid = kept.pyramid;
+  series.left = kept.left;
+  series.unreadable = kept.unreadable;
+  series.all = pyramid.summary(0, pyramid.size());
+  if (pyramid.size() > 0) {
+    series.first_step = pyramid.step(0);
+    series.last_step = pyramid.step(pyramid.size() - 1);
+  }
+  cut(pyramid, question, series);
+  return series;
+}
+
+}  // namespace trainwarden::views

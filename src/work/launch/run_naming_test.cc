@@ -1,0 +1,114 @@
+#include "work/launch/run_naming.h"
+
+#include <cstdlib>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "core/base/test_folder.h"
+#include "read/trial/run_listing.h"
+#include "read/trial/run_testing.h"
+
+namespace trainwarden::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunNaming : public testing::Test {
+ protected:
+  void make_run(const std::string& name) {
+    fs::create_directories(runs_ / name);
+    std::ofstream(runs_ / name / "run.json") << "{}";
+  }
+
+  const TestFolder folder_;
+  const fs::path runs_ = folder_.path();
+};
+
+TEST_F(RunNaming, FindsARunByNameAndByPath) {
+  make_run("first");
+  EXPECT_EQ(*locate_run("first", runs_), runs_ / "first");
+  EXPECT_EQ(*locate_run((runs_ / "first").string(), "elsewhere"), runs_ / "first");
+}
+
+TEST_F(RunNaming, AnUnknownNameNamesTheNearest) {
+  make_run("fashion-1");
+  const auto run = locate_run("fashoin-1", runs_);
+  ASSERT_FALSE(run.ok());
+  EXPECT_EQ(run.status().code(), Code::kNotFound);
+  EXPECT_NE(run.status().message().find("fashion-1"), std::string::npos) << run.status().message();
+}
+
+TEST_F(RunNaming, APathWithoutARunIsNotTakenForAName) {
+  make_run("first");
+  const auto run = locate_run("./first", runs_);
+  ASSERT_FALSE(run.ok());
+  EXPECT_NE(run.status().message().find("run.json"), std::string::npos);
+}
+
+TEST_F(RunNaming, AFolderThatSmdebugWroteIsARun) {
+  fs::create_directories(runs_ / "old" / "index");
+  fs::create_directories(runs_ / "notes" / "events");
+  EXPECT_EQ(*locate_run("old", runs_), runs_ / "old");
+  EXPECT_EQ(*trial::list_runs(runs_), std::vector<std::string>{"old"});
+}
+
+TEST_F(RunNaming, AMissingFolderSaysHowToMakeOne) {
+  const auto run = locate_run("first", runs_ / "nothing");
+  ASSERT_FALSE(run.ok());
+  EXPECT_NE(run.status().message().find("trainwarden run"), std::string::npos);
+}
+
+TEST_F(RunNaming, ListsOnlyRunsInOrder) {
+  make_run("b");
+  make_run("a");
+  fs::create_directories(runs_ / "not-a-run");
+  EXPECT_EQ(*trial::list_runs(runs_), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(RunNaming, TheOptionWinsOverTheEnvironment) {
+  const Environment environment = [](const char*) { return "/from/environment"; };
+  EXPECT_EQ(runs_folder("/from/option", environment), "/from/option");
+  EXPECT_EQ(runs_folder("", environment), "/from/environment");
+  EXPECT_EQ(runs_folder("", [](const char*) { return nullptr; }), "runs");
+}
+
+TEST_F(RunNaming, NewNamesSayWhenAndWhatAndAreFree) {
+  const std::vector<std::string> command = {"./build/fashion_mnist", "--epochs", "2"};
+  const std::string first = make_run_name(runs_, command, 1'700'000'000);
+  EXPECT_EQ(first.substr(8, 1) + first.substr(13), "--fashion_mnist");
+  fs::create_directories(runs_ / first);
+  EXPECT_EQ(make_run_name(runs_, command, 1'700'000'000), first + "-2");
+}
+
+TEST_F(RunNaming, AScriptNamesTheRunRatherThanItsInterpreter) {
+  const std::string name = make_run_name(runs_, {"/usr/bin/python3", "train me.py"}, 1'700'000'000);
+  EXPECT_EQ(name.substr(14), "train_me");
+  EXPECT_EQ(make_run_name(runs_, {"python3", "-c", "pass"}, 1'700'000'000).substr(14), "python3");
+}
+
+TEST_F(RunNaming, TheNameOfARunIsItsFolders) {
+  EXPECT_EQ(run_name("runs/first"), "first");
+  EXPECT_EQ(run_name("runs/first/"), "first");
+}
+
+TEST_F(RunNaming, ANewRunMayGoOnWithOneThatWasCutOffButNotWriteAFinishedOneAgain) {
+  const std::vector<std::string> command = {"./train"};
+  EXPECT_EQ(*choose_run(runs_, "", command, 1'700'000'000), runs_ / make_run_name(runs_, command, 1'700'000'000));
+  EXPECT_EQ(*choose_run(runs_, "new", command, 0), runs_ / "new");
+  EXPECT_EQ(choose_run(runs_, "a/b", command, 0).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(choose_run(runs_, ".hidden", command, 0).status().code(), Code::kInvalidArgument);
+  TestRun cut_off;
+  cut_off.add_steps(0, 2);
+  cut_off.kill();
+  cut_off.save_to(runs_ / "cut-off");
+  EXPECT_EQ(*choose_run(runs_, "cut-off", command, 0), runs_ / "cut-off");
+  TestRun finished;
+  finished.add_steps(0, 2);
+  finished.end();
+  finished.save_to(runs_ / "finished");
+  EXPECT_EQ(choose_run(runs_, "finished", command, 0).status().code(), Code::kAlreadyExists);
+}
+
+}  // namespace
+}  // namespace trainwarden::launch
