@@ -7,8 +7,8 @@
 
 #include "core/base/bytes.h"
 #include "crafted_run.h"
-#include "families.h"
 #include "data/format/frame.h"
+#include "families.h"
 #include "mutation.h"
 
 namespace trainwarden::hostile {

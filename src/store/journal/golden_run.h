@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "store/journal/sample_run.h"
 #include "store/storage/memory_storage.h"
 #include "store/storage/storage.h"
-#include "store/journal/sample_run.h"
 
 namespace trainwarden::journal {
 
