@@ -55,7 +55,7 @@ class Place {
     auto shelf = views::Shelf::open(folder_);
     if (!shelf.ok()) std::abort();
     shelf_ = *std::move(shelf);
-    site_ = std::make_unique<server::Site>(server::Services{*shelf_}, server::Site::Options{.access = {"t", {}}});
+    site_ = std::make_unique<server::Site>(answers::Services{*shelf_}, server::Site::Options{.access = {"t", {}}});
   }
   ~Place() { std::filesystem::remove_all(folder_); }
   Place(const Place&) = delete;

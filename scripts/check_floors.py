@@ -39,14 +39,14 @@ LIBRARIES = {
     "curl": ("src/react/network",),
     "openssl": ("src/react/network",),
     "boost": ("src/ui/server", "fuzz", "tests", "bench"),
-    "page_files.h": ("src/ui/server",),  # of web/, made from the built page
+    "page_files.h": ("src/ui/answers", "src/ui/server"),  # of web/, made from the built page
     "zip.h": ("src/read/transfer",),
     "png.h": ("src/read/transfer",),
     "dlpack": ("src/data/tensor",),
     "test_paths.h": ("src", "tests"),  # of the build: where sources and build lie
     "gtest": ("src", "bench", "tests", "adapters", "examples"),
     "gmock": ("src", "bench", "tests", "adapters", "examples"),
-    "zlib.h": ("examples", "src/ui/server"),
+    "zlib.h": ("examples", "src/ui/answers"),
     "torch": ("adapters", "examples", "bench/demo", "tests/install", "tests/preload"),
     "ATen": ("adapters", "examples", "bench/demo", "tests/install", "tests/preload"),
     "c10": ("adapters", "examples", "bench/demo", "tests/install", "tests/preload"),
@@ -61,7 +61,7 @@ SYSTEM_HEADERS = re.compile(
     r"|(sys|linux|netinet|arpa)/[a-z_0-9]+\.h)$")
 
 # What answers requests makes rules by judge/rules/registry.h alone: these lead to rule files, expressions and rule hosts.
-REQUEST_FLOORS = ("views", "server")
+REQUEST_FLOORS = ("views", "answers", "server")
 BEHIND_REQUESTS = re.compile(r"\b(create_rule|parse_rule_spec|create_engine_rules)\s*\("
                              r"|\"judge/rules/(hosting|language)/")
 # Rules that open files are among file_rules() of src/judge/rules/registry.cc, which no request reaches.

@@ -7,9 +7,9 @@
 
 #include "faults.h"
 #include "look.h"
-#include "ui/server/route.h"
-#include "ui/server/router.h"
-#include "ui/server/run_archive.h"
+#include "ui/answers/route.h"
+#include "ui/answers/router.h"
+#include "ui/answers/run_archive.h"
 #include "ui/views/shelf.h"
 
 namespace trainwarden::hostile {
@@ -44,8 +44,8 @@ class Asking {
 
   void ask_all(const std::string& run_id) {
     choose(run_id);
-    for (const server::Route& route : server::all_routes()) {
-      if (route.method != server::Method::kGet || route.path == kOneFilePage) continue;
+    for (const answers::Route& route : answers::all_routes()) {
+      if (route.method != answers::Method::kGet || route.path == kOneFilePage) continue;
       const auto questions = kQuestions.find(route.path);
       const std::vector<Parameters> all =
           questions == kQuestions.end() ? std::vector<Parameters>{{}} : questions->second;
@@ -70,11 +70,11 @@ class Asking {
     }
   }
 
-  void ask(const server::Route& route, const std::string& run_id, Parameters parameters) {
+  void ask(const answers::Route& route, const std::string& run_id, Parameters parameters) {
     for (auto& [name, value] : parameters) {
       if (value == "{}") value = ids_;
     }
-    server::Request request{{{"run", run_id}}, views::Query(std::move(parameters)), ""};
+    answers::Request request{{{"run", run_id}}, views::Query(std::move(parameters)), ""};
     if (route.path.find("{tensor}") == std::string::npos) return ask(route, request);
     for (const auto& [id, steps] : tensors_) {
       request.path["tensor"] = id;
@@ -86,8 +86,8 @@ class Asking {
       }
     }
   }
-  void ask(const server::Route& route, const server::Request& request) {
-    const auto reply = route.handler(request, server::Services{shelf_});
+  void ask(const answers::Route& route, const answers::Request& request) {
+    const auto reply = route.handler(request, answers::Services{shelf_});
     faults_.take(reply, route.path);
     if (reply.ok() && reply->body == nullptr) faults_.add(route.path, "an answer without a body");
   }
@@ -100,7 +100,7 @@ class Asking {
 
 void expect_questions_known(Faults& faults) {
   std::set<std::string> paths;
-  for (const server::Route& route : server::all_routes()) paths.insert(route.path);
+  for (const answers::Route& route : answers::all_routes()) paths.insert(route.path);
   for (const auto& [path, questions] : kQuestions) {
     if (!paths.contains(path)) faults.add(path, "the server has no such address");
   }
@@ -119,7 +119,7 @@ std::string look_at_page(const std::filesystem::path& run) {
 
 std::string look_at_one_file_page(const std::filesystem::path& run) {
   Faults faults;
-  faults.take(server::archive_run(run, kMostArchiveBytes), "the page in one file");
+  faults.take(answers::archive_run(run, kMostArchiveBytes), "the page in one file");
   return faults.fault();
 }
 

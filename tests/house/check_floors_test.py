@@ -75,9 +75,9 @@ class CheckFloorsTest(TreeTest):
         self.assert_refused("adapters/libtorch/watch.cc", '#include "core/base/bytes.h"\n', "is internal")
 
     def test_a_header_that_is_lent_is_for_one_adapter(self):
-        self.write("adapters/python/core/x.cc", '#include "ui/server/answers.h"\n')
+        self.write("adapters/python/core/x.cc", '#include "ui/answers/answers.h"\n')
         self.assertEqual(self.check()[0], 0)
-        self.assert_refused("adapters/libtorch/x.cc", '#include "ui/server/answers.h"\n', "is internal")
+        self.assert_refused("adapters/libtorch/x.cc", '#include "ui/answers/answers.h"\n', "is internal")
 
     def test_the_format_has_no_files(self):
         self.assert_refused("src/data/format/x.cc", "#include <fstream>\n", "is I/O")

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "ui/server/router.h"
+#include "ui/answers/router.h"
 
 int main() {
   nlohmann::ordered_json routes = nlohmann::ordered_json::array();
-  for (const auto& route : trainwarden::server::all_routes()) {
-    const char* method = route.method == trainwarden::server::Method::kGet ? "get" : "post";
+  for (const auto& route : trainwarden::answers::all_routes()) {
+    const char* method = route.method == trainwarden::answers::Method::kGet ? "get" : "post";
     routes.push_back({{"method", method}, {"path", route.path}, {"acts", route.acts}});
   }
   fmt::print("{}\n", routes.dump(1));

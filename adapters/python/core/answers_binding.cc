@@ -8,13 +8,13 @@
 
 #include "errors.h"
 #include "python_trial.h"
-#include "ui/server/answers.h"
+#include "ui/answers/answers.h"
 
 namespace trainwarden::python {
 namespace {
 
 namespace nb = nanobind;
-using server::Answers;
+using answers::Answers;
 
 std::unique_ptr<Answers> open_answers(const std::string& run_dir) {
   return value_or_raise([&] {
@@ -31,7 +31,7 @@ std::uint64_t version_of(Answers& answers) {
 }
 
 nb::tuple ask(Answers& answers, const std::string& address) {
-  const server::Answer answer = value_or_raise([&] {
+  const answers::Answer answer = value_or_raise([&] {
     const nb::gil_scoped_release released;
     return answers.ask(address);
   }());

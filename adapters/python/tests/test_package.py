@@ -44,6 +44,14 @@ def test_the_core_stands_alone() -> None:
     assert symbols == ["PyInit__core"]
 
 
+def test_the_core_has_no_sockets() -> None:
+    """The names of C++ types are in a library also when its symbols are stripped."""
+    core = Path(_core.__file__).read_bytes()
+    assert b"N11trainwarden7answers" in core  # this is how such names are spelt
+    for part in (b"N5boost", b"N11trainwarden6server"):
+        assert part not in core, part.decode()
+
+
 def test_a_watched_program_does_not_pay_for_what_only_readers_need() -> None:
     program = "import sys, trainwarden; trainwarden.Hook.disabled(); print(*sys.modules)"
     loaded = output_of(sys.executable, "-c", program)

@@ -10,15 +10,18 @@
 #include <gtest/gtest.h>
 
 #include "data/format/json.h"
+#include "ui/answers/live_run_testing.h"
+#include "ui/answers/router.h"
 #include "ui/server/client_testing.h"
-#include "ui/server/live_run_testing.h"
-#include "ui/server/route.h"
 #include "ui/server/server.h"
 #include "ui/views/run_on_disk.h"
 
 namespace trainwarden::server {
 namespace {
 
+using answers::LiveRun;
+using answers::Method;
+using answers::Route;
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
@@ -169,10 +172,7 @@ std::vector<Attack> AttackTest::against(const Route& route) const {
 }
 
 TEST_F(AttackTest, NoAddressAnswersWhoMayNotAsk) {
-  for (const auto& area : {run_routes(), series_routes(), tensor_routes(), attention_routes(), rule_routes(),
-                           insight_routes(), page_routes()}) {
-    for (const Route& route : area) expect_refused(against(route));
-  }
+  for (const Route& route : answers::all_routes()) expect_refused(against(route));
   EXPECT_GE(attacks_, 250U);
 }
 

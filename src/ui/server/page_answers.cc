@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
 #include <page_files.h>
-#include <zlib.h>
 
 #include "core/base/text.h"
+#include "ui/answers/page_file.h"
 #include "ui/server/caching.h"
 
 namespace trainwarden::server {
@@ -14,13 +13,6 @@ namespace {
 
 // What is made into a file of its own, not served.
 constexpr std::string_view kOneFileFolder = "one_file/";
-
-const page::File* find_file(std::string_view path) {
-  const auto files = page::files();
-  const auto found =
-      std::find_if(files.begin(), files.end(), [&](const page::File& file) { return file.path == path; });
-  return found == files.end() ? nullptr : &*found;
-}
 
 bool takes_gzip(const HttpRequest& request) {
   for (const std::string& coding : split_list(request.header("accept-encoding"))) {
@@ -32,22 +24,6 @@ bool takes_gzip(const HttpRequest& request) {
   return false;
 }
 
-// For the rare client that cannot.
-Result<std::string> decompress(const page::File& file) {
-  std::string bytes(file.bytes, '\0');
-  z_stream stream{};
-  constexpr int kGzip = 16 + MAX_WBITS;
-  if (inflateInit2(&stream, kGzip) != Z_OK) return Status(Code::kResourceExhausted, "no memory to decompress the page");
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(file.gzip.data()));
-  stream.avail_in = static_cast<uInt>(file.gzip.size());
-  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
-  stream.avail_out = static_cast<uInt>(bytes.size());
-  const int ended = inflate(&stream, Z_FINISH);
-  inflateEnd(&stream);
-  if (ended != Z_STREAM_END) return Status(Code::kInternal, fmt::format("{} of the page is damaged", file.path));
-  return bytes;
-}
-
 }  // namespace
 
 // Svelte 5 makes its templates through a policy of its own, from texts of the page's own program.
@@ -56,14 +32,8 @@ const std::string_view kPagePolicy =
     "worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
 
-Result<std::string> page_file(std::string_view path) {
-  const page::File* file = find_file(path);
-  if (file != nullptr) return decompress(*file);
-  return Status(Code::kNotFound, fmt::format("the page has no file {}", path));
-}
-
 HttpAnswer answer_page(const HttpRequest& request, std::string_view path) {
-  const page::File* file = find_file(path == "/" ? "index.html" : path.substr(1));
+  const page::File* file = answers::find_page_file(path == "/" ? "index.html" : path.substr(1));
   if (file == nullptr || file->path.starts_with(kOneFileFolder)) {
     return error_answer(404, name(Code::kNotFound), "the page has no file of this name; it begins at /");
   }
@@ -75,8 +45,8 @@ HttpAnswer answer_page(const HttpRequest& request, std::string_view path) {
   if (takes_gzip(request)) {
     answer.add("Content-Encoding", "gzip");
     answer.body = file->gzip;
-  } else {
-    auto bytes = decompress(*file);
+  } else {  // for the rare client that cannot decompress
+    auto bytes = answers::decompress(*file);
     if (!bytes.ok()) return error_answer(bytes.status());
     answer.set_body(std::make_shared<const std::string>(*std::move(bytes)));
   }

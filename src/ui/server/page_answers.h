@@ -1,7 +1,6 @@
-// The files of the page, as the program carries them.
+// The files of the page, as they are served.
 #pragma once
 
-#include <optional>
 #include <string_view>
 
 #include "ui/server/http_message.h"
@@ -10,9 +9,6 @@ namespace trainwarden::server {
 
 // What the page may load and do, for its Content-Security-Policy.
 extern const std::string_view kPagePolicy;
-
-// A file of the page; kNotFound for one that is none.
-Result<std::string> page_file(std::string_view path);
 
 // `path` is escaped: "/", "/assets/index-B4x1.js". 404 for one that is not a file of the page.
 HttpAnswer answer_page(const HttpRequest& request, std::string_view path);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/clock.h"
-#include "ui/server/percent.h"
+#include "ui/answers/percent.h"
 #include "ui/server/token_file.h"
 
 namespace trainwarden::server {
@@ -40,7 +40,7 @@ Result<std::unique_ptr<Server>> Server::start(std::unique_ptr<views::Shelf> shel
   site.access.allowed_hosts.push_back(server->host_);
   site.allow_actions = options.allow_actions;
   site.looked_at = [tail = server->tail_.get()](std::string_view run) { tail->looked_at(run); };
-  server->site_ = std::make_unique<Site>(Services{*server->shelf_}, std::move(site));
+  server->site_ = std::make_unique<Site>(answers::Services{*server->shelf_}, std::move(site));
   server->listener_->start([site = server->site_.get()](const HttpRequest& head) { return site->admit(head); },
                            [site = server->site_.get()](const HttpRequest& request) { return site->answer(request); },
                            *server->board_,
@@ -58,7 +58,7 @@ std::string Server::address() const {
 }
 
 std::string Server::link(std::string_view run_name) const {
-  const std::string place = run_name.empty() ? "" : "/run/" + encode_percent(run_name);
+  const std::string place = run_name.empty() ? "" : "/run/" + answers::encode_percent(run_name);
   return fmt::format("{}/#t={}{}", address(), token_, place);
 }
 

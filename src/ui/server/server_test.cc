@@ -10,13 +10,14 @@
 #include <gtest/gtest.h>
 
 #include "data/format/json.h"
+#include "ui/answers/live_run_testing.h"
 #include "ui/server/client_testing.h"
-#include "ui/server/live_run_testing.h"
 #include "ui/server/page_answers.h"
 
 namespace trainwarden::server {
 namespace {
 
+using answers::LiveRun;
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 

@@ -7,10 +7,10 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "trainwarden/version.h"
+#include "ui/answers/percent.h"
+#include "ui/answers/replies.h"
 #include "ui/server/caching.h"
 #include "ui/server/page_answers.h"
-#include "ui/server/percent.h"
-#include "ui/server/replies.h"
 
 namespace trainwarden::server {
 namespace {
@@ -68,10 +68,10 @@ std::string lasting_etag(std::string_view identity, std::string_view target) {
 
 // RFC 8187, so that no character of a name can end the header.
 std::string attachment(std::string_view file_name) {
-  return "attachment; filename*=UTF-8''" + encode_percent(file_name);
+  return "attachment; filename*=UTF-8''" + answers::encode_percent(file_name);
 }
 
-HttpAnswer answer_of(Reply reply) {
+HttpAnswer answer_of(answers::Reply reply) {
   HttpAnswer answer;
   answer.add("Content-Type", std::move(reply.type));
   if (!reply.file_name.empty()) answer.add("Content-Disposition", attachment(reply.file_name));
@@ -82,8 +82,8 @@ HttpAnswer answer_of(Reply reply) {
 
 }  // namespace
 
-Site::Site(const Services& services, Options options)
-    : services_(services), options_(std::move(options)), access_(options_.access), router_(all_routes()) {}
+Site::Site(const answers::Services& services, Options options)
+    : services_(services), options_(std::move(options)), access_(options_.access), router_(answers::all_routes()) {}
 
 HttpAnswer Site::answer(const HttpRequest& request) const {
   HttpAnswer answer;
@@ -136,7 +136,7 @@ HttpAnswer Site::route(const HttpRequest& request) const {
 HttpAnswer Site::answer_api(const HttpRequest& request, std::string_view address, std::string_view query) const {
   if (address == "/about" || address == "/notices") {
     if (request.method == "POST") return wrong_method("GET");
-    const auto parameters = parse_query(query);
+    const auto parameters = answers::parse_query(query);
     if (!parameters.ok()) return error_answer(parameters.status());
     if (const Status known = parameters->only({}); !known.ok()) return error_answer(known);
     return address == "/about" ? for_conditions(request, answer_about()) : answer_notices(request);
@@ -145,9 +145,9 @@ HttpAnswer Site::answer_api(const HttpRequest& request, std::string_view address
 }
 
 HttpAnswer Site::answer_about() const {
-  HttpAnswer answer = answer_of(json_reply({{"version", std::string(version())},
-                                            {"actions_allowed", options_.allow_actions},
-                                            {"place", services_.shelf.place().address()}}));
+  HttpAnswer answer = answer_of(answers::json_reply({{"version", std::string(version())},
+                                                     {"actions_allowed", options_.allow_actions},
+                                                     {"place", services_.shelf.place().address()}}));
   answer.add("Cache-Control", "private, no-cache");
   answer.add("ETag", etag_of(answer.body));
   return answer;
@@ -175,10 +175,11 @@ std::string Site::identity_of(std::string_view run_id) const {
 }
 
 HttpAnswer Site::answer_area(const HttpRequest& request, std::string_view address, std::string_view query) const {
-  const Method method = request.method == "POST" ? Method::kPost : Method::kGet;
+  const answers::Method method = request.method == "POST" ? answers::Method::kPost : answers::Method::kGet;
   auto match = router_.match(method, address, query);
   if (!match.ok()) {
-    if (match.status().code() == Code::kUnimplemented) return wrong_method(method == Method::kGet ? "POST" : "GET");
+    if (match.status().code() == Code::kUnimplemented)
+      return wrong_method(method == answers::Method::kGet ? "POST" : "GET");
     return error_answer(match.status());
   }
   if (match->route->acts && !options_.allow_actions) {
@@ -194,12 +195,13 @@ HttpAnswer Site::answer_area(const HttpRequest& request, std::string_view addres
   if (is_another_run(request.header(kRunHeader), identity)) return another_run();
   HttpAnswer answer = answer_match(request, *std::move(match), identity);
   // Parts of two runs must not become one answer.
-  if (method == Method::kGet && is_another_run(identity, identity_of(run_id))) return another_run();
+  if (method == answers::Method::kGet && is_another_run(identity, identity_of(run_id))) return another_run();
   if (!identity.empty()) answer.add(std::string(kRunHeader), identity);
   return answer;
 }
 
-HttpAnswer Site::answer_match(const HttpRequest& request, RouteMatch match, const std::string& identity) const {
+HttpAnswer Site::answer_match(const HttpRequest& request, answers::RouteMatch match,
+                              const std::string& identity) const {
   // What never changes is known by its address and its run: who has it need not wait until it is computed again.
   const std::string tag = identity.empty() ? "" : lasting_etag(identity, request.target);
   if (request.method != "POST" && !tag.empty() && names_etag(request.header("if-none-match"), tag)) {
@@ -214,7 +216,7 @@ HttpAnswer Site::answer_match(const HttpRequest& request, RouteMatch match, cons
   if (!reply.ok()) return error_answer(reply.status());
   const bool lasting = reply->immutable && !tag.empty();
   HttpAnswer answer = answer_of(*std::move(reply));
-  if (match.route->method == Method::kPost) {
+  if (match.route->method == answers::Method::kPost) {
     answer.add("Cache-Control", "no-store");
     return answer;
   }

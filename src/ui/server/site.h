@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "ui/answers/router.h"
+#include "ui/answers/services.h"
 #include "ui/server/access.h"
 #include "ui/server/http_message.h"
 #include "ui/server/listener.h"
-#include "ui/server/router.h"
-#include "ui/server/services.h"
 
 namespace trainwarden::server {
 
@@ -21,7 +21,7 @@ class Site {
     // Called with the id of each run that somebody asks something of. Null: nobody.
     std::function<void(std::string_view run_id)> looked_at;
   };
-  Site(const Services& services, Options options);
+  Site(const answers::Services& services, Options options);
 
   // Both from any thread, several at once. Neither throws.
   Admission admit(const HttpRequest& head) const;
@@ -34,14 +34,14 @@ class Site {
   HttpAnswer answer_about() const;
   HttpAnswer answer_notices(const HttpRequest& request) const;
   HttpAnswer answer_area(const HttpRequest& request, std::string_view address, std::string_view query) const;
-  HttpAnswer answer_match(const HttpRequest& request, RouteMatch match, const std::string& identity) const;
+  HttpAnswer answer_match(const HttpRequest& request, answers::RouteMatch match, const std::string& identity) const;
   // Of the run that lies under this id now; "" when it cannot be opened.
   std::string identity_of(std::string_view run_id) const;
 
-  const Services services_;
+  const answers::Services services_;
   Options options_;
   Access access_;
-  Router router_;
+  answers::Router router_;
 };
 
 }  // namespace trainwarden::server

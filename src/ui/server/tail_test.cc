@@ -9,11 +9,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "ui/server/live_run_testing.h"
+#include "ui/answers/live_run_testing.h"
 
 namespace trainwarden::server {
 namespace {
 
+using answers::LiveRun;
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 

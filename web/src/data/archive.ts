@@ -1,5 +1,5 @@
 // ArchiveSource: a run in one file, as a source. The answers were taken from a server by `trainwarden export --to page`
-// (src/server/run_archive.cc says which); what is asked for in another width, of fewer tensors, heads or tokens, or at a step
+// (src/ui/answers/run_archive.cc says which); what is asked for in another width, of fewer tensors, heads or tokens, or at a step
 // between, is cut out of the nearest of them.
 import { HttpSource, type Session } from './http_source';
 import { arrayOf, Arrays, decodeArrays, type NdArray } from './safetensors';

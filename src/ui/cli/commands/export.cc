@@ -8,13 +8,13 @@
 #include "core/process/signal_relay.h"
 #include "store/journal/file_maps.h"
 #include "trainwarden/transfer.h"
+#include "ui/answers/one_file_page.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/reports/export_view.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
-#include "ui/server/one_file_page.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -87,7 +87,7 @@ int export_page(const ExportCommand& command) {
   if (std::filesystem::exists(command.out, ignored) && !command.force) {
     return report_error(Status(Code::kAlreadyExists, fmt::format("{} is there; --force writes it anew", command.out)));
   }
-  const auto page = server::one_file_page(*run, command.no_texts ? server::Texts::kLeftOut : server::Texts::kKept);
+  const auto page = answers::one_file_page(*run, command.no_texts ? answers::Texts::kLeftOut : answers::Texts::kKept);
   if (!page.ok()) return report_error(page.status());
   std::ofstream file(command.out, std::ios::binary);
   file << page->html;

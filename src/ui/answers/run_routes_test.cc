@@ -1,0 +1,146 @@
+// What the addresses about runs, their steps and their numbers answer.
+#include <cmath>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "data/format/json.h"
+#include "data/format/safetensors.h"
+#include "ui/answers/route.h"
+#include "ui/views/run_on_disk.h"
+
+namespace trainwarden::answers {
+namespace {
+
+using format::Json;
+using views::RunOnDisk;
+
+TestRun trained() {
+  TestRun run;
+  for (std::int64_t step = 0; step < 6; ++step) {
+    const float loss = step == 2 ? NAN : 1.0F / static_cast<float>(step + 1);
+    const bool eval = step % 3 == 2;
+    run.add({.step = step,
+             .tensors = {scalar("loss", loss, {"losses"}), reduced("w", {static_cast<float>(step), 3}, {"weights"})},
+             .mode = eval ? Mode::kEval : Mode::kTrain,
+             .mode_step = eval ? step / 3 : step - step / 3});
+  }
+  run.end();
+  return run;
+}
+
+class RunRoutesTest : public ::testing::Test {
+ protected:
+  RunRoutesTest() : run_(trained(), "first"), shelf_(*views::Shelf::open(RunOnDisk::place())) {}
+
+  Result<Reply> ask(const std::vector<Route>& routes, const std::string& path, views::Query::Parameters query = {}) {
+    const Request request{{{"run", views::run_id_of("first")}}, views::Query(std::move(query)), ""};
+    for (const Route& route : routes) {
+      if (route.path == path) return route.handler(request, Services{*shelf_});
+    }
+    return Status(Code::kNotFound, "no such route: " + path);
+  }
+  Json ask_json(const std::vector<Route>& routes, const std::string& path) {
+    const auto reply = ask(routes, path);
+    EXPECT_TRUE(reply.ok()) << reply.status().to_string();
+    return reply.ok() ? Json::parse(*reply->body) : Json();
+  }
+
+  const RunOnDisk run_;
+  const std::unique_ptr<views::Shelf> shelf_;
+};
+
+// The doubles of one array of a safetensors document.
+std::vector<double> column(const std::string& body, const std::string& name) {
+  const auto header = format::decode_safetensors_header(as_bytes(body), body.size());
+  if (!header.ok() || header->find(name) == nullptr) return {};
+  const format::SafetensorsEntry& entry = *header->find(name);
+  std::vector<double> values((entry.end - entry.begin) / sizeof(double));
+  std::memcpy(values.data(), body.data() + header->data_offset + entry.begin, values.size() * sizeof(double));
+  return values;
+}
+
+TEST_F(RunRoutesTest, ListRuns) {
+  Json list;
+  for (int i = 0; i < 100; ++i) {  // each waits a tenth of a second for what has not been read yet
+    list = ask_json(run_routes(), "/runs");
+    if (list.at("reading") == 0) break;
+  }
+  const Json& row = list.at("runs").at(0);
+  EXPECT_EQ(row.at("name"), "first");
+  EXPECT_EQ(row.at("id"), views::run_id_of("first"));
+  EXPECT_EQ(row.at("state"), "completed");
+  EXPECT_EQ(row.at("steps"), 6);
+  EXPECT_EQ(row.at("loss").at("step"), 5);
+  EXPECT_EQ(row.at("course"), Json::parse(R"([1, 0.5, "NaN", 0.25, 0.2, 0.1667])"));
+  EXPECT_EQ(row.at("rules").at("count"), 0);
+}
+
+TEST_F(RunRoutesTest, TellOfOneRun) {
+  const Json run = ask_json(run_routes(), "/runs/{run}");
+  EXPECT_EQ(run.at("state"), "completed");
+  EXPECT_EQ(run.at("progress").at("steps"), 6);
+  EXPECT_EQ(run.at("progress").at("modes").at(1), Json::parse(R"({"mode":"eval","steps":2,"last_mode_step":1})"));
+  EXPECT_EQ(run.at("tensors"), 2);
+  EXPECT_EQ(run.at("collections").at(0).at("name"), "losses");
+  EXPECT_GT(run.at("journal_bytes"), 0);
+  EXPECT_EQ(run.at("transitions").at(0).at("status"), "Starting");
+  EXPECT_TRUE(run.at("losses").empty());
+}
+
+TEST_F(RunRoutesTest, TellStepsAsRanges) {
+  const Json steps = ask_json(run_routes(), "/runs/{run}/steps");
+  EXPECT_EQ(steps.at("steps"), Json::parse("[[0,1,6]]"));
+  EXPECT_EQ(steps.at("modes").at(1), Json::parse(R"({"mode":"eval","steps":[[2,3,2]],"mode_steps":[[0,1,2]]})"));
+  EXPECT_EQ(steps.at("last_complete"), 5);
+}
+
+TEST_F(RunRoutesTest, GiveSeries) {
+  const std::string ids = views::tensor_id_of("loss") + "," + views::tensor_id_of("w");
+  const auto reply = ask(series_routes(), "/runs/{run}/series", {{"tensors", ids}, {"from", "2"}});
+  ASSERT_TRUE(reply.ok()) << reply.status().to_string();
+  EXPECT_EQ(column(*reply->body, "1.step"), (std::vector<double>{2, 3, 4, 5}));
+  EXPECT_EQ(column(*reply->body, "1.value"), (std::vector<double>{2.5, 3, 3.5, 4}));
+  EXPECT_TRUE(std::isnan(column(*reply->body, "0.value").at(0)));
+  EXPECT_GT(column(*reply->body, "0.time").at(0), 0);
+  const auto header = format::decode_safetensors_header(as_bytes(*reply->body), reply->body->size());
+  const Json words = Json::parse(header->metadata.at("series"));
+  EXPECT_EQ(words.at(0).at("of"), "scalar");
+  EXPECT_EQ(words.at(0).at("nan"), 1);
+  EXPECT_EQ(words.at(0).at("count"), 6);
+  EXPECT_EQ(words.at(1).at("of"), "mean");
+  EXPECT_EQ(words.at(1).at("left"), 0);
+}
+
+TEST_F(RunRoutesTest, GiveBucketsOfMany) {
+  const auto reply = ask(series_routes(), "/runs/{run}/series",
+                         {{"tensors", views::tensor_id_of("w")}, {"of", "max"}, {"buckets", "1"}, {"mode", "train"}});
+  ASSERT_TRUE(reply.ok()) << reply.status().to_string();
+  EXPECT_EQ(column(*reply->body, "0.value"),
+            (std::vector<double>{3, 3, 3, 4}));  // four points are no more than a bucket
+  const auto all =
+      ask(series_routes(), "/runs/{run}/series", {{"tensors", views::tensor_id_of("loss")}, {"buckets", "1"}});
+  EXPECT_EQ(column(*all->body, "0.max"), std::vector<double>{1});
+  EXPECT_EQ(column(*all->body, "0.nan"), std::vector<double>{1});
+  EXPECT_EQ(column(*all->body, "0.last_step"), std::vector<double>{5});
+}
+
+TEST_F(RunRoutesTest, SayWhatIsWrong) {
+  const auto code = [&](views::Query::Parameters query) {
+    return ask(series_routes(), "/runs/{run}/series", std::move(query)).status().code();
+  };
+  EXPECT_EQ(code({{"tensors", "0000000000000000"}}), Code::kNotFound);
+  EXPECT_EQ(code({{"of", "maen"}}), Code::kInvalidArgument);
+  EXPECT_EQ(code({{"buckets", "0"}}), Code::kInvalidArgument);
+  EXPECT_EQ(code({{"bucket", "5"}}), Code::kInvalidArgument);
+  EXPECT_EQ(code({{"tensors", views::tensor_id_of("w")}, {"worker", "rank-00007"}}), Code::kNotFound);
+}
+
+TEST_F(RunRoutesTest, TellWhatSeriesThereAre) {
+  const Json choices = ask_json(series_routes(), "/runs/{run}/series/choices");
+  EXPECT_EQ(choices.at("tensors").at(1).at("name"), "w");
+  EXPECT_EQ(choices.at("tensors").at(1).at("collections"), Json::parse(R"(["weights"])"));
+}
+
+}  // namespace
+}  // namespace trainwarden::answers

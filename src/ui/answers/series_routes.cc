@@ -1,0 +1,152 @@
+// Numbers over steps.
+#include <chrono>
+
+#include "read/trial/trial_access.h"
+#include "ui/answers/replies.h"
+#include "ui/answers/route.h"
+#include "ui/views/series.h"
+
+namespace trainwarden::answers {
+namespace {
+
+using format::OrderedJson;
+
+constexpr std::size_t kMostSeriesTensors = 64;
+constexpr std::int64_t kMostBuckets = 4096;
+// So long one answer reads what it does not know yet; what is left then comes with the next.
+constexpr std::chrono::milliseconds kSeriesPatience(1000);
+
+Result<views::SeriesQuestion> question_of(const views::Query& query) {
+  views::SeriesQuestion question;
+  if (query.has("of")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(question.number, trial::parse_series_number(query.text("of")));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.mode, query.mode());
+  if (question.mode == Mode::kGlobal) question.mode.reset();
+  question.worker = query.text("worker");
+  constexpr std::int64_t kFar = std::int64_t{1} << 53;
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.from, query.integer("from", -kFar, kFar, question.from));
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.to, query.integer("to", -kFar, kFar, question.to));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t buckets, query.integer("buckets", 1, kMostBuckets, 1000));
+  question.buckets = static_cast<std::size_t>(buckets);
+  return question;
+}
+
+// The arrays of one series: columns of the same length.
+class Columns {
+ public:
+  Columns(ArraysReply& reply, std::string prefix) : reply_(reply), prefix_(std::move(prefix)) {}
+
+  template <class Items, class Pick>
+  void add(const char* name, const Items& items, const Pick& pick) {
+    std::vector<double> column;
+    column.reserve(items.size());
+    for (const auto& item : items) column.push_back(static_cast<double>(pick(item)));
+    reply_.add(prefix_ + name, {static_cast<std::int64_t>(column.size())}, std::span<const double>(column));
+  }
+
+ private:
+  ArraysReply& reply_;
+  const std::string prefix_;
+};
+
+double seconds(std::int64_t unix_ns) {
+  return static_cast<double>(unix_ns) / 1e9;
+}
+
+void add_points(Columns& columns, const std::vector<views::SeriesPointOut>& points) {
+  columns.add("step", points, [](const auto& p) { return p.step; });
+  columns.add("time", points, [](const auto& p) { return seconds(p.unix_ns); });
+  columns.add("value", points, [](const auto& p) { return p.value; });
+}
+
+void add_buckets(Columns& columns, const std::vector<views::SeriesBucket>& buckets) {
+  columns.add("step", buckets, [](const auto& b) { return b.first_step; });
+  columns.add("last_step", buckets, [](const auto& b) { return b.last_step; });
+  columns.add("time", buckets, [](const auto& b) { return seconds(b.first_unix_ns); });
+  columns.add("last_time", buckets, [](const auto& b) { return seconds(b.last_unix_ns); });
+  columns.add("min", buckets, [](const auto& b) { return b.summary.min; });
+  columns.add("max", buckets, [](const auto& b) { return b.summary.max; });
+  columns.add("first", buckets, [](const auto& b) { return b.summary.first; });
+  columns.add("last", buckets, [](const auto& b) { return b.summary.last; });
+  columns.add("count", buckets, [](const auto& b) { return b.summary.count; });
+  columns.add("nan", buckets, [](const auto& b) { return b.summary.nan; });
+  columns.add("positive_inf", buckets, [](const auto& b) { return b.summary.positive_inf; });
+  columns.add("negative_inf", buckets, [](const auto& b) { return b.summary.negative_inf; });
+}
+
+OrderedJson json_of(const views::Series& series) {
+  const views::SeriesSummary& all = series.all;
+  return {{"of", name(series.number)},
+          {"worker", series.worker},
+          {"form", series.buckets.empty() ? "points" : "buckets"},
+          {"count", all.count},
+          {"first_step", series.first_step},
+          {"last_step", series.last_step},
+          {"min", json_number(all.min)},
+          {"max", json_number(all.max)},
+          {"last", json_number(all.last)},
+          {"nan", all.nan},
+          {"positive_inf", all.positive_inf},
+          {"negative_inf", all.negative_inf},
+          {"left", series.left},
+          {"unreadable", series.unreadable}};
+}
+
+// One after the other, so that the last may find its patience spent: it then says how much is left.
+Result<Reply> series_of_run(const Request& request, const Services& services) {
+  const views::Query& query = request.query;
+  TRAINWARDEN_RETURN_IF_ERROR(query.only({"tensors", "of", "mode", "worker", "from", "to", "buckets"}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto ids, query.list("tensors", kMostSeriesTensors));
+  TRAINWARDEN_ASSIGN_OR_RETURN(views::SeriesQuestion question, question_of(query));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
+  ArraysReply reply;
+  OrderedJson list = OrderedJson::array();
+  const auto patience = kSeriesPatience / static_cast<std::int64_t>(std::max<std::size_t>(1, ids.size()));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    OrderedJson json = {{"id", ids[i]}};
+    const auto name = use.tensor_name(ids[i]);
+    if (!name.ok()) return name.status();
+    json["name"] = *name;
+    question.tensor = *name;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const views::Series series, views::read_series(use, question, patience));
+    Columns columns(reply, std::to_string(i) + ".");
+    if (series.buckets.empty()) {
+      add_points(columns, series.points);
+    } else {
+      add_buckets(columns, series.buckets);
+    }
+    json.update(json_of(series));
+    list.push_back(std::move(json));
+  }
+  reply.note_json("series", list);
+  return std::move(reply).to_reply();
+}
+
+// What can be drawn as series, for who chooses: the tensors with their collections.
+OrderedJson choices_of(Trial& trial) {
+  OrderedJson list = OrderedJson::array();
+  trial::TensorCatalog& catalog = TrialAccess::catalog(trial);
+  for (auto& [name, tensor] : catalog.tensors()) {
+    list.push_back(
+        {{"id", views::tensor_id_of(name)}, {"name", name}, {"collections", catalog.collections_of(tensor)}});
+  }
+  return list;
+}
+
+Result<Reply> series_choices(const Request& request, const Services& services) {
+  TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
+  return json_reply({{"tensors", choices_of(use.trial())}});
+}
+
+}  // namespace
+
+std::vector<Route> series_routes() {
+  return {
+      {Method::kGet, "/runs/{run}/series", series_of_run},
+      {Method::kGet, "/runs/{run}/series/choices", series_choices},
+  };
+}
+
+}  // namespace trainwarden::answers
