@@ -58,6 +58,7 @@ source_checks() {
   check "the command line prints through one place" $python scripts/check_output.py
   check "environment variables are named in one place" $python scripts/check_environment_names.py
   check "links of the documents lead somewhere" $python scripts/check_links.py
+  check "folders have pages that name what is there" $python scripts/check_folder_pages.py
   check "walks through the code name what is there" $python scripts/check_walks.py
   check "sources are formatted (./dev format)" check_format
 }
