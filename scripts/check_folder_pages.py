@@ -6,7 +6,7 @@ usage: check_folder_pages.py [ROOT]
 Each wing and floor of src/floors.json, each part above them and each floor of the page has a README.md, and so have the
 three folders of tests. A page has at most 18 lines. What it names in backticks and looks like a path (it has a slash, or
 ends as a source does) exists: from the page's own folder, from the root, or from src, as includes are written; and so
-does what CONTRIBUTING.md names. Prints one line for each mistake and exits 1 when there is any.
+does each path that CONTRIBUTING.md names. Prints one line for each mistake and exits 1 when there is any.
 """
 import pathlib
 import re
@@ -41,9 +41,9 @@ def exists(root, page, path):
     return any((base / path).exists() for base in (page.parent, root, root / "src"))
 
 
-def missing_paths(root, page):
+def missing_paths(root, page, looks=is_path):
     for path in CODE.findall(page.read_text(encoding="utf-8")):
-        if is_path(path) and not exists(root, page, path):
+        if looks(path) and not exists(root, page, path):
             yield f"{page.relative_to(root)}: {path} does not exist, neither here nor from the root nor from src"
 
 
@@ -71,7 +71,7 @@ def main():
         mistakes.extend(missing_paths(root, page))
     guide = root / "CONTRIBUTING.md"
     if guide.is_file():
-        mistakes.extend(missing_paths(root, guide))
+        mistakes.extend(missing_paths(root, guide, lambda text: "/" in text and is_path(text)))
     for mistake in mistakes:
         print(mistake)
     print(f"{len(found)} pages of folders, {len(mistakes)} mistakes")
