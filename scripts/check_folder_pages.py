@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks the pages of the folders: README.md in each wing and floor of src, in tests, bench, fuzz, adapters and the page.
+"""Checks the pages of the folders: README.md in each wing and floor of src, of the adapters, of the page, and in tests.
 
 usage: check_folder_pages.py [ROOT]
 
 Each wing and floor of src/floors.json, each part above them and each floor of the page has a README.md, and so have the
-three folders of tests. A page has at most 18 lines. What it names in backticks and looks like a path (it has a slash, or
-ends as a source does) exists: from the page's own folder, from the root, or from src, as includes are written; and so
-does each path that CONTRIBUTING.md names. Prints one line for each mistake and exits 1 when there is any.
+folders of ALSO. A page has at most 18 lines. What it names in backticks and looks like a path (it has a slash, or ends
+as a source does) exists: from the page's own folder, from the root, or from src, as includes are written; and so does
+each path that CONTRIBUTING.md names. Prints one line for each mistake and exits 1 when there is any.
 """
 import pathlib
 import re
@@ -15,8 +15,8 @@ import sys
 import floors
 
 MAX_LINES = 18
-TREES = ("src", "include", "adapters", "web/src", "tests", "bench", "fuzz")
-ALSO = ("tests", "bench", "fuzz")  # have a page as well
+ALSO = ("tests", "bench", "fuzz", "scripts", "examples", "testdata")  # have a page as well
+TREES = ("src", "adapters", "web/src", "tests", "bench", "fuzz")  # every page in them is one of these
 CODE = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(r"^[\w.\-]+(/[\w.\-]+)*/?$")
 ENDS_AS_FILE = re.compile(r"\.(h|cc|py|ts|svelte|css|json|md|txt|sh|toml|cmake)$")
@@ -54,10 +54,9 @@ def too_long(root, page):
 
 
 def pages(root):
-    for tree in TREES:
-        for page in sorted((root / tree).rglob("README.md")):
-            if "node_modules" not in page.parts:
-                yield page
+    found = {page for tree in TREES for page in (root / tree).rglob("README.md")}
+    found |= {root / folder / "README.md" for folder in wanted_folders(root)}
+    return sorted(page for page in found if page.is_file())
 
 
 def main():
@@ -65,7 +64,7 @@ def main():
     wanted = list(wanted_folders(root))
     mistakes = [f"{folder}: expected a README.md that says what lies there" for folder in wanted
                 if not (root / folder / "README.md").is_file()]
-    found = list(pages(root))
+    found = pages(root)
     for page in found:
         mistakes.extend(too_long(root, page))
         mistakes.extend(missing_paths(root, page))

@@ -10,7 +10,8 @@ FLOORS = {
     "above": [{"folder": "adapters/python", "holds": "", "includes": ""}],
     "page": [{"name": "data", "holds": "", "includes": []}],
 }
-FOLDERS = ("src/core", "src/core/base", "adapters/python", "web/src/data", "tests", "bench", "fuzz")
+FOLDERS = ("src/core", "src/core/base", "adapters/python", "web/src/data", "tests", "bench", "fuzz",
+           "scripts", "examples", "testdata")
 
 
 class CheckFolderPagesTest(TreeTest):

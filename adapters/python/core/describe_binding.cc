@@ -1,4 +1,4 @@
-// describe() in Python. trainwarden/describe.py has what users see.
+// describe() in Python. trainwarden/describing.py has what users see.
 #include <string>
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// Ids: what the API calls runs and tensors, worked out from their names as the server does (views/shelf.h).
+// Ids: what the API calls runs and tensors, worked out from their names as the server does (src/ui/views/shelf.h).
 
 /** FNV-1a of 64 bits over the name's UTF-8, as 16 hexadecimal digits. In two halves: numbers have 53 bits. */
 export function idOf(name: string): string {
