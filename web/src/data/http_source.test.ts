@@ -74,7 +74,7 @@ describe('HttpSource', () => {
     await source.json('/runs/x/steps');
     there = 'two';
     await expect(source.post('/runs/x/stop', {})).rejects.toMatchObject({ code: 'replaced' });
-    await expect(source.json('/runs/x')).rejects.toMatchObject({ code: 'replaced' });
+    await expect(source.json('/runs/x')).rejects.toMatchObject({ code: 'replaced', message: 'This belongs to a run that was removed.' });
     source.follow();
     await expect(source.json('/runs/x')).resolves.toEqual({});
   });

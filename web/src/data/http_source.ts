@@ -119,6 +119,8 @@ function fileNameIn(disposition: string | null): string {
 async function errorOf(response: Response): Promise<SourceError> {
   try {
     const { error } = (await response.json()) as { error: { code: string; message: string } };
+    // The server's words are for programs; the page has a button for what they ask for.
+    if (error.code === 'replaced') return new SourceError(error.code, 'This belongs to a run that was removed.');
     return new SourceError(error.code, error.message);
   } catch {
     return new SourceError('internal', `The server answered ${response.status} ${response.statusText} without saying why.`);
