@@ -26,9 +26,15 @@ configure() {
 
 # build PRESET [TARGET...]: all targets when none is named.
 build() {
+  configure "$1" || return 1
+  build_configured "$@"
+}
+
+# The same of what is configured. Of everything in the release build, first what the demo needs: who waits for that has it.
+build_configured() {
   local preset=$1
   shift
-  configure "$preset" || return 1
+  if [[ $preset == release && $# == 0 ]]; then build_configured release "${demo_targets[@]}" || return 1; fi
   "${wrap[@]}" cmake --build "build/$preset" --parallel "$(build_jobs)" ${1:+--target "$@"}
 }
 
@@ -36,8 +42,9 @@ build() {
 preload_targets=(trainwarden_preload trainwarden_torch_attach)
 
 # The example and all that README's first commands need.
+demo_targets=(trainwarden fashion_mnist "${preload_targets[@]}")
 build_demo() {
-  build release trainwarden fashion_mnist "${preload_targets[@]}"
+  build release "${demo_targets[@]}"
 }
 
 # Prints the library that TRAINWARDEN_PRELOAD_LIBRARY takes.

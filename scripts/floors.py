@@ -2,8 +2,10 @@
 """The table of floors: src/floors.json, from which the build, the check of includes and ARCHITECTURE.md have it.
 
 usage: floors.py [--write] [ROOT]
+       floors.py --folder FLOOR
 
 Compares the table in ARCHITECTURE.md with src/floors.json and exits 1 when they differ; with --write, writes it there.
+With --folder, prints the folder of a floor.
 """
 import json
 import pathlib
@@ -75,7 +77,17 @@ def page_table(document):
     return "\n".join(rows)
 
 
+def print_folder(name):
+    for floor in read(pathlib.Path(__file__).resolve().parent.parent)["floors"]:
+        if floor["name"] == name:
+            print(floor["folder"])
+            return 0
+    return 1
+
+
 def main(arguments):
+    if arguments[:1] == ["--folder"] and len(arguments) == 2:
+        return print_folder(arguments[1])
     write = "--write" in arguments
     paths = [argument for argument in arguments if argument != "--write"]
     root = pathlib.Path(paths[0] if paths else pathlib.Path(__file__).resolve().parent.parent)

@@ -15,8 +15,8 @@ page_tools() {
 # What needs no browser.
 page_units() {
   check "the page's types hold" in_web npm run --silent check
-  in_web npm run --silent test -- --reporter=default --reporter=junit --outputFile.junit=../$page_out/units.xml \
-    </dev/null >$page_out/units.log 2>&1 || true
+  with_progress $page_out/units.log in_web npm run --silent test -- --reporter=default --reporter=junit \
+    --outputFile.junit=../$page_out/units.xml || true
   add_report "page, units" $page_out/units.xml $page_out/units.log
 }
 
@@ -25,7 +25,7 @@ page_in_browser() {
     fail "page: there is no chromium"
     return
   fi
-  in_web npm run --silent e2e </dev/null >$page_out/e2e.log 2>&1 || true
+  with_progress $page_out/e2e.log in_web npm run --silent e2e || true
   add_report "page, in a browser" $page_out/e2e.xml $page_out/e2e.log
 }
 

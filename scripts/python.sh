@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # The Python packages trainwarden and smdebug: their environment, their wheels and their tests. Sourced by dev.
 readonly venv=build/venv
+with_python=(-DTRAINWARDEN_PYTHON_PACKAGE=ON "-DPython_EXECUTABLE=$PWD/$venv/bin/python3"
+  "-DPython3_EXECUTABLE=$PWD/$venv/bin/python3")
 
 # What pyproject.toml wants for the build and for the tests, one requirement a line.
 python_requirements() {
@@ -19,34 +21,54 @@ python_environment() {
   wanted=$(python_requirements)
   if [[ $(cat $venv/requirements.txt 2>/dev/null) == "$wanted" ]]; then return; fi
   $python -m venv --system-site-packages $venv
-  $venv/bin/pip install --quiet --disable-pip-version-check ${wanted} >&2
+  say "installing into $venv what builds and tests the Python package"
+  with_progress $venv/pip.log $venv/bin/pip install --disable-pip-version-check ${wanted} || {
+    cat $venv/pip.log >&2
+    return 1
+  }
   printf '%s\n' "$wanted" >$venv/requirements.txt
 }
 
-install_wheel() {
-  $venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall "$@" >&2
+# The release build with the Python core in it, made against the environment's Python: the core is linked from the floors
+# that are compiled already.
+configure_python() {
+  python_environment
+  configure release "${with_python[@]}"
 }
 
-# The wheels of this tree, installed into the environment. The build folder stays, so that the next time is quick; the
-# compiler and its options are those of the release build, so that ccache has most of it the first time.
+# Both wheels of this tree, in FOLDER. scikit-build-core finds everything built.
+build_wheels() {
+  local folder=$1 setting settings=()
+  for setting in build-dir=build/release cmake.define.TRAINWARDEN_{WERROR,DEVELOPER,TORCH}=ON; do
+    settings+=("--config-settings=$setting")
+  done
+  build_configured release python_package >&2 || return
+  $venv/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir "$folder" \
+    "${settings[@]}" . >&2 &&
+    $venv/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir "$folder" \
+      ./adapters/smdebug >&2
+}
+
+# The wheels of this tree, installed into the environment.
 python_package() {
+  local folder=build/wheels
   need_packages demo python
   need_npm
-  python_environment
-  CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=$(build_jobs) \
-    install_wheel --config-settings=cmake.define.TRAINWARDEN_WERROR=ON . &&
-    install_wheel ./adapters/smdebug
+  configure_python || return
+  rm -rf $folder
+  build_wheels $folder &&
+    $venv/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $folder/*.whl >&2
 }
 
 # pytest's tests and mypy's verdict, each counted.
 python_tests() {
-  local report=$PWD/build/python/pytest.xml
+  local report=$PWD/build/release/pytest.xml log=$PWD/build/release/pytest.log
   if ! python_package; then
     fail "the Python package does not build"
     return
   fi
   rm -f "$report"
-  OMP_NUM_THREADS=1 $venv/bin/python -m pytest -q --rootdir=. -p no:cacheprovider \
-    adapters/python adapters/smdebug --junit-xml="$report" </dev/null >build/python/pytest.log 2>&1 || true
-  add_report python "$report" build/python/pytest.log
+  OMP_NUM_THREADS=1 with_progress "$log" $venv/bin/python -m pytest -q --rootdir=. -p no:cacheprovider \
+    adapters/python adapters/smdebug --junit-xml="$report" || true
+  add_report python "$report" "$log"
 }

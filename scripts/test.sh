@@ -1,43 +1,8 @@
 # shellcheck shell=bash
-# What must hold before a change is taken in. Sourced by dev.
-#
-# Each stage adds to `passed` and `failed` and names what failed, so that a failing stage does not hide the next one.
+# What must hold before a change is taken in: stages, each of which counts what passed and failed (scripts/counting.sh).
+# Sourced by dev.
 
 readonly python=/usr/bin/python3 # the distribution's, which has NumPy; another may stand first on PATH
-passed=0
-failed=0
-failures=()
-stage_times=() # "SECONDS NAME"
-
-# check NAME COMMAND...: one check. Its output is shown only when it fails.
-check() {
-  local name=$1 output
-  shift
-  if output=$("$@" 2>&1); then
-    passed=$((passed + 1))
-    say "passed: $name"
-  else
-    printf '%s\n' "$output" >&2
-    fail "$name"
-  fi
-}
-
-# fail WHAT: one failure.
-fail() {
-  failed=$((failed + 1))
-  failures+=("$1")
-  say "FAILED: $1"
-}
-
-# stage NAME COMMAND...: says how long it took.
-stage() {
-  local name=$1 begin=$SECONDS
-  shift
-  say "---- $name"
-  "$@"
-  stage_times+=("$((SECONDS - begin)) $name")
-  say "---- $name took $((SECONDS - begin)) s"
-}
 
 # Names the files that are not formatted.
 check_format() {
@@ -63,56 +28,14 @@ source_checks() {
   check "sources are formatted (./dev format)" check_format
 }
 
-# count_of ATTRIBUTE FILE: of the first element of a JUnit file; 0 when it has no such attribute.
-count_of() {
-  local count
-  count=$(grep -o -m 1 "$1=\"[0-9]*\"" "$2" | head -n 1 | tr -dc '0-9') || true
-  echo "${count:-0}"
-}
-
-# add_report NAME JUNIT_FILE LOG: adds up what a test runner said.
-add_report() {
-  local name=$1 report=$2 log=$3 tests bad skipped
-  if [[ ! -s $report || $(count_of tests "$report") == 0 ]]; then
-    tail -n 30 "$log" >&2
-    fail "$name: ran no tests"
-    return
-  fi
-  tests=$(count_of tests "$report")
-  bad=$(($(count_of failures "$report") + $(count_of errors "$report")))
-  skipped=$(count_of skipped "$report")
-  passed=$((passed + tests - bad - skipped))
-  if ((bad > 0)); then
-    tail -n 100 "$log" >&2
-    failed=$((failed + bad))
-    failures+=("$name: $bad tests, see $log")
-  fi
-  say "$name: $tests tests, $bad failed, $skipped skipped"
-}
-
 # ctest_stage PRESET [CTEST ARGUMENT...]: runs tests that are built and adds up what they say.
 ctest_stage() {
   local preset=$1 log=$PWD/build/$1/ctest.log report=$PWD/build/$1/ctest.xml
   shift
   rm -f "$report"
-  "${wrap[@]}" ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure --output-junit "$report" "$@" \
-    </dev/null >"$log" 2>&1 || true
-  if [[ ! -s $report || $(count_of tests "$report") == 0 ]]; then
-    tail -n 20 "$log" >&2
-    fail "$preset: ctest ran no tests"
-    return
-  fi
-  local tests bad skipped
-  tests=$(count_of tests "$report")
-  bad=$(count_of failures "$report")
-  skipped=$(($(count_of skipped "$report") + $(count_of disabled "$report")))
-  passed=$((passed + tests - bad - skipped))
-  if ((bad > 0)); then
-    grep -v -E ' Passed +[0-9.]+ sec$|^ +Start +[0-9]+: ' "$log" >&2
-    failed=$((failed + bad))
-    failures+=("$preset: $bad tests, see build/$preset/ctest.log")
-  fi
-  say "$preset: $tests tests, $bad failed, $skipped skipped"
+  with_progress "$log" "${wrap[@]}" ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure \
+    --output-junit "$report" "$@" || true
+  add_report "$preset" "$report" "$log"
 }
 
 # try_build PRESET [TARGET...]: a build that fails is one failure.
@@ -122,8 +45,18 @@ try_build() {
   return 1
 }
 
+# With the Python core, so that its stage only has to pack it.
+release_build() {
+  if ! configure_python || ! build_configured release >&2; then
+    fail "release: does not build"
+    return
+  fi
+  check "what the demo needs is small enough to be built in its five minutes" $python scripts/minutes.py --demo \
+    --since "$test_begin" "${demo_targets[@]}"
+}
+
 release_tests() {
-  if try_build release; then ctest_stage release; fi
+  if [[ -x build/release/bin/trainwarden ]]; then ctest_stage release; else fail "release: nothing to test"; fi
 }
 
 # Trainings with the fault of each rule, and healthy ones.
@@ -160,9 +93,9 @@ asan_python_tests() {
   cp build/asan/adapters/python/_core.*so "$folder/trainwarden"
   runtime=$(clang++-14 -print-file-name="libclang_rt.asan-$(uname -m).so")
   for name in "${core_tests[@]}"; do files+=("adapters/python/tests/$(dirname "$name")/test_$(basename "$name").py"); done
-  LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-    PYTHONPATH=$folder OMP_NUM_THREADS=1 $venv/bin/python -m pytest -q --rootdir=. -p no:cacheprovider "${files[@]}" \
-    --junit-xml="$report" </dev/null >"$log" 2>&1 || true
+  with_progress "$log" env LD_PRELOAD="$runtime" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+    PYTHONMALLOC=malloc PYTHONPATH="$folder" OMP_NUM_THREADS=1 $venv/bin/python -m pytest -q --rootdir=. \
+    -p no:cacheprovider "${files[@]}" --junit-xml="$report" || true
   add_report "python with sanitizers" "$report" "$log"
 }
 
@@ -179,8 +112,17 @@ fuzz_program() {
   local name=${program##*/}
   local found=build/asan/fuzzing/found/$name
   mkdir -p "$found"
+  echo "fuzzing with $name"
   "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="build/asan/fuzzing/$name-" \
     "$found" "fuzz/corpus/${name#fuzz_}" >"build/asan/fuzzing/$name.log" 2>&1 && touch "build/asan/fuzzing/$name.passed"
+}
+
+# fuzz_programs SECONDS PROGRAM...: as many at once as there are CPUs.
+fuzz_programs() {
+  local seconds=$1
+  shift
+  export -f fuzz_program
+  printf '%s\n' "$@" | xargs -P "$(nproc)" -I '{}' bash -c 'fuzz_program "$@"' fuzz_program "$seconds" '{}'
 }
 
 fuzz_tests() {
@@ -193,10 +135,9 @@ fuzz_tests() {
     fail "there are no fuzz programs"
     return
   fi
+  mkdir -p build/asan/fuzzing
   rm -f build/asan/fuzzing/*.passed
-  export -f fuzz_program
-  printf '%s\n' "${programs[@]}" |
-    xargs -P "$(nproc)" -I '{}' bash -c 'fuzz_program "$@"' fuzz_program "$seconds" '{}' || true
+  with_progress build/asan/fuzzing/all.log fuzz_programs "$seconds" "${programs[@]}" || true
   for program in "${programs[@]}"; do
     check "${program##*/} for $seconds s" show_fuzz_log "${program##*/}"
   done
@@ -207,45 +148,114 @@ show_fuzz_log() {
   [[ -e build/asan/fuzzing/$1.passed ]]
 }
 
-# What each stage took, and all of them.
-show_stage_times() {
-  ((${#stage_times[@]} > 0)) || return 0
-  printf '%s\n' "${stage_times[@]}" | awk '{ sum += $1; print } END { print sum " together" }' |
-    while read -r seconds name; do say "$(printf '%6d s  %s' "$seconds" "$name")"; done
+readonly test_begin=$EPOCHSECONDS
+
+# What must hold before a change is taken in. RUN is `stage`, or `slice` for what goes on where it ended.
+quick_stages() {
+  local run=$1
+  "$run" "rivals and foreign readers" rivals_for_tests
+  "$run" "a mail server" mail_server_for_tests
+  "$run" "checks of the sources" source_checks
+  "$run" "release: build" release_build
+  "$run" "release: tests" release_tests
+  "$run" "Python package" python_tests
+  "$run" "page" page_tests
+  "$run" "rules on faults and healthy trainings" rules_table_test
 }
 
-# The last line of the output is "N passed, N failed".
-summarise() {
-  local failure
-  show_stage_times
-  for failure in "${failures[@]}"; do say "FAILED: $failure"; done
-  echo "$passed passed, $failed failed"
-  ((failed == 0 && passed > 0))
+sanitizer_stages() {
+  local run=$1
+  "$run" "AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests
+  "$run" "the same in Python" asan_python_tests
+  "$run" "ThreadSanitizer" tsan_tests
+  "$run" "fuzzing" fuzz_tests
+}
+
+# What does not fit into the time of the gate.
+long_stages() {
+  local run=$1
+  "$run" "killed five thousand times" many_kills
+  "$run" "ten thousand hostile folders" many_hostile_runs
+  "$run" "fuzzing for five minutes each" long_fuzzing
+  "$run" "the packages on a bare system" install_check
+}
+
+# gtest_program PROGRAM FILTER: outside ctest, which would end it after five minutes.
+gtest_program() {
+  local program=$1 filter=$2 name=${1##*/}
+  local log=$PWD/build/release/$name.log report=$PWD/build/release/$name.xml
+  rm -f "$report"
+  with_progress "$log" "$program" --gtest_filter="$filter" --gtest_output="xml:$report" || true
+  add_report "$name" "$report" "$log"
+}
+
+many_kills() {
+  if try_build release crash_tests; then
+    TRAINWARDEN_KILLS=5000 gtest_program build/release/tests/crash/crash_tests 'CrashTest.KilledAtRandomMoments'
+  fi
+}
+
+many_hostile_runs() {
+  if try_build release hostile_tests; then
+    TRAINWARDEN_HOSTILE_RUNS=10000 gtest_program build/release/tests/hostile/hostile_tests 'HostileRuns.*'
+  fi
+}
+
+long_fuzzing() {
+  TRAINWARDEN_FUZZ_SECONDS=300 fuzz_tests
 }
 
 run_test() {
-  local quick=false
   case "$*" in
-    --quick) quick=true ;;
-    "") ;;
-    *) wrong_usage "test takes --quick or nothing, not \"$*\"" ;;
+    "" | --quick | --all) ;;
+    --*) wrong_usage "test takes --quick, --all, the name of a floor, or nothing, not \"$*\"" ;;
+    *)
+      test_floor "$@"
+      return
+      ;;
   esac
   need_packages demo test python
   need_npm
-  stage "rivals and foreign readers" rivals_for_tests
-  stage "a mail server" mail_server_for_tests
-  stage "checks of the sources" source_checks
-  stage "release: build and test" release_tests
-  stage "Python package" python_tests
-  stage "page" page_tests
-  stage "rules on faults and healthy trainings" rules_table_test
-  if ! $quick; then
-    stage "AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests
-    stage "the same in Python" asan_python_tests
-    stage "ThreadSanitizer" tsan_tests
-    stage "fuzzing" fuzz_tests
-  fi
+  count_compiler_cache
+  case ${1:-} in
+    --quick) quick_stages stage ;;
+    --all)
+      quick_stages slice
+      sanitizer_stages slice
+      long_stages slice
+      ;;
+    *)
+      quick_stages stage
+      sanitizer_stages stage
+      ;;
+  esac
+  show_minutes
   summarise
+}
+
+# test_floor FLOOR [CTEST ARGUMENT...]: its tests alone, in the build for daily work, in which one source is quickly
+# compiled.
+test_floor() {
+  local floor=$1 folder
+  shift
+  folder=$($python scripts/floors.py --folder "$floor") || wrong_usage "there is no floor \"$floor\""
+  need_packages demo test
+  need_npm
+  build dev "$folder/all" >&2 || return
+  ctest --test-dir "build/dev/$folder" -j "$(nproc)" --output-on-failure "$@" </dev/null |
+    grep -v -E ' Passed +[0-9.]+ sec$|^ +Start +[0-9]+: '
+}
+
+# The compiler's cache says of this run alone how much it had.
+count_compiler_cache() {
+  mkdir -p build
+  export CCACHE_STATSLOG=$PWD/build/ccache.log
+  rm -f "$CCACHE_STATSLOG"
+}
+
+# What each wing took of the gate's time, beside its allotment, and whether this was cold or warm.
+show_minutes() {
+  $python scripts/minutes.py --since "$test_begin" --cache-log "$CCACHE_STATSLOG" >&2 || true
 }
 
 run_check() {

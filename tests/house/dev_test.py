@@ -1,6 +1,7 @@
 """The script dev: its help, what it says to a wrong command, and how it counts."""
 import pathlib
 import subprocess
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -11,8 +12,9 @@ def run(*command):
 
 
 def run_test_functions(script):
-    """Runs `script` in a bash that has the functions of scripts/test.sh."""
-    return run("bash", "-c", f"set -euo pipefail; say() {{ echo \"$*\" >&2; }}; source scripts/test.sh; {script}")
+    """Runs `script` in a bash that has the functions of dev."""
+    sources = "for part in progress counting build python test; do source scripts/$part.sh; done"
+    return run("bash", "-c", f"set -euo pipefail; say() {{ echo \"$*\" >&2; }}; {sources}; {script}")
 
 
 class DevTest(unittest.TestCase):
@@ -77,6 +79,46 @@ class CountingTest(unittest.TestCase):
     def test_a_stage_counts_its_time(self):
         result = run_test_functions("work() { SECONDS=$((SECONDS + 7)); check one true; }; stage it work; summarise")
         self.assertRegex(result.stderr, r"(?m)^ +[78] s  it$")
+
+    def test_a_report_is_counted_and_names_what_failed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report = pathlib.Path(folder, "report.xml")
+            report.write_text('<testsuites><testsuite><testcase name="one"/><testcase name="two"><skipped/></testcase>'
+                              '<testcase classname="file" name="three"><failure>no</failure></testcase>'
+                              '<testcase name="four" status="notrun"/></testsuite></testsuites>', encoding="utf-8")
+            result = run_test_functions(f"echo what it said >{folder}/log; add_report it {report} {folder}/log; summarise")
+        self.assertEqual(result.stdout.splitlines()[-1], "1 passed, 1 failed")
+        self.assertIn("it: 4 tests, 1 failed, 2 skipped", result.stderr)
+        self.assertIn("FAILED: it: file: three", result.stderr)
+        self.assertIn("what it said", result.stderr)
+
+    def test_a_report_that_is_none_is_a_failure(self):
+        for content in ("", "<testsuites/>", "<testsuites><testcase"):
+            with tempfile.TemporaryDirectory() as folder:
+                pathlib.Path(folder, "report.xml").write_text(content, encoding="utf-8")
+                result = run_test_functions(f"echo it died >{folder}/log; add_report it {folder}/report.xml {folder}/log; summarise")
+            self.assertEqual(result.stdout.splitlines()[-1], "0 passed, 1 failed")
+            self.assertIn("it: ran no tests", result.stderr)
+            self.assertIn("it died", result.stderr)
+
+    def test_long_work_is_not_silent(self):
+        script = "cd $(mktemp -d); with_progress log bash -c 'echo step 7 of 9; sleep 11'"
+        self.assertRegex(run_test_functions(script).stderr, r"(?m)^  10 s: step 7 of 9$")
+
+    def test_long_work_gives_its_exit_status(self):
+        self.assertEqual(run_test_functions("with_progress /dev/null bash -c 'exit 7'").returncode, 7)
+
+    def test_a_slice_that_has_passed_is_not_run_again(self):
+        script = ("cd $(mktemp -d); tree_id() { echo t1; }; git() { :; }; work() { echo works; check one true; };"
+                  "slice it work; slice it work; tree_id() { echo t2; }; slice it work; summarise")
+        result = run_test_functions(script)
+        self.assertEqual(result.stdout.splitlines().count("works"), 2)
+        self.assertEqual(result.stdout.splitlines()[-1], "3 passed, 0 failed")
+
+    def test_a_slice_that_failed_is_run_again(self):
+        script = ("cd $(mktemp -d); tree_id() { echo t1; }; git() { :; }; work() { echo works; check one false; };"
+                  "slice it work; slice it work")
+        self.assertEqual(run_test_functions(script).stdout.splitlines().count("works"), 2)
 
     def test_nothing_run_is_not_a_pass(self):
         self.assertEqual(run_test_functions("summarise").returncode, 1)
