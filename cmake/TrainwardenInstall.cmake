@@ -29,8 +29,8 @@ endif()
 
 if(TARGET trainwarden_torch)
   set_target_properties(trainwarden_torch PROPERTIES INSTALL_RPATH $ORIGIN)  # finds libtrainwarden.so beside it
-  install(TARGETS trainwarden_torch EXPORT TrainwardenTorchTargets)
-  install(EXPORT TrainwardenTorchTargets NAMESPACE Trainwarden:: DESTINATION ${package_dir})
+  install(TARGETS trainwarden_torch EXPORT TrainwardenTorchTargets COMPONENT torch)
+  install(EXPORT TrainwardenTorchTargets NAMESPACE Trainwarden:: DESTINATION ${package_dir} COMPONENT torch)
 endif()
 
 configure_package_config_file(cmake/TrainwardenConfig.cmake.in ${PROJECT_BINARY_DIR}/TrainwardenConfig.cmake
