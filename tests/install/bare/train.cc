@@ -13,8 +13,7 @@ int main() {
   std::array<double, 2> weights = {1.0, -1.0};
   for (int step = 0; step < 60; ++step) {
     (*hook)->save_scalar("loss", weights[0] * weights[0]);
-    (*hook)->save_tensor("weights",
-                         trainwarden::TensorView::of(weights.data(), trainwarden::DType::kFloat64, {2}));
+    (*hook)->save_tensor("weights", trainwarden::TensorView::of(weights.data(), trainwarden::DType::kFloat64, {2}));
     for (double& weight : weights) weight *= -2.0;
     (*hook)->end_step();
   }
