@@ -66,7 +66,7 @@ Result<std::unique_ptr<Hook>> Hook::open(HookOptions options) {
     auto hook = capture::HookOpener::open(std::move(options), run.shared_storage(), system_clock());
     const auto folder = run.folder();
     if (!hook.ok() || !folder) return hook;  // a signal handler can write into a folder only
-    (*hook)->impl_->guarded([&](capture::CaptureSession& session) { session.catch_signals(*folder); });
+    (*hook)->impl_->guarded([&](capture::CaptureSession& session) { session.box().catch_signals(*folder); });
     return hook;
   });
 }
@@ -110,15 +110,15 @@ StepEnd Hook::end_step() {
 
 StepAdvice Hook::judge_step() {
   capture::CaptureSession* const session = impl_->live();
-  if (session == nullptr || !session->has_judge()) return StepAdvice::kProceed;
+  if (session == nullptr || !session->judging().has_judge()) return StepAdvice::kProceed;
   StepAdvice advice = StepAdvice::kProceed;
-  impl_->guarded([&](capture::CaptureSession& live) { advice = live.judge_step(); });
+  impl_->guarded([&](capture::CaptureSession& live) { advice = live.judging().judge_step(); });
   return advice;
 }
 
 std::string_view Hook::judge_reason() const {
   const capture::CaptureSession* const session = impl_->live();
-  return session == nullptr ? std::string_view() : session->judge_reason();
+  return session == nullptr ? std::string_view() : session->judging().reason();
 }
 
 std::string_view name(StepAdvice advice) {
@@ -136,72 +136,74 @@ TensorId Hook::declare(std::string_view name) {
 
 TensorId Hook::declare(std::string_view name, std::span<const std::string_view> collections) {
   TensorId id;
-  impl_->guarded([&](capture::CaptureSession& session) { id = session.declare(name, collections); });
+  impl_->guarded([&](capture::CaptureSession& session) { id = session.tensors().declare(name, collections); });
   return id;
 }
 
 bool Hook::wants(TensorId id) {
   bool wanted = false;
-  impl_->guarded([&](capture::CaptureSession& session) { wanted = session.wants(id); });
+  impl_->guarded([&](capture::CaptureSession& session) { wanted = session.tensors().wants(id); });
   return wanted;
 }
 
 bool Hook::wants(std::string_view name) {
   bool wanted = false;
-  impl_->guarded([&](capture::CaptureSession& session) { wanted = session.anything_wanted() && session.wants(name); });
+  impl_->guarded([&](capture::CaptureSession& session) {
+    wanted = session.plan().anything_wanted() && session.tensors().wants(name);
+  });
   return wanted;
 }
 
 bool Hook::wants_collection(std::string_view collection) {
   bool wanted = false;
   impl_->guarded([&](capture::CaptureSession& session) {
-    wanted = session.anything_wanted() && session.wants_collection(collection);
+    wanted = session.plan().anything_wanted() && session.plan().wants_collection(collection);
   });
   return wanted;
 }
 
 bool Hook::wants_anything() const {
   const capture::CaptureSession* const session = impl_->live();
-  return session != nullptr && session->anything_wanted();
+  return session != nullptr && session->plan().anything_wanted();
 }
 
 std::optional<std::int64_t> Hook::next_wanted_step(TensorId id) {
   std::optional<std::int64_t> next;
-  impl_->guarded([&](capture::CaptureSession& session) { next = session.next_wanted_step(id); });
+  impl_->guarded([&](capture::CaptureSession& session) { next = session.tensors().next_wanted_step(id); });
   return next;
 }
 
 void Hook::save_tensor(TensorId id, const TensorView& tensor) {
   impl_->guarded([&](capture::CaptureSession& session) {
-    if (session.anything_wanted()) session.save_tensor(id, tensor);
+    if (session.plan().anything_wanted()) session.saves().save_tensor(id, tensor);
   });
 }
 
 void Hook::save_tensor(std::string_view name, const TensorView& tensor) {
   impl_->guarded([&](capture::CaptureSession& session) {
-    if (session.anything_wanted()) session.save_tensor(name, tensor);
+    if (session.plan().anything_wanted()) session.saves().save_tensor(name, tensor);
   });
 }
 
 void Hook::save_strings(std::string_view name, std::span<const std::string_view> strings) {
   impl_->guarded([&](capture::CaptureSession& session) {
-    if (session.anything_wanted()) session.save_strings(name, strings);
+    if (session.plan().anything_wanted()) session.saves().save_strings(name, strings);
   });
 }
 
 void Hook::save_scalar(std::string_view name, double value) {
-  impl_->guarded([&](capture::CaptureSession& session) { session.save_scalar(name, value); });
+  impl_->guarded([&](capture::CaptureSession& session) { session.saves().save_scalar(name, value); });
 }
 
 void Hook::save_reductions(TensorId id, std::span<const SavedReduction> reductions) {
   impl_->guarded([&](capture::CaptureSession& session) {
-    if (session.anything_wanted()) session.save_reductions(id, reductions);
+    if (session.plan().anything_wanted()) session.saves().save_reductions(id, reductions);
   });
 }
 
 void Hook::save_reductions(std::string_view name, std::span<const SavedReduction> reductions) {
   impl_->guarded([&](capture::CaptureSession& session) {
-    if (session.anything_wanted()) session.save_reductions(name, reductions);
+    if (session.plan().anything_wanted()) session.saves().save_reductions(name, reductions);
   });
 }
 
@@ -219,38 +221,38 @@ void Hook::end_group() {
 
 bool Hook::remembers() const {
   const capture::CaptureSession* const session = impl_->live();
-  return session != nullptr && session->remembers();
+  return session != nullptr && session->saves().remembers();
 }
 
 void Hook::remember(std::string_view name, const TensorView& tensor) {
-  impl_->guarded([&](capture::CaptureSession& session) { session.remember(name, tensor); });
+  impl_->guarded([&](capture::CaptureSession& session) { session.saves().remember(name, tensor); });
 }
 
 bool Hook::dump_black_box(const BlackBoxReason& reason) {
   bool begun = false;
-  impl_->guarded([&](capture::CaptureSession& session) { begun = session.dump_black_box(reason); });
+  impl_->guarded([&](capture::CaptureSession& session) { begun = session.box().dump(reason); });
   return begun;
 }
 
 void Hook::offer_checkpoints() {
-  impl_->guarded([](capture::CaptureSession& session) { session.offer_checkpoints(); });
+  impl_->guarded([](capture::CaptureSession& session) { session.checkpoints().offer(); });
 }
 
 std::optional<CheckpointRequest> Hook::take_checkpoint_request() {
   std::optional<CheckpointRequest> request;
-  impl_->guarded([&](capture::CaptureSession& session) { request = session.take_checkpoint_request(); });
+  impl_->guarded([&](capture::CaptureSession& session) { request = session.checkpoints().take(); });
   return request;
 }
 
 void Hook::answer_checkpoint(const CheckpointRequest& request, const Result<std::filesystem::path>& saved) {
-  impl_->guarded([&](capture::CaptureSession& session) { session.answer_checkpoint(request, saved); });
+  impl_->guarded([&](capture::CaptureSession& session) { session.checkpoints().answer(request, saved); });
 }
 
 Result<std::filesystem::path> Hook::write_checkpoint(std::string_view ending,
                                                      const std::function<Status(const std::filesystem::path&)>& write) {
   Result<std::filesystem::path> written = Status(Code::kFailedPrecondition, "the hook is switched off");
   const bool done =
-      impl_->guarded([&](capture::CaptureSession& session) { written = session.write_checkpoint(ending, write); });
+      impl_->guarded([&](capture::CaptureSession& session) { written = session.checkpoints().write(ending, write); });
   return done ? written : fault();
 }
 

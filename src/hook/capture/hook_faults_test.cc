@@ -60,7 +60,7 @@ class FullStagingTest : public QuietTest {
   // A step that takes the whole area and is stuck with the writer.
   void fill(CaptureSession& session) {
     journal_.hold();
-    session.save_tensor("x", view_of(large_));
+    session.saves().save_tensor("x", view_of(large_));
     session.end_step();
     journal_.wait_until_held();
   }
@@ -74,8 +74,8 @@ class FullStagingTest : public QuietTest {
 TEST_F(FullStagingTest, DropCountsAndGoesOn) {
   const auto session = this->session(WhenFull::kDrop);
   fill(*session);
-  session->save_tensor("x", view_of(small_));
-  session->save_scalar("s", 1);
+  session->saves().save_tensor("x", view_of(small_));
+  session->saves().save_scalar("s", 1);
   session->end_step();
   const HookReport report = session->report();
   EXPECT_EQ(lost(report, LossCause::kStagingFull), 1u);
@@ -83,7 +83,7 @@ TEST_F(FullStagingTest, DropCountsAndGoesOn) {
   EXPECT_NE(report.losses.at(0).first_message.find("raise staging_bytes"), std::string::npos);
   journal_.release();
   EXPECT_TRUE(session->flush(std::chrono::seconds(30)).ok());
-  session->save_tensor("x", view_of(small_));
+  session->saves().save_tensor("x", view_of(small_));
   session->end_step();
   EXPECT_TRUE(session->close(std::chrono::seconds(30)).ok());
   const auto batches = journal_.batches();
@@ -98,7 +98,7 @@ TEST_F(FullStagingTest, DropCountsAndGoesOn) {
 TEST_F(FullStagingTest, StatisticsTakeThePlaceOfValues) {
   const auto session = this->session(WhenFull::kStatistics);
   fill(*session);
-  session->save_tensor("x", view_of(small_));
+  session->saves().save_tensor("x", view_of(small_));
   session->end_step();
   EXPECT_EQ(lost(session->report(), LossCause::kStagingFull), 1u);
   journal_.release();
@@ -115,7 +115,7 @@ TEST_F(FullStagingTest, BlockWaitsForTheWriter) {
   fill(*session);
   {
     const std::jthread training([&] {
-      session->save_tensor("x", view_of(large_));
+      session->saves().save_tensor("x", view_of(large_));
       session->end_step();
     });
     journal_.release();
@@ -128,8 +128,8 @@ TEST_F(FullStagingTest, BlockWaitsForTheWriter) {
 // Waiting for a step that only the waiting thread itself could end would be waiting for ever.
 TEST_F(FullStagingTest, BlockDoesNotWaitForItsOwnStep) {
   const auto session = this->session(WhenFull::kBlock);
-  session->save_tensor("x", view_of(large_));
-  session->save_tensor("x", view_of(small_));
+  session->saves().save_tensor("x", view_of(large_));
+  session->saves().save_tensor("x", view_of(small_));
   session->end_step();
   EXPECT_EQ(lost(session->report(), LossCause::kStagingFull), 1u);
   EXPECT_TRUE(session->close(std::chrono::seconds(30)).ok());
@@ -139,7 +139,7 @@ TEST_F(FullStagingTest, LargerThanTheWholeArea) {
   const std::vector<float> huge(large_.size() + 1);
   for (const WhenFull when_full : {WhenFull::kDrop, WhenFull::kStatistics, WhenFull::kBlock}) {
     const auto session = this->session(when_full);
-    session->save_tensor("x", view_of(huge));
+    session->saves().save_tensor("x", view_of(huge));
     session->end_step();
     EXPECT_EQ(lost(session->report(), LossCause::kTooLarge), 1u);
     EXPECT_TRUE(session->close(std::chrono::seconds(30)).ok());
@@ -150,11 +150,11 @@ TEST_F(FullStagingTest, LargerThanTheWholeArea) {
 TEST_F(FullStagingTest, TooManyWaitingStepsAreLostWhole) {
   const auto session = this->session(WhenFull::kDrop);
   journal_.hold();
-  session->save_scalar("s", 0);
+  session->saves().save_scalar("s", 0);
   session->end_step();
   journal_.wait_until_held();
   for (std::size_t i = 0; i < StepWriter::kMaxWaitingSteps + 3; ++i) {
-    session->save_scalar("s", 1);
+    session->saves().save_scalar("s", 1);
     session->end_step();
   }
   EXPECT_EQ(lost(session->report(), LossCause::kStagingFull), 3u);
@@ -168,7 +168,7 @@ TEST_F(FullStagingTest, TooManyWaitingStepsAreLostWhole) {
 TEST_F(FullStagingTest, CloseWakesASaverThatWaits) {
   const auto session = this->session(WhenFull::kBlock);
   fill(*session);
-  std::jthread saver([&] { session->save_tensor("x", view_of(large_)); });
+  std::jthread saver([&] { session->saves().save_tensor("x", view_of(large_)); });
   EXPECT_EQ(session->close(std::chrono::milliseconds(20)).code(), Code::kDeadlineExceeded);
   EXPECT_TRUE(session->stuck());
   saver.join();

@@ -5,7 +5,7 @@
 namespace trainwarden::capture {
 namespace {
 
-constexpr double kSmoothing = 0.25;
+constexpr double kStandingSmoothing = 0.25;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void StandingCost::look(std::int64_t now_ns, std::int64_t spent_ns) {
   const double seen =
       static_cast<double>(spent_ns - sample_->spent_ns) / static_cast<double>(now_ns - sample_->began_ns);
   // It may seem to shrink: when who watches has ended, or the training takes more CPUs than before.
-  share_ += (std::max(seen, 0.0) - share_) * (known_ ? kSmoothing : 1);
+  share_ += (std::max(seen, 0.0) - share_) * (known_ ? kStandingSmoothing : 1);
   known_ = true;
   sample_ = Sample{now_ns, spent_ns};
 }
