@@ -28,9 +28,7 @@ void SaveCalls::save_tensor(std::string_view name, const TensorView& view) {
   intake_.lose_nameless();
 }
 
-void SaveCalls::save(TensorEntry& entry, const TensorView& view) {
-  const FormBits form = entry.form_now();
-  if (form == 0) return;
+void SaveCalls::save(TensorEntry& entry, FormBits form, const TensorView& view) {
   const Bill::Timer timer(bill_);
   if (const char* problem = why_unreadable(view)) return intake_.lose_unsupported(entry, problem);
   if (view.dtype == DType::kString) {

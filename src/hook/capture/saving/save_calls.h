@@ -44,7 +44,11 @@ class SaveCalls {
   void remember(std::string_view name, const TensorView& view);
 
  private:
-  void save(TensorEntry& entry, const TensorView& view);
+  // Inline, as most tensors are not wanted at most steps.
+  void save(TensorEntry& entry, const TensorView& view) {
+    if (const FormBits form = entry.form_now(); form != 0) save(entry, form, view);
+  }
+  void save(TensorEntry& entry, FormBits form, const TensorView& view);
   void save(TensorEntry& entry, FormBits form, const Shape& shape, std::span<const std::string_view> strings);
   void save(TensorEntry& entry, std::span<const SavedReduction> reductions);
 
