@@ -29,7 +29,7 @@ class NoAction final : public actions::Action {
  public:
   std::string_view name() const override { return "nothing"; }
   std::string place() const override { return {}; }
-  actions::ActionOutcome run(const actions::Notice& notice, std::stop_token) override {
+  actions::ActionOutcome run(const actions::EventNotice& notice, std::stop_token) override {
     keep(notice);
     return actions::ActionOutcome::done();
   }

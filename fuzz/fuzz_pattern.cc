@@ -13,7 +13,7 @@
 namespace {
 
 using namespace trainwarden;
-using match::reference::Json;
+using Json = nlohmann::json;
 
 // The reference takes time that grows with the product of all choices.
 bool is_small(const std::vector<match::reference::AllOf>& alternatives, std::size_t values) {

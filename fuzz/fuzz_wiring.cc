@@ -17,7 +17,7 @@ class NoAction final : public actions::Action {
  public:
   std::string_view name() const override { return "stop"; }
   std::string place() const override { return {}; }
-  actions::ActionOutcome run(const actions::Notice&, std::stop_token) override {
+  actions::ActionOutcome run(const actions::EventNotice&, std::stop_token) override {
     return actions::ActionOutcome::done();
   }
 };

@@ -49,7 +49,7 @@ class RecordingAction final : public actions::Action {
 
   std::string_view name() const override { return name_; }
   std::string place() const override { return log_.string(); }
-  actions::ActionOutcome run(const actions::Notice& notice, std::stop_token) override {
+  actions::ActionOutcome run(const actions::EventNotice& notice, std::stop_token) override {
     if (!down_.empty() && std::filesystem::exists(down_)) {
       write_down(notice, "down");
       return actions::ActionOutcome::try_again(Status(Code::kUnavailable, "the subscriber is down"), "down");
@@ -65,7 +65,7 @@ class RecordingAction final : public actions::Action {
  private:
   static constexpr std::chrono::microseconds kTime{500};
 
-  void write_down(const actions::Notice& notice, const char* outcome) const {
+  void write_down(const actions::EventNotice& notice, const char* outcome) const {
     const std::string line = fmt::format("{} {} {} {}\n", notice.key, notice.event_id, notice.attempt, outcome);
     const int file = ::open(log_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (::write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size())) std::abort();

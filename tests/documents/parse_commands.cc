@@ -60,7 +60,7 @@ Status check_values(const CLI::App& command) {
 
 std::string wrong_with(Words words) {
   CLI::App app("", "trainwarden");
-  Action action;
+  CommandAction action;
   add_all_commands(app, action);
   app.set_version_flag("--version", "");
   std::reverse(words.begin(), words.end());  // as CLI11 takes them
@@ -76,7 +76,7 @@ std::string wrong_with(Words words) {
 
 std::string wrong_with_options(const Words& command, const Words& options) {
   CLI::App app("", "trainwarden");
-  Action action;
+  CommandAction action;
   add_all_commands(app, action);
   const CLI::App* found = &app;
   for (const std::string& word : command) {

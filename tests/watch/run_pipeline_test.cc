@@ -21,7 +21,7 @@ class Counter final : public actions::Action {
   explicit Counter(std::shared_ptr<std::atomic<int>> count) : count_(std::move(count)) {}
   std::string_view name() const override { return "count"; }
   std::string place() const override { return "the test"; }
-  actions::ActionOutcome run(const actions::Notice&, std::stop_token) override {
+  actions::ActionOutcome run(const actions::EventNotice&, std::stop_token) override {
     ++*count_;
     return actions::ActionOutcome::done();
   }

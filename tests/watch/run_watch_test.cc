@@ -31,12 +31,12 @@ class FiresAtTwo final : public Rule {
 // What an action was told, by all that share it.
 struct Heard {
   std::mutex mutex;
-  std::vector<actions::Notice> notices;
+  std::vector<actions::EventNotice> notices;
 
   std::vector<std::string> headlines() {
     std::lock_guard lock(mutex);
     std::vector<std::string> all;
-    for (const actions::Notice& notice : notices) all.push_back(notice.headline);
+    for (const actions::EventNotice& notice : notices) all.push_back(notice.headline);
     return all;
   }
   std::size_t count() {
@@ -50,7 +50,7 @@ class Listener final : public actions::Action {
   explicit Listener(std::shared_ptr<Heard> heard) : heard_(std::move(heard)) {}
   std::string_view name() const override { return "listen"; }
   std::string place() const override { return "the test"; }
-  actions::ActionOutcome run(const actions::Notice& notice, std::stop_token) override {
+  actions::ActionOutcome run(const actions::EventNotice& notice, std::stop_token) override {
     std::lock_guard lock(heard_->mutex);
     heard_->notices.push_back(notice);
     return actions::ActionOutcome::done();
@@ -105,7 +105,7 @@ TEST_F(RunWatchTest, AnAlertIsDeliveredByThePollThatJudgedIt) {
   ASSERT_TRUE(run->poll().ok());
   ASSERT_TRUE(run->settle(seconds(20)));
   ASSERT_EQ(heard_->count(), 1u);
-  const actions::Notice notice = heard_->notices[0];
+  const actions::EventNotice notice = heard_->notices[0];
   EXPECT_EQ(notice.key, "mine-2");
   EXPECT_EQ(notice.rule, "Mine");
   EXPECT_EQ(notice.global_step, 2);

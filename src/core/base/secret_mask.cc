@@ -67,11 +67,11 @@ std::vector<std::string> known_expressions() {
   return all;
 }
 
-Result<Pattern> whole(std::string_view expression) {
-  return Pattern::compile(fmt::format("\\A-{{0,2}}{}\\z", expression));
+Result<Regex> whole(std::string_view expression) {
+  return Regex::compile(fmt::format("\\A-{{0,2}}{}\\z", expression));
 }
 
-std::string mask_all(const Pattern& pattern, std::string text) {
+std::string mask_all(const Regex& pattern, std::string text) {
   std::size_t from = 0;
   while (const auto span = pattern.find(text, from)) {
     from = span->end + 1;
@@ -110,11 +110,11 @@ Result<SecretMask> SecretMask::create(const std::vector<std::string>& patterns) 
   std::vector<std::string> expressions = known_expressions();
   expressions.insert(expressions.end(), patterns.begin(), patterns.end());
   for (const std::string& expression : expressions) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(Pattern pattern, Pattern::compile(expression));
+    TRAINWARDEN_ASSIGN_OR_RETURN(Regex pattern, Regex::compile(expression));
     mask.shapes_.push_back(std::move(pattern));
   }
   for (const std::string_view expression : {kSecretName, kTokenName, kTokenValue}) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(Pattern pattern, whole(expression));
+    TRAINWARDEN_ASSIGN_OR_RETURN(Regex pattern, whole(expression));
     mask.names_.push_back(std::move(pattern));
   }
   return mask;
@@ -122,7 +122,7 @@ Result<SecretMask> SecretMask::create(const std::vector<std::string>& patterns) 
 
 std::string SecretMask::text(std::string_view text) const {
   std::string masked(text);
-  for (const Pattern& shape : shapes_) masked = mask_all(shape, std::move(masked));
+  for (const Regex& shape : shapes_) masked = mask_all(shape, std::move(masked));
   return masked;
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden {
@@ -34,8 +34,8 @@ class SecretMask {
  private:
   SecretMask() = default;
 
-  std::vector<Pattern> shapes_;
-  std::vector<Pattern> names_;  // of secrets, of tokens that may be secrets; what such a token looks like
+  std::vector<Regex> shapes_;
+  std::vector<Regex> names_;  // of secrets, of tokens that may be secrets; what such a token looks like
 };
 
 // The patterns of a file: one a line; empty lines and those that begin with # are left out.

@@ -15,9 +15,9 @@
 
 namespace trainwarden::device {
 
-using Address = std::uint64_t;  // of the GPU's memory
-using Stream = void*;           // the driver's; nullptr is its default stream
-using Event = void*;
+using DeviceAddress = std::uint64_t;  // of the GPU's memory
+using Stream = void*;                 // the driver's; nullptr is its default stream
+using DeviceEvent = void*;
 
 // May be used by many threads at once. kInternal, with the driver's words, for what the driver refuses.
 class Accelerator {
@@ -25,29 +25,29 @@ class Accelerator {
   virtual ~Accelerator() = default;
 
   // Making things: dear, and may wait for the GPU. Done once.
-  virtual Result<Address> allocate(std::size_t bytes) = 0;
+  virtual Result<DeviceAddress> allocate(std::size_t bytes) = 0;
   virtual Result<std::size_t> free_bytes() = 0;
   // Makes host memory such that copies into and out of it need not wait. It must outlive this.
   virtual Status pin(MutableByteSpan memory) = 0;
   virtual Result<Stream> create_stream() = 0;
-  virtual Result<Event> create_event() = 0;
+  virtual Result<DeviceEvent> create_event() = 0;
 
   // True while what is queued on the stream is recorded into a graph in place of being done.
   virtual Result<bool> is_recorded(Stream stream) = 0;
-  virtual Status record(Event event, Stream stream) = 0;
+  virtual Status record(DeviceEvent event, Stream stream) = 0;
   // What is queued on the stream from here on waits until the event's latest record has been reached.
-  virtual Status hold_until(Stream stream, Event event) = 0;
-  virtual Result<bool> reached(Event event) = 0;
-  virtual Status wait(Event event) = 0;
+  virtual Status hold_until(Stream stream, DeviceEvent event) = 0;
+  virtual Result<bool> reached(DeviceEvent event) = 0;
+  virtual Status wait(DeviceEvent event) = 0;
 
-  virtual Status copy_to_device(Address to, const void* pinned, std::size_t bytes, Stream stream) = 0;
-  virtual Status copy_on_device(Address to, Address from, std::size_t bytes, Stream stream) = 0;
-  virtual Status copy_to_host(void* pinned, Address from, std::size_t bytes, Stream stream) = 0;
-  virtual Status clear(Address at, std::size_t bytes, Stream stream) = 0;
+  virtual Status copy_to_device(DeviceAddress to, const void* pinned, std::size_t bytes, Stream stream) = 0;
+  virtual Status copy_on_device(DeviceAddress to, DeviceAddress from, std::size_t bytes, Stream stream) = 0;
+  virtual Status copy_to_host(void* pinned, DeviceAddress from, std::size_t bytes, Stream stream) = 0;
+  virtual Status clear(DeviceAddress at, std::size_t bytes, Stream stream) = 0;
 
   // Launches the kernel of statistics_kernel.h. Ok when there is one; else why there is none.
   virtual Status kernel_status() const = 0;
-  virtual Status summarize(Address tasks, std::uint32_t task_count, std::uint32_t part_count, Address raw,
+  virtual Status summarize(DeviceAddress tasks, std::uint32_t task_count, std::uint32_t part_count, DeviceAddress raw,
                            Stream stream) = 0;
 };
 

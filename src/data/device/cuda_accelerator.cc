@@ -63,9 +63,9 @@ CudaAccelerator::~CudaAccelerator() {
       driver_.synchronize_stream(stream);
       driver_.destroy_stream(stream);
     }
-    for (Event event : events_) driver_.destroy_event(event);
+    for (DeviceEvent event : events_) driver_.destroy_event(event);
     for (void* memory : pinned_) driver_.unregister_host_memory(memory);
-    for (const Address address : allocations_) driver_.free(address);
+    for (const DeviceAddress address : allocations_) driver_.free(address);
     if (module_ != nullptr) driver_.unload_module(module_);
   }
   driver_.release_primary_context(device_);
@@ -84,13 +84,13 @@ Status CudaAccelerator::load_kernel() {
   return driver_.status(driver_.get_function(&kernel_, module_, "trainwarden_statistics"), "finding the kernel");
 }
 
-Result<Address> CudaAccelerator::allocate(std::size_t bytes) {
+Result<DeviceAddress> CudaAccelerator::allocate(std::size_t bytes) {
   const ContextScope scope(driver_, context_);
   unsigned long long address = 0;
   TRAINWARDEN_RETURN_IF_ERROR(driver_.status(driver_.allocate(&address, bytes), "taking memory of the GPU"));
   std::lock_guard lock(mutex_);
   allocations_.push_back(address);
-  return Address{address};
+  return DeviceAddress{address};
 }
 
 Result<std::size_t> CudaAccelerator::free_bytes() {
@@ -122,9 +122,9 @@ Result<Stream> CudaAccelerator::create_stream() {
   return stream;
 }
 
-Result<Event> CudaAccelerator::create_event() {
+Result<DeviceEvent> CudaAccelerator::create_event() {
   const ContextScope scope(driver_, context_);
-  Event event = nullptr;
+  DeviceEvent event = nullptr;
   TRAINWARDEN_RETURN_IF_ERROR(driver_.status(
       driver_.create_event(&event, CudaDriver::kBlockingSync | CudaDriver::kDisableTiming), "making an event"));
   std::lock_guard lock(mutex_);
@@ -140,17 +140,17 @@ Result<bool> CudaAccelerator::is_recorded(Stream stream) {
   return status != CudaDriver::kNotCapturing;
 }
 
-Status CudaAccelerator::record(Event event, Stream stream) {
+Status CudaAccelerator::record(DeviceEvent event, Stream stream) {
   const ContextScope scope(driver_, context_);
   return driver_.status(driver_.record_event(event, stream), "recording an event");
 }
 
-Status CudaAccelerator::hold_until(Stream stream, Event event) {
+Status CudaAccelerator::hold_until(Stream stream, DeviceEvent event) {
   const ContextScope scope(driver_, context_);
   return driver_.status(driver_.stream_wait_event(stream, event, 0), "letting a stream wait for another");
 }
 
-Result<bool> CudaAccelerator::reached(Event event) {
+Result<bool> CudaAccelerator::reached(DeviceEvent event) {
   const ContextScope scope(driver_, context_);
   const CudaDriver::Outcome outcome = driver_.query_event(event);
   if (outcome == CudaDriver::kNotReady) return false;
@@ -158,33 +158,33 @@ Result<bool> CudaAccelerator::reached(Event event) {
   return true;
 }
 
-Status CudaAccelerator::wait(Event event) {
+Status CudaAccelerator::wait(DeviceEvent event) {
   const ContextScope scope(driver_, context_);
   return driver_.status(driver_.synchronize_event(event), "reading on the GPU");
 }
 
-Status CudaAccelerator::copy_to_device(Address to, const void* pinned, std::size_t bytes, Stream stream) {
+Status CudaAccelerator::copy_to_device(DeviceAddress to, const void* pinned, std::size_t bytes, Stream stream) {
   const ContextScope scope(driver_, context_);
   return driver_.status(driver_.copy_to_device(to, pinned, bytes, stream), "copying to the GPU");
 }
 
-Status CudaAccelerator::copy_on_device(Address to, Address from, std::size_t bytes, Stream stream) {
+Status CudaAccelerator::copy_on_device(DeviceAddress to, DeviceAddress from, std::size_t bytes, Stream stream) {
   const ContextScope scope(driver_, context_);
   return driver_.status(driver_.copy_on_device(to, from, bytes, stream), "copying on the GPU");
 }
 
-Status CudaAccelerator::copy_to_host(void* pinned, Address from, std::size_t bytes, Stream stream) {
+Status CudaAccelerator::copy_to_host(void* pinned, DeviceAddress from, std::size_t bytes, Stream stream) {
   const ContextScope scope(driver_, context_);
   return driver_.status(driver_.copy_to_host(pinned, from, bytes, stream), "copying from the GPU");
 }
 
-Status CudaAccelerator::clear(Address at, std::size_t bytes, Stream stream) {
+Status CudaAccelerator::clear(DeviceAddress at, std::size_t bytes, Stream stream) {
   const ContextScope scope(driver_, context_);
   return driver_.status(driver_.set_bytes(at, 0, bytes, stream), "clearing memory of the GPU");
 }
 
-Status CudaAccelerator::summarize(Address tasks, std::uint32_t task_count, std::uint32_t part_count, Address raw,
-                                  Stream stream) {
+Status CudaAccelerator::summarize(DeviceAddress tasks, std::uint32_t task_count, std::uint32_t part_count,
+                                  DeviceAddress raw, Stream stream) {
   TRAINWARDEN_RETURN_IF_ERROR(kernel_status_);
   const ContextScope scope(driver_, context_);
   void* parameters[] = {&tasks, &task_count, &part_count, &raw};

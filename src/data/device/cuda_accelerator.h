@@ -19,22 +19,22 @@ class CudaAccelerator final : public Accelerator {
   CudaAccelerator(const CudaAccelerator&) = delete;
   CudaAccelerator& operator=(const CudaAccelerator&) = delete;
 
-  Result<Address> allocate(std::size_t bytes) override;
+  Result<DeviceAddress> allocate(std::size_t bytes) override;
   Result<std::size_t> free_bytes() override;
   Status pin(MutableByteSpan memory) override;
   Result<Stream> create_stream() override;
-  Result<Event> create_event() override;
+  Result<DeviceEvent> create_event() override;
   Result<bool> is_recorded(Stream stream) override;
-  Status record(Event event, Stream stream) override;
-  Status hold_until(Stream stream, Event event) override;
-  Result<bool> reached(Event event) override;
-  Status wait(Event event) override;
-  Status copy_to_device(Address to, const void* pinned, std::size_t bytes, Stream stream) override;
-  Status copy_on_device(Address to, Address from, std::size_t bytes, Stream stream) override;
-  Status copy_to_host(void* pinned, Address from, std::size_t bytes, Stream stream) override;
-  Status clear(Address at, std::size_t bytes, Stream stream) override;
+  Status record(DeviceEvent event, Stream stream) override;
+  Status hold_until(Stream stream, DeviceEvent event) override;
+  Result<bool> reached(DeviceEvent event) override;
+  Status wait(DeviceEvent event) override;
+  Status copy_to_device(DeviceAddress to, const void* pinned, std::size_t bytes, Stream stream) override;
+  Status copy_on_device(DeviceAddress to, DeviceAddress from, std::size_t bytes, Stream stream) override;
+  Status copy_to_host(void* pinned, DeviceAddress from, std::size_t bytes, Stream stream) override;
+  Status clear(DeviceAddress at, std::size_t bytes, Stream stream) override;
   Status kernel_status() const override { return kernel_status_; }
-  Status summarize(Address tasks, std::uint32_t task_count, std::uint32_t part_count, Address raw,
+  Status summarize(DeviceAddress tasks, std::uint32_t task_count, std::uint32_t part_count, DeviceAddress raw,
                    Stream stream) override;
 
  private:
@@ -50,10 +50,10 @@ class CudaAccelerator final : public Accelerator {
   Status kernel_status_;
 
   std::mutex mutex_;  // guards what was made
-  std::vector<Address> allocations_;
+  std::vector<DeviceAddress> allocations_;
   std::vector<void*> pinned_;
   std::vector<Stream> streams_;
-  std::vector<Event> events_;
+  std::vector<DeviceEvent> events_;
 };
 
 }  // namespace trainwarden::device

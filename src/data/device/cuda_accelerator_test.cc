@@ -33,12 +33,12 @@ class CudaTest : public ::testing::Test {
   }
 
   // Device memory with these bytes, which may be changed once done() has been called.
-  Address upload(const void* data, std::size_t bytes) {
-    const Address address = gpu_->allocate(bytes).value();
+  DeviceAddress upload(const void* data, std::size_t bytes) {
+    const DeviceAddress address = gpu_->allocate(bytes).value();
     overwrite(address, data, bytes);
     return address;
   }
-  void overwrite(Address address, const void* data, std::size_t bytes) {
+  void overwrite(DeviceAddress address, const void* data, std::size_t bytes) {
     std::memcpy(upload_.data() + uploaded_, data, bytes);
     EXPECT_TRUE(gpu_->copy_to_device(address, upload_.data() + uploaded_, bytes, stream_).ok());
     uploaded_ += bytes;
@@ -47,7 +47,7 @@ class CudaTest : public ::testing::Test {
   void expect_same_bits(const void* data, std::size_t count, DType dtype) {
     const TensorView view = TensorView::of(data, dtype, {static_cast<std::int64_t>(count)});
     uploaded_ = 0;
-    const Address address = upload(data, view.packed_bytes());
+    const DeviceAddress address = upload(data, view.packed_bytes());
     const StatisticsRead read = reader_->read_statistics(address, count, dtype, stream_).value();
     const Status status = reader_->wait(read.ticket);
     ASSERT_TRUE(status.ok()) << status.message();
@@ -98,11 +98,11 @@ TEST_F(CudaTest, AGroupOfManyTensorsWithCopies) {
   std::vector<Ticket> tickets;
   std::vector<std::size_t> begins;
   std::size_t place = 0;
-  const Address base = upload(values.data(), values.size() * sizeof(float));
+  const DeviceAddress base = upload(values.data(), values.size() * sizeof(float));
   reader_->begin_group();
   for (std::size_t begin = 0; begin < values.size(); begin += 4001) {
     const std::size_t count = std::min<std::size_t>(3999, values.size() - begin);
-    const Address address = base + begin * sizeof(float);
+    const DeviceAddress address = base + begin * sizeof(float);
     reads.push_back(reader_->read_statistics(address, count, DType::kFloat32, stream_).value());
     const MutableByteSpan to(host_.data() + place, count * sizeof(float));
     tickets.push_back(reader_->copy(address, to, stream_, false).value());
@@ -126,7 +126,7 @@ TEST_F(CudaTest, WhatIsWrittenAfterwardsIsNotSeen) {
   const std::vector<float> before = normal_values(1'000'000, 1.0f);
   const std::vector<float> after(before.size(), 7.0f);
   const std::size_t bytes = before.size() * sizeof(float);
-  const Address address = upload(before.data(), bytes);
+  const DeviceAddress address = upload(before.data(), bytes);
   const StatisticsRead read = reader_->read_statistics(address, before.size(), DType::kFloat32, stream_).value();
   const Ticket ticket = reader_->copy(address, MutableByteSpan(host_).first(bytes), stream_, false).value();
   overwrite(address, after.data(), bytes);
@@ -140,7 +140,7 @@ TEST_F(CudaTest, TheSpeedOfTheKernelOverAGibibyte) {
   constexpr std::size_t kTensorBytes = std::size_t{8} << 20;
   constexpr int kTensors = 128;
   const std::vector<float> values = normal_values(kTensorBytes / sizeof(float), 0.02f);
-  std::vector<Address> addresses;
+  std::vector<DeviceAddress> addresses;
   addresses.push_back(upload(values.data(), kTensorBytes));
   for (int i = 1; i < kTensors; ++i) {
     addresses.push_back(gpu_->allocate(kTensorBytes).value());
@@ -151,7 +151,7 @@ TEST_F(CudaTest, TheSpeedOfTheKernelOverAGibibyte) {
     Ticket ticket;
     const auto begin = std::chrono::steady_clock::now();
     reader_->begin_group();
-    for (const Address address : addresses) {
+    for (const DeviceAddress address : addresses) {
       ticket = reader_->read_statistics(address, values.size(), DType::kFloat32, stream_)->ticket;
     }
     reader_->end_group();

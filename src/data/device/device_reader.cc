@@ -21,7 +21,7 @@ constexpr std::size_t kShareOfFreeMemory = 8;  // the ring takes at most one par
 // What a ticket stands for. Guarded by the reader's mutex until it is queued; constant afterwards.
 class Submission {
  public:
-  Submission(EventPool& events, SlotTable* table, Event done) : event(done), events_(events), table_(table) {}
+  Submission(EventPool& events, SlotTable* table, DeviceEvent done) : event(done), events_(events), table_(table) {}
   ~Submission() {
     for (const RingAllocator::Range& slot : slots) table_->give_back(slot.number);
     events_.give_back(event);
@@ -29,7 +29,7 @@ class Submission {
   Submission(const Submission&) = delete;
   Submission& operator=(const Submission&) = delete;
 
-  Event event;                              // everything is on the host; constant
+  DeviceEvent event;                        // everything is on the host; constant
   std::vector<RingAllocator::Range> slots;  // in a row
   bool queued = false;
   bool has_record = false;  // of the event
@@ -41,13 +41,13 @@ class Submission {
 };
 
 Result<std::unique_ptr<DeviceReader>> DeviceReader::create(std::unique_ptr<Accelerator> accelerator,
-                                                           ReaderOptions options) {
+                                                           DeviceReaderOptions options) {
   std::unique_ptr<DeviceReader> reader(new DeviceReader(std::move(accelerator), options));
   TRAINWARDEN_RETURN_IF_ERROR(reader->set_up());
   return reader;
 }
 
-DeviceReader::DeviceReader(std::unique_ptr<Accelerator> accelerator, ReaderOptions options)
+DeviceReader::DeviceReader(std::unique_ptr<Accelerator> accelerator, DeviceReaderOptions options)
     : options_(options), accelerator_(std::move(accelerator)), events_(*accelerator_) {}
 
 // The accelerator goes first: it waits for what is under way, which uses the slots.
@@ -75,7 +75,7 @@ Status DeviceReader::set_up() {
 void DeviceReader::set_up_staging() {
   const std::size_t free_bytes = accelerator_->free_bytes().value_or(0);
   const std::size_t bytes = std::min(options_.staging_bytes, free_bytes / kShareOfFreeMemory);
-  const Result<Address> memory = accelerator_->allocate(std::max(bytes, kAlignment));
+  const Result<DeviceAddress> memory = accelerator_->allocate(std::max(bytes, kAlignment));
   if (!memory.ok()) {
     log(LogLevel::kWarning, "there is no memory of the GPU for copies: {}", memory.status().to_string());
   }
@@ -83,7 +83,7 @@ void DeviceReader::set_up_staging() {
   ring_.emplace(memory.ok() ? bytes : 0);
 }
 
-bool DeviceReader::summarizes(DType dtype, Address elements) const {
+bool DeviceReader::summarizes(DType dtype, DeviceAddress elements) const {
   return slots_ != nullptr && kernel_reads(dtype) && elements % item_bytes(dtype) == 0;
 }
 
@@ -111,7 +111,7 @@ Result<DeviceReader::Batch> DeviceReader::take_batch(Stream stream) {
     submit(std::move(batch));
   }
   retire();
-  TRAINWARDEN_ASSIGN_OR_RETURN(Event event, events_.take());
+  TRAINWARDEN_ASSIGN_OR_RETURN(DeviceEvent event, events_.take());
   Batch batch;
   batch.stream = stream;
   batch.ticket = std::make_shared<Submission>(events_, slots_.get(), event);
@@ -127,7 +127,7 @@ void DeviceReader::settle(Batch batch) {
   }
 }
 
-Result<StatisticsRead> DeviceReader::read_statistics(Address elements, std::uint64_t count, DType dtype,
+Result<StatisticsRead> DeviceReader::read_statistics(DeviceAddress elements, std::uint64_t count, DType dtype,
                                                      Stream stream) {
   std::lock_guard lock(mutex_);
   TRAINWARDEN_ASSIGN_OR_RETURN(Batch batch, take_batch(stream));
@@ -155,7 +155,7 @@ Result<StatisticsRead> DeviceReader::read_statistics(Address elements, std::uint
   return read;
 }
 
-Result<Ticket> DeviceReader::copy(Address from, MutableByteSpan pinned, Stream stream, bool may_wait) {
+Result<Ticket> DeviceReader::copy(DeviceAddress from, MutableByteSpan pinned, Stream stream, bool may_wait) {
   std::lock_guard lock(mutex_);
   if (!ring_) set_up_staging();
   const std::size_t bytes = align_up(pinned.size(), kAlignment);

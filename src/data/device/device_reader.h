@@ -32,7 +32,7 @@
 
 namespace trainwarden::device {
 
-struct ReaderOptions {
+struct DeviceReaderOptions {
   std::size_t staging_bytes = std::size_t{2} << 30;  // of the GPU's memory; at most an eighth of what is free is taken
   std::uint32_t slot_count = 8192;                   // tensors whose statistics are on their way
 };
@@ -52,7 +52,7 @@ struct StatisticsRead {
 class DeviceReader {
  public:
   static Result<std::unique_ptr<DeviceReader>> create(std::unique_ptr<Accelerator> accelerator,
-                                                      ReaderOptions options = {});
+                                                      DeviceReaderOptions options = {});
   ~DeviceReader();
   DeviceReader(const DeviceReader&) = delete;
   DeviceReader& operator=(const DeviceReader&) = delete;
@@ -62,7 +62,7 @@ class DeviceReader {
 
   // Whether the GPU computes statistics of such elements, which it can read only when they are aligned; else they are
   // computed from copies.
-  bool summarizes(DType dtype, Address elements) const;
+  bool summarizes(DType dtype, DeviceAddress elements) const;
 
   // What this thread reads between the two is read together, at the end: until then its memory must stay as it is.
   void begin_group();
@@ -70,11 +70,11 @@ class DeviceReader {
 
   // `count`, at least 1, elements in a row. kResourceExhausted: the statistics of too many tensors are on their way.
   // kFailedPrecondition: the stream is recorded into a CUDA graph.
-  Result<StatisticsRead> read_statistics(Address elements, std::uint64_t count, DType dtype, Stream stream);
+  Result<StatisticsRead> read_statistics(DeviceAddress elements, std::uint64_t count, DType dtype, Stream stream);
 
   // As many bytes as `pinned` has. When the ring has no room: kResourceExhausted; or with `may_wait` this thread waits
   // for room, and what could never have room goes straight to the host, for which the producing stream waits.
-  Result<Ticket> copy(Address from, MutableByteSpan pinned, Stream stream, bool may_wait);
+  Result<Ticket> copy(DeviceAddress from, MutableByteSpan pinned, Stream stream, bool may_wait);
 
   // Blocks until everything of the ticket is on the host. Not ok: it never will be.
   Status wait(const Ticket& ticket);
@@ -85,7 +85,7 @@ class DeviceReader {
   // What is to be queued on one stream.
   struct Copy {
     std::optional<std::size_t> staged;  // offset in the ring; none: straight to the host
-    Address from;
+    DeviceAddress from;
     MutableByteSpan to;
   };
   struct Batch {
@@ -96,7 +96,7 @@ class DeviceReader {
     std::vector<std::uint64_t> ranges;  // of the ring
   };
 
-  DeviceReader(std::unique_ptr<Accelerator> accelerator, ReaderOptions options);
+  DeviceReader(std::unique_ptr<Accelerator> accelerator, DeviceReaderOptions options);
   Status set_up();
   void set_up_staging();
 
@@ -109,15 +109,15 @@ class DeviceReader {
   Status queue_copies_to_host(const Batch& batch);
   void retire();
 
-  const ReaderOptions options_;
+  const DeviceReaderOptions options_;
   std::unique_ptr<SlotTable> slots_;  // none: no kernel
   std::unique_ptr<Accelerator> accelerator_;
   EventPool events_;
   Stream side_ = nullptr;
 
-  std::mutex mutex_;       // guards all below
-  Event ready_ = nullptr;  // the producing stream has done its part
-  Address staging_ = 0;
+  std::mutex mutex_;             // guards all below
+  DeviceEvent ready_ = nullptr;  // the producing stream has done its part
+  DeviceAddress staging_ = 0;
   std::optional<RingAllocator> ring_;  // of staging_, once a copy was asked for
   std::thread::id group_thread_;       // none: no group
   std::optional<Batch> open_;          // of the group

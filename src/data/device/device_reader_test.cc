@@ -19,8 +19,8 @@ std::vector<float> numbers(std::size_t count, float first = 1) {
   return values;
 }
 
-Address address_of(const std::vector<float>& values) {
-  return reinterpret_cast<Address>(values.data());
+DeviceAddress address_of(const std::vector<float>& values) {
+  return reinterpret_cast<DeviceAddress>(values.data());
 }
 
 Statistics cpu_statistics(const std::vector<float>& values) {
@@ -30,7 +30,7 @@ Statistics cpu_statistics(const std::vector<float>& values) {
 
 class DeviceReaderTest : public ::testing::Test {
  protected:
-  void open(ReaderOptions options = {}) {
+  void open(DeviceReaderOptions options = {}) {
     reader_ = DeviceReader::create(gpu_.factory()(Device{DeviceType::kCuda, 0}).value(), options).value();
   }
 

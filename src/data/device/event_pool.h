@@ -13,14 +13,14 @@ class EventPool {
  public:
   explicit EventPool(Accelerator& accelerator) : accelerator_(accelerator) {}
 
-  Result<Event> take() {
+  Result<DeviceEvent> take() {
     std::lock_guard lock(mutex_);
     if (idle_.empty()) return accelerator_.create_event();
-    Event event = idle_.back();
+    DeviceEvent event = idle_.back();
     idle_.pop_back();
     return event;
   }
-  void give_back(Event event) {
+  void give_back(DeviceEvent event) {
     std::lock_guard lock(mutex_);
     idle_.push_back(event);
   }
@@ -28,7 +28,7 @@ class EventPool {
  private:
   Accelerator& accelerator_;
   std::mutex mutex_;
-  std::vector<Event> idle_;
+  std::vector<DeviceEvent> idle_;
 };
 
 }  // namespace trainwarden::device

@@ -8,7 +8,7 @@
 namespace trainwarden::device {
 namespace {
 
-void* pointer(Address address) {
+void* pointer(DeviceAddress address) {
   return std::bit_cast<void*>(address);
 }
 
@@ -24,12 +24,12 @@ class FakeAccelerator final : public Accelerator {
     gpu_.streams_.clear();
   }
 
-  Result<Address> allocate(std::size_t bytes) override {
+  Result<DeviceAddress> allocate(std::size_t bytes) override {
     std::lock_guard lock(gpu_.mutex_);
     if (bytes > gpu_.free_bytes_) return Status(Code::kInternal, "out of memory");
     gpu_.allocated_bytes_ += bytes;
     memory_.push_back(std::make_unique<std::byte[]>(bytes));
-    return reinterpret_cast<Address>(memory_.back().get());
+    return reinterpret_cast<DeviceAddress>(memory_.back().get());
   }
   Result<std::size_t> free_bytes() override { return gpu_.get(gpu_.free_bytes_); }
   Status pin(MutableByteSpan) override {
@@ -39,54 +39,54 @@ class FakeAccelerator final : public Accelerator {
     std::lock_guard lock(gpu_.mutex_);
     return std::bit_cast<Stream>(gpu_.next_stream_++);
   }
-  Result<Event> create_event() override {
+  Result<DeviceEvent> create_event() override {
     std::lock_guard lock(gpu_.mutex_);
-    return static_cast<Event>(&events_.emplace_back());
+    return static_cast<DeviceEvent>(&events_.emplace_back());
   }
 
   Result<bool> is_recorded(Stream) override { return gpu_.get(gpu_.recorded_); }
 
-  Status record(Event event, Stream stream) override {
+  Status record(DeviceEvent event, Stream stream) override {
     const FakeGpu::Record record = std::make_shared<bool>(false);
     gpu_.set(as_fake(event)->latest, record);
     return gpu_.queue_call(stream, {[this, record] { gpu_.set(*record, true); }});
   }
-  Status hold_until(Stream stream, Event event) override {
+  Status hold_until(Stream stream, DeviceEvent event) override {
     return gpu_.queue_call(stream, {[] {}, gpu_.get(as_fake(event)->latest)});
   }
-  Result<bool> reached(Event event) override {
+  Result<bool> reached(DeviceEvent event) override {
     std::lock_guard lock(gpu_.mutex_);
     if (gpu_.waits_fail_) return failure();
     return *as_fake(event)->latest;
   }
-  Status wait(Event event) override {
+  Status wait(DeviceEvent event) override {
     std::unique_lock lock(gpu_.mutex_);
     const FakeGpu::Record record = as_fake(event)->latest;
     gpu_.changed_.wait(lock, [&] { return gpu_.waits_fail_ || *record; });
     return gpu_.waits_fail_ ? failure() : Status();
   }
 
-  Status copy_to_device(Address to, const void* pinned, std::size_t bytes, Stream stream) override {
+  Status copy_to_device(DeviceAddress to, const void* pinned, std::size_t bytes, Stream stream) override {
     return gpu_.queue_call(stream, {[=] { std::memcpy(pointer(to), pinned, bytes); }});
   }
-  Status copy_on_device(Address to, Address from, std::size_t bytes, Stream stream) override {
+  Status copy_on_device(DeviceAddress to, DeviceAddress from, std::size_t bytes, Stream stream) override {
     return copy_to_device(to, pointer(from), bytes, stream);
   }
-  Status copy_to_host(void* pinned, Address from, std::size_t bytes, Stream stream) override {
+  Status copy_to_host(void* pinned, DeviceAddress from, std::size_t bytes, Stream stream) override {
     {
       std::lock_guard lock(gpu_.mutex_);
       ++gpu_.copies_to_host_;
     }
-    return copy_to_device(reinterpret_cast<Address>(pinned), pointer(from), bytes, stream);
+    return copy_to_device(reinterpret_cast<DeviceAddress>(pinned), pointer(from), bytes, stream);
   }
-  Status clear(Address at, std::size_t bytes, Stream stream) override {
+  Status clear(DeviceAddress at, std::size_t bytes, Stream stream) override {
     return gpu_.queue_call(stream, {[=] { std::memset(pointer(at), 0, bytes); }});
   }
 
   Status kernel_status() const override {
     return gpu_.get(gpu_.has_kernel_) ? Status() : Status(Code::kUnavailable, "no kernel");
   }
-  Status summarize(Address tasks, std::uint32_t task_count, std::uint32_t part_count, Address raw,
+  Status summarize(DeviceAddress tasks, std::uint32_t task_count, std::uint32_t part_count, DeviceAddress raw,
                    Stream stream) override {
     {
       std::lock_guard lock(gpu_.mutex_);
@@ -100,7 +100,7 @@ class FakeAccelerator final : public Accelerator {
   }
 
  private:
-  static FakeGpu::FakeEvent* as_fake(Event event) { return static_cast<FakeGpu::FakeEvent*>(event); }
+  static FakeGpu::FakeEvent* as_fake(DeviceEvent event) { return static_cast<FakeGpu::FakeEvent*>(event); }
   static Status failure() { return Status(Code::kInternal, "an illegal memory access was encountered"); }
 
   FakeGpu& gpu_;

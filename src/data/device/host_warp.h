@@ -17,20 +17,20 @@ class HostWarp {
   template <class Function>
   U32 max(Function function) const {
     U32 value = 0;
-    for (const Lane& lane : lanes_) value = larger(value, static_cast<U32>(function(lane)));
+    for (const WarpLane& lane : lanes_) value = larger(value, static_cast<U32>(function(lane)));
     return value;
   }
   template <class Function>
   I64 sum(Function function) const {
     I64 value = 0;
-    for (const Lane& lane : lanes_) value += function(lane);
+    for (const WarpLane& lane : lanes_) value += function(lane);
     return value;
   }
   void add(U64& to, U64 value) const { to += value; }
   void raise(U32& to, U32 value) const { to = larger(to, value); }
 
  private:
-  Lane lanes_[kLanes] = {};
+  WarpLane lanes_[kLanes] = {};
 };
 
 // What one launch of the kernel does.

@@ -35,15 +35,15 @@ void SlotTable::give_back(std::uint64_t number) {
 
 Status SlotTable::queue_launch(Accelerator& accelerator, std::size_t first, std::uint32_t count,
                                std::uint32_t part_count, Stream stream) const {
-  const Address tasks = device_tasks_ + first * sizeof(TensorTask);
-  const Address raw = device_raw_ + first * sizeof(RawStatistics);
+  const DeviceAddress tasks = device_tasks_ + first * sizeof(TensorTask);
+  const DeviceAddress raw = device_raw_ + first * sizeof(RawStatistics);
   TRAINWARDEN_RETURN_IF_ERROR(accelerator.copy_to_device(tasks, &tasks_[first], count * sizeof(TensorTask), stream));
   TRAINWARDEN_RETURN_IF_ERROR(accelerator.clear(raw, count * sizeof(RawStatistics), stream));
   return accelerator.summarize(tasks, count, part_count, raw, stream);
 }
 
 Status SlotTable::queue_results(Accelerator& accelerator, std::size_t first, std::uint32_t count, Stream stream) {
-  const Address raw = device_raw_ + first * sizeof(RawStatistics);
+  const DeviceAddress raw = device_raw_ + first * sizeof(RawStatistics);
   return accelerator.copy_to_host(&raw_[first], raw, count * sizeof(RawStatistics), stream);
 }
 

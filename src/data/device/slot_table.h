@@ -38,8 +38,8 @@ class SlotTable {
   const HostRegion region_;  // holds the two below
   RawStatistics* const raw_;
   TensorTask* const tasks_;
-  Address device_tasks_ = 0;
-  Address device_raw_ = 0;
+  DeviceAddress device_tasks_ = 0;
+  DeviceAddress device_raw_ = 0;
   std::mutex mutex_;
   RingAllocator ring_;  // guarded by mutex_
 };

@@ -93,7 +93,7 @@ TW_KERNEL I64 units_moved(double accumulator, int unit) {
 }
 
 // What one lane of a warp holds.
-struct Lane {
+struct WarpLane {
   U32 bits[kLaneElements];  // the tile, as float32
   U32 tile_abs_max;         // of its finite elements; 0 when all are zero or there are none
   U32 tile_less_one_min;    // the smallest magnitude less one: zero wraps to the largest number and stays out
@@ -114,7 +114,7 @@ struct Lane {
   double square_low;
 };
 
-TW_KERNEL void start_part(Lane& lane) {
+TW_KERNEL void start_part(WarpLane& lane) {
   lane.min = as_float(kInfinityBits);
   lane.max = -lane.min;
   lane.abs_max = 0;
@@ -125,7 +125,7 @@ TW_KERNEL void start_part(Lane& lane) {
   lane.zero_count = 0;
 }
 
-TW_KERNEL void start_window(Lane& lane, const Window& window) {
+TW_KERNEL void start_window(WarpLane& lane, const Window& window) {
   lane.sum = accumulator_start(window.unit);
   lane.abs_sum = lane.sum;
   lane.square_high = accumulator_start(window.square_high_unit);
@@ -134,14 +134,14 @@ TW_KERNEL void start_window(Lane& lane, const Window& window) {
 
 // Every kLanes-th element from `first`, of which `left` elements remain.
 template <class Element>
-TW_KERNEL void load_elements(Lane& lane, const Element* first, U32 left) {
+TW_KERNEL void load_elements(WarpLane& lane, const Element* first, U32 left) {
   TW_UNROLL
   for (U32 i = 0; i < kLaneElements; ++i) {
     lane.bits[i] = i * kLanes < left ? float_bits(first[i * kLanes]) : kNoElement;
   }
 }
 
-TW_KERNEL void load_tile(Lane& lane, const TensorTask& task, U64 first, U32 left) {
+TW_KERNEL void load_tile(WarpLane& lane, const TensorTask& task, U64 first, U32 left) {
   if (task.dtype == kKernelFloat32) {
     load_elements(lane, static_cast<const float*>(task.data) + first, left);
   } else if (task.dtype == kKernelBFloat16) {
@@ -151,7 +151,7 @@ TW_KERNEL void load_tile(Lane& lane, const TensorTask& task, U64 first, U32 left
   }
 }
 
-TW_KERNEL void scan_tile(Lane& lane) {
+TW_KERNEL void scan_tile(WarpLane& lane) {
   lane.tile_abs_max = 0;
   lane.tile_less_one_min = kNothing;
   lane.tile_is_finite = true;
@@ -173,7 +173,7 @@ TW_KERNEL void scan_tile(Lane& lane) {
 }
 
 // Of the lane's elements, `left` as for load_elements.
-TW_KERNEL void count_odd_elements(Lane& lane, U32 left) {
+TW_KERNEL void count_odd_elements(WarpLane& lane, U32 left) {
   TW_UNROLL
   for (U32 i = 0; i < kLaneElements; ++i) {
     const U32 magnitude = lane.bits[i] & kMagnitudeMask;
@@ -188,7 +188,7 @@ TW_KERNEL void count_odd_elements(Lane& lane, U32 left) {
   }
 }
 
-TW_KERNEL void sum_window(Lane& lane, const Window& window) {
+TW_KERNEL void sum_window(WarpLane& lane, const Window& window) {
   TW_UNROLL
   for (const U32 bits : lane.bits) {
     const U32 magnitude = bits & kMagnitudeMask;
@@ -204,7 +204,7 @@ TW_KERNEL void sum_window(Lane& lane, const Window& window) {
 }
 
 // The largest magnitude below the floor; 0 when there is none.
-TW_KERNEL U32 largest_below(const Lane& lane, U32 floor) {
+TW_KERNEL U32 largest_below(const WarpLane& lane, U32 floor) {
   U32 largest = 0;
   TW_UNROLL
   for (const U32 bits : lane.bits) {
@@ -229,10 +229,11 @@ TW_KERNEL void add_units(Warp& warp, U64* digits, I64 units, int exponent) {
 // Moves what the accumulators hold into the tensor's sums.
 template <class Warp>
 TW_KERNEL void end_window(Warp& warp, const Window& window, RawStatistics& raw) {
-  const I64 sum = warp.sum([&](const Lane& lane) { return units_moved(lane.sum, window.unit); });
-  const I64 abs_sum = warp.sum([&](const Lane& lane) { return units_moved(lane.abs_sum, window.unit); });
-  const I64 high = warp.sum([&](const Lane& lane) { return units_moved(lane.square_high, window.square_high_unit); });
-  const I64 low = warp.sum([&](const Lane& lane) { return units_moved(lane.square_low, window.square_low_unit); });
+  const I64 sum = warp.sum([&](const WarpLane& lane) { return units_moved(lane.sum, window.unit); });
+  const I64 abs_sum = warp.sum([&](const WarpLane& lane) { return units_moved(lane.abs_sum, window.unit); });
+  const I64 high =
+      warp.sum([&](const WarpLane& lane) { return units_moved(lane.square_high, window.square_high_unit); });
+  const I64 low = warp.sum([&](const WarpLane& lane) { return units_moved(lane.square_low, window.square_low_unit); });
   add_units(warp, raw.sum, sum, window.unit);
   add_units(warp, raw.abs_sum, abs_sum, window.unit);
   add_units(warp, raw.square_sum, high, window.square_high_unit);
@@ -241,21 +242,22 @@ TW_KERNEL void end_window(Warp& warp, const Window& window, RawStatistics& raw) 
 
 template <class Warp>
 TW_KERNEL void end_part(Warp& warp, RawStatistics& raw) {
-  warp.add(raw.zero_count, static_cast<U64>(warp.sum([](const Lane& lane) { return I64{lane.zero_count}; })));
-  if (warp.max([](const Lane& lane) { return lane.nan_count + lane.positive_inf_count + lane.negative_inf_count; })) {
-    warp.add(raw.nan_count, static_cast<U64>(warp.sum([](const Lane& lane) { return I64{lane.nan_count}; })));
+  warp.add(raw.zero_count, static_cast<U64>(warp.sum([](const WarpLane& lane) { return I64{lane.zero_count}; })));
+  if (warp.max(
+          [](const WarpLane& lane) { return lane.nan_count + lane.positive_inf_count + lane.negative_inf_count; })) {
+    warp.add(raw.nan_count, static_cast<U64>(warp.sum([](const WarpLane& lane) { return I64{lane.nan_count}; })));
     warp.add(raw.positive_inf_count,
-             static_cast<U64>(warp.sum([](const Lane& lane) { return I64{lane.positive_inf_count}; })));
+             static_cast<U64>(warp.sum([](const WarpLane& lane) { return I64{lane.positive_inf_count}; })));
     warp.add(raw.negative_inf_count,
-             static_cast<U64>(warp.sum([](const Lane& lane) { return I64{lane.negative_inf_count}; })));
+             static_cast<U64>(warp.sum([](const WarpLane& lane) { return I64{lane.negative_inf_count}; })));
   }
   // A lane without finite elements has min above max.
-  warp.raise(raw.max_rank, warp.max([](const Lane& lane) { return lane.min <= lane.max ? rank_of(lane.max) : 0; }));
+  warp.raise(raw.max_rank, warp.max([](const WarpLane& lane) { return lane.min <= lane.max ? rank_of(lane.max) : 0; }));
   warp.raise(raw.min_rank_not,
-             warp.max([](const Lane& lane) { return lane.min <= lane.max ? ~rank_of(lane.min) : 0; }));
-  warp.raise(raw.abs_max, warp.max([](const Lane& lane) { return lane.abs_max; }));
+             warp.max([](const WarpLane& lane) { return lane.min <= lane.max ? ~rank_of(lane.min) : 0; }));
+  warp.raise(raw.abs_max, warp.max([](const WarpLane& lane) { return lane.abs_max; }));
   warp.raise(raw.abs_min_not,
-             warp.max([](const Lane& lane) { return lane.abs_max == 0 ? 0 : ~(lane.less_one_min + 1); }));
+             warp.max([](const WarpLane& lane) { return lane.abs_max == 0 ? 0 : ~(lane.less_one_min + 1); }));
 }
 
 // A window that stays open from tile to tile, as long as no element lies above it.
@@ -268,7 +270,7 @@ struct OpenWindow {
     end(warp, raw);
     window = next;
     open = true;
-    warp.each([&](Lane& lane, U32) { start_window(lane, window); });
+    warp.each([&](WarpLane& lane, U32) { start_window(lane, window); });
   }
   TW_KERNEL void end(Warp& warp, RawStatistics& raw) {
     if (open) end_window(warp, window, raw);
@@ -281,13 +283,13 @@ template <class Warp>
 TW_KERNEL void sum_tile(Warp& warp, OpenWindow<Warp>& current, U32 largest, U32 smallest, RawStatistics& raw) {
   // The next tiles are likely to reach a little higher.
   if (!current.open || largest >= current.window.ceiling) current.move_to(warp, window_for(largest, 1), raw);
-  warp.each([&](Lane& lane, U32) { sum_window(lane, current.window); });
+  warp.each([&](WarpLane& lane, U32) { sum_window(lane, current.window); });
   while (smallest < current.window.floor) {
     const U32 floor = current.window.floor;
-    const U32 below = warp.max([&](const Lane& lane) { return largest_below(lane, floor); });
+    const U32 below = warp.max([&](const WarpLane& lane) { return largest_below(lane, floor); });
     // No margin: nothing that has been summed may be in it.
     current.move_to(warp, window_for(below, 0), raw);
-    warp.each([&](Lane& lane, U32) { sum_window(lane, current.window); });
+    warp.each([&](WarpLane& lane, U32) { sum_window(lane, current.window); });
   }
 }
 
@@ -297,19 +299,19 @@ TW_KERNEL void summarize_part(Warp& warp, const TensorTask& task, U32 part, RawS
   const U32 count = static_cast<U32>(task.count - first < kPartElements ? task.count - first : kPartElements);
   OpenWindow<Warp> current;
   current.open = false;
-  warp.each([](Lane& lane, U32) { start_part(lane); });
+  warp.each([](WarpLane& lane, U32) { start_part(lane); });
   for (U32 at = 0; at < count; at += kTileElements) {
     const auto left = [&](U32 index) { return count - at > index ? count - at - index : 0; };
-    warp.each([&](Lane& lane, U32 index) {
+    warp.each([&](WarpLane& lane, U32 index) {
       load_tile(lane, task, first + at + index, left(index));
       scan_tile(lane);
     });
-    if (warp.max([](const Lane& lane) { return lane.tile_is_finite ? 0u : 1u; })) {
-      warp.each([&](Lane& lane, U32 index) { count_odd_elements(lane, left(index)); });
+    if (warp.max([](const WarpLane& lane) { return lane.tile_is_finite ? 0u : 1u; })) {
+      warp.each([&](WarpLane& lane, U32 index) { count_odd_elements(lane, left(index)); });
     }
-    const U32 largest = warp.max([](const Lane& lane) { return lane.tile_abs_max; });
+    const U32 largest = warp.max([](const WarpLane& lane) { return lane.tile_abs_max; });
     if (largest == 0) continue;
-    const U32 smallest = ~warp.max([](const Lane& lane) { return ~lane.tile_less_one_min; }) + 1;
+    const U32 smallest = ~warp.max([](const WarpLane& lane) { return ~lane.tile_less_one_min; }) + 1;
     sum_tile(warp, current, largest, smallest, raw);
   }
   current.end(warp, raw);
@@ -335,7 +337,7 @@ TW_KERNEL U32 find_task(const TensorTask* tasks, U32 task_count, U32 part) {
 
 // A lane that works together with the 31 others of its warp.
 struct GpuWarp {
-  Lane lane;
+  WarpLane lane;
   U32 index;
 
   template <class Function>

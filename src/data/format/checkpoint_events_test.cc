@@ -53,12 +53,12 @@ TEST(CheckpointEventTest, OtherEventsAreNoneAndDamageIsSaid) {
 }
 
 TEST(CheckpointRequestTest, RoundTrip) {
-  const CheckpointRequest request{.key = "17-42",
-                                  .reason = "before I change the learning rate",
-                                  .rule = "LossNotDecreasing",
-                                  .global_step = 120,
-                                  .requested_by = "user",
-                                  .unix_ns = 1};
+  const CheckpointRequestRecord request{.key = "17-42",
+                                        .reason = "before I change the learning rate",
+                                        .rule = "LossNotDecreasing",
+                                        .global_step = 120,
+                                        .requested_by = "user",
+                                        .unix_ns = 1};
   const auto decoded = decode_checkpoint_request(encode_checkpoint_request(request));
   ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
   EXPECT_EQ(*decoded, request);

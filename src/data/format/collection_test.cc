@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 
 namespace trainwarden {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 std::vector<std::string> collections_of(std::string_view tensor) {
   std::vector<std::string> found;
   for (const Collection& collection : builtin_collections()) {
-    const auto patterns = PatternSet::compile(collection.include);
+    const auto patterns = RegexSet::compile(collection.include);
     EXPECT_TRUE(patterns.ok()) << patterns.status().to_string();
     if (collection.name != "all" && patterns.ok() && patterns->found_in(tensor)) found.push_back(collection.name);
   }
@@ -48,7 +48,7 @@ TEST(CollectionTest, PatternsFindPyTorchNames) {
 
 TEST(CollectionTest, AllFindsEverything) {
   const Collection& all = builtin_collections().back();
-  const auto patterns = PatternSet::compile(all.include);
+  const auto patterns = RegexSet::compile(all.include);
   ASSERT_TRUE(patterns.ok());
   EXPECT_TRUE(patterns->found_in("anything"));
 }

@@ -99,11 +99,11 @@ Result<BlackBoxRequest> decode_black_box_request(std::string_view text) {
   return decode_about_step<BlackBoxRequest>("black_box", "request for the black box", text);
 }
 
-std::string encode_checkpoint_request(const CheckpointRequest& request) {
+std::string encode_checkpoint_request(const CheckpointRequestRecord& request) {
   return encode_about_step("checkpoint", request);
 }
-Result<CheckpointRequest> decode_checkpoint_request(std::string_view text) {
-  return decode_about_step<CheckpointRequest>("checkpoint", "request for a checkpoint", text);
+Result<CheckpointRequestRecord> decode_checkpoint_request(std::string_view text) {
+  return decode_about_step<CheckpointRequestRecord>("checkpoint", "request for a checkpoint", text);
 }
 
 std::string encode_stop_request(const StopRequest& request) {

@@ -48,20 +48,20 @@ struct BlackBoxRequest {
 };
 
 // Somebody wants the training's state saved now, so that it can go on from there.
-struct CheckpointRequest {
+struct CheckpointRequestRecord {
   std::string key;                // the file is control/checkpoint-<key>.json
   std::string reason;             // "LossNotDecreasing fired at step 120: ..."
   std::string rule;               // the rule's id; empty when a person asks
   std::int64_t global_step = -1;  // that the reason speaks of; -1: none
   std::string requested_by;       // "watch-0", "user"
   std::int64_t unix_ns = 0;
-  friend bool operator==(const CheckpointRequest&, const CheckpointRequest&) = default;
+  friend bool operator==(const CheckpointRequestRecord&, const CheckpointRequestRecord&) = default;
 };
 
 std::string checkpoint_request_path(std::string_view key);
 bool is_checkpoint_request_file(std::string_view file_name);
-std::string encode_checkpoint_request(const CheckpointRequest& request);
-Result<CheckpointRequest> decode_checkpoint_request(std::string_view json);
+std::string encode_checkpoint_request(const CheckpointRequestRecord& request);
+Result<CheckpointRequestRecord> decode_checkpoint_request(std::string_view json);
 
 std::string black_box_request_path(std::string_view key);
 bool is_black_box_request_file(std::string_view file_name);

@@ -177,7 +177,7 @@ Status CapturePlan::require(const std::vector<Collection>& needs, bool restraine
   std::lock_guard lock(mutex_);
   for (const Collection& need : needs) {
     TRAINWARDEN_RETURN_IF_ERROR(demand_of(need).status());
-    TRAINWARDEN_RETURN_IF_ERROR(PatternSet::compile(need.include).status());
+    TRAINWARDEN_RETURN_IF_ERROR(RegexSet::compile(need.include).status());
   }
   idle_until_ = 0;  // worked out anew with the next step
   required_ = needs;
@@ -202,7 +202,7 @@ Status CapturePlan::add_need(const Collection& need, bool restrained) {
 
 Status CapturePlan::define(Collection collection) {
   Planned planned;
-  TRAINWARDEN_ASSIGN_OR_RETURN(planned.patterns, PatternSet::compile(collection.include));
+  TRAINWARDEN_ASSIGN_OR_RETURN(planned.patterns, RegexSet::compile(collection.include));
   planned.always_whole = always_values(collection.name);
   planned.in_black_box = contains(black_box_, collection.name);
   planned.collection = std::move(collection);
@@ -255,7 +255,7 @@ void CapturePlan::change(const CapturePlan& wanted, bool declared_saved) {
   for (Planned& planned : planned_) {
     planned.collection.include.clear();
     planned.collection.tensor_names.clear();
-    planned.patterns = PatternSet();
+    planned.patterns = RegexSet();
     planned.demands.clear();
     if (planned.declared && declared_saved) planned.demands.push_back(own_demand());
   }

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 #include "hook/capture/budget/restraint.h"
 #include "trainwarden/collection.h"
 #include "trainwarden/hook.h"
@@ -103,7 +103,7 @@ class CapturePlan {
   };
   struct Planned {
     Collection collection;
-    PatternSet patterns;
+    RegexSet patterns;
     bool declared = false;  // by the program, with a tensor; not by the options
     bool in_black_box = false;
     bool always_whole = false;    // losses, scalars, signals: whatever KeepForm and the budget say

@@ -90,7 +90,8 @@ ReadRun read_run(const storage::Storage& storage, int rank) {
   const auto info = journal::read_run(storage);
   EXPECT_TRUE(info.ok()) << info.status().to_string();
   if (!info.ok()) return run;
-  auto reader = journal::JournalReader::open(storage, *info, journal::worker_name(rank), journal::ReaderOptions());
+  auto reader =
+      journal::JournalReader::open(storage, *info, journal::worker_name(rank), journal::JournalReaderOptions());
   EXPECT_TRUE(reader.ok()) << reader.status().to_string();
   if (!reader.ok()) return run;
   const Status refreshed = (*reader)->refresh();
@@ -105,7 +106,8 @@ ReadRun read_run(const storage::Storage& storage, int rank) {
     for (const journal::Record& record : *records) read_record(**reader, record, step);
   }
   for (const journal::EventEntry& event : journal::all_events(**reader)) run.events.push_back(event.json);
-  for (const journal::TensorEntry& tensor : (*reader)->tensors()) run.collections_of[tensor.name] = tensor.collections;
+  for (const journal::JournalTensor& tensor : (*reader)->tensors())
+    run.collections_of[tensor.name] = tensor.collections;
   run.losses.assign((*reader)->losses().begin(), (*reader)->losses().end());
   run.collections.assign((*reader)->collections().begin(), (*reader)->collections().end());
   return run;

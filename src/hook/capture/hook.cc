@@ -52,7 +52,7 @@ void Hook::Impl::count_out_of_memory(capture::CaptureSession& session) noexcept 
 
 Result<std::unique_ptr<Hook>> Hook::open(HookOptions options) {
   return journal::no_throw([&]() -> Result<std::unique_ptr<Hook>> {
-    if (capture::switched_off(capture::process_environment())) {
+    if (capture::switched_off(process_environment)) {
       return capture::HookOpener::off(std::move(options), "TRAINWARDEN in the environment says so");
     }
     if (options.run_dir.empty() && !options.dry_run) {

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 void request(const fs::path& run, const std::string& key) {
   const auto storage = storage::open_local_storage(run);
   ASSERT_TRUE(storage->create_folder(format::kControlFolder).ok());
-  const format::CheckpointRequest wanted{.key = key, .reason = "r", .requested_by = "user", .unix_ns = 1};
+  const format::CheckpointRequestRecord wanted{.key = key, .reason = "r", .requested_by = "user", .unix_ns = 1};
   ASSERT_TRUE(
       storage->put_if_absent(format::checkpoint_request_path(key), as_bytes(format::encode_checkpoint_request(wanted)))
           .ok());

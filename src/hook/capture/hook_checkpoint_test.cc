@@ -24,12 +24,12 @@ using format::CheckpointEvent;
 using format::CheckpointState;
 
 void request(storage::Storage& storage, const std::string& key, std::int64_t unix_ns = 1) {
-  const format::CheckpointRequest request{.key = key,
-                                          .reason = "because " + key,
-                                          .rule = "NaNLoss",
-                                          .global_step = 3,
-                                          .requested_by = "watch-0",
-                                          .unix_ns = unix_ns};
+  const format::CheckpointRequestRecord request{.key = key,
+                                                .reason = "because " + key,
+                                                .rule = "NaNLoss",
+                                                .global_step = 3,
+                                                .requested_by = "watch-0",
+                                                .unix_ns = unix_ns};
   ASSERT_TRUE(storage.create_folder(format::kControlFolder).ok());
   ASSERT_TRUE(
       storage.put_if_absent(format::checkpoint_request_path(key), as_bytes(format::encode_checkpoint_request(request)))

@@ -89,7 +89,7 @@ struct EarlierWords {
 // A journal that cannot be read does not stop the training.
 EarlierWords earlier_words(const storage::Storage& storage, const journal::RunInfo& run, const std::string& writer) {
   EarlierWords words;
-  auto reader = journal::JournalReader::open(storage, run, writer, journal::ReaderOptions());
+  auto reader = journal::JournalReader::open(storage, run, writer, journal::JournalReaderOptions());
   const Status status = reader.ok()
                             ? (*reader)->visit_events(0, [&](std::size_t, const auto& event) { words.take(event); })
                             : reader.status();
@@ -152,7 +152,7 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
     if (auto reason = why_left_out(options)) return off(std::move(options), *std::move(reason));
     if (options.include_workers == IncludeWorkers::kOne) options.world_size = 1;
     TRAINWARDEN_ASSIGN_OR_RETURN(std::unique_ptr<CapturePlan> plan, CapturePlan::resolve(options));
-    if (is_box_sampled(process_environment())) plan->sample_black_box();
+    if (is_box_sampled(process_environment)) plan->sample_black_box();
     OpenedRun run{std::make_unique<DryJournal>(), StopRequests(nullptr, {}),
                   std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>()),
                   std::make_unique<CheckpointRequests>(nullptr, options, EarlierCheckpoints(), clock)};

@@ -1,4 +1,5 @@
 #include "trainwarden/guard.h"
+#include "core/base/environment.h"
 #include "core/base/environment_names.h"
 
 #include <string_view>
@@ -116,18 +117,17 @@ Result<std::vector<RuleSpec>> Guard::parse_rules(const std::vector<std::string>&
 
 Status Guard::install_from_environment(Hook& hook) {
   return journal::no_throw([&]() -> Status {
-    const capture::Environment environment = capture::process_environment();
-    const char* const words = environment(variable::kGuardRules);
+    const char* const words = process_environment(variable::kGuardRules);
     if (words == nullptr) return Status();
     auto specs = parse_rules(lines_of(words));
     if (!specs.ok()) return specs.status().with_context(variable::kGuardRules);
     GuardOptions options;
-    if (const char* const word = environment(variable::kOnFire)) {
+    if (const char* const word = process_environment(variable::kOnFire)) {
       const Result<OnFire> on_fire = parse_on_fire(word);
       if (!on_fire.ok()) return on_fire.status().with_context(variable::kOnFire);
       options.on_fire = *on_fire;
     }
-    if (const char* const keys = environment(variable::kMute)) options.mute = lines_of(keys);
+    if (const char* const keys = process_environment(variable::kMute)) options.mute = lines_of(keys);
     return install(hook, *specs, options);
   });
 }

@@ -52,7 +52,7 @@ Status not_kept(const LiveTensor& tensor, std::string_view wanted) {
 
 }  // namespace
 
-StepLayout& LiveMemory::layout_of(const capture::OpenStep& step, const RowMark& from) {
+LiveLayout& LiveMemory::layout_of(const capture::OpenStep& step, const RowMark& from) {
   for (std::size_t i = 0; i < layouts_.size(); ++i) {
     if (!layouts_[i].fits(step, from)) continue;
     if (i > 0)

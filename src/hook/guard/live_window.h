@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hook/capture/step_judge.h"
-#include "hook/guard/step_layout.h"
+#include "hook/guard/live_layout.h"
 #include "trainwarden/rule.h"
 
 namespace trainwarden::guard {
@@ -25,12 +25,12 @@ class LiveMemory {
  private:
   friend class LiveWindow;
   // That of the rows from the mark on: one that is known, or a new one in place of the oldest.
-  StepLayout& layout_of(const capture::OpenStep& step, const RowMark& from);
+  LiveLayout& layout_of(const capture::OpenStep& step, const RowMark& from);
 
   const std::string worker_;
   const std::string shown_worker_;
   SelectionBook book_;
-  std::deque<StepLayout> layouts_;  // the one used last in front
+  std::deque<LiveLayout> layouts_;  // the one used last in front
   std::vector<double> reductions_;  // of the window that there is, by tensor, reduction and abs
   std::vector<std::uint8_t> has_reduction_;
 };
@@ -72,7 +72,7 @@ class LiveWindow final : public StepWindow {
   const capture::OpenStep& step_;
   const RowMark from_;
   LiveMemory& memory_;
-  StepLayout& layout_;
+  LiveLayout& layout_;
   mutable std::vector<std::optional<Result<Statistics>>> computed_;  // by place; of those that were kept whole
 };
 

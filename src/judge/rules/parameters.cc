@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 #include "core/base/spec_text.h"
 #include "core/base/text.h"
 
@@ -66,7 +66,7 @@ std::vector<std::string> ParameterReader::collections(const std::string& name) {
 std::vector<std::string> ParameterReader::patterns(const std::string& name) {
   std::vector<std::string> patterns = list(name);
   for (const std::string& pattern : patterns) {
-    const Status compiled = Pattern::compile(pattern).status();
+    const Status compiled = Regex::compile(pattern).status();
     if (!compiled.ok()) fail(name, fmt::format("patterns ({})", compiled.message()));
   }
   return patterns;

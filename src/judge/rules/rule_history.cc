@@ -124,7 +124,7 @@ class JournalHistory {
 };
 
 Result<std::vector<RuleHistory>> read_journal(const storage::Storage& storage, const journal::RunInfo& info,
-                                              const std::string& journal, const journal::ReaderOptions& options,
+                                              const std::string& journal, const journal::JournalReaderOptions& options,
                                               std::vector<RunLoss>& losses) {
   // Looked at first: what an engine wrote before it let go of its lock is then read before it is taken for gone.
   const bool engine_lives = journal::has_living_writer(storage, journal);
@@ -156,7 +156,7 @@ Result<std::vector<RuleHistory>> read_rule_histories(const storage::Location& ru
     return std::vector<RuleHistory>();  // another recorder's: nobody writes into it
   TRAINWARDEN_ASSIGN_OR_RETURN(const journal::RunInfo info, journal::read_run(storage));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> journals, journal::list_journals(storage));
-  const journal::ReaderOptions options{.budget = std::make_shared<ReadBudget>()};
+  const journal::JournalReaderOptions options{.budget = std::make_shared<ReadBudget>()};
   std::vector<RuleHistory> all;
   for (const std::string& journal : journals) {
     if (journal.rfind("watch-", 0) != 0) continue;

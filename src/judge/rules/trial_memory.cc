@@ -60,7 +60,7 @@ Result<std::span<const TensorSpot>> StepLayout::select(const TensorSelection& se
                                                        bool show_workers) {
   const auto known = selected_.find(selection);
   if (known != selected_.end()) return std::span<const TensorSpot>(known->second);
-  TRAINWARDEN_ASSIGN_OR_RETURN(const PatternSet patterns, PatternSet::compile(selection.patterns));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RegexSet patterns, RegexSet::compile(selection.patterns));
   std::vector<TensorSpot> spots;
   for (std::uint32_t i = 0; i < tensors_.size(); ++i) {
     trial::CatalogTensor& tensor = *tensors_[i].tensor;

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 #include "read/trial/tensor_catalog.h"
 #include "read/trial/worker_journal.h"
 #include "store/journal/journal_reader.h"

@@ -14,7 +14,7 @@
 namespace trainwarden::actions {
 
 // One event, as an action is told of it. It holds no secret.
-struct Notice {
+struct EventNotice {
   // The same each time the same event is told, whoever tells it: names it in files and in the programs that hear of it.
   std::string key;           // "vanishinggradient-120", "run-stopped-7": [a-z0-9-], at most 100 bytes
   std::string event_id;      // of the CloudEvent
@@ -63,7 +63,7 @@ class Action {
   virtual std::string place() const = 0;
   // May be called more than once with the same key, also by another process, and must then do no more than once what
   // it can keep from doing twice. `stop`: the caller wants to leave; an action that waits returns kTryAgain.
-  virtual ActionOutcome run(const Notice& notice, std::stop_token stop) = 0;
+  virtual ActionOutcome run(const EventNotice& notice, std::stop_token stop) = 0;
 };
 
 }  // namespace trainwarden::actions

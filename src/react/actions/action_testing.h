@@ -10,8 +10,8 @@
 
 namespace trainwarden::actions {
 
-inline Notice sample_notice() {
-  Notice notice;
+inline EventNotice sample_notice() {
+  EventNotice notice;
   notice.key = "vanishinggradient-120";
   notice.event_id = "0123-7";
   notice.type = "io.trainwarden.training_job.alert.v1";

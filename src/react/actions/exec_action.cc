@@ -45,7 +45,7 @@ std::map<std::string, std::string> environment_of(const std::string& run_name, c
   return {{"JOB_NAME", run_name}, {variable::kRun, run_name}, {variable::kRunPath, run}};
 }
 
-std::map<std::string, std::string> environment_of(const Notice& notice) {
+std::map<std::string, std::string> environment_of(const EventNotice& notice) {
   std::map<std::string, std::string> environment = environment_of(notice.run_name, notice.run.string());
   environment.merge(std::map<std::string, std::string>{
       {variable::kEventId, notice.event_id},
@@ -81,7 +81,7 @@ class ExecAction final : public Action, public Prepared {
   std::string_view name() const override { return "exec"; }
   std::string place() const override { return place_; }
 
-  ActionOutcome run(const Notice& notice, std::stop_token stop) override {
+  ActionOutcome run(const EventNotice& notice, std::stop_token stop) override {
     const auto end = hand_over(notice, stop);
     if (end.ok()) return outcome_of(*end);
     const bool passing = end.status().code() == Code::kUnavailable;
@@ -105,7 +105,7 @@ class ExecAction final : public Action, public Prepared {
             .nice = options_.nice};
   }
 
-  Result<HandlerEnd> hand_over(const Notice& notice, const std::stop_token& stop) {
+  Result<HandlerEnd> hand_over(const EventNotice& notice, const std::stop_token& stop) {
     if (kept_ != nullptr) return kept_->tell(notice.document, environment_of(notice), stop);
     HandlerOptions handler = handler_options();
     handler.input = notice.document;

@@ -35,7 +35,7 @@ TEST(ExecAction, GivesTheEventAndSaysWhatItIs) {
 }
 
 TEST(ExecAction, WithoutAStepTheVariableIsEmpty) {
-  Notice notice = sample_notice();
+  EventNotice notice = sample_notice();
   notice.global_step = -1;
   EXPECT_EQ(exec({"sh", "-c", "echo [$TRAINWARDEN_STEP]"})->run(notice, {}).answer, "exit code 0: []");
 }

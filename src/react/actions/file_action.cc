@@ -78,7 +78,7 @@ class FileAction final : public Action {
   std::string_view name() const override { return "file"; }
   std::string place() const override { return printable(options_.path); }
 
-  ActionOutcome run(const Notice& notice, std::stop_token) override {
+  ActionOutcome run(const EventNotice& notice, std::stop_token) override {
     const std::string rule = notice.rule.empty() ? "run" : notice.rule;
     const std::string path =
         fill_in(fill_in(options_.path, kRun, as_file_name(notice.run_name)), kRule, as_file_name(rule));

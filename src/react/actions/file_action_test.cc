@@ -39,7 +39,7 @@ TEST_F(FileActionTest, AppendsALineEach) {
   const auto file = action("events.jsonl", "true");
   EXPECT_EQ(file->place(), path("events.jsonl"));
   EXPECT_EQ(file->run(sample_notice(), {}).kind, Kind::kDone);
-  Notice pretty = sample_notice();
+  EventNotice pretty = sample_notice();
   pretty.document = "{\n  \"a\": 1\r\n}";
   EXPECT_EQ(file->run(pretty, {}).answer, "14 bytes");
   EXPECT_EQ(content("events.jsonl"), "{\"id\":\"0123-7\"}\n{   \"a\": 1  }\n");
@@ -48,7 +48,7 @@ TEST_F(FileActionTest, AppendsALineEach) {
 TEST_F(FileActionTest, RunAndRuleAreFilledIn) {
   EXPECT_EQ(action("{run}-{rule}.jsonl")->run(sample_notice(), {}).kind, Kind::kDone);
   EXPECT_FALSE(content("first-VanishingGradient.jsonl").empty());
-  Notice of_run = sample_notice();
+  EventNotice of_run = sample_notice();
   of_run.rule = "";
   of_run.run_name = "../a/b";
   EXPECT_EQ(action("{run}.{rule}")->run(of_run, {}).kind, Kind::kDone);
@@ -77,7 +77,7 @@ TEST_F(FileActionTest, LinesOfManyWritersStayWhole) {
     for (int i = 0; i < 4; ++i) {
       writers.emplace_back([this] {
         const auto file = action("events");
-        Notice notice = sample_notice();
+        EventNotice notice = sample_notice();
         notice.document.assign(20'000, 'x');
         for (int line = 0; line < 50; ++line) EXPECT_EQ(file->run(notice, {}).kind, Kind::kDone);
       });

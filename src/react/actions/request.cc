@@ -23,7 +23,7 @@ constexpr std::uint64_t kMaxRequestBytes = 1 << 20;
 
 }  // namespace
 
-std::string reason_of(const Notice& notice) {
+std::string reason_of(const EventNotice& notice) {
   std::string reason = notice.headline;
   const std::string what = notice.text.substr(0, notice.text.find('\n'));
   if (!notice.rule.empty() && !what.empty()) reason += ": " + what;
@@ -54,14 +54,14 @@ Status put_request(const RunContext& run, const format::RequestId& request, std:
   return put_request(*run.storage, run.run_id, request, content);
 }
 
-Status put_black_box_request(const RunContext& run, const Notice& notice) {
+Status put_black_box_request(const RunContext& run, const EventNotice& notice) {
   if (!run.storage->exists(format::kBlackBoxFolder)) return {};
   return put_request(run, {format::RequestKind::kBlackBox, notice.key},
                      format::encode_black_box_request({notice.key, reason_of(notice), notice.rule, notice.global_step,
                                                        notice.requested_by, run.clock->unix_ns()}));
 }
 
-Status put_checkpoint_request(const RunContext& run, const Notice& notice) {
+Status put_checkpoint_request(const RunContext& run, const EventNotice& notice) {
   return put_request(run, {format::RequestKind::kCheckpoint, notice.key},
                      format::encode_checkpoint_request({notice.key, reason_of(notice), notice.rule, notice.global_step,
                                                         notice.requested_by, run.clock->unix_ns()}));

@@ -14,7 +14,7 @@
 namespace trainwarden::actions {
 
 // The reason that a request gives: the headline, and of a rule also what is wrong.
-std::string reason_of(const Notice& notice);
+std::string reason_of(const EventNotice& notice);
 
 // Puts a request that is meant for the run `run_id` into the control folder, once. Fine when one for the same lies
 // there already, from an earlier attempt; kAlreadyExists when something else does, which the training would not take
@@ -27,10 +27,10 @@ Status put_request(const RunContext& run, const format::RequestId& request, std:
 Status check_still_there(const RunContext& run);
 
 // Asks for the steps that the black box holds. Fine when the run has none.
-Status put_black_box_request(const RunContext& run, const Notice& notice);
+Status put_black_box_request(const RunContext& run, const EventNotice& notice);
 
 // Asks for a checkpoint.
-Status put_checkpoint_request(const RunContext& run, const Notice& notice);
+Status put_checkpoint_request(const RunContext& run, const EventNotice& notice);
 
 // Of a call to the storage or of a look at the answers: passing faults are tried again.
 ActionOutcome outcome_of_failure(Status status);

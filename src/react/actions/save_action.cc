@@ -34,7 +34,7 @@ struct Wish {
 
 class SaveCourse {
  public:
-  SaveCourse(const SaveOptions& options, const RunContext& run, const Notice& notice, const std::stop_token& stop)
+  SaveCourse(const SaveOptions& options, const RunContext& run, const EventNotice& notice, const std::stop_token& stop)
       : options_(options), run_(run), notice_(notice), stop_(stop) {}
 
   ActionOutcome go() {
@@ -104,7 +104,7 @@ class SaveCourse {
 
   const SaveOptions& options_;
   const RunContext& run_;
-  const Notice& notice_;
+  const EventNotice& notice_;
   const std::stop_token& stop_;
   Wish checkpoint_{"checkpoint", {format::RequestKind::kCheckpoint, notice_.key}};
   Wish dump_{"black box", {format::RequestKind::kBlackBox, notice_.key}};
@@ -116,7 +116,7 @@ class SaveAction final : public Action {
 
   std::string_view name() const override { return options_.checkpoint ? "save" : "black-box"; }
   std::string place() const override { return run_.name; }
-  ActionOutcome run(const Notice& notice, std::stop_token stop) override {
+  ActionOutcome run(const EventNotice& notice, std::stop_token stop) override {
     return SaveCourse(options_, run_, notice, stop).go();
   }
 

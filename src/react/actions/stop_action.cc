@@ -27,7 +27,7 @@ std::string text_of(milliseconds time) {
 // One stop, from the request to the end. What happened is kept step by step for the outcome.
 class StopCourse {
  public:
-  StopCourse(const StopOptions& options, const RunContext& run, const Notice& notice, const std::stop_token& stop)
+  StopCourse(const StopOptions& options, const RunContext& run, const EventNotice& notice, const std::stop_token& stop)
       : options_(options), run_(run), notice_(notice), stop_(stop) {}
 
   ActionOutcome go() {
@@ -146,7 +146,7 @@ class StopCourse {
 
   const StopOptions& options_;
   const RunContext& run_;
-  const Notice& notice_;
+  const EventNotice& notice_;
   const std::stop_token& stop_;
   const format::RequestId request_{format::RequestKind::kStop, notice_.key};
   RunAnswer last_;
@@ -159,7 +159,7 @@ class StopAction final : public Action {
 
   std::string_view name() const override { return "stop"; }
   std::string place() const override { return run_.name; }
-  ActionOutcome run(const Notice& notice, std::stop_token stop) override {
+  ActionOutcome run(const EventNotice& notice, std::stop_token stop) override {
     return StopCourse(options_, run_, notice, stop).go();
   }
 

@@ -13,8 +13,8 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "react/delivery/absent_subscription.h"
+#include "react/delivery/event_notice.h"
 #include "react/delivery/lane.h"
-#include "react/delivery/notice.h"
 #include "react/delivery/request_folder.h"
 #include "react/match/matcher.h"
 

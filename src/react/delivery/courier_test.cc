@@ -15,7 +15,7 @@ namespace trainwarden::delivery {
 namespace {
 
 using actions::ActionOutcome;
-using actions::Notice;
+using actions::EventNotice;
 using events::DeliveryRecord;
 using events::DeliveryState;
 using std::chrono::milliseconds;
@@ -81,7 +81,7 @@ TEST_F(CourierTest, TellsTheActionOfTheEvent) {
   append("A", 12);
   const auto courier = start(list_of(scripted("ops", calls_)));
   ASSERT_TRUE(courier->drain(kLong));
-  const Notice notice = calls_->notices().at(0);
+  const EventNotice notice = calls_->notices().at(0);
   EXPECT_EQ(notice.key, "A-12");
   EXPECT_EQ(notice.event_id, sample_run().id + "-1");
   EXPECT_EQ(notice.type, events::kAlertType);
@@ -144,7 +144,7 @@ TEST_F(CourierTest, GivesFromNowOnlyWhatComesAlsoAfterARestart) {
 TEST_F(CourierTest, TriesAgainLaterAndLaterUnderTheSameKey) {
   append("A", 1);
   append("B", 2);
-  auto ops = scripted("ops", calls_, [](const Notice& notice, const std::stop_token&) {
+  auto ops = scripted("ops", calls_, [](const EventNotice& notice, const std::stop_token&) {
     return notice.key == "A-1" && notice.attempt < 6 ? busy() : ActionOutcome::done("204");
   });
   ops.retry = {.first_delay = milliseconds(1'000), .longest_delay = milliseconds(4'000)};
@@ -173,7 +173,7 @@ TEST_F(CourierTest, TriesAgainLaterAndLaterUnderTheSameKey) {
 
 TEST_F(CourierTest, WaitsForAsLongAsTheTargetAsks) {
   append("A", 1);
-  auto ops = scripted("ops", calls_, [](const Notice& notice, const std::stop_token&) {
+  auto ops = scripted("ops", calls_, [](const EventNotice& notice, const std::stop_token&) {
     ActionOutcome outcome = notice.attempt == 1 ? busy() : ActionOutcome::done();
     outcome.retry_after = seconds(90);
     return outcome;
@@ -193,7 +193,7 @@ TEST_F(CourierTest, WaitsForAsLongAsTheTargetAsks) {
 TEST_F(CourierTest, GivesUpAfterSoManyAttempts) {
   append("A", 1);
   append("B", 2);
-  auto ops = scripted("ops", calls_, [](const Notice& notice, const std::stop_token&) {
+  auto ops = scripted("ops", calls_, [](const EventNotice& notice, const std::stop_token&) {
     return notice.key == "A-1" ? busy() : ActionOutcome::done();
   });
   ops.retry.max_attempts = 3;
@@ -209,7 +209,7 @@ TEST_F(CourierTest, GivesUpAfterSoManyAttempts) {
 
 TEST_F(CourierTest, GivesUpWhatIsTooOld) {
   append("A", 1);
-  auto ops = scripted("ops", calls_, [](const Notice&, const std::stop_token&) { return busy(); });
+  auto ops = scripted("ops", calls_, [](const EventNotice&, const std::stop_token&) { return busy(); });
   ops.retry.max_age = milliseconds(60'000);
   const auto courier = start(list_of(std::move(ops)));
   go_to(heard_.wait_for(1).unix_ns + 61 * kSecondNs, *courier);
@@ -221,7 +221,7 @@ TEST_F(CourierTest, GivesUpWhatIsTooOld) {
 
 TEST_F(CourierTest, GivesUpWhenTheTargetWantsToBeAskedAfterTheEventIsTooOld) {
   append("A", 1);
-  const auto courier = start(list_of(scripted("ops", calls_, [](const Notice&, const std::stop_token&) {
+  const auto courier = start(list_of(scripted("ops", calls_, [](const EventNotice&, const std::stop_token&) {
     ActionOutcome outcome = busy();
     outcome.retry_after = std::chrono::hours(24 * 3650);
     return outcome;
@@ -232,7 +232,7 @@ TEST_F(CourierTest, GivesUpWhenTheTargetWantsToBeAskedAfterTheEventIsTooOld) {
 TEST_F(CourierTest, TriesAnEventFromLongBeforeItBeganAsOftenAsANewOne) {
   append("A", 1);
   clock_.advance_ns(30LL * 24 * 3'600 * kSecondNs);
-  const auto courier = start(list_of(scripted("ops", calls_, [](const Notice& notice, const std::stop_token&) {
+  const auto courier = start(list_of(scripted("ops", calls_, [](const EventNotice& notice, const std::stop_token&) {
     return notice.attempt < 3 ? busy() : ActionOutcome::done();
   })));
   finish(*courier);
@@ -243,7 +243,7 @@ TEST_F(CourierTest, TriesAnEventFromLongBeforeItBeganAsOftenAsANewOne) {
 TEST_F(CourierTest, GivesUpAtOnceWhatWillNeverWork) {
   append("A", 1);
   append("B", 2);
-  const auto courier = start(list_of(scripted("ops", calls_, [](const Notice& notice, const std::stop_token&) {
+  const auto courier = start(list_of(scripted("ops", calls_, [](const EventNotice& notice, const std::stop_token&) {
     return notice.key == "A-1" ? refused() : ActionOutcome::done();
   })));
   ASSERT_TRUE(courier->drain(kLong));
@@ -258,7 +258,7 @@ TEST_F(CourierTest, SendsNothingToATargetThatIsGoneUntilSomethingIsRedriven) {
   append("A", 1);
   append("B", 2);
   std::atomic<bool> back = false;
-  const Script script = [&back](const Notice&, const std::stop_token&) {
+  const Script script = [&back](const EventNotice&, const std::stop_token&) {
     return back ? ActionOutcome::done() : gone();
   };
   auto courier = start(list_of(scripted("ops", calls_, script)));
@@ -329,7 +329,7 @@ TEST(OpenDeliveryTest, IsNotHeldUpByAClockThatIsPutBack) {
 TEST_F(CourierTest, AFailureBeginsNoCoolDown) {
   append("A", 1);
   append("A", 2);
-  auto ops = scripted("ops", calls_, [](const Notice& notice, const std::stop_token&) {
+  auto ops = scripted("ops", calls_, [](const EventNotice& notice, const std::stop_token&) {
     return notice.key == "A-1" ? refused() : ActionOutcome::done();
   });
   ops.cool_down = seconds(10);
@@ -341,7 +341,7 @@ TEST_F(CourierTest, AFailureBeginsNoCoolDown) {
 TEST_F(CourierTest, ACoolDownHoldsUpNoRedrivenLetter) {
   append("A", 1);
   append("A", 2);
-  auto ops = scripted("ops", calls_, [](const Notice& notice, const std::stop_token&) {
+  auto ops = scripted("ops", calls_, [](const EventNotice& notice, const std::stop_token&) {
     return notice.key == "A-1" && notice.attempt == 1 ? refused() : ActionOutcome::done();
   });
   ops.cool_down = seconds(10);
@@ -354,7 +354,7 @@ TEST_F(CourierTest, ACoolDownHoldsUpNoRedrivenLetter) {
 
 TEST_F(CourierTest, AnActionThatThrowsHasFailed) {
   append("A", 1);
-  const auto courier = start(list_of(scripted("ops", calls_, [](const Notice& notice, const std::stop_token&) {
+  const auto courier = start(list_of(scripted("ops", calls_, [](const EventNotice& notice, const std::stop_token&) {
     if (notice.attempt == 1) throw std::runtime_error("out of tea");
     if (notice.attempt == 2) throw 7;  // NOLINT
     return ActionOutcome::done();
@@ -369,7 +369,7 @@ TEST_F(CourierTest, AnActionThatHangsHurtsNoOther) {
   const auto released = release.get_future().share();
   const auto hanging_calls = std::make_shared<Calls>();
   const auto courier = start(list_of(scripted("hangs", hanging_calls,
-                                              [released](const Notice&, const std::stop_token&) {
+                                              [released](const EventNotice&, const std::stop_token&) {
                                                 released.wait();
                                                 return ActionOutcome::done();
                                               }),
@@ -386,7 +386,7 @@ TEST_F(CourierTest, AnActionThatHangsHurtsNoOther) {
 
 TEST_F(CourierTest, StopInterruptsAnActionAndTheNextCourierMakesItAgain) {
   append("A", 1);
-  auto ops = scripted("ops", calls_, [](const Notice&, const std::stop_token& stop) {
+  auto ops = scripted("ops", calls_, [](const EventNotice&, const std::stop_token& stop) {
     std::latch asked(1);
     const std::stop_callback callback(stop, [&] { asked.count_down(); });
     asked.wait();
@@ -409,7 +409,7 @@ TEST_F(CourierTest, StopInterruptsAnActionAndTheNextCourierMakesItAgain) {
 TEST_F(CourierTest, StopWakesWhoWaits) {
   append("A", 1);
   const auto courier =
-      start(list_of(scripted("ops", calls_, [](const Notice&, const std::stop_token&) { return busy(); })));
+      start(list_of(scripted("ops", calls_, [](const EventNotice&, const std::stop_token&) { return busy(); })));
   heard_.wait_for(1);
   auto drained = std::async(std::launch::async, [&] { return courier->drain(kLong); });
   courier->stop();
@@ -422,7 +422,7 @@ TEST_F(CourierTest, LeavesAnActionBehindThatDoesNotReturn) {
   const auto destroyed = std::make_shared<std::latch>(1);
   // Goes with the action, which the thread that was left behind destroys.
   std::shared_ptr<void> at_end(nullptr, [destroyed](void*) { destroyed->count_down(); });
-  auto script = [released = release.get_future().share(), at_end](const Notice&, const std::stop_token&) {
+  auto script = [released = release.get_future().share(), at_end](const EventNotice&, const std::stop_token&) {
     released.wait();
     return ActionOutcome::done();
   };
@@ -443,7 +443,7 @@ TEST_F(CourierTest, RedrivesBeforeWhatIsNewer) {
   append("A", 1);
   append("B", 2);
   std::atomic<bool> up = false;
-  auto ops = scripted("ops", calls_, [&up](const Notice& notice, const std::stop_token&) {
+  auto ops = scripted("ops", calls_, [&up](const EventNotice& notice, const std::stop_token&) {
     if (up) return ActionOutcome::done();
     return notice.key == "A-1" ? refused() : busy();
   });
@@ -465,7 +465,7 @@ TEST_F(CourierTest, RedrivesBeforeWhatIsNewer) {
 
 TEST_F(CourierTest, ARedrivenLetterHasItsAttemptsAndAgeAnew) {
   append("A", 1);
-  auto ops = scripted("ops", calls_, [](const Notice&, const std::stop_token&) { return busy(); });
+  auto ops = scripted("ops", calls_, [](const EventNotice&, const std::stop_token&) { return busy(); });
   ops.retry.max_attempts = 2;
   ops.retry.max_age = std::chrono::hours(10);
   const auto courier = start(list_of(std::move(ops)));
@@ -483,7 +483,7 @@ TEST_F(CourierTest, DropsWhatNobodyWants) {
   append("A", 1);
   append("A", 2);
   const auto make = [&] {
-    return list_of(scripted("ops", calls_, [](const Notice&, const std::stop_token&) { return refused(); }));
+    return list_of(scripted("ops", calls_, [](const EventNotice&, const std::stop_token&) { return refused(); }));
   };
   auto courier = start(make());
   ASSERT_TRUE(courier->drain(kLong));
@@ -500,7 +500,7 @@ TEST_F(CourierTest, DropsWhatNobodyWants) {
 TEST_F(CourierTest, CarriesARequestOutOnce) {
   append("A", 1);
   const auto courier =
-      start(list_of(scripted("ops", calls_, [](const Notice&, const std::stop_token&) { return refused(); })));
+      start(list_of(scripted("ops", calls_, [](const EventNotice&, const std::stop_token&) { return refused(); })));
   ASSERT_TRUE(courier->drain(kLong));
   EXPECT_EQ(courier->request(request("r-1", Kind::kRedrive)), 1);
   ASSERT_TRUE(courier->drain(kLong));
@@ -511,7 +511,7 @@ TEST_F(CourierTest, CarriesARequestOutOnce) {
 TEST_F(CourierTest, CarriesRequestsOutForSubscribersThatAreNotThereNow) {
   append("A", 1);
   append("A", 2);
-  const Script refuse = [](const Notice&, const std::stop_token&) { return refused(); };
+  const Script refuse = [](const EventNotice&, const std::stop_token&) { return refused(); };
   auto courier = start(list_of(scripted("old", calls_, refuse)));
   ASSERT_TRUE(courier->drain(kLong));
   courier = nullptr;
@@ -554,7 +554,7 @@ TEST_F(CourierTest, DrainsAtOnceWithoutSubscribers) {
 TEST_F(CourierTest, DrainEndsWhenItsTimeIsOver) {
   append("A", 1);
   const auto courier =
-      start(list_of(scripted("ops", calls_, [](const Notice&, const std::stop_token&) { return busy(); })));
+      start(list_of(scripted("ops", calls_, [](const EventNotice&, const std::stop_token&) { return busy(); })));
   heard_.wait_for(1);
   EXPECT_FALSE(courier->drain(milliseconds(1)));
   std::stop_source stop;

@@ -49,20 +49,20 @@ inline events::Event alert_of(const std::string& rule, int step, std::int64_t un
 // What an action was told, seen by the test. Shared with the action, which belongs to a subscription.
 class Calls {
  public:
-  void add(const actions::Notice& notice) {
+  void add(const actions::EventNotice& notice) {
     {
       const std::scoped_lock lock(mutex_);
       notices_.push_back(notice);
     }
     changed_.notify_all();
   }
-  std::vector<actions::Notice> notices() const {
+  std::vector<actions::EventNotice> notices() const {
     const std::scoped_lock lock(mutex_);
     return notices_;
   }
   std::vector<std::string> keys() const {
     std::vector<std::string> keys;
-    for (const actions::Notice& notice : notices()) keys.push_back(notice.key);
+    for (const actions::EventNotice& notice : notices()) keys.push_back(notice.key);
     return keys;
   }
   std::size_t count() const { return notices().size(); }
@@ -74,17 +74,17 @@ class Calls {
  private:
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  std::vector<actions::Notice> notices_;
+  std::vector<actions::EventNotice> notices_;
 };
 
-using Script = std::function<actions::ActionOutcome(const actions::Notice&, const std::stop_token&)>;
+using Script = std::function<actions::ActionOutcome(const actions::EventNotice&, const std::stop_token&)>;
 
 class ScriptedAction final : public actions::Action {
  public:
   ScriptedAction(std::shared_ptr<Calls> calls, Script script) : calls_(std::move(calls)), script_(std::move(script)) {}
   std::string_view name() const override { return "scripted"; }
   std::string place() const override { return "here"; }
-  actions::ActionOutcome run(const actions::Notice& notice, std::stop_token stop) override {
+  actions::ActionOutcome run(const actions::EventNotice& notice, std::stop_token stop) override {
     calls_->add(notice);
     return script_ ? script_(notice, stop) : actions::ActionOutcome::done();
   }

@@ -12,7 +12,7 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "react/actions/prepared.h"
-#include "react/delivery/notice.h"
+#include "react/delivery/event_notice.h"
 #include "react/delivery/retry_schedule.h"
 
 namespace trainwarden::delivery {
@@ -236,7 +236,7 @@ bool Lane::is_cooling_down(const OpenDelivery& open, const Event& event) const {
   return passed_ns >= 0 && passed_ns < ns(subscription_.cool_down);
 }
 
-ActionOutcome Lane::act(const actions::Notice& notice) noexcept {
+ActionOutcome Lane::act(const actions::EventNotice& notice) noexcept {
   try {
     return subscription_.action->run(notice, stop_.get_token());
   } catch (const std::exception& error) {
@@ -252,7 +252,7 @@ DeliveryRecord Lane::attempt(Lock& lock, std::uint64_t seq, const Event& event) 
   write(record_of(event, DeliveryState::kStarted, number), event);
   const std::int64_t begin = circle_->clock.steady_ns();
   lock.unlock();
-  actions::Notice notice = make_notice(event, subscription_.format, circle_->run_name, circle_->run, number);
+  actions::EventNotice notice = make_notice(event, subscription_.format, circle_->run_name, circle_->run, number);
   notice.requested_by = subscription_.name;
   const ActionOutcome outcome = act(notice);
   lock.lock();

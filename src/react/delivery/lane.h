@@ -91,7 +91,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
   void wait(Lock& lock, std::int64_t until_unix_ns);
   void work_on(Lock& lock, std::uint64_t seq);
   bool is_cooling_down(const OpenDelivery& open, const events::Event& event) const;
-  actions::ActionOutcome act(const actions::Notice& notice) noexcept;
+  actions::ActionOutcome act(const actions::EventNotice& notice) noexcept;
   events::DeliveryRecord attempt(Lock& lock, std::uint64_t seq, const events::Event& event);
   void judge_failure(const OpenDelivery& open, const events::Event& event, const actions::ActionOutcome& outcome,
                      events::DeliveryRecord& record);

@@ -11,7 +11,7 @@ namespace trainwarden::delivery {
 namespace {
 
 using actions::ActionOutcome;
-using actions::Notice;
+using actions::EventNotice;
 using events::DeliveryRecord;
 using events::DeliveryState;
 using std::chrono::milliseconds;
@@ -21,7 +21,7 @@ constexpr std::int64_t kHourNs = 3'600'000'000'000;
 
 // A history with everything in it: A-1 is delivered, A-2 left out (cool-down), B-3 fails twice, C-4 is a dead letter,
 // D-5 and E-6 are delivered.
-ActionOutcome script(const Notice& notice, const std::stop_token&) {
+ActionOutcome script(const EventNotice& notice, const std::stop_token&) {
   if (notice.key == "B-3" && notice.attempt < 3) return busy();
   return notice.key == "C-4" ? refused() : ActionOutcome::done();
 }
@@ -123,7 +123,8 @@ class RequestFiles : public ::testing::Test {
     CourierOptions options{.run_name = "first", .run_id = run_id, .clock = &clock_};
     options.on_delivery = [this](const DeliveryRecord& record, const events::Event&) { heard_.add(record); };
     return std::make_unique<Courier>(
-        *ledger_, list_of(scripted("ops", calls_, [](const Notice&, const std::stop_token&) { return refused(); })),
+        *ledger_,
+        list_of(scripted("ops", calls_, [](const EventNotice&, const std::stop_token&) { return refused(); })),
         std::move(options));
   }
   void put(const std::string& key, format::DeliveryRequest::Kind kind) {

@@ -27,7 +27,7 @@ class NamedAction final : public actions::Action {
   NamedAction(std::string name, std::string place) : name_(std::move(name)), place_(std::move(place)) {}
   std::string_view name() const override { return name_; }
   std::string place() const override { return place_; }
-  actions::ActionOutcome run(const actions::Notice&, std::stop_token) override {
+  actions::ActionOutcome run(const actions::EventNotice&, std::stop_token) override {
     return actions::ActionOutcome::done();
   }
 
@@ -389,7 +389,7 @@ TEST(Wiring, ASaveBesideAStopIsAskedForBeforeIt) {
     ASSERT_TRUE(wiring.ok()) << wiring.status().to_string();
     auto subscriptions = subscribe(*wiring, actions::local_action_kinds(), run);
     ASSERT_TRUE(subscriptions.ok()) << subscriptions.status().to_string();
-    actions::Notice notice;
+    actions::EventNotice notice;
     notice.key = "a-1";
     EXPECT_EQ(subscriptions->back().action->run(notice, {}).kind, actions::ActionOutcome::Kind::kDone);
     EXPECT_TRUE(storage->exists("control/stop-a-1.json"));

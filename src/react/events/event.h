@@ -34,7 +34,7 @@ struct Change {
 struct Event {
   std::uint64_t seq = 0;     // 1, 2, 3, ... within the run's ledger, without a gap
   std::string id;            // "<run id>-<seq>"
-  std::string key;           // Notice::key
+  std::string key;           // EventNotice::key
   std::string type;          // kStateChangeType, kAlertType or kLostType
   std::string subject;       // the rule's id, or "run"
   std::string source;        // "/trainwarden/<host>/runs/<name>"

@@ -33,16 +33,16 @@ Status expected(const char* what) {
 
 }  // namespace
 
-std::optional<Address> parse_address(std::string_view text) {
+std::optional<IpAddress> parse_address(std::string_view text) {
   std::array<char, INET6_ADDRSTRLEN> terminated{};
   if (text.size() >= terminated.size() || text.find('\0') != std::string_view::npos) return std::nullopt;
   std::memcpy(terminated.data(), text.data(), text.size());
   std::array<unsigned char, 16> bytes{};
   if (inet_pton(AF_INET, terminated.data(), bytes.data()) == 1) {
-    return Address{false, {0, read_big_endian(bytes.data(), 4)}};
+    return IpAddress{false, {0, read_big_endian(bytes.data(), 4)}};
   }
   if (inet_pton(AF_INET6, terminated.data(), bytes.data()) == 1) {
-    return Address{true, {read_big_endian(bytes.data(), 8), read_big_endian(bytes.data() + 8, 8)}};
+    return IpAddress{true, {read_big_endian(bytes.data(), 8), read_big_endian(bytes.data() + 8, 8)}};
   }
   return std::nullopt;
 }

@@ -17,7 +17,7 @@ struct AddressBits {
   friend auto operator<=>(const AddressBits&, const AddressBits&) = default;
 };
 
-struct Address {
+struct IpAddress {
   bool version6 = false;
   AddressBits bits;
 };
@@ -30,7 +30,7 @@ struct AddressRange {
 };
 
 // "10.0.0.33", "2001:db8::1"; nothing when it is no address.
-std::optional<Address> parse_address(std::string_view text);
+std::optional<IpAddress> parse_address(std::string_view text);
 
 // "10.0.0.0/8", "2001:db8::/32". The bits behind the mask do not count. kInvalidArgument: the message has what was
 // expected, and no more.

@@ -12,7 +12,7 @@
 namespace trainwarden::match {
 namespace {
 
-using reference::Json;
+using Json = nlohmann::json;
 
 // Few names, few values and many arrays, so that patterns and events meet.
 class Maker {

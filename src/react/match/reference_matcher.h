@@ -23,19 +23,18 @@
 
 namespace trainwarden::match::reference {
 
-using Json = nlohmann::json;
 using Path = std::vector<std::string>;
 using Elements = std::map<int, int>;  // by array: which of its elements
 
 struct Value {
   Path path;
-  Json value;
+  nlohmann::json value;
   Elements elements;
 };
 
 // `around` are elements of arrays that count once there is an object in them.
-inline void flatten(const Json& json, const Path& path, const Elements& elements, const Elements& around, int& arrays,
-                    std::vector<Value>& values) {
+inline void flatten(const nlohmann::json& json, const Path& path, const Elements& elements, const Elements& around,
+                    int& arrays, std::vector<Value>& values) {
   if (json.is_object()) {
     for (const auto& [name, inner] : json.items()) {
       Path longer = path;
@@ -54,7 +53,7 @@ inline void flatten(const Json& json, const Path& path, const Elements& elements
   }
 }
 
-inline std::vector<Value> flatten(const Json& event) {
+inline std::vector<Value> flatten(const nlohmann::json& event) {
   std::vector<Value> values;
   int arrays = 0;
   flatten(event, {}, {}, {}, arrays, values);
@@ -63,11 +62,11 @@ inline std::vector<Value> flatten(const Json& event) {
 
 struct LeafTests {
   Path path;
-  Json any_of;
+  nlohmann::json any_of;
 };
 using AllOf = std::vector<LeafTests>;
 
-inline bool is_choice(const std::string& name, const Json& value) {
+inline bool is_choice(const std::string& name, const nlohmann::json& value) {
   static const std::vector<std::string> kReserved = {"exactly",
                                                      "equals-ignore-case",
                                                      "prefix",
@@ -93,21 +92,21 @@ inline bool is_choice(const std::string& name, const Json& value) {
                                                      "ip-address-in-range",
                                                      "ip-address-not-in-range"};
   if (name != "$or" || !value.is_array() || value.size() < 2) return false;
-  return std::all_of(value.begin(), value.end(), [](const Json& object) {
+  return std::all_of(value.begin(), value.end(), [](const nlohmann::json& object) {
     return object.is_object() && std::none_of(kReserved.begin(), kReserved.end(),
                                               [&](const std::string& reserved) { return object.contains(reserved); });
   });
 }
 
 // The ways in which the pattern can hold.
-inline std::vector<AllOf> alternatives(const Json& pattern, const Path& path) {
+inline std::vector<AllOf> alternatives(const nlohmann::json& pattern, const Path& path) {
   std::vector<AllOf> all = {{}};
   for (const auto& [name, value] : pattern.items()) {
     std::vector<AllOf> some;
     Path longer = path;
     longer.push_back(name);
     if (is_choice(name, value)) {
-      for (const Json& object : value) {
+      for (const nlohmann::json& object : value) {
         for (AllOf& one : alternatives(object, path)) some.push_back(std::move(one));
       }
     } else if (value.is_object()) {
@@ -187,12 +186,12 @@ inline bool compare(double value, const std::string& with, double bound) {
   return with == ">" ? value > bound : value >= bound;
 }
 
-inline bool same(const Json& value, const Json& wanted) {
+inline bool same(const nlohmann::json& value, const nlohmann::json& wanted) {
   if (value.is_number() && wanted.is_number()) return value.get<double>() == wanted.get<double>();
   return value.type() == wanted.type() && value == wanted;
 }
 
-inline bool text_passes(const std::string& text, const std::string& test, const Json& argument) {
+inline bool text_passes(const std::string& text, const std::string& test, const nlohmann::json& argument) {
   if (argument.is_object()) {
     const auto wanted = folded(argument.at("equals-ignore-case").get<std::string>());
     return test == "prefix" ? begins(folded(text), wanted) : ends(folded(text), wanted);
@@ -206,22 +205,24 @@ inline bool text_passes(const std::string& text, const std::string& test, const 
   return in_cidr(text, wanted);
 }
 
-inline bool is_excluded(const Json& value, const Json& argument) {
+inline bool is_excluded(const nlohmann::json& value, const nlohmann::json& argument) {
   if (argument.is_array()) {
-    return std::any_of(argument.begin(), argument.end(), [&](const Json& one) { return is_excluded(value, one); });
+    return std::any_of(argument.begin(), argument.end(),
+                       [&](const nlohmann::json& one) { return is_excluded(value, one); });
   }
   if (!argument.is_object()) return same(value, argument);
   const std::string test = argument.begin().key();
-  const Json list = argument.begin()->is_array() ? *argument.begin() : Json::array({*argument.begin()});
-  return value.is_string() && std::any_of(list.begin(), list.end(), [&](const Json& one) {
+  const nlohmann::json list =
+      argument.begin()->is_array() ? *argument.begin() : nlohmann::json::array({*argument.begin()});
+  return value.is_string() && std::any_of(list.begin(), list.end(), [&](const nlohmann::json& one) {
            return text_passes(value.get<std::string>(), test, one);
          });
 }
 
-inline bool passes(const Json& value, const Json& test) {
+inline bool passes(const nlohmann::json& value, const nlohmann::json& test) {
   if (!test.is_object()) return same(value, test);
   const std::string name = test.begin().key();
-  const Json& argument = *test.begin();
+  const nlohmann::json& argument = *test.begin();
   if (name == "exists") return argument.get<bool>();
   if (name == "anything-but") return !is_excluded(value, argument);
   if (name != "numeric") return value.is_string() && text_passes(value.get<std::string>(), name, argument);
@@ -254,14 +255,14 @@ inline bool can_give(const AllOf& leaves, std::size_t next, const std::vector<Va
   for (const Value& value : values) {
     if (value.path != leaf.path || !consistent(value.elements, elements)) continue;
     const bool passed = std::any_of(leaf.any_of.begin(), leaf.any_of.end(),
-                                    [&](const Json& test) { return passes(value.value, test); });
+                                    [&](const nlohmann::json& test) { return passes(value.value, test); });
     if (!passed) continue;
     Elements more = elements;
     more.insert(value.elements.begin(), value.elements.end());
     if (can_give(leaves, next + 1, values, more, lacking)) return true;
   }
-  const bool may_lack = std::any_of(leaf.any_of.begin(), leaf.any_of.end(), [](const Json& test) {
-    return test == Json({{"exists", false}});
+  const bool may_lack = std::any_of(leaf.any_of.begin(), leaf.any_of.end(), [](const nlohmann::json& test) {
+    return test == nlohmann::json({{"exists", false}});
   });
   if (!may_lack) return false;
   auto longer = lacking;
@@ -274,7 +275,7 @@ inline bool matches(const std::vector<AllOf>& pattern, const std::vector<Value>&
                      [&](const AllOf& leaves) { return can_give(leaves, 0, event, {}, {}); });
 }
 
-inline bool matches(const Json& pattern, const Json& event) {
+inline bool matches(const nlohmann::json& pattern, const nlohmann::json& event) {
   return matches(alternatives(pattern, {}), flatten(event));
 }
 

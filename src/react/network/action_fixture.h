@@ -56,8 +56,8 @@ class ActionFixture : public testing::Test {
     return action.ok() ? std::move(*action) : nullptr;
   }
 
-  static actions::Notice notice() {
-    actions::Notice notice;
+  static actions::EventNotice notice() {
+    actions::EventNotice notice;
     notice.key = "vanishinggradient-120";
     notice.event_id = "run1-7";
     notice.type = "io.trainwarden.training_job.alert.v1";

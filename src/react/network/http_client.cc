@@ -13,7 +13,7 @@ namespace {
 
 // Takes in an answer as it comes.
 struct Reader {
-  HttpAnswer answer;
+  PostAnswer answer;
   std::size_t header_bytes = 0;
   std::size_t body_bytes = 0;
   bool headers_whole = false;  // of the final answer, not of a 100 Continue before it
@@ -45,7 +45,7 @@ std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* target)
   return reader.body_bytes > kAnswerBodyRead ? 0 : count;
 }
 
-Status add_headers(const HttpRequest& request, CurlList& list) {
+Status add_headers(const PostRequest& request, CurlList& list) {
   for (const auto& [name, value] : request.headers) {
     if (!is_header_name(name) || !is_header_value(value)) {
       return Status(Code::kInvalidArgument,
@@ -74,7 +74,7 @@ bool is_header_value(std::string_view value) {
          std::none_of(value.begin(), value.end(), [](unsigned char byte) { return byte < ' ' || byte == 0x7f; });
 }
 
-Result<HttpAnswer> post(const HttpRequest& request, TransferLimits limits, const std::stop_token& stop) {
+Result<PostAnswer> post(const PostRequest& request, TransferLimits limits, const std::stop_token& stop) {
   CurlList headers;
   TRAINWARDEN_RETURN_IF_ERROR(add_headers(request, headers));
   limits.use_proxy = limits.use_proxy && !request.target.loopback;

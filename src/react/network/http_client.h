@@ -15,13 +15,13 @@
 
 namespace trainwarden::network {
 
-struct HttpRequest {
+struct PostRequest {
   TargetUrl target;
   std::vector<std::pair<std::string, std::string>> headers;  // besides what HTTP itself needs
   std::string body;
 };
 
-struct HttpAnswer {
+struct PostAnswer {
   int status = 0;
   std::string body;  // its beginning, at most kAnswerBodyKept bytes
   std::optional<std::chrono::milliseconds> retry_after;
@@ -37,7 +37,7 @@ inline constexpr std::chrono::milliseconds kLongestRetryAfter{24 * 3'600'000};
 // some servers, and would carry the token to somebody else. An error (codes of Transfer::perform(), and
 // kInvalidArgument for a header that is none) means that there was no answer; the request may have been received.
 // From any thread.
-Result<HttpAnswer> post(const HttpRequest& request, TransferLimits limits, const std::stop_token& stop);
+Result<PostAnswer> post(const PostRequest& request, TransferLimits limits, const std::stop_token& stop);
 
 // A header's name and value that can be sent as they are.
 bool is_header_name(std::string_view name);

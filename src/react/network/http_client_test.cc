@@ -31,8 +31,8 @@ class HttpClient : public testing::Test {
     return limits;
   }
 
-  static HttpRequest request(const TestServer& server, const std::string& path, const std::string& scheme = "http") {
-    HttpRequest request;
+  static PostRequest request(const TestServer& server, const std::string& path, const std::string& scheme = "http") {
+    PostRequest request;
     const auto target = parse_target_url(scheme + "://localhost:" + server.port() + path, false);
     EXPECT_TRUE(target.ok()) << target.status().to_string();
     request.target = *target;
@@ -195,7 +195,7 @@ TEST_F(HttpClient, RefusesHeadersThatWouldBeMoreThanOne) {
 TEST_F(HttpClient, RefusesTheAddressesOfMetadataServices) {
   for (const std::string host : {"169.254.169.254", "[fe80::1]", "[fd00:ec2::254]", "[::ffff:169.254.169.254]",
                                  "0.0.0.0", "0xa9fea9fe", "2852039166"}) {
-    HttpRequest metadata;
+    PostRequest metadata;
     metadata.target = *parse_target_url("https://" + host + "/latest/meta-data", false);
     const auto answer = post(metadata, {}, {});
     EXPECT_EQ(answer.status().code(), Code::kPermissionDenied) << host << answer.status().to_string();
@@ -204,7 +204,7 @@ TEST_F(HttpClient, RefusesTheAddressesOfMetadataServices) {
 
 TEST_F(HttpClient, SurvivesAServerThatClosesWhileItIsSentTo) {
   const TestServer server("http_server.py", record(), certificate("server"));
-  HttpRequest large = request(server, "/slam", "https");
+  PostRequest large = request(server, "/slam", "https");
   large.body.assign(32'000'000, 'x');
   ::signal(SIGPIPE, SIG_DFL);  // as in a program that was started from a shell
   for (int i = 0; i < 5; ++i) EXPECT_EQ(post(large, trusting_ca(), {}).status().code(), Code::kUnavailable);
@@ -221,7 +221,7 @@ TEST_F(HttpClient, SendsToThisMachineWithoutAProxy) {
 TEST_F(HttpClient, HonoursTheProxyOfTheEnvironment) {
   const TestServer proxy("http_server.py", record());
   ::setenv("https_proxy", ("http://127.0.0.1:" + proxy.port()).c_str(), 1);
-  HttpRequest far;
+  PostRequest far;
   far.target = *parse_target_url("https://hooks.example.invalid/x", false);
   far.headers = {{"Authorization", "Bearer for-the-target-only"}};
   const auto answer = post(far, {}, {});

@@ -46,7 +46,7 @@ HttpTarget::HttpTarget(actions::ActionParameters& parameters)
   if (target.ok()) place_ = target->place;
 }
 
-Result<HttpAnswer> HttpTarget::send(std::vector<std::pair<std::string, std::string>> headers, std::string body,
+Result<PostAnswer> HttpTarget::send(std::vector<std::pair<std::string, std::string>> headers, std::string body,
                                     const std::stop_token& stop) const {
   const Result<std::string> url = url_.read();
   if (!url.ok()) return url.status().with_context("url");
@@ -62,7 +62,7 @@ std::vector<actions::ActionParameterDescription> http_target_parameters() {
           {"allow_http", "false", "send without encryption to other machines than this one"}};
 }
 
-ActionOutcome outcome_of(const HttpAnswer& answer, std::string_view place) {
+ActionOutcome outcome_of(const PostAnswer& answer, std::string_view place) {
   const std::string word = std::to_string(answer.status);
   if (answer.status >= 200 && answer.status < 300) return ActionOutcome::done(word);
   const std::string message = fmt::format("{} answered {}: {}", place, answer.status, hint_for(answer.status));

@@ -22,7 +22,7 @@ class HttpTarget {
   std::string place() const { return place_; }
   // Reads the URL when it is a secret, and sends. Errors: as post(), and those of parse_target_url() and
   // Secret::read().
-  Result<HttpAnswer> send(std::vector<std::pair<std::string, std::string>> headers, std::string body,
+  Result<PostAnswer> send(std::vector<std::pair<std::string, std::string>> headers, std::string body,
                           const std::stop_token& stop) const;
 
  private:
@@ -37,7 +37,7 @@ std::vector<actions::ActionParameterDescription> http_target_parameters();
 
 // 2xx: done. 410: the target is gone. 408, 425, 429 and 5xx: try again, after Retry-After where it is told. All others,
 // redirects among them: give up.
-actions::ActionOutcome outcome_of(const HttpAnswer& answer, std::string_view place);
+actions::ActionOutcome outcome_of(const PostAnswer& answer, std::string_view place);
 // There was no answer, or nothing could be sent. Try again, for networks and secrets that are being renewed come back;
 // give up when an address is forbidden or a URL, header or secret is none.
 actions::ActionOutcome outcome_without_answer(const Status& status);

@@ -92,7 +92,7 @@ class MailAction final : public actions::Action {
   std::string_view name() const override { return "mail"; }
   std::string place() const override { return smtp_place(request_); }
 
-  ActionOutcome run(const actions::Notice& notice, std::stop_token stop) override {
+  ActionOutcome run(const actions::EventNotice& notice, std::stop_token stop) override {
     SmtpRequest request = request_;
     if (password_) {
       const Result<std::string> password = password_->read();
@@ -140,7 +140,7 @@ class MailAction final : public actions::Action {
     for (const std::string& address : request_.to) check_address(parameters, "to", address);
   }
 
-  MailMessage letter(const actions::Notice& notice) const {
+  MailMessage letter(const actions::EventNotice& notice) const {
     MailMessage message;
     message.from = request_.from;
     message.to = request_.to;

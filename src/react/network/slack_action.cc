@@ -53,7 +53,7 @@ std::string escape(std::string_view text) {
 }
 
 // "no_service", as Slack says what it does not like; nothing when it is anything else, which could be what we sent.
-std::string word_of(const HttpAnswer& answer) {
+std::string word_of(const PostAnswer& answer) {
   const std::string_view word = trim(answer.body);
   const bool is_word = !word.empty() && word.size() <= 40 && std::all_of(word.begin(), word.end(), [](char byte) {
     return (byte >= 'a' && byte <= 'z') || byte == '_';
@@ -67,9 +67,9 @@ class SlackAction final : public actions::Action {
   std::string_view name() const override { return "slack"; }
   std::string place() const override { return target_.place(); }
 
-  ActionOutcome run(const actions::Notice& notice, std::stop_token stop) override {
+  ActionOutcome run(const actions::EventNotice& notice, std::stop_token stop) override {
     const std::string footer = fmt::format("Run {} in {}", notice.run_name, notice.run.string());
-    const Result<HttpAnswer> answer = target_.send({{"Content-Type", "application/json"}},
+    const Result<PostAnswer> answer = target_.send({{"Content-Type", "application/json"}},
                                                    slack_message(notice.headline, notice.text + "\n" + footer), stop);
     if (!answer.ok()) return outcome_without_answer(answer.status());
     ActionOutcome outcome = outcome_of(*answer, place());

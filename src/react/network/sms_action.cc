@@ -86,13 +86,13 @@ class SmsAction final : public actions::Action {
   std::string_view name() const override { return "sms"; }
   std::string place() const override { return target_.place(); }
 
-  ActionOutcome run(const actions::Notice& notice, std::stop_token stop) override {
+  ActionOutcome run(const actions::EventNotice& notice, std::stop_token stop) override {
     const auto answer = send(notice, stop);
     return answer.ok() ? outcome_of(*answer, place()) : outcome_without_answer(answer.status());
   }
 
  private:
-  Result<HttpAnswer> send(const actions::Notice& notice, const std::stop_token& stop) const {
+  Result<PostAnswer> send(const actions::EventNotice& notice, const std::stop_token& stop) const {
     std::vector<std::pair<std::string, std::string>> headers = {
         {"Content-Type", kind_ == SmsBody::kJson ? "application/json" : "application/x-www-form-urlencoded"},
         {"Accept", "application/json"}};
@@ -108,7 +108,7 @@ class SmsAction final : public actions::Action {
     return target_.send(std::move(headers), fill_template(body_, values_of(notice, token), kind_), stop);
   }
 
-  Values values_of(const actions::Notice& notice, const std::string& token) const {
+  Values values_of(const actions::EventNotice& notice, const std::string& token) const {
     const std::string text = fmt::format("{}: {}. {}", notice.run_name, notice.headline, notice.text);
     return {{"to", to_},
             {"from", from_},

@@ -66,19 +66,19 @@ class WebhookAction final : public actions::Action {
   std::string_view name() const override { return "webhook"; }
   std::string place() const override { return target_.place(); }
 
-  ActionOutcome run(const actions::Notice& notice, std::stop_token stop) override {
+  ActionOutcome run(const actions::EventNotice& notice, std::stop_token stop) override {
     Headers headers = headers_;
     std::string body = notice.document;
     Status status = put_event(notice, headers, body);
     if (status.ok()) status = put_token(headers);
     if (status.ok()) status = put_signature(notice, body, headers);
     if (!status.ok()) return outcome_without_answer(status);
-    const Result<HttpAnswer> answer = target_.send(std::move(headers), std::move(body), stop);
+    const Result<PostAnswer> answer = target_.send(std::move(headers), std::move(body), stop);
     return answer.ok() ? outcome_of(*answer, place()) : outcome_without_answer(answer.status());
   }
 
  private:
-  Status put_event(const actions::Notice& notice, Headers& headers, std::string& body) const {
+  Status put_event(const actions::EventNotice& notice, Headers& headers, std::string& body) const {
     std::string content_type = notice.content_type;
     if (binary_) {
       TRAINWARDEN_ASSIGN_OR_RETURN(BinaryEvent event, to_binary(notice.document));
@@ -98,7 +98,7 @@ class WebhookAction final : public actions::Action {
   }
 
   // The id is the event's, so it stays the same when the event is sent again; the time is that of the attempt.
-  Status put_signature(const actions::Notice& notice, std::string_view body, Headers& headers) const {
+  Status put_signature(const actions::EventNotice& notice, std::string_view body, Headers& headers) const {
     if (!secret_) return {};
     std::vector<std::string> keys;
     for (const auto& secret : {secret_, old_secret_}) {

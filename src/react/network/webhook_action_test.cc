@@ -86,7 +86,7 @@ TEST_F(Webhook, SendsBinaryMode) {
 
 TEST_F(Webhook, SendsTheEnvelopeOfEventBridgeAsItIs) {
   const TestServer server("http_server.py", file("record"));
-  actions::Notice bridge = notice();
+  actions::EventNotice bridge = notice();
   bridge.document = R"({"detail-type":"x","detail":{}})";
   bridge.content_type = "application/json";
   EXPECT_EQ(make("webhook", {{"url", one(url(server, "/ok"))}})->run(bridge, {}).kind, Kind::kDone);
@@ -190,7 +190,7 @@ TEST_F(Webhook, IsRefusedWhenAByteWasChanged) {
   ASSERT_EQ(send(url(recorder, "/ok"), {{"secret", variable(kSecret)}}).kind, Kind::kDone);
   const auto server = verifier(kSecret);
   const auto received = recorder.received().at(0);
-  HttpRequest replay;
+  PostRequest replay;
   replay.target = *parse_target_url(url(*server, "/"), false);
   const std::vector<std::string> names{"webhook-id", "webhook-timestamp", "webhook-signature"};
   const auto replay_with = [&](const std::string& changed) {

@@ -39,8 +39,8 @@ Result<std::string> key_of(const std::string& key) {
 }
 
 template <class Options>
-actions::Notice notice_of(const Options& options, const std::string& key, const actions::RunContext& run) {
-  actions::Notice notice;
+actions::EventNotice notice_of(const Options& options, const std::string& key, const actions::RunContext& run) {
+  actions::EventNotice notice;
   notice.key = key;
   notice.subject = "run";
   notice.unix_ns = run.clock->unix_ns();

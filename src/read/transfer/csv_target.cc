@@ -18,7 +18,7 @@ class CsvTarget final : public TargetWriter {
     out_.text = kHeader;
   }
 
-  Status begin_step(const StepPlace& step) override {
+  Status begin_step(const WorkerStep& step) override {
     place_ = fmt::format("{},{},{},{},{}", step.global_step, name(step.mode), step.mode_step, step.unix_ns,
                          csv_field(step.worker));
     return {};

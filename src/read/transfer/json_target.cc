@@ -30,7 +30,7 @@ class JsonTarget final : public TargetWriter {
                                        {"labels", plan.options.texts ? run.labels : journal::RunInfo().labels}}));
   }
 
-  Status begin_step(const StepPlace& step) override {
+  Status begin_step(const WorkerStep& step) override {
     place_ = fmt::format(R"("step":{},"mode":"{}","mode_step":{},"unix_ns":{},"worker":{})", step.global_step,
                          name(step.mode), step.mode_step, step.unix_ns, json_text(step.worker));
     return {};

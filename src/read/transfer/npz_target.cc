@@ -110,7 +110,7 @@ class NpzTarget final : public StepFileTarget {
   explicit NpzTarget(const TargetPlan& plan) : StepFileTarget(plan, "npz") {}
 
  private:
-  Status write_step(const fs::path& path, const StepPlace& step, std::span<const HeldTensor> tensors) override {
+  Status write_step(const fs::path& path, const WorkerStep& step, std::span<const HeldTensor> tensors) override {
     constexpr std::int64_t kNsPerSecond = 1'000'000'000;
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto archive, NpzFile::create(path));
     std::vector<std::string> arrays;

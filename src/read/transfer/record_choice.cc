@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 #include "core/base/text.h"
 #include "data/format/json.h"
 
@@ -14,7 +14,7 @@ RecordChoice::RecordChoice(const ExportChoice& choice)
     : choice_(choice), all_tensors_(choice.include.empty() && choice.collection.empty()) {}
 
 Result<RecordChoice> RecordChoice::compile(const ExportChoice& choice) {
-  TRAINWARDEN_RETURN_IF_ERROR(PatternSet::compile(choice.include).status());
+  TRAINWARDEN_RETURN_IF_ERROR(RegexSet::compile(choice.include).status());
   return RecordChoice(choice);
 }
 

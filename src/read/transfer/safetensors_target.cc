@@ -17,7 +17,7 @@ class SafetensorsTarget final : public StepFileTarget {
   explicit SafetensorsTarget(const TargetPlan& plan) : StepFileTarget(plan, "safetensors") {}
 
  private:
-  Status write_step(const std::filesystem::path& path, const StepPlace& step,
+  Status write_step(const std::filesystem::path& path, const WorkerStep& step,
                     std::span<const HeldTensor> tensors) override {
     std::vector<std::vector<std::string>> strings;
     for (const HeldTensor& held : tensors) strings.push_back(strings_of(held.value.view));

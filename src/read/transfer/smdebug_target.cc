@@ -20,7 +20,7 @@ class SmdebugTarget final : public TargetWriter {
       : plan_(plan),
         footer_(plan.options.record_crc ? foreign::RecordFooter::kPayloadCrc : foreign::RecordFooter::kConstant) {}
 
-  Status begin_step(const StepPlace& step) override {
+  Status begin_step(const WorkerStep& step) override {
     step_ = step;
     worker_ = foreign::serialise_worker(smdebug_worker(step.worker));
     index_ = {};
@@ -147,7 +147,7 @@ class SmdebugTarget final : public TargetWriter {
   std::set<std::string, std::less<>> names_;    // tensors that were written
 
   // The step that is being written.
-  StepPlace step_;
+  WorkerStep step_;
   std::string worker_;
   foreign::SmdebugIndex index_;
   std::set<std::string, std::less<>> tags_;

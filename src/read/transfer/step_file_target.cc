@@ -10,7 +10,7 @@
 
 namespace trainwarden::transfer {
 
-Status StepFileTarget::begin_step(const StepPlace& step) {
+Status StepFileTarget::begin_step(const WorkerStep& step) {
   step_ = step;
   tensors_.clear();
   names_.clear();
@@ -81,7 +81,7 @@ void StepFileTarget::hold_doubles(std::string name, std::vector<double> numbers,
   hold(std::move(name), {TensorView::of(owner->data(), DType::kFloat64, shape), owner, false});
 }
 
-std::map<std::string, std::string> step_words(const Trial& trial, const StepPlace& step) {
+std::map<std::string, std::string> step_words(const Trial& trial, const WorkerStep& step) {
   return {{"run_id", trial.run_id()},
           {"worker", step.worker},
           {"step", std::to_string(step.global_step)},

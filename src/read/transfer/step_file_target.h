@@ -23,7 +23,7 @@ class StepFileTarget : public TargetWriter {
  public:
   StepFileTarget(const TargetPlan& plan, std::string_view extension) : plan_(plan), extension_(extension) {}
 
-  Status begin_step(const StepPlace& step) override;
+  Status begin_step(const WorkerStep& step) override;
   Status write_value(std::string_view tensor, const SharedTensorValue& value) override;
   Status write_scalar(std::string_view tensor, double value) override;
   Status write_statistics(std::string_view tensor, const format::StatisticsRow& row) override;
@@ -33,7 +33,7 @@ class StepFileTarget : public TargetWriter {
   Status finish(bool run_ended) override;
 
  protected:
-  virtual Status write_step(const std::filesystem::path& path, const StepPlace& step,
+  virtual Status write_step(const std::filesystem::path& path, const WorkerStep& step,
                             std::span<const HeldTensor> tensors) = 0;
   const TargetPlan& plan() const { return plan_; }
 
@@ -43,12 +43,12 @@ class StepFileTarget : public TargetWriter {
 
   const TargetPlan plan_;
   const std::string_view extension_;
-  StepPlace step_;
+  WorkerStep step_;
   std::vector<HeldTensor> tensors_;
   std::set<std::string, std::less<>> names_;  // of them
 };
 
 // What is known of a step, for the metadata of its file.
-std::map<std::string, std::string> step_words(const Trial& trial, const StepPlace& step);
+std::map<std::string, std::string> step_words(const Trial& trial, const WorkerStep& step);
 
 }  // namespace trainwarden::transfer

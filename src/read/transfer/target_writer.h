@@ -19,7 +19,7 @@
 namespace trainwarden::transfer {
 
 // One step of one worker.
-struct StepPlace {
+struct WorkerStep {
   std::string worker;
   std::int64_t global_step = 0;
   Mode mode = Mode::kGlobal;
@@ -33,7 +33,7 @@ class TargetWriter {
  public:
   virtual ~TargetWriter() = default;
 
-  virtual Status begin_step(const StepPlace& step) = 0;
+  virtual Status begin_step(const WorkerStep& step) = 0;
   // A tensor that was kept in several forms comes in each, in the order value, reductions, scalar, statistics, shape.
   virtual Status write_value(std::string_view tensor, const SharedTensorValue& value) = 0;
   virtual Status write_scalar(std::string_view tensor, double value) = 0;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/clock.h"
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 #include "data/foreign/smdebug_layout.h"
 #include "data/foreign/tf_event.h"
 #include "data/foreign/tf_record.h"
@@ -69,9 +69,9 @@ class EventFile {
 
 class TensorBoardTarget final : public TargetWriter {
  public:
-  TensorBoardTarget(const TargetPlan& plan, PatternSet images) : plan_(plan), images_(std::move(images)) {}
+  TensorBoardTarget(const TargetPlan& plan, RegexSet images) : plan_(plan), images_(std::move(images)) {}
 
-  Status begin_step(const StepPlace& step) override {
+  Status begin_step(const WorkerStep& step) override {
     step_ = step;
     tags_.clear();
     const std::vector<std::string> workers = plan_.trial.workers();
@@ -197,10 +197,10 @@ class TensorBoardTarget final : public TargetWriter {
   }
 
   const TargetPlan plan_;
-  const PatternSet images_;
+  const RegexSet images_;
   std::map<std::string, std::unique_ptr<EventFile>> files_;  // by folder
 
-  StepPlace step_;  // that is being written
+  WorkerStep step_;  // that is being written
   EventFile* events_ = nullptr;
   std::set<std::string, std::less<>> tags_;  // of this step
 };
@@ -208,7 +208,7 @@ class TensorBoardTarget final : public TargetWriter {
 }  // namespace
 
 Result<std::unique_ptr<TargetWriter>> open_tensorboard_target(const TargetPlan& plan) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(PatternSet images, PatternSet::compile(plan.options.images));
+  TRAINWARDEN_ASSIGN_OR_RETURN(RegexSet images, RegexSet::compile(plan.options.images));
   return std::unique_ptr<TargetWriter>(std::make_unique<TensorBoardTarget>(plan, std::move(images)));
 }
 

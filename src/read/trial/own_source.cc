@@ -25,7 +25,7 @@ class OwnSource final : public RunSource {
   std::vector<SourceWorker> workers() const override { return workers_; }
   std::vector<Collection> take_collections() override { return {}; }
   Result<std::unique_ptr<journal::JournalReader>> open_journal(const SourceWorker& worker) override {
-    const journal::ReaderOptions options{.live = true, .verify_payloads = verify_payloads_, .budget = budget_};
+    const journal::JournalReaderOptions options{.live = true, .verify_payloads = verify_payloads_, .budget = budget_};
     return journal::JournalReader::open(*storage_, info_, worker.name, options);
   }
   bool is_writing(const SourceWorker& worker) const override {

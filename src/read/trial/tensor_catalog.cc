@@ -81,7 +81,7 @@ bool TensorCatalog::afford(std::uint64_t bytes, std::uint64_t& left_out) {
 
 void TensorCatalog::add_pattern(Manifest& manifest, const std::string& text) {
   manifest.collection.include.push_back(text);
-  Result<Pattern> pattern = Pattern::compile(text);
+  Result<Regex> pattern = Regex::compile(text);
   if (!pattern.ok()) {
     log(LogLevel::kWarning, "collection {} of the run: {}", printable(manifest.collection.name),
         pattern.status().message());
@@ -116,7 +116,7 @@ bool TensorCatalog::look_at_clock() {
 }
 
 bool TensorCatalog::finds(const Manifest& manifest, std::string_view tensor) {
-  for (const Pattern& pattern : manifest.patterns) {
+  for (const Regex& pattern : manifest.patterns) {
     if (!may_search()) {
       ++searches_left_out_;
       return false;

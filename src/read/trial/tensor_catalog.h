@@ -12,8 +12,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/base/pattern.h"
 #include "core/base/read_budget.h"
+#include "core/base/regex.h"
 #include "trainwarden/collection.h"
 #include "trainwarden/run_loss.h"
 #include "trainwarden/status.h"
@@ -58,7 +58,7 @@ class TensorCatalog {
  private:
   struct Manifest {
     Collection collection;
-    std::vector<Pattern> patterns;
+    std::vector<Regex> patterns;
     std::unordered_set<std::string> include;  // that are in the collection's
     std::unordered_set<std::string> tensor_names;
   };

@@ -11,14 +11,14 @@
 namespace trainwarden::trial {
 namespace {
 
-Status unknown_worker(const OpenRun& run, std::string_view worker) {
+Status unknown_worker(const RunReader& run, std::string_view worker) {
   std::vector<std::string> names;
   for (const auto& known : run.workers()) names.push_back(known->name());
   return Status(Code::kNotFound,
                 fmt::format("no worker \"{}\"; the run has {}", printable(worker), fmt::join(names, ", ")));
 }
 
-Status not_at_step(OpenRun& run, const CatalogTensor& tensor, const TensorPlace& place) {
+Status not_at_step(RunReader& run, const CatalogTensor& tensor, const TensorPlace& place) {
   const std::vector<std::int64_t> steps = run.steps_of(&tensor, Kept::kAny, place.mode, true);
   const std::string where = place.worker.empty() ? "" : fmt::format(" on worker {}", place.worker);
   return Status(Code::kOutOfRange, fmt::format("\"{}\" was not saved at {}{}; the nearest {}steps that have it: {}",
@@ -66,7 +66,7 @@ Status not_kept(const TensorPlace& place, const Sighting& sighting, std::string_
                 fmt::format("{}: {} was not kept, only {}", place_text(place), wanted, sighting.forms_text()));
 }
 
-Status value_not_kept(OpenRun& run, const TensorPlace& place, const Sighting& sighting) {
+Status value_not_kept(RunReader& run, const TensorPlace& place, const Sighting& sighting) {
   const CatalogTensor* tensor = run.catalog().find(place.tensor);
   const std::vector<std::int64_t> steps = run.steps_of(tensor, Kept::kValue, place.mode, true);
   const Status status = not_kept(place, sighting, "its value");
@@ -75,7 +75,7 @@ Status value_not_kept(OpenRun& run, const TensorPlace& place, const Sighting& si
                                            nearest_steps(steps, place.step)));
 }
 
-Result<CatalogTensor*> find_known_tensor(OpenRun& run, std::string_view name) {
+Result<CatalogTensor*> find_known_tensor(RunReader& run, std::string_view name) {
   CatalogTensor* tensor = run.catalog().find(name);
   if (tensor != nullptr) return tensor;
   return Status(Code::kNotFound, fmt::format("no tensor \"{}\" in {}{}", printable(name), run.describe(),
@@ -91,7 +91,7 @@ Result<std::optional<Sighting>> look_in(WorkerJournal& worker, const CatalogTens
   return sighting.empty() ? std::optional<Sighting>() : std::optional(sighting);
 }
 
-Result<std::optional<Sighting>> look_for(OpenRun& run, const CatalogTensor& tensor, std::int64_t global_step,
+Result<std::optional<Sighting>> look_for(RunReader& run, const CatalogTensor& tensor, std::int64_t global_step,
                                          std::string_view wanted_worker) {
   if (!wanted_worker.empty()) {
     WorkerJournal* const worker = run.find_worker(wanted_worker);
@@ -107,7 +107,7 @@ Result<std::optional<Sighting>> look_for(OpenRun& run, const CatalogTensor& tens
   return std::optional<Sighting>();
 }
 
-Result<Sighting> find_tensor(OpenRun& run, const TensorPlace& place) {
+Result<Sighting> find_tensor(RunReader& run, const TensorPlace& place) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const CatalogTensor* tensor, find_known_tensor(run, place.tensor));
   if (!place.worker.empty() && run.find_worker(place.worker) == nullptr) return unknown_worker(run, place.worker);
   const auto global_step = run.ledger().global_step(place.mode, place.step);
@@ -117,7 +117,7 @@ Result<Sighting> find_tensor(OpenRun& run, const TensorPlace& place) {
   return *sighting;
 }
 
-Result<std::int64_t> find_global_step(OpenRun& run, std::int64_t step, Mode mode) {
+Result<std::int64_t> find_global_step(RunReader& run, std::int64_t step, Mode mode) {
   if (const auto global_step = run.ledger().global_step(mode, step)) return *global_step;
   return Status(Code::kNotFound, fmt::format("no {} in {}; the nearest: {}", step_text(step, mode), run.describe(),
                                              nearest_steps(run.ledger().steps(mode, true), step)));

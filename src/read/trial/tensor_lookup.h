@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "read/trial/open_run.h"
+#include "read/trial/run_reader.h"
 #include "store/journal/journal_reader.h"
 #include "trainwarden/mode.h"
 #include "trainwarden/status.h"
@@ -46,21 +46,21 @@ std::string place_text(const TensorPlace& place);
 // kOutOfRange: the tensor is there, but not in the form that is wanted; says what was kept of it.
 Status not_kept(const TensorPlace& place, const Sighting& sighting, std::string_view wanted);
 // The same of a value, with the nearest steps that have it.
-Status value_not_kept(OpenRun& run, const TensorPlace& place, const Sighting& sighting);
+Status value_not_kept(RunReader& run, const TensorPlace& place, const Sighting& sighting);
 
 // kNotFound for an unknown tensor, with the nearest names.
-Result<CatalogTensor*> find_known_tensor(OpenRun& run, std::string_view name);
+Result<CatalogTensor*> find_known_tensor(RunReader& run, std::string_view name);
 
 // None when no worker (or not the one asked for; empty: any) has the tensor at this step. kDataLoss when what tells
 // whether it is there is damaged.
-Result<std::optional<Sighting>> look_for(OpenRun& run, const CatalogTensor& tensor, std::int64_t global_step,
+Result<std::optional<Sighting>> look_for(RunReader& run, const CatalogTensor& tensor, std::int64_t global_step,
                                          std::string_view worker);
 
 // The same with all names to be looked up: kNotFound for an unknown tensor or worker, kOutOfRange when it is not there
 // at this step (with the nearest steps that have it), kDataLoss as above.
-Result<Sighting> find_tensor(OpenRun& run, const TensorPlace& place);
+Result<Sighting> find_tensor(RunReader& run, const TensorPlace& place);
 
 // The step's global number. kNotFound when nothing is known of it, with the nearest steps.
-Result<std::int64_t> find_global_step(OpenRun& run, std::int64_t step, Mode mode);
+Result<std::int64_t> find_global_step(RunReader& run, std::int64_t step, Mode mode);
 
 }  // namespace trainwarden::trial

@@ -13,8 +13,8 @@ namespace trainwarden {
 Result<std::unique_ptr<Trial>> TrialAccess::open(const storage::Location& run, const TrialOptions& options,
                                                  const Clock& clock) {
   return journal::no_throw([&]() -> Result<std::unique_ptr<Trial>> {
-    TRAINWARDEN_ASSIGN_OR_RETURN(auto open_run, trial::OpenRun::open(run.shared_storage(), clock, options));
-    auto impl = std::make_unique<Trial::Impl>(run, std::move(open_run));
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto reader, trial::RunReader::open(run.shared_storage(), clock, options));
+    auto impl = std::make_unique<Trial::Impl>(run, std::move(reader));
     return std::unique_ptr<Trial>(new Trial(std::move(impl)));
   });
 }

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 #include "read/trial/tensor_lookup.h"
 #include "read/trial/trial_impl.h"
 #include "store/journal/no_throw.h"
@@ -12,12 +12,12 @@ namespace trainwarden {
 namespace {
 
 using trial::CatalogTensor;
-using trial::OpenRun;
+using trial::RunReader;
 using trial::WorkerJournal;
 using Tensors = std::vector<CatalogTensor*>;
 
 // The tensors that the step holds, by name. Workers whose step is damaged are left out, unless all are.
-Result<Tensors> tensors_at(OpenRun& run, std::int64_t global_step) {
+Result<Tensors> tensors_at(RunReader& run, std::int64_t global_step) {
   Tensors tensors;
   Status damage;
   for (const auto& worker : run.workers()) {
@@ -32,7 +32,7 @@ Result<Tensors> tensors_at(OpenRun& run, std::int64_t global_step) {
   return tensors;
 }
 
-Result<Tensors> candidates(OpenRun& run, const TensorQuery& query) {
+Result<Tensors> candidates(RunReader& run, const TensorQuery& query) {
   const Mode mode = query.mode.value_or(Mode::kGlobal);
   if (query.step) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t global_step, trial::find_global_step(run, *query.step, mode));
@@ -58,7 +58,7 @@ void count_forms(WorkerJournal& worker, std::uint32_t tensor, TensorInfo& info) 
 }
 
 // Of the newest step that holds it; what cannot be read leaves the defaults.
-void read_newest_shape(OpenRun& run, const CatalogTensor& tensor, TensorInfo& info) {
+void read_newest_shape(RunReader& run, const CatalogTensor& tensor, TensorInfo& info) {
   const std::vector<std::int64_t> steps = run.steps_of(&tensor, Kept::kAny, Mode::kGlobal, true);
   if (steps.empty()) return;
   const auto sighting = trial::find_tensor(run, {.tensor = tensor.name, .step = steps.back()});
@@ -79,7 +79,7 @@ void read_newest_shape(OpenRun& run, const CatalogTensor& tensor, TensorInfo& in
 Result<std::vector<std::string>> Trial::tensor_names(const TensorQuery& query) const {
   return journal::no_throw([&]() -> Result<std::vector<std::string>> {
     trial::TensorCatalog& catalog = impl_->run().catalog();
-    TRAINWARDEN_ASSIGN_OR_RETURN(const PatternSet patterns, PatternSet::compile(query.include));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const RegexSet patterns, RegexSet::compile(query.include));
     if (!query.collection.empty()) TRAINWARDEN_RETURN_IF_ERROR(catalog.check_collection(query.collection));
     TRAINWARDEN_ASSIGN_OR_RETURN(const Tensors tensors, candidates(impl_->run(), query));
     std::vector<std::string> names;
@@ -98,7 +98,7 @@ bool Trial::has_tensor(std::string_view name) const {
 
 Result<TensorInfo> Trial::tensor_info(std::string_view name) const {
   return journal::no_throw([&]() -> Result<TensorInfo> {
-    OpenRun& run = impl_->run();
+    RunReader& run = impl_->run();
     TRAINWARDEN_ASSIGN_OR_RETURN(CatalogTensor * tensor, trial::find_known_tensor(run, name));
     TensorInfo info;
     info.name = tensor->name;

@@ -128,7 +128,7 @@ Result<Shape> Trial::shape(std::string_view tensor, std::int64_t step, Mode mode
 }
 
 std::vector<std::string> Trial::workers_of(std::string_view tensor, std::int64_t step, Mode mode) const {
-  trial::OpenRun& run = impl_->run();
+  trial::RunReader& run = impl_->run();
   const trial::CatalogTensor* known = run.catalog().find(tensor);
   const auto global_step = run.ledger().global_step(mode, step);
   std::vector<std::string> workers;

@@ -17,7 +17,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds kFirstPause{1};
 constexpr milliseconds kLongestPause{20};
 
-Status never_comes(const trial::OpenRun& run, std::span<const std::int64_t> known, std::int64_t step, Mode mode) {
+Status never_comes(const trial::RunReader& run, std::span<const std::int64_t> known, std::int64_t step, Mode mode) {
   const std::string what = trial::step_text(step, mode);
   if (known.empty() || step > known.back()) {
     return Status(Code::kOutOfRange,
@@ -30,7 +30,7 @@ Status never_comes(const trial::OpenRun& run, std::span<const std::int64_t> know
                             trial::nearest_steps(known, step)));
 }
 
-Status too_late(const trial::OpenRun& run, std::span<const std::int64_t> known, std::int64_t step, Mode mode,
+Status too_late(const trial::RunReader& run, std::span<const std::int64_t> known, std::int64_t step, Mode mode,
                 milliseconds timeout) {
   return Status(Code::kDeadlineExceeded, fmt::format("waited {} ms for {}; the run is {}, and its newest is {}",
                                                      timeout.count(), trial::step_text(step, mode), name(run.state()),
@@ -38,7 +38,7 @@ Status too_late(const trial::OpenRun& run, std::span<const std::int64_t> known, 
 }
 
 // `deadline` none: it is too far away for the clock.
-Status wait_for_step(trial::OpenRun& run, std::int64_t step, Mode mode, milliseconds timeout,
+Status wait_for_step(trial::RunReader& run, std::int64_t step, Mode mode, milliseconds timeout,
                      std::optional<steady_clock::time_point> deadline) {
   milliseconds pause = kFirstPause;
   for (;;) {

@@ -32,7 +32,7 @@ std::int64_t WorkerJournal::last_unix_ns() const {
 void WorkerJournal::take_in_tensors() {
   const auto tensors = reader_->tensors();
   while (tensors_.size() < tensors.size()) {
-    const journal::TensorEntry& entry = tensors[tensors_.size()];
+    const journal::JournalTensor& entry = tensors[tensors_.size()];
     CatalogTensor& tensor = catalog_.add(entry.name, entry.collections);
     tensor_indices_.emplace(&tensor, static_cast<std::uint32_t>(tensors_.size()));
     tensors_.push_back(&tensor);
@@ -48,7 +48,7 @@ void WorkerJournal::take_in_steps() {
     places_.push_back({step.global_step, static_cast<std::uint32_t>(steps_read_)});
     last_unix_ns_ = std::max(last_unix_ns_, step.unix_ns);
   }
-  const auto earlier = [](const StepPlace& a, const StepPlace& b) { return a.global_step < b.global_step; };
+  const auto earlier = [](const IndexedStep& a, const IndexedStep& b) { return a.global_step < b.global_step; };
   const auto unchecked = places_.begin() + static_cast<std::ptrdiff_t>(places_before - (places_before > 0 ? 1 : 0));
   if (!std::is_sorted(unchecked, places_.end(), earlier)) std::stable_sort(places_.begin(), places_.end(), earlier);
 }
@@ -81,7 +81,7 @@ std::optional<std::uint32_t> WorkerJournal::tensor(const CatalogTensor& tensor) 
 std::optional<std::uint32_t> WorkerJournal::step_index(std::int64_t global_step) const {
   const auto after =
       std::upper_bound(places_.begin(), places_.end(), global_step,
-                       [](std::int64_t step, const StepPlace& place) { return step < place.global_step; });
+                       [](std::int64_t step, const IndexedStep& place) { return step < place.global_step; });
   if (after == places_.begin() || std::prev(after)->global_step != global_step) return std::nullopt;
   return std::prev(after)->step_index;
 }

@@ -57,7 +57,7 @@ class WorkerJournal {
   const TensorIndex& tensor_index();
 
  private:
-  struct StepPlace {
+  struct IndexedStep {
     std::int64_t global_step = 0;
     std::uint32_t step_index = 0;
   };
@@ -77,7 +77,7 @@ class WorkerJournal {
   std::unique_ptr<journal::JournalReader> reader_;
   std::size_t steps_read_ = 0;
   std::size_t events_read_ = 0;
-  std::vector<StepPlace> places_;        // by rising global step
+  std::vector<IndexedStep> places_;      // by rising global step
   std::vector<CatalogTensor*> tensors_;  // by the reader's index
   std::unordered_map<const CatalogTensor*, std::uint32_t> tensor_indices_;
   TensorIndex tensor_index_;

@@ -64,7 +64,7 @@ inline constexpr std::uint64_t kSampleFrameCost = 64;
 
 struct JournalContents {
   std::shared_ptr<ReadBudget> budget = std::make_shared<ReadBudget>();
-  std::vector<TensorEntry> tensors;
+  std::vector<JournalTensor> tensors;
   std::vector<StepEntry> steps;
   std::vector<StepData> step_data;  // beside steps
   std::vector<EventPlace> events;   // their texts are read when asked for

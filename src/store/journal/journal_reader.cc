@@ -19,7 +19,7 @@ namespace {
 class SegmentedJournalReader final : public JournalReader {
  public:
   SegmentedJournalReader(const storage::Storage& storage, const RunInfo& run, std::string_view writer,
-                         const ReaderOptions& options)
+                         const JournalReaderOptions& options)
       : storage_(storage),
         run_id_(run.id),
         writer_(writer),
@@ -31,7 +31,7 @@ class SegmentedJournalReader final : public JournalReader {
 
   Status refresh() override;
 
-  std::span<const TensorEntry> tensors() const override { return contents_.tensors; }
+  std::span<const JournalTensor> tensors() const override { return contents_.tensors; }
   std::span<const StepEntry> steps() const override { return contents_.steps; }
   std::span<const Collection> collections() const override { return contents_.collections; }
   std::span<const RunLoss> losses() const override { return contents_.losses.all(); }
@@ -70,7 +70,7 @@ class SegmentedJournalReader final : public JournalReader {
   const storage::Storage& storage_;
   const std::string run_id_;
   const std::string writer_;
-  const ReaderOptions options_;
+  const JournalReaderOptions options_;
   const FrameOwner owner_;
   JournalContents contents_;
   std::vector<std::unique_ptr<JournalSegment>> segments_;
@@ -307,7 +307,8 @@ Status SegmentedJournalReader::verify_all() {
 }  // namespace
 
 Result<std::unique_ptr<JournalReader>> JournalReader::open(const storage::Storage& storage, const RunInfo& run,
-                                                           std::string_view writer, const ReaderOptions& options) {
+                                                           std::string_view writer,
+                                                           const JournalReaderOptions& options) {
   using Opened = Result<std::unique_ptr<JournalReader>>;
   return no_throw([&]() -> Opened {
     std::unique_ptr<JournalReader> reader = std::make_unique<SegmentedJournalReader>(storage, run, writer, options);

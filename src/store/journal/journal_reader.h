@@ -44,7 +44,7 @@ struct StepEntry {
   std::int64_t unix_ns = 0;
 };
 
-struct TensorEntry {
+struct JournalTensor {
   std::string name;
   std::vector<std::string> collections;  // sorted
 };
@@ -80,7 +80,7 @@ struct SampleTimes {
   std::int64_t last_unix_ns = 0;
 };
 
-struct ReaderOptions {
+struct JournalReaderOptions {
   // live: the end of the data is where the writer has got to. Otherwise (strict) it is a torn tail, and a loss, when
   // the last segment is not sealed.
   bool live = true;
@@ -94,7 +94,7 @@ class JournalReader {
  public:
   // Refreshes once. A journal that is not there yet is empty. `storage` must outlive the reader.
   static Result<std::unique_ptr<JournalReader>> open(const storage::Storage& storage, const RunInfo& run,
-                                                     std::string_view writer, const ReaderOptions& options);
+                                                     std::string_view writer, const JournalReaderOptions& options);
   virtual ~JournalReader() = default;
 
   // Takes in what has been written since. Sealed segments are read through their index; the others by their headers.
@@ -103,7 +103,7 @@ class JournalReader {
 
   // All of these only ever grow, and are valid until the next call of a method that is not const. Damage is one loss
   // for each place, what the writer did not keep one for each cause.
-  virtual std::span<const TensorEntry> tensors() const = 0;  // each name once, whatever ids the writers gave it
+  virtual std::span<const JournalTensor> tensors() const = 0;  // each name once, whatever ids the writers gave it
   virtual std::span<const StepEntry> steps() const = 0;  // in the order of writing; a later entry of the same step wins
   virtual std::span<const Collection> collections() const = 0;
   virtual std::span<const RunLoss> losses() const = 0;

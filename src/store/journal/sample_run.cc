@@ -266,7 +266,7 @@ std::unique_ptr<JournalWriter> open_sample_writer(storage::Storage& storage, con
 }
 
 std::unique_ptr<JournalReader> open_sample_reader(const storage::Storage& storage, bool live, std::string_view writer) {
-  ReaderOptions options;
+  JournalReaderOptions options;
   options.live = live;
   return or_abort(JournalReader::open(storage, sample_run_info(), writer, options));
 }

@@ -101,7 +101,7 @@ void note_number(ArraysReply& reply, std::string key, std::int64_t number) {
   reply.note(std::move(key), std::to_string(number));
 }
 
-void note_place(ArraysReply& reply, const StepPlace& place) {
+void note_place(ArraysReply& reply, const AttentionStep& place) {
   note_number(reply, "step", place.step);
   reply.note("mode", std::string(name(place.mode)));
   note_number(reply, "mode_step", place.mode_step);
@@ -114,7 +114,7 @@ void note_labels(ArraysReply& reply, const TokenLabels& query, const TokenLabels
   if (!note.empty()) reply.note("tokens_note", note);
 }
 
-Reply reply_with(ArraysReply arrays, const StepPlace& place) {
+Reply reply_with(ArraysReply arrays, const AttentionStep& place) {
   Reply reply = std::move(arrays).to_reply();
   reply.immutable = place.asked_for;
   return reply;

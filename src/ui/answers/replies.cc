@@ -26,9 +26,9 @@ format::OrderedJson json_number(double value) {
   return value;
 }
 
-format::OrderedJson step_ranges_json(std::span<const views::StepRange> ranges) {
+format::OrderedJson step_ranges_json(std::span<const views::StridedSteps> ranges) {
   auto list = format::OrderedJson::array();
-  for (const views::StepRange& range : ranges) list.push_back({range.first, range.stride, range.count});
+  for (const views::StridedSteps& range : ranges) list.push_back({range.first, range.stride, range.count});
   return list;
 }
 

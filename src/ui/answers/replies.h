@@ -19,7 +19,7 @@ Reply json_reply(const format::OrderedJson& document);
 // A number, or one of the texts "NaN", "Infinity" and "-Infinity", for which JSON has no numbers.
 format::OrderedJson json_number(double value);
 // [[first, stride, count], ...]
-format::OrderedJson step_ranges_json(std::span<const views::StepRange> ranges);
+format::OrderedJson step_ranges_json(std::span<const views::StridedSteps> ranges);
 
 // A safetensors document (type "application/vnd.safetensors"), one array after another. The words of `metadata` are
 // texts; those that are more than a text are JSON in a text.

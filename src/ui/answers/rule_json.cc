@@ -119,7 +119,7 @@ OrderedJson json_of(const views::WhatIf& what_if) {
           {"now", judged_json(what_if.now)},      {"changed", judged_json(what_if.changed)}};
 }
 
-OrderedJson json_of(const views::BlackBox& box, const std::string& run_name) {
+OrderedJson json_of(const views::BlackBoxDump& box, const std::string& run_name) {
   const std::string inside = views::black_box_run_name(run_name, box.path);
   OrderedJson json = {{"path", box.path}, {"run", {{"id", views::run_id_of(inside)}, {"name", inside}}}};
   json.update(box.replay);

@@ -15,6 +15,6 @@ format::OrderedJson json_of(const views::RuleOnBoard& rule);
 // A rule that comes with Trainwarden: {"rule", "summary", "topic", "details", "source", "parameters"}.
 format::OrderedJson json_of(const RuleDescription& description);
 format::OrderedJson json_of(const views::WhatIf& what_if);
-format::OrderedJson json_of(const views::BlackBox& box, const std::string& run_name);
+format::OrderedJson json_of(const views::BlackBoxDump& box, const std::string& run_name);
 
 }  // namespace trainwarden::answers

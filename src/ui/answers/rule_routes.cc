@@ -97,7 +97,7 @@ Result<Reply> get_black_boxes(const Request& request, const Services& services) 
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto run, services.shelf.run(request.in_path("run")));
   OrderedJson boxes = OrderedJson::array();
-  for (const views::BlackBox& box : views::read_black_boxes(run->location())) {
+  for (const views::BlackBoxDump& box : views::read_black_boxes(run->location())) {
     boxes.push_back(answers::json_of(box, run->name()));
   }
   return json_reply({{"black_boxes", std::move(boxes)}});

@@ -53,7 +53,7 @@ int finish(int exit_code) {
 int main_of(int argc, char** argv) {
   CLI::App app("Sees inside training jobs while they run, judges what it sees, and acts on the verdict.",
                "trainwarden");
-  Action action;
+  CommandAction action;
   describe_program(app);
   add_all_commands(app, action);
   try {

@@ -36,8 +36,8 @@ std::vector<std::string> list_black_boxes(const storage::Location& run) {
   return paths;
 }
 
-std::vector<BlackBox> read_black_boxes(const storage::Location& run) {
-  std::vector<BlackBox> boxes;
+std::vector<BlackBoxDump> read_black_boxes(const storage::Location& run) {
+  std::vector<BlackBoxDump> boxes;
   for (std::string& path : list_black_boxes(run)) {
     OrderedJson replay = read_replay(run.storage(), fmt::format("{}/{}", path, kReplayFile));
     boxes.push_back({std::move(path), std::move(replay)});

@@ -9,7 +9,7 @@
 
 namespace trainwarden::views {
 
-struct BlackBox {
+struct BlackBoxDump {
   std::string path;            // in the run's folder: "blackbox/step-000123-rank-00000"
   format::OrderedJson replay;  // replay.json (docs/format/black_box.md); an object with "error" when it cannot be read
 };
@@ -17,7 +17,7 @@ struct BlackBox {
 // Those that are whole, by name, without what is in them.
 std::vector<std::string> list_black_boxes(const storage::Location& run);
 // The same, with what their replay.json says.
-std::vector<BlackBox> read_black_boxes(const storage::Location& run);
+std::vector<BlackBoxDump> read_black_boxes(const storage::Location& run);
 // What the run inside is called: "first/blackbox/step-000123-rank-00000".
 std::string black_box_run_name(const std::string& run_name, const std::string& path);
 

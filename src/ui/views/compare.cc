@@ -76,7 +76,7 @@ std::map<std::string, std::size_t, std::less<>> order_of(Trial& trial) {
   std::map<std::string, std::size_t, std::less<>> order;
   for (trial::WorkerJournal* const worker : TrialAccess::journals(trial)) {
     if (!worker->readable()) continue;
-    for (const journal::TensorEntry& tensor : worker->reader().tensors()) order.emplace(tensor.name, order.size());
+    for (const journal::JournalTensor& tensor : worker->reader().tensors()) order.emplace(tensor.name, order.size());
   }
   return order;
 }

@@ -92,18 +92,18 @@ TEST(RunSteps, TellWhichStepOfAModeAStepIs) {
   const auto trial = run.open();
   RunStepsMemory memory;
   const RunSteps steps = memory.read(*trial);
-  EXPECT_EQ(steps.steps, (std::vector<StepRange>{{0, 1, 4}}));
+  EXPECT_EQ(steps.steps, (std::vector<StridedSteps>{{0, 1, 4}}));
   ASSERT_EQ(steps.modes.size(), 2U);
   EXPECT_EQ(steps.modes[0].mode, Mode::kTrain);
-  EXPECT_EQ(steps.modes[0].steps, (std::vector<StepRange>{{0, 1, 2}, {3, 1, 1}}));
-  EXPECT_EQ(steps.modes[0].mode_steps, (std::vector<StepRange>{{0, 1, 3}}));
-  EXPECT_EQ(steps.modes[1].steps, (std::vector<StepRange>{{2, 1, 1}}));
+  EXPECT_EQ(steps.modes[0].steps, (std::vector<StridedSteps>{{0, 1, 2}, {3, 1, 1}}));
+  EXPECT_EQ(steps.modes[0].mode_steps, (std::vector<StridedSteps>{{0, 1, 3}}));
+  EXPECT_EQ(steps.modes[1].steps, (std::vector<StridedSteps>{{2, 1, 1}}));
   EXPECT_EQ(steps.last_complete, 3);
 
   run.add({.step = 4, .mode = Mode::kTrain, .mode_step = 3});  // what comes is added to what was known
   ASSERT_TRUE(trial->refresh().ok());
-  EXPECT_EQ(memory.read(*trial).modes[0].steps, (std::vector<StepRange>{{0, 1, 2}, {3, 1, 2}}));
-  EXPECT_EQ(memory.read(*trial).steps, (std::vector<StepRange>{{0, 1, 5}}));
+  EXPECT_EQ(memory.read(*trial).modes[0].steps, (std::vector<StridedSteps>{{0, 1, 2}, {3, 1, 2}}));
+  EXPECT_EQ(memory.read(*trial).steps, (std::vector<StridedSteps>{{0, 1, 5}}));
 }
 
 }  // namespace

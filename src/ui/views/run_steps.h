@@ -14,12 +14,12 @@ namespace trainwarden::views {
 // The i-th of `steps` (global) is the i-th of `mode_steps`.
 struct ModeSteps {
   Mode mode = Mode::kGlobal;
-  std::vector<StepRange> steps;
-  std::vector<StepRange> mode_steps;
+  std::vector<StridedSteps> steps;
+  std::vector<StridedSteps> mode_steps;
 };
 
 struct RunSteps {
-  std::vector<StepRange> steps;  // global, those that are complete
+  std::vector<StridedSteps> steps;  // global, those that are complete
   std::vector<ModeSteps> modes;
   std::int64_t last_complete = -1;
   RunState state = RunState::kRunning;

@@ -4,7 +4,7 @@ namespace trainwarden::views {
 
 void StepFolder::add(std::int64_t step) {
   if (!ranges_.empty()) {
-    StepRange& last = ranges_.back();
+    StridedSteps& last = ranges_.back();
     if (last.count == 1) last.stride = step - last.first;
     if (step == last.first + last.stride * last.count) {
       ++last.count;
@@ -14,7 +14,7 @@ void StepFolder::add(std::int64_t step) {
   ranges_.push_back({step, 1, 1});
 }
 
-std::vector<StepRange> fold_steps(std::span<const std::int64_t> steps) {
+std::vector<StridedSteps> fold_steps(std::span<const std::int64_t> steps) {
   StepFolder folder;
   for (const std::int64_t step : steps) folder.add(step);
   return folder.ranges();

@@ -9,22 +9,22 @@
 
 namespace trainwarden::views {
 
-struct StepRange {
+struct StridedSteps {
   std::int64_t first = 0;
   std::int64_t stride = 1;
   std::int64_t count = 0;
-  friend bool operator==(const StepRange&, const StepRange&) = default;
+  friend bool operator==(const StridedSteps&, const StridedSteps&) = default;
 };
 
 class StepFolder {
  public:
   void add(std::int64_t step);
-  const std::vector<StepRange>& ranges() const { return ranges_; }
+  const std::vector<StridedSteps>& ranges() const { return ranges_; }
 
  private:
-  std::vector<StepRange> ranges_;
+  std::vector<StridedSteps> ranges_;
 };
 
-std::vector<StepRange> fold_steps(std::span<const std::int64_t> steps);
+std::vector<StridedSteps> fold_steps(std::span<const std::int64_t> steps);
 
 }  // namespace trainwarden::views

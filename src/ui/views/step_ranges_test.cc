@@ -6,7 +6,7 @@ namespace trainwarden::views {
 namespace {
 
 using Steps = std::vector<std::int64_t>;
-using Ranges = std::vector<StepRange>;
+using Ranges = std::vector<StridedSteps>;
 
 TEST(StepRanges, FoldRegularStepsIntoOne) {
   EXPECT_EQ(fold_steps(Steps{}), Ranges{});

@@ -159,10 +159,6 @@ void set_interval(SavePolicy& policy, std::int64_t save_interval) {
 
 }  // namespace
 
-Environment process_environment() {
-  return [](const char* variable) -> const char* { return std::getenv(variable); };
-}
-
 bool switched_off(const Environment& environment) {
   constexpr const char* kSwitches[] = {variable::kSwitch, "USE_SMDEBUG"};
   return std::any_of(std::begin(kSwitches), std::end(kSwitches), [&](const char* variable) {
@@ -241,12 +237,12 @@ Result<HookOptions> options_for_attach(const Environment& environment) {
 }  // namespace capture
 
 Result<HookOptions> hook_options_for_attach() {
-  return journal::no_throw([] { return capture::options_for_attach(capture::process_environment()); });
+  return journal::no_throw([] { return capture::options_for_attach(process_environment); });
 }
 
 Result<HookOptions> hook_options_from_environment(HookOptions base) {
   return journal::no_throw([&]() -> Result<HookOptions> {
-    TRAINWARDEN_RETURN_IF_ERROR(capture::overlay_environment(capture::process_environment(), base));
+    TRAINWARDEN_RETURN_IF_ERROR(capture::overlay_environment(process_environment, base));
     return std::move(base);
   });
 }

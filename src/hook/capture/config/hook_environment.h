@@ -1,16 +1,12 @@
-// The environment variables that steer the hook. docs/reference/config.md has them all.
+// The environment variables that steer the hook; one that is set to nothing counts as not set. docs/reference/config.md
+// has them all.
 #pragma once
 
-#include <functional>
-
+#include "core/base/environment.h"
 #include "trainwarden/hook.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::capture {
-
-// The value of a variable, nullptr when it is not set. A variable that is set to nothing counts as not set.
-using Environment = std::function<const char*(const char* variable)>;
-Environment process_environment();
 
 // TRAINWARDEN=0: the training runs without a hook.
 bool switched_off(const Environment& environment);

@@ -105,15 +105,16 @@ void read_hook_parameters(const json& value, SmdebugConfig& config, Status& stat
 }
 
 // The collection of that name, added when there is none yet.
-SmdebugCollection& collection_named(const std::string& wanted, std::vector<SmdebugCollection>& collections) {
+SmdebugCollectionConfig& collection_named(const std::string& wanted,
+                                          std::vector<SmdebugCollectionConfig>& collections) {
   const auto found = std::find_if(collections.begin(), collections.end(),
-                                  [&](const SmdebugCollection& collection) { return collection.name == wanted; });
+                                  [&](const SmdebugCollectionConfig& collection) { return collection.name == wanted; });
   if (found != collections.end()) return *found;
   collections.emplace_back().name = wanted;
   return collections.back();
 }
 
-void read_collection_parameters(const json& value, const std::string& path, SmdebugCollection& collection,
+void read_collection_parameters(const json& value, const std::string& path, SmdebugCollectionConfig& collection,
                                 Status& status) {
   JsonObject parameters(value, path, status);
   collection.save = read_save(parameters, collection.save);
@@ -131,7 +132,7 @@ void read_collection(const json& value, const std::string& path, SmdebugConfig& 
   object.read(kCollectionName, collection_name);
   if (collection_name.empty()) object.fail(kCollectionName, "expected the collection's name, found nothing");
   if (!status.ok()) return;
-  SmdebugCollection& collection = collection_named(collection_name, *config.collections);
+  SmdebugCollectionConfig& collection = collection_named(collection_name, *config.collections);
   collection.save = config.save;
   if (const json* parameters = find_value(object, kCollectionParameters)) {
     read_collection_parameters(*parameters, object.path_of(kCollectionParameters), collection, status);
@@ -172,7 +173,7 @@ json json_of(const std::optional<SmdebugReductions>& reductions) {
           {"save_shape", reductions->save_shape}};
 }
 
-json json_of(const SmdebugCollection& collection) {
+json json_of(const SmdebugCollectionConfig& collection) {
   return {{"include_regex", collection.include_regex},
           {"save_histogram", collection.save_histogram},
           {"save_config", json_of(collection.save)},
@@ -210,7 +211,8 @@ Result<SmdebugConfig> read_smdebug_config(const json& value, const SavePolicy& a
 std::string to_json(const SmdebugConfig& config) {
   json collections = json::object();
   json names = config.collections ? json::array() : json();
-  for (const SmdebugCollection& collection : config.collections.value_or(std::vector<SmdebugCollection>())) {
+  for (const SmdebugCollectionConfig& collection :
+       config.collections.value_or(std::vector<SmdebugCollectionConfig>())) {
     names.push_back(collection.name);
     collections[collection.name] = json_of(collection);
   }

@@ -20,7 +20,7 @@ struct SmdebugReductions {
   bool save_shape = false;
 };
 
-struct SmdebugCollection {
+struct SmdebugCollectionConfig {
   std::string name;
   std::vector<std::string> include_regex;
   bool save_histogram = true;
@@ -39,7 +39,7 @@ struct SmdebugConfig {
   IncludeWorkers include_workers = IncludeWorkers::kOne;
   SavePolicy save;  // with a schedule for each mode
   std::optional<SmdebugReductions> reductions;
-  std::optional<std::vector<SmdebugCollection>> collections;
+  std::optional<std::vector<SmdebugCollectionConfig>> collections;
 };
 
 // Has the document one of smdebug's own keys, or one that is nearly so?

@@ -86,9 +86,9 @@ class Overlay {
     options_.dry_run = options_.dry_run || config_.dry_run;
     if (config_.include_regex) options_.include = *config_.include_regex;
     if (!config_.collections) return;
-    for (const SmdebugCollection& collection : *config_.collections) take(collection);
+    for (const SmdebugCollectionConfig& collection : *config_.collections) take(collection);
     if (std::any_of(config_.collections->begin(), config_.collections->end(),
-                    [](const SmdebugCollection& collection) { return collection.name == kAllTensors; })) {
+                    [](const SmdebugCollectionConfig& collection) { return collection.name == kAllTensors; })) {
       leave_out_what_is_only_here();
     }
   }
@@ -104,7 +104,7 @@ class Overlay {
     tensorboard_ = !options_.tensorboard_dir.empty();
   }
 
-  void take(const SmdebugCollection& theirs) {
+  void take(const SmdebugCollectionConfig& theirs) {
     const auto other = std::find_if(std::begin(kOtherCollections), std::end(kOtherCollections),
                                     [&](const OtherCollection& one) { return one.name == theirs.name; });
     const bool is_other = other != std::end(kOtherCollections);
@@ -118,7 +118,7 @@ class Overlay {
     ours.keep = keep == options_.keep ? std::nullopt : std::optional(keep);
   }
 
-  KeepForm keep_of(const SmdebugCollection& theirs) const {
+  KeepForm keep_of(const SmdebugCollectionConfig& theirs) const {
     if (lists(kAlwaysWhole, theirs.name)) return KeepForm::whole();
     KeepForm keep = theirs.reductions ? form_of(*theirs.reductions) : options_.keep;
     if (tensorboard_) keep.histogram = theirs.save_histogram;

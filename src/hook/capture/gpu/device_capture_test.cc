@@ -21,7 +21,7 @@ TEST(DeviceCaptureTest, ADiscardedStepKeepsItsMemoryAsLongAsTheDeviceCopiesIntoI
   DeviceItem item{.form = kValuesBit, .reader = devices.reader_of(kGpu).value()};
   item.memory = step->share.allocate(values.size() * sizeof(float)).value();
   gpu.hold_all();
-  const auto address = reinterpret_cast<device::Address>(values.data());
+  const auto address = reinterpret_cast<device::DeviceAddress>(values.data());
   item.read.ticket = item.reader->copy(address, item.memory, nullptr, false).value();
   step->device_items.push_back(std::move(item));
 
@@ -39,7 +39,7 @@ TEST(DeviceCaptureTest, AReaderThatIsOpenedWithinAGroupBelongsToIt) {
   device::FakeGpu gpu;
   DeviceCapture devices(gpu.factory(), *staging);
   const float value = 1;
-  const auto address = reinterpret_cast<device::Address>(&value);
+  const auto address = reinterpret_cast<device::DeviceAddress>(&value);
   devices.begin_group();
   device::DeviceReader* const reader = devices.reader_of(kGpu).value();
   const auto first = reader->read_statistics(address, 1, DType::kFloat32, nullptr).value();

@@ -22,7 +22,8 @@ constexpr const char* kSwitchedOff = "checkpoint_on_request is off in this train
 constexpr const char* kOver = "the training ended before it had saved anything";
 constexpr const char* kDiedOfIt = "the training died twice while it saved for this request; it is not tried again";
 
-CheckpointEvent event_of(const format::CheckpointRequest& request, CheckpointState state, std::int64_t last_step) {
+CheckpointEvent event_of(const format::CheckpointRequestRecord& request, CheckpointState state,
+                         std::int64_t last_step) {
   CheckpointEvent event;
   event.state = state;
   event.key = request.key;
@@ -32,7 +33,7 @@ CheckpointEvent event_of(const format::CheckpointRequest& request, CheckpointSta
   return event;
 }
 
-CheckpointEvent refusal(const format::CheckpointRequest& request, std::string why, std::int64_t last_step) {
+CheckpointEvent refusal(const format::CheckpointRequestRecord& request, std::string why, std::int64_t last_step) {
   CheckpointEvent event = event_of(request, CheckpointState::kRefused, last_step);
   event.error = std::move(why);
   return event;
@@ -44,7 +45,7 @@ std::filesystem::path folder_of(const HookOptions& options) {
   return storage::Location(options.run_dir).absolute().folder().value_or(std::filesystem::path());
 }
 
-bool was_made_earlier(const format::CheckpointRequest& a, const format::CheckpointRequest& b) {
+bool was_made_earlier(const format::CheckpointRequestRecord& a, const format::CheckpointRequestRecord& b) {
   return a.unix_ns < b.unix_ns;
 }
 
@@ -75,9 +76,9 @@ CheckpointRequests::CheckpointRequests(std::shared_ptr<const storage::Storage> s
 
 CheckpointRequests::Events CheckpointRequests::look(bool begun, std::int64_t last_step) {
   Events refused;
-  std::vector<format::CheckpointRequest> fresh;
+  std::vector<format::CheckpointRequestRecord> fresh;
   const auto decode = [](std::string_view text, std::string_view) { return format::decode_checkpoint_request(text); };
-  for (auto& request : folder_.read_new<format::CheckpointRequest>(decode)) {
+  for (auto& request : folder_.read_new<format::CheckpointRequestRecord>(decode)) {
     if (!earlier_.answered.insert(request.key).second) continue;
     const auto died = earlier_.begun.find(request.key);
     if (!allowed_) {
@@ -125,7 +126,7 @@ std::optional<CheckpointRequest> CheckpointRequests::take(std::int64_t last_step
   any_.store(false, std::memory_order_release);
   if (waiting_.empty()) return std::nullopt;
   for (const auto& request : waiting_) events.push_back(event_of(request, CheckpointState::kAccepted, last_step));
-  const format::CheckpointRequest first = waiting_.front();
+  const format::CheckpointRequestRecord first = waiting_.front();
   taken_[first.key] = {std::exchange(waiting_, {}), last_step, clock_.steady_ns()};
   return CheckpointRequest{first.key, first.reason, first.rule, first.global_step, first.requested_by};
 }

@@ -59,7 +59,7 @@ class CheckpointRequests {
 
  private:
   struct Taken {  // requests that one checkpoint answers
-    std::vector<format::CheckpointRequest> requests;
+    std::vector<format::CheckpointRequestRecord> requests;
     std::int64_t last_step = -1;
     std::int64_t begin_ns = 0;
   };
@@ -72,8 +72,8 @@ class CheckpointRequests {
   const Clock& clock_;
 
   std::mutex mutex_;
-  std::vector<format::CheckpointRequest> waiting_;  // these three guarded by mutex_
-  std::map<std::string, Taken> taken_;              // by the key of the first
+  std::vector<format::CheckpointRequestRecord> waiting_;  // these three guarded by mutex_
+  std::map<std::string, Taken> taken_;                    // by the key of the first
   bool offered_ = false;
   std::atomic<bool> any_ = false;  // offered, and some wait
 };

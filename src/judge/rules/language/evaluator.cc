@@ -17,7 +17,7 @@ bool is_rank(std::string_view worker, int rank) {
   return parse_int(worker.substr(digits)) == std::optional<std::int64_t>(rank);
 }
 
-Answer known(double number) {
+NodeValue known(double number) {
   return {Knowledge::kKnown, number};
 }
 
@@ -226,7 +226,7 @@ void Evaluator::aggregate(const Node& node, const StepWindow& window) {
   double before = std::numeric_limits<double>::quiet_NaN();
   for (std::size_t subject = 0; subject < state.subjects.size(); ++subject) {
     evaluate_for(static_cast<std::size_t>(node.inner), subject, window);
-    const Answer& each = child(node, 0);
+    const NodeValue& each = child(node, 0);
     waiting = waiting || each.knowledge == Knowledge::kWaiting;
     if (each.knowledge != Knowledge::kKnown) continue;
     numbers.push_back(each.number);
@@ -242,11 +242,11 @@ void Evaluator::aggregate(const Node& node, const StepWindow& window) {
   }
 }
 
-const Answer& Evaluator::child(const Node& node, int number) const {
+const NodeValue& Evaluator::child(const Node& node, int number) const {
   return answers_[static_cast<std::size_t>(node.children[static_cast<std::size_t>(number)])];
 }
 
-Answer Evaluator::answer(const Node& node, int index, std::size_t subject, const StepWindow& window) {
+NodeValue Evaluator::answer(const Node& node, int index, std::size_t subject, const StepWindow& window) {
   const std::uint32_t id = scopes_[static_cast<std::size_t>(node.scope)].subjects[subject].id;
   if (node.op == Op::kNumber) return known(node.number);
   if (node.op == Op::kStep) return known(static_cast<double>(window.mode_step()));
@@ -254,8 +254,8 @@ Answer Evaluator::answer(const Node& node, int index, std::size_t subject, const
   if (is_window(node.op)) return window_answer(index, id, window.global_step());
   if (is_over_tensors(node.op)) return scopes_[static_cast<std::size_t>(node.inner)].answer;
   if (node.op >= Op::kAnd) return logic_answer(node);
-  const Answer& left = child(node, 0);
-  const Answer right = node.children[1] < 0 ? left : child(node, 1);
+  const NodeValue& left = child(node, 0);
+  const NodeValue right = node.children[1] < 0 ? left : child(node, 1);
   const Knowledge knowledge = std::max(left.knowledge, right.knowledge);
   if (knowledge != Knowledge::kKnown) return {knowledge, 0};
   const bool comparison = node.op >= Op::kLess && node.op <= Op::kNotEqual;
@@ -263,7 +263,7 @@ Answer Evaluator::answer(const Node& node, int index, std::size_t subject, const
   return known(arithmetic(node.op, left.number, right.number));
 }
 
-Answer Evaluator::read(const Node& node, std::size_t subject, const StepWindow& window) {
+NodeValue Evaluator::read(const Node& node, std::size_t subject, const StepWindow& window) {
   const Scope& scope = expression_.scopes[static_cast<std::size_t>(node.scope)];
   const ScopeState& state = scopes_[static_cast<std::size_t>(node.scope)];
   const auto slot = std::find(scope.selectors.begin(), scope.selectors.end(), node.selector) - scope.selectors.begin();
@@ -287,16 +287,16 @@ Answer Evaluator::read(const Node& node, std::size_t subject, const StepWindow& 
 }
 
 // Over the numbers before this one, which goes in afterwards.
-Answer Evaluator::window_answer(int index, std::uint32_t subject, std::int64_t step) {
+NodeValue Evaluator::window_answer(int index, std::uint32_t subject, std::int64_t step) {
   const Node& node = node_at(index);
-  const Answer& now = child(node, 0);
+  const NodeValue& now = child(node, 0);
   auto& windows = windows_[static_cast<std::size_t>(index)];
   while (windows.size() <= subject) windows.push_back({StepSeries(node.op, static_cast<std::size_t>(node.steps))});
   if (now.knowledge != Knowledge::kKnown) return now;
   Window& mine = windows[subject];
   if (mine.step == step) return mine.answer;
   mine.step = step;
-  mine.answer = mine.series.full() ? known(mine.series.answer(now.number)) : Answer{Knowledge::kWaiting, 0};
+  mine.answer = mine.series.full() ? known(mine.series.answer(now.number)) : NodeValue{Knowledge::kWaiting, 0};
   if (mine.series.push(now.number)) ++window_values_;
   if (window_values_ > kMostWindowValues) {
     judgement_.overflow =
@@ -308,12 +308,12 @@ Answer Evaluator::window_answer(int index, std::uint32_t subject, std::int64_t s
 }
 
 // What is known of one side may settle it: true or x is true.
-Answer Evaluator::logic_answer(const Node& node) const {
-  const Answer& left = child(node, 0);
+NodeValue Evaluator::logic_answer(const Node& node) const {
+  const NodeValue& left = child(node, 0);
   if (node.op == Op::kNot) return left.knowledge == Knowledge::kKnown ? known(left.number == 0 ? 1 : 0) : left;
-  const Answer& right = child(node, 1);
+  const NodeValue& right = child(node, 1);
   const double settling = node.op == Op::kOr ? 1 : 0;
-  for (const Answer* const side : {&left, &right}) {
+  for (const NodeValue* const side : {&left, &right}) {
     if (side->knowledge == Knowledge::kKnown && side->number == settling) return known(settling);
   }
   const Knowledge knowledge = std::max(left.knowledge, right.knowledge);
@@ -324,7 +324,7 @@ void Evaluator::judge_subject(std::size_t index, std::int64_t step) {
   if (!judgement_.overflow.ok()) return;
   const Subject& subject = scopes_[0].subjects[index];
   if (held_.size() <= subject.id) held_.resize(subject.id + 1);
-  const Answer& answer = answers_.back();
+  const NodeValue& answer = answers_.back();
   if (answer.knowledge == Knowledge::kWaiting) ++judgement_.waiting;
   if (answer.knowledge != Knowledge::kKnown) return;
   ++judgement_.judged;

@@ -21,7 +21,7 @@ enum class Knowledge : std::uint8_t {
   kMissing,  // a tensor is not there, or not in a form that tells it
 };
 
-struct Answer {
+struct NodeValue {
   Knowledge knowledge = Knowledge::kMissing;
   double number = 0;  // kKnown; of a condition 0 or 1
 };
@@ -62,7 +62,7 @@ class Evaluator {
     std::unordered_map<std::string, std::uint32_t> ids;
     std::vector<Subject> subjects;            // of this step
     std::vector<const TensorSpot*> partners;  // of this step: one for each subject and selector of the scope, or null
-    Answer answer;                            // of this step, when it goes over tensors
+    NodeValue answer;                         // of this step, when it goes over tensors
     double held = 0;                          // for how many of them the condition holds
     TensorSpot witness;                       // the tensor that decided it
   };
@@ -71,7 +71,7 @@ class Evaluator {
   struct Window {
     StepSeries series;
     std::int64_t step = -1;  // the last one that went in
-    Answer answer = {};      // at that step
+    NodeValue answer = {};   // at that step
   };
   struct Streak {
     std::int64_t steps = 0;  // in a row at which the condition held
@@ -87,11 +87,11 @@ class Evaluator {
 
   void evaluate_for(std::size_t scope, std::size_t subject, const StepWindow& window);
   void aggregate(const Node& node, const StepWindow& window);
-  Answer answer(const Node& node, int index, std::size_t subject, const StepWindow& window);
-  Answer read(const Node& node, std::size_t subject, const StepWindow& window);
-  Answer window_answer(int index, std::uint32_t subject, std::int64_t step);
-  Answer logic_answer(const Node& node) const;
-  const Answer& child(const Node& node, int number) const;
+  NodeValue answer(const Node& node, int index, std::size_t subject, const StepWindow& window);
+  NodeValue read(const Node& node, std::size_t subject, const StepWindow& window);
+  NodeValue window_answer(int index, std::uint32_t subject, std::int64_t step);
+  NodeValue logic_answer(const Node& node) const;
+  const NodeValue& child(const Node& node, int number) const;
   const Node& node_at(int index) const { return expression_.nodes[static_cast<std::size_t>(index)]; }
 
   void judge_subject(std::size_t subject, std::int64_t step);
@@ -101,7 +101,7 @@ class Evaluator {
 
   const Expression expression_;
   std::vector<ScopeState> scopes_;
-  std::vector<Answer> answers_;               // of each node, for the last subject
+  std::vector<NodeValue> answers_;            // of each node, for the last subject
   std::vector<std::vector<Window>> windows_;  // of each node that is one, by the subject's id
   std::vector<Streak> held_;                  // by the id of the whole rule's subject
   std::size_t window_values_ = 0;

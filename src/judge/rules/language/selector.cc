@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 #include "core/base/text.h"
 
 namespace trainwarden::rules::language {
@@ -60,7 +60,7 @@ Result<Selector> Selector::parse(std::string_view text) {
   } else if (text[0] == '/') {
     const std::string pattern = unquoted(text, "/");
     if (pattern.empty()) return bad("the pattern between the slashes is empty");
-    TRAINWARDEN_RETURN_IF_ERROR(Pattern::compile(pattern).status());
+    TRAINWARDEN_RETURN_IF_ERROR(Regex::compile(pattern).status());
     selector.selection_.patterns = {pattern};
   } else if (text[0] == '@') {
     const std::size_t colon = text.find(':');

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 
 namespace trainwarden::rules::language {
 namespace {
@@ -16,7 +16,7 @@ Selector parsed(std::string_view text) {
 // By the pattern that stands for it in a TensorSelection.
 bool selects(std::string_view selector, std::string_view name) {
   const TensorSelection selection = parsed(selector).selection();
-  return Pattern::compile(selection.patterns.at(0))->found_in(name);
+  return Regex::compile(selection.patterns.at(0))->found_in(name);
 }
 
 TEST(Selector, APatternIsForTheWholeName) {

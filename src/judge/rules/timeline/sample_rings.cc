@@ -19,7 +19,7 @@ bool earlier(const Sample& a, const Sample& b) {
 }  // namespace
 
 Status SampleRings::add(const MetricSelection& wanted) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(PatternSet patterns, PatternSet::compile(wanted.patterns));
+  TRAINWARDEN_ASSIGN_OR_RETURN(RegexSet patterns, RegexSet::compile(wanted.patterns));
   selections_.push_back({wanted, std::move(patterns)});
   return Status();
 }

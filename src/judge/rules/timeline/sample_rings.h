@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 #include "read/trial/worker_journal.h"
 #include "trainwarden/metric.h"
 #include "trainwarden/rule.h"
@@ -45,7 +45,7 @@ class SampleRings {
  private:
   struct Selection {
     MetricSelection wanted;
-    PatternSet patterns;
+    RegexSet patterns;
     bool active = true;
   };
   struct Ring {

@@ -28,7 +28,7 @@ std::string tag_of(const ReductionPlace& place, std::string_view tensor) {
 // A record of the step with its tag.
 struct TaggedPlace {
   std::string tag;
-  EventPlace place;
+  EventSpan place;
 };
 
 std::vector<TaggedPlace> places_of(const WorkerContents& contents, std::size_t step_index) {
@@ -44,7 +44,7 @@ std::vector<TaggedPlace> places_of(const WorkerContents& contents, std::size_t s
   return places;
 }
 
-Result<std::string> read_range(const storage::ReadableFile& file, const ReadBudget& budget, const EventPlace& place) {
+Result<std::string> read_range(const storage::ReadableFile& file, const ReadBudget& budget, const EventSpan& place) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, file.bytes());
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t stored_bytes, file.stored_bytes());
   if (place.offset > file_bytes || place.bytes > file_bytes - place.offset) {
@@ -92,14 +92,14 @@ Result<std::unique_ptr<storage::ReadableFile>> SmdebugJournal::open_events(std::
   return missing(step_index, file.status());
 }
 
-Result<std::string> SmdebugJournal::read_record(std::size_t step_index, const EventPlace& place) const {
+Result<std::string> SmdebugJournal::read_record(std::size_t step_index, const EventSpan& place) const {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto file, open_events(step_index));
   auto record = read_range(*file, budget_, place);
   return record.ok() ? std::move(record) : record.status().with_context(contents_.event_file(step_index));
 }
 
 Result<TensorValue> SmdebugJournal::read_tensor(std::size_t step_index, std::string_view tag,
-                                                const EventPlace& place) const {
+                                                const EventSpan& place) const {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string record, read_record(step_index, place));
   auto event = decode_tagged(record, tag);
   if (!event.ok()) {

@@ -24,7 +24,7 @@ class SmdebugJournal final : public journal::JournalReader {
       : storage_(storage), budget_(budget), contents_(contents), run_ended_(run_ended) {}
 
   Status refresh() override { return {}; }  // the source does
-  std::span<const journal::TensorEntry> tensors() const override { return contents_.tensors(); }
+  std::span<const journal::JournalTensor> tensors() const override { return contents_.tensors(); }
   std::span<const journal::StepEntry> steps() const override { return contents_.steps(); }  // unix_ns is 0
   std::span<const Collection> collections() const override { return {}; }
   std::span<const RunLoss> losses() const override { return losses_.all(); }
@@ -49,8 +49,8 @@ class SmdebugJournal final : public journal::JournalReader {
  private:
   Status missing(std::size_t step_index, const Status& cause) const;
   Result<std::unique_ptr<storage::ReadableFile>> open_events(std::size_t step_index) const;
-  Result<std::string> read_record(std::size_t step_index, const EventPlace& place) const;
-  Result<TensorValue> read_tensor(std::size_t step_index, std::string_view tag, const EventPlace& place) const;
+  Result<std::string> read_record(std::size_t step_index, const EventSpan& place) const;
+  Result<TensorValue> read_tensor(std::size_t step_index, std::string_view tag, const EventSpan& place) const;
   void verify_step(std::size_t step_index);
 
   const storage::Storage& storage_;

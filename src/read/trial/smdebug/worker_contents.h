@@ -18,7 +18,7 @@
 namespace trainwarden::trial {
 
 // Where a record lies in the event file of its step: header and footer included.
-struct EventPlace {
+struct EventSpan {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 };
@@ -31,7 +31,7 @@ class WorkerContents {
   // Takes in the index of one more step. kDataLoss when it cannot be; nothing of it is kept then.
   Status take_in(std::int64_t step, const foreign::SmdebugIndex& index);
 
-  std::span<const journal::TensorEntry> tensors() const { return tensors_; }
+  std::span<const journal::JournalTensor> tensors() const { return tensors_; }
   std::span<const journal::StepEntry> steps() const { return steps_; }
   std::span<const journal::Record> records(std::size_t step_index) const;
   // The step's file, as its index names it; empty when it has only shapes, or does not name it.
@@ -41,10 +41,10 @@ class WorkerContents {
     std::uint32_t tensor = 0;
     Reduction reduction = Reduction::kMean;
     bool abs = false;
-    EventPlace place;
+    EventSpan place;
   };
   // What a record of each form stands for.
-  EventPlace value_place(const journal::Record& record) const { return {record.frame_offset, record.row}; }
+  EventSpan value_place(const journal::Record& record) const { return {record.frame_offset, record.row}; }
   std::span<const ReductionPlace> reductions(const journal::Record& record) const;
   const Shape& shape(const journal::Record& record) const { return shapes_[record.row]; }
 
@@ -76,7 +76,7 @@ class WorkerContents {
   journal::Record& record_of(std::uint32_t tensor, journal::RecordForm form);
 
   std::string worker_;
-  std::vector<journal::TensorEntry> tensors_;
+  std::vector<journal::JournalTensor> tensors_;
   ByName<std::uint32_t> tensor_by_name_;
   std::vector<LastRecords> last_records_;  // beside tensors_
   ByName<Tag> tags_;

@@ -25,8 +25,8 @@ struct ActionsOptions {
   bool json = false;
 };
 
-Json json_of(const actions::ActionKind& kind) {
-  Json parameters = Json::array();
+OrderedJson json_of(const actions::ActionKind& kind) {
+  OrderedJson parameters = OrderedJson::array();
   for (const actions::ActionParameterDescription& parameter : kind.parameters) {
     parameters.push_back({{"name", parameter.name},
                           {"default", parameter.default_value},
@@ -77,7 +77,7 @@ int list_kinds(const ActionsOptions& options) {
                                            did_you_mean(options.name, names), fmt::join(names, ", "))));
   }
   if (options.json) {
-    Json list = Json::array();
+    OrderedJson list = OrderedJson::array();
     for (const actions::ActionKind& kind : chosen) list.push_back(json_of(kind));
     print_json({{"actions", list}});
   } else if (options.name.empty()) {
@@ -100,7 +100,7 @@ int act(const ActionsOptions& options) {
 
 }  // namespace
 
-void add_actions(CLI::App& app, Action& action) {
+void add_actions(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ActionsOptions>();
   ActionsOptions& o = *options;
   CLI::App& command =

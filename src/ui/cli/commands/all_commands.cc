@@ -5,7 +5,7 @@
 
 namespace trainwarden::cli {
 
-void add_all_commands(CLI::App& app, Action& action) {
+void add_all_commands(CLI::App& app, CommandAction& action) {
   add_demo(app, action);
   add_run(app, action);
   add_capture(app, action);

@@ -5,6 +5,6 @@
 
 namespace trainwarden::cli {
 
-void add_all_commands(CLI::App& app, Action& action);
+void add_all_commands(CLI::App& app, CommandAction& action);
 
 }  // namespace trainwarden::cli

@@ -57,19 +57,19 @@ Result<std::optional<std::int64_t>> wanted_step(const RunAttention& attention, c
   return Status(Code::kOutOfRange, fmt::format("there is no step {} of mode {}", *options.step, name(mode)));
 }
 
-Json place_json(const RunAttention& attention, const StepPlace& place) {
+OrderedJson place_json(const RunAttention& attention, const AttentionStep& place) {
   return {{"run", attention.run().name()},
           {"step", place.step},
           {"mode", name(place.mode)},
           {"mode_step", place.mode_step}};
 }
 
-Json labels_json(const TokenLabels& labels) {
-  return labels.texts.empty() ? Json() : Json(labels.texts);
+OrderedJson labels_json(const TokenLabels& labels) {
+  return labels.texts.empty() ? OrderedJson() : OrderedJson(labels.texts);
 }
 
-Json head_json(const RunAttention& attention, const HeadLook& look, const LayerMap& layer) {
-  Json document = place_json(attention, look.place);
+OrderedJson head_json(const RunAttention& attention, const HeadLook& look, const LayerMap& layer) {
+  OrderedJson document = place_json(attention, look.place);
   document["layer"] = look.layer;
   document["name"] = layer.name;
   document["head"] = look.heads.front();
@@ -85,10 +85,10 @@ Json head_json(const RunAttention& attention, const HeadLook& look, const LayerM
   return document;
 }
 
-Json weights_json(const HeadLook& look) {
-  Json rows = Json::array();
+OrderedJson weights_json(const HeadLook& look) {
+  OrderedJson rows = OrderedJson::array();
   for (std::size_t at = 0; at < look.weights.size(); at += static_cast<std::size_t>(look.keys)) {
-    Json row = Json::array();
+    OrderedJson row = OrderedJson::array();
     for (std::int64_t key = 0; key < look.keys; ++key) {
       row.push_back(json_number(static_cast<double>(look.weights[at + static_cast<std::size_t>(key)])));
     }
@@ -112,12 +112,13 @@ Status show_query(const RunAttention& attention, const AttnOptions& options, con
     emit("{}", Lines{render_query(look, options.top, output_terminal(options.color))});
     return {};
   }
-  Json document = head_json(attention, look, layer);
+  OrderedJson document = head_json(attention, look, layer);
   document["query"] = choice.query;
-  document["top"] = Json::array();
+  document["top"] = OrderedJson::array();
   for (const std::int64_t key : heaviest_keys(look, options.top)) {
     const auto at = static_cast<std::size_t>(key);
-    const Json token = at < look.key_labels.texts.size() ? Json(look.key_labels.texts[at]) : Json();
+    const OrderedJson token =
+        at < look.key_labels.texts.size() ? OrderedJson(look.key_labels.texts[at]) : OrderedJson();
     document["top"].push_back(
         {{"key", key}, {"token", token}, {"weight", json_number(static_cast<double>(look.weights[at]))}});
   }
@@ -137,7 +138,7 @@ Status show_head(const RunAttention& attention, const AttnOptions& options, std:
     emit("{}{}", Lines{describe_head(look, layer, wanted)}, Painted{render_head(look, output_terminal(options.color))});
     return {};
   }
-  Json document = head_json(attention, look, layer);
+  OrderedJson document = head_json(attention, look, layer);
   document["weights"] = weights_json(look);
   print_json(document);
   return {};
@@ -157,12 +158,12 @@ Status show_metrics(const RunAttention& attention, const AttnOptions& options, s
     emit("{}", Lines{render_heads(heads)});
     return {};
   }
-  Json document = place_json(attention, look.place);
+  OrderedJson document = place_json(attention, look.place);
   document["item"] = options.item;
   document["length"] = look.atlas->query_length;
-  document["heads"] = Json::array();
+  document["heads"] = OrderedJson::array();
   for (const SurveyedHead& head : heads) {
-    Json numbers = {{"layer", head.layer}, {"head", head.head}};
+    OrderedJson numbers = {{"layer", head.layer}, {"head", head.head}};
     for (std::size_t i = 0; i < kMetricCount; ++i) {
       numbers[std::string(kMetricNames[i])] = json_number(static_cast<double>(head.metrics[i]));
     }
@@ -197,7 +198,7 @@ CLI::Validator at_least(std::int64_t least) {
 
 }  // namespace
 
-void add_attn(CLI::App& app, Action& action) {
+void add_attn(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<AttnOptions>();
   AttnOptions& o = *options;
   CLI::App& command =

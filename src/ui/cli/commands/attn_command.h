@@ -5,6 +5,6 @@
 
 namespace trainwarden::cli {
 
-void add_attn(CLI::App& app, Action& action);
+void add_attn(CLI::App& app, CommandAction& action);
 
 }  // namespace trainwarden::cli

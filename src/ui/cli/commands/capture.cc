@@ -85,7 +85,7 @@ void show(const Trial& trial, bool as_json) {
   const std::vector<Collection> collections = captured_collections(trial);
   const std::vector<views::WorkerBill> bills = views::read_bills(trial);
   if (as_json) {
-    Json bill_list = Json::array();
+    OrderedJson bill_list = OrderedJson::array();
     for (const views::WorkerBill& bill : bills) bill_list.push_back(cli::json_of(bill));
     return print_json({{"run", run_name(trial.path())},
                        {"collections", format::collections_to_json(collections)},
@@ -153,9 +153,9 @@ void print_outcome(const CaptureOutcome& outcome) {
 }
 
 void print_as_json(const CaptureOutcome& outcome, const Trial& trial) {
-  Json workers = Json::array();
+  OrderedJson workers = OrderedJson::array();
   for (const auto& [worker, answer] : outcome.answers) {
-    Json json = {{"worker", worker}, {"accepted", answer.accepted}};
+    OrderedJson json = {{"worker", worker}, {"accepted", answer.accepted}};
     if (answer.accepted) {
       json["step"] = answer.global_step;
     } else {
@@ -205,7 +205,7 @@ int act(const CaptureOptions& options) {
 
 }  // namespace
 
-void add_capture(CLI::App& app, Action& action) {
+void add_capture(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<CaptureOptions>();
   CaptureOptions& o = *options;
   CLI::App& command =

@@ -62,7 +62,7 @@ void print_checked(const std::vector<CheckedRun>& runs, bool json) {
     return print_report(stdout, runs[0].report);
   }
   if (!json) return print_many(runs);
-  Json documents = Json::array();
+  OrderedJson documents = OrderedJson::array();
   for (const CheckedRun& run : runs) documents.push_back(run.document);
   print_json({{"runs", std::move(documents)}});
 }
@@ -113,7 +113,7 @@ int act(const CheckOptions& options) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Action& action) {
+void add_check(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<CheckOptions>();
   CheckOptions& o = *options;
   CLI::App& command = add_command(app, "check", "Judge recorded runs with rules", options, action, act);

@@ -38,20 +38,20 @@ class Results {
   // An empty path: nothing is read or written.
   static Result<Results> open(const fs::path& file);
 
-  const Json* find(const ResultKey& key) const {
+  const OrderedJson* find(const ResultKey& key) const {
     const auto found = known_.find(key);
     return found == known_.end() ? nullptr : &found->second;
   }
-  Status add(const ResultKey& key, const Json& document);
+  Status add(const ResultKey& key, const OrderedJson& document);
 
  private:
   Status read(std::istream& stream);
 
   fs::path file_;
-  std::map<ResultKey, Json> known_;
+  std::map<ResultKey, OrderedJson> known_;
 };
 
-Json key_to_json(const ResultKey& key) {
+OrderedJson key_to_json(const ResultKey& key) {
   return {{"path", key.run}, {"run_id", key.run_id}, {"last_step", key.last_step}, {"asked", key.rules}};
 }
 
@@ -68,24 +68,24 @@ Status Results::read(std::istream& stream) {
   std::int64_t number = 0;
   for (std::string line; std::getline(stream, line);) {
     ++number;
-    const Result<Json> parsed = format::parse_ordered_json(line, "line");
+    const Result<OrderedJson> parsed = format::parse_ordered_json(line, "line");
     if (!parsed.ok() || !parsed->is_object()) {
       if (stream.peek() == std::istream::traits_type::eof()) break;
       return Status(Code::kDataLoss, fmt::format("line {} is not JSON; give --results another file", number));
     }
-    const Json& json = *parsed;
-    const Json key = json.value("key", Json::object());
+    const OrderedJson& json = *parsed;
+    const OrderedJson key = json.value("key", OrderedJson::object());
     known_[{key.value("path", ""), key.value("run_id", ""), key.value("last_step", std::int64_t{-1}),
-            key.value("asked", "")}] = json.value("result", Json::object());
+            key.value("asked", "")}] = json.value("result", OrderedJson::object());
   }
   return {};
 }
 
-Status Results::add(const ResultKey& key, const Json& document) {
+Status Results::add(const ResultKey& key, const OrderedJson& document) {
   if (file_.empty()) return {};
-  const std::string line =
-      Json({{"key", key_to_json(key)}, {"result", document}}).dump(-1, ' ', false, Json::error_handler_t::replace) +
-      "\n";
+  const std::string line = OrderedJson({{"key", key_to_json(key)}, {"result", document}})
+                               .dump(-1, ' ', false, OrderedJson::error_handler_t::replace) +
+                           "\n";
   std::FILE* const stream = std::fopen(file_.c_str(), "a");
   const bool written = stream != nullptr && std::fwrite(line.data(), 1, line.size(), stream) == line.size();
   const bool closed = stream != nullptr && std::fclose(stream) == 0;
@@ -93,23 +93,23 @@ Status Results::add(const ResultKey& key, const Json& document) {
   return Status(Code::kPermissionDenied, fmt::format("{}: results cannot be written", file_.string()));
 }
 
-Json document_of(const CheckedRun& run) {
+OrderedJson document_of(const CheckedRun& run) {
   if (!run.status.ok()) return {{"run", run_name(run.path)}, {"error", run.status.to_string()}};
-  Json document = {{"run", run_name(run.path)}, {"last_judged_step", run.last_judged_step}};
+  OrderedJson document = {{"run", run_name(run.path)}, {"last_judged_step", run.last_judged_step}};
   document.update(cli::json_of(run.report));
   return document;
 }
 
 // The report as the document has it, so that exit codes and tables are the same.
-Status take_document(const Json& document, CheckedRun& run) {
+Status take_document(const OrderedJson& document, CheckedRun& run) {
   run.document = document;
   run.from_results = true;
   run.last_judged_step = document.value("last_judged_step", std::int64_t{-1});
-  for (const Json& json : document.value("rules", Json::array())) {
+  for (const OrderedJson& json : document.value("rules", OrderedJson::array())) {
     TRAINWARDEN_ASSIGN_OR_RETURN(auto status, rules::decode_rule_status(json.dump()));
     if (status) run.report.statuses.push_back(*std::move(status));
   }
-  for (const Json& json : document.value("verdicts", Json::array())) {
+  for (const OrderedJson& json : document.value("verdicts", OrderedJson::array())) {
     TRAINWARDEN_ASSIGN_OR_RETURN(auto verdict, rules::decode_verdict(json.dump()));
     if (verdict) run.report.fired.push_back(*std::move(verdict));
   }
@@ -153,7 +153,7 @@ class Checker {
   Status judge(CheckedRun& run, ResultKey& key) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run.path));
     key = {fs::absolute(run.path).lexically_normal().string(), trial->run_id(), trial->last_complete_step(), asked_};
-    if (const Json* const known = results_.find(key)) return take_document(*known, run);
+    if (const OrderedJson* const known = results_.find(key)) return take_document(*known, run);
     TRAINWARDEN_ASSIGN_OR_RETURN(auto rules, plan_.rules.create());
     rules::EngineOptions options;
     options.mute = plan_.rules.mute;

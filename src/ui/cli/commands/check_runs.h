@@ -19,7 +19,7 @@ struct CheckedRun {
   std::int64_t last_judged_step = -1;
   watch::RuleReport report;
   bool from_results = false;  // judged by an earlier check: `document` is what that wrote
-  Json document;              // {"run", "last_judged_step", "rules", "verdicts"}, or {"run", "error"}
+  OrderedJson document;       // {"run", "last_judged_step", "rules", "verdicts"}, or {"run", "error"}
 };
 
 struct CheckPlan {

@@ -17,7 +17,7 @@ Result<JournalCheckup> examine_journal(const storage::Storage& storage, const jo
   JournalCheckup checkup;
   checkup.writer = writer;
   checkup.live = journal::has_living_writer(storage, writer);
-  const journal::ReaderOptions options{.live = checkup.live, .verify_payloads = true};
+  const journal::JournalReaderOptions options{.live = checkup.live, .verify_payloads = true};
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto reader, journal::JournalReader::open(storage, info, writer, options));
   TRAINWARDEN_RETURN_IF_ERROR(reader->refresh());
   TRAINWARDEN_RETURN_IF_ERROR(reader->verify_all());

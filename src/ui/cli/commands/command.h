@@ -16,32 +16,32 @@
 namespace trainwarden::cli {
 
 // What the chosen sub-command does once the command line is understood. Returns the exit code.
-using Action = std::function<int()>;
+using CommandAction = std::function<int()>;
 
 // Each adds one sub-command to `app`; parsing it sets `action`.
-void add_run(CLI::App& app, Action& action);
-void add_capture(CLI::App& app, Action& action);
-void add_stop(CLI::App& app, Action& action);
-void add_save(CLI::App& app, Action& action);
-void add_ls(CLI::App& app, Action& action);
-void add_show(CLI::App& app, Action& action);
-void add_describe(CLI::App& app, Action& action);
-void add_tensors(CLI::App& app, Action& action);
-void add_steps(CLI::App& app, Action& action);
-void add_value(CLI::App& app, Action& action);
-void add_rules(CLI::App& app, Action& action);
-void add_check(CLI::App& app, Action& action);
-void add_watch(CLI::App& app, Action& action);
-void add_plot(CLI::App& app, Action& action);
-void add_top(CLI::App& app, Action& action);
-void add_events(CLI::App& app, Action& action);
-void add_actions(CLI::App& app, Action& action);
-void add_export(CLI::App& app, Action& action);
-void add_import(CLI::App& app, Action& action);
-void add_doctor(CLI::App& app, Action& action);
-void add_demo(CLI::App& app, Action& action);
-void add_completion(CLI::App& app, Action& action);
-void add_rule_host(CLI::App& app, Action& action);
+void add_run(CLI::App& app, CommandAction& action);
+void add_capture(CLI::App& app, CommandAction& action);
+void add_stop(CLI::App& app, CommandAction& action);
+void add_save(CLI::App& app, CommandAction& action);
+void add_ls(CLI::App& app, CommandAction& action);
+void add_show(CLI::App& app, CommandAction& action);
+void add_describe(CLI::App& app, CommandAction& action);
+void add_tensors(CLI::App& app, CommandAction& action);
+void add_steps(CLI::App& app, CommandAction& action);
+void add_value(CLI::App& app, CommandAction& action);
+void add_rules(CLI::App& app, CommandAction& action);
+void add_check(CLI::App& app, CommandAction& action);
+void add_watch(CLI::App& app, CommandAction& action);
+void add_plot(CLI::App& app, CommandAction& action);
+void add_top(CLI::App& app, CommandAction& action);
+void add_events(CLI::App& app, CommandAction& action);
+void add_actions(CLI::App& app, CommandAction& action);
+void add_export(CLI::App& app, CommandAction& action);
+void add_import(CLI::App& app, CommandAction& action);
+void add_doctor(CLI::App& app, CommandAction& action);
+void add_demo(CLI::App& app, CommandAction& action);
+void add_completion(CLI::App& app, CommandAction& action);
+void add_rule_host(CLI::App& app, CommandAction& action);
 
 // Headings under which --help lists the sub-commands.
 inline constexpr const char* kTrainGroup = "Train under watch";
@@ -56,7 +56,7 @@ CLI::App& add_subcommand(CLI::App& app, const char* name, const char* summary, s
 // Adds a sub-command whose options live as long as it; `act` gets them when it is chosen.
 template <class Options>
 CLI::App& add_command(CLI::App& app, const char* name, const char* summary, std::shared_ptr<Options> options,
-                      Action& action, int (*act)(const Options&)) {
+                      CommandAction& action, int (*act)(const Options&)) {
   return add_subcommand(app, name, summary, [&action, options = std::move(options), act] {
     action = [options, act] { return act(*options); };
   });

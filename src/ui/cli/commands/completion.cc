@@ -27,7 +27,7 @@ int act(const CompletionOptions& options) {
 
 }  // namespace
 
-void add_completion(CLI::App& app, Action& action) {
+void add_completion(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<CompletionOptions>();
   options->app = &app;
   CompletionOptions& o = *options;

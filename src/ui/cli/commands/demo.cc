@@ -202,7 +202,7 @@ int act(const DemoOptions& options) {
 
 }  // namespace
 
-void add_demo(CLI::App& app, Action& action) {
+void add_demo(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<DemoOptions>();
   DemoOptions& o = *options;
   CLI::App& command =

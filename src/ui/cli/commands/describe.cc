@@ -18,14 +18,14 @@ struct DescribeOptions {
 };
 
 // Of the document, which is ours: what is not there is shown as nothing.
-std::string shown_field(const Json& json, const char* field) {
+std::string shown_field(const OrderedJson& json, const char* field) {
   const auto found = json.find(field);
   if (found == json.end()) return "";
   return printable(found->is_string() ? found->get<std::string>() : found->dump());
 }
 
 // "2026-11-20 15:31:43 UTC"
-std::string time_text(const Json& json, const char* field) {
+std::string time_text(const OrderedJson& json, const char* field) {
   const auto unix_ns = parse_rfc3339(shown_field(json, field));
   if (!unix_ns) return "";
   std::string text = format_rfc3339(*unix_ns, 0);
@@ -34,13 +34,13 @@ std::string time_text(const Json& json, const char* field) {
   return text + " UTC";
 }
 
-std::string lasted_text(const Json& transition) {
+std::string lasted_text(const OrderedJson& transition) {
   const auto start = parse_rfc3339(shown_field(transition, "StartTime"));
   const auto end = parse_rfc3339(shown_field(transition, "EndTime"));
   return start && end ? format_duration_ns(*end - *start) : "";
 }
 
-void print_head(const Json& job) {
+void print_head(const OrderedJson& job) {
   const std::string status = shown_field(job, "TrainingJobStatus");
   const std::string secondary = shown_field(job, "SecondaryStatus");
   emit("{}  {}", shown_field(job, "TrainingJobName"), status);
@@ -48,7 +48,7 @@ void print_head(const Json& job) {
   if (job.contains("FailureReason")) emit(": {}", shown_field(job, "FailureReason"));
   emit("\n");
   if (job.contains("StopReason")) {
-    const Json& stop = job["StopReason"];
+    const OrderedJson& stop = job["StopReason"];
     emit("asked to stop by {}: {}\n", shown_field(stop, "RequestedBy"), shown_field(stop, "Reason"));
   }
   emit("{} steps, the last complete one is {}; attempt {}", shown_field(job, "Steps"), shown_field(job, "LastStep"),
@@ -60,18 +60,18 @@ void print_head(const Json& job) {
   }
 }
 
-void print_transitions(const Json& job) {
+void print_transitions(const OrderedJson& job) {
   Table table({{"STATUS"}, {"FROM"}, {"FOR", Align::kRight}, {"WHY"}});
-  for (const Json& row : job["SecondaryStatusTransitions"]) {
+  for (const OrderedJson& row : job["SecondaryStatusTransitions"]) {
     table.add_row(
         {shown_field(row, "Status"), time_text(row, "StartTime"), lasted_text(row), shown_field(row, "StatusMessage")});
   }
   emit("\n{}", Lines{table.to_string()});
 }
 
-void print_rules(const Json& job) {
+void print_rules(const OrderedJson& job) {
   Table table({{"RULE"}, {"STATUS"}, {"SINCE"}, {"DETAILS"}});
-  for (const Json& rule : job["DebugRuleEvaluationStatuses"]) {
+  for (const OrderedJson& rule : job["DebugRuleEvaluationStatuses"]) {
     const std::string details(trim(rule.value("StatusDetails", std::string())));
     table.add_row({shown_field(rule, "RuleConfigurationName"), shown_field(rule, "Status"),
                    time_text(rule, "LastModifiedTime"), details.substr(details.rfind('\n') + 1)});
@@ -79,10 +79,10 @@ void print_rules(const Json& job) {
   if (!table.empty()) emit("\n{}", Lines{table.to_string()});
 }
 
-void print_metrics(const Json& job) {
+void print_metrics(const OrderedJson& job) {
   Table table({{"METRIC"}, {"LAST VALUE", Align::kRight}, {"STEP", Align::kRight}});
-  for (const Json& metric : job["FinalMetricDataList"]) {
-    const Json& value = metric["Value"];
+  for (const OrderedJson& metric : job["FinalMetricDataList"]) {
+    const OrderedJson& value = metric["Value"];
     table.add_row({shown_field(metric, "MetricName"),
                    value.is_number() ? format_number(value.get<double>()) : shown_field(metric, "Value"),
                    shown_field(metric, "Step")});
@@ -90,15 +90,15 @@ void print_metrics(const Json& job) {
   if (!table.empty()) emit("\n{}", Lines{table.to_string()});
 }
 
-void print_events(const Json& job) {
-  const Json& events = job["Events"];
+void print_events(const OrderedJson& job) {
+  const OrderedJson& events = job["Events"];
   Table table({{"SUBSCRIPTION"},
                {"ACTION"},
                {"PLACE"},
                {"DELIVERED", Align::kRight},
                {"UNDER WAY", Align::kRight},
                {"DEAD LETTERS", Align::kRight}});
-  for (const Json& subscription : events["Subscriptions"]) {
+  for (const OrderedJson& subscription : events["Subscriptions"]) {
     table.add_row({shown_field(subscription, "Name"), shown_field(subscription, "Action"),
                    shown_field(subscription, "Place"), shown_field(subscription, "Delivered"),
                    shown_field(subscription, "UnderWay"), shown_field(subscription, "DeadLetters")});
@@ -127,7 +127,7 @@ int act(const DescribeOptions& options) {
 
 }  // namespace
 
-void add_describe(CLI::App& app, Action& action) {
+void add_describe(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<DescribeOptions>();
   DescribeOptions& o = *options;
   CLI::App& command = add_command(app, "describe", "Say where a run and its rules stand, as SageMaker describes a job",

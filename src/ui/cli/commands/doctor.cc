@@ -24,14 +24,14 @@ bool is_ours(const Checkup& checkup) {
   return checkup.recorder == "trainwarden";
 }
 
-Json losses_as_json(const std::vector<RunLoss>& losses) {
-  Json list = Json::array();
+OrderedJson losses_as_json(const std::vector<RunLoss>& losses) {
+  OrderedJson list = OrderedJson::array();
   for (const RunLoss& loss : losses) list.push_back(cli::json_of(loss));
   return list;
 }
 
 void print_as_json(const std::string& run, const Checkup& checkup) {
-  Json journals = Json::array();
+  OrderedJson journals = OrderedJson::array();
   for (const JournalCheckup& journal : checkup.journals) {
     journals.push_back({{"writer", journal.writer},
                         {"live", journal.live},
@@ -43,7 +43,7 @@ void print_as_json(const std::string& run, const Checkup& checkup) {
   print_json({{"run", run},
               {"id", checkup.info.id},
               {"recorder", checkup.recorder},
-              {"format_version", is_ours(checkup) ? Json(checkup.info.format_version) : Json()},
+              {"format_version", is_ours(checkup) ? OrderedJson(checkup.info.format_version) : OrderedJson()},
               {"healthy", checkup.healthy()},
               {"journals", journals},
               {"losses", losses_as_json(checkup.losses)}});
@@ -110,7 +110,7 @@ int act(const DoctorOptions& options) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Action& action) {
+void add_doctor(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<DoctorOptions>();
   DoctorOptions& o = *options;
   CLI::App& command =

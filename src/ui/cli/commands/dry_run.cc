@@ -136,11 +136,11 @@ std::string found_text(const NeedView& view) {
                      format_steps(view.steps));
 }
 
-Json json_of(const NeedView& view, bool with_run) {
-  Json json = {
+OrderedJson json_of(const NeedView& view, bool with_run) {
+  OrderedJson json = {
       {"collection", printable(view.need.name)}, {"include", view.need.include}, {"needs", describe_need(view.need)}};
   if (!with_run) return json;
-  Json tensors = Json::array();
+  OrderedJson tensors = OrderedJson::array();
   for (const std::string& tensor : view.usable) tensors.push_back(printable(tensor));
   json.update({{"tensors", std::move(tensors)}, {"steps", view.steps.size()}});
   if (!view.steps.empty()) json.update({{"first_step", view.steps.front()}, {"last_step", view.steps.back()}});
@@ -149,12 +149,13 @@ Json json_of(const NeedView& view, bool with_run) {
 }
 
 void print_as_json(const std::vector<RuleView>& views, bool with_run) {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const RuleView& view : views) {
-    Json needs = Json::array();
+    OrderedJson needs = OrderedJson::array();
     for (const NeedView& need : view.needs) needs.push_back(json_of(need, with_run));
-    Json rule = {
-        {"rule", view.rule->spec.name}, {"parameters", Json(view.rule->spec.parameters)}, {"needs", std::move(needs)}};
+    OrderedJson rule = {{"rule", view.rule->spec.name},
+                        {"parameters", OrderedJson(view.rule->spec.parameters)},
+                        {"needs", std::move(needs)}};
     if (const auto first = first_step(view)) rule["first_step"] = *first;
     list.push_back(std::move(rule));
   }

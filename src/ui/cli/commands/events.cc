@@ -43,7 +43,7 @@ int follow(const EventsOptions& options, const std::filesystem::path& run, const
 
 void print_as_json(const std::filesystem::path& run, const views::EventLog& log,
                    const std::vector<events::Event>& events) {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   const auto of_events = by_event(log.standings());
   for (const events::Event& event : events) {
     const auto found = of_events.find(event.seq);
@@ -120,7 +120,7 @@ void refuse_options_of_list(const CLI::App& command) {
   }
 }
 
-void choose(CLI::App& command, Action& action, const std::shared_ptr<EventsOptions>& options) {
+void choose(CLI::App& command, CommandAction& action, const std::shared_ptr<EventsOptions>& options) {
   if (!command.get_subcommands().empty()) return refuse_options_of_list(command);
   if (options->run.run.empty()) throw CLI::RequiredError("RUN");
   action = [options] { return act(*options); };
@@ -128,7 +128,7 @@ void choose(CLI::App& command, Action& action, const std::shared_ptr<EventsOptio
 
 }  // namespace
 
-void add_events(CLI::App& app, Action& action) {
+void add_events(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<EventsOptions>();
   EventsOptions& o = *options;
   CLI::App& command = add_subcommand(app, "events", "List or follow what changed in a run, and who was told", [] {});

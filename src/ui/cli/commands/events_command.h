@@ -8,9 +8,9 @@
 namespace trainwarden::cli {
 
 // Each adds one sub-command to `events`; parsing it sets `action`.
-void add_events_deliveries(CLI::App& events, Action& action);
-void add_events_deliver(CLI::App& events, Action& action);
-void add_events_redrive(CLI::App& events, Action& action);
-void add_events_drop(CLI::App& events, Action& action);
+void add_events_deliveries(CLI::App& events, CommandAction& action);
+void add_events_deliver(CLI::App& events, CommandAction& action);
+void add_events_redrive(CLI::App& events, CommandAction& action);
+void add_events_drop(CLI::App& events, CommandAction& action);
 
 }  // namespace trainwarden::cli

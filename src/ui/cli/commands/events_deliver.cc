@@ -121,11 +121,11 @@ bool is_fine(const RunWork& work) {
          work.died == 0 && work.delivery->unconfigured().empty();
 }
 
-Json json_of(const RunWork& work) {
-  Json json = {{"run", work.typed}};
+OrderedJson json_of(const RunWork& work) {
+  OrderedJson json = {{"run", work.typed}};
   if (!work.status.ok()) json["error"] = work.status.message();
   if (work.delivery == nullptr) return json;
-  Json unconfigured = Json::array();
+  OrderedJson unconfigured = OrderedJson::array();
   for (const Unconfigured& entry : work.delivery->unconfigured()) {
     unconfigured.push_back({{"name", entry.subscribed.subscription},
                             {"action", entry.subscribed.action},
@@ -133,7 +133,7 @@ Json json_of(const RunWork& work) {
                             {"config", entry.subscribed.config},
                             {"waiting", entry.waiting}});
   }
-  Json notes = Json::array();
+  OrderedJson notes = OrderedJson::array();
   for (const Status& note : work.delivery->notes()) notes.push_back(note.message());
   const delivery::Backlog backlog = work.delivery->backlog();
   json.update({{"events", work.delivery->events()},
@@ -174,7 +174,7 @@ void print_as_text(const RunWork& work) {
 }
 
 int report(const DeliverOptions& options, const Works& works) {
-  Json runs = Json::array();
+  OrderedJson runs = OrderedJson::array();
   int exit_code = kExitFine;
   for (const auto& work : works) {
     if (options.json) {
@@ -212,7 +212,7 @@ int act(const DeliverOptions& options) {
 
 }  // namespace
 
-void add_events_deliver(CLI::App& events, Action& action) {
+void add_events_deliver(CLI::App& events, CommandAction& action) {
   auto options = std::make_shared<DeliverOptions>();
   DeliverOptions& o = *options;
   CLI::App& command =

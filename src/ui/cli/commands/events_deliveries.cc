@@ -43,10 +43,10 @@ Status check_subscription(const std::string& subscription, const views::EventLog
 
 void print_as_json(const std::filesystem::path& run, const views::EventLog& log,
                    const std::vector<views::DeliveryStanding>& standings) {
-  Json subscriptions = Json::array();
+  OrderedJson subscriptions = OrderedJson::array();
   for (const events::SubscribedRecord& subscribed : log.contents().subscribed)
     subscriptions.push_back(cli::json_of(subscribed));
-  Json deliveries = Json::array();
+  OrderedJson deliveries = OrderedJson::array();
   for (const views::DeliveryStanding& standing : standings) deliveries.push_back(json_of(standing));
   print_json(
       {{"run", run_name(run)}, {"kept", log.kept()}, {"subscriptions", subscriptions}, {"deliveries", deliveries}});
@@ -88,7 +88,7 @@ int act(const DeliveriesOptions& options) {
 
 }  // namespace
 
-void add_events_deliveries(CLI::App& events, Action& action) {
+void add_events_deliveries(CLI::App& events, CommandAction& action) {
   auto options = std::make_shared<DeliveriesOptions>();
   DeliveriesOptions& o = *options;
   CLI::App& command =

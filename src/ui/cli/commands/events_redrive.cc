@@ -116,13 +116,13 @@ Result<Decided> decide(const storage::Location& run, const LetterOptions& option
 }
 
 void print_as_json(const std::filesystem::path& run, const LetterOptions& options, const Decided& decided) {
-  Json letters = Json::array();
+  OrderedJson letters = OrderedJson::array();
   for (const events::DeliveryRecord& letter : decided.letters) {
     letters.push_back({{"subscription", letter.subscription}, {"seq", letter.seq}, {"key", letter.key}});
   }
   print_json({{"run", run_name(run)},
               {"decision", options.redrive() ? "redrive" : "drop"},
-              {"request", decided.request.empty() ? Json() : Json(decided.request)},
+              {"request", decided.request.empty() ? OrderedJson() : OrderedJson(decided.request)},
               {"letters", letters}});
 }
 
@@ -157,7 +157,7 @@ int act(const LetterOptions& options) {
 }
 
 CLI::App& add_letter_command(CLI::App& events, const char* name, const char* summary, LetterDecision decision,
-                             Action& action) {
+                             CommandAction& action) {
   auto options = std::make_shared<LetterOptions>();
   options->decision = decision;
   LetterOptions& o = *options;
@@ -179,14 +179,14 @@ CLI::App& add_letter_command(CLI::App& events, const char* name, const char* sum
 
 }  // namespace
 
-void add_events_redrive(CLI::App& events, Action& action) {
+void add_events_redrive(CLI::App& events, CommandAction& action) {
   CLI::App& command =
       add_letter_command(events, "redrive", "Have dead letters tried anew", LetterDecision::kRedrive, action);
   set_examples(command,
                {"trainwarden events redrive first", "trainwarden events redrive first --subscription ops --event 12"});
 }
 
-void add_events_drop(CLI::App& events, Action& action) {
+void add_events_drop(CLI::App& events, CommandAction& action) {
   CLI::App& command =
       add_letter_command(events, "drop", "Give dead letters up for good", LetterDecision::kDrop, action);
   set_examples(command,

@@ -31,7 +31,8 @@ struct TestPatternOptions {
 
 // One line, at once: who feeds lines one after the other waits for each answer.
 void print_answer(const Result<bool>& match) {
-  const Json answer = match.ok() ? Json{{"match", *match}} : Json{{"error", match.status().message()}};
+  const OrderedJson answer =
+      match.ok() ? OrderedJson{{"match", *match}} : OrderedJson{{"error", match.status().message()}};
   print_json_line(answer);
   std::fflush(stdout);
 }
@@ -92,7 +93,7 @@ int act(const TestPatternOptions& options) {
 
 }  // namespace
 
-void add_events_test_pattern(CLI::App& events, Action& action) {
+void add_events_test_pattern(CLI::App& events, CommandAction& action) {
   auto options = std::make_shared<TestPatternOptions>();
   TestPatternOptions& o = *options;
   CLI::App& command =

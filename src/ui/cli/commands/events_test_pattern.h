@@ -8,6 +8,6 @@
 namespace trainwarden::cli {
 
 // Adds it to `events`; parsing it sets `action`.
-void add_events_test_pattern(CLI::App& events, Action& action);
+void add_events_test_pattern(CLI::App& events, CommandAction& action);
 
 }  // namespace trainwarden::cli

@@ -149,7 +149,7 @@ void add_choice(CLI::App& command, ExportCommand& c) {
 
 }  // namespace
 
-void add_export(CLI::App& app, Action& action) {
+void add_export(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ExportCommand>();
   ExportCommand& o = *options;
   CLI::App& command =

@@ -24,7 +24,7 @@ std::filesystem::path target_of(const ImportCommand& command) {
 }
 
 void print_as_json(const std::filesystem::path& run, const ImportReport& report) {
-  Json losses = Json::array();
+  OrderedJson losses = OrderedJson::array();
   for (const RunLoss& loss : report.losses) losses.push_back(cli::json_of(loss));
   print_json({{"run", run_name(run)},
               {"path", run.string()},
@@ -60,7 +60,7 @@ int act(const ImportCommand& command) {
 
 }  // namespace
 
-void add_import(CLI::App& app, Action& action) {
+void add_import(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ImportCommand>();
   ImportCommand& o = *options;
   CLI::App& command =

@@ -57,8 +57,8 @@ void print_as_table(const std::vector<views::RunRow>& rows) {
   emit("{}", Lines{table.to_string()});
 }
 
-Json json_of(const views::RunRow& row) {
-  Json json = {{"name", row.name}, {"path", row.path.string()}};
+OrderedJson json_of(const views::RunRow& row) {
+  OrderedJson json = {{"name", row.name}, {"path", row.path.string()}};
   if (!row.unreadable.ok()) {
     json["error"] = row.unreadable.message();
     return json;
@@ -92,7 +92,7 @@ int act(const LsOptions& options) {
   }
   const std::vector<views::RunRow> rows = read_runs(folder, *names);
   if (options.json) {
-    Json list = Json::array();
+    OrderedJson list = OrderedJson::array();
     for (const views::RunRow& row : rows) list.push_back(json_of(row));
     print_json({{"folder", folder.string()}, {"runs", list}});
   } else if (rows.empty()) {
@@ -105,7 +105,7 @@ int act(const LsOptions& options) {
 
 }  // namespace
 
-void add_ls(CLI::App& app, Action& action) {
+void add_ls(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<LsOptions>();
   LsOptions& o = *options;
   CLI::App& command = add_command(app, "ls", "List the runs, the newest first", options, action, act);

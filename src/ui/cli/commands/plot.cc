@@ -40,8 +40,8 @@ struct PlotOptions {
   }
 };
 
-Json points_as_json(const PlottedSeries& series) {
-  Json points = Json::array();
+OrderedJson points_as_json(const PlottedSeries& series) {
+  OrderedJson points = OrderedJson::array();
   for (std::size_t i = 0; i < series.points.size(); ++i) {
     points.push_back({{"step", series.points[i].step},
                       {"unix_ns", series.points[i].unix_ns},
@@ -52,11 +52,11 @@ Json points_as_json(const PlottedSeries& series) {
 }
 
 void print_as_json(const PlotOptions& options, const Trial& trial, const std::vector<PlottedSeries>& all) {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const PlottedSeries& series : all) {
     list.push_back({{"tensor", series.tensor},
                     {"of", name(series.number)},
-                    {"mode", series.mode ? Json(trainwarden::name(*series.mode)) : Json()},
+                    {"mode", series.mode ? OrderedJson(trainwarden::name(*series.mode)) : OrderedJson()},
                     {"worker", series.worker},
                     {"count", series.all.count},
                     {"min", json_number(series.all.min)},
@@ -151,7 +151,7 @@ int act(const PlotOptions& options) {
 
 }  // namespace
 
-void add_plot(CLI::App& app, Action& action) {
+void add_plot(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<PlotOptions>();
   PlotOptions& o = *options;
   CLI::App& command =

@@ -15,7 +15,7 @@ int act(const RuleHostOptions&) {
 
 }  // namespace
 
-void add_rule_host(CLI::App& app, Action& action) {
+void add_rule_host(CLI::App& app, CommandAction& action) {
   CLI::App& command = add_command(app, "rule-host", "Run a rule of a shared object for an engine",
                                   std::make_shared<RuleHostOptions>(), action, act);
   command.group("");  // hidden

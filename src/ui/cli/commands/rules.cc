@@ -36,9 +36,9 @@ std::vector<RuleDescription> descriptions(const std::string& only) {
 }
 
 void print_as_json(const std::vector<RuleDescription>& rules) {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const RuleDescription& rule : rules) {
-    Json parameters = Json::array();
+    OrderedJson parameters = OrderedJson::array();
     for (const RuleParameter& parameter : rule.parameters) {
       parameters.push_back(
           {{"name", parameter.name}, {"default", parameter.default_value}, {"description", parameter.description}});
@@ -140,7 +140,7 @@ int act(const RulesOptions& options) {
 
 }  // namespace
 
-void add_rules(CLI::App& app, Action& action) {
+void add_rules(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<RulesOptions>();
   RulesOptions& o = *options;
   CLI::App& command =

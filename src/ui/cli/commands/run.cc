@@ -202,7 +202,7 @@ int act(const RunOptions& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Action& action) {
+void add_run(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<RunOptions>();
   RunOptions& o = *options;
   CLI::App& command =

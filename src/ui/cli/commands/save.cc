@@ -23,8 +23,8 @@ SaveRequestOptions request_of(const ControlOptions& options, const std::string& 
   return request;
 }
 
-Json place_json(bool there, const std::string& place) {
-  return there ? Json(place) : Json(nullptr);
+OrderedJson place_json(bool there, const std::string& place) {
+  return there ? OrderedJson(place) : OrderedJson(nullptr);
 }
 
 void print_as_json(const std::filesystem::path& run, const SaveAnswer& answer) {
@@ -52,7 +52,7 @@ int act(const ControlOptions& options) {
 
 }  // namespace
 
-void add_save(CLI::App& app, Action& action) {
+void add_save(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ControlOptions>();
   options->timeout = SaveRequestOptions().timeout;
   ControlOptions& o = *options;

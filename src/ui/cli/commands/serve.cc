@@ -72,9 +72,9 @@ std::string link_to(const server::Server& server, const std::filesystem::path& p
 void announce(const ServeOptions& options, const server::Server& server, const std::filesystem::path& place) {
   if (options.json) {
     const std::string token_file = server.token_file().string();
-    const Json started{{"url", server.link()},
-                       {"port", server.port()},
-                       {"token_file", token_file.empty() ? Json(nullptr) : Json(token_file)}};
+    const OrderedJson started{{"url", server.link()},
+                              {"port", server.port()},
+                              {"token_file", token_file.empty() ? OrderedJson(nullptr) : OrderedJson(token_file)}};
     print_json_line(started);  // in one line: who started us reads that and goes on
   } else {
     emit("{}\n", link_to(server, place));
@@ -105,7 +105,7 @@ int act(const ServeOptions& options) {
 
 }  // namespace
 
-void add_serve(CLI::App& app, Action& action) {
+void add_serve(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ServeOptions>();
   ServeOptions& o = *options;
   CLI::App& command = add_command(app, "serve", "Show runs on a page of the browser, live", options, action, act);

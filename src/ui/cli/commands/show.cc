@@ -46,12 +46,12 @@ std::vector<CollectionSize> collection_sizes(const Trial& trial) {
   return sizes;
 }
 
-Json rules_as_json(const std::vector<rules::RuleHistory>& rules) {
-  Json list = Json::array();
+OrderedJson rules_as_json(const std::vector<rules::RuleHistory>& rules) {
+  OrderedJson list = OrderedJson::array();
   for (const rules::RuleHistory& rule : rules) {
-    Json json = cli::json_of(rule.status);
+    OrderedJson json = cli::json_of(rule.status);
     json["journal"] = rule.journal;
-    json["verdicts"] = Json::array();
+    json["verdicts"] = OrderedJson::array();
     for (const auto& verdict : rule.verdicts) json["verdicts"].push_back(cli::json_of(verdict));
     list.push_back(std::move(json));
   }
@@ -59,21 +59,21 @@ Json rules_as_json(const std::vector<rules::RuleHistory>& rules) {
 }
 
 void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, const events::RunView& view) {
-  Json modes = Json::object();
+  OrderedJson modes = OrderedJson::object();
   for (const Mode mode : trial.modes()) {
     const auto steps = trial.steps(mode);
     modes[std::string(name(mode))] = {{"steps", steps.size()}, {"last", steps.empty() ? -1 : steps.back()}};
   }
-  Json collections = Json::object();
+  OrderedJson collections = OrderedJson::object();
   for (const CollectionSize& collection : collection_sizes(trial)) collections[collection.name] = collection.tensors;
-  Json bills = Json::array();
+  OrderedJson bills = OrderedJson::array();
   for (const views::WorkerBill& bill : views::read_bills(trial)) bills.push_back(cli::json_of(bill));
-  Json losses = Json::array();
+  OrderedJson losses = OrderedJson::array();
   for (const RunLoss& loss : trial.losses()) losses.push_back(cli::json_of(loss));
-  Json black_boxes = Json::array();
-  for (const views::BlackBox& dump : views::read_black_boxes(TrialAccess::location(trial)))
+  OrderedJson black_boxes = OrderedJson::array();
+  for (const views::BlackBoxDump& dump : views::read_black_boxes(TrialAccess::location(trial)))
     black_boxes.push_back(cli::json_of(dump));
-  Json checkpoints = Json::array();
+  OrderedJson checkpoints = OrderedJson::array();
   for (const views::WorkerCheckpoint& checkpoint : views::read_checkpoints(trial)) {
     checkpoints.push_back(cli::json_of(checkpoint));
   }
@@ -223,7 +223,7 @@ int act(const ShowOptions& options) {
 
 }  // namespace
 
-void add_show(CLI::App& app, Action& action) {
+void add_show(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ShowOptions>();
   ShowOptions& o = *options;
   CLI::App& command = add_command(app, "show", "Show all that is known of a run, on a page", options, action, act);

@@ -37,7 +37,7 @@ std::vector<StepRow> read_steps(const Trial& trial, Mode mode) {
 }
 
 void print_as_json(const Trial& trial, const std::vector<StepRow>& rows) {
-  Json steps = Json::array();
+  OrderedJson steps = OrderedJson::array();
   for (const StepRow& row : rows) {
     steps.push_back({{"step", row.global_step},
                      {"mode", name(row.mode)},
@@ -73,7 +73,7 @@ int act(const StepsOptions& options) {
 
 }  // namespace
 
-void add_steps(CLI::App& app, Action& action) {
+void add_steps(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<StepsOptions>();
   StepsOptions& o = *options;
   CLI::App& command = add_command(app, "steps", "List the steps that a run holds", options, action, act);

@@ -69,7 +69,7 @@ int act(const StopCommandOptions& options) {
 
 }  // namespace
 
-void add_stop(CLI::App& app, Action& action) {
+void add_stop(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<StopCommandOptions>();
   options->timeout = StopRequestOptions().timeout;
   StopCommandOptions& o = *options;

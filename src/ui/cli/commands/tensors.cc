@@ -38,11 +38,11 @@ Result<std::vector<TensorInfo>> read_tensors(const Trial& trial, const TensorQue
 }
 
 void print_as_json(const Trial& trial, const std::vector<TensorInfo>& tensors) {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const TensorInfo& tensor : tensors) {
     list.push_back({{"name", tensor.name},
-                    {"dtype", tensor.has_shape ? Json(name(tensor.dtype)) : Json()},
-                    {"shape", tensor.has_shape ? cli::json_of(tensor.shape) : Json()},
+                    {"dtype", tensor.has_shape ? OrderedJson(name(tensor.dtype)) : OrderedJson()},
+                    {"shape", tensor.has_shape ? cli::json_of(tensor.shape) : OrderedJson()},
                     {"collections", tensor.collections},
                     {"values", tensor.values},
                     {"statistics", tensor.statistics},
@@ -91,7 +91,7 @@ int act(const TensorsOptions& options) {
 
 }  // namespace
 
-void add_tensors(CLI::App& app, Action& action) {
+void add_tensors(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<TensorsOptions>();
   TensorsOptions& o = *options;
   CLI::App& command = add_command(app, "tensors", "List the tensors that a run holds", options, action, act);

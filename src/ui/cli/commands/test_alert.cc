@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "react/delivery/notice.h"
+#include "react/delivery/event_notice.h"
 
 namespace trainwarden::cli {
 
@@ -24,8 +24,8 @@ events::Event test_alert(const std::string& rule, std::int64_t unix_ns) {
   return alert;
 }
 
-actions::Notice test_notice(const events::Event& alert, const delivery::Subscription& subscription) {
-  actions::Notice notice = delivery::make_notice(alert, subscription.format, kTestRun, kTestRun, 1);
+actions::EventNotice test_notice(const events::Event& alert, const delivery::Subscription& subscription) {
+  actions::EventNotice notice = delivery::make_notice(alert, subscription.format, kTestRun, kTestRun, 1);
   notice.requested_by = "test";
   return notice;
 }

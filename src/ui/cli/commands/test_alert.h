@@ -15,6 +15,6 @@ inline constexpr const char* kTestRun = "test-of-actions";
 // `rule`: whose alert it is said to be. Key and id begin with "test-".
 events::Event test_alert(const std::string& rule, std::int64_t unix_ns);
 // As the subscription's action would be told of it.
-actions::Notice test_notice(const events::Event& alert, const delivery::Subscription& subscription);
+actions::EventNotice test_notice(const events::Event& alert, const delivery::Subscription& subscription);
 
 }  // namespace trainwarden::cli

@@ -65,14 +65,14 @@ Result<RunList> choose_runs(const TopOptions& options) {
                                              folder.string(), typed_program()));
 }
 
-Json json_of(const LossFacts& loss) {
+OrderedJson json_of(const LossFacts& loss) {
   return {{"name", loss.name},
           {"step", loss.last_step},
           {"last", json_number(loss.last)},
-          {"lowest", loss.lowest ? json_number(*loss.lowest) : Json()}};
+          {"lowest", loss.lowest ? json_number(*loss.lowest) : OrderedJson()}};
 }
 
-Json json_of(const HealthFacts& health) {
+OrderedJson json_of(const HealthFacts& health) {
   return {{"collection", health.collection},
           {"tensors", health.tensors},
           {"left_out", health.left_out},
@@ -85,13 +85,13 @@ Json json_of(const HealthFacts& health) {
           {"largest_of", health.largest_name}};
 }
 
-Json json_of(const ProcessUse& use) {
+OrderedJson json_of(const ProcessUse& use) {
   return {{"pid", use.pid}, {"memory_bytes", use.memory_bytes}, {"threads", use.threads}};
 }
 
 void print_as_json(const TopFacts& facts) {
   const auto eta = facts.eta_seconds();
-  Json losses = Json::array(), rules = Json::array(), health = Json::array();
+  OrderedJson losses = OrderedJson::array(), rules = OrderedJson::array(), health = OrderedJson::array();
   for (const LossFacts& loss : facts.losses) losses.push_back(json_of(loss));
   for (const RuleLine& rule : facts.rules) {
     rules.push_back({{"id", rule.id}, {"status", name(rule.status)}, {"words", rule.words}});
@@ -103,14 +103,14 @@ void print_as_json(const TopFacts& facts) {
               {"created_unix_ns", facts.created_unix_ns},
               {"last_unix_ns", facts.last_unix_ns},
               {"steps", facts.done_steps},
-              {"total_steps", facts.total ? Json(*facts.total) : Json()},
+              {"total_steps", facts.total ? OrderedJson(*facts.total) : OrderedJson()},
               {"steps_per_second", json_number(facts.steps_per_second)},
-              {"eta_seconds", eta ? Json(*eta) : Json()},
+              {"eta_seconds", eta ? OrderedJson(*eta) : OrderedJson()},
               {"losses", losses},
               {"rules", rules},
               {"tensors", health},
-              {"process", facts.process ? json_of(*facts.process) : Json()},
-              {"capture_share", facts.capture_share < 0 ? Json() : json_number(facts.capture_share)},
+              {"process", facts.process ? json_of(*facts.process) : OrderedJson()},
+              {"capture_share", facts.capture_share < 0 ? OrderedJson() : json_number(facts.capture_share)},
               {"events", facts.events}});
 }
 
@@ -238,7 +238,7 @@ int act(const TopOptions& options) {
 
 }  // namespace
 
-void add_top(CLI::App& app, Action& action) {
+void add_top(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<TopOptions>();
   TopOptions& o = *options;
   CLI::App& command = add_command(app, "top", "Follow a run on the whole terminal: losses, rules, tensors, events",

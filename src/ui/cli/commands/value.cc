@@ -40,15 +40,15 @@ const char* form_of(const TensorReading& reading) {
   return reading.reductions.empty() ? "shape" : "reductions";
 }
 
-Json elements_of(const TensorValue& value) {
+OrderedJson elements_of(const TensorValue& value) {
   if (value.dtype == DType::kString) return value.strings;
-  Json elements = Json::array();
+  OrderedJson elements = OrderedJson::array();
   for (const double element : value.to_doubles()) elements.push_back(json_number(element));
   return elements;
 }
 
-Json reductions_of(const TensorReading& reading) {
-  Json reductions = Json::array();
+OrderedJson reductions_of(const TensorReading& reading) {
+  OrderedJson reductions = OrderedJson::array();
   for (const SavedReduction& saved : reading.reductions) {
     reductions.push_back(
         {{"reduction", name(saved.reduction)}, {"abs", saved.abs}, {"value", json_number(saved.value)}});
@@ -57,18 +57,18 @@ Json reductions_of(const TensorReading& reading) {
 }
 
 void print_as_json(const Trial& trial, const TensorReading& reading, bool with_elements) {
-  Json document = {{"run", run_name(trial.path())},
-                   {"tensor", reading.tensor},
-                   {"worker", reading.worker},
-                   {"step", reading.step},
-                   {"mode", name(reading.mode)},
-                   {"mode_step", reading.mode_step},
-                   {"form", form_of(reading)},
-                   {"dtype", reading.shape ? Json(name(reading.dtype)) : Json()},
-                   {"shape", reading.shape ? cli::json_of(*reading.shape) : Json()},
-                   {"scalar", reading.scalar ? json_number(*reading.scalar) : Json()},
-                   {"statistics", reading.statistics ? cli::json_of(*reading.statistics) : Json()},
-                   {"reductions", reductions_of(reading)}};
+  OrderedJson document = {{"run", run_name(trial.path())},
+                          {"tensor", reading.tensor},
+                          {"worker", reading.worker},
+                          {"step", reading.step},
+                          {"mode", name(reading.mode)},
+                          {"mode_step", reading.mode_step},
+                          {"form", form_of(reading)},
+                          {"dtype", reading.shape ? OrderedJson(name(reading.dtype)) : OrderedJson()},
+                          {"shape", reading.shape ? cli::json_of(*reading.shape) : OrderedJson()},
+                          {"scalar", reading.scalar ? json_number(*reading.scalar) : OrderedJson()},
+                          {"statistics", reading.statistics ? cli::json_of(*reading.statistics) : OrderedJson()},
+                          {"reductions", reductions_of(reading)}};
   const bool is_text = reading.dtype == DType::kString;
   if (reading.value && (with_elements || is_text)) document["elements"] = elements_of(*reading.value);
   print_json(document);
@@ -152,7 +152,7 @@ int act(const ValueOptions& options) {
 
 }  // namespace
 
-void add_value(CLI::App& app, Action& action) {
+void add_value(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ValueOptions>();
   ValueOptions& o = *options;
   CLI::App& command =

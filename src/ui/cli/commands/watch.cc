@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookInterval{50};
 
-struct WatchOptions {
+struct WatchCommand {
   RunChoice run;
   RuleChoice rules;
   ActionChoice actions;
@@ -27,7 +27,7 @@ struct WatchOptions {
 };
 
 // With --wait the run need not be there yet; its name stands for the folder that it will have.
-Result<std::filesystem::path> run_to_watch(const WatchOptions& options) {
+Result<std::filesystem::path> run_to_watch(const WatchCommand& options) {
   auto found = options.run.locate();
   if (found.ok() || !options.wait) return found;
   const std::string& text = options.run.run;
@@ -37,11 +37,11 @@ Result<std::filesystem::path> run_to_watch(const WatchOptions& options) {
 
 void print_result(const std::filesystem::path& run, const launch::JudgingResult& result, bool as_json) {
   if (as_json) {
-    Json document = {{"run", run_name(run)},
-                     {"journal", result.journal},
-                     {"run_ended", result.run_ended},
-                     {"stop_requested", result.stop_requested},
-                     {"deliveries", {{"pending", result.backlog.pending}, {"dead", result.backlog.dead}}}};
+    OrderedJson document = {{"run", run_name(run)},
+                            {"journal", result.journal},
+                            {"run_ended", result.run_ended},
+                            {"stop_requested", result.stop_requested},
+                            {"deliveries", {{"pending", result.backlog.pending}, {"dead", result.backlog.dead}}}};
     document.update(cli::json_of(result.report));
     print_json(document);
   } else {
@@ -49,7 +49,7 @@ void print_result(const std::filesystem::path& run, const launch::JudgingResult&
   }
 }
 
-int act(const WatchOptions& options) {
+int act(const WatchCommand& options) {
   auto rules = options.rules.create_some();
   if (!rules.ok()) return report_error(rules.status());
   auto wiring = options.actions.wiring(SkipStep::kRefused);
@@ -76,9 +76,9 @@ int act(const WatchOptions& options) {
 
 }  // namespace
 
-void add_watch(CLI::App& app, Action& action) {
-  auto options = std::make_shared<WatchOptions>();
-  WatchOptions& o = *options;
+void add_watch(CLI::App& app, CommandAction& action) {
+  auto options = std::make_shared<WatchCommand>();
+  WatchCommand& o = *options;
   CLI::App& command =
       add_command(app, "watch", "Judge a run while it is written; Ctrl-C leaves it alone", options, action, act);
   command.group(kJudgeGroup);

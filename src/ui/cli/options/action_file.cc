@@ -60,9 +60,9 @@ int check_action_file(const std::string& file, const std::vector<std::string>& o
   const auto actions = wired_actions(loaded->wiring, loaded->subscriptions);
   const auto secrets = secrets_of(loaded->wiring);
   if (as_json) {
-    Json list = Json::array();
+    OrderedJson list = OrderedJson::array();
     for (const WiredAction& action : actions) list.push_back(json_of(action));
-    Json places = Json::array();
+    OrderedJson places = OrderedJson::array();
     for (const NamedSecret& secret : secrets) places.push_back(json_of(secret));
     print_json({{"file", file}, {"on", list}, {"secrets", places}});
   } else if (actions.empty()) {
@@ -124,7 +124,7 @@ std::vector<Tested> send_tests(const LoadedFile& loaded, const std::string& name
   return tested;
 }
 
-Json json_of(const Tested& tested) {
+OrderedJson json_of(const Tested& tested) {
   return {{"name", tested.subscription->name},
           {"action", tested.subscription->action->name()},
           {"place", tested.subscription->action->place()},
@@ -157,7 +157,7 @@ int test_action_file(const std::string& file, const std::string& name, const std
   const std::vector<Tested> tested = send_tests(*loaded, name, as_json);
   if (tested.empty()) return report_error(nothing_to_test(*loaded, file, name));
   if (as_json) {
-    Json list = Json::array();
+    OrderedJson list = OrderedJson::array();
     for (const Tested& one : tested) list.push_back(json_of(one));
     print_json({{"file", file}, {"tested", list}});
   }

@@ -10,18 +10,18 @@
 namespace trainwarden::cli {
 namespace {
 
-Result<Json> keep_as_json(const std::string& text) {
+Result<OrderedJson> keep_as_json(const std::string& text) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const KeepForm keep, capture::parse_keep(text));
-  return Json{{"values", keep.values},
-              {"statistics", keep.statistics},
-              {"histogram", keep.histogram},
-              {"hash", keep.hash},
-              {"shape", keep.shape}};
+  return OrderedJson{{"values", keep.values},
+                     {"statistics", keep.statistics},
+                     {"histogram", keep.histogram},
+                     {"hash", keep.hash},
+                     {"shape", keep.shape}};
 }
 
 // What --save-interval and --keep say.
-Result<Json> way_as_json(const CaptureForm& form) {
-  Json way = Json::object();
+Result<OrderedJson> way_as_json(const CaptureForm& form) {
+  OrderedJson way = OrderedJson::object();
   if (form.save_interval > 0) way["save"] = {{"save_interval", form.save_interval}};
   if (!form.keep.empty()) {
     TRAINWARDEN_ASSIGN_OR_RETURN(way["keep"], keep_as_json(form.keep));
@@ -29,18 +29,18 @@ Result<Json> way_as_json(const CaptureForm& form) {
   return way;
 }
 
-Result<Json> options_as_json(const CaptureForm& form) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Json way, way_as_json(form));
+Result<OrderedJson> options_as_json(const CaptureForm& form) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const OrderedJson way, way_as_json(form));
   std::vector<std::string> included = form.include_collections;
   if (!form.include.empty()) included.emplace_back("default");  // the collection of patterns
-  Json options = Json::object();
+  OrderedJson options = OrderedJson::object();
   if (included.empty()) options.update(way);
   if (!form.include.empty()) options["include"] = form.include;
   if (!form.include_collections.empty()) options["include_collections"] = form.include_collections;
   if (!included.empty() && !way.empty()) {
-    options["collections"] = Json::array();
+    options["collections"] = OrderedJson::array();
     for (const std::string& collection : included) {
-      Json member = {{"name", collection}};
+      OrderedJson member = {{"name", collection}};
       member.update(way);
       options["collections"].push_back(std::move(member));
     }
@@ -59,7 +59,7 @@ bool CaptureForm::asks_for_nothing() const {
 }
 
 Result<format::CaptureRequest> make_request(const CaptureForm& form) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Json options, options_as_json(form));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const OrderedJson options, options_as_json(form));
   format::CaptureRequest request;
   request.options = to_text(options);
   request.exclude_collections = form.exclude_collections;

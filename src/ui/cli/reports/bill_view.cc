@@ -28,8 +28,8 @@ std::string left_out_text(const format::BudgetEvent& event) {
 
 }  // namespace
 
-Json json_of(const views::WorkerBill& bill) {
-  Json modes = Json::object();
+OrderedJson json_of(const views::WorkerBill& bill) {
+  OrderedJson modes = OrderedJson::object();
   for (const auto& [mode, event] : bill.by_mode) {
     modes[std::string(name(mode))] = {
         {"interval_factor", event.interval_factor}, {"losses_factor", event.losses_factor}, {"dropped", event.dropped}};

@@ -10,7 +10,7 @@
 
 namespace trainwarden::cli {
 
-Json json_of(const views::WorkerBill& bill);
+OrderedJson json_of(const views::WorkerBill& bill);
 // "30 steps"; where more were trained than kept "61 steps kept, trained up to step 1999".
 std::string progress_text(const Trial& trial);
 void print_bills(std::FILE* stream, const std::vector<views::WorkerBill>& bills);

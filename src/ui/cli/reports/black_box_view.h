@@ -10,8 +10,8 @@
 namespace trainwarden::cli {
 
 // replay.json with "path" in front.
-Json json_of(const views::BlackBox& dump);
+OrderedJson json_of(const views::BlackBoxDump& dump);
 // A table; nothing when there are none.
-void print_black_boxes(std::FILE* out, const std::vector<views::BlackBox>& dumps);
+void print_black_boxes(std::FILE* out, const std::vector<views::BlackBoxDump>& dumps);
 
 }  // namespace trainwarden::cli

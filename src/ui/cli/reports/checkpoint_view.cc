@@ -21,7 +21,7 @@ std::string outcome_text(const format::CheckpointEvent& event) {
 
 }  // namespace
 
-Json json_of(const views::WorkerCheckpoint& checkpoint) {
+OrderedJson json_of(const views::WorkerCheckpoint& checkpoint) {
   const format::CheckpointEvent& event = checkpoint.event;
   return {{"worker", checkpoint.worker},
           {"key", event.key},

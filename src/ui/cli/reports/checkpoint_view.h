@@ -9,7 +9,7 @@
 
 namespace trainwarden::cli {
 
-Json json_of(const views::WorkerCheckpoint& checkpoint);
+OrderedJson json_of(const views::WorkerCheckpoint& checkpoint);
 // A table; nothing when there are none.
 void print_checkpoints(std::FILE* out, const std::vector<views::WorkerCheckpoint>& checkpoints);
 

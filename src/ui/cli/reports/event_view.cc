@@ -64,7 +64,7 @@ std::string event_line(const events::Event& event) {
                      printable(event.headline));
 }
 
-Json json_of(const events::SubscribedRecord& subscribed) {
+OrderedJson json_of(const events::SubscribedRecord& subscribed) {
   return {{"name", subscribed.subscription}, {"action", subscribed.action},     {"place", subscribed.place},
           {"config", subscribed.config},     {"from_seq", subscribed.from_seq}, {"unix_ns", subscribed.unix_ns}};
 }

@@ -29,6 +29,6 @@ std::string event_line(const events::Event& event);
 
 // A table, one line a delivery, and how many dead letters there are. `log` tells of which events they are.
 std::string delivery_table(const std::vector<views::DeliveryStanding>& standings, const views::EventLog& log);
-Json json_of(const events::SubscribedRecord& subscribed);
+OrderedJson json_of(const events::SubscribedRecord& subscribed);
 
 }  // namespace trainwarden::cli

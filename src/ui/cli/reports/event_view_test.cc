@@ -83,7 +83,7 @@ TEST(EventView, JsonHasTheEventAndWhatBecameOfIt) {
   const auto standings =
       views::standings_of({record_of("ops", 7, DeliveryState::kStarted),
                            failed(record_of("ops", 7, DeliveryState::kWaiting), "503", "come back")});
-  const Json json = json_of(event_of(7, ChangeKind::kAlert), standings);
+  const OrderedJson json = json_of(event_of(7, ChangeKind::kAlert), standings);
   EXPECT_EQ(json["seq"], 7);
   EXPECT_EQ(json["id"], "run-7");
   EXPECT_EQ(json["change"]["kind"], "alert");

@@ -28,8 +28,8 @@ void print_export(const ExportOptions& options, const ExportReport& report) {
   if (!report.notes.empty()) emit("{}", Lines{table.to_string()});
 }
 
-Json json_of(const Trial& trial, const ExportOptions& options, const ExportReport& report) {
-  Json notes = Json::array();
+OrderedJson json_of(const Trial& trial, const ExportOptions& options, const ExportReport& report) {
+  OrderedJson notes = OrderedJson::array();
   for (const ExportNote& note : report.notes) {
     notes.push_back({{"cause", note.cause}, {"lost", note.lost}, {"count", note.count}, {"first", note.first}});
   }

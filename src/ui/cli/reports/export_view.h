@@ -23,6 +23,6 @@ class ExportView {
 };
 
 void print_export(const ExportOptions& options, const ExportReport& report);
-Json json_of(const Trial& trial, const ExportOptions& options, const ExportReport& report);
+OrderedJson json_of(const Trial& trial, const ExportOptions& options, const ExportReport& report);
 
 }  // namespace trainwarden::cli

@@ -166,16 +166,16 @@ void print_needs(const std::vector<NeedCost>& costs, const CaptureSpeed& speed, 
   }
 }
 
-Json json_of(const std::vector<NeedCost>& costs, const CaptureSpeed& speed) {
-  Json needs = Json::array();
+OrderedJson json_of(const std::vector<NeedCost>& costs, const CaptureSpeed& speed) {
+  OrderedJson needs = OrderedJson::array();
   for (const NeedCost& cost : costs) {
     const SaveSchedule& schedule = schedule_of(cost.need);
     const KeepForm keep = cost.need.collection.keep.value_or(KeepForm());
-    Json need = {{"collection", cost.need.collection.name},
-                 {"include", cost.need.collection.include},
-                 {"save_interval", schedule.save_interval},
-                 {"keep", form_text(keep)},
-                 {"rules", cost.need.rule_ids}};
+    OrderedJson need = {{"collection", cost.need.collection.name},
+                        {"include", cost.need.collection.include},
+                        {"save_interval", schedule.save_interval},
+                        {"keep", form_text(keep)},
+                        {"rules", cost.need.rule_ids}};
     if (schedule.end_step) need["end_step"] = *schedule.end_step;
     if (cost.known) {
       need["tensors"] = cost.tensors;

@@ -33,6 +33,6 @@ struct NeedCost {
 std::vector<NeedCost> cost_of_needs(std::span<const rules::CaptureNeed> needs, const CaptureSpeed& speed, Trial* trial);
 
 void print_needs(const std::vector<NeedCost>& costs, const CaptureSpeed& speed, bool with_run);
-Json json_of(const std::vector<NeedCost>& costs, const CaptureSpeed& speed);
+OrderedJson json_of(const std::vector<NeedCost>& costs, const CaptureSpeed& speed);
 
 }  // namespace trainwarden::cli

@@ -72,17 +72,17 @@ void print_report(std::FILE* stream, const watch::RuleReport& report) {
   }
 }
 
-Json json_of(const rules::RuleStatusRecord& status) {
-  return Json::parse(rules::encode_rule_status(status));
+OrderedJson json_of(const rules::RuleStatusRecord& status) {
+  return OrderedJson::parse(rules::encode_rule_status(status));
 }
-Json json_of(const rules::VerdictRecord& verdict) {
-  return Json::parse(rules::encode_verdict(verdict));
+OrderedJson json_of(const rules::VerdictRecord& verdict) {
+  return OrderedJson::parse(rules::encode_verdict(verdict));
 }
 
-Json json_of(const watch::RuleReport& report) {
-  Json statuses = Json::array();
+OrderedJson json_of(const watch::RuleReport& report) {
+  OrderedJson statuses = OrderedJson::array();
   for (const rules::RuleStatusRecord& status : report.statuses) statuses.push_back(json_of(status));
-  Json verdicts = Json::array();
+  OrderedJson verdicts = OrderedJson::array();
   for (const rules::VerdictRecord& verdict : report.fired) verdicts.push_back(json_of(verdict));
   return {{"rules", std::move(statuses)}, {"verdicts", std::move(verdicts)}};
 }

@@ -21,8 +21,8 @@ std::string fired_text(const rules::VerdictRecord& verdict);
 void print_verdict(std::FILE* stream, const rules::VerdictRecord& verdict);
 
 // {"rules": [...], "verdicts": [...]}, as they are in the run's journal (docs/reference/rules.md).
-Json json_of(const watch::RuleReport& report);
-Json json_of(const rules::RuleStatusRecord& status);
-Json json_of(const rules::VerdictRecord& verdict);
+OrderedJson json_of(const watch::RuleReport& report);
+OrderedJson json_of(const rules::RuleStatusRecord& status);
+OrderedJson json_of(const rules::VerdictRecord& verdict);
 
 }  // namespace trainwarden::cli

@@ -72,7 +72,7 @@ TEST(RuleReport, AVerdictOnTimeHasItsTime) {
 }
 
 TEST(RuleReport, JsonHasRulesAndVerdicts) {
-  const Json json = json_of(watch::RuleReport{{status_of(RuleStatus::kIssuesFound)}, {fired_verdict()}});
+  const OrderedJson json = json_of(watch::RuleReport{{status_of(RuleStatus::kIssuesFound)}, {fired_verdict()}});
   EXPECT_EQ(json.at("rules").at(0).at("status"), "IssuesFound");
   EXPECT_EQ(json.at("verdicts").at(0).at("step"), 120);
 }

@@ -25,24 +25,24 @@ std::string utc_text(std::int64_t unix_ns) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(ms / 1000)), ms % 1000);
 }
 
-Json hits_of(const rules::RuleHistory& history) {
-  Json hits = Json::array();
+OrderedJson hits_of(const rules::RuleHistory& history) {
+  OrderedJson hits = OrderedJson::array();
   for (const rules::VerdictRecord& verdict : history.verdicts) hits.push_back(cli::json_of(verdict));
   return hits;
 }
 
-Json transitions_of(const rules::RuleHistory& history) {
-  Json transitions = Json::array();
+OrderedJson transitions_of(const rules::RuleHistory& history) {
+  OrderedJson transitions = OrderedJson::array();
   for (const rules::RuleStatusRecord& record : history.transitions) {
     transitions.push_back({{"Status", name(record.status)}, {"StartTime", utc_text(record.unix_ns)}});
   }
   return transitions;
 }
 
-Json json_of(const rules::RuleSummary& summary) {
-  Json json = {{"RuleConfigurationName", summary.configuration_name},
-               {"RuleEvaluationJobArn", summary.job_arn},
-               {"RuleEvaluationStatus", summary.evaluation_status}};
+OrderedJson json_of(const rules::RuleSummary& summary) {
+  OrderedJson json = {{"RuleConfigurationName", summary.configuration_name},
+                      {"RuleEvaluationJobArn", summary.job_arn},
+                      {"RuleEvaluationStatus", summary.evaluation_status}};
   if (summary.status_details) json["StatusDetails"] = *summary.status_details;
   json["LastModifiedTime"] = utc_text(summary.last_modified_unix_ns);
   json["Status"] = name(summary.history.status.status);
@@ -88,7 +88,7 @@ int print_rules_of_run(const std::filesystem::path& run, bool json) {
   if (!summaries.ok()) return report_error(summaries.status());
   warn_of(losses);
   if (json) {
-    Json list = Json::array();
+    OrderedJson list = OrderedJson::array();
     for (const rules::RuleSummary& summary : *summaries) list.push_back(json_of(summary));
     print_json(list);
   } else {

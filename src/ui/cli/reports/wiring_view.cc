@@ -81,16 +81,17 @@ std::string secret_table(const std::vector<NamedSecret>& secrets) {
   return table.to_string();
 }
 
-Json json_of(const WiredAction& action) {
+OrderedJson json_of(const WiredAction& action) {
   const delivery::Wire& wire = *action.wire;
   std::vector<std::string> parameters;
   for (const auto& [name, value] : wire.parameters) parameters.push_back(name);
-  Json json = {{"name", wire.name},
-               {"action", wire.action},
-               {"where", wire.where},
-               {"rules", wire.rules},
-               {"event", wire.event.empty() ? Json() : format::parse_ordered_json(wire.event, "event").value_or({})},
-               {"parameters", parameters}};
+  OrderedJson json = {
+      {"name", wire.name},
+      {"action", wire.action},
+      {"where", wire.where},
+      {"rules", wire.rules},
+      {"event", wire.event.empty() ? OrderedJson() : format::parse_ordered_json(wire.event, "event").value_or({})},
+      {"parameters", parameters}};
   if (action.subscription == nullptr) return json;
   const delivery::Subscription& subscription = *action.subscription;
   json["name"] = subscription.name;
@@ -105,7 +106,7 @@ Json json_of(const WiredAction& action) {
   return json;
 }
 
-Json json_of(const NamedSecret& secret) {
+OrderedJson json_of(const NamedSecret& secret) {
   return {{"where", secret.where}, {"action", secret.action},        {"parameter", secret.parameter},
           {"place", secret.place}, {"readable", secret.status.ok()}, {"problem", secret.status.message()}};
 }

@@ -23,7 +23,7 @@ std::string condition_text(const delivery::Wire& wire);
 
 std::string wiring_table(const std::vector<WiredAction>& actions);
 std::string secret_table(const std::vector<NamedSecret>& secrets);
-Json json_of(const WiredAction& action);
-Json json_of(const NamedSecret& secret);
+OrderedJson json_of(const WiredAction& action);
+OrderedJson json_of(const NamedSecret& secret);
 
 }  // namespace trainwarden::cli

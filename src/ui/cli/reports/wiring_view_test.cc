@@ -72,7 +72,7 @@ TEST_F(WiringViewTest, ShowsNoSecretAndNothingThatMayHoldOne) {
 }
 
 TEST_F(WiringViewTest, JsonHasThePatternAsJson) {
-  const Json json = json_of(wired_actions(wiring_, subscriptions_)[2]);
+  const OrderedJson json = json_of(wired_actions(wiring_, subscriptions_)[2]);
   EXPECT_EQ(json["name"], "ops");
   EXPECT_EQ(json["event"]["subject"][0], "run");
   EXPECT_EQ(json["format"], "eventbridge");
@@ -83,7 +83,7 @@ TEST_F(WiringViewTest, JsonHasThePatternAsJson) {
 TEST_F(WiringViewTest, ASecretThatIsNotThereSaysSo) {
   const auto secrets = secrets_of(wiring_);
   ASSERT_EQ(secrets.size(), 1u);
-  const Json json = json_of(secrets[0]);
+  const OrderedJson json = json_of(secrets[0]);
   EXPECT_EQ(json["parameter"], "secret");
   EXPECT_EQ(json["readable"], false);
   EXPECT_EQ(secret_table(secrets).find("can be read"), std::string::npos);

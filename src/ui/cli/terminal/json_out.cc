@@ -9,17 +9,17 @@
 
 namespace trainwarden::cli {
 
-Json json_number(double value) {
+OrderedJson json_number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return value;
 }
 
-Json json_of(const Shape& shape) {
-  return Json(std::vector<std::int64_t>(shape.sizes().begin(), shape.sizes().end()));
+OrderedJson json_of(const Shape& shape) {
+  return OrderedJson(std::vector<std::int64_t>(shape.sizes().begin(), shape.sizes().end()));
 }
 
-Json json_of(const Statistics& statistics) {
+OrderedJson json_of(const Statistics& statistics) {
   return {{"count", statistics.count},
           {"nan_count", statistics.nan_count},
           {"positive_infinity_count", statistics.positive_inf_count},
@@ -36,7 +36,7 @@ Json json_of(const Statistics& statistics) {
           {"abs_mean", json_number(statistics.abs_mean())}};
 }
 
-Json json_of(const RunLoss& loss) {
+OrderedJson json_of(const RunLoss& loss) {
   return {{"where", loss.where},
           {"cause", loss.cause},
           {"count", loss.count},
@@ -44,18 +44,18 @@ Json json_of(const RunLoss& loss) {
           {"by_writer", loss.by_writer}};
 }
 
-std::string to_text(const Json& document) {
+std::string to_text(const OrderedJson& document) {
   constexpr int kIndent = 2;
-  return escape_marks(document.dump(kIndent, ' ', false, Json::error_handler_t::replace));
+  return escape_marks(document.dump(kIndent, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
-void print_json(const Json& document) {
+void print_json(const OrderedJson& document) {
   emit("{}\n", Painted{to_text(document)});
 }
 
-void print_json_line(const Json& document) {
+void print_json_line(const OrderedJson& document) {
   constexpr int kNoIndent = -1;
-  print_json_text(document.dump(kNoIndent, ' ', false, Json::error_handler_t::replace));
+  print_json_text(document.dump(kNoIndent, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
 void print_json_text(std::string document) {

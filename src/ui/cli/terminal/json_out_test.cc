@@ -15,17 +15,17 @@ TEST(JsonOut, NamesWhatJsonHasNoNumberFor) {
 }
 
 TEST(JsonOut, KeepsTheOrderOfKeys) {
-  EXPECT_EQ(Json({{"b", 1}, {"a", 2}}).dump(), R"({"b":1,"a":2})");
+  EXPECT_EQ(OrderedJson({{"b", 1}, {"a", 2}}).dump(), R"({"b":1,"a":2})");
 }
 
 TEST(JsonOut, BrokenUtf8DoesNotThrow) {
-  EXPECT_EQ(to_text(Json{{"name", std::string("a\xff") + "b"}}),
+  EXPECT_EQ(to_text(OrderedJson{{"name", std::string("a\xff") + "b"}}),
             "{\n  \"name\": \"a\xef\xbf\xbd"
             "b\"\n}");
 }
 
 TEST(JsonOut, AnEmptyTensorHasNoMean) {
-  const Json json = json_of(Statistics{});
+  const OrderedJson json = json_of(Statistics{});
   EXPECT_EQ(json.at("count"), 0);
   EXPECT_EQ(json.at("mean"), "NaN");
 }

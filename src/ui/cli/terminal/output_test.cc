@@ -52,12 +52,12 @@ TEST(OutputTest, CellsOfATableAreShown) {
 }
 
 TEST(OutputTest, JsonEscapesWhatDrivesATerminal) {
-  EXPECT_EQ(Json::parse(to_text(Json{{"x", kHostile}})).at("x"), kHostile);
-  const std::string text = to_text(Json{{"x", kHostile}});
+  EXPECT_EQ(OrderedJson::parse(to_text(OrderedJson{{"x", kHostile}})).at("x"), kHostile);
+  const std::string text = to_text(OrderedJson{{"x", kHostile}});
   for (const char* mark : {"\x1b", "\xc2\x9b", "\xe2\x80\xae", "\xd8\x9c"}) {
     EXPECT_EQ(text.find(mark), std::string::npos) << text;
   }
-  EXPECT_EQ(Json::parse(to_text(Json{{"x", "\xff"}})).at("x"), "\xef\xbf\xbd");
+  EXPECT_EQ(OrderedJson::parse(to_text(OrderedJson{{"x", "\xff"}})).at("x"), "\xef\xbf\xbd");
 }
 
 }  // namespace

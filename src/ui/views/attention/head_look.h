@@ -24,7 +24,7 @@ struct HeadQuestion {
 
 struct HeadLook {
   std::int64_t layer = 0;
-  StepPlace place;
+  AttentionStep place;
   std::int64_t item = 0;
   std::int64_t items = 0;
   std::int64_t query_length = 0;  // of the whole, whatever was asked for

@@ -25,7 +25,7 @@ struct NeuronLook {
   std::int64_t key_head = 0;
   std::int64_t head_size = 0;
   double scale = 0;
-  StepPlace place;
+  AttentionStep place;
   std::int64_t item = 0;
   std::int64_t items = 0;
   std::int64_t query = 0;

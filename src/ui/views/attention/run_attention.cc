@@ -151,7 +151,7 @@ Result<std::vector<std::int64_t>> RunAttention::steps(std::optional<Mode> mode) 
   return steps;
 }
 
-Result<StepPlace> RunAttention::place_of(std::optional<std::int64_t> wanted) const {
+Result<AttentionStep> RunAttention::place_of(std::optional<std::int64_t> wanted) const {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, run_->use());
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto* steps, steps_in(use));
   if (steps->empty()) {
@@ -164,8 +164,8 @@ Result<StepPlace> RunAttention::place_of(std::optional<std::int64_t> wanted) con
                   fmt::format("no attention at or before step {}; the first is at step {}", *wanted, steps->front()));
   }
   const std::int64_t step = *std::prev(after);
-  return StepPlace{step, use.trial().mode_of(step).value_or(Mode::kGlobal),
-                   use.trial().mode_step_of(step).value_or(step), wanted == step};
+  return AttentionStep{step, use.trial().mode_of(step).value_or(Mode::kGlobal),
+                       use.trial().mode_step_of(step).value_or(step), wanted == step};
 }
 
 Result<std::optional<std::int64_t>> RunAttention::global_step(Mode mode, std::int64_t mode_step) const {

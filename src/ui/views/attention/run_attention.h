@@ -18,7 +18,7 @@
 namespace trainwarden::views::attention {
 
 // A step, as people and programs name it.
-struct StepPlace {
+struct AttentionStep {
   std::int64_t step = 0;  // global
   Mode mode = Mode::kGlobal;
   std::int64_t mode_step = 0;
@@ -41,7 +41,7 @@ class RunAttention {
   // Global steps at which some layer has attention, or queries and keys. With a mode: those of the mode.
   Result<std::vector<std::int64_t>> steps(std::optional<Mode> mode = {}) const;
   // The newest of them at or before `wanted`; none wanted: the newest. kOutOfRange when there is none.
-  Result<StepPlace> place_of(std::optional<std::int64_t> wanted) const;
+  Result<AttentionStep> place_of(std::optional<std::int64_t> wanted) const;
 
   // A step of a mode as a global one; nothing when there is none.
   Result<std::optional<std::int64_t>> global_step(Mode mode, std::int64_t mode_step) const;

@@ -185,7 +185,7 @@ std::vector<std::size_t> spread_order(std::size_t count) {
 
 Result<AtlasLook> look_at_atlas(const RunAttention& attention, std::optional<std::int64_t> step, std::int64_t item,
                                 std::int64_t size) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const StepPlace place, attention.place_of(step));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const AttentionStep place, attention.place_of(step));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto map, attention.map());
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto caches, attention.caches());
   const auto make = [&]() -> Result<Atlas> { return Surveyor(attention, *map, place.step, item, size).survey(); };

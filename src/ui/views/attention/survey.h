@@ -35,7 +35,7 @@ struct Atlas {
 };
 
 struct AtlasLook {
-  StepPlace place;
+  AttentionStep place;
   std::shared_ptr<const Atlas> atlas;
 };
 

@@ -52,7 +52,7 @@ struct TileQuestion {
 };
 
 struct Tile {
-  StepPlace place;
+  AttentionStep place;
   std::int64_t query_length = 0;
   std::int64_t key_length = 0;
   std::int64_t levels = 0;  // the last one fits into one tile

@@ -21,7 +21,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 #include "judge/rules/builtin/data/class_labels.h"
 #include "judge/rules/builtin/data/data_rules.h"
 #include "judge/rules/needs.h"
@@ -52,14 +52,14 @@ constexpr const char* kNeverNegative =
 enum class Fault { kSoftmaxTwice, kNotLogarithms, kSigmoidTwice, kNegative };
 
 struct Kinds {
-  Pattern cross_entropy;
-  Pattern log_likelihood;
-  Pattern either;
-  Pattern binary_logits;
-  Pattern never_negative;
+  Regex cross_entropy;
+  Regex log_likelihood;
+  Regex either;
+  Regex binary_logits;
+  Regex never_negative;
 
   static Result<Kinds> compile() {
-    const auto kind = [](const char* names) { return Pattern::compile(std::string(kBeforeKind) + names); };
+    const auto kind = [](const char* names) { return Regex::compile(std::string(kBeforeKind) + names); };
     TRAINWARDEN_ASSIGN_OR_RETURN(auto cross_entropy, kind(kCrossEntropy));
     TRAINWARDEN_ASSIGN_OR_RETURN(auto log_likelihood, kind(kLogLikelihood));
     TRAINWARDEN_ASSIGN_OR_RETURN(auto either, kind(kEither));

@@ -1,4 +1,4 @@
-// StepLayout: which tensors an open step holds, and where. Steps are much alike: a layout serves as long as the same
+// LiveLayout: which tensors an open step holds, and where. Steps are much alike: a layout serves as long as the same
 // rows come in the same order.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 #include "hook/capture/step_judge.h"
 #include "trainwarden/rule.h"
 #include "trainwarden/status.h"
@@ -54,7 +54,7 @@ class SelectionBook {
     bool selected = false;
   };
   struct Chapter {
-    PatternSet patterns;
+    RegexSet patterns;
     std::vector<Answer> answers;  // by id
   };
   static bool is_selected(const TensorSelection& selection, const Chapter& chapter, const LiveTensor& tensor,
@@ -63,9 +63,9 @@ class SelectionBook {
   std::map<TensorSelection, Chapter> chapters_;
 };
 
-class StepLayout {
+class LiveLayout {
  public:
-  StepLayout(const capture::OpenStep& step, const RowMark& from);
+  LiveLayout(const capture::OpenStep& step, const RowMark& from);
 
   // The step's rows from the mark on are those that the layout was made from.
   bool fits(const capture::OpenStep& step, const RowMark& from) const;

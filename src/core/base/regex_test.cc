@@ -1,4 +1,4 @@
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +12,13 @@ namespace trainwarden {
 namespace {
 
 bool found(std::string_view expression, std::string_view text) {
-  const Result<Pattern> pattern = Pattern::compile(expression);
+  const Result<Regex> pattern = Regex::compile(expression);
   EXPECT_TRUE(pattern.ok()) << pattern.status().to_string();
   return pattern.ok() && pattern->found_in(text);
 }
 
 std::string compile_error(std::string_view expression) {
-  const Result<Pattern> pattern = Pattern::compile(expression);
+  const Result<Regex> pattern = Regex::compile(expression);
   EXPECT_EQ(pattern.status().code(), Code::kInvalidArgument);
   return pattern.status().message();
 }
@@ -64,16 +64,16 @@ TEST(Pattern, EndlessBacktrackingIsGivenUpAndLogged) {
 }
 
 TEST(Pattern, CopiesOutliveTheOriginal) {
-  Result<Pattern> original = Pattern::compile("^conv");
+  Result<Regex> original = Regex::compile("^conv");
   ASSERT_TRUE(original.ok());
-  const Pattern copy = *original;
+  const Regex copy = *original;
   original = Status(Code::kUnknown, "gone");
   EXPECT_EQ(copy.expression(), "^conv");
   EXPECT_TRUE(copy.found_in("conv0"));
 }
 
 TEST(Pattern, ManyThreadsShareOne) {
-  const Result<Pattern> pattern = Pattern::compile("^(?!gradient/).*\\.weight$");
+  const Result<Regex> pattern = Regex::compile("^(?!gradient/).*\\.weight$");
   ASSERT_TRUE(pattern.ok());
   std::atomic<int> wrong = 0;
   {
@@ -91,7 +91,7 @@ TEST(Pattern, ManyThreadsShareOne) {
 }
 
 TEST(PatternSet, AnyOfSeveral) {
-  const Result<PatternSet> set = PatternSet::compile({"^conv", "bias$"});
+  const Result<RegexSet> set = RegexSet::compile({"^conv", "bias$"});
   ASSERT_TRUE(set.ok());
   EXPECT_TRUE(set->found_in("conv0.weight"));
   EXPECT_TRUE(set->found_in("fc.bias"));
@@ -100,14 +100,14 @@ TEST(PatternSet, AnyOfSeveral) {
 }
 
 TEST(PatternSet, EmptyFindsNothing) {
-  const Result<PatternSet> set = PatternSet::compile({});
+  const Result<RegexSet> set = RegexSet::compile({});
   ASSERT_TRUE(set.ok());
   EXPECT_TRUE(set->empty());
   EXPECT_FALSE(set->found_in("x"));
 }
 
 TEST(PatternSet, OneBadPatternFailsAll) {
-  const Result<PatternSet> set = PatternSet::compile({"fine", "("});
+  const Result<RegexSet> set = RegexSet::compile({"fine", "("});
   EXPECT_EQ(set.status().code(), Code::kInvalidArgument);
   EXPECT_NE(set.status().message().find("\"(\""), std::string::npos);
 }

@@ -1,4 +1,4 @@
-#include "hook/guard/step_layout.h"
+#include "hook/guard/live_layout.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -36,7 +36,7 @@ RowMark rows_of(const capture::OpenStep& step) {
   return {step.tensors().size(), step.statistics().size(), step.scalars().size(), step.reductions().size()};
 }
 
-StepLayout::StepLayout(const capture::OpenStep& step, const RowMark& from) : counts_(difference(rows_of(step), from)) {
+LiveLayout::LiveLayout(const capture::OpenStep& step, const RowMark& from) : counts_(difference(rows_of(step), from)) {
   std::unordered_map<std::uint32_t, std::size_t> places;
   visit_rows(step, from, [&](std::uint32_t id, std::uint32_t row, std::uint32_t LiveTensor::*place) {
     ids_.push_back(id);
@@ -51,7 +51,7 @@ StepLayout::StepLayout(const capture::OpenStep& step, const RowMark& from) : cou
   std::sort(tensors_.begin(), tensors_.end(), [](const LiveTensor& a, const LiveTensor& b) { return a.name < b.name; });
 }
 
-bool StepLayout::fits(const capture::OpenStep& step, const RowMark& from) const {
+bool LiveLayout::fits(const capture::OpenStep& step, const RowMark& from) const {
   if (difference(rows_of(step), from) != counts_) return false;
   auto expected = ids_.begin();
   bool same = true;
@@ -62,7 +62,7 @@ bool StepLayout::fits(const capture::OpenStep& step, const RowMark& from) const 
          });
 }
 
-Result<std::span<const TensorSpot>> StepLayout::select(const TensorSelection& selection, const capture::OpenStep& step,
+Result<std::span<const TensorSpot>> LiveLayout::select(const TensorSelection& selection, const capture::OpenStep& step,
                                                        SelectionBook& book, const std::string& worker,
                                                        const std::string& shown_worker) {
   const auto known = selected_.find(selection);
@@ -81,7 +81,7 @@ Result<std::vector<std::uint32_t>> SelectionBook::select(const TensorSelection& 
                                                          const capture::OpenStep& step) {
   auto chapter = chapters_.find(selection);
   if (chapter == chapters_.end()) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(PatternSet patterns, PatternSet::compile(selection.patterns));
+    TRAINWARDEN_ASSIGN_OR_RETURN(RegexSet patterns, RegexSet::compile(selection.patterns));
     chapter = chapters_.emplace(selection, Chapter{std::move(patterns), {}}).first;
   }
   std::vector<Answer>& answers = chapter->second.answers;

@@ -1,4 +1,4 @@
-// OpenRun: a run's folder as a reader sees it: its workers' journals, the steps and tensors they have told of.
+// RunReader: a run's folder as a reader sees it: its workers' journals, the steps and tensors they have told of.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@
 namespace trainwarden::trial {
 
 // One thread at a time.
-class OpenRun {
+class RunReader {
  public:
   // kNotFound when there is no run, kDataLoss when run.json cannot be used. `clock` must outlive the run. What is over
   // the budget for reading a run is among the losses.
-  static Result<std::unique_ptr<OpenRun>> open(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
-                                               const TrialOptions& options);
+  static Result<std::unique_ptr<RunReader>> open(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
+                                                 const TrialOptions& options);
 
   // Takes in what has been written since. A worker whose journal cannot be read now does not keep the others from
   // being read; the first failure is returned.
@@ -47,7 +47,7 @@ class OpenRun {
   std::vector<std::int64_t> steps_of(const CatalogTensor* tensor, Kept kept, Mode mode, bool include_incomplete);
 
  private:
-  OpenRun(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget);
+  RunReader(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget);
   Status refresh_source();
   void add_worker(const SourceWorker& worker);
 

@@ -1,4 +1,4 @@
-#include "core/base/pattern.h"
+#include "core/base/regex.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ PCRE2_SPTR as_units(std::string_view text) {
 
 }  // namespace
 
-struct Pattern::Compiled {
+struct Regex::Compiled {
   std::unique_ptr<pcre2_code, Free> code;
   mutable std::atomic<bool> given_up = false;  // on any text: said once
 
@@ -70,7 +70,7 @@ struct Pattern::Compiled {
   }
 };
 
-Result<Pattern> Pattern::compile(std::string_view expression) {
+Result<Regex> Regex::compile(std::string_view expression) {
   int error = 0;
   PCRE2_SIZE offset = 0;
   auto compiled = std::make_shared<Compiled>();
@@ -82,10 +82,10 @@ Result<Pattern> Pattern::compile(std::string_view expression) {
   }
   // Only speed is lost where just-in-time compilation is not allowed.
   pcre2_jit_compile(compiled->code.get(), PCRE2_JIT_COMPLETE);
-  return Pattern(std::string(expression), std::move(compiled));
+  return Regex(std::string(expression), std::move(compiled));
 }
 
-bool Pattern::found_in(std::string_view text) const {
+bool Regex::found_in(std::string_view text) const {
   const int outcome = compiled_->search(text, 0);
   if (outcome >= 0) return true;
   if (outcome != PCRE2_ERROR_NOMATCH && !compiled_->given_up.exchange(true)) {
@@ -95,7 +95,7 @@ bool Pattern::found_in(std::string_view text) const {
   return false;
 }
 
-std::optional<Pattern::Span> Pattern::find(std::string_view text, std::size_t from) const {
+std::optional<Regex::Span> Regex::find(std::string_view text, std::size_t from) const {
   const int outcome = from > text.size() ? PCRE2_ERROR_NOMATCH : compiled_->search(text, from);
   if (outcome < 0) return std::nullopt;
   const PCRE2_SIZE* places = pcre2_get_ovector_pointer(thread_match_data());
@@ -106,17 +106,17 @@ std::optional<Pattern::Span> Pattern::find(std::string_view text, std::size_t fr
   return span;
 }
 
-Result<PatternSet> PatternSet::compile(const std::vector<std::string>& expressions) {
-  PatternSet set;
+Result<RegexSet> RegexSet::compile(const std::vector<std::string>& expressions) {
+  RegexSet set;
   for (const std::string& expression : expressions) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(Pattern pattern, Pattern::compile(expression));
+    TRAINWARDEN_ASSIGN_OR_RETURN(Regex pattern, Regex::compile(expression));
     set.patterns_.push_back(std::move(pattern));
   }
   return set;
 }
 
-bool PatternSet::found_in(std::string_view text) const {
-  for (const Pattern& pattern : patterns_) {
+bool RegexSet::found_in(std::string_view text) const {
+  for (const Regex& pattern : patterns_) {
     if (pattern.found_in(text)) return true;
   }
   return false;

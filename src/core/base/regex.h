@@ -1,4 +1,4 @@
-// Pattern: a compiled regular expression (PCRE2: look-ahead and look-behind, as the patterns that people have use
+// Regex: a compiled regular expression (PCRE2: look-ahead and look-behind, as the patterns that people have use
 // them).
 #pragma once
 
@@ -14,10 +14,10 @@
 namespace trainwarden {
 
 // Copies share the compiled expression. Const access from many threads is safe.
-class Pattern {
+class Regex {
  public:
   // kInvalidArgument with the place of the fault: `pattern "a(" does not compile: missing closing parenthesis at 2`.
-  static Result<Pattern> compile(std::string_view expression);
+  static Result<Regex> compile(std::string_view expression);
 
   // Found anywhere in `text`? A search that would backtrack without end is given up as "not found" and logged.
   bool found_in(std::string_view text) const;
@@ -34,7 +34,7 @@ class Pattern {
 
  private:
   struct Compiled;
-  Pattern(std::string expression, std::shared_ptr<const Compiled> compiled)
+  Regex(std::string expression, std::shared_ptr<const Compiled> compiled)
       : expression_(std::move(expression)), compiled_(std::move(compiled)) {}
 
   std::string expression_;
@@ -42,14 +42,14 @@ class Pattern {
 };
 
 // Any of several patterns.
-class PatternSet {
+class RegexSet {
  public:
-  static Result<PatternSet> compile(const std::vector<std::string>& expressions);
+  static Result<RegexSet> compile(const std::vector<std::string>& expressions);
   bool found_in(std::string_view text) const;
   bool empty() const { return patterns_.empty(); }
 
  private:
-  std::vector<Pattern> patterns_;
+  std::vector<Regex> patterns_;
 };
 
 }  // namespace trainwarden

@@ -1,4 +1,4 @@
-#include "read/trial/open_run.h"
+#include "read/trial/run_reader.h"
 
 #include <algorithm>
 #include <span>
@@ -37,21 +37,21 @@ std::uint8_t forms_of(Kept kept, std::uint8_t known_forms) {
 
 }  // namespace
 
-OpenRun::OpenRun(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget)
+RunReader::RunReader(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget)
     : source_(std::move(source)),
       ledger_(source_->info().world_size, options.incomplete_step_window),
       catalog_(std::move(budget)) {}
 
-Result<std::unique_ptr<OpenRun>> OpenRun::open(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
-                                               const TrialOptions& options) {
+Result<std::unique_ptr<RunReader>> RunReader::open(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
+                                                   const TrialOptions& options) {
   auto budget = std::make_shared<ReadBudget>();
   TRAINWARDEN_ASSIGN_OR_RETURN(auto source, open_run_source(std::move(storage), clock, options, budget));
-  std::unique_ptr<OpenRun> run(new OpenRun(std::move(source), options, std::move(budget)));
+  std::unique_ptr<RunReader> run(new RunReader(std::move(source), options, std::move(budget)));
   TRAINWARDEN_RETURN_IF_ERROR(run->refresh());
   return run;
 }
 
-Status OpenRun::refresh() {
+Status RunReader::refresh() {
   Status failure = refresh_source();
   std::vector<WorkerLife> lives;
   for (const auto& worker : workers_) {
@@ -67,7 +67,7 @@ Status OpenRun::refresh() {
   return failure;
 }
 
-Status OpenRun::refresh_source() {
+Status RunReader::refresh_source() {
   Status status = source_->refresh(ledger_.last_complete_step());
   ledger_.set_worker_count(source_->info().world_size);
   for (const Collection& collection : source_->take_collections()) catalog_.add_manifest(collection);
@@ -75,20 +75,20 @@ Status OpenRun::refresh_source() {
   return status;
 }
 
-void OpenRun::add_worker(const SourceWorker& worker) {
+void RunReader::add_worker(const SourceWorker& worker) {
   const auto place = std::lower_bound(workers_.begin(), workers_.end(), worker.name,
                                       [](const auto& known, const std::string& name) { return known->name() < name; });
   if (place != workers_.end() && (*place)->name() == worker.name) return;
   workers_.insert(place, std::make_unique<WorkerJournal>(*source_, worker, ledger_, catalog_));
 }
 
-WorkerJournal* OpenRun::find_worker(std::string_view name) const {
+WorkerJournal* RunReader::find_worker(std::string_view name) const {
   const auto place = std::lower_bound(workers_.begin(), workers_.end(), name,
                                       [](const auto& worker, std::string_view text) { return worker->name() < text; });
   return place != workers_.end() && (*place)->name() == name ? place->get() : nullptr;
 }
 
-std::vector<RunLoss> OpenRun::losses() const {
+std::vector<RunLoss> RunReader::losses() const {
   std::vector<RunLoss> losses;
   for (const auto& worker : workers_) {
     losses.insert(losses.end(), worker->losses().begin(), worker->losses().end());
@@ -100,8 +100,8 @@ std::vector<RunLoss> OpenRun::losses() const {
   return losses;
 }
 
-std::vector<std::int64_t> OpenRun::steps_of(const CatalogTensor* tensor, Kept kept, Mode mode,
-                                            bool include_incomplete) {
+std::vector<std::int64_t> RunReader::steps_of(const CatalogTensor* tensor, Kept kept, Mode mode,
+                                              bool include_incomplete) {
   std::vector<HeldStep> held;
   std::uint8_t known_forms = 0;  // at any step, of any mode
   for (const auto& worker : workers_) {

@@ -14,7 +14,7 @@ namespace trainwarden::delivery {
 std::string document_of(const events::Event& event, EventFormat format);
 
 // All but who asks. `attempt`: 1 for the first delivery of this event.
-actions::Notice make_notice(const events::Event& event, EventFormat format, const std::string& run_name,
-                            const std::filesystem::path& run, int attempt);
+actions::EventNotice make_notice(const events::Event& event, EventFormat format, const std::string& run_name,
+                                 const std::filesystem::path& run, int attempt);
 
 }  // namespace trainwarden::delivery

@@ -1,4 +1,4 @@
-#include "react/delivery/notice.h"
+#include "react/delivery/event_notice.h"
 
 namespace trainwarden::delivery {
 
@@ -6,9 +6,9 @@ std::string document_of(const events::Event& event, EventFormat format) {
   return format == EventFormat::kEventBridge ? events::encode_as_eventbridge(event) : events::encode_event(event);
 }
 
-actions::Notice make_notice(const events::Event& event, EventFormat format, const std::string& run_name,
-                            const std::filesystem::path& run, int attempt) {
-  actions::Notice notice;
+actions::EventNotice make_notice(const events::Event& event, EventFormat format, const std::string& run_name,
+                                 const std::filesystem::path& run, int attempt) {
+  actions::EventNotice notice;
   notice.key = event.key;
   notice.event_id = event.id;
   notice.type = event.type;
