@@ -40,7 +40,7 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
       tensors_(*plan_),
       box_(options.budget, tensors_, *staging_, bill_, state_, writer_),
       step_(*staging_, tensors_.table(), *plan_),
-      intake_(options.when_full, *staging_, step_, ledger_, state_),
+      intake_(options.when_full, *staging_, step_, losses_, state_),
       device_keeper_(devices_, intake_),
       saves_(tensors_, intake_, device_keeper_, box_, bill_, state_),
       changes_(std::move(parts.changes), tensors_, bill_, counter_, writer_),
@@ -56,7 +56,7 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
                 .writer = writer_}),
       handover_(intake_, devices_, bill_, writer_),
       writer_(std::make_unique<JournalFeed>(std::move(parts.journal), std::move(parts.stop_requests),
-                                            changes_.changes(), options.durability, counter_, clock_, ledger_)) {
+                                            changes_.changes(), options.durability, counter_, clock_, losses_)) {
   writer_.look_for(checkpoints_.requests());
   if (options.budget > 0) {
     writer_.look_seldom();
@@ -171,7 +171,7 @@ HookReport CaptureSession::report() const {
   report.bill = bill_.report(counter_.current().mode);
   report.vetoes = judging_.vetoes();
   box_.add_to(report.black_box);
-  report.losses = ledger_.losses();
+  report.losses = losses_.losses();
   state_.add_to(report);
   return report;
 }

@@ -100,7 +100,7 @@ class CaptureSession {
   const std::unique_ptr<CapturePlan> plan_;
   const std::unique_ptr<StagingArea> staging_;
   CaptureSwitch state_;
-  LossLedger ledger_;
+  SharedLossTally losses_;
   Bill bill_;
   DeviceCapture devices_;  // these three outlive every step
   KnownTensors tensors_;

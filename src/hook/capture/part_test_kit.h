@@ -30,13 +30,13 @@ class OpenStepTest : public testing::Test {
       : staging_(*StagingArea::create(staging_bytes)) {}
 
   TensorEntry& entry(std::string_view name = "x") { return *tensors_.find_or_add(name); }
-  StepIntake intake(WhenFull when_full) { return {when_full, *staging_, step_, ledger_, state_}; }
+  StepIntake intake(WhenFull when_full) { return {when_full, *staging_, step_, losses_, state_}; }
 
   const std::unique_ptr<StagingArea> staging_;
   const std::unique_ptr<CapturePlan> plan_ = *CapturePlan::resolve(HookOptions());
   StepCounter counter_;
   CaptureSwitch state_;
-  LossLedger ledger_;
+  SharedLossTally losses_;
   Bill bill_{0, system_clock()};
   DeviceCapture devices_{device::open_accelerator, *staging_};
   KnownTensors tensors_{*plan_};
@@ -65,7 +65,7 @@ class WrittenStepTest : public OpenStepTest {
   FakeJournal journal_;
   CaptureChanges changes_{nullptr, HookOptions(), {}};
   StepWriter writer_{std::make_unique<JournalFeed>(journal_.create(), StopRequests(nullptr, {}), changes_,
-                                                   Durability::kNone, counter_, system_clock(), ledger_)};
+                                                   Durability::kNone, counter_, system_clock(), losses_)};
 
  private:
   bool finished_ = false;

@@ -39,7 +39,7 @@ std::uint8_t forms_of(Kept kept, std::uint8_t known_forms) {
 
 RunReader::RunReader(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget)
     : source_(std::move(source)),
-      ledger_(source_->info().world_size, options.incomplete_step_window),
+      step_table_(source_->info().world_size, options.incomplete_step_window),
       catalog_(std::move(budget)) {}
 
 Result<std::unique_ptr<RunReader>> RunReader::open(std::shared_ptr<const storage::Storage> storage, const Clock& clock,
@@ -57,19 +57,19 @@ Status RunReader::refresh() {
   for (const auto& worker : workers_) {
     Status status = worker->refresh();
     if (!status.ok() && failure.ok()) failure = status.with_context(worker->name());
-    ledger_.set_worker_ended(worker->rank(), source_->has_ended(worker->life()));
+    step_table_.set_worker_ended(worker->rank(), source_->has_ended(worker->life()));
     lives.push_back(worker->life());
   }
   // What could not be read now may tell that the run goes on: no end is concluded from it.
   if (failure.ok()) state_ = source_->state(lives);
-  ledger_.set_finished(state_ != RunState::kRunning);
-  ledger_.settle();
+  step_table_.set_finished(state_ != RunState::kRunning);
+  step_table_.settle();
   return failure;
 }
 
 Status RunReader::refresh_source() {
-  Status status = source_->refresh(ledger_.last_complete_step());
-  ledger_.set_worker_count(source_->info().world_size);
+  Status status = source_->refresh(step_table_.last_complete_step());
+  step_table_.set_worker_count(source_->info().world_size);
   for (const Collection& collection : source_->take_collections()) catalog_.add_manifest(collection);
   for (const SourceWorker& worker : source_->workers()) add_worker(worker);
   return status;
@@ -79,7 +79,7 @@ void RunReader::add_worker(const SourceWorker& worker) {
   const auto place = std::lower_bound(workers_.begin(), workers_.end(), worker.name,
                                       [](const auto& known, const std::string& name) { return known->name() < name; });
   if (place != workers_.end() && (*place)->name() == worker.name) return;
-  workers_.insert(place, std::make_unique<WorkerJournal>(*source_, worker, ledger_, catalog_));
+  workers_.insert(place, std::make_unique<WorkerJournal>(*source_, worker, step_table_, catalog_));
 }
 
 WorkerJournal* RunReader::find_worker(std::string_view name) const {
@@ -107,10 +107,10 @@ std::vector<std::int64_t> RunReader::steps_of(const CatalogTensor* tensor, Kept 
   for (const auto& worker : workers_) {
     for (const Posting& posting : postings_of(*worker, tensor)) {
       const std::int64_t global_step = worker->reader().steps()[posting.step_index].global_step;
-      const LedgerStep* step = ledger_.find(global_step);
+      const StepRow* step = step_table_.find(global_step);
       const bool replaced = worker->step_index(global_step) != posting.step_index;
       if (step == nullptr || replaced) continue;
-      if (!include_incomplete && global_step > ledger_.last_complete_step()) continue;
+      if (!include_incomplete && global_step > step_table_.last_complete_step()) continue;
       known_forms = static_cast<std::uint8_t>(known_forms | posting.forms);
       if (mode != Mode::kGlobal && step->mode != mode) continue;
       held.push_back({mode == Mode::kGlobal ? global_step : step->mode_step, posting.forms});

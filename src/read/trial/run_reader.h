@@ -11,7 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/read_budget.h"
 #include "read/trial/run_source.h"
-#include "read/trial/step_ledger.h"
+#include "read/trial/step_table.h"
 #include "read/trial/tensor_catalog.h"
 #include "read/trial/worker_journal.h"
 #include "store/journal/run_folder.h"
@@ -35,7 +35,7 @@ class RunReader {
   std::string_view recorder() const { return source_->recorder(); }
   const journal::RunInfo& info() const { return source_->info(); }
   RunState state() const { return state_; }
-  StepLedger& ledger() { return ledger_; }
+  StepTable& step_table() { return step_table_; }
   TensorCatalog& catalog() { return catalog_; }
   const std::vector<std::unique_ptr<WorkerJournal>>& workers() const { return workers_; }  // by name
   WorkerJournal* find_worker(std::string_view name) const;                                 // null when unknown
@@ -52,7 +52,7 @@ class RunReader {
   void add_worker(const SourceWorker& worker);
 
   const std::unique_ptr<RunSource> source_;
-  StepLedger ledger_;
+  StepTable step_table_;
   TensorCatalog catalog_;
   std::vector<std::unique_ptr<WorkerJournal>> workers_;
   RunState state_ = RunState::kRunning;

@@ -110,7 +110,7 @@ Result<std::optional<Sighting>> look_for(RunReader& run, const CatalogTensor& te
 Result<Sighting> find_tensor(RunReader& run, const TensorPlace& place) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const CatalogTensor* tensor, find_known_tensor(run, place.tensor));
   if (!place.worker.empty() && run.find_worker(place.worker) == nullptr) return unknown_worker(run, place.worker);
-  const auto global_step = run.ledger().global_step(place.mode, place.step);
+  const auto global_step = run.step_table().global_step(place.mode, place.step);
   if (!global_step) return not_at_step(run, *tensor, place);
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto sighting, look_for(run, *tensor, *global_step, place.worker));
   if (!sighting) return not_at_step(run, *tensor, place);
@@ -118,9 +118,9 @@ Result<Sighting> find_tensor(RunReader& run, const TensorPlace& place) {
 }
 
 Result<std::int64_t> find_global_step(RunReader& run, std::int64_t step, Mode mode) {
-  if (const auto global_step = run.ledger().global_step(mode, step)) return *global_step;
+  if (const auto global_step = run.step_table().global_step(mode, step)) return *global_step;
   return Status(Code::kNotFound, fmt::format("no {} in {}; the nearest: {}", step_text(step, mode), run.describe(),
-                                             nearest_steps(run.ledger().steps(mode, true), step)));
+                                             nearest_steps(run.step_table().steps(mode, true), step)));
 }
 
 }  // namespace trainwarden::trial

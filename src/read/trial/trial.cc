@@ -79,41 +79,41 @@ std::vector<std::string> Trial::workers() const {
 }
 
 std::vector<Mode> Trial::modes() const {
-  return impl_->run().ledger().modes();
+  return impl_->run().step_table().modes();
 }
 
 std::vector<std::int64_t> Trial::steps(Mode mode, bool include_incomplete) const {
-  return impl_->run().ledger().steps(mode, include_incomplete);
+  return impl_->run().step_table().steps(mode, include_incomplete);
 }
 
 std::optional<std::int64_t> Trial::global_step(Mode mode, std::int64_t mode_step) const {
-  return impl_->run().ledger().global_step(mode, mode_step);
+  return impl_->run().step_table().global_step(mode, mode_step);
 }
 
 std::optional<Mode> Trial::mode_of(std::int64_t global_step) const {
-  const auto* step = impl_->run().ledger().find(global_step);
+  const auto* step = impl_->run().step_table().find(global_step);
   return step == nullptr ? std::nullopt : std::optional<Mode>(step->mode);
 }
 
 std::optional<std::int64_t> Trial::mode_step_of(std::int64_t global_step) const {
-  const auto* step = impl_->run().ledger().find(global_step);
+  const auto* step = impl_->run().step_table().find(global_step);
   return step == nullptr ? std::nullopt : std::optional<std::int64_t>(step->mode_step);
 }
 
 std::int64_t Trial::last_complete_step() const {
-  return impl_->run().ledger().last_complete_step();
+  return impl_->run().step_table().last_complete_step();
 }
 
 std::vector<std::int64_t> Trial::complete_steps_after(std::int64_t global_step) const {
-  return impl_->run().ledger().complete_steps_after(global_step);
+  return impl_->run().step_table().complete_steps_after(global_step);
 }
 
 bool Trial::loaded_all_steps() const {
-  return impl_->run().ledger().finished();
+  return impl_->run().step_table().finished();
 }
 
 StepState Trial::step_state(std::int64_t step, Mode mode) const {
-  return impl_->run().ledger().state(step, mode);
+  return impl_->run().step_table().state(step, mode);
 }
 
 }  // namespace trainwarden

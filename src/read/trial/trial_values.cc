@@ -130,7 +130,7 @@ Result<Shape> Trial::shape(std::string_view tensor, std::int64_t step, Mode mode
 std::vector<std::string> Trial::workers_of(std::string_view tensor, std::int64_t step, Mode mode) const {
   trial::RunReader& run = impl_->run();
   const trial::CatalogTensor* known = run.catalog().find(tensor);
-  const auto global_step = run.ledger().global_step(mode, step);
+  const auto global_step = run.step_table().global_step(mode, step);
   std::vector<std::string> workers;
   if (known == nullptr || !global_step) return workers;
   for (const auto& worker : run.workers()) {

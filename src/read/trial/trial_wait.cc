@@ -42,11 +42,11 @@ Status wait_for_step(trial::RunReader& run, std::int64_t step, Mode mode, millis
                      std::optional<steady_clock::time_point> deadline) {
   milliseconds pause = kFirstPause;
   for (;;) {
-    const StepState state = run.ledger().state(step, mode);
+    const StepState state = run.step_table().state(step, mode);
     if (state == StepState::kAvailable) return {};
     const bool late = deadline && steady_clock::now() >= *deadline;
     if (state == StepState::kUnavailable || late) {
-      const std::vector<std::int64_t> known = run.ledger().steps(mode, true);
+      const std::vector<std::int64_t> known = run.step_table().steps(mode, true);
       return state == StepState::kUnavailable ? never_comes(run, known, step, mode)
                                               : too_late(run, known, step, mode, timeout);
     }

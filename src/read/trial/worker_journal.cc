@@ -4,8 +4,8 @@
 
 namespace trainwarden::trial {
 
-WorkerJournal::WorkerJournal(RunSource& source, SourceWorker worker, StepLedger& ledger, TensorCatalog& catalog)
-    : source_(source), worker_(std::move(worker)), ledger_(ledger), catalog_(catalog) {}
+WorkerJournal::WorkerJournal(RunSource& source, SourceWorker worker, StepTable& table, TensorCatalog& catalog)
+    : source_(source), worker_(std::move(worker)), step_table_(table), catalog_(catalog) {}
 
 // Life is looked at before the data: what a process wrote before it let go of its lock is then always read before the
 // process is taken for gone.
@@ -44,7 +44,7 @@ void WorkerJournal::take_in_steps() {
   const std::size_t places_before = places_.size();
   for (; steps_read_ < steps.size(); ++steps_read_) {
     const journal::StepEntry& step = steps[steps_read_];
-    ledger_.add(worker_.rank, {step.global_step, step.mode, step.mode_step});
+    step_table_.add(worker_.rank, {step.global_step, step.mode, step.mode_step});
     places_.push_back({step.global_step, static_cast<std::uint32_t>(steps_read_)});
     last_unix_ns_ = std::max(last_unix_ns_, step.unix_ns);
   }

@@ -12,7 +12,7 @@
 
 #include "read/trial/run_source.h"
 #include "read/trial/run_state.h"
-#include "read/trial/step_ledger.h"
+#include "read/trial/step_table.h"
 #include "read/trial/tensor_catalog.h"
 #include "read/trial/tensor_index.h"
 #include "store/journal/journal_reader.h"
@@ -23,8 +23,8 @@ namespace trainwarden::trial {
 // One thread at a time. What it is constructed from must outlive it.
 class WorkerJournal {
  public:
-  // Tells `ledger` of steps and `catalog` of tensors and collections.
-  WorkerJournal(RunSource& source, SourceWorker worker, StepLedger& ledger, TensorCatalog& catalog);
+  // Tells `table` of steps and `catalog` of tensors and collections.
+  WorkerJournal(RunSource& source, SourceWorker worker, StepTable& table, TensorCatalog& catalog);
 
   // Takes in what has been written since.
   Status refresh();
@@ -68,7 +68,7 @@ class WorkerJournal {
 
   RunSource& source_;
   const SourceWorker worker_;
-  StepLedger& ledger_;
+  StepTable& step_table_;
   TensorCatalog& catalog_;
   WorkerLife life_;
   std::int64_t last_unix_ns_ = 0;  // as far as the reader's steps() tell

@@ -1,4 +1,5 @@
-// The environment variables that steer the hook; one that is set to nothing counts as not set. docs/reference/config.md
+// The environment variables that steer the hook. docs/reference/config.md has them all. One that is set to nothing counts
+// as not set.
 // has them all.
 #pragma once
 

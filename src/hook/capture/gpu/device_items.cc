@@ -50,7 +50,7 @@ void await_device_items(std::vector<DeviceItem>& items) {
   for (DeviceItem& item : items) item.outcome = item.reader->wait(item.read.ticket);
 }
 
-void settle_device_items(StagedStep& step, LossLedger& ledger) {
+void settle_device_items(StagedStep& step, SharedLossTally& losses) {
   // For all of them first: while one is under way, nothing may happen that could end in giving up the step's memory.
   await_device_items(step.device_items);
   for (const DeviceItem& item : step.device_items) {
@@ -58,7 +58,7 @@ void settle_device_items(StagedStep& step, LossLedger& ledger) {
     if (status.ok()) continue;
     const auto message = [&] { return status.message(); };
     step.losses.add(LossCause::kDeviceFailed, 1, item.memory.size(), message);
-    ledger.add(LossCause::kDeviceFailed, 1, item.memory.size(), message);
+    losses.add(LossCause::kDeviceFailed, 1, item.memory.size(), message);
   }
   step.device_items.clear();
 }

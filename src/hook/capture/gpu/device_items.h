@@ -9,7 +9,7 @@
 namespace trainwarden::capture {
 
 // Afterwards the step has no device items: they are among its tensors and statistics, or counted as lost.
-void settle_device_items(StagedStep& step, LossLedger& ledger);
+void settle_device_items(StagedStep& step, SharedLossTally& losses);
 // The first half of that: until all of them are on the host, or never will be.
 void await_device_items(std::vector<DeviceItem>& items);
 

@@ -99,7 +99,7 @@ void DeviceKeeper::settle_open_step() {
     any = !step.device_items.empty();
     await_device_items(step.device_items);
   });
-  if (any) intake_.step().with_open_step([&](StagedStep& step) { settle_device_items(step, intake_.ledger()); });
+  if (any) intake_.step().with_open_step([&](StagedStep& step) { settle_device_items(step, intake_.losses()); });
 }
 
 }  // namespace trainwarden::capture

@@ -19,13 +19,13 @@ namespace trainwarden::capture {
 // From any thread.
 class StepIntake {
  public:
-  // All must outlive this. While `state` is off, losses are counted in the ledger alone.
-  StepIntake(WhenFull when_full, StagingArea& staging, StepAssembler& step, LossLedger& ledger,
+  // All must outlive this. While `state` is off, losses are counted in the losses alone.
+  StepIntake(WhenFull when_full, StagingArea& staging, StepAssembler& step, SharedLossTally& losses,
              const CaptureSwitch& state)
-      : when_full_(when_full), staging_(staging), step_(step), ledger_(ledger), state_(state) {}
+      : when_full_(when_full), staging_(staging), step_(step), losses_(losses), state_(state) {}
 
   StepAssembler& step() { return step_; }
-  LossLedger& ledger() { return ledger_; }
+  SharedLossTally& losses() { return losses_; }
   bool may_wait() const { return when_full_ == WhenFull::kBlock; }
 
   // Memory for a tensor's bytes; without it the loss has been counted.
@@ -47,7 +47,7 @@ class StepIntake {
   // Something that was to be saved now, in the current step. `message`: as of LossTally.
   template <class Message>
   void lose(LossCause cause, std::uint64_t count, std::uint64_t bytes, Message message) {
-    ledger_.add(cause, count, bytes, message);
+    losses_.add(cause, count, bytes, message);
     if (state_.is_on()) step_.add_loss(cause, count, bytes, message);
   }
   void lose_off(const TensorEntry& entry, std::uint64_t bytes);
@@ -61,7 +61,7 @@ class StepIntake {
   const WhenFull when_full_;
   StagingArea& staging_;
   StepAssembler& step_;
-  LossLedger& ledger_;
+  SharedLossTally& losses_;
   const CaptureSwitch& state_;
 };
 

@@ -18,7 +18,7 @@ class StepIntakeTest : public OpenStepTest {
     }
   }
   CaptureLoss only_loss() const {
-    const std::vector<CaptureLoss> losses = ledger_.losses();
+    const std::vector<CaptureLoss> losses = losses_.losses();
     EXPECT_EQ(losses.size(), 1u);
     return losses.empty() ? CaptureLoss() : losses.front();
   }
@@ -50,7 +50,7 @@ TEST_F(StepIntakeTest, WaitsUntilTheWriterGivesRoomBack) {
   ended->share.hand_over();
   const std::jthread writer([&] { ended.reset(); });
   EXPECT_TRUE(blocking.claim(entry(), staging_->capacity_bytes()).has_value());
-  EXPECT_TRUE(ledger_.losses().empty());
+  EXPECT_TRUE(losses_.losses().empty());
 }
 
 TEST_F(StepIntakeTest, DoesNotWaitForTheStepThatIsOpen) {
@@ -68,7 +68,7 @@ TEST_F(StepIntakeTest, AnOffHooksLossesAreInTheReportAlone) {
   state_.switch_off("closed");
   dropping.lose_off(entry(), 7);
   EXPECT_TRUE(step_.step_is_empty());
-  EXPECT_EQ(ledger_.losses().size(), 2u);
+  EXPECT_EQ(losses_.losses().size(), 2u);
 }
 
 // What is kept of a tensor: 'v'alues, 's'tatistics, s'h'ape; '-' nothing. Lost values are tried first.

@@ -26,14 +26,14 @@ constexpr std::int64_t kConfigIntervalNs = 1'000'000'000;
 
 JournalFeed::JournalFeed(std::unique_ptr<journal::JournalWriter> journal, StopRequests stop_requests,
                          CaptureChanges& changes, Durability durability, const StepCounter& training,
-                         const Clock& clock, LossLedger& ledger)
+                         const Clock& clock, SharedLossTally& losses)
     : journal_(std::move(journal)),
       stop_requests_(std::move(stop_requests)),
       changes_(changes),
       durability_(durability),
       training_(training),
       clock_(clock),
-      ledger_(ledger),
+      losses_(losses),
       first_step_(training.current().global_step) {}
 
 Status JournalFeed::write(StagedStep& step) {
@@ -54,7 +54,7 @@ void JournalFeed::let_judge_write() {
 }
 
 Status JournalFeed::append(StagedStep& step) {
-  settle_device_items(step, ledger_);
+  settle_device_items(step, losses_);
   step.losses.merge(untold_losses_);
   step.losses.merge(untold_syncs_);
   step.new_names.insert(step.new_names.begin(), untold_names_.begin(), untold_names_.end());
@@ -95,7 +95,7 @@ void JournalFeed::lose(const StagedStep& step, const Status& status) {
   untold_names_.insert(untold_names_.end(), step.new_names.begin(), step.new_names.end());
   if (step.item_count() == 0) return;
   untold_losses_.add(LossCause::kWriteFailed, step.item_count(), step.tensor_bytes(), message);
-  ledger_.add(LossCause::kWriteFailed, step.item_count(), step.tensor_bytes(), message);
+  losses_.add(LossCause::kWriteFailed, step.item_count(), step.tensor_bytes(), message);
 }
 
 void JournalFeed::tend(bool idle) {
@@ -223,7 +223,7 @@ Status JournalFeed::sync() {
   log(LogLevel::kError, "what was written last may not survive a power loss: {}", status.to_string());
   const auto message = [&] { return status.to_string(); };
   untold_syncs_.add(LossCause::kSyncFailed, 1, 0, message);
-  ledger_.add(LossCause::kSyncFailed, 1, 0, message);
+  losses_.add(LossCause::kSyncFailed, 1, 0, message);
   return status;
 }
 

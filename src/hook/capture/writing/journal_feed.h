@@ -38,9 +38,9 @@ struct WrittenCounts {
 // One thread at a time, but for stop(), tell() and written().
 class JournalFeed {
  public:
-  // `training` says where the training is; it, `changes`, `clock` and `ledger` must outlive this.
+  // `training` says where the training is; it, `changes`, `clock` and `losses` must outlive this.
   JournalFeed(std::unique_ptr<journal::JournalWriter> journal, StopRequests stop_requests, CaptureChanges& changes,
-              Durability durability, const StepCounter& training, const Clock& clock, LossLedger& ledger);
+              Durability durability, const StepCounter& training, const Clock& clock, SharedLossTally& losses);
 
   // Before the first step; `dumper` must outlive this.
   void write_dumps_with(BoxDumper& dumper) { dumper_ = &dumper; }
@@ -98,7 +98,7 @@ class JournalFeed {
   const Durability durability_;
   const StepCounter& training_;
   const Clock& clock_;
-  LossLedger& ledger_;
+  SharedLossTally& losses_;
   BoxDumper* dumper_ = nullptr;  // none without a black box
   CheckpointRequests* checkpoints_ = nullptr;
   const std::int64_t first_step_;

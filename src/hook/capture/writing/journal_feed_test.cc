@@ -27,7 +27,7 @@ class JournalFeedTest : public testing::Test {
                                     std::shared_ptr<storage::Storage> storage = nullptr) {
     changes_ = std::make_unique<CaptureChanges>(storage, HookOptions(), std::set<std::string>());
     return std::make_unique<JournalFeed>(journal_.create(), StopRequests(std::move(storage), {}), *changes_, durability,
-                                         counter_, clock_, ledger_);
+                                         counter_, clock_, losses_);
   }
   // A step with one scalar and one name.
   std::unique_ptr<StagedStep> step(std::int64_t global_step) {
@@ -41,7 +41,7 @@ class JournalFeedTest : public testing::Test {
   const std::unique_ptr<StagingArea> staging_ = *StagingArea::create(std::size_t{1} << 20);
   FakeClock clock_;
   StepCounter counter_;
-  LossLedger ledger_;
+  SharedLossTally losses_;
   std::unique_ptr<CaptureChanges> changes_;
   FakeJournal journal_;
 };
@@ -52,7 +52,7 @@ TEST_F(JournalFeedTest, WritesAndCounts) {
   ASSERT_EQ(journal_.batches().size(), 1u);
   EXPECT_EQ(journal_.batches()[0].global_step, 3);
   EXPECT_EQ(feed->written().scalars, 1u);
-  EXPECT_TRUE(ledger_.losses().empty());
+  EXPECT_TRUE(losses_.losses().empty());
 }
 
 TEST_F(JournalFeedTest, WhatCouldNotBeWrittenIsToldWithTheNextStep) {
@@ -69,7 +69,7 @@ TEST_F(JournalFeedTest, WhatCouldNotBeWrittenIsToldWithTheNextStep) {
   EXPECT_EQ(batches[0].losses[0].count, 2u);
   EXPECT_EQ(batches[0].losses[0].message, "step 0: resource exhausted: disk full");
   EXPECT_EQ(batches[0].new_names.size(), 3u) << "names of lost steps are told, too";
-  EXPECT_EQ(ledger_.losses().at(0).count, 2u);
+  EXPECT_EQ(losses_.losses().at(0).count, 2u);
   EXPECT_EQ(feed->written().scalars, 1u);
   EXPECT_TRUE(feed->write(*step(3)).ok());
   EXPECT_TRUE(journal_.batches()[1].losses.empty()) << "told once";
@@ -125,10 +125,10 @@ TEST_F(JournalFeedTest, ASyncThatFailedIsALossOfTheRun) {
   journal_.fail_syncs_with(Status(Code::kUnavailable, "Input/output error"));
   EXPECT_TRUE(feed->write(*step(0)).ok());
   feed->tend(true);
-  ASSERT_EQ(ledger_.losses().size(), 1u);
-  EXPECT_EQ(ledger_.losses()[0].cause, LossCause::kSyncFailed);
-  EXPECT_EQ(ledger_.losses()[0].count, 1u);
-  EXPECT_NE(ledger_.losses()[0].first_message.find("Input/output error"), std::string::npos);
+  ASSERT_EQ(losses_.losses().size(), 1u);
+  EXPECT_EQ(losses_.losses()[0].cause, LossCause::kSyncFailed);
+  EXPECT_EQ(losses_.losses()[0].count, 1u);
+  EXPECT_NE(losses_.losses()[0].first_message.find("Input/output error"), std::string::npos);
 
   journal_.fail_syncs_with(Status());
   EXPECT_TRUE(feed->write(*step(1)).ok());
@@ -145,7 +145,7 @@ TEST_F(JournalFeedTest, ASyncThatFailsAtTheEndInventsNoStep) {
   journal_.fail_syncs_with(Status(Code::kUnavailable, "Input/output error"));
   EXPECT_EQ(feed->finish().code(), Code::kUnavailable);
   EXPECT_EQ(journal_.batches().size(), 1u);
-  EXPECT_EQ(ledger_.losses().size(), 1u);
+  EXPECT_EQ(losses_.losses().size(), 1u);
 }
 
 TEST_F(JournalFeedTest, NoSyncsWhenTheSystemDecides) {

@@ -30,7 +30,7 @@ class LossTally {
 };
 
 // The same for all threads of a hook.
-class LossLedger {
+class SharedLossTally {
  public:
   template <class Message>
   void add(LossCause cause, std::uint64_t count, std::uint64_t bytes, Message message) {

@@ -15,7 +15,7 @@ void StepHandover::submit(std::unique_ptr<StagedStep> step) {
   const Bill::Timer timer(bill_);
   if (writer_.submit(step, intake_.may_wait())) return;
   intake_.step().lose(*step);
-  intake_.ledger().add(LossCause::kStagingFull, step->item_count(), step->tensor_bytes(), [&] {
+  intake_.losses().add(LossCause::kStagingFull, step->item_count(), step->tensor_bytes(), [&] {
     return fmt::format("step {}: too many steps wait for the writer", step->id.global_step);
   });
   devices_.discard(std::move(step));

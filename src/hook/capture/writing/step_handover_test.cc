@@ -35,10 +35,10 @@ TEST_F(StepHandoverTest, AStepThatFindsTheQueueFullIsLostWholeAndTheNextOneSaysS
   end_step_with_a_scalar();
   journal_.wait_until_held();
   for (std::size_t i = 0; i < StepWriter::kMaxWaitingSteps; ++i) end_step_with_a_scalar();
-  EXPECT_TRUE(ledger_.losses().empty());
+  EXPECT_TRUE(losses_.losses().empty());
   const std::int64_t lost_step = counter_.current().global_step;
   end_step_with_a_scalar();
-  const auto losses = ledger_.losses();
+  const auto losses = losses_.losses();
   ASSERT_EQ(losses.size(), 1u);
   EXPECT_EQ(losses[0].cause, LossCause::kStagingFull);
   EXPECT_EQ(losses[0].count, 1u);

@@ -33,11 +33,11 @@ class StepWriterTest : public testing::Test {
 
   const std::unique_ptr<StagingArea> staging_ = *StagingArea::create(std::size_t{1} << 20);
   StepCounter counter_;
-  LossLedger ledger_;
+  SharedLossTally losses_;
   FakeJournal journal_;
   CaptureChanges changes_{nullptr, HookOptions(), {}};
   StepWriter writer_{std::make_unique<JournalFeed>(journal_.create(), StopRequests(nullptr, {}), changes_,
-                                                   Durability::kNone, counter_, system_clock(), ledger_)};
+                                                   Durability::kNone, counter_, system_clock(), losses_)};
 };
 
 TEST_F(StepWriterTest, StepsAreWrittenInOrder) {

@@ -1,6 +1,6 @@
 // The step states of runs of smdebug's: what its own reader says of seventeen folders, which its tests describe.
 //
-// Ours differs from smdebug's in one rule only, the window (step_ledger.h), and agrees with it here, where steps are
+// Ours differs from smdebug's in one rule only, the window (step_table.h), and agrees with it here, where steps are
 // dense. Its tokens, which say where listing goes on, have no counterpart.
 #include <vector>
 

@@ -1,42 +1,42 @@
-#include "read/trial/step_ledger.h"
+#include "read/trial/step_table.h"
 
 #include <algorithm>
 
 namespace trainwarden::trial {
 namespace {
 
-bool earlier(const LedgerStep& a, const LedgerStep& b) {
+bool earlier(const StepRow& a, const StepRow& b) {
   return a.global_step < b.global_step;
 }
 
 }  // namespace
 
-StepLedger::StepLedger(int worker_count, std::int64_t window) : window_(std::max<std::int64_t>(window, 0)) {
+StepTable::StepTable(int worker_count, std::int64_t window) : window_(std::max<std::int64_t>(window, 0)) {
   set_worker_count(worker_count);
 }
 
-void StepLedger::set_worker_count(int worker_count) {
+void StepTable::set_worker_count(int worker_count) {
   worker_count_ = static_cast<std::size_t>(std::max(worker_count, 0));
   if (worker_count_ > workers_.size()) workers_.resize(worker_count_);
 }
 
-StepLedger::Worker& StepLedger::worker_at(int worker) {
+StepTable::Worker& StepTable::worker_at(int worker) {
   const auto index = static_cast<std::size_t>(worker);
   if (index >= workers_.size()) workers_.resize(index + 1);
   return workers_[index];
 }
 
-void StepLedger::add(int worker, const LedgerStep& step) {
+void StepTable::add(int worker, const StepRow& step) {
   if (step.global_step < 0) return;
   arrivals_.push_back(step);
   if (step.global_step > last_complete_step_) worker_at(worker).ahead.push_back(step.global_step);
 }
 
-void StepLedger::set_worker_ended(int worker, bool ended) {
+void StepTable::set_worker_ended(int worker, bool ended) {
   worker_at(worker).ended = ended;
 }
 
-void StepLedger::settle() {
+void StepTable::settle() {
   merge_arrivals();
   for (Worker& worker : workers_) {
     if (!std::is_sorted(worker.ahead.begin(), worker.ahead.end())) std::sort(worker.ahead.begin(), worker.ahead.end());
@@ -49,17 +49,17 @@ void StepLedger::settle() {
   }
 }
 
-void StepLedger::merge_arrivals() {
+void StepTable::merge_arrivals() {
   if (arrivals_.empty()) return;
   std::stable_sort(arrivals_.begin(), arrivals_.end(), earlier);
   const auto tail = std::lower_bound(steps_.begin(), steps_.end(), arrivals_.front(), earlier);
-  std::vector<LedgerStep> merged;
+  std::vector<StepRow> merged;
   std::merge(tail, steps_.end(), arrivals_.begin(), arrivals_.end(), std::back_inserter(merged), earlier);
   arrivals_.clear();
 
   const auto first = static_cast<std::size_t>(tail - steps_.begin());
   steps_.erase(tail, steps_.end());
-  for (const LedgerStep& step : merged) {
+  for (const StepRow& step : merged) {
     if (steps_.size() > first && steps_.back().global_step == step.global_step) steps_.pop_back();
     steps_.push_back(step);
   }
@@ -67,7 +67,7 @@ void StepLedger::merge_arrivals() {
 }
 
 // Brings mode_steps_ in line with steps_, of which only those from `first` on are new or changed.
-void StepLedger::index_modes_from(std::size_t first) {
+void StepTable::index_modes_from(std::size_t first) {
   const std::int64_t first_step = steps_[first].global_step;
   for (auto& index : mode_steps_) {
     std::erase_if(index, [&](const ModeStep& entry) { return entry.global_step >= first_step; });
@@ -81,14 +81,14 @@ void StepLedger::index_modes_from(std::size_t first) {
   }
 }
 
-bool StepLedger::ended_by_all(std::int64_t global_step) const {
+bool StepTable::ended_by_all(std::int64_t global_step) const {
   const auto ended = std::count_if(workers_.begin(), workers_.end(), [&](const Worker& worker) {
     return worker.ended || std::binary_search(worker.ahead.begin(), worker.ahead.end(), global_step);
   });
   return static_cast<std::size_t>(ended) >= worker_count_;
 }
 
-void StepLedger::advance_to_common_step() {
+void StepTable::advance_to_common_step() {
   const std::size_t first = first_step_after(last_complete_step_);
   for (std::size_t i = steps_.size(); i > first; --i) {
     const std::int64_t step = steps_[i - 1].global_step;
@@ -99,7 +99,7 @@ void StepLedger::advance_to_common_step() {
   }
 }
 
-void StepLedger::pass_stragglers() {
+void StepTable::pass_stragglers() {
   const std::size_t first = first_step_after(last_complete_step_);
   const auto waiting = static_cast<std::int64_t>(steps_.size() - first);
   if (waiting <= window_) return;
@@ -107,35 +107,35 @@ void StepLedger::pass_stragglers() {
   last_complete_step_ = steps_[first + passed - 1].global_step;
 }
 
-std::size_t StepLedger::first_step_after(std::int64_t global_step) const {
-  const auto found = std::upper_bound(steps_.begin(), steps_.end(), LedgerStep{global_step, {}, {}}, earlier);
+std::size_t StepTable::first_step_after(std::int64_t global_step) const {
+  const auto found = std::upper_bound(steps_.begin(), steps_.end(), StepRow{global_step, {}, {}}, earlier);
   return static_cast<std::size_t>(found - steps_.begin());
 }
 
-const LedgerStep* StepLedger::find(std::int64_t global_step) const {
-  const auto found = std::lower_bound(steps_.begin(), steps_.end(), LedgerStep{global_step, {}, {}}, earlier);
+const StepRow* StepTable::find(std::int64_t global_step) const {
+  const auto found = std::lower_bound(steps_.begin(), steps_.end(), StepRow{global_step, {}, {}}, earlier);
   return found != steps_.end() && found->global_step == global_step ? &*found : nullptr;
 }
 
-bool StepLedger::is_complete(std::int64_t global_step) const {
+bool StepTable::is_complete(std::int64_t global_step) const {
   return global_step <= last_complete_step_ && find(global_step) != nullptr;
 }
 
-std::vector<std::int64_t> StepLedger::steps(Mode mode, bool include_incomplete) const {
+std::vector<std::int64_t> StepTable::steps(Mode mode, bool include_incomplete) const {
   std::vector<std::int64_t> steps;
   const auto add = [&](std::int64_t step, std::int64_t global_step) {
     const bool repeated = !steps.empty() && steps.back() == step;
     if (!repeated && (include_incomplete || global_step <= last_complete_step_)) steps.push_back(step);
   };
   if (mode == Mode::kGlobal) {
-    for (const LedgerStep& step : steps_) add(step.global_step, step.global_step);
+    for (const StepRow& step : steps_) add(step.global_step, step.global_step);
   } else {
     for (const ModeStep& entry : mode_steps_[index_of(mode)]) add(entry.step, entry.global_step);
   }
   return steps;
 }
 
-std::vector<std::int64_t> StepLedger::complete_steps_after(std::int64_t global_step) const {
+std::vector<std::int64_t> StepTable::complete_steps_after(std::int64_t global_step) const {
   std::vector<std::int64_t> steps;
   for (std::size_t i = first_step_after(global_step); i < steps_.size(); ++i) {
     if (steps_[i].global_step > last_complete_step_) break;
@@ -144,7 +144,7 @@ std::vector<std::int64_t> StepLedger::complete_steps_after(std::int64_t global_s
   return steps;
 }
 
-std::vector<Mode> StepLedger::modes() const {
+std::vector<Mode> StepTable::modes() const {
   std::vector<Mode> modes;
   for (const Mode mode : kAllModes) {
     if (!mode_steps_[index_of(mode)].empty()) modes.push_back(mode);
@@ -153,9 +153,9 @@ std::vector<Mode> StepLedger::modes() const {
   return modes;
 }
 
-std::optional<StepLedger::ModeStep> StepLedger::first_at_or_after(Mode mode, std::int64_t step) const {
+std::optional<StepTable::ModeStep> StepTable::first_at_or_after(Mode mode, std::int64_t step) const {
   if (mode == Mode::kGlobal) {
-    const auto found = std::lower_bound(steps_.begin(), steps_.end(), LedgerStep{step, {}, {}}, earlier);
+    const auto found = std::lower_bound(steps_.begin(), steps_.end(), StepRow{step, {}, {}}, earlier);
     if (found == steps_.end()) return std::nullopt;
     return ModeStep{found->global_step, found->global_step};
   }
@@ -167,13 +167,13 @@ std::optional<StepLedger::ModeStep> StepLedger::first_at_or_after(Mode mode, std
   return *found;
 }
 
-std::optional<std::int64_t> StepLedger::global_step(Mode mode, std::int64_t step) const {
+std::optional<std::int64_t> StepTable::global_step(Mode mode, std::int64_t step) const {
   const auto found = first_at_or_after(mode, step);
   if (!found || found->step != step) return std::nullopt;
   return found->global_step;
 }
 
-StepState StepLedger::state(std::int64_t step, Mode mode) const {
+StepState StepTable::state(std::int64_t step, Mode mode) const {
   const auto next = first_at_or_after(mode, step);
   if (!next) return finished_ ? StepState::kUnavailable : StepState::kNotYetAvailable;
   if (next->global_step > last_complete_step_) return StepState::kNotYetAvailable;

@@ -1,4 +1,4 @@
-// StepLedger: which steps are known, which are complete and which may still come. Arithmetic only, no files.
+// StepTable: which steps are known, which are complete and which may still come. Arithmetic only, no files.
 //
 // Source: the step states of smdebug's Trial. A step is complete when every worker has ended it, or when a later step
 // is complete: workers end their steps in order, so what is missing then never comes. Differences from there: a worker
@@ -17,23 +17,23 @@
 
 namespace trainwarden::trial {
 
-struct LedgerStep {
+struct StepRow {
   std::int64_t global_step = 0;
   Mode mode = Mode::kGlobal;
   std::int64_t mode_step = 0;
-  friend bool operator==(const LedgerStep&, const LedgerStep&) = default;
+  friend bool operator==(const StepRow&, const StepRow&) = default;
 };
 
 // One thread at a time.
-class StepLedger {
+class StepTable {
  public:
   // `window`: how many steps may wait for a straggling worker. When more do, each settle() passes window/2 of them.
-  StepLedger(int worker_count, std::int64_t window);
+  StepTable(int worker_count, std::int64_t window);
 
   // How many workers there are: no step is complete before so many have ended it. Of smdebug's runs more may be seen.
   void set_worker_count(int worker_count);
   // The worker has ended this step. The same global step told again replaces what was said of it before.
-  void add(int worker, const LedgerStep& step);
+  void add(int worker, const StepRow& step);
   // Will the worker end no more steps? Every worker may, until told otherwise.
   void set_worker_ended(int worker, bool ended);
   // Has the run ended and has everything been added? Then all known steps are complete.
@@ -48,7 +48,7 @@ class StepLedger {
   std::vector<std::int64_t> steps(Mode mode, bool include_incomplete) const;
   std::vector<std::int64_t> complete_steps_after(std::int64_t global_step) const;
   std::vector<Mode> modes() const;                         // seen, without kGlobal unless there is no other
-  const LedgerStep* find(std::int64_t global_step) const;  // null when unknown; valid until the next settle()
+  const StepRow* find(std::int64_t global_step) const;  // null when unknown; valid until the next settle()
   std::optional<std::int64_t> global_step(Mode mode, std::int64_t step) const;
   StepState state(std::int64_t step, Mode mode) const;
 
@@ -74,9 +74,9 @@ class StepLedger {
   std::optional<ModeStep> first_at_or_after(Mode mode, std::int64_t step) const;
 
   const std::int64_t window_;
-  std::vector<LedgerStep> steps_;                    // known, by rising global step
+  std::vector<StepRow> steps_;                    // known, by rising global step
   std::array<std::vector<ModeStep>, 4> mode_steps_;  // at index_of(mode), sorted; that of kGlobal stays empty
-  std::vector<LedgerStep> arrivals_;                 // since the last settle()
+  std::vector<StepRow> arrivals_;                 // since the last settle()
   std::size_t worker_count_ = 0;
   std::vector<Worker> workers_;  // at least so many
   std::int64_t last_complete_step_ = -1;
