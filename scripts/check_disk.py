@@ -59,7 +59,7 @@ OWN_FILES = {
     "src/judge/rules/hosting/host_process.cc": "/proc, and what a child does before it starts a program",
 }
 # Tests and what serves them alone.
-TESTING = re.compile(r"(_test\.cc|_testing\.(h|cc)|test_\w+\.h|_test_kit\.(h|cc)|golden_run\.cc|run_on_disk\.h|test_server\.\w+)$")
+TESTING = re.compile(r"(_test\.cc|_testing\.(h|cc)|golden_run\.cc|run_on_disk\.h)$")
 
 
 def without_comments(text: str) -> str:

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli_harness.h"
-#include "react/network/test_server.h"
+#include "react/network/server_testing.h"
 
 namespace trainwarden::testing_cli {
 namespace {

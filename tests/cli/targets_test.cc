@@ -12,7 +12,7 @@
 
 #include "cli_harness.h"
 #include "core/base/rfc3339.h"
-#include "react/network/test_server.h"
+#include "react/network/server_testing.h"
 
 namespace trainwarden::testing_cli {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "black_box_pattern.h"
 #include "data/format/json.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "store/storage/local_storage.h"
 
 extern char** environ;

@@ -21,7 +21,7 @@
 
 #include "crashing_storage.h"
 #include "data/format/run_event.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "store/storage/local_storage.h"
 #include "training_pattern.h"
 

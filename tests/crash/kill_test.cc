@@ -18,7 +18,7 @@
 #include "act_oracle.h"
 #include "act_process.h"
 #include "act_scene.h"
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "crashing_storage.h"
 #include "trainwarden/hook.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "store/storage/local_storage.h"
 
 extern char** environ;

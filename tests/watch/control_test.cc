@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "store/storage/local_storage.h"
 #include "trainwarden/hook.h"
 #include "trainwarden/trial.h"

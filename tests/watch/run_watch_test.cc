@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "react/events/ledger.h"
 #include "read/trial/trial_access.h"
 #include "store/storage/local_storage.h"

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "trainwarden/hook.h"
 
 namespace trainwarden {

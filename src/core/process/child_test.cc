@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "core/process/captured_output.h"
 #include "core/process/descriptors.h"
 #include "core/process/output_tail.h"

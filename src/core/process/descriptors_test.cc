@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 
 namespace trainwarden::process {
 namespace {

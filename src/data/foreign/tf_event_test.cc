@@ -4,7 +4,7 @@
 
 #include "data/foreign/golden_record.h"
 #include "data/foreign/tf_record.h"
-#include "data/format/test_damage.h"
+#include "data/format/damage_testing.h"
 
 namespace trainwarden::foreign {
 namespace {

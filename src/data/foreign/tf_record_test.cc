@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "data/foreign/golden_record.h"
-#include "data/format/test_damage.h"
+#include "data/format/damage_testing.h"
 
 namespace trainwarden::foreign {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "data/format/damage_testing.h"
 #include "data/format/safetensors.h"
-#include "data/format/test_damage.h"
 
 namespace trainwarden::format {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/base/crc32c.h"
-#include "data/format/test_damage.h"
+#include "data/format/damage_testing.h"
 
 namespace trainwarden::format {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "data/format/control_record.h"
-#include "data/format/test_damage.h"
+#include "data/format/damage_testing.h"
 
 namespace trainwarden::format {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/format/test_damage.h"
+#include "data/format/damage_testing.h"
 
 namespace trainwarden::format {
 namespace {

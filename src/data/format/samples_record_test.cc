@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/bytes.h"
-#include "data/format/test_damage.h"
+#include "data/format/damage_testing.h"
 
 namespace trainwarden::format {
 namespace {

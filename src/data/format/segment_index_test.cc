@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "data/format/test_damage.h"
+#include "data/format/damage_testing.h"
 
 namespace trainwarden::format {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "data/format/columns.h"
-#include "data/format/test_damage.h"
+#include "data/format/damage_testing.h"
 
 namespace trainwarden::format {
 namespace {

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "hook/capture/black_box/crash_writer.h"
 #include "hook/capture/config/hook_environment.h"
 #include "hook/capture/hook_impl.h"
 #include "hook/capture/open_hook.h"
-#include "store/journal/no_throw.h"
 #include "store/storage/location.h"
 
 namespace trainwarden {
@@ -51,7 +51,7 @@ void Hook::Impl::count_out_of_memory(capture::CaptureSession& session) noexcept 
 }
 
 Result<std::unique_ptr<Hook>> Hook::open(HookOptions options) {
-  return journal::no_throw([&]() -> Result<std::unique_ptr<Hook>> {
+  return no_throw([&]() -> Result<std::unique_ptr<Hook>> {
     if (capture::switched_off(process_environment)) {
       return capture::HookOpener::off(std::move(options), "TRAINWARDEN in the environment says so");
     }

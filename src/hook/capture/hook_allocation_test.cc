@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "store/storage/memory_storage.h"
 
 namespace {

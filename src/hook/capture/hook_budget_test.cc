@@ -3,7 +3,7 @@
 
 #include "core/base/clock.h"
 #include "data/format/capture_events.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "hook/capture/idle_steps.h"
 #include "hook/capture/open_hook.h"
 #include "store/storage/memory_storage.h"

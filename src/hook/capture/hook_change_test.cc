@@ -10,7 +10,7 @@
 #include "core/base/log.h"
 #include "data/format/capture_events.h"
 #include "data/format/control_record.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "hook/capture/config/config_source.h"
 #include "hook/capture/open_hook.h"
 #include "store/storage/faulty_storage.h"

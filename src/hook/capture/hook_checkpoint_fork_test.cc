@@ -10,10 +10,10 @@
 #include <functional>
 #include <iterator>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "data/format/checkpoint_events.h"
 #include "data/format/control_record.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "store/storage/local_storage.h"
 
 namespace trainwarden::capture {

@@ -7,12 +7,12 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "core/base/folder_testing.h"
 #include "core/base/log.h"
-#include "core/base/test_folder.h"
 #include "data/format/checkpoint_events.h"
 #include "data/format/control_record.h"
 #include "data/format/run_event.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "store/storage/faulty_storage.h"
 #include "store/storage/memory_storage.h"
 

@@ -11,7 +11,7 @@
 #include "core/base/log.h"
 #include "hook/capture/capture_plan.h"
 #include "hook/capture/capture_session.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "hook/capture/open_hook.h"
 #include "store/storage/faulty_storage.h"
 #include "store/storage/memory_storage.h"

@@ -9,7 +9,7 @@
 
 #include "core/base/clock.h"
 #include "data/device/fake_accelerator.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "hook/capture/open_hook.h"
 #include "store/storage/local_storage.h"
 #include "store/storage/memory_storage.h"

@@ -7,10 +7,10 @@
 #include <iterator>
 #include <string>
 
+#include "core/base/folder_testing.h"
 #include "core/base/log.h"
-#include "core/base/test_folder.h"
 #include "data/format/control_record.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "hook/capture/requests/checkpoint_file.h"
 #include "store/journal/run_folder.h"
 #include "store/storage/local_storage.h"

@@ -5,7 +5,7 @@
 #include "core/base/log.h"
 #include "data/format/control_record.h"
 #include "data/format/run_event.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "hook/capture/open_hook.h"
 #include "store/storage/faulty_storage.h"
 #include "store/storage/memory_storage.h"

@@ -13,7 +13,7 @@
 
 #include "core/base/clock.h"
 #include "data/format/run_event.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "hook/capture/open_hook.h"
 #include "hook/capture/staging/spare_memory.h"
 

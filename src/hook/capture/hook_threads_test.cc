@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "store/storage/memory_storage.h"
 
 namespace trainwarden::capture {

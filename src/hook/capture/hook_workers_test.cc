@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/clock.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "hook/capture/open_hook.h"
 #include "store/storage/memory_storage.h"
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/base/log.h"
+#include "core/base/no_throw.h"
 #include "data/format/control_record.h"
 #include "data/format/run_event.h"
 #include "hook/capture/capture_plan.h"
@@ -26,7 +27,6 @@
 #include "hook/capture/writing/dry_journal.h"
 #include "store/journal/journal_reader.h"
 #include "store/journal/journal_writer.h"
-#include "store/journal/no_throw.h"
 #include "store/journal/run_folder.h"
 
 namespace trainwarden::capture {
@@ -147,7 +147,7 @@ std::unique_ptr<Hook> HookOpener::off(HookOptions options, std::string reason) {
 
 Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_ptr<storage::Storage> storage,
                                                const Clock& clock, device::AcceleratorFactory open_accelerator) {
-  return journal::no_throw([&]() -> Result<std::unique_ptr<Hook>> {
+  return no_throw([&]() -> Result<std::unique_ptr<Hook>> {
     TRAINWARDEN_RETURN_IF_ERROR(check_options(options));
     if (auto reason = why_left_out(options)) return off(std::move(options), *std::move(reason));
     if (options.include_workers == IncludeWorkers::kOne) options.world_size = 1;
@@ -177,7 +177,7 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
 }
 
 Status HookOpener::install_judge(Hook& hook, const MakeJudge& make) {
-  return journal::no_throw([&] {
+  return no_throw([&] {
     CaptureSession* const session = hook.impl_->live();
     if (session == nullptr) return Status();
     const HookOptions& options = hook.impl_->options;

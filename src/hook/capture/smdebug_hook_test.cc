@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "store/storage/local_storage.h"
 
 namespace trainwarden::capture {

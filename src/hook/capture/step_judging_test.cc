@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "hook/capture/part_test_kit.h"
+#include "hook/capture/part_testing.h"
 
 namespace trainwarden::capture {
 namespace {

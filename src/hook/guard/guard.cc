@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "hook/capture/config/hook_environment.h"
 #include "hook/capture/open_hook.h"
@@ -14,7 +15,6 @@
 #include "judge/rules/engine.h"
 #include "judge/rules/hosting/hosted_rule.h"
 #include "judge/rules/registry.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden {
 namespace {
@@ -70,7 +70,7 @@ Result<OnFire> parse_on_fire(std::string_view word) {
 }
 
 Status Guard::install(Hook& hook, std::vector<GuardRule> rules, const GuardOptions& options) {
-  return journal::no_throw([&]() -> Status {
+  return no_throw([&]() -> Status {
     std::vector<rules::EngineRule> judges;
     for (GuardRule& rule : rules) {
       if (rule.rule == nullptr) return Status(Code::kInvalidArgument, "rule \"" + rule.spec.name + "\" is null");
@@ -87,7 +87,7 @@ Status Guard::install(Hook& hook, std::vector<GuardRule> rules, const GuardOptio
 }
 
 Status Guard::install(Hook& hook, const std::vector<RuleSpec>& rules, const GuardOptions& options) {
-  return journal::no_throw([&]() -> Status {
+  return no_throw([&]() -> Status {
     std::vector<GuardRule> created;
     for (const RuleSpec& spec : rules) {
       TRAINWARDEN_ASSIGN_OR_RETURN(auto rule, create_rule(spec));
@@ -98,7 +98,7 @@ Status Guard::install(Hook& hook, const std::vector<RuleSpec>& rules, const Guar
 }
 
 Result<std::vector<RuleSpec>> Guard::parse_rules(const std::vector<std::string>& words) {
-  return journal::no_throw([&]() -> Result<std::vector<RuleSpec>> {
+  return no_throw([&]() -> Result<std::vector<RuleSpec>> {
     std::vector<RuleSpec> specs;
     for (const std::string& word : words) {
       if (word != kDefaultRules) {
@@ -116,7 +116,7 @@ Result<std::vector<RuleSpec>> Guard::parse_rules(const std::vector<std::string>&
 }
 
 Status Guard::install_from_environment(Hook& hook) {
-  return journal::no_throw([&]() -> Status {
+  return no_throw([&]() -> Status {
     const char* const words = process_environment(variable::kGuardRules);
     if (words == nullptr) return Status();
     auto specs = parse_rules(lines_of(words));

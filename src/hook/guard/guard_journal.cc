@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/base/log.h"
-#include "store/journal/no_throw.h"
+#include "core/base/no_throw.h"
 #include "store/journal/run_folder.h"
 
 namespace trainwarden::guard {
@@ -26,7 +26,7 @@ void GuardJournal::write() {
   }
   if (journal_.writer != nullptr) journal_.writer->beat();
   if (frames.empty() || failed_) return;
-  const Status status = journal::no_throw([&] { return write_all(frames); });
+  const Status status = no_throw([&] { return write_all(frames); });
   if (status.ok()) return;
   failed_ = true;
   log(LogLevel::kError, "verdicts from inside the training are no longer written into the run: {}", status.to_string());
@@ -46,7 +46,7 @@ Status GuardJournal::write_all(const std::vector<Frame>& frames) {
 void GuardJournal::finish() {
   write();
   if (journal_.writer == nullptr) return;
-  const Status sealed = journal::no_throw([&] { return journal_.writer->seal(); });
+  const Status sealed = no_throw([&] { return journal_.writer->seal(); });
   if (!sealed.ok()) log(LogLevel::kWarning, "the guard's journal stays without its index: {}", sealed.to_string());
   journal_.writer.reset();  // and with it the lock
 }

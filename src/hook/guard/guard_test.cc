@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "hook/guard/guard_test_kit.h"
+#include "hook/guard/guard_testing.h"
 #include "hook/guard/step_guard.h"
 #include "hook/guard/timed_rule.h"
 #include "judge/rules/registry.h"

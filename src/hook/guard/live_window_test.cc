@@ -5,7 +5,7 @@
 #include <cstring>
 #include <map>
 
-#include "hook/guard/guard_test_kit.h"
+#include "hook/guard/guard_testing.h"
 #include "judge/rules/trial_window.h"
 
 namespace trainwarden::guard {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/spec_text.h"
 #include "core/base/text.h"
 #include "judge/rules/builtin/activations/activations_rules.h"
@@ -18,7 +19,6 @@
 #include "judge/rules/builtin/training/training_rules.h"
 #include "judge/rules/builtin/trees/trees_rules.h"
 #include "judge/rules/ranged_rule.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden {
 namespace {
@@ -31,9 +31,10 @@ std::vector<RuleKind> file_rules() {
 
 std::vector<RuleKind> run_rules() {
   std::vector<RuleKind> all;
-  for (auto* room : {rules::activations_rules, rules::data_rules, rules::losses_rules, rules::optimizer_rules,
-                     rules::tensors_rules, rules::training_rules, rules::trees_rules}) {
-    auto kinds = room();
+  for (auto* rules_of_subject :
+       {rules::activations_rules, rules::data_rules, rules::losses_rules, rules::optimizer_rules, rules::tensors_rules,
+        rules::training_rules, rules::trees_rules}) {
+    auto kinds = rules_of_subject();
     std::move(kinds.begin(), kinds.end(), std::back_inserter(all));
   }
   return all;
@@ -85,7 +86,7 @@ Status check_declared(const RuleKind& kind, std::string_view parameter) {
 }
 
 Result<std::unique_ptr<Rule>> create_builtin(const RuleKind& kind, RuleParameters parameters) {
-  return journal::no_throw([&]() -> Result<std::unique_ptr<Rule>> {
+  return no_throw([&]() -> Result<std::unique_ptr<Rule>> {
     for (const auto& [name, value] : parameters) TRAINWARDEN_RETURN_IF_ERROR(check_declared(kind, name));
     for (const RuleParameter& parameter : kind.description.parameters) {
       parameters.emplace(parameter.name, parameter.default_value);

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/spec_text.h"
 #include "core/base/text.h"
 #include "judge/rules/hosting/hosted_rule.h"
 #include "judge/rules/language/expression_rule.h"
 #include "judge/rules/registry.h"
-#include "store/journal/no_throw.h"
 #include "trainwarden/rule.h"
 
 namespace trainwarden {
@@ -51,7 +51,7 @@ bool begins_with_rule(std::string_view text) {
 }  // namespace
 
 Result<RuleSpec> parse_rule_spec(std::string_view text) {
-  return journal::no_throw([&]() -> Result<RuleSpec> {
+  return no_throw([&]() -> Result<RuleSpec> {
     if (rules::names_rule_file(text)) return rules::parse_hosted_spec(text);
     if (rules::language::reads_like_expression(text) && !begins_with_rule(text)) {
       return rules::language::parse_expression_spec(text);
@@ -75,7 +75,7 @@ Result<RuleSpec> parse_rule_spec(std::string_view text) {
 }
 
 Result<std::unique_ptr<Rule>> create_rule(const RuleSpec& spec) {
-  return journal::no_throw([&]() -> Result<std::unique_ptr<Rule>> {
+  return no_throw([&]() -> Result<std::unique_ptr<Rule>> {
     if (rules::is_hosted_spec(spec)) return rules::create_hosted_rule(spec);
     if (rules::language::is_expression_spec(spec) && rules::find_builtin(spec.name) == nullptr) {
       return rules::language::create_expression_rule(spec.parameters.at(rules::language::kExpressionParameter));

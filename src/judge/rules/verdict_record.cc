@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/secret_mask.h"
 #include "data/format/json.h"
 #include "data/format/name_escape.h"
-#include "store/journal/no_throw.h"
 #include "store/journal/typed_record.h"
 
 namespace trainwarden::rules {
@@ -289,7 +289,7 @@ std::string encode_answer(const Verdict& verdict) {
 }
 
 Result<Verdict> decode_answer(std::string_view json) {
-  return journal::no_throw([&]() -> Result<Verdict> {
+  return no_throw([&]() -> Result<Verdict> {
     TRAINWARDEN_ASSIGN_OR_RETURN(const Json object, format::parse_json_object(json, "the rule's answer"));
     auto verdict = verdict_fields(object);
     if (!verdict.ok()) return verdict.status().with_context("the rule's answer");

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "react/actions/action_testing.h"
 
 namespace trainwarden::actions {

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "react/actions/action_testing.h"
 
 namespace trainwarden::actions {

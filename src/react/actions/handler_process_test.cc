@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "react/actions/request.h"
 
 namespace trainwarden::actions {

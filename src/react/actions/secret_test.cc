@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 
 namespace trainwarden::actions {
 namespace {

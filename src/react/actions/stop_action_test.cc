@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/bytes.h"
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "data/format/control_record.h"
 #include "react/actions/action_testing.h"
 #include "react/actions/worker_processes.h"

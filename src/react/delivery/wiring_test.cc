@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <test_paths.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "react/delivery/alert_pattern.h"
 #include "react/delivery/delivery_testing.h"
 #include "react/match/matcher.h"

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/no_throw.h"
 #include "data/format/control_record.h"
 #include "react/events/recorder.h"
 #include "read/trial/trial_access.h"
-#include "store/journal/no_throw.h"
 #include "trainwarden/describe.h"
 
 namespace trainwarden::events {
@@ -173,7 +173,7 @@ Result<RunView> view_run(Trial& trial) {
 }
 
 Result<OrderedJson> describe_run(const storage::Location& run) {
-  return journal::no_throw([&]() -> Result<OrderedJson> {
+  return no_throw([&]() -> Result<OrderedJson> {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, TrialAccess::open(run));
     const storage::Storage& storage = run.storage();
     TRAINWARDEN_ASSIGN_OR_RETURN(const LedgerContents ledger, ledger_of(*trial));
@@ -201,7 +201,7 @@ namespace trainwarden {
 Result<std::string> describe_json(const std::filesystem::path& run_dir) {
   auto json = events::describe_run(run_dir);
   if (!json.ok()) return json.status();
-  return journal::no_throw([&]() -> Result<std::string> { return format::dump_json(*json); });
+  return no_throw([&]() -> Result<std::string> { return format::dump_json(*json); });
 }
 
 }  // namespace trainwarden

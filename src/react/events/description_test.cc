@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "judge/rules/watch_journal.h"
 #include "react/events/recorder.h"
 #include "store/storage/local_storage.h"

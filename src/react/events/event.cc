@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/rfc3339.h"
 #include "data/format/parse_json.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden::events {
 namespace {
@@ -111,7 +111,7 @@ std::string encode_event(const Event& event) {
 }
 
 Result<Event> decode_event(std::string_view text) {
-  return journal::no_throw([&]() -> Result<Event> {
+  return no_throw([&]() -> Result<Event> {
     TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, format::parse_json_object(text, kWhat));
     Result<Event> event = event_from_json(json);
     if (!event.ok()) return event.status().with_context(kWhat);

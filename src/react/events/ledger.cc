@@ -10,15 +10,15 @@
 #include <fmt/format.h>
 
 #include "core/base/log.h"
+#include "core/base/no_throw.h"
 #include "react/events/ledger_journal.h"
 #include "store/journal/journal_reader.h"
 #include "store/journal/journal_writer.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden::events {
 
 Result<LedgerContents> read_ledger(const storage::Storage& storage, const journal::RunInfo& run) {
-  return journal::no_throw([&]() -> Result<LedgerContents> {
+  return no_throw([&]() -> Result<LedgerContents> {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto reader, journal::JournalReader::open(storage, run, kLedgerWriter, {}));
     return contents_of(*reader, run);
   });
@@ -160,7 +160,7 @@ class Ledger::Impl {
 
 Result<std::unique_ptr<Ledger>> Ledger::open(storage::Storage& storage, const Clock& clock,
                                              const journal::RunInfo& run) {
-  return journal::no_throw([&]() -> Result<std::unique_ptr<Ledger>> {
+  return no_throw([&]() -> Result<std::unique_ptr<Ledger>> {
     journal::JournalOptions options;
     options.writer = kLedgerWriter;
     options.writer_id = journal::writer_id_of(kLedgerWriter).value_or(0);

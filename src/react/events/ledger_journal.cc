@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "data/format/json.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden::events {
 namespace {
@@ -92,7 +92,7 @@ std::string encode_intake(const Intake& intake) {
 }
 
 Result<std::optional<Intake>> decode_intake(std::string_view text) {
-  return journal::no_throw([&]() -> Result<std::optional<Intake>> {
+  return no_throw([&]() -> Result<std::optional<Intake>> {
     TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, format::parse_json_object(text, kIntakeType));
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::string type, format::string_field(json, "type"));
     if (type != kIntakeType) return std::optional<Intake>();

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <test_paths.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "store/journal/all_events.h"
 #include "store/journal/journal_reader.h"
 #include "store/storage/faulty_storage.h"

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/base/log.h"
+#include "core/base/no_throw.h"
 #include "data/format/control_record.h"
 #include "judge/rules/registry.h"
 #include "judge/rules/rule_standing.h"
@@ -21,7 +22,6 @@
 #include "react/events/training_words.h"
 #include "react/events/watch_journals.h"
 #include "read/trial/trial_access.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden::events {
 namespace {
@@ -412,7 +412,7 @@ Recorder::Recorder(Trial& trial, storage::Storage& run_storage, Ledger& ledger, 
 Recorder::~Recorder() = default;
 
 Status Recorder::poll() {
-  return journal::no_throw([&] { return impl_->poll(); });
+  return no_throw([&] { return impl_->poll(); });
 }
 void Recorder::await_program_end() {
   impl_->await_program_end();

@@ -7,23 +7,23 @@ namespace trainwarden::match {
 namespace {
 
 std::string identity_of(const Condition& condition) {
-  std::vector<std::string> tests;
-  for (const Test& test : condition.any_of) tests.push_back(match::identity_of(test));
-  std::sort(tests.begin(), tests.end());
-  tests.erase(std::unique(tests.begin(), tests.end()), tests.end());
+  std::vector<std::string> clauses;
+  for (const Clause& clause : condition.any_of) clauses.push_back(match::identity_of(clause));
+  std::sort(clauses.begin(), clauses.end());
+  clauses.erase(std::unique(clauses.begin(), clauses.end()), clauses.end());
   std::string identity;
-  for (const std::string& test : tests) identity += std::to_string(test.size()) + ':' + test;
+  for (const std::string& clause : clauses) identity += std::to_string(clause.size()) + ':' + clause;
   return identity;
 }
 
 bool allows_absence(const Condition& condition) {
   return std::any_of(condition.any_of.begin(), condition.any_of.end(),
-                     [](const Test& test) { return test.kind == TestKind::kAbsent; });
+                     [](const Clause& clause) { return clause.kind == ClauseKind::kAbsent; });
 }
 
-bool is_exact(const Test& test) {
-  if (test.kind == TestKind::kGlob) return test.glob.parts.size() == 1;
-  return test.kind == TestKind::kNumber && test.number.bottom == test.number.top;
+bool is_exact(const Clause& clause) {
+  if (clause.kind == ClauseKind::kGlob) return clause.glob.parts.size() == 1;
+  return clause.kind == ClauseKind::kNumber && clause.number.bottom == clause.number.top;
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ std::uint32_t AutomatonBuilder::add_condition(std::uint32_t field, const Conditi
   const std::uint32_t fact = known->second = new_fact(field);
   facts_[fact].condition = &condition;
   fields_[field].values.add(condition, fact);
-  fields_[field].exact_tests +=
+  fields_[field].exact_clauses +=
       static_cast<std::size_t>(std::count_if(condition.any_of.begin(), condition.any_of.end(), is_exact));
   if (allows_absence(condition)) may_be_absent(fact, value_presence_of(field));
   return fact;
@@ -122,14 +122,14 @@ double AutomatonBuilder::likelihood_of(const FactDraft& fact) const {
   }
   if (fact.condition == nullptr) return 1;  // a presence
   double any = 0;
-  for (const Test& test : fact.condition->any_of) {
-    switch (test.kind) {
-      case TestKind::kAny: any += 0.9; break;
-      case TestKind::kAnythingBut: any += 0.8; break;
-      case TestKind::kAbsent: any += 0.5; break;
-      case TestKind::kGlob:
-      case TestKind::kNumber:
-        any += is_exact(test) ? 1.0 / (1.0 + static_cast<double>(fields_[fact.field].exact_tests)) : 0.3;
+  for (const Clause& clause : fact.condition->any_of) {
+    switch (clause.kind) {
+      case ClauseKind::kAny: any += 0.9; break;
+      case ClauseKind::kAnythingBut: any += 0.8; break;
+      case ClauseKind::kAbsent: any += 0.5; break;
+      case ClauseKind::kGlob:
+      case ClauseKind::kNumber:
+        any += is_exact(clause) ? 1.0 / (1.0 + static_cast<double>(fields_[fact.field].exact_clauses)) : 0.3;
         break;
       default: any += 0.3;
     }

@@ -28,7 +28,7 @@ class AutomatonBuilder {
     std::uint32_t value_presence = kNoFact;
     std::vector<Absence> absences;
     ValueMatcherBuilder values;
-    std::size_t exact_tests = 0;
+    std::size_t exact_clauses = 0;
   };
   struct FactDraft {
     std::uint32_t field = 0;

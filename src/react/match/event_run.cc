@@ -133,7 +133,7 @@ bool EventRun::read_word(const Field& field) {
   if (!scanner_.read_word()) return false;
   if (!field.has_conditions) return true;
   if (field.value_presence != kNoFact) hold(field.value_presence, kByPresence);
-  const TestKind word = first == 't' ? TestKind::kTrue : first == 'f' ? TestKind::kFalse : TestKind::kNull;
+  const ClauseKind word = first == 't' ? ClauseKind::kTrue : first == 'f' ? ClauseKind::kFalse : ClauseKind::kNull;
   field.values.match_word(word, memory_.values, [this](std::uint32_t fact) { hold(fact, kByPresence); });
   return true;
 }

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "react/match/clause_parser.h"
 #include "react/match/pattern_reader.h"
 #include "react/match/pattern_tree.h"
-#include "react/match/test_parser.h"
 
 namespace trainwarden::match {
 namespace {
@@ -89,16 +89,16 @@ class PatternParser {
     if (!scanner.open('[')) return false;
     Leaf leaf{path_, {}};
     leaf.path.push_back(name);
-    std::vector<Test>& tests = leaf.condition.any_of;
+    std::vector<Clause>& clauses = leaf.condition.any_of;
     while (scanner.next_item(']')) {
-      reader_.enter_item(tests.size());
-      auto test = read_test(reader_);
-      if (!test) return false;
+      reader_.enter_item(clauses.size());
+      auto clause = read_clause(reader_);
+      if (!clause) return false;
       reader_.leave();
-      tests.push_back(*std::move(test));
+      clauses.push_back(*std::move(clause));
     }
     if (scanner.failed()) return false;
-    if (tests.empty()) return reader_.expected_at(begin, "at least one value", "an empty array");
+    if (clauses.empty()) return reader_.expected_at(begin, "at least one value", "an empty array");
     alternatives.assign(1, {static_cast<std::uint32_t>(tree_.leaves.size())});
     tree_.leaves.push_back(std::move(leaf));
     return true;

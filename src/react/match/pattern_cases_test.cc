@@ -100,10 +100,10 @@ TEST(PatternCases, WhatIsWrongIsRefusedWithPlaceAndReason) {
 
 TEST(PatternCases, TheReferenceSaysTheSame) {
   for (const PatternCase& one : valid_cases()) {
-    const auto pattern = reference::Json::parse(one.pattern);
+    const auto pattern = nlohmann::json::parse(one.pattern);
     for (const EventCase& event : one.events) {
       if (!event.for_reference) continue;
-      EXPECT_EQ(reference::matches(pattern, reference::Json::parse(event.event)), event.match)
+      EXPECT_EQ(reference::matches(pattern, nlohmann::json::parse(event.event)), event.match)
           << "line " << event.line << ": " << one.pattern << "\n"
           << event.event;
     }
@@ -117,7 +117,7 @@ TEST(PatternCases, AllInOneAutomaton) {
   std::vector<std::vector<reference::AllOf>> references;
   for (const PatternCase& one : cases) {
     builder.add(*Pattern::parse(one.pattern));
-    references.push_back(reference::alternatives(reference::Json::parse(one.pattern), {}));
+    references.push_back(reference::alternatives(nlohmann::json::parse(one.pattern), {}));
   }
   const Matcher matcher = builder.build();
   for (std::size_t owner = 0; owner < cases.size(); ++owner) {
@@ -130,7 +130,7 @@ TEST(PatternCases, AllInOneAutomaton) {
       };
       EXPECT_EQ(has(owner), event.match) << "line " << event.line << ": " << event.event;
       if (!event.for_reference) continue;
-      const auto values = reference::flatten(reference::Json::parse(event.event));
+      const auto values = reference::flatten(nlohmann::json::parse(event.event));
       for (std::size_t pattern = 0; pattern < cases.size(); ++pattern) {
         EXPECT_EQ(has(pattern), reference::matches(references[pattern], values)) << cases[pattern].pattern << "\n"
                                                                                  << event.event;

@@ -1,7 +1,7 @@
 // PatternTree: a pattern that is known to be right, in the form that an automaton is built from.
 //
 // A pattern is a choice between alternatives (one, unless it has "$or"). An alternative holds when all of its leaves
-// do. A leaf is a path of field names with a condition: a list of tests, any of which is enough.
+// do. A leaf is a path of field names with a condition: a list of clauses, any of which is enough.
 #pragma once
 
 #include <cstddef>
@@ -28,19 +28,19 @@ struct NumberRange {
   bool without_top = false;
 };
 
-enum class TestKind : std::uint8_t { kTrue, kFalse, kNull, kGlob, kNumber, kAddress, kAny, kAbsent, kAnythingBut };
+enum class ClauseKind : std::uint8_t { kTrue, kFalse, kNull, kGlob, kNumber, kAddress, kAny, kAbsent, kAnythingBut };
 
 // What one item of a leaf's list asks of a value. A value is a string, a number, true, false or null.
-struct Test {
-  TestKind kind = TestKind::kAny;
-  Glob glob;                   // kGlob
-  NumberRange number;          // kNumber
-  AddressRange address;        // kAddress
-  std::vector<Test> excluded;  // kAnythingBut: kGlob or kNumber; holds for a value of any type that passes none
+struct Clause {
+  ClauseKind kind = ClauseKind::kAny;
+  Glob glob;                     // kGlob
+  NumberRange number;            // kNumber
+  AddressRange address;          // kAddress
+  std::vector<Clause> excluded;  // kAnythingBut: kGlob or kNumber; holds for a value of any type that passes none
 };
 
 struct Condition {
-  std::vector<Test> any_of;
+  std::vector<Clause> any_of;
 };
 
 struct Leaf {

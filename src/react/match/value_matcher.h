@@ -1,7 +1,7 @@
 // ValueMatcher: which of many conditions a value of one field meets.
 //
-// Each test that occurs in the conditions is looked for once, however many conditions have it: texts in a hash table,
-// prefixes, suffixes and wildcards in an automaton, numbers and addresses in an index of ranges. What a test passes
+// Each clause that occurs in the conditions is looked for once, however many conditions have it: texts in a hash table,
+// prefixes, suffixes and wildcards in an automaton, numbers and addresses in an index of ranges. What a clause passes
 // tells which conditions hold, and which "anything-but" are spoilt.
 #pragma once
 
@@ -34,7 +34,7 @@ class ValueMatcher {
   template <class Met>
   void match_number(double number, ValueMemory& memory, Met&& met) const;
   template <class Met>
-  void match_word(TestKind word, ValueMemory& memory, Met&& met) const;  // kTrue, kFalse, kNull
+  void match_word(ClauseKind word, ValueMemory& memory, Met&& met) const;  // kTrue, kFalse, kNull
 
   bool reads_texts() const { return reads_texts_; }  // otherwise every text is as good as another
   bool reads_numbers() const { return !numbers_.empty(); }
@@ -43,7 +43,7 @@ class ValueMatcher {
   friend class ValueMatcherBuilder;
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  // `hits(report)` calls report(test) for each test that the value passes.
+  // `hits(report)` calls report(clause) for each clause that the value passes.
   template <class Hits, class Met>
   void match(ValueMemory& memory, Hits&& hits, Met&& met) const;
 
@@ -56,8 +56,8 @@ class ValueMatcher {
   RangeIndex<AddressBits> addresses6_;
   std::uint32_t words_[3] = {kNone, kNone, kNone};  // kTrue, kFalse, kNull
   std::vector<std::uint32_t> met_by_any_;           // conditions that every value meets
-  NumberLists met_by_test_;                         // by test: conditions that it makes hold
-  NumberLists spoilt_by_test_;                      // by test: "anything-but" that exclude it
+  NumberLists met_by_clause_;                       // by clause: conditions that it makes hold
+  NumberLists spoilt_by_clause_;                    // by clause: "anything-but" that exclude it
   NumberLists met_unless_spoilt_;                   // by "anything-but": conditions
   bool reads_texts_ = false;
 };
@@ -70,23 +70,23 @@ class ValueMatcherBuilder {
   ValueMatcher build();
 
  private:
-  std::uint32_t number_of(const Test& test);  // a kind that is neither kAny, kAbsent nor kAnythingBut
-  void index(const Test& test, std::uint32_t number);
+  std::uint32_t number_of(const Clause& clause);  // a kind that is neither kAny, kAbsent nor kAnythingBut
+  void index(const Clause& clause, std::uint32_t number);
 
   ValueMatcher matcher_;
   GlobAutomatonBuilder globs_;
   GlobAutomatonBuilder folded_globs_;
-  std::map<std::string, std::uint32_t> tests_;
+  std::map<std::string, std::uint32_t> clauses_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> exclusions_;
-  std::vector<std::vector<std::uint32_t>> met_by_test_;
-  std::vector<std::vector<std::uint32_t>> spoilt_by_test_;
+  std::vector<std::vector<std::uint32_t>> met_by_clause_;
+  std::vector<std::vector<std::uint32_t>> spoilt_by_clause_;
   std::vector<std::vector<std::uint32_t>> met_unless_spoilt_;
   std::vector<RangeIndex<double>::Range> numbers_;
   std::vector<RangeIndex<AddressBits>::Range> addresses_[2];  // of version 4, of version 6
 };
 
-// The same for two tests exactly when they ask the same.
-std::string identity_of(const Test& test);
+// The same for two clauses exactly when they ask the same.
+std::string identity_of(const Clause& clause);
 
 }  // namespace trainwarden::match
 

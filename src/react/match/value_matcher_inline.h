@@ -11,9 +11,9 @@ void ValueMatcher::match(ValueMemory& memory, Hits&& hits, Met&& met) const {
   const std::size_t exclusions = met_unless_spoilt_.size();
   if (memory.spoilt.size() < exclusions) memory.spoilt.resize(exclusions);
   for (const std::uint32_t number : met_by_any_) met(number);
-  hits([&](std::uint32_t test) {
-    for (const std::uint32_t number : met_by_test_[test]) met(number);
-    for (const std::uint32_t exclusion : spoilt_by_test_[test]) memory.spoilt[exclusion] = 1;
+  hits([&](std::uint32_t clause) {
+    for (const std::uint32_t number : met_by_clause_[clause]) met(number);
+    for (const std::uint32_t exclusion : spoilt_by_clause_[clause]) memory.spoilt[exclusion] = 1;
   });
   for (std::size_t i = 0; i < exclusions; ++i) {
     if (memory.spoilt[i] != 0) {
@@ -28,8 +28,8 @@ template <class Met>
 void ValueMatcher::match_text(std::string_view text, ValueMemory& memory, Met&& met) const {
   const auto hits = [&](auto&& hit) {
     const auto hit_exact = [&](const TextTable& table, std::string_view key) {
-      const std::uint32_t test = table.find(key);
-      if (test != TextTable::kNone) hit(test);
+      const std::uint32_t clause = table.find(key);
+      if (clause != TextTable::kNone) hit(clause);
     };
     hit_exact(texts_, text);
     if (!globs_.empty()) globs_.find(text, memory.globs, hit);
@@ -56,10 +56,10 @@ void ValueMatcher::match_number(double number, ValueMemory& memory, Met&& met) c
 }
 
 template <class Met>
-void ValueMatcher::match_word(TestKind word, ValueMemory& memory, Met&& met) const {
-  const std::uint32_t test = words_[static_cast<std::size_t>(word)];
+void ValueMatcher::match_word(ClauseKind word, ValueMemory& memory, Met&& met) const {
+  const std::uint32_t clause = words_[static_cast<std::size_t>(word)];
   const auto hits = [&](auto&& hit) {
-    if (test != kNone) hit(test);
+    if (clause != kNone) hit(clause);
   };
   match(memory, hits, met);
 }

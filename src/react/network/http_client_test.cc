@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/test_folder.h"
-#include "react/network/test_server.h"
+#include "core/base/folder_testing.h"
+#include "react/network/server_testing.h"
 
 namespace trainwarden::network {
 namespace {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <test_paths.h>
 
-#include "react/network/action_fixture.h"
+#include "react/network/network_testing.h"
 
 namespace trainwarden::network {
 namespace {

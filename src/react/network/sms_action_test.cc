@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "react/network/action_fixture.h"
+#include "react/network/network_testing.h"
 
 namespace trainwarden::network {
 namespace {

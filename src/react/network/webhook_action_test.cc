@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <test_paths.h>
 
-#include "react/network/action_fixture.h"
 #include "react/network/http_client.h"
+#include "react/network/network_testing.h"
 
 namespace trainwarden::network {
 namespace {

@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "data/format/control_record.h"
 #include "react/actions/request.h"
 #include "react/actions/save_action.h"
 #include "react/actions/stop_action.h"
 #include "react/watch/run_listener.h"
-#include "store/journal/no_throw.h"
 #include "store/storage/naming.h"
 
 namespace trainwarden {
@@ -143,11 +143,11 @@ Result<SaveAnswer> save(const storage::Location& location, const SaveRequestOpti
 }  // namespace
 
 Result<StopAnswer> watch::stop_run(const storage::Location& run, const StopRequestOptions& options) {
-  return journal::no_throw([&] { return stop(run, options); });
+  return no_throw([&] { return stop(run, options); });
 }
 
 Result<SaveAnswer> watch::save_run(const storage::Location& run, const SaveRequestOptions& options) {
-  return journal::no_throw([&] { return save(run, options); });
+  return no_throw([&] { return save(run, options); });
 }
 
 Result<StopAnswer> request_stop(const std::filesystem::path& run_dir, const StopRequestOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/base/no_throw.h"
 #include "judge/rules/engine.h"
 #include "judge/rules/registry.h"
 #include "judge/rules/rule_summary.h"
@@ -10,7 +11,6 @@
 #include "react/watch/run_watch.h"
 #include "react/watch/standard_wires.h"
 #include "read/trial/trial_access.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden {
 namespace {
@@ -104,7 +104,7 @@ class Watch::Impl {
 };
 
 Result<std::unique_ptr<Watch>> Watch::start(Trial& trial, std::vector<WatchRule> rules, WatchOptions options) {
-  return journal::no_throw([&]() -> Result<std::unique_ptr<Watch>> {
+  return no_throw([&]() -> Result<std::unique_ptr<Watch>> {
     for (const WatchRule& rule : rules) {
       if (rule.rule == nullptr) return Status(Code::kInvalidArgument, "rule \"" + rule.spec.name + "\" is null");
     }
@@ -121,7 +121,7 @@ Watch::Watch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Watch::~Watch() = default;
 
 Status Watch::poll() {
-  return journal::no_throw([&] { return impl_->poll(); });
+  return no_throw([&] { return impl_->poll(); });
 }
 void Watch::finish() {
   impl_->finish();
@@ -161,7 +161,7 @@ std::vector<WatchVerdict> Watch::first_fired() const {
 }
 
 Result<std::vector<RuleJobSummary>> rule_job_summary(const std::filesystem::path& run_dir) {
-  return journal::no_throw([&]() -> Result<std::vector<RuleJobSummary>> {
+  return no_throw([&]() -> Result<std::vector<RuleJobSummary>> {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run_dir));  // says well what is wrong with a folder
     TRAINWARDEN_ASSIGN_OR_RETURN(auto summaries, rules::summarize_rules(TrialAccess::location(*trial)));
     std::vector<RuleJobSummary> list;

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "read/transfer/output_claim.h"
 #include "read/transfer/record_choice.h"
 #include "read/transfer/target_writer.h"
 #include "read/trial/trial_access.h"
-#include "store/journal/no_throw.h"
 #include "trainwarden/transfer.h"
 
 namespace trainwarden {
@@ -202,7 +202,7 @@ class Export::Impl {
 };
 
 Result<std::unique_ptr<Export>> Export::start(Trial& trial, ExportOptions options) {
-  return journal::no_throw([&]() -> Result<std::unique_ptr<Export>> {
+  return no_throw([&]() -> Result<std::unique_ptr<Export>> {
     TRAINWARDEN_ASSIGN_OR_RETURN(auto choice, transfer::RecordChoice::compile(options.choice));
     TRAINWARDEN_ASSIGN_OR_RETURN(auto claim, transfer::OutputClaim::take(options, trial.run_id()));
     auto impl = std::make_unique<Impl>(trial, std::move(options), std::move(choice), std::move(claim));
@@ -215,13 +215,13 @@ Export::Export(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Export::~Export() = default;
 
 Status Export::poll() {
-  return journal::no_throw([&] { return impl_->poll(); });
+  return no_throw([&] { return impl_->poll(); });
 }
 bool Export::run_ended() const {
   return impl_->run_ended();
 }
 Result<ExportReport> Export::finish() {
-  return journal::no_throw([&] { return impl_->finish(); });
+  return no_throw([&] { return impl_->finish(); });
 }
 
 }  // namespace trainwarden

@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "read/transfer/imported_journal.h"
 #include "read/transfer/output_file.h"
 #include "read/trial/trial_access.h"
-#include "store/journal/no_throw.h"
 #include "store/storage/local_storage.h"
 #include "store/storage/system_error.h"
 #include "trainwarden/transfer.h"
@@ -140,7 +140,7 @@ Result<ImportReport> import_into(Trial& source, const fs::path& folder) {
 }  // namespace
 
 Result<ImportReport> import_run(const fs::path& from, const fs::path& to) {
-  return journal::no_throw([&]() -> Result<ImportReport> {
+  return no_throw([&]() -> Result<ImportReport> {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto source, Trial::open(from));
     if (source->recorder() == "trainwarden") {
       return Status(Code::kInvalidArgument, fmt::format("{} is a run of ours already; copy the folder in place of "

@@ -11,9 +11,9 @@
 #include <fmt/ranges.h>
 
 #include "core/base/clock.h"
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "read/trial/tensor_lookup.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden::trial {
 namespace {
@@ -134,7 +134,7 @@ std::string name(const SeriesNumber& number) {
 
 Result<SeriesPart> read_series(WorkerJournal& journal, std::uint32_t tensor, const SeriesNumber& number,
                                std::size_t first, std::int64_t last_step, std::chrono::nanoseconds patience) {
-  return journal::no_throw([&]() -> Result<SeriesPart> {
+  return no_throw([&]() -> Result<SeriesPart> {
     const std::int64_t deadline_ns = system_clock().steady_ns() + patience.count();
     const std::span<const Posting> all = journal.tensor_index().of(tensor);
     const auto begin = std::lower_bound(all.begin(), all.end(), first,

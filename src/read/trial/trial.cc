@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "core/base/no_throw.h"
 #include "read/trial/trial_access.h"
 #include "read/trial/trial_impl.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden {
 
@@ -32,11 +32,11 @@ Trial::Trial(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Trial::~Trial() = default;
 
 Result<std::unique_ptr<Trial>> Trial::open(const std::filesystem::path& run_dir, const TrialOptions& options) {
-  return journal::no_throw([&] { return TrialAccess::open(run_dir, options); });
+  return no_throw([&] { return TrialAccess::open(run_dir, options); });
 }
 
 Status Trial::refresh() {
-  return journal::no_throw([&] { return impl_->run().refresh(); });
+  return no_throw([&] { return impl_->run().refresh(); });
 }
 
 const std::filesystem::path& Trial::path() const {

@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 
 #include "core/base/log.h"
+#include "core/base/no_throw.h"
 #include "read/trial/trial_impl.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden {
 
 Result<std::unique_ptr<Trial>> TrialAccess::open(const storage::Location& run, const TrialOptions& options,
                                                  const Clock& clock) {
-  return journal::no_throw([&]() -> Result<std::unique_ptr<Trial>> {
+  return no_throw([&]() -> Result<std::unique_ptr<Trial>> {
     TRAINWARDEN_ASSIGN_OR_RETURN(auto reader, trial::RunReader::open(run.shared_storage(), clock, options));
     auto impl = std::make_unique<Trial::Impl>(run, std::move(reader));
     return std::unique_ptr<Trial>(new Trial(std::move(impl)));

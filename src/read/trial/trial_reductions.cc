@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/no_throw.h"
 #include "read/trial/tensor_lookup.h"
 #include "read/trial/trial_impl.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden {
 namespace {
@@ -63,7 +63,7 @@ std::vector<SavedReduction> reductions_of(const Statistics& statistics) {
 
 Result<double> Trial::reduction(std::string_view tensor, std::int64_t step, Reduction reduction, bool abs, Mode mode,
                                 std::string_view worker) {
-  return journal::no_throw([&]() -> Result<double> {
+  return no_throw([&]() -> Result<double> {
     const TensorPlace place{tensor, step, mode, worker};
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto single, single_reduction(sighting, reduction, abs));
@@ -79,7 +79,7 @@ Result<double> Trial::reduction(std::string_view tensor, std::int64_t step, Redu
 
 Result<std::vector<SavedReduction>> Trial::saved_reductions(std::string_view tensor, std::int64_t step, Mode mode,
                                                             std::string_view worker) {
-  return journal::no_throw([&]() -> Result<std::vector<SavedReduction>> {
+  return no_throw([&]() -> Result<std::vector<SavedReduction>> {
     const TensorPlace place{tensor, step, mode, worker};
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
     if (const auto& record = sighting.record(RecordForm::kReductions)) {

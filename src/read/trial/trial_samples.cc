@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "read/trial/trial_impl.h"
-#include "store/journal/no_throw.h"
 #include "trainwarden/trial.h"
 
 namespace trainwarden {
@@ -40,7 +40,7 @@ std::vector<SampledMetric> Trial::metrics() const {
 
 Result<std::vector<Sample>> Trial::samples(const SampledMetric& wanted, std::int64_t from_unix_ns,
                                            std::int64_t to_unix_ns) {
-  return journal::no_throw([&]() -> Result<std::vector<Sample>> {
+  return no_throw([&]() -> Result<std::vector<Sample>> {
     trial::WorkerJournal* const worker = impl_->run().find_worker(wanted.worker);
     const auto metrics =
         worker != nullptr && worker->readable() ? worker->reader().metrics() : std::span<const Metric>();

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/regex.h"
 #include "read/trial/tensor_lookup.h"
 #include "read/trial/trial_impl.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden {
 namespace {
@@ -77,7 +77,7 @@ void read_newest_shape(RunReader& run, const CatalogTensor& tensor, TensorInfo& 
 }  // namespace
 
 Result<std::vector<std::string>> Trial::tensor_names(const TensorQuery& query) const {
-  return journal::no_throw([&]() -> Result<std::vector<std::string>> {
+  return no_throw([&]() -> Result<std::vector<std::string>> {
     trial::TensorCatalog& catalog = impl_->run().catalog();
     TRAINWARDEN_ASSIGN_OR_RETURN(const RegexSet patterns, RegexSet::compile(query.include));
     if (!query.collection.empty()) TRAINWARDEN_RETURN_IF_ERROR(catalog.check_collection(query.collection));
@@ -97,7 +97,7 @@ bool Trial::has_tensor(std::string_view name) const {
 }
 
 Result<TensorInfo> Trial::tensor_info(std::string_view name) const {
-  return journal::no_throw([&]() -> Result<TensorInfo> {
+  return no_throw([&]() -> Result<TensorInfo> {
     RunReader& run = impl_->run();
     TRAINWARDEN_ASSIGN_OR_RETURN(CatalogTensor * tensor, trial::find_known_tensor(run, name));
     TensorInfo info;
@@ -128,7 +128,7 @@ std::vector<std::string> Trial::collections() const {
 }
 
 Result<Collection> Trial::collection(std::string_view name) const {
-  return journal::no_throw([&] { return impl_->run().catalog().collection(name); });
+  return no_throw([&] { return impl_->run().catalog().collection(name); });
 }
 
 }  // namespace trainwarden

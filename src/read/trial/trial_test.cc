@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/bytes.h"
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "read/trial/run_testing.h"
 #include "read/trial/trial_access.h"
 #include "store/storage/local_storage.h"

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "read/trial/step_text.h"
 #include "read/trial/tensor_lookup.h"
 #include "read/trial/trial_impl.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden {
 namespace {
@@ -72,7 +72,7 @@ SharedTensorValue shared(TensorValue value) {
 }  // namespace
 
 Result<TensorValue> Trial::value(std::string_view tensor, std::int64_t step, Mode mode, std::string_view worker) {
-  return journal::no_throw([&]() -> Result<TensorValue> {
+  return no_throw([&]() -> Result<TensorValue> {
     const TensorPlace place{tensor, step, mode, worker};
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
     const auto& record = sighting.record(RecordForm::kValue);
@@ -83,7 +83,7 @@ Result<TensorValue> Trial::value(std::string_view tensor, std::int64_t step, Mod
 
 Result<SharedTensorValue> Trial::shared_value(std::string_view tensor, std::int64_t step, Mode mode,
                                               std::string_view worker) {
-  return journal::no_throw([&]() -> Result<SharedTensorValue> {
+  return no_throw([&]() -> Result<SharedTensorValue> {
     const TensorPlace place{tensor, step, mode, worker};
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
     const auto& record = sighting.record(RecordForm::kValue);
@@ -96,7 +96,7 @@ Result<SharedTensorValue> Trial::shared_value(std::string_view tensor, std::int6
 }
 
 Result<Statistics> Trial::statistics(std::string_view tensor, std::int64_t step, Mode mode, std::string_view worker) {
-  return journal::no_throw([&]() -> Result<Statistics> {
+  return no_throw([&]() -> Result<Statistics> {
     const TensorPlace place{tensor, step, mode, worker};
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
     return statistics_of(sighting, place);
@@ -104,7 +104,7 @@ Result<Statistics> Trial::statistics(std::string_view tensor, std::int64_t step,
 }
 
 Result<double> Trial::scalar(std::string_view tensor, std::int64_t step, Mode mode, std::string_view worker) {
-  return journal::no_throw([&]() -> Result<double> {
+  return no_throw([&]() -> Result<double> {
     const TensorPlace place{tensor, step, mode, worker};
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
     if (const auto& record = sighting.record(RecordForm::kScalar)) return sighting.reader().read_scalar(*record);
@@ -114,7 +114,7 @@ Result<double> Trial::scalar(std::string_view tensor, std::int64_t step, Mode mo
 }
 
 Result<Shape> Trial::shape(std::string_view tensor, std::int64_t step, Mode mode, std::string_view worker) {
-  return journal::no_throw([&]() -> Result<Shape> {
+  return no_throw([&]() -> Result<Shape> {
     const TensorPlace place{tensor, step, mode, worker};
     TRAINWARDEN_ASSIGN_OR_RETURN(const Sighting sighting, trial::find_tensor(impl_->run(), place));
     for (const auto form : {RecordForm::kShape, RecordForm::kStatistics, RecordForm::kValue}) {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "read/trial/step_text.h"
 #include "read/trial/trial_impl.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden {
 namespace {
@@ -59,7 +59,7 @@ Status wait_for_step(trial::RunReader& run, std::int64_t step, Mode mode, millis
 }  // namespace
 
 Status Trial::wait_for_steps(std::span<const std::int64_t> steps, Mode mode, milliseconds timeout) {
-  return journal::no_throw([&]() -> Status {
+  return no_throw([&]() -> Status {
     const auto start = steady_clock::now();
     const bool far = timeout >= std::chrono::duration_cast<milliseconds>(steady_clock::time_point::max() - start);
     const auto deadline = far ? std::nullopt : std::optional(start + timeout);

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "core/base/no_throw.h"
 #include "store/journal/decoded_frames.h"
 #include "store/journal/file_maps.h"
 #include "store/journal/journal_contents.h"
 #include "store/journal/journal_samples.h"
 #include "store/journal/journal_segment.h"
-#include "store/journal/no_throw.h"
 #include "store/journal/step_records.h"
 
 namespace trainwarden::journal {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/log.h"
-#include "store/journal/no_throw.h"
+#include "core/base/no_throw.h"
 #include "store/journal/retry_delay.h"
 #include "store/journal/samples_draft.h"
 #include "store/journal/segment_writer.h"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "store/journal/sample_run.h"
 #include "store/storage/local_storage.h"
 #include "store/storage/memory_storage.h"

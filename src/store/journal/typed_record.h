@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/no_throw.h"
 #include "data/format/json.h"
-#include "store/journal/no_throw.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::journal {

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "store/storage/local_storage.h"
 #include "store/storage/local_storage_ways.h"
 #include "store/storage/put_file.h"

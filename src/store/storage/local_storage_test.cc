@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "store/storage/system_error.h"
 
 namespace trainwarden::storage {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "store/storage/memory_storage.h"
 
 namespace trainwarden::storage {

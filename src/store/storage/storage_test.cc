@@ -9,7 +9,7 @@
 #include <memory>
 #include <thread>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "store/storage/faulty_storage.h"
 #include "store/storage/local_storage.h"
 #include "store/storage/local_storage_ways.h"

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "read/trial/run_testing.h"
 
 namespace trainwarden::launch {

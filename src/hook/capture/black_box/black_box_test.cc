@@ -17,7 +17,7 @@
 #include "data/format/control_record.h"
 #include "data/format/json.h"
 #include "hook/capture/black_box/box_slot.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "hook/capture/open_hook.h"
 #include "store/storage/faulty_storage.h"
 #include "store/storage/memory_storage.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 
 namespace trainwarden::capture {
 namespace {

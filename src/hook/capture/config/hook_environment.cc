@@ -13,12 +13,12 @@
 #include <fmt/format.h>
 
 #include "core/base/environment_names.h"
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "hook/capture/config/config_source.h"
 #include "hook/capture/config/hook_options_json.h"
 #include "hook/capture/config/option_values.h"
 #include "hook/capture/config/smdebug_options.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden {
 namespace capture {
@@ -236,11 +236,11 @@ Result<HookOptions> options_for_attach(const Environment& environment) {
 }  // namespace capture
 
 Result<HookOptions> hook_options_for_attach() {
-  return journal::no_throw([] { return capture::options_for_attach(process_environment); });
+  return no_throw([] { return capture::options_for_attach(process_environment); });
 }
 
 Result<HookOptions> hook_options_from_environment(HookOptions base) {
-  return journal::no_throw([&]() -> Result<HookOptions> {
+  return no_throw([&]() -> Result<HookOptions> {
     TRAINWARDEN_RETURN_IF_ERROR(capture::overlay_environment(process_environment, base));
     return std::move(base);
   });

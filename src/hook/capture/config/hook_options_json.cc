@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "hook/capture/config/config_source.h"
 #include "hook/capture/config/json_object.h"
@@ -15,7 +16,6 @@
 #include "hook/capture/config/option_values.h"
 #include "hook/capture/config/smdebug_config.h"
 #include "hook/capture/config/smdebug_options.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden {
 namespace capture {
@@ -225,7 +225,7 @@ Status overlay_json_file(const std::filesystem::path& file, HookOptions& options
 }  // namespace capture
 
 Result<std::string> parse_smdebug_config(std::string_view json, std::string_view source_name) {
-  return journal::no_throw([&]() -> Result<std::string> {
+  return no_throw([&]() -> Result<std::string> {
     const auto document = capture::parse_json(json);
     if (!document.ok()) return document.status().with_context(source_name);
     const auto config = capture::read_smdebug_config(*document, SavePolicy());
@@ -235,7 +235,7 @@ Result<std::string> parse_smdebug_config(std::string_view json, std::string_view
 }
 
 Result<HookOptions> load_hook_options(const std::filesystem::path& json_file) {
-  return journal::no_throw([&]() -> Result<HookOptions> {
+  return no_throw([&]() -> Result<HookOptions> {
     HookOptions options;
     TRAINWARDEN_RETURN_IF_ERROR(capture::overlay_json_file(json_file, options));
     return options;
@@ -243,7 +243,7 @@ Result<HookOptions> load_hook_options(const std::filesystem::path& json_file) {
 }
 
 Result<HookOptions> parse_hook_options(std::string_view json, std::string_view source_name) {
-  return journal::no_throw([&]() -> Result<HookOptions> {
+  return no_throw([&]() -> Result<HookOptions> {
     HookOptions options;
     TRAINWARDEN_RETURN_IF_ERROR(capture::overlay_json(json, source_name, options));
     return options;

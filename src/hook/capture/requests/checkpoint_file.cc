@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "core/base/file_descriptor.h"
+#include "core/base/no_throw.h"
 #include "data/format/control_record.h"
 #include "hook/capture/black_box/box_files.h"
-#include "store/journal/no_throw.h"
 #include "store/storage/beneath.h"
 #include "store/storage/local_storage.h"
 #include "store/storage/naming.h"
@@ -130,14 +130,14 @@ std::optional<std::string> relative_to(const fs::path& folder, const fs::path& p
 Result<fs::path> write_checkpoint_file(const CheckpointName& name,
                                        const std::function<Status(const fs::path&)>& write) {
   try {
-    return journal::no_throw([&] { return write_file(name, write); });
+    return no_throw([&] { return write_file(name, write); });
   } catch (...) {  // a program may throw anything
     return Status(Code::kUnknown, "the program threw something that is no std::exception while it saved");
   }
 }
 
 Result<CheckpointPlace> look_at_checkpoint(const fs::path& saved, const fs::path& run_dir) {
-  return journal::no_throw([&]() -> Result<CheckpointPlace> {
+  return no_throw([&]() -> Result<CheckpointPlace> {
     if (saved.empty() || saved.string().find("://") != std::string::npos) return CheckpointPlace{saved.string(), 0};
     const fs::path path = fs::absolute(saved).lexically_normal();
     std::error_code error;

@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-#include "hook/capture/part_test_kit.h"
+#include "hook/capture/part_testing.h"
 
 namespace trainwarden::capture {
 namespace {

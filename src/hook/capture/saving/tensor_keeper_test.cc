@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hook/capture/part_test_kit.h"
+#include "hook/capture/part_testing.h"
 #include "hook/capture/staging/packed_strings.h"
 
 namespace trainwarden::capture {

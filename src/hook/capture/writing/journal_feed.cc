@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "core/base/log.h"
+#include "core/base/no_throw.h"
 #include "data/format/run_event.h"
 #include "hook/capture/gpu/device_items.h"
-#include "store/journal/no_throw.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -39,7 +39,7 @@ JournalFeed::JournalFeed(std::unique_ptr<journal::JournalWriter> journal, StopRe
 Status JournalFeed::write(StagedStep& step) {
   if (step.dump != nullptr) return write_dump(*step.dump);
   let_judge_write();
-  const Status status = journal::no_throw([&] { return append(step); });
+  const Status status = no_throw([&] { return append(step); });
   if (status.ok()) {
     count(step);
   } else {
@@ -112,7 +112,7 @@ void JournalFeed::tend(bool idle) {
 }
 
 Status JournalFeed::write_dump(const BoxDump& dump) {
-  const auto path = journal::no_throw([&] { return dumper_->write(dump); });
+  const auto path = no_throw([&] { return dumper_->write(dump); });
   if (path.ok()) {
     log(LogLevel::kInfo, "the black box was written to {}: {}", *path, dump.reason.message);
   } else {

@@ -7,7 +7,7 @@
 #include "core/base/log.h"
 #include "data/format/control_record.h"
 #include "data/format/run_event.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "store/storage/forwarding_storage.h"
 #include "store/storage/memory_storage.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "hook/capture/part_test_kit.h"
+#include "hook/capture/part_testing.h"
 
 namespace trainwarden::capture {
 namespace {

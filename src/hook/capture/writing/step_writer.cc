@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/base/log.h"
-#include "store/journal/no_throw.h"
+#include "core/base/no_throw.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -122,7 +122,7 @@ void StepWriter::run() {
 }
 
 void StepWriter::tend(bool idle) {
-  const Status status = journal::no_throw([&] {
+  const Status status = no_throw([&] {
     feed_->tend(idle);
     if (idle && at_looks_) at_looks_();
     return Status();
@@ -137,7 +137,7 @@ void StepWriter::end_run() {
     last_step = std::move(last_step_);
   }
   if (last_step != nullptr) write(std::move(last_step));
-  Status status = journal::no_throw([&] { return feed_->finish(); });
+  Status status = no_throw([&] { return feed_->finish(); });
   {
     std::lock_guard lock(mutex_);
     finish_status_ = std::move(status);
@@ -147,7 +147,7 @@ void StepWriter::end_run() {
 }
 
 void StepWriter::write(std::unique_ptr<StagedStep> step) {
-  Status status = journal::no_throw([&] { return feed_->write(*step); });
+  Status status = no_throw([&] { return feed_->write(*step); });
   step.reset();  // its memory is free before anybody hears that it is settled
   {
     std::lock_guard lock(mutex_);

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "core/base/log.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 
 namespace trainwarden::capture {
 namespace {

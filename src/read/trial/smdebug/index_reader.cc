@@ -4,7 +4,7 @@
 #include <system_error>
 #include <thread>
 
-#include "store/journal/no_throw.h"
+#include "core/base/no_throw.h"
 #include "store/journal/segment_decoder.h"
 
 namespace trainwarden::trial {
@@ -54,7 +54,7 @@ void IndexReader::work(std::span<const IndexFile> files, std::atomic<std::size_t
 
 void IndexReader::read(const IndexFile& file, foreign::SmdebugIndexParser& parser, ReadIndex& result) {
   result.file_bytes = 0;
-  result.status = journal::no_throw([&]() -> Status {
+  result.status = no_throw([&]() -> Status {
     if (unusable_bytes_ > kMostUnusableBytes)
       return Status(Code::kResourceExhausted, std::string(journal::kOverBudget));
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::string json, storage_.read(file.path));

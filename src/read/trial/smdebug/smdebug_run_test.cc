@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "data/foreign/smdebug_layout.h"
 #include "read/trial/smdebug/smdebug_testing.h"
 #include "read/trial/trial_access.h"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "store/storage/memory_storage.h"
 
 namespace trainwarden::cli {

@@ -9,8 +9,8 @@
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "store/storage/memory_storage.h"
+#include "ui/cli/commands/example_alert.h"
 #include "ui/cli/commands/exit_code.h"
-#include "ui/cli/commands/test_alert.h"
 #include "ui/cli/options/action_choice.h"
 #include "ui/cli/options/known_rules.h"
 #include "ui/cli/reports/wiring_view.h"
@@ -112,8 +112,8 @@ std::vector<Tested> send_tests(const LoadedFile& loaded, const std::string& name
     const delivery::Subscription* const subscription = wired.subscription;
     if (subscription == nullptr || !can_be_tested(*subscription)) continue;
     if (!name.empty() && subscription->name != name) continue;
-    const events::Event alert = test_alert(tested_rule(*wired.wire), system_clock().unix_ns());
-    tested.push_back({subscription, subscription->action->run(test_notice(alert, *subscription), {})});
+    const events::Event alert = example_alert(tested_rule(*wired.wire), system_clock().unix_ns());
+    tested.push_back({subscription, subscription->action->run(example_notice(alert, *subscription), {})});
     if (as_json) continue;
     const actions::ActionOutcome& outcome = tested.back().outcome;
     emit("{} ({} {}): {}{}{}{}{}\n", subscription->name, subscription->action->name(), subscription->action->place(),
@@ -152,7 +152,7 @@ Status nothing_to_test(const LoadedFile& loaded, const std::string& file, const 
 
 int test_action_file(const std::string& file, const std::string& name, const std::vector<std::string>& own_rules,
                      bool as_json) {
-  const auto loaded = load(file, own_rules, kTestRun);
+  const auto loaded = load(file, own_rules, kExampleRun);
   if (!loaded.ok()) return report_error(loaded.status());
   const std::vector<Tested> tested = send_tests(*loaded, name, as_json);
   if (tested.empty()) return report_error(nothing_to_test(*loaded, file, name));

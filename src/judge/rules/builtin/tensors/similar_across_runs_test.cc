@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/test_folder.h"
+#include "core/base/folder_testing.h"
 #include "judge/rules/builtin/rule_testing.h"
 
 namespace trainwarden::rules {

@@ -1,4 +1,4 @@
-// The signals of one step, read for the rules of this room: what each worker said under a name.
+// The signals of one step, read for the rules of this folder: what each worker said under a name.
 #pragma once
 
 #include <string>

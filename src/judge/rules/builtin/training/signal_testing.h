@@ -1,4 +1,4 @@
-// Steps with signals, for the tests of this room.
+// Steps with signals, for the tests of this folder.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-"""A small source tree in a temporary folder, for the tests of the house's scripts."""
+"""A small source tree in a temporary folder, for the tests of scripts that check sources."""
 import pathlib
 import subprocess
 import sys

@@ -10,7 +10,7 @@
 namespace trainwarden::match {
 
 // Nothing when it is wrong; the reader has the reason then.
-std::optional<Test> read_test(PatternReader& reader);
+std::optional<Clause> read_clause(PatternReader& reader);
 
 // Names that a field of an object within "$or" cannot have, because operators have them, or may have them one day.
 bool is_reserved_name(std::string_view name);

@@ -1,4 +1,6 @@
-// no_throw: the edge of this floor. Memory that runs out becomes a Status like every other failure.
+// no_throw: what the public calls of a floor run in, so that no exception leaves it. Memory that runs out becomes a
+// Status like every other failure.
+// failure.
 #pragma once
 
 #include <exception>
@@ -6,7 +8,7 @@
 
 #include "trainwarden/status.h"
 
-namespace trainwarden::journal {
+namespace trainwarden {
 
 // `body` returns a Status or a Result.
 template <class Body>
@@ -20,4 +22,4 @@ auto no_throw(Body&& body) -> decltype(body()) {
   }
 }
 
-}  // namespace trainwarden::journal
+}  // namespace trainwarden

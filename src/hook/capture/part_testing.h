@@ -12,7 +12,7 @@
 #include "hook/capture/budget/bill.h"
 #include "hook/capture/capture_plan.h"
 #include "hook/capture/capture_switch.h"
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 #include "hook/capture/gpu/device_capture.h"
 #include "hook/capture/known_tensors.h"
 #include "hook/capture/saving/step_intake.h"

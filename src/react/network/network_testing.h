@@ -10,11 +10,11 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/folder_testing.h"
 #include "core/base/log.h"
-#include "core/base/test_folder.h"
 #include "react/actions/action_kind.h"
 #include "react/network/network_actions.h"
-#include "react/network/test_server.h"
+#include "react/network/server_testing.h"
 
 namespace trainwarden::network {
 

@@ -1,4 +1,4 @@
-#include "hook/capture/capture_test_kit.h"
+#include "hook/capture/capture_testing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ui/cli/commands/test_alert.h"
+#include "ui/cli/commands/example_alert.h"
 
 #include <fmt/format.h>
 
@@ -6,13 +6,13 @@
 
 namespace trainwarden::cli {
 
-events::Event test_alert(const std::string& rule, std::int64_t unix_ns) {
+events::Event example_alert(const std::string& rule, std::int64_t unix_ns) {
   events::Event alert;
   alert.key = fmt::format("test-{}", unix_ns);
   alert.id = alert.key;
   alert.type = events::kAlertType;
   alert.subject = rule;
-  alert.source = fmt::format("/trainwarden/test/runs/{}", kTestRun);
+  alert.source = fmt::format("/trainwarden/test/runs/{}", kExampleRun);
   alert.unix_ns = unix_ns;
   alert.change = {events::ChangeKind::kAlert, rule, "", ""};
   alert.global_step = 0;
@@ -20,12 +20,12 @@ events::Event test_alert(const std::string& rule, std::int64_t unix_ns) {
   alert.text =
       "This is a test, sent by `trainwarden actions --test`. No rule has fired and no training is meant; nothing is to "
       "be done.";
-  alert.data = {{"test", true}, {"TrainingJobName", kTestRun}, {"TrainingJobStatus", "InProgress"}};
+  alert.data = {{"test", true}, {"TrainingJobName", kExampleRun}, {"TrainingJobStatus", "InProgress"}};
   return alert;
 }
 
-actions::EventNotice test_notice(const events::Event& alert, const delivery::Subscription& subscription) {
-  actions::EventNotice notice = delivery::make_notice(alert, subscription.format, kTestRun, kTestRun, 1);
+actions::EventNotice example_notice(const events::Event& alert, const delivery::Subscription& subscription) {
+  actions::EventNotice notice = delivery::make_notice(alert, subscription.format, kExampleRun, kExampleRun, 1);
   notice.requested_by = "test";
   return notice;
 }

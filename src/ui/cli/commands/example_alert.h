@@ -10,11 +10,11 @@
 
 namespace trainwarden::cli {
 
-inline constexpr const char* kTestRun = "test-of-actions";
+inline constexpr const char* kExampleRun = "test-of-actions";
 
 // `rule`: whose alert it is said to be. Key and id begin with "test-".
-events::Event test_alert(const std::string& rule, std::int64_t unix_ns);
+events::Event example_alert(const std::string& rule, std::int64_t unix_ns);
 // As the subscription's action would be told of it.
-actions::EventNotice test_notice(const events::Event& alert, const delivery::Subscription& subscription);
+actions::EventNotice example_notice(const events::Event& alert, const delivery::Subscription& subscription);
 
 }  // namespace trainwarden::cli

@@ -1,4 +1,4 @@
-#include "ui/cli/commands/test_alert.h"
+#include "ui/cli/commands/example_alert.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ delivery::Subscription subscription_to_file(delivery::EventFormat format) {
 }
 
 TEST(TestAlert, SaysEverywhereThatItIsATest) {
-  const events::Event alert = test_alert("VanishingGradient", kNow);
+  const events::Event alert = example_alert("VanishingGradient", kNow);
   EXPECT_TRUE(alert.id.starts_with("test-"));
   EXPECT_TRUE(alert.key.starts_with("test-"));
   EXPECT_TRUE(alert.headline.starts_with("TEST: "));
@@ -39,7 +39,7 @@ TEST(TestAlert, SaysEverywhereThatItIsATest) {
 
 TEST(TestAlert, IsAnEventLikeAnyOther) {
   const auto subscription = subscription_to_file(delivery::EventFormat::kCloudEvents);
-  const auto notice = test_notice(test_alert("NaNLoss", kNow), subscription);
+  const auto notice = example_notice(example_alert("NaNLoss", kNow), subscription);
   const auto json = format::Json::parse(notice.document);
   EXPECT_EQ(json["specversion"], "1.0");
   EXPECT_EQ(json["data"]["test"], true);
@@ -49,7 +49,7 @@ TEST(TestAlert, IsAnEventLikeAnyOther) {
 
 TEST(TestAlert, ComesInTheFormThatTheSubscriberWants) {
   const auto subscription = subscription_to_file(delivery::EventFormat::kEventBridge);
-  const auto notice = test_notice(test_alert("NaNLoss", kNow), subscription);
+  const auto notice = example_notice(example_alert("NaNLoss", kNow), subscription);
   const auto json = format::Json::parse(notice.document);
   EXPECT_EQ(json["detail"]["test"], true);
   EXPECT_EQ(json["detail-type"], events::kEventBridgeAlertType);

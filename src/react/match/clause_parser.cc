@@ -1,4 +1,4 @@
-#include "react/match/test_parser.h"
+#include "react/match/clause_parser.h"
 
 #include <algorithm>
 #include <array>
@@ -14,67 +14,67 @@
 namespace trainwarden::match {
 namespace {
 
-using MaybeTest = std::optional<Test>;
+using MaybeClause = std::optional<Clause>;
 constexpr std::nullopt_t kWrong = std::nullopt;
 
 constexpr const char* kOperators =
     "an operator (prefix, suffix, equals-ignore-case, wildcard, anything-but, numeric, exists, cidr, exactly)";
 
-Test glob_test(std::vector<std::string> parts, bool fold) {
-  Test test;
-  test.kind = TestKind::kGlob;
-  test.glob.fold_case = fold;
+Clause glob_clause(std::vector<std::string> parts, bool fold) {
+  Clause clause;
+  clause.kind = ClauseKind::kGlob;
+  clause.glob.fold_case = fold;
   for (std::string& part : parts) {
     if (fold) {
       std::string folded;
       fold_case(part, folded);
       part = std::move(folded);
     }
-    test.glob.parts.push_back(std::move(part));
+    clause.glob.parts.push_back(std::move(part));
   }
-  return test;
+  return clause;
 }
 
-Test exact_text(std::string text) {
-  return glob_test({std::move(text)}, false);
+Clause exact_text(std::string text) {
+  return glob_clause({std::move(text)}, false);
 }
-Test folded_text(std::string text) {
-  return glob_test({std::move(text)}, true);
+Clause folded_text(std::string text) {
+  return glob_clause({std::move(text)}, true);
 }
-Test prefix_of(std::string text, bool fold) {
-  return glob_test({std::move(text), ""}, fold);
+Clause prefix_of(std::string text, bool fold) {
+  return glob_clause({std::move(text), ""}, fold);
 }
-Test suffix_of(std::string text, bool fold) {
-  return glob_test({"", std::move(text)}, fold);
-}
-
-Test number_test(NumberRange range) {
-  Test test;
-  test.kind = TestKind::kNumber;
-  test.number = range;
-  return test;
+Clause suffix_of(std::string text, bool fold) {
+  return glob_clause({"", std::move(text)}, fold);
 }
 
-Test exact_number(double number) {
-  return number_test({number, number, false, false});
+Clause number_clause(NumberRange range) {
+  Clause clause;
+  clause.kind = ClauseKind::kNumber;
+  clause.number = range;
+  return clause;
 }
 
-Test plain_test(TestKind kind) {
-  Test test;
-  test.kind = kind;
-  return test;
+Clause exact_number(double number) {
+  return number_clause({number, number, false, false});
 }
 
-Test anything_but(std::vector<Test> excluded) {
-  Test test;
-  test.kind = TestKind::kAnythingBut;
-  test.excluded = std::move(excluded);
-  return test;
+Clause plain_clause(ClauseKind kind) {
+  Clause clause;
+  clause.kind = kind;
+  return clause;
+}
+
+Clause anything_but(std::vector<Clause> excluded) {
+  Clause clause;
+  clause.kind = ClauseKind::kAnythingBut;
+  clause.excluded = std::move(excluded);
+  return clause;
 }
 
 // {"NAME": value} with nothing else in it: what `read_value` makes of the value, given the name.
 template <class ReadValue>
-MaybeTest read_single_field(PatternReader& reader, const char* what, ReadValue&& read_value) {
+MaybeClause read_single_field(PatternReader& reader, const char* what, ReadValue&& read_value) {
   JsonScanner& scanner = reader.scanner();
   if (!scanner.open('{')) return kWrong;
   std::string name;
@@ -85,7 +85,7 @@ MaybeTest read_single_field(PatternReader& reader, const char* what, ReadValue&&
   }
   if (!reader.read_field(name, offset)) return kWrong;
   reader.enter_field(name);
-  MaybeTest test = read_value(name, offset);
+  MaybeClause clause = read_value(name, offset);
   if (reader.failed()) return kWrong;
   reader.leave();
   if (scanner.next_item('}')) {
@@ -93,18 +93,18 @@ MaybeTest read_single_field(PatternReader& reader, const char* what, ReadValue&&
     reader.refuse(scanner.offset(),
                   fmt::format("expected one field in the object, found another beside \"{}\"", printable(name)));
   }
-  return reader.failed() ? kWrong : test;
+  return reader.failed() ? kWrong : clause;
 }
 
 // Parts between the stars of a wildcard.
-MaybeTest read_wildcard(PatternReader& reader) {
+MaybeClause read_wildcard(PatternReader& reader) {
   reader.scanner().peek();
   const std::size_t offset = reader.scanner().offset();
   std::string text;
   if (!reader.read_text("a string", text)) return kWrong;
   const auto refuse = [&](std::string_view why) {
     reader.refuse(offset, why);
-    return MaybeTest();
+    return MaybeClause();
   };
   std::vector<std::string> parts(1);
   bool after_star = false;
@@ -129,11 +129,11 @@ MaybeTest read_wildcard(PatternReader& reader) {
   if (parts.size() - 1 > kMaxStars) {
     return refuse(fmt::format("expected at most {} stars in a wildcard, found {}", kMaxStars, parts.size() - 1));
   }
-  return glob_test(std::move(parts), false);
+  return glob_clause(std::move(parts), false);
 }
 
 // A string, or {"equals-ignore-case": string}.
-MaybeTest read_affix(PatternReader& reader, Test (*affix)(std::string, bool)) {
+MaybeClause read_affix(PatternReader& reader, Clause (*affix)(std::string, bool)) {
   std::string text;
   if (reader.scanner().peek() != '{') {
     if (!reader.read_text("a string or {\"equals-ignore-case\": string}", text)) return kWrong;
@@ -143,14 +143,14 @@ MaybeTest read_affix(PatternReader& reader, Test (*affix)(std::string, bool)) {
     if (name != "equals-ignore-case") {
       reader.expected_at(offset, "\"equals-ignore-case\"", '"' + printable(name) + '"');
     } else if (reader.read_text("a string", text)) {
-      return MaybeTest(affix(std::move(text), true));
+      return MaybeClause(affix(std::move(text), true));
     }
-    return MaybeTest();
+    return MaybeClause();
   });
 }
 
 // What may stand within anything-but beside plain values.
-MaybeTest read_excluded_text(PatternReader& reader, const std::string& name) {
+MaybeClause read_excluded_text(PatternReader& reader, const std::string& name) {
   if (name == "wildcard") return read_wildcard(reader);
   JsonScanner& scanner = reader.scanner();
   scanner.peek();
@@ -167,11 +167,11 @@ MaybeTest read_excluded_text(PatternReader& reader, const std::string& name) {
 
 // One item, or a list of them that is not empty.
 template <class ReadItem>
-MaybeTest read_excluded_list(PatternReader& reader, ReadItem&& read_item) {
+MaybeClause read_excluded_list(PatternReader& reader, ReadItem&& read_item) {
   JsonScanner& scanner = reader.scanner();
-  std::vector<Test> excluded;
+  std::vector<Clause> excluded;
   if (scanner.peek() != '[') {
-    MaybeTest only = read_item();
+    MaybeClause only = read_item();
     if (!only) return kWrong;
     excluded.push_back(*std::move(only));
     return anything_but(std::move(excluded));
@@ -180,7 +180,7 @@ MaybeTest read_excluded_list(PatternReader& reader, ReadItem&& read_item) {
   if (!scanner.open('[')) return kWrong;
   while (scanner.next_item(']')) {
     reader.enter_item(excluded.size());
-    MaybeTest item = read_item();
+    MaybeClause item = read_item();
     if (!item) return kWrong;
     reader.leave();
     excluded.push_back(*std::move(item));
@@ -193,7 +193,7 @@ MaybeTest read_excluded_list(PatternReader& reader, ReadItem&& read_item) {
   return anything_but(std::move(excluded));
 }
 
-MaybeTest read_anything_but(PatternReader& reader) {
+MaybeClause read_anything_but(PatternReader& reader) {
   JsonScanner& scanner = reader.scanner();
   if (scanner.peek() == '{') {
     constexpr const char* kInner = "prefix, suffix, equals-ignore-case or wildcard";
@@ -201,13 +201,13 @@ MaybeTest read_anything_but(PatternReader& reader) {
       const bool known = name == "prefix" || name == "suffix" || name == "equals-ignore-case" || name == "wildcard";
       if (!known) {
         reader.expected_at(offset, kInner, '"' + printable(name) + '"');
-        return MaybeTest();
+        return MaybeClause();
       }
       return read_excluded_list(reader, [&] { return read_excluded_text(reader, name); });
     });
   }
   std::optional<bool> texts;  // whether the first was one: all are of its type
-  return read_excluded_list(reader, [&]() -> MaybeTest {
+  return read_excluded_list(reader, [&]() -> MaybeClause {
     const bool is_text = scanner.peek() == '"';
     if (!texts) texts = is_text;
     const char* const what = "strings only or numbers only";
@@ -217,9 +217,9 @@ MaybeTest read_anything_but(PatternReader& reader) {
     }
     std::string text;
     double number = 0;
-    if (is_text) return reader.read_text(what, text) ? MaybeTest(exact_text(std::move(text))) : kWrong;
+    if (is_text) return reader.read_text(what, text) ? MaybeClause(exact_text(std::move(text))) : kWrong;
     constexpr const char* kAll = "a string, a number, a list of strings or of numbers, or an object";
-    return reader.read_number(kAll, number) ? MaybeTest(exact_number(number)) : kWrong;
+    return reader.read_number(kAll, number) ? MaybeClause(exact_number(number)) : kWrong;
   });
 }
 
@@ -252,7 +252,7 @@ bool read_bound(PatternReader& reader, std::string_view what, bool upper_only, N
   return true;
 }
 
-MaybeTest read_numeric(PatternReader& reader) {
+MaybeClause read_numeric(PatternReader& reader) {
   JsonScanner& scanner = reader.scanner();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   NumberRange range{-kInfinity, kInfinity, false, false};
@@ -268,7 +268,7 @@ MaybeTest read_numeric(PatternReader& reader) {
   }
   bool upper = false;
   if (!read_bound(reader, "one of \"=\", \"<\", \"<=\", \">\", \">=\"", false, range, upper)) return kWrong;
-  if (!scanner.next_item(']')) return scanner.failed() ? kWrong : MaybeTest(number_test(range));
+  if (!scanner.next_item(']')) return scanner.failed() ? kWrong : MaybeClause(number_clause(range));
   if (upper) {
     reader.expected(
         "the end of the array: a range has its bottom first ([\">\", 0, \"<=\", 5]), and \"=\" stands alone");
@@ -285,10 +285,10 @@ MaybeTest read_numeric(PatternReader& reader) {
                                       range.bottom, range.top));
     return kWrong;
   }
-  return number_test(range);
+  return number_clause(range);
 }
 
-MaybeTest read_exists(PatternReader& reader) {
+MaybeClause read_exists(PatternReader& reader) {
   JsonScanner& scanner = reader.scanner();
   const char next = scanner.peek();
   if (next != 't' && next != 'f') {
@@ -296,10 +296,10 @@ MaybeTest read_exists(PatternReader& reader) {
     return kWrong;
   }
   if (!scanner.read_word()) return kWrong;
-  return plain_test(next == 't' ? TestKind::kAny : TestKind::kAbsent);
+  return plain_clause(next == 't' ? ClauseKind::kAny : ClauseKind::kAbsent);
 }
 
-MaybeTest read_cidr(PatternReader& reader) {
+MaybeClause read_cidr(PatternReader& reader) {
   reader.scanner().peek();
   const std::size_t offset = reader.scanner().offset();
   std::string text;
@@ -309,12 +309,12 @@ MaybeTest read_cidr(PatternReader& reader) {
     reader.expected_at(offset, range.status().message(), '"' + printable(text) + '"');
     return kWrong;
   }
-  Test test = plain_test(TestKind::kAddress);
-  test.address = *range;
-  return test;
+  Clause clause = plain_clause(ClauseKind::kAddress);
+  clause.address = *range;
+  return clause;
 }
 
-MaybeTest read_operator(PatternReader& reader, const std::string& name, std::size_t offset) {
+MaybeClause read_operator(PatternReader& reader, const std::string& name, std::size_t offset) {
   std::string text;
   if (name == "prefix") return read_affix(reader, prefix_of);
   if (name == "suffix") return read_affix(reader, suffix_of);
@@ -324,16 +324,16 @@ MaybeTest read_operator(PatternReader& reader, const std::string& name, std::siz
   if (name == "exists") return read_exists(reader);
   if (name == "cidr") return read_cidr(reader);
   if (name == "equals-ignore-case") {
-    return reader.read_text("a string", text) ? MaybeTest(folded_text(std::move(text))) : kWrong;
+    return reader.read_text("a string", text) ? MaybeClause(folded_text(std::move(text))) : kWrong;
   }
-  if (name == "exactly") return reader.read_text("a string", text) ? MaybeTest(exact_text(std::move(text))) : kWrong;
+  if (name == "exactly") return reader.read_text("a string", text) ? MaybeClause(exact_text(std::move(text))) : kWrong;
   reader.expected_at(offset, kOperators, '"' + printable(name) + '"');
   return kWrong;
 }
 
 }  // namespace
 
-std::optional<Test> read_test(PatternReader& reader) {
+std::optional<Clause> read_clause(PatternReader& reader) {
   JsonScanner& scanner = reader.scanner();
   std::string text;
   double number = 0;
@@ -343,13 +343,13 @@ std::optional<Test> read_test(PatternReader& reader) {
       return read_single_field(reader, kOperators, [&](const std::string& name, std::size_t offset) {
         return read_operator(reader, name, offset);
       });
-    case '"': return reader.read_text(kItem, text) ? MaybeTest(exact_text(std::move(text))) : kWrong;
+    case '"': return reader.read_text(kItem, text) ? MaybeClause(exact_text(std::move(text))) : kWrong;
     case 't':
     case 'f':
     case 'n':
       if (!scanner.read_word()) return kWrong;
-      return plain_test(next == 't' ? TestKind::kTrue : next == 'f' ? TestKind::kFalse : TestKind::kNull);
-    default: return reader.read_number(kItem, number) ? MaybeTest(exact_number(number)) : kWrong;
+      return plain_clause(next == 't' ? ClauseKind::kTrue : next == 'f' ? ClauseKind::kFalse : ClauseKind::kNull);
+    default: return reader.read_number(kItem, number) ? MaybeClause(exact_number(number)) : kWrong;
   }
 }
 
