@@ -95,7 +95,7 @@ Result<std::vector<Figure>> in_process() {
 
 // --- rules.beside_p99_ms --------------------------------------------------------------------------------------------
 
-// Fires at every second step, so that a verdict is told each time.
+// Fires at every second step, so that a verdict is reported each time.
 class Metronome final : public Rule {
  public:
   Verdict evaluate(const StepWindow& window) override {
@@ -147,13 +147,13 @@ std::vector<double> latencies_beside(int steps) {
   const auto hook = required(Hook::open(options));
   Training training(*hook);
   Instants ended;
-  Instants told;
+  Instants verdicts;
   std::vector<WatchRule> rules = watch_rules(default_rules());
   rules.push_back({{"Metronome", {}}, std::make_unique<Metronome>()});
   WatchOptions watch;
   watch.keep_going = true;
   watch.on_verdict = [&](const WatchVerdict& verdict) {
-    if (verdict.rule_id == "Metronome") told.note(verdict.global_step);
+    if (verdict.rule_id == "Metronome") verdicts.note(verdict.global_step);
   };
   const std::jthread judge = judge_beside(options.run_dir, watch, std::move(rules));
   for (int step = 0; step < steps; ++step) {
@@ -167,7 +167,7 @@ std::vector<double> latencies_beside(int steps) {
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   std::vector<double> latencies;
   const auto ends = ended.all();
-  for (const auto& [step, instant] : told.all()) latencies.push_back(Milliseconds(instant - ends.at(step)).count());
+  for (const auto& [step, instant] : verdicts.all()) latencies.push_back(Milliseconds(instant - ends.at(step)).count());
   return latencies;
 }
 
@@ -200,7 +200,7 @@ class FiresAt final : public Rule {
   const std::int64_t step_;
 };
 
-// Steps that the training made after the one that was judged, until it was told to stop.
+// Steps that the training made after the one that was judged, until it was asked to stop.
 double steps_until_stopped() {
   constexpr std::int64_t kFires = 20;
   const TemporaryFolder folder;

@@ -56,7 +56,7 @@ std::optional<Device> device_of(const at::Device& device) {
   return std::nullopt;
 }
 
-// What the CUDA runtime calls the stream; none where this LibTorch has no way to tell.
+// What the CUDA runtime calls the stream; none where this LibTorch has no way to know.
 template <class Stream>
 std::optional<void*> handle_of(const Stream& stream) {
   if (stream.id() == 0) return nullptr;  // the default stream

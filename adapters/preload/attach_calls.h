@@ -1,5 +1,5 @@
-// What the preloaded library tells the attached one: a table of plain C functions, so that the two need nothing of each
-// other but this.
+// What the preloaded library reports to the attached one: a table of plain C functions, so that the two need nothing of
+// each other but this.
 //
 // A call never throws. `self` is alive during the call; nothing is known about it later.
 #pragma once

@@ -11,7 +11,7 @@ namespace {
 
 using Module = ::torch::nn::Module;
 
-// The control block that is made with this tells the registry when nothing refers to it any more.
+// The control block that is made with this notifies the registry when nothing refers to it any more.
 template <class T>
 struct NoticeAllocator {
   using value_type = T;

@@ -1,12 +1,13 @@
 // libtrainwarden_preload.so: stands before LibTorch in a program that knows nothing of us (LD_PRELOAD). It defines a
-// few functions of LibTorch by their mangled names, tells libtrainwarden_torch_attach.so of each call, and forwards it.
+// few functions of LibTorch by their mangled names, notifies libtrainwarden_torch_attach.so of each call, and forwards
+// it.
 //
 // It needs nothing but the C library: in a program without LibTorch nobody calls what is defined here, and it does
 // nothing. An exception of the real function passes through; this file is compiled without exceptions, so nothing here
 // stands in its way.
 //
-// Constructors of torch::nn::Module are left alone: its destructor is inline, so nobody would tell when what they made
-// is gone. A module is met when a program asks for its parameters, which every optimizer needs, or moves it.
+// Constructors of torch::nn::Module are left alone: its destructor is inline, so nothing would report when what they
+// made is gone. A module is met when a program asks for its parameters, which every optimizer needs, or moves it.
 #include "attach_library.h"
 #include "real_function.h"
 
@@ -32,25 +33,25 @@ struct OptionalBool {
 
 namespace {
 
-void tell_module_seen(const void* module) {
+void report_module_seen(const void* module) {
   if (const AttachCalls* calls = attach_calls()) calls->module_seen(module);
 }
 
-void tell_gradients_cleared(void* optimizer) {
+void report_gradients_cleared(void* optimizer) {
   if (const AttachCalls* calls = attach_calls()) calls->gradients_cleared(optimizer);
 }
 
-// Tells of a step when it begins, and when the real function has returned.
-class ToldStep {
+// Reports a step when it begins, and when the real function has returned.
+class ReportedStep {
  public:
-  ToldStep(void* optimizer, const void* loss_closure) : optimizer_(optimizer) {
+  ReportedStep(void* optimizer, const void* loss_closure) : optimizer_(optimizer) {
     if (calls_ != nullptr) calls_->step_begins(optimizer_, loss_closure);
   }
-  ~ToldStep() {
+  ~ReportedStep() {
     if (calls_ != nullptr) calls_->step_has_ended(optimizer_);
   }
-  ToldStep(const ToldStep&) = delete;
-  ToldStep& operator=(const ToldStep&) = delete;
+  ReportedStep(const ReportedStep&) = delete;
+  ReportedStep& operator=(const ReportedStep&) = delete;
 
  private:
   const AttachCalls* const calls_ = attach_calls();
@@ -69,14 +70,14 @@ class ToldStep {
 // std::vector<at::Tensor> torch::nn::Module::parameters(bool) const
 TW_INTERPOSE(parameters, "_ZNK5torch2nn6Module10parametersEb", ReturnedInMemory, const void*, bool)
 (const void* module, bool recurse) {
-  tell_module_seen(module);
+  report_module_seen(module);
   return real_parameters()(module, recurse);
 }
 
 // torch::OrderedDict<std::string, at::Tensor> torch::nn::Module::named_parameters(bool) const
 TW_INTERPOSE(named_parameters, "_ZNK5torch2nn6Module16named_parametersB5cxx11Eb", ReturnedInMemory, const void*, bool)
 (const void* module, bool recurse) {
-  tell_module_seen(module);
+  report_module_seen(module);
   return real_named_parameters()(module, recurse);
 }
 
@@ -90,14 +91,14 @@ TW_INTERPOSE(train, "_ZN5torch2nn6Module5trainEb", void, void*, bool)
 // void torch::nn::Module::zero_grad(bool)
 TW_INTERPOSE(module_zero_grad, "_ZN5torch2nn6Module9zero_gradEb", void, void*, bool)
 (void* module, bool set_to_none) {
-  tell_module_seen(module);
+  report_module_seen(module);
   real_module_zero_grad()(module, set_to_none);
 }
 
 // void torch::nn::Module::to(c10::Device, bool)
 TW_INTERPOSE(to_device, "_ZN5torch2nn6Module2toEN3c106DeviceEb", void, void*, Device, bool)
 (void* module, Device device, bool non_blocking) {
-  tell_module_seen(module);
+  report_module_seen(module);
   real_to_device()(module, device, non_blocking);
 }
 
@@ -123,21 +124,21 @@ TW_INTERPOSE(add_param_group, "_ZN5torch5optim9Optimizer15add_param_groupERKNS0_
 // void torch::optim::Optimizer::zero_grad(), until LibTorch 1.13
 TW_INTERPOSE(zero_grad, "_ZN5torch5optim9Optimizer9zero_gradEv", void, void*)
 (void* optimizer) {
-  tell_gradients_cleared(optimizer);
+  report_gradients_cleared(optimizer);
   real_zero_grad()(optimizer);
 }
 
 // void torch::optim::Optimizer::zero_grad(bool), from LibTorch 2.0 on
 TW_INTERPOSE(zero_grad_2, "_ZN5torch5optim9Optimizer9zero_gradEb", void, void*, bool)
 (void* optimizer, bool set_to_none) {
-  tell_gradients_cleared(optimizer);
+  report_gradients_cleared(optimizer);
   real_zero_grad_2()(optimizer, set_to_none);
 }
 
 // at::Tensor torch::optim::<Optimizer>::step(std::function<at::Tensor()>)
 #define TW_INTERPOSE_STEP(name, mangled)                                                                  \
   TW_INTERPOSE(step_of_##name, mangled, ReturnedInMemory, void*, void*)(void* optimizer, void* closure) { \
-    const ToldStep told(optimizer, closure);                                                              \
+    const ReportedStep reported(optimizer, closure);                                                      \
     return real_step_of_##name()(optimizer, closure);                                                     \
   }
 TW_INTERPOSE_STEP(sgd, "_ZN5torch5optim3SGD4stepESt8functionIFN2at6TensorEvEE")

@@ -1,4 +1,4 @@
-// TrainingCapture: steps and modes of a training that does not tell them.
+// TrainingCapture: steps and modes of a training that does not name them.
 #include "training_capture.h"
 
 #include <ATen/core/grad_mode.h>

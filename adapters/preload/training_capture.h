@@ -1,7 +1,7 @@
 // TrainingCapture: an untouched training and its hook: which step, which mode, and what is saved when.
 //
 // Gradients are saved when an optimizer is about to use them, parameters and buffers when the step ends, losses and
-// activations as they are computed. A model's train() and eval() tell the mode. In mode eval a step ends where the
+// activations as they are computed. A model's train() and eval() give the mode. In mode eval a step ends where the
 // layer that was called first is called again. In mode train what is computed without gradients is not captured: it is
 // the program's own look at its model.
 //

@@ -19,7 +19,7 @@ constexpr std::uint8_t kBackward = 2;
 constexpr std::uint8_t kStep = 3;
 constexpr std::uint8_t kZeroGrad = 4;
 
-// What is resident of this process and not shared with others; none when the system does not tell.
+// What is resident of this process and not shared with others; none when the system does not say.
 std::optional<double> private_bytes() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "re"), &std::fclose);
   unsigned long long size = 0, resident = 0, shared = 0;
@@ -46,7 +46,7 @@ void TrainingSignals::step_begins(const ::torch::optim::Optimizer& optimizer) {
     numbers_.try_emplace(key, numbers_.size());
     try {
       rates_[key] = each.options().get_lr();
-    } catch (const c10::Error&) {  // options of the program's own, which need not tell
+    } catch (const c10::Error&) {  // options of the program's own, which need not have it
       rates_.erase(key);
     }
   }

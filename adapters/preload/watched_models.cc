@@ -34,7 +34,7 @@ std::vector<WatchedRoot*> WatchedModels::update(const ParameterSet& trained) {
 }
 
 WatchedRoot* WatchedModels::watch(const LiveModule& root, std::string prefix) {
-  // The filter is told of the model, whose address is not known before it is made.
+  // The filter gets the model, whose address is not known before it is made.
   const auto place = std::make_shared<const WatchedRoot*>(nullptr);
   auto filter = [this, place](std::size_t layer) { return filter_(**place, layer); };
   roots_.push_back(std::make_unique<WatchedRoot>(hook_, root, std::move(prefix), std::move(filter)));

@@ -82,7 +82,7 @@ struct SaveAnswer {
 };
 
 // Asks for a checkpoint and for the steps that the black box holds. Errors as request_stop, and kFailedPrecondition
-// when there will be no checkpoint: the program does not say how it saves, or has ended. The message tells why, and
+// when there will be no checkpoint: the program does not say how it saves, or has ended. The message says why, and
 // where the black box was written nevertheless.
 TRAINWARDEN_API Result<SaveAnswer> request_save(const std::filesystem::path& run_dir,
                                                 const SaveRequestOptions& options = {});

@@ -345,7 +345,7 @@ class TRAINWARDEN_API Hook {
   // One checkpoint answers all requests that wait: this is the first of them. None when nobody asks.
   std::optional<CheckpointRequest> take_checkpoint_request();
   // What became of it: the file or folder where the state is, a URL, an empty path (saved, at a place that is not
-  // told), or why nothing was saved. A path at which there is nothing counts as not saved.
+  // given), or why nothing was saved. A path at which there is nothing counts as not saved.
   void answer_checkpoint(const CheckpointRequest& request, const Result<std::filesystem::path>& saved);
   // Has `write` write a new file, and puts it into the run's folder, whole or not at all, as
   // checkpoints/step-000123-rank-00000<ending>. Nothing is overwritten. What `write` throws becomes a Status.

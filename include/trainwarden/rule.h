@@ -89,7 +89,7 @@ struct RuleDescription {
   std::string source;       // where the definition comes from: a paper, a specification, "ours"
   bool by_default = false;  // one of `--rules default`
   bool in_process = false;  // needs statistics and scalars of one step only, and so may judge inside the training
-  // Rules whose verdicts at this step or later follow from this one's: they are told as its consequences.
+  // Rules whose verdicts at this step or later follow from this one's: they are reported as its consequences.
   std::vector<std::string> consequences;
 };
 
@@ -122,10 +122,10 @@ class TRAINWARDEN_API StepWindow {
   virtual std::int64_t ended_unix_ns(std::string_view worker) const = 0;
 
   // The selected tensors that the step holds: by name, then by worker. Valid as long as the window. Collections that
-  // the run does not have are empty. kInvalidArgument for a bad pattern, kDataLoss when what tells is damaged.
+  // the run does not have are empty. kInvalidArgument for a bad pattern, kDataLoss when that record is damaged.
   virtual Result<std::span<const TensorSpot>> select(const TensorSelection& selection) const = 0;
 
-  // Reading, of what was kept of the tensor at this step. kOutOfRange: in no form that tells what is asked.
+  // Reading, of what was kept of the tensor at this step. kOutOfRange: in no form that has what is asked.
   // kInvalidArgument: it has no such thing (strings have no statistics). kDataLoss: damaged.
   virtual Result<const Statistics*> statistics(const TensorSpot& spot) const = 0;  // saved, else computed
   virtual Result<double> reduction(const TensorSpot& spot, Reduction reduction, bool abs = false) const = 0;
@@ -149,7 +149,7 @@ struct MetricSelection {
 // When a rule is asked about time, and what it wants to see then.
 struct TimeSchedule {
   // With metrics it judges their samples, beside the training or later, with the same answers. Without any it judges
-  // only that time passes: it is asked by the clock, beside a training that goes on, and what it finds is told as a
+  // only that time passes: it is asked by the clock, beside a training that goes on, and what it finds is reported as a
   // verdict on the last step.
   MetricSelection metrics{};
   std::int64_t window_ns = 0;   // how far back it looks; up to 366 days

@@ -46,7 +46,7 @@ enum {
 /* What the functions below return. */
 enum {
   TRAINWARDEN_CALL_OK = 0,
-  TRAINWARDEN_CALL_MISSING = 1, /* not there, or not kept in a form that tells what is asked */
+  TRAINWARDEN_CALL_MISSING = 1, /* not there, or not kept in a form that has what is asked */
   TRAINWARDEN_CALL_FAILED = 2   /* a wrong selector or name, damaged data; last_error() says which */
 };
 

@@ -76,7 +76,7 @@ struct TensorQuery {
 struct TensorInfo {
   std::string name;
   std::vector<std::string> collections;
-  bool has_shape = false;  // the newest record tells dtype and shape; single reductions alone do not
+  bool has_shape = false;  // the newest record has dtype and shape; single reductions alone do not
   DType dtype = DType::kFloat32;
   Shape shape;
   std::uint64_t values = 0;      // how many steps hold it whole

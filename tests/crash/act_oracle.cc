@@ -96,11 +96,11 @@ void check_numbers(const LedgerContents& ledger) {
 }
 
 void check_alarms(const Journals& journals, const LedgerContents& ledger) {
-  std::vector<Alarm> told;
+  std::vector<Alarm> recorded;
   for (const Event& event : ledger.events) {
-    if (event.change.kind == ChangeKind::kAlert) told.emplace_back(event.change.rule, event.global_step);
+    if (event.change.kind == ChangeKind::kAlert) recorded.emplace_back(event.change.rule, event.global_step);
   }
-  EXPECT_EQ(told, journals.alarms);
+  EXPECT_EQ(recorded, journals.alarms);
 }
 
 // `from` of each change is `to` of the one before.
@@ -122,9 +122,9 @@ void check_statuses(const Journals& journals, const LedgerContents& ledger) {
   for (const auto& [rule, statuses] : journals.statuses) {
     SCOPED_TRACE(rule);
     check_chain(changes[rule]);
-    std::vector<std::string> told;
-    for (const Event* event : changes[rule]) told.push_back(event->change.to);
-    EXPECT_EQ(without_stops(told), without_stops(statuses));
+    std::vector<std::string> recorded;
+    for (const Event* event : changes[rule]) recorded.push_back(event->change.to);
+    EXPECT_EQ(without_stops(recorded), without_stops(statuses));
   }
 }
 

@@ -43,22 +43,22 @@ std::uint64_t hash_of(const Tensor& tensor) {
   return hash_bytes(whole.data_ptr(), whole.nbytes());
 }
 
-void tell(const std::string& mode, int step, const std::string& name, const Tensor& tensor) {
+void print_tensor(const std::string& mode, int step, const std::string& name, const Tensor& tensor) {
   std::printf("truth %s %d %s %016lx\n", mode.c_str(), step, name.c_str(), hash_of(tensor));
 }
 
-void tell_gradients(int step, const nn::Module& model, const std::string& prefix = "") {
+void print_gradients(int step, const nn::Module& model, const std::string& prefix = "") {
   for (const auto& item : model.named_parameters()) {
-    if (item->grad().defined()) tell("train", step, "gradient/" + prefix + item.key(), item->grad());
+    if (item->grad().defined()) print_tensor("train", step, "gradient/" + prefix + item.key(), item->grad());
   }
 }
 
-void tell_parameters(int step, const nn::Module& model, const std::string& prefix = "") {
-  for (const auto& item : model.named_parameters()) tell("train", step, prefix + item.key(), *item);
-  for (const auto& item : model.named_buffers()) tell("train", step, prefix + item.key(), *item);
+void print_parameters(int step, const nn::Module& model, const std::string& prefix = "") {
+  for (const auto& item : model.named_parameters()) print_tensor("train", step, prefix + item.key(), *item);
+  for (const auto& item : model.named_buffers()) print_tensor("train", step, prefix + item.key(), *item);
 }
 
-void tell_digest(const nn::Module& model) {
+void print_digest(const nn::Module& model) {
   std::uint64_t hash = 0;
   for (const Tensor& parameter : model.parameters()) hash = hash * 31 + hash_of(parameter);
   std::printf("digest %016lx\n", hash);
@@ -77,9 +77,9 @@ struct ConvNet : nn::Module {
     const Tensor scores = fc(torch::relu(normed).flatten(1));
     if (!mode.empty()) {
       const std::string suffix = "_" + std::to_string(call);
-      tell(mode, step, "conv_output" + suffix, filtered);
-      tell(mode, step, "norm_output" + suffix, normed);
-      tell(mode, step, "fc_output" + suffix, scores);
+      print_tensor(mode, step, "conv_output" + suffix, filtered);
+      print_tensor(mode, step, "norm_output" + suffix, normed);
+      print_tensor(mode, step, "fc_output" + suffix, scores);
     }
     return scores;
   }
@@ -100,16 +100,16 @@ void train_step(ConvNet& net, optim::Optimizer& optimizer, int step) {
   optimizer.zero_grad();
   const Tensor loss = nn::functional::cross_entropy(net.forward(some_images(), "train", step), some_labels());
   loss.backward();
-  tell("train", step, "cross_entropy_loss_output_0", loss);
-  tell_gradients(step, net);
+  print_tensor("train", step, "cross_entropy_loss_output_0", loss);
+  print_gradients(step, net);
   optimizer.step();
-  tell_parameters(step, net);
+  print_parameters(step, net);
 }
 
 void eval_step(ConvNet& net, int step) {
   const torch::NoGradGuard no_grad;
   const Tensor loss = torch::nll_loss(torch::log_softmax(net.forward(some_images(), "eval", step), 1), some_labels());
-  tell("eval", step, "nll_loss_output_0", loss);
+  print_tensor("eval", step, "nll_loss_output_0", loss);
 }
 
 // Training, a look at the model by hand, evaluation, and more training.
@@ -126,7 +126,7 @@ int conv() {
   for (int step = 0; step < 2; ++step) eval_step(net, step);
   net.train();
   train_step(net, optimizer, 3);
-  tell_digest(net);
+  print_digest(net);
   return 0;
 }
 
@@ -140,9 +140,9 @@ int poisoned() {
     if (step == 2) inputs[0][0] = std::nan("");
     nn::functional::mse_loss(net->forward(inputs), torch::zeros({4, 2})).backward();
     optimizer.step();
-    tell_parameters(step, *net);
+    print_parameters(step, *net);
   }
-  tell_digest(*net);
+  print_digest(*net);
   return 0;
 }
 
@@ -158,9 +158,9 @@ struct TransformerImpl : nn::Module {
     const Tensor attended = std::get<0>(attention(embedded, embedded, embedded));
     const Tensor normed = norm(attended + embedded);
     const Tensor scores = head(normed);
-    tell("train", step, "embed_output_0", embedded);
-    tell("train", step, "norm_output_0", normed);
-    tell("train", step, "head_output_0", scores);
+    print_tensor("train", step, "embed_output_0", embedded);
+    print_tensor("train", step, "norm_output_0", normed);
+    print_tensor("train", step, "head_output_0", scores);
     return scores;
   }
 
@@ -181,14 +181,14 @@ int transformer() {
     const Tensor scores = torch::log_softmax(net->forward(tokens, step), 2);
     const Tensor loss = torch::nll_loss(scores.flatten(0, 1), tokens.flatten());
     loss.backward();
-    tell("train", step, "nll_loss_output_0", loss);
-    tell_gradients(step, *net);
+    print_tensor("train", step, "nll_loss_output_0", loss);
+    print_gradients(step, *net);
     optimizer.step();
-    tell_parameters(step, *net);
+    print_parameters(step, *net);
     const auto& state = static_cast<const optim::AdamWParamState&>(*optimizer.state().begin()->second);
     std::printf("steps of the optimizer: %ld\n", static_cast<long>(state.step()));
   }
-  tell_digest(*net);
+  print_digest(*net);
   return 0;
 }
 
@@ -222,23 +222,23 @@ int gan() {
     const Tensor fake = generator->forward(torch::randn({4, 2}));
     const Tensor unreal = loss_of(fake.detach(), 0);
     (real + unreal).backward();
-    tell_gradients(step, *discriminator, "Discriminator.");
+    print_gradients(step, *discriminator, "Discriminator.");
     of_discriminator.step();
 
     of_generator.zero_grad();
     const Tensor fooled = loss_of(fake, 1);
     fooled.backward();
-    tell_gradients(step, *generator, "Generator.");
+    print_gradients(step, *generator, "Generator.");
     of_generator.step();
 
-    tell("train", step, "binary_cross_entropy_with_logits_output_0", real);
-    tell("train", step, "binary_cross_entropy_with_logits_output_1", unreal);
-    tell("train", step, "binary_cross_entropy_with_logits_output_2", fooled);
-    tell_parameters(step, *generator, "Generator.");
-    tell_parameters(step, *discriminator, "Discriminator.");
+    print_tensor("train", step, "binary_cross_entropy_with_logits_output_0", real);
+    print_tensor("train", step, "binary_cross_entropy_with_logits_output_1", unreal);
+    print_tensor("train", step, "binary_cross_entropy_with_logits_output_2", fooled);
+    print_parameters(step, *generator, "Generator.");
+    print_parameters(step, *discriminator, "Discriminator.");
   }
-  tell_digest(*generator);
-  tell_digest(*discriminator);
+  print_digest(*generator);
+  print_digest(*discriminator);
   return 0;
 }
 
@@ -247,22 +247,22 @@ nn::Sequential perceptron() {
   return nn::Sequential(nn::Linear(3, 8), nn::Tanh(), nn::Linear(8, 1));
 }
 
-void perceptron_step(nn::Sequential& net, optim::Optimizer& optimizer, int step, bool tells = true) {
+void perceptron_step(nn::Sequential& net, optim::Optimizer& optimizer, int step, bool prints = true) {
   optimizer.zero_grad();
   const Tensor input = torch::randn({4, 3});
   const Tensor loss = (net->forward(input) - input.sum(1, true)).square().mean();
   loss.backward();
-  if (tells) tell("train", step, "loss_output_0", loss);
-  if (tells) tell_gradients(step, *net);
+  if (prints) print_tensor("train", step, "loss_output_0", loss);
+  if (prints) print_gradients(step, *net);
   optimizer.step();
-  if (tells) tell_parameters(step, *net);
+  if (prints) print_parameters(step, *net);
 }
 
 void train_perceptron(int steps) {
   nn::Sequential net = perceptron();
   optim::RMSprop optimizer(net->parameters(), 0.01);
   for (int step = 0; step < steps; ++step) perceptron_step(net, optimizer, step);
-  tell_digest(*net);
+  print_digest(*net);
 }
 
 int exits() {
@@ -293,7 +293,7 @@ int recovers() {
     std::printf("shapes do not fit\n");
   }
   perceptron_step(net, optimizer, 1);
-  tell_digest(*net);
+  print_digest(*net);
   return 0;
 }
 
@@ -309,10 +309,10 @@ int closure() {
       loss.backward();
       return loss;
     });
-    tell_gradients(step, *net);
-    tell_parameters(step, *net);
+    print_gradients(step, *net);
+    print_parameters(step, *net);
   }
-  tell_digest(*net);
+  print_digest(*net);
   return 0;
 }
 
@@ -334,7 +334,7 @@ int forks() {
     std::printf("child ended with %d\n", WEXITSTATUS(status));
   }
   perceptron_step(net, optimizer, 1);
-  tell_digest(*net);
+  print_digest(*net);
   return 0;
 }
 
@@ -345,7 +345,7 @@ int folds() {
     nn::Sequential net = perceptron();
     optim::SGD optimizer(net->parameters(), 0.01);
     for (int i = 0; i < 2; ++i) perceptron_step(net, optimizer, step++);
-    tell_digest(*net);
+    print_digest(*net);
     for (int unused = 0; unused < 3; ++unused) ConvNet().parameters();
     std::unique_ptr<ConvNet> own(new ConvNet);
     own->named_parameters();
@@ -365,7 +365,7 @@ int changes_optimizer() {
   auto* second = new (place) optim::SGD(net->parameters(), optim::SGDOptions(0.01).momentum(0.9));
   for (int step = 1; step < 3; ++step) perceptron_step(net, *second, step);
   second->~SGD();
-  tell_digest(*net);
+  print_digest(*net);
   return 0;
 }
 
@@ -384,7 +384,7 @@ int threads() {
     loader.join();
     perceptron_step(net, optimizer, step);
   }
-  tell_digest(*net);
+  print_digest(*net);
   return 0;
 }
 

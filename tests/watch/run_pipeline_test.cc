@@ -110,14 +110,14 @@ TEST_F(RunPipelineTest, WhatTheKeeperDeliversFromTheSameFileIsLeftToIt) {
   ASSERT_TRUE((*keeper)->deliver(count_all("/etc/actions.toml"), {}).ok());
   ASSERT_TRUE((*keeper)->poll().ok());
   ASSERT_TRUE((*keeper)->settle(kMaxSettle, {}));
-  const int told = *count_;
+  const int calls = *count_;
   const auto second = RunPipeline::open(*other_trial_, LedgerUse::kKeepOrCopy);
   ASSERT_TRUE(second.ok());
   ASSERT_TRUE((*second)->deliver(count_all("/etc/actions.toml"), {}).ok());
   EXPECT_EQ((*second)->left_to_keeper(), std::vector<std::string>{"all"});
   ASSERT_TRUE((*second)->poll().ok());
   ASSERT_TRUE((*second)->settle(kMaxSettle, {}));
-  EXPECT_EQ(*count_, told);
+  EXPECT_EQ(*count_, calls);
 }
 
 }  // namespace

@@ -81,19 +81,19 @@ TEST_F(WatchTest, ARuleThatThrowsIsToldAndTheOthersGoOn) {
   std::vector<WatchRule> rules;
   rules.push_back(rule("Broken", [](const StepWindow&) -> Verdict { throw std::runtime_error("no luck"); }));
   rules.push_back(rule("Mine", fire_at_two));
-  std::vector<WatchVerdict> told;
+  std::vector<WatchVerdict> reported;
   WatchOptions options;
   options.write_journal = false;
-  options.on_verdict = [&](const WatchVerdict& verdict) { told.push_back(verdict); };
+  options.on_verdict = [&](const WatchVerdict& verdict) { reported.push_back(verdict); };
   const auto watch = this->watch(std::move(rules), std::move(options));
   ASSERT_TRUE(watch->poll().ok());
   EXPECT_TRUE(watch->all_decided());
   EXPECT_FALSE(watch->run_ended());
   EXPECT_FALSE(std::filesystem::exists(run_ / "journal" / "watch-0"));
-  ASSERT_EQ(told.size(), 2u);
-  EXPECT_EQ(told[0].verdict.outcome, Outcome::kError);
-  EXPECT_NE(told[0].verdict.message.find("no luck"), std::string::npos);
-  EXPECT_EQ(told[1].rule_id, "Mine");
+  ASSERT_EQ(reported.size(), 2u);
+  EXPECT_EQ(reported[0].verdict.outcome, Outcome::kError);
+  EXPECT_NE(reported[0].verdict.message.find("no luck"), std::string::npos);
+  EXPECT_EQ(reported[1].rule_id, "Mine");
 }
 
 TEST_F(WatchTest, StopsTheTrainingAndHasItsAnswer) {

@@ -1,4 +1,4 @@
-// What goes into a hook and what it tells, in Python: options, ends of steps, reports.
+// What goes into a hook and what it returns, in Python: options, ends of steps, reports.
 #include <string>
 #include <string_view>
 

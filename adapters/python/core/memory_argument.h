@@ -1,4 +1,4 @@
-// A tensor told by numbers: what adapters know of it without any object in between.
+// A tensor given by numbers: what adapters know of it without any object in between.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -5,8 +5,8 @@
 
 namespace trainwarden {
 
-// As the kernel tells (/proc/sys/kernel/random/boot_id): the same in all containers of a machine, another after each
-// start. Empty where it does not tell. From any thread.
+// As the kernel reports it (/proc/sys/kernel/random/boot_id): the same in all containers of a machine, another after
+// each start. Empty where it does not. From any thread.
 const std::string& boot_id();
 
 }  // namespace trainwarden

@@ -17,7 +17,7 @@ class Clock {
 // The machine's clocks.
 const Clock& system_clock();
 
-// Stands still until told.
+// Stands still until it is moved.
 class FakeClock final : public Clock {
  public:
   explicit FakeClock(std::int64_t unix_ns = 1'700'000'000'000'000'000) : now_(unix_ns) {}

@@ -1,8 +1,8 @@
 // ReadBudget: what reading one run may cost, whoever made its files.
 //
 // A run folder is untrusted input. What its files occupy on the disk earns an allowance, so that an honest run is read
-// however long it is, while a small one cannot take the machine's memory and time by telling the same again and again,
-// by lengths that nothing stands behind, or by holes. The table is in docs/reference/limits.md.
+// however long it is, while a small one cannot take the machine's memory and time by repeating the same again and
+// again, by lengths that nothing stands behind, or by holes. The table is in docs/reference/limits.md.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kDay = 86'400 * kSecond;
 
-// Takes the text apart from its start; `ok` tells whether all that was asked for was there.
+// Takes the text apart from its start; `ok` says whether all that was asked for was there.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}

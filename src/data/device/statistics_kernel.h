@@ -6,7 +6,7 @@
 // Tensors are cut into parts of kPartElements, one for each warp, which reads its part once, in tiles. Everything that
 // is gathered is a whole number or an extreme, so it is added to the tensor's RawStatistics by integer atomics: the
 // result has the same bits whatever the order of parts, the number of multiprocessors or the GPU, and they are the bits
-// that the CPU computes. How sums of floating-point numbers come to be whole numbers is told in
+// that the CPU computes. How sums of floating-point numbers come to be whole numbers is explained in
 // data/tensor/float_kernels.cc: elements of a window of exponents are added to float64 accumulators that never round.
 // Each lane adds at most 2^kLaneBits elements to one accumulator, so a window spans 27 - kLaneBits exponents.
 #ifndef TRAINWARDEN_DEVICE_STATISTICS_KERNEL_H
@@ -56,7 +56,7 @@ struct RawStatistics {
   U32 abs_min_not;   // the complement of the bits of the smallest one other than zero
 };
 
-constexpr U32 kNoElement = 0x7fffffff;  // stands where a tile has no element; what it is not is told by counting
+constexpr U32 kNoElement = 0x7fffffff;  // stands where a tile has no element; what it is not is found by counting
 constexpr U32 kNothing = 0xffffffff;
 
 // Magnitudes that are summed together without rounding: those in [floor, ceiling), as bits.

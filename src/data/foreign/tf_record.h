@@ -32,7 +32,7 @@ void append_record(std::string& out, ByteSpan payload, RecordFooter footer);
 // the footer is neither of the two.
 Result<ByteSpan> decode_record(ByteSpan record);
 
-// The records of a file, one after the other. A torn record at the end ends them; torn() tells.
+// The records of a file, one after the other. A torn record at the end ends them; torn() says so.
 class RecordWalk {
  public:
   explicit RecordWalk(ByteSpan file) : file_(file) {}

@@ -57,7 +57,7 @@ struct BundleEntry {
 };
 
 // The entries in the order of their bytes; a record's row is an index into them. `prefix` is the start of a payload of
-// `payload_bytes` bytes: kNeedMore when the header is longer (safetensors_header_bytes tells how long it is).
+// `payload_bytes` bytes: kNeedMore when the header is longer (safetensors_header_bytes says how long it is).
 Result<std::vector<BundleEntry>> decode_bundle(ByteSpan prefix, std::uint64_t payload_bytes);
 
 // `bytes` are the entry's own, payload[begin, end).

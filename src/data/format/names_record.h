@@ -1,4 +1,4 @@
-// Names: which ids stand for which tensors and metrics. Told once in a segment, before an id is first used.
+// Names: which ids stand for which tensors and metrics. Written once in a segment, before an id is first used.
 #pragma once
 
 #include <cstdint>

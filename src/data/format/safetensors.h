@@ -47,7 +47,7 @@ std::string encode_safetensors_header(const std::vector<SafetensorsEntry>& entri
                                       const std::map<std::string, std::string>& metadata = {});
 
 // `prefix` is the start of a document of `document_bytes` bytes. kNeedMore when the prefix ends before the header does
-// (8 bytes tell how long it is: safetensors_header_bytes), kDataLoss when it is not well-formed: bad JSON, unknown
+// (8 bytes say how long it is: safetensors_header_bytes), kDataLoss when it is not well-formed: bad JSON, unknown
 // dtype, overlaps, gaps, sizes that do not fit shape and dtype, a name twice.
 Result<SafetensorsHeader> decode_safetensors_header(ByteSpan prefix, std::uint64_t document_bytes);
 // How long the prefix must be, from its first 8 bytes. kDataLoss when over the format's limit of 100 MB or the

@@ -84,7 +84,7 @@ void write_table(ColumnWriter& columns, const std::vector<Row>& rows, const std:
   std::apply([&](const auto&... column) { (write_column(columns, rows, column), ...); }, table);
 }
 
-// The first column tells how many rows there are, the others must have as many.
+// The first column says how many rows there are, the others must have as many.
 template <class Row, class... T>
 Status read_table(const ColumnReader& columns, std::vector<Row>& rows, const std::tuple<Column<Row, T>...>& table) {
   using First = std::tuple_element_t<0, std::tuple<T...>>;
@@ -135,7 +135,7 @@ Status check_records_of(const SegmentIndex& index, std::size_t step_row, std::ui
   return Status();
 }
 
-// Each step has records of its own: were some told of many steps, a small index would make a large run.
+// Each step has records of its own: were some shared by many steps, a small index would make a large run.
 Status check_steps(const SegmentIndex& index) {
   std::uint64_t taken_records = 0;
   std::uint64_t next_frame = 0;

@@ -91,7 +91,7 @@ struct Extremes {
   WordVector less_one_min;
 };
 
-// What the scan cannot tell of a block with zeros: how many there are, and the largest magnitude.
+// What the scan cannot say of a block with zeros: how many there are, and the largest magnitude.
 void ScanZeros(const float* values, std::size_t count, FloatScan& scan) {
   const Floats d;
   const Words du;

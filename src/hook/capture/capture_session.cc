@@ -108,7 +108,7 @@ StepEnd CaptureSession::end_step() {
   handover_.end_step(id);
   box_.end_step(id);
   ++steps_;
-  if (const auto event = bill_.end_step(id, plan_->demand())) writer_.tell(format::encode_budget_event(*event));
+  if (const auto event = bill_.end_step(id, plan_->demand())) writer_.enqueue(format::encode_budget_event(*event));
   counter_.advance();
   begin_step();
   return answer_to(id);
@@ -149,7 +149,7 @@ Status CaptureSession::close(std::chrono::nanoseconds timeout) {
     counter_.advance();
   }
   bill_.end_idle_steps(counter_.current());
-  if (const auto event = bill_.last_event()) writer_.tell(format::encode_budget_event(*event));
+  if (const auto event = bill_.last_event()) writer_.enqueue(format::encode_budget_event(*event));
   close_status_ = writer_.finish(std::move(last_step), timeout);
   return close_status_;
 }

@@ -60,7 +60,7 @@ ReadRun read_run(const storage::Storage& storage, int rank = 0);
 // How many items the report says were lost to this cause.
 std::uint64_t lost(const HookReport& report, LossCause cause);
 
-// A journal in memory that fails or waits when told to. Shared between the test and the writer thread.
+// A journal in memory that fails or waits on request. Shared between the test and the writer thread.
 class FakeJournal {
  public:
   // The journal to give away; this object must outlive it.

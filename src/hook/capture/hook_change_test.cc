@@ -100,7 +100,7 @@ TEST_F(HookChange, TakesEffectAtTheStepThatTheAnswerNames) {
     const bool saved = collection.save.has_value();
     const bool expected = collection.name == "gradients" || collection.name == "weights" ||
                           collection.name == "losses" || collection.name == "scalars";
-    EXPECT_EQ(saved, expected) << collection.name << ": the run tells what is captured now";
+    EXPECT_EQ(saved, expected) << collection.name << ": the run says what is captured now";
   }
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kStagingBytes = std::size_t{1} << 20;
 
-// Values that tell the step they belong to.
+// Values that name the step they belong to.
 std::vector<float> values_of(std::int64_t step, std::size_t count = 16) {
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(step) * 1000.0f + static_cast<float>(i);
@@ -36,7 +36,7 @@ class QuietTest : public testing::Test {
   ~QuietTest() override { set_log_sink(nullptr); }
 };
 
-// A session whose writer waits when told to, so that the staging area fills.
+// A session whose writer waits on request, so that the staging area fills.
 class FullStagingTest : public QuietTest {
  protected:
   ~FullStagingTest() override { journal_.release(); }
@@ -161,7 +161,7 @@ TEST_F(FullStagingTest, TooManyWaitingStepsAreLostWhole) {
   journal_.release();
   EXPECT_TRUE(session->close(std::chrono::seconds(30)).ok());
   const auto batches = journal_.batches();
-  EXPECT_EQ(batches.size(), StepWriter::kMaxWaitingSteps + 2) << "the last one only tells of the losses";
+  EXPECT_EQ(batches.size(), StepWriter::kMaxWaitingSteps + 2) << "the last one only has the losses";
   EXPECT_EQ(batches.back().losses.at(0).count, 3u);
 }
 
@@ -242,7 +242,7 @@ void check_round(const storage::MemoryStorage& memory, const FaultRound& round) 
   const ReadRun run = read_run(memory);
   std::set<std::int64_t> readable;
   for (const ReadStep& step : run.steps) {
-    if (step.values.empty()) continue;  // told its losses only
+    if (step.values.empty()) continue;  // only has losses
     readable.insert(step.entry.global_step);
     EXPECT_EQ(floats_of(step.values.at("x")), values_of(step.entry.global_step));
     EXPECT_EQ(step.scalars.at("s"), static_cast<double>(step.entry.global_step));

@@ -10,7 +10,7 @@
 namespace trainwarden::capture {
 namespace {
 
-// Four floats that tell who saved them.
+// Four floats that name who saved them.
 std::vector<float> signature(int thread, int round) {
   return {static_cast<float>(thread), static_cast<float>(round), 1.0f, 2.0f};
 }

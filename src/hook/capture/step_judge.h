@@ -58,7 +58,7 @@ class StepJudge {
   // What it needs to be captured, at every step. When it may veto, no budget leaves that out.
   virtual std::vector<Collection> needs() const = 0;
   virtual bool may_veto() const = 0;
-  // The event that tells the run of it, as JSON (docs/format/records.md).
+  // The event that is written to the run, as JSON (docs/format/records.md).
   virtual std::string announcement() const = 0;
 
   // In the thread that drives training. An optimizer is about to step.

@@ -31,7 +31,7 @@ Status StepJudging::install(const MakeJudge& make, JudgeSite site) {
 }
 
 void StepJudging::announce() {
-  around_.writer.tell(judge_->announcement(), around_.tensors.plan().collections());
+  around_.writer.enqueue(judge_->announcement(), around_.tensors.plan().collections());
   around_.writer.set_judge(judge_.get());
 }
 

@@ -28,7 +28,7 @@ struct TensorEntry {
   std::atomic<const Membership*> membership = nullptr;
   const TensorEntry* base = nullptr;  // of "name#1": "name", whose membership it shares
 
-  // Of the black box: what it tells of this tensor, and how often it kept it in its last step.
+  // Of the black box: its description of this tensor, and how often it kept it in its last step.
   std::atomic<const BoxLabel*> box_label = nullptr;
   std::atomic<std::uint64_t> box_saves = 0;
 

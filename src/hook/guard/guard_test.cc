@@ -190,7 +190,7 @@ TEST_F(GuardTest, ErrorsVetoAsLongAsTheyLast) {
     ASSERT_EQ(advice_, StepAdvice::kSkipStep) << step;
   }
   const GuardRecords written = records();
-  EXPECT_EQ(written.verdicts.size(), 1u) << "told once";
+  EXPECT_EQ(written.verdicts.size(), 1u) << "written once";
   ASSERT_EQ(written.repeats.size(), 1u);
   EXPECT_EQ(written.repeats[0].count, 49u);
 }

@@ -109,7 +109,7 @@ StepAdvice StepGuard::step_ends(const capture::OpenStep& step) {
   return std::max(advice, ask(rest, false, [](JudgingTime time) { return time == JudgingTime::kBoth; }));
 }
 
-// All rules judge before any is told, since one may explain what another one saw.
+// All rules judge before any is reported, since one may explain what another one saw.
 template <class IsAsked>
 StepAdvice StepGuard::ask(const LiveWindow& window, bool may_veto, IsAsked is_asked) {
   std::vector<std::pair<Judge*, rules::RuleNews>> all_news;
@@ -127,7 +127,7 @@ StepAdvice StepGuard::ask(const LiveWindow& window, bool may_veto, IsAsked is_as
       reason_ = fmt::format("{} {}", judge->runner->id(), judge->runner->status(0).details);
       if (news.verdict) reason_ = sentence_of(*news.verdict);
     }
-    tell(news, answer);
+    record(news, answer);
   }
   return advice;
 }
@@ -159,27 +159,27 @@ StepAdvice StepGuard::answer_of(Judge& judge, bool may_veto) const {
   return skips && judge.warnings_in_a_row <= options_.warnings_in_a_row ? StepAdvice::kSkipStep : StepAdvice::kProceed;
 }
 
-void StepGuard::tell(const rules::RuleNews& news, StepAdvice answer) {
+void StepGuard::record(const rules::RuleNews& news, StepAdvice answer) {
   constexpr auto kKind = format::FrameKind::kVerdict;
   if (news.repeats) journal_.add(kKind, news.repeats->last_step, encode_repeats(*news.repeats));
   if (news.verdict) journal_.add(kKind, news.verdict->place.global_step, encode_verdict(*news.verdict));
   if (news.status) journal_.add(kKind, step_, encode_rule_status(*news.status));
   if (!news.verdict) return;
-  if (answer != StepAdvice::kProceed) tell_action(*news.verdict, answer);
+  if (answer != StepAdvice::kProceed) record_action(*news.verdict, answer);
   if (news.verdict->muted) return;
   const bool note =
       news.verdict->verdict.outcome == Outcome::kFired && news.verdict->verdict.severity == Severity::kInfo;
   log(note ? LogLevel::kInfo : LogLevel::kWarning, "{}{}", sentence_of(*news.verdict), consequence(answer));
 }
 
-// Once for the first of several verdicts in a row, as they are told.
-void StepGuard::tell_action(const rules::VerdictRecord& verdict, StepAdvice answer) {
+// Once for the first of several verdicts in a row, as they are reported.
+void StepGuard::record_action(const rules::VerdictRecord& verdict, StepAdvice answer) {
   journal_.add(format::FrameKind::kAction, verdict.place.global_step, encode_veto(verdict, answer));
 }
 
 void StepGuard::finish() {
   for (rules::RuleRunner& runner : runners_) {
-    tell(runner.end(rules::RunnerEnd::kRunEnded, clock_.unix_ns()), StepAdvice::kProceed);
+    record(runner.end(rules::RunnerEnd::kRunEnded, clock_.unix_ns()), StepAdvice::kProceed);
   }
   if (vetoes() > 0) log(LogLevel::kWarning, "{} steps of optimizers were vetoed inside the training", vetoes());
   journal_.finish();

@@ -48,7 +48,7 @@ class StepGuard final : public capture::StepJudge {
     rules::RuleRunner* runner = nullptr;
     TimedRule* rule = nullptr;  // the runner's
     JudgingTime time = JudgingTime::kBeforeOptimizer;
-    bool muted = false;  // the verdict that it told last
+    bool muted = false;  // the verdict that it reported last
     int warnings_in_a_row = 0;
   };
 
@@ -59,8 +59,8 @@ class StepGuard final : public capture::StepJudge {
   void begin_step(const capture::OpenStep& step);
   void count_warnings(Judge& judge) const;
   void attribute(Judge& judge, rules::RuleNews& news) const;
-  void tell(const rules::RuleNews& news, StepAdvice answer);
-  void tell_action(const rules::VerdictRecord& verdict, StepAdvice answer);
+  void record(const rules::RuleNews& news, StepAdvice answer);
+  void record_action(const rules::VerdictRecord& verdict, StepAdvice answer);
 
   const GuardOptions options_;
   const Clock& clock_;

@@ -13,7 +13,7 @@ Verdict TimedRule::evaluate(const StepWindow& window) {
   Verdict verdict = rule_->evaluate(window);
   const std::int64_t spent_ns = clock_.steady_ns() - begin_ns;
   slow_in_a_row_ = spent_ns > limit_ns_ ? slow_in_a_row_ + 1 : 0;
-  // What it found is told first.
+  // What it found is reported first.
   if (slow_in_a_row_ >= kTolerated && verdict.outcome != Outcome::kFired) {
     verdict =
         Verdict::error(fmt::format("it took more than {} at {} steps in a row, at last {}: it judges no more inside "

@@ -7,7 +7,7 @@
 namespace trainwarden::rules {
 namespace {
 
-// Needs what it is told to.
+// Needs what it is constructed with.
 class NeedyRule final : public Rule {
  public:
   explicit NeedyRule(std::vector<Collection> needs) : needs_(std::move(needs)) {}
@@ -53,7 +53,7 @@ TEST(CaptureNeedsTest, NoNeedsNoPlan) {
 TEST(CaptureNeedsTest, EveryBuiltInRuleThatCanBeMadeFromItsDefaultsSaysWhatItNeeds) {
   for (const RuleKind& kind : builtin_rules()) {
     const auto rule = create_rule({kind.description.name, {}});
-    if (!rule.ok()) continue;  // it must be told which tensors
+    if (!rule.ok()) continue;  // it needs to be given the tensors
     for (const Collection& need : (*rule)->needs()) {
       EXPECT_FALSE(need.name.empty()) << kind.description.name;
       EXPECT_TRUE(need.save.has_value() && need.keep.has_value()) << kind.description.name << ": " << need.name;

@@ -134,7 +134,7 @@ Status Engine::judge_windows(std::int64_t until_unix_ns, std::stop_token stop) {
   return Status();
 }
 
-// As with steps, all rules judge before any is told.
+// As with steps, all rules judge before any is reported.
 void Engine::judge_windows_that_end(const DueWindows& due) {
   std::vector<std::pair<std::size_t, RuleNews>> all_news;
   for (const std::size_t rule : due.rules) {
@@ -157,7 +157,7 @@ void Engine::fail_windows(const Status& status) {
   }
 }
 
-// All rules judge before any is told, since one may explain what another one saw.
+// All rules judge before any is reported, since one may explain what another one saw.
 void Engine::judge(std::int64_t global_step) {
   last_judged_step_ = global_step;
   const TrialWindow window(trial_, global_step, &memory_);
@@ -186,10 +186,10 @@ void Engine::take(RuleRunner& runner, RuleNews news) {
     if (cause != nullptr) runner.attribute(news, cause->id());
     if (is_muted(*news.verdict, options_.mute)) runner.mute(news);
   }
-  tell(news);
+  report(news);
 }
 
-void Engine::tell(const RuleNews& news) {
+void Engine::report(const RuleNews& news) {
   if (news.repeats) append(news.repeats->last_step, encode_repeats(*news.repeats));
   if (news.verdict) append(news.verdict->place.global_step, encode_verdict(*news.verdict));
   if (news.status) append(last_judged_step_, encode_rule_status(*news.status));
@@ -234,9 +234,9 @@ void Engine::finish() {
   if (std::exchange(finished_, true)) return;
   const RunnerEnd end = run_ended() ? RunnerEnd::kRunEnded : RunnerEnd::kEngineStopped;
   if (end == RunnerEnd::kEngineStopped) {
-    for (RuleRunner& runner : runners_) tell(runner.begin_stop(options_.clock->unix_ns()));
+    for (RuleRunner& runner : runners_) report(runner.begin_stop(options_.clock->unix_ns()));
   }
-  for (RuleRunner& runner : runners_) tell(runner.end(end, options_.clock->unix_ns()));
+  for (RuleRunner& runner : runners_) report(runner.end(end, options_.clock->unix_ns()));
   if (journal_.writer == nullptr) return;
   const Status sealed = journal_.writer->seal();
   if (!sealed.ok() && journal_status_.ok()) journal_status_ = sealed;

@@ -7,7 +7,7 @@
 //   for (const RuleStatusRecord& status : engine.statuses()) ...
 //
 // A rule is judged no more once it has fired (unless keep_going) or failed; the others go on. A verdict that another
-// rule's explains (RuleDescription::consequences) is told as its consequence. Steps are judged in
+// rule's explains (RuleDescription::consequences) is reported as its consequence. Steps are judged in
 // rising order, each once: a step that becomes known after a later one was judged is not judged. A window of time is
 // judged once all of its samples have come, before the first step that ended behind it (timeline/timeline.h). An engine
 // that starts anew on the same run judges from its beginning on.
@@ -105,7 +105,7 @@ class Engine {
   // Time that passes.
   void judge_clock();
   void take(RuleRunner& runner, RuleNews news);
-  void tell(const RuleNews& news);
+  void report(const RuleNews& news);
   void append(std::int64_t global_step, const std::string& json);
 
   Trial& trial_;

@@ -49,7 +49,7 @@ std::vector<EngineRule> list_of(Rules... rules) {
   return list;
 }
 
-// A run, its trial and an engine over it that keeps what it tells.
+// A run, its trial and an engine over it that keeps what it reports.
 struct Watch {
   Watch(TestRun& run, std::vector<EngineRule> rules, bool keep_going = false, bool journal = false)
       : trial(run.open()), storage(run.storage()) {
@@ -58,13 +58,13 @@ struct Watch {
     options.journal_storage = journal ? storage.get() : nullptr;
     options.clock = &run.clock();
     engine = std::make_unique<Engine>(*trial, std::move(rules), options,
-                                      [this](const VerdictRecord& record) { told.push_back(record); });
+                                      [this](const VerdictRecord& record) { reported.push_back(record); });
   }
   RuleStatusRecord status(std::size_t rule = 0) const { return engine->statuses().at(rule); }
 
   std::unique_ptr<Trial> trial;
   std::shared_ptr<storage::MemoryStorage> storage;
-  std::vector<VerdictRecord> told;
+  std::vector<VerdictRecord> reported;
   std::unique_ptr<Engine> engine;
 };
 
@@ -82,9 +82,9 @@ TEST(Engine, JudgesARecordedRun) {
   Watch watch(run, list_of(fires_at("A", {4, 6}), fires_at("B", {})));
   ASSERT_TRUE(watch.engine->poll().ok());
   watch.engine->finish();
-  ASSERT_EQ(watch.told.size(), 1u);  // A is judged no more after 4
-  EXPECT_EQ(watch.told[0].place.global_step, 4);
-  EXPECT_EQ(watch.told[0].rule_id, "A");
+  ASSERT_EQ(watch.reported.size(), 1u);  // A is judged no more after 4
+  EXPECT_EQ(watch.reported[0].place.global_step, 4);
+  EXPECT_EQ(watch.reported[0].rule_id, "A");
   EXPECT_EQ(watch.status(0).status, RuleStatus::kIssuesFound);
   EXPECT_EQ(watch.status(0).details, "fired at step 4: it is on fire");
   EXPECT_EQ(watch.status(1).status, RuleStatus::kNoIssuesFound);
@@ -102,7 +102,7 @@ TEST(Engine, FollowsAGrowingRun) {
   EXPECT_FALSE(watch.engine->all_decided());
   run.add_steps(3, 6);
   ASSERT_TRUE(watch.engine->poll().ok());
-  EXPECT_EQ(watch.told.size(), 1u);
+  EXPECT_EQ(watch.reported.size(), 1u);
   EXPECT_TRUE(watch.engine->all_decided());
   EXPECT_FALSE(watch.engine->run_ended());
   run.end();
@@ -157,8 +157,8 @@ TEST(Engine, ARuleThatThrowsIsParkedAndTheOthersGoOn) {
   EXPECT_NE(watch.status(0).details.find("out of ideas"), std::string::npos) << watch.status(0).details;
   EXPECT_EQ(watch.status(1).status, RuleStatus::kError);
   EXPECT_EQ(watch.status(2).status, RuleStatus::kIssuesFound);
-  ASSERT_EQ(watch.told.size(), 3u);
-  EXPECT_EQ(watch.told[0].verdict.outcome, Outcome::kError);
+  ASSERT_EQ(watch.reported.size(), 3u);
+  EXPECT_EQ(watch.reported[0].verdict.outcome, Outcome::kError);
 }
 
 TEST(Engine, NothingCapturedIsNotApplicable) {
@@ -247,8 +247,8 @@ TEST(EngineJournal, RepeatsAreFolded) {
   {
     Watch watch(run, list_of(fires_at("A", {1, 2, 3, 6})), true, true);
     ASSERT_TRUE(watch.engine->poll().ok());
-    EXPECT_EQ(watch.told.size(), 2u);
-    EXPECT_EQ(watch.told.back().place.global_step, 6);
+    EXPECT_EQ(watch.reported.size(), 2u);
+    EXPECT_EQ(watch.reported.back().place.global_step, 6);
     EXPECT_FALSE(watch.engine->all_decided());
   }
   std::vector<RepeatsRecord> repeats;
@@ -276,7 +276,7 @@ TEST(EngineJournal, ASecondEngineTakesTheNextJournalAndALaterOneTheFirst) {
   Watch third(run, list_of(fires_at("A", {1})), false, true);
   EXPECT_EQ(third.engine->journal_name(), "watch-0");
   ASSERT_TRUE(third.engine->poll().ok());
-  EXPECT_EQ(third.told.size(), 1u);  // judged anew from the first step on
+  EXPECT_EQ(third.reported.size(), 1u);  // judged anew from the first step on
 }
 
 TEST(EngineJournal, AFullDiskDoesNotKeepItFromJudging) {
@@ -327,8 +327,8 @@ TEST(EngineRules, ADamagedRunIsStillJudged) {
   Watch watch(run, *std::move(rules));
   ASSERT_TRUE(watch.engine->poll().ok());
   watch.engine->finish();
-  ASSERT_EQ(watch.told.size(), 1u);
-  EXPECT_EQ(watch.told[0].place.global_step, 1);
+  ASSERT_EQ(watch.reported.size(), 1u);
+  EXPECT_EQ(watch.reported[0].place.global_step, 1);
   EXPECT_EQ(watch.status(0).outcomes[static_cast<std::size_t>(Outcome::kInsufficientData)], 1u);
   EXPECT_EQ(watch.status(1).status, RuleStatus::kNoIssuesFound);
   EXPECT_FALSE(watch.trial->losses().empty());
@@ -350,8 +350,8 @@ TEST(Engine, ANoteIsNoIssueAndDoesNotEndTheJudging) {
   Watch watch(run, list_of(scripted("Noter", [](std::int64_t step) { return step < 2 ? note() : Verdict::ok(); })));
   ASSERT_TRUE(watch.engine->poll().ok());
   watch.engine->finish();
-  ASSERT_EQ(watch.told.size(), 1U) << "the second note repeats the first";
-  EXPECT_FALSE(watch.told[0].alarms());
+  ASSERT_EQ(watch.reported.size(), 1U) << "the second note repeats the first";
+  EXPECT_FALSE(watch.reported[0].alarms());
   EXPECT_EQ(watch.engine->statuses()[0].status, RuleStatus::kNoIssuesFound);
   EXPECT_EQ(watch.engine->statuses()[0].details, "judged 6 steps: 2 worth a note, no issue");
 }
@@ -363,9 +363,9 @@ TEST(Engine, AGraverVerdictIsToldAfterANote) {
   Watch watch(run, list_of(scripted("Noter", [](std::int64_t step) { return step < 2 ? note() : fire(); })));
   ASSERT_TRUE(watch.engine->poll().ok());
   watch.engine->finish();
-  ASSERT_EQ(watch.told.size(), 2U);
-  EXPECT_TRUE(watch.told[1].alarms());
-  EXPECT_EQ(watch.told[1].place.global_step, 2);
+  ASSERT_EQ(watch.reported.size(), 2U);
+  EXPECT_TRUE(watch.reported[1].alarms());
+  EXPECT_EQ(watch.reported[1].place.global_step, 2);
 }
 
 TEST(Engine, ARootCauseExplainsItsConsequences) {
@@ -378,11 +378,11 @@ TEST(Engine, ARootCauseExplainsItsConsequences) {
   Watch watch(run, std::move(rules));
   ASSERT_TRUE(watch.engine->poll().ok());
   watch.engine->finish();
-  ASSERT_EQ(watch.told.size(), 3U);
-  EXPECT_EQ(watch.told[0].consequence_of, "Nan");
-  EXPECT_FALSE(watch.told[0].alarms());
-  EXPECT_TRUE(watch.told[1].alarms());
-  EXPECT_TRUE(watch.told[2].alarms());
+  ASSERT_EQ(watch.reported.size(), 3U);
+  EXPECT_EQ(watch.reported[0].consequence_of, "Nan");
+  EXPECT_FALSE(watch.reported[0].alarms());
+  EXPECT_TRUE(watch.reported[1].alarms());
+  EXPECT_TRUE(watch.reported[2].alarms());
   EXPECT_EQ(watch.engine->statuses()[0].status, RuleStatus::kIssuesFound);
   EXPECT_NE(watch.engine->statuses()[0].details.find("It follows from Nan"), std::string::npos);
 }
@@ -396,7 +396,7 @@ TEST(Engine, WhatFiredBeforeItsCauseIsNoConsequence) {
   Watch watch(run, std::move(rules));
   ASSERT_TRUE(watch.engine->poll().ok());
   watch.engine->finish();
-  EXPECT_EQ(watch.told.at(0).consequence_of, "");
+  EXPECT_EQ(watch.reported.at(0).consequence_of, "");
 }
 
 TEST(Engine, AMutedVerdictIsWrittenDownAndAlarmsNobody) {
@@ -404,7 +404,7 @@ TEST(Engine, AMutedVerdictIsWrittenDownAndAlarmsNobody) {
   run.add_steps(0, 1);
   run.end();
   const auto trial = run.open();
-  std::vector<VerdictRecord> told;
+  std::vector<VerdictRecord> reported;
   EngineOptions options{.clock = &run.clock(), .mute = {"Spike:a"}};
   const auto with_evidence = [](std::string tensor) {
     Verdict verdict = fire();
@@ -414,13 +414,13 @@ TEST(Engine, AMutedVerdictIsWrittenDownAndAlarmsNobody) {
   Engine engine(*trial,
                 list_of(scripted("Spike", [&](std::int64_t) { return with_evidence("a"); }),
                         scripted("Other", [&](std::int64_t) { return with_evidence("a"); })),
-                options, [&](const VerdictRecord& record) { told.push_back(record); });
+                options, [&](const VerdictRecord& record) { reported.push_back(record); });
   ASSERT_TRUE(engine.poll().ok());
-  ASSERT_EQ(told.size(), 2U);
-  EXPECT_TRUE(told[0].muted);
-  EXPECT_FALSE(told[0].alarms());
+  ASSERT_EQ(reported.size(), 2U);
+  EXPECT_TRUE(reported[0].muted);
+  EXPECT_FALSE(reported[0].alarms());
   EXPECT_TRUE(engine.first_fired().at(0).muted);
-  EXPECT_FALSE(told[1].muted);
+  EXPECT_FALSE(reported[1].muted);
 }
 
 // Fires when nothing came for ten seconds.
@@ -443,12 +443,12 @@ TEST(Engine, SilenceIsJudgedWhileTheRunLives) {
   }());
   run.clock().advance_ns(1'000'000'000);
   ASSERT_TRUE(watch.engine->poll().ok());
-  EXPECT_TRUE(watch.told.empty());
+  EXPECT_TRUE(watch.reported.empty());
   run.clock().advance_ns(10'000'000'000);
   ASSERT_TRUE(watch.engine->poll().ok());
-  ASSERT_EQ(watch.told.size(), 1U);
-  EXPECT_EQ(watch.told[0].place.global_step, 1);
-  EXPECT_FALSE(watch.told[0].place.is_time()) << "its place is the step that nothing came after";
+  ASSERT_EQ(watch.reported.size(), 1U);
+  EXPECT_EQ(watch.reported[0].place.global_step, 1);
+  EXPECT_FALSE(watch.reported[0].place.is_time()) << "its place is the step that nothing came after";
   EXPECT_EQ(watch.status().windows, OutcomeCounts{}) << "how often the clock asked is of no interest";
 }
 
@@ -461,7 +461,7 @@ TEST(Engine, ARunThatHasEndedIsNotSilent) {
   Watch watch(run, std::move(rules));
   run.clock().advance_ns(100'000'000'000);
   ASSERT_TRUE(watch.engine->poll().ok());
-  EXPECT_TRUE(watch.told.empty());
+  EXPECT_TRUE(watch.reported.empty());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace trainwarden::rules {
 
-// Statistics are cheap: at every step unless told otherwise. Whole values are not.
+// Statistics are cheap: at every step unless stated otherwise. Whole values are not.
 inline constexpr std::int64_t kValueInterval = 100;
 
 Collection need_statistics(std::string collection, std::int64_t save_interval = 1);

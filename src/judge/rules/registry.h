@@ -10,7 +10,7 @@ namespace trainwarden::rules {
 
 // By its exact name; null when there is none.
 const RuleKind* find_builtin(std::string_view name);
-// The same among those that judge by what a run's own trial tells. Their parameters are names, patterns, numbers and
+// The same among those that judge by a run's own trial alone. Their parameters are names, patterns, numbers and
 // words: none can be made to read another file or to start a program, whoever gives them.
 const RuleKind* find_run_rule(std::string_view name);
 

@@ -60,15 +60,16 @@ class JournalHistory {
   // By id, global step and, of windows of time, the end.
   using PlaceOfRule = std::tuple<std::string, std::int64_t, std::int64_t>;
 
-  // An engine that starts anew judges from the first step on and tells again what was told before.
+  // An engine that starts anew judges from the first step on and reports again what was reported before.
   void take_verdict(VerdictRecord verdict) {
     const StepPlace& place = verdict.place;
-    if (told_.emplace(key_of(verdict), place.global_step, place.mode, place.mode_step, place.to_unix_ns).second) {
+    if (known_verdicts_.emplace(key_of(verdict), place.global_step, place.mode, place.mode_step, place.to_unix_ns)
+            .second) {
       verdicts_.push_back(std::move(verdict));
     }
   }
 
-  // The same as with verdicts; an engine that got further this time tells of more.
+  // The same as with verdicts; an engine that got further this time has more.
   void take_repeats(const RepeatsRecord& repeats) {
     const auto [known, is_new] = repeats_told_.try_emplace(first_of(repeats), repeats_.size());
     if (is_new) {
@@ -93,7 +94,7 @@ class JournalHistory {
     histories_[place].verdicts.push_back(std::move(verdict));
   }
 
-  // The record has no parameters: of several rules of one id, the first that told the verdict at its first place.
+  // The record has no parameters: of several rules of one id, the first that reported the verdict at its first place.
   void add_repeats(const RepeatsRecord& repeats) {
     const auto found = first_with_.find(first_of(repeats));
     if (found != first_with_.end()) histories_[found->second].repeats.push_back(repeats);
@@ -113,7 +114,7 @@ class JournalHistory {
   const std::string journal_;
   RuleStandings standings_;
   std::vector<VerdictRecord> verdicts_;
-  std::set<std::tuple<RuleKey, std::int64_t, Mode, std::int64_t, std::int64_t>> told_;  // of verdicts_
+  std::set<std::tuple<RuleKey, std::int64_t, Mode, std::int64_t, std::int64_t>> known_verdicts_;  // of verdicts_
   std::vector<RepeatsRecord> repeats_;
   std::map<PlaceOfRule, std::size_t> repeats_told_;  // indexes into repeats_
   std::int64_t last_unix_ns_ = 0;

@@ -26,8 +26,8 @@ enum class RunnerEnd { kRunEnded, kEngineStopped };
 class RuleRunner {
  public:
   // `keep_going`: judge on after it fired. Then verdicts that fire one after the other, without an `ok` between them,
-  // are told once and counted; one that is graver than those before is told again. A note (severity info) does not end
-  // the judging and is no issue.
+  // are reported once and counted; one that is graver than those before is reported again. A note (severity info) does
+  // not end the judging and is no issue.
   RuleRunner(std::string id, RuleSpec spec, std::unique_ptr<Rule> rule, bool keep_going);
 
   const std::string& id() const { return id_; }

@@ -32,7 +32,7 @@ struct RuleChange {
 
 inline constexpr const char* kEngineGone = "the program that judged it is gone";
 
-// The rules of a run, by id and parameters, in the order in which they were first told of.
+// The rules of a run, by id and parameters, in the order in which they were first reported.
 //
 // Within one engine a rule goes as judge/rules/rule_status.h says. Over several: an issue that any of them found is
 // found for good. As long as one judges, the rule is in progress. The first that came to its end by itself has the

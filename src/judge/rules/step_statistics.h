@@ -14,10 +14,10 @@ namespace trainwarden::rules {
 // Why some of the selected tensors could not be judged; ok when there are none such.
 struct JudgingGaps {
   Status first_damage;
-  Status first_unfit;  // kept in a form that does not tell what is asked
+  Status first_unfit;  // kept in a form that does not have what is asked
 };
 
-// Reads one tensor. kOutOfRange or kInvalidArgument: it was kept in a form that does not tell what is asked.
+// Reads one tensor. kOutOfRange or kInvalidArgument: it was kept in a form that does not have what is asked.
 using TensorVisitor = std::function<Status(const TensorSpot&)>;
 
 // Visits the selected tensors that the step holds, on every worker: by name, then by worker. Collections that the run

@@ -1,4 +1,4 @@
-// TrainingFacts: what the signals have told of the training so far: its model, its optimizers, their learning rates.
+// TrainingFacts: what the signals have said of the training so far: its model, its optimizers, their learning rates.
 //
 //   TRAINWARDEN_RETURN_IF_ERROR(facts_.update(window));  // at each step, before anything else
 //   if (facts_.is_frozen(name)) ...
@@ -36,7 +36,7 @@ struct OptimizerFacts {
 
 class TrainingFacts {
  public:
-  // Takes in what the step tells. kDataLoss when a signal is not what docs/format/signals.md says.
+  // Takes in the step's signals. kDataLoss when a signal is not what docs/format/signals.md says.
   Status update(const StepWindow& window);
 
   bool knows_model() const { return knows_model_; }
@@ -52,7 +52,7 @@ class TrainingFacts {
   // Several optimizers play against each other, or share the work: a loss of theirs need not fall.
   bool has_several_optimizers() const { return optimizers_.size() > 1; }
 
-  // Of the last step that told them, by number of the group; empty before that.
+  // Of the last step that had them, by number of the group; empty before that.
   const std::map<std::size_t, double>& learning_rates() const { return learning_rates_; }
   std::optional<double> largest_learning_rate() const;  // NaN when any is
 

@@ -31,7 +31,7 @@ struct VerdictRecord {
   bool alarms() const;
 };
 
-// Verdicts like the last one told of this rule, folded into one.
+// Verdicts like the last one reported of this rule, folded into one.
 struct RepeatsRecord {
   std::string rule_id;
   Outcome outcome = Outcome::kFired;

@@ -13,9 +13,9 @@
 
 namespace trainwarden::actions {
 
-// One event, as an action is told of it. It holds no secret.
+// One event, as an action gets it. It holds no secret.
 struct EventNotice {
-  // The same each time the same event is told, whoever tells it: names it in files and in the programs that hear of it.
+  // The same each time the same event is delivered, whoever delivers it: names it in files and in programs.
   std::string key;           // "vanishinggradient-120", "run-stopped-7": [a-z0-9-], at most 100 bytes
   std::string event_id;      // of the CloudEvent
   std::string type;          // of the CloudEvent

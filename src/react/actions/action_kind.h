@@ -21,7 +21,7 @@ namespace trainwarden::actions {
 // What the user gave for one parameter: texts (one, or a list), or the place of a secret.
 using ParameterValue = std::variant<std::vector<std::string>, Secret>;
 
-// The parameters of one action, taken out one by one. The first thing wrong is kept, and told by status().
+// The parameters of one action, taken out one by one. The first thing wrong is kept, and returned by status().
 class ActionParameters {
  public:
   explicit ActionParameters(std::map<std::string, ParameterValue> values) : values_(std::move(values)) {}

@@ -63,7 +63,7 @@ bool is_passing(int signal_number) {
   return signal_number == SIGTERM || signal_number == SIGKILL || signal_number == SIGINT || signal_number == SIGHUP;
 }
 
-// Written to be kept: it answers line by line when it is told that it is.
+// Written to be kept: it answers line by line when the environment asks for it.
 bool answers_lines(const std::vector<std::string>& command) {
   return std::find(command.begin(), command.end(), "trainwarden.lambda_handler") != command.end();
 }
@@ -106,7 +106,7 @@ class ExecAction final : public Action, public Prepared {
   }
 
   Result<HandlerEnd> hand_over(const EventNotice& notice, const std::stop_token& stop) {
-    if (kept_ != nullptr) return kept_->tell(notice.document, environment_of(notice), stop);
+    if (kept_ != nullptr) return kept_->send(notice.document, environment_of(notice), stop);
     HandlerOptions handler = handler_options();
     handler.input = notice.document;
     handler.environment = environment_of(notice);
@@ -193,7 +193,7 @@ const ActionKind& exec_kind() {
                 "runs it: no pipes, variables or patterns. The program is looked up in PATH.",
             .required = true},
            {"keep", "auto",
-            "true: one process is told of all events, a line of JSON each (docs/reference/actions.md), so that none "
+            "true: one process gets all events, a line of JSON each (docs/reference/actions.md), so that none "
             "waits "
             "for its start; false: each event starts one; auto: true for trainwarden.lambda_handler."},
            {"folder", "", "The folder it works in. Without it, the one that trainwarden was started in."},

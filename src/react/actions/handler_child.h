@@ -1,4 +1,4 @@
-// HandlerChild: a program that is told of events, as a process: it is no training that is to be watched, it has a group
+// HandlerChild: a program that gets events, as a process: it is no training that is to be watched, it has a group
 // of its own, and nothing of it is left when this object goes.
 #pragma once
 

@@ -1,4 +1,4 @@
-// HandlerProcess: one run of a program that is told of an event: started, fed, watched, and reaped.
+// HandlerProcess: one run of a program that gets an event: started, fed, watched, and reaped.
 #pragma once
 
 #include <chrono>

@@ -129,7 +129,7 @@ Status KeptHandler::prepare() {
   return {};
 }
 
-Result<HandlerEnd> KeptHandler::tell(std::string_view event, const std::map<std::string, std::string>& environment,
+Result<HandlerEnd> KeptHandler::send(std::string_view event, const std::map<std::string, std::string>& environment,
                                      const std::stop_token& stop) {
   TRAINWARDEN_RETURN_IF_ERROR(prepare());
   while (running_->read_answer()) {  // one answer too many is none to this event

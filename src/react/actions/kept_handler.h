@@ -1,10 +1,10 @@
-// KeptHandler: a program that is started once and told of many events, a line of JSON each, so that none of them waits
+// KeptHandler: a program that is started once and given many events, a line of JSON each, so that none of them waits
 // for its start.
 //
 //   it reads    {"event": {...}, "environment": {"TRAINWARDEN_RULE": "Hang", ...}}
 //   it writes   {"exit_code": 0, "output": "stopped"}     and anything else before, which is taken for words
 //
-// TRAINWARDEN_HANDLER_KEPT=1 tells it so. An exit code means what that of a program would that is started for one
+// TRAINWARDEN_HANDLER_KEPT=1 says so. An exit code means what that of a program would that is started for one
 // event.
 #pragma once
 
@@ -34,7 +34,7 @@ class KeptHandler {
   // Its answer to one event; it is started anew when it is gone. `event`: JSON. A program that ends in place of an
   // answer has answered by its exit code, but 0 is kUnavailable; one that takes too long is ended. Errors as
   // run_handler().
-  Result<HandlerEnd> tell(std::string_view event, const std::map<std::string, std::string>& environment,
+  Result<HandlerEnd> send(std::string_view event, const std::map<std::string, std::string>& environment,
                           const std::stop_token& stop);
 
  private:

@@ -25,7 +25,7 @@ HandlerOptions script(const std::string& text) {
   return options;
 }
 
-// Takes a second to be ready, as programs do that import much; the answer tells the process and the line.
+// Takes a second to be ready, as programs do that import much; the answer names the process and the line.
 const std::string kSlowToStart =
     "sleep 1; while read -r line; do echo \"{\\\"exit_code\\\": 0, \\\"output\\\": \\\"$$\\\"}\"; done";
 
@@ -37,11 +37,11 @@ class KeptHandlerTest : public ::testing::Test {
 TEST_F(KeptHandlerTest, OneProcessAnswersManyEventsWithoutItsStart) {
   KeptHandler handler(script(kSlowToStart));
   ASSERT_TRUE(handler.prepare().ok());
-  const auto first = handler.tell("{\"seq\": 0}", {}, {});
+  const auto first = handler.send("{\"seq\": 0}", {}, {});
   ASSERT_TRUE(first.ok()) << first.status().message();
   const auto begin = std::chrono::steady_clock::now();
   for (int seq = 1; seq <= 50; ++seq) {
-    const auto end = handler.tell("{\"seq\": " + std::to_string(seq) + "}", {}, {});
+    const auto end = handler.send("{\"seq\": " + std::to_string(seq) + "}", {}, {});
     ASSERT_TRUE(end.ok()) << end.status().message();
     EXPECT_EQ(end->output, first->output) << "the same process";
   }
@@ -53,7 +53,7 @@ TEST_F(KeptHandlerTest, GetsTheEventAndItsEnvironmentInALine) {
   KeptHandler handler(
       script("echo $TRAINWARDEN_HANDLER_KEPT >&2; read -r line; echo \"$line\" >&2; "
              "echo '{\"exit_code\": 75}'; cat >/dev/null"));
-  const auto end = handler.tell("{\n\"id\":\n\"0123\"}", {{"TRAINWARDEN_RULE", "Hang"}}, {});
+  const auto end = handler.send("{\n\"id\":\n\"0123\"}", {{"TRAINWARDEN_RULE", "Hang"}}, {});
   ASSERT_TRUE(end.ok()) << end.status().message();
   EXPECT_EQ(end->number, 75);
   EXPECT_EQ(end->output, "1 / {\"event\":{ \"id\": \"0123\"},\"environment\":{\"TRAINWARDEN_RULE\":\"Hang\"}}");
@@ -62,7 +62,7 @@ TEST_F(KeptHandlerTest, GetsTheEventAndItsEnvironmentInALine) {
 TEST_F(KeptHandlerTest, WhatItWritesBesideAnswersIsKeptAsItsWords) {
   KeptHandler handler(
       script("while read -r line; do echo looking; echo '{\"a\": 1}'; echo '{\"exit_code\": 1}'; done"));
-  const auto end = handler.tell("{}", {}, {});
+  const auto end = handler.send("{}", {}, {});
   ASSERT_TRUE(end.ok());
   EXPECT_EQ(end->number, 1);
   EXPECT_EQ(end->output, "looking / {\"a\": 1}");
@@ -72,17 +72,17 @@ TEST_F(KeptHandlerTest, OneThatDiesIsStartedAnew) {
   KeptHandler handler(
       script("read -r line; case $line in *die*) kill -KILL $$;; *leave*) exit 0;; *fail*) exit 9;; esac; "
              "echo '{\"exit_code\": 0}'; cat >/dev/null"));
-  EXPECT_EQ(handler.tell("\"fine\"", {}, {})->number, 0);
+  EXPECT_EQ(handler.send("\"fine\"", {}, {})->number, 0);
   KeptHandler other(
       script("read -r line; case $line in *die*) kill -KILL $$;; *leave*) exit 0;; *fail*) exit 9;; esac; "
              "echo '{\"exit_code\": 0}'"));
-  const auto killed = other.tell("\"die\"", {}, {});
+  const auto killed = other.send("\"die\"", {}, {});
   ASSERT_TRUE(killed.ok()) << killed.status().message();
   EXPECT_EQ(killed->how, How::kSignalled);
   EXPECT_EQ(killed->number, SIGKILL);
-  EXPECT_EQ(other.tell("\"fail\"", {}, {})->number, 9);
-  EXPECT_EQ(other.tell("\"leave\"", {}, {}).status().code(), Code::kUnavailable) << "no answer is no success";
-  EXPECT_EQ(other.tell("\"fine\"", {}, {})->number, 0);
+  EXPECT_EQ(other.send("\"fail\"", {}, {})->number, 9);
+  EXPECT_EQ(other.send("\"leave\"", {}, {}).status().code(), Code::kUnavailable) << "no answer is no success";
+  EXPECT_EQ(other.send("\"fine\"", {}, {})->number, 0);
 }
 
 TEST_F(KeptHandlerTest, OneThatTakesTooLongIsEndedAndStartedAnew) {
@@ -91,11 +91,11 @@ TEST_F(KeptHandlerTest, OneThatTakesTooLongIsEndedAndStartedAnew) {
       "echo '{\"exit_code\": 0}'; done");
   options.timeout = 2s;
   KeptHandler handler(options);
-  EXPECT_EQ(handler.tell("\"slow\"", {}, {})->how, How::kTimedOut);
-  EXPECT_EQ(handler.tell("\"fine\"", {}, {})->number, 0);
+  EXPECT_EQ(handler.send("\"slow\"", {}, {})->how, How::kTimedOut);
+  EXPECT_EQ(handler.send("\"fine\"", {}, {})->number, 0);
   std::stop_source leave;
   leave.request_stop();
-  EXPECT_EQ(handler.tell("\"slow\"", {}, leave.get_token())->how, How::kCancelled);
+  EXPECT_EQ(handler.send("\"slow\"", {}, leave.get_token())->how, How::kCancelled);
 }
 
 TEST_F(KeptHandlerTest, OneThatCannotBeStartedSaysWhy) {
@@ -103,7 +103,7 @@ TEST_F(KeptHandlerTest, OneThatCannotBeStartedSaysWhy) {
   options.command = {"no-such-program-here"};
   KeptHandler handler(options);
   EXPECT_EQ(handler.prepare().code(), Code::kNotFound);
-  EXPECT_EQ(handler.tell("{}", {}, {}).status().code(), Code::kNotFound);
+  EXPECT_EQ(handler.send("{}", {}, {}).status().code(), Code::kNotFound);
 }
 
 TEST_F(KeptHandlerTest, ExecKeepsWhatItIsToldToKeep) {

@@ -1,4 +1,4 @@
-// Prepared: an action that is there sooner when it is told before the first event that there will be some.
+// Prepared: an action that is ready sooner when it knows before the first event that there will be some.
 #pragma once
 
 namespace trainwarden::actions {
@@ -6,7 +6,7 @@ namespace trainwarden::actions {
 class Prepared {
  public:
   virtual ~Prepared() = default;
-  // In the thread that run() is called in. What goes wrong is told by run().
+  // In the thread that run() is called in. What goes wrong is returned by run().
   virtual void prepare() = 0;
 };
 

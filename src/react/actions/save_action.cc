@@ -55,7 +55,7 @@ class SaveCourse {
     if (there) return outcome();
     TRAINWARDEN_RETURN_IF_ERROR(put_requests());
     if (!run_.answer_to) return ActionOutcome::done("asked; nobody waits for an answer here");
-    // Who does not wait has what it wants; a refusal that comes within the same millisecond is told by the run's
+    // Who does not wait has what it wants; a refusal that comes within the same millisecond is reported by the run's
     // events.
     if (options_.wait <= milliseconds(0)) return unfinished(Code::kDeadlineExceeded, "asked, and nobody waits");
     TRAINWARDEN_ASSIGN_OR_RETURN(const Waited waited,

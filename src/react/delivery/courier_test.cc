@@ -319,7 +319,7 @@ TEST_F(CourierTest, AClockThatIsPutBackMutesNothing) {
 }
 
 TEST(OpenDeliveryTest, IsNotHeldUpByAClockThatIsPutBack) {
-  const OpenDelivery open{.attempts = 1, .next_unix_ns = 150, .told_unix_ns = 100};
+  const OpenDelivery open{.attempts = 1, .next_unix_ns = 150, .decided_unix_ns = 100};
   EXPECT_FALSE(open.is_due(100));
   EXPECT_FALSE(open.is_due(149));
   EXPECT_TRUE(open.is_due(150));

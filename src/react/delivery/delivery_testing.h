@@ -46,7 +46,7 @@ inline events::Event alert_of(const std::string& rule, int step, std::int64_t un
   return event;
 }
 
-// What an action was told, seen by the test. Shared with the action, which belongs to a subscription.
+// What an action got, seen by the test. Shared with the action, which belongs to a subscription.
 class Calls {
  public:
   void add(const actions::EventNotice& notice) {
@@ -104,7 +104,7 @@ inline actions::ActionOutcome gone() {
   return {actions::ActionOutcome::Kind::kTargetGone, Status(Code::kNotFound, "moved away"), "410", {}};
 }
 
-// Collects what a courier tells.
+// Collects what a courier reports.
 class Heard {
  public:
   void add(const events::DeliveryRecord& record) {

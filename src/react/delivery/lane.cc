@@ -45,9 +45,9 @@ std::string asked_for_by(const format::DeliveryRequest& request) {
   return fmt::format("asked for by {}", printable(request.requested_by));
 }
 
-void LaneCircle::tell(const DeliveryRecord& record, const Event& event) {
+void LaneCircle::report(const DeliveryRecord& record, const Event& event) {
   if (!on_delivery_) return;
-  const std::scoped_lock lock(tell_mutex_);
+  const std::scoped_lock lock(report_mutex_);
   try {
     on_delivery_(record, event);
   } catch (const std::exception& error) {
@@ -124,7 +124,7 @@ std::size_t Lane::take(const format::DeliveryRequest& request, std::int64_t cuto
     }
     ++wakes_;
   }
-  for (const auto& [record, event] : moved) circle_->tell(record, event);
+  for (const auto& [record, event] : moved) circle_->report(record, event);
   changed_.notify_all();
   circle_->note_change();
   return moved.size();
@@ -218,7 +218,7 @@ void Lane::work_on(Lock& lock, std::uint64_t seq) {
   if (abandoned_) return;
   write(record, event);
   lock.unlock();
-  circle_->tell(record, event);
+  circle_->report(record, event);
   lock.lock();
   busy_ = false;
   lock.unlock();

@@ -37,7 +37,7 @@ class LaneCircle {
   const std::filesystem::path run;
   const Clock& clock;
 
-  void tell(const events::DeliveryRecord& record, const events::Event& event);
+  void report(const events::DeliveryRecord& record, const events::Event& event);
 
   // How often something has changed in any lane, and waiting for more.
   std::uint64_t changes() const;
@@ -46,7 +46,7 @@ class LaneCircle {
                        const std::stop_token& stop) const;
 
  private:
-  std::mutex tell_mutex_;
+  std::mutex report_mutex_;
   const OnDelivery on_delivery_;
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
@@ -59,7 +59,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
   struct Standing {
     std::uint64_t pending = 0;
     std::uint64_t dead = 0;
-    bool idle = true;     // nothing is pending or being told
+    bool idle = true;     // nothing is pending or being delivered
     bool settled = true;  // or what is next waits for its time
   };
 

@@ -40,7 +40,7 @@ void take_record(LaneHistory& history, const DeliveryRecord& record, const std::
     case DeliveryState::kWaiting:
       history.open[record.seq].attempts = record.attempt;
       history.open[record.seq].next_unix_ns = record.next_unix_ns;
-      history.open[record.seq].told_unix_ns = record.unix_ns;
+      history.open[record.seq].decided_unix_ns = record.unix_ns;
       break;
     case DeliveryState::kDelivered: history.delivered_unix_ns[subject] = record.unix_ns; [[fallthrough]];
     case DeliveryState::kSuppressed: history.open.erase(record.seq); break;

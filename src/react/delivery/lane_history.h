@@ -20,12 +20,12 @@ struct OpenDelivery {
   int attempts = 0;         // made so far
   int attempts_before = 0;  // of these, before it was redriven
   bool redriven = false;
-  std::int64_t since_unix_ns = 0;  // its first attempt, or when it was redriven; 0: neither
-  std::int64_t next_unix_ns = 0;   // not before
-  std::int64_t told_unix_ns = 0;   // when that was decided
+  std::int64_t since_unix_ns = 0;    // its first attempt, or when it was redriven; 0: neither
+  std::int64_t next_unix_ns = 0;     // not before
+  std::int64_t decided_unix_ns = 0;  // when that was decided
 
   // Also when the clock was put back since: nobody waits for the time to come again.
-  bool is_due(std::int64_t unix_ns) const { return unix_ns >= next_unix_ns || unix_ns < told_unix_ns; }
+  bool is_due(std::int64_t unix_ns) const { return unix_ns >= next_unix_ns || unix_ns < decided_unix_ns; }
 };
 
 struct DeadLetter {

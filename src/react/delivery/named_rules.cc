@@ -63,7 +63,7 @@ std::vector<NamedRule> named_rules(const Wire& wire) {
   for (const std::string& rule : wire.rules) {
     if (rule != "*") named.push_back({rule, false});
   }
-  const auto pattern = Json::parse(wire.event, nullptr, false);  // one that is none is told where it is parsed
+  const auto pattern = Json::parse(wire.event, nullptr, false);  // one that is none is reported where it is parsed
   take_pattern(pattern, "", named);
   return named;
 }

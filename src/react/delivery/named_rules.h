@@ -1,4 +1,4 @@
-// Which rules a wire names, so that one that no run ever has can be told while a mistake is still cheap.
+// Which rules a wire names, so that one that no run ever has can be reported while a mistake is still cheap.
 #pragma once
 
 #include <span>

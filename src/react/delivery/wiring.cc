@@ -216,7 +216,7 @@ Result<std::vector<Subscription>> subscribe(const Wiring& wiring, std::span<cons
 
 bool names_rule(std::span<const std::string> names, std::string_view rule_id) {
   const auto pattern = match::Pattern::parse(alert_pattern(names, EventFormat::kCloudEvents));
-  if (!pattern.ok()) return false;  // told where the wiring is read
+  if (!pattern.ok()) return false;  // reported where the wiring is read
   const auto matches = match::matches(
       *pattern, format::dump_json({{"type", events::kAlertType}, {"data", {{"change", {{"rule", rule_id}}}}}}));
   return matches.ok() && *matches;

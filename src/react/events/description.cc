@@ -45,15 +45,15 @@ std::int64_t step_unix_ns(Trial& trial, std::int64_t global_step) {
   return 0;
 }
 
-// The last value of each number that the training told of itself.
+// The last value of each number that the training reported of itself.
 OrderedJson metrics_json(Trial& trial) {
   OrderedJson list = OrderedJson::array();
-  std::set<std::string> told;
+  std::set<std::string> listed;
   for (const char* collection : {"losses", "scalars"}) {
     const auto names = trial.tensor_names({.include = {}, .collection = collection, .mode = {}, .step = {}});
     if (!names.ok()) continue;  // the run has no such collection
     for (const std::string& metric : *names) {
-      if (list.size() == kMaxMetrics || !told.insert(metric).second) continue;
+      if (list.size() == kMaxMetrics || !listed.insert(metric).second) continue;
       const std::vector<std::int64_t> steps = trial.steps_of(metric, Mode::kGlobal, Kept::kScalar | Kept::kValue);
       const auto value =
           steps.empty() ? Result<double>(Status(Code::kNotFound, "")) : trial.scalar(metric, steps.back());

@@ -1,4 +1,4 @@
-// Description: everything about a run and its rules that events, `describe` and Python tell, from one place.
+// Description: everything about a run and its rules that events, `describe` and Python show, from one place.
 #pragma once
 
 #include "data/format/json.h"

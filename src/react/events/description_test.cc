@@ -116,7 +116,7 @@ TEST_F(DescriptionTest, BelievesTheLedger) {
   EXPECT_EQ(job.at("Events").at("Recording"), false);
 }
 
-// What came after the ledger was left is told, and nothing is written.
+// What came after the ledger was left is shown, and nothing is written.
 TEST_F(DescriptionTest, GoesOnWhereTheLedgerEnds) {
   write_run(4, true);
   {

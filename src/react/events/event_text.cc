@@ -53,18 +53,18 @@ std::string headline_of_rule(const rules::RuleStatusRecord& status) {
 
 }  // namespace
 
-void tell_run_change(const RunView& view, Event& event) {
+void describe_run_change(const RunView& view, Event& event) {
   event.headline = headline_of_run(view);
   event.text = fmt::format("{}\n{}", view.table.transitions().back().message, standing_text(view));
 }
 
-void tell_rule_change(const RunView& view, const rules::RuleStatusRecord& status, Event& event) {
+void describe_rule_change(const RunView& view, const rules::RuleStatusRecord& status, Event& event) {
   event.headline = headline_of_rule(status);
   event.text =
       status.details.empty() ? standing_text(view) : fmt::format("{}\n{}", status.details, standing_text(view));
 }
 
-void tell_alert(const RunView& view, const rules::VerdictRecord& verdict, Event& event) {
+void describe_alert(const RunView& view, const rules::VerdictRecord& verdict, Event& event) {
   event.headline = fmt::format("{} fired at {}", verdict.rule_id, rules::place_text(verdict.place));
   event.text = verdict.verdict.message;
   if (!verdict.verdict.advice.empty()) event.text += fmt::format("\nWhat to try: {}", verdict.verdict.advice);

@@ -10,8 +10,8 @@
 namespace trainwarden::events {
 
 // Fill in `headline` and `text`; the view is as after the change.
-void tell_run_change(const RunView& view, Event& event);
-void tell_rule_change(const RunView& view, const rules::RuleStatusRecord& status, Event& event);
-void tell_alert(const RunView& view, const rules::VerdictRecord& verdict, Event& event);
+void describe_run_change(const RunView& view, Event& event);
+void describe_rule_change(const RunView& view, const rules::RuleStatusRecord& status, Event& event);
+void describe_alert(const RunView& view, const rules::VerdictRecord& verdict, Event& event);
 
 }  // namespace trainwarden::events

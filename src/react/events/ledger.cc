@@ -141,7 +141,8 @@ class Ledger::Impl {
     const Status written = writer_->append_event(kind, step, json);
     if (written.ok() || !status_.ok()) return;
     status_ = written;
-    log(LogLevel::kError, "the ledger of the run could not be written; who starts later may tell an event again: {}",
+    log(LogLevel::kError,
+        "the ledger of the run could not be written; whoever starts later may deliver an event again: {}",
         written.to_string());
   }
 

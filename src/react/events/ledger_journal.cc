@@ -16,7 +16,7 @@ using format::OrderedJson;
 
 constexpr const char* kIntakeType = "intake";
 
-// What is told in the place of an event that cannot be read any more.
+// What stands in the place of an event that cannot be read any more.
 Event stand_in(std::uint64_t seq, const journal::RunInfo& run, const Event& next) {
   Event event;
   event.seq = seq;

@@ -197,8 +197,8 @@ TEST_F(LedgerTest, PutsAStandInWhereAnEventIsDamaged) {
   EXPECT_EQ(ledger->append(sample_event(4)).seq, 4u);
 }
 
-// Whatever call to the storage fails: events are there for the subscribers of this process, the failure is told, and
-// what a reader finds afterwards is a part of it without anything invented.
+// Whatever call to the storage fails: events are there for the subscribers of this process, the failure is reported,
+// and what a reader finds afterwards is a part of it without anything invented.
 TEST_F(LedgerTest, TellsOfFailuresToWrite) {
   for (const bool short_write : {false, true}) {
     for (std::int64_t n = 0; n < 40; ++n) {
@@ -216,7 +216,7 @@ TEST_F(LedgerTest, TellsOfFailuresToWrite) {
       }
       EXPECT_EQ((*opened)->last_seq(), 5u);
       EXPECT_EQ((*opened)->event(5).headline, "change 5");
-      const bool told = !(*opened)->status().ok();
+      const bool reported = !(*opened)->status().ok();
       opened->reset();
       const auto contents = read_ledger(*memory, run_);
       ASSERT_TRUE(contents.ok());
@@ -227,7 +227,7 @@ TEST_F(LedgerTest, TellsOfFailuresToWrite) {
         EXPECT_EQ(contents->events[i].headline, fmt::format("change {}", i + 1));
         ++there;
       }
-      EXPECT_TRUE(there == 5 || told) << n;
+      EXPECT_TRUE(there == 5 || reported) << n;
     }
   }
 }

@@ -56,7 +56,7 @@ bool is_issue(const rules::VerdictRecord& record) {
   return record.verdict.outcome == Outcome::kFired && record.verdict.severity != Severity::kInfo;
 }
 
-// Where an event was read, so that who goes on does not tell it again.
+// Where an event was read, so that who goes on does not record it again.
 struct Origin {
   std::string journal;
   std::uint64_t entry = 0;
@@ -310,7 +310,7 @@ void Recorder::Impl::take_status(const std::string& journal, const std::optional
   if (change) record_rule(*change, origin);
 }
 
-// An alert is told unless it was, whatever is known of the journal: should the ledger be damaged, it comes again.
+// An alert is recorded unless it was, whatever is known of the journal: should the ledger be damaged, it comes again.
 void Recorder::Impl::take_verdict(const std::string& journal, const std::optional<Origin>& origin,
                                   const rules::VerdictRecord& record) {
   if (is_issue(record)) issues_.try_emplace({journal, record.rule_id}, record);
@@ -330,7 +330,7 @@ void Recorder::Impl::take_verdict(const std::string& journal, const std::optiona
   for (int& number = next_number_.try_emplace(event.key, 2).first->second; !keys_.insert(event.key).second; ++number) {
     event.key = key_of(record.rule_id, fmt::format("{}-{}", where, number));
   }
-  tell_alert(view_, record, event);
+  describe_alert(view_, record, event);
   if (ledger_.keeps_events()) event.data["alert"] = OrderedJson::parse(rules::encode_verdict(record));
   append(std::move(event), origin);
 }
@@ -388,13 +388,13 @@ void Recorder::Impl::record_rule(const rules::RuleChange& change, const std::opt
   event.unix_ns = row.modified_unix_ns;
   if (issue != nullptr) event.global_step = issue->place.global_step;
   event.key = key_of(row.rule_id, key_of(event.change.to, std::to_string(ledger_.last_seq() + 1)));
-  tell_rule_change(view_, standing.status, event);
+  describe_rule_change(view_, standing.status, event);
   append(std::move(event), origin);
 }
 
 void Recorder::Impl::append(Event event, const std::optional<Origin>& origin) {
   view_.modified_unix_ns = event.unix_ns;
-  if (event.change.kind == ChangeKind::kRun) tell_run_change(view_, event);
+  if (event.change.kind == ChangeKind::kRun) describe_run_change(view_, event);
   if (!ledger_.keeps_events()) {
     ledger_.append(std::move(event));
     return;

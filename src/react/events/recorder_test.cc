@@ -174,7 +174,7 @@ TEST_F(RecorderTest, AlertsAreToldOnceWithWhatIsWrong) {
   EXPECT_EQ(alert.data.at("alert").at("message"), "They have vanished.");
   EXPECT_EQ(alert.data.at("TrainingJobStatus"), "InProgress");
   const auto seq = ledger_->last_seq();
-  // An engine that starts anew tells it again.
+  // An engine that starts anew reports it again.
   engine.write(encode_rule_status(status_record("VanishingGradient", RuleStatus::kInProgress, now())));
   engine.write(encode_verdict(fired("VanishingGradient", 120, now() + 5)));
   poll();
@@ -505,7 +505,7 @@ TEST_F(RecorderTest, IsTheOnlyOne) {
   EXPECT_EQ(Ledger::open(*run_.storage(), run_.clock(), run_.info()).status().code(), Code::kAlreadyExists);
 }
 
-// A damaged ledger: an alert that was in it is told again under its key, and no status goes back.
+// A damaged ledger: an alert that was in it is recorded again under its key, and no status goes back.
 TEST_F(RecorderTest, TellsADamagedAlertAgain) {
   run_.add_steps(0, 3);
   {
@@ -602,8 +602,8 @@ TEST_F(RecorderTest, MayBeKilledAfterAnyEntry) {
   }
 }
 
-// The n-th call to the storage fails, of the ledger's too: what is told is told once, and what was not is told by the
-// next recorder.
+// The n-th call to the storage fails, of the ledger's too: what is recorded is recorded once, and what was not is
+// recorded by the next recorder.
 TEST_F(RecorderTest, GoesOnAfterFaults) {
   run_.add_steps(0, 3);
   TestEngine engine(run_, "watch-0");

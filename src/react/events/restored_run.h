@@ -25,7 +25,7 @@ struct RestoredRun {
   std::vector<RuleRow> rules;
   std::map<std::string, std::int64_t> taken_up_unix_ns;  // by rule's id: when it came to be in progress last
   std::vector<RestoredAlert> alerts;
-  Intake intake;  // at least as far as the events tell: one that was recorded is never taken in again
+  Intake intake;  // at least as far as the events reach: one that was recorded is never taken in again
   std::int64_t modified_unix_ns = 0;
 };
 

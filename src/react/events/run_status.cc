@@ -80,7 +80,7 @@ bool RunTable::advance(SecondaryStatus to, std::int64_t unix_ns, std::string mes
     if (to != SecondaryStatus::kStarting) return false;
   } else {
     if (!may_follow(status(), to)) return false;
-    // Clocks of several machines tell the times: the table never goes back.
+    // The times are of several machines' clocks: the table never goes back.
     unix_ns = std::max(unix_ns, transitions_.back().start_unix_ns);
     transitions_.back().end_unix_ns = unix_ns;
   }

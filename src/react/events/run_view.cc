@@ -49,7 +49,7 @@ const RunTransition* first_of(const RunTable& table, SecondaryStatus status) {
 
 void add_times(const RunView& view, TimeForm form, OrderedJson& json) {
   const std::int64_t created_ns = view.info.created_unix_ns;
-  if (created_ns > 0) json["CreationTime"] = time_json(created_ns, form, true);  // 0: smdebug has not told
+  if (created_ns > 0) json["CreationTime"] = time_json(created_ns, form, true);  // 0: smdebug does not say
   const RunTransition* const start = first_of(view.table, SecondaryStatus::kTraining);
   if (start != nullptr) json["TrainingStartTime"] = time_json(start->start_unix_ns, form, true);
   const bool over = !view.table.empty() && is_terminal(view.table.status());

@@ -1,4 +1,4 @@
-// RunView: everything that events and `describe` tell of where a run and its rules stand.
+// RunView: everything that events and `describe` say of where a run and its rules stand.
 #pragma once
 
 #include <cstdint>

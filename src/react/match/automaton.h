@@ -3,7 +3,7 @@
 // It is a tree of the fields that patterns name, and it deals in facts. A fact belongs to a field. There are three
 // kinds: the field's value meets a condition; the field's object meets a sub-pattern, all of it; something that an
 // "exists": false asks about is there. While an event is read, the facts of the fields of an object are collected, and
-// at its closing brace they tell which sub-patterns the object meets. These are facts of the field that holds the
+// at its closing brace they say which sub-patterns the object meets. These are facts of the field that holds the
 // object. An array's facts are those of all of its elements together; as a sub-pattern is met by one object, its
 // conditions can only be met by one element. The facts of the outermost object are alternatives of patterns.
 //

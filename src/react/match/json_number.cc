@@ -9,7 +9,7 @@
 namespace trainwarden::match {
 namespace {
 
-// Whether a number that is out of a double's range is out of it upwards: its digits tell where its first one stands.
+// Whether a number that is out of a double's range is out of it upwards: its digits say where its first one stands.
 bool is_huge(std::string_view text) {
   const std::size_t mark = text.find_first_of("eE");
   const std::string_view digits = text.substr(0, mark);

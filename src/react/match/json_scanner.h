@@ -45,7 +45,7 @@ class JsonScanner {
   bool read_key(RawString& key);  // with its colon
   bool read_string(RawString& string);
   bool read_number(std::string_view& text);
-  bool read_word();  // true, false or null: peek() tells which
+  bool read_word();  // true, false or null: peek() says which
   bool skip_value();
   bool read_end();  // nothing but blanks follows
 

@@ -2,7 +2,7 @@
 //
 // Each clause that occurs in the conditions is looked for once, however many conditions have it: texts in a hash table,
 // prefixes, suffixes and wildcards in an automaton, numbers and addresses in an index of ranges. What a clause passes
-// tells which conditions hold, and which "anything-but" are spoilt.
+// says which conditions hold, and which "anything-but" are spoilt.
 #pragma once
 
 #include <cstdint>

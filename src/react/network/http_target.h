@@ -16,7 +16,7 @@ namespace trainwarden::network {
 
 class HttpTarget {
  public:
-  // Takes url, timeout, ca_file and allow_http. What is wrong with them is told by parameters.status().
+  // Takes url, timeout, ca_file and allow_http. What is wrong with them is returned by parameters.status().
   explicit HttpTarget(actions::ActionParameters& parameters);
 
   std::string place() const { return place_; }
@@ -35,8 +35,8 @@ class HttpTarget {
 // The parameters that it takes, for ActionKind.
 std::vector<actions::ActionParameterDescription> http_target_parameters();
 
-// 2xx: done. 410: the target is gone. 408, 425, 429 and 5xx: try again, after Retry-After where it is told. All others,
-// redirects among them: give up.
+// 2xx: done. 410: the target is gone. 408, 425, 429 and 5xx: try again, after Retry-After where it is given. All
+// others, redirects among them: give up.
 actions::ActionOutcome outcome_of(const PostAnswer& answer, std::string_view place);
 // There was no answer, or nothing could be sent. Try again, for networks and secrets that are being renewed come back;
 // give up when an address is forbidden or a URL, header or secret is none.

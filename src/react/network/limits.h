@@ -8,7 +8,7 @@
 
 namespace trainwarden::network {
 
-// What is wrong with them is told by parameters.status().
+// What is wrong with them is returned by parameters.status().
 TransferLimits take_limits(actions::ActionParameters& parameters, std::chrono::milliseconds default_timeout);
 
 }  // namespace trainwarden::network

@@ -32,7 +32,7 @@ class Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  // The first option that libcurl does not take is told by perform().
+  // The first option that libcurl does not take is returned by perform().
   template <class Value>
   void set(CURLoption option, Value value) {
     const CURLcode code = curl_easy_setopt(easy_.get(), option, value);

@@ -25,7 +25,7 @@ class RunListener {
 
   // To this request, as of now.
   Result<actions::RunAnswer> answer_to(const format::RequestId& request);
-  // TrainingJobStatus as of the last answer_to(), as `describe` tells it: "InProgress".
+  // TrainingJobStatus as of the last answer_to(), as `describe` shows it: "InProgress".
   Result<std::string> status() const;
   // For actions that run in this thread; valid as long as this object.
   actions::RunContext context();

@@ -61,7 +61,7 @@ class RunWatch::Impl {
   const std::string& note() const { return pipeline_->note(); }
 
  private:
-  // Told once: a journal that cannot be read now may be readable at the next look.
+  // Reported once: a journal that cannot be read now may be readable at the next look.
   void record() {
     const Status recorded = pipeline_->record();
     if (recorded.ok() || std::exchange(record_failed_, true)) return;
@@ -80,7 +80,7 @@ class RunWatch::Impl {
   Trial& trial_;
   const RunWatchOptions options_;
   std::unique_ptr<RunPipeline> pipeline_;
-  std::unique_ptr<rules::Engine> engine_;  // last: its end tells the recorder
+  std::unique_ptr<rules::Engine> engine_;  // last: its end notifies the recorder
   bool record_failed_ = false;
 };
 

@@ -25,7 +25,7 @@ struct RunWatchOptions {
   bool write_journal = true;      // else verdicts, events and deliveries are kept in memory alone
   std::vector<std::string> mute;  // as EngineOptions
   Subscribe subscribe;            // null: nobody
-  bool own_program = false;       // program_ended() will tell how the program ended; the run is not over before
+  bool own_program = false;       // program_ended() will say how the program ended; the run is not over before
   // For each verdict that fired or failed, in poll().
   rules::VerdictCallback on_verdict;
   // From the courier's threads, one at a time.

@@ -72,7 +72,7 @@ class Watch::Impl {
   bool stop_requested() const { return stop_requested_; }
 
  private:
-  // Failures are told, too, and nothing follows them.
+  // Failures are reported, too, and nothing follows them.
   void on_verdict(const rules::VerdictRecord& record) {
     if (options_.on_verdict) options_.on_verdict(verdict_of(record));
     if (!record.alarms()) return;

@@ -48,7 +48,7 @@ class StepInTransit {
     return {};
   }
 
-  void tell(std::uint32_t tensor) { batch_.new_names.push_back({tensor, source_.tensor(tensor).name, {}}); }
+  void add_name(std::uint32_t tensor) { batch_.new_names.push_back({tensor, source_.tensor(tensor).name, {}}); }
   const journal::StepBatch& batch() const { return batch_; }
   std::uint64_t read_count() const { return read_count_; }
 
@@ -108,7 +108,7 @@ Result<ImportTally> import_journal(trial::WorkerJournal& source, std::span<const
   clock.set(place.run.created_unix_ns);
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto writer, open_writer(clock, place));
   ImportTally tally;
-  std::set<std::uint32_t> told;
+  std::set<std::uint32_t> named;
   for (const std::int64_t step : steps) {
     const auto index = source.step_index(step);
     if (!index) continue;
@@ -121,7 +121,7 @@ Result<ImportTally> import_journal(trial::WorkerJournal& source, std::span<const
       TRAINWARDEN_RETURN_IF_ERROR(transit.or_lost(found.status()));
     }
     for (const Record& record : records) {
-      if (told.insert(record.tensor).second) transit.tell(record.tensor);
+      if (named.insert(record.tensor).second) transit.add_name(record.tensor);
       TRAINWARDEN_RETURN_IF_ERROR(transit.add(record));
     }
     clock.set(source.reader().unix_ns(*index));

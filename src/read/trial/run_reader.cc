@@ -60,7 +60,7 @@ Status RunReader::refresh() {
     step_table_.set_worker_ended(worker->rank(), source_->has_ended(worker->life()));
     lives.push_back(worker->life());
   }
-  // What could not be read now may tell that the run goes on: no end is concluded from it.
+  // What could not be read now may show that the run goes on: no end is concluded from it.
   if (failure.ok()) state_ = source_->state(lives);
   step_table_.set_finished(state_ != RunState::kRunning);
   step_table_.settle();

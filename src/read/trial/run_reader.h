@@ -1,4 +1,4 @@
-// RunReader: a run's folder as a reader sees it: its workers' journals, the steps and tensors they have told of.
+// RunReader: a run's folder as a reader sees it: its workers' journals, the steps and tensors in them.
 #pragma once
 
 #include <cstdint>

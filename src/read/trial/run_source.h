@@ -24,7 +24,7 @@ namespace trainwarden::trial {
 // More workers than this, and what announces them is damaged.
 inline constexpr int kMaxWorldSize = 0x10000;
 
-// A worker that has told of itself.
+// A worker that has written something.
 struct SourceWorker {
   std::string name;
   int rank = 0;  // a number of its own below the run's world size; it keeps it
@@ -44,7 +44,7 @@ class RunSource {
   virtual Status refresh(std::int64_t last_complete_step) = 0;
   // In any order.
   virtual std::vector<SourceWorker> workers() const = 0;
-  // Collections that were defined or changed since the last call and that the journals do not tell of.
+  // Collections that were defined or changed since the last call and that are not in the journals.
   virtual std::vector<Collection> take_collections() = 0;
   // Must not outlive the source.
   virtual Result<std::unique_ptr<journal::JournalReader>> open_journal(const SourceWorker& worker) = 0;
@@ -53,7 +53,7 @@ class RunSource {
   virtual bool is_writing(const SourceWorker& worker) const = 0;
   // Will it write no more?
   virtual bool has_ended(const WorkerLife& worker) const = 0;
-  // Of the run, from what is known of the workers that have told of themselves.
+  // Of the run, from what is known of the workers that have written something.
   virtual RunState state(std::span<const WorkerLife> workers) const = 0;
   // What is missing from the run and is in no journal's losses.
   virtual std::vector<RunLoss> losses(RunState state) const = 0;

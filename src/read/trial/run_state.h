@@ -10,7 +10,7 @@
 
 namespace trainwarden::trial {
 
-// What one worker's journal and lock tell.
+// What one worker's journal and lock show.
 struct WorkerLife {
   bool writing = false;      // a living process holds the journal's lock
   bool has_written = false;  // at least one step, event or sample

@@ -32,9 +32,9 @@ class StepTable {
 
   // How many workers there are: no step is complete before so many have ended it. Of smdebug's runs more may be seen.
   void set_worker_count(int worker_count);
-  // The worker has ended this step. The same global step told again replaces what was said of it before.
+  // The worker has ended this step. The same global step added again replaces what was said of it before.
   void add(int worker, const StepRow& step);
-  // Will the worker end no more steps? Every worker may, until told otherwise.
+  // Will the worker end no more steps? Unless this was called, every worker may.
   void set_worker_ended(int worker, bool ended);
   // Has the run ended and has everything been added? Then all known steps are complete.
   void set_finished(bool finished) { finished_ = finished; }
@@ -47,7 +47,7 @@ class StepTable {
   // By rising step. With kGlobal global steps, else steps of the mode.
   std::vector<std::int64_t> steps(Mode mode, bool include_incomplete) const;
   std::vector<std::int64_t> complete_steps_after(std::int64_t global_step) const;
-  std::vector<Mode> modes() const;                         // seen, without kGlobal unless there is no other
+  std::vector<Mode> modes() const;                      // seen, without kGlobal unless there is no other
   const StepRow* find(std::int64_t global_step) const;  // null when unknown; valid until the next settle()
   std::optional<std::int64_t> global_step(Mode mode, std::int64_t step) const;
   StepState state(std::int64_t step, Mode mode) const;
@@ -74,9 +74,9 @@ class StepTable {
   std::optional<ModeStep> first_at_or_after(Mode mode, std::int64_t step) const;
 
   const std::int64_t window_;
-  std::vector<StepRow> steps_;                    // known, by rising global step
+  std::vector<StepRow> steps_;                       // known, by rising global step
   std::array<std::vector<ModeStep>, 4> mode_steps_;  // at index_of(mode), sorted; that of kGlobal stays empty
-  std::vector<StepRow> arrivals_;                 // since the last settle()
+  std::vector<StepRow> arrivals_;                    // since the last settle()
   std::size_t worker_count_ = 0;
   std::vector<Worker> workers_;  // at least so many
   std::int64_t last_complete_step_ = -1;

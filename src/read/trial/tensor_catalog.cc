@@ -35,14 +35,14 @@ CatalogTensor& TensorCatalog::add(std::string_view name, std::span<const std::st
   if (found == tensors_.end()) {
     found = tensors_.emplace(std::string(name), CatalogTensor()).first;
     found->second.name = found->first;
-    ++told_version_;
+    ++announced_version_;
   }
   CatalogTensor& tensor = found->second;
   for (const std::string& collection : collections) {
-    if (!tensor.told_collections.insert(collection).second) continue;
+    if (!tensor.announced_collections.insert(collection).second) continue;
     tensor.collections_version = 0;
-    ++told_version_;
-    told_collections_.insert(collection);
+    ++announced_version_;
+    announced_collections_.insert(collection);
   }
   return tensor;
 }
@@ -128,7 +128,7 @@ bool TensorCatalog::finds(const Manifest& manifest, std::string_view tensor) {
 
 const std::set<std::string, std::less<>>& TensorCatalog::collections_of(CatalogTensor& tensor) {
   if (tensor.collections_version == manifests_version_) return tensor.collections;
-  tensor.collections = tensor.told_collections;
+  tensor.collections = tensor.announced_collections;
   const auto listed = listed_.find(tensor.name);
   if (listed != listed_.end()) {
     for (const Manifest* manifest : listed->second) tensor.collections.insert(manifest->collection.name);
@@ -160,13 +160,13 @@ std::vector<RunLoss> TensorCatalog::losses() const {
 }
 
 std::vector<std::string> TensorCatalog::collection_names() const {
-  std::set<std::string, std::less<>> names = told_collections_;
+  std::set<std::string, std::less<>> names = announced_collections_;
   for (const auto& [name, manifest] : manifests_) names.insert(name);
   return {names.begin(), names.end()};
 }
 
 Status TensorCatalog::check_collection(std::string_view name) const {
-  if (manifests_.contains(name) || told_collections_.contains(name)) return {};
+  if (manifests_.contains(name) || announced_collections_.contains(name)) return {};
   const std::vector<std::string> known = collection_names();
   return Status(Code::kNotFound, fmt::format("no collection \"{}\"{}; the run has {}", printable(name),
                                              did_you_mean(name, known), fmt::join(known, ", ")));
@@ -174,13 +174,13 @@ Status TensorCatalog::check_collection(std::string_view name) const {
 
 // Of all collections at once: who asks for one mostly asks for all.
 void TensorCatalog::find_members() {
-  if (members_manifests_version_ == manifests_version_ && members_told_version_ == told_version_) return;
+  if (members_manifests_version_ == manifests_version_ && members_announced_version_ == announced_version_) return;
   members_.clear();
   for (auto& [name, tensor] : tensors_) {
     for (const std::string& collection : collections_of(tensor)) members_[collection].push_back(name);
   }
   members_manifests_version_ = manifests_version_;
-  members_told_version_ = told_version_;
+  members_announced_version_ = announced_version_;
 }
 
 Result<Collection> TensorCatalog::collection(std::string_view name) {

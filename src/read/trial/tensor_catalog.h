@@ -22,7 +22,7 @@ namespace trainwarden::trial {
 
 struct CatalogTensor {
   std::string name;
-  std::set<std::string, std::less<>> told_collections;  // by the writers
+  std::set<std::string, std::less<>> announced_collections;  // by the writers
   // Answered from these until a manifest comes: see collections_of().
   std::set<std::string, std::less<>> collections;
   std::size_t collections_version = 0;
@@ -44,7 +44,7 @@ class TensorCatalog {
   std::map<std::string, CatalogTensor, std::less<>>& tensors() { return tensors_; }
   std::vector<std::string> names() const;  // sorted
 
-  // Told by a writer, listed in a manifest by name, or found by a pattern of a manifest.
+  // Named by a writer, listed in a manifest by name, or found by a pattern of a manifest.
   const std::set<std::string, std::less<>>& collections_of(CatalogTensor& tensor);
 
   std::vector<std::string> collection_names() const;     // sorted
@@ -75,13 +75,13 @@ class TensorCatalog {
   std::map<std::string, Manifest, std::less<>> manifests_;
   std::vector<const Manifest*> with_patterns_;                            // of manifests_, each once
   std::unordered_map<std::string, std::vector<const Manifest*>> listed_;  // by name of a tensor
-  std::set<std::string, std::less<>> told_collections_;
+  std::set<std::string, std::less<>> announced_collections_;
   std::size_t manifests_version_ = 1;
-  std::size_t told_version_ = 1;
+  std::size_t announced_version_ = 1;
   // By collection, as of these versions.
   std::map<std::string, std::vector<std::string>, std::less<>> members_;
   std::size_t members_manifests_version_ = 0;
-  std::size_t members_told_version_ = 0;
+  std::size_t members_announced_version_ = 0;
 
   const std::shared_ptr<ReadBudget> budget_;
   std::uint64_t entries_left_out_ = 0;  // of collections, or of names in one

@@ -51,7 +51,7 @@ Status value_not_kept(RunReader& run, const TensorPlace& place, const Sighting& 
 // kNotFound for an unknown tensor, with the nearest names.
 Result<CatalogTensor*> find_known_tensor(RunReader& run, std::string_view name);
 
-// None when no worker (or not the one asked for; empty: any) has the tensor at this step. kDataLoss when what tells
+// None when no worker (or not the one asked for; empty: any) has the tensor at this step. kDataLoss when what says so
 // whether it is there is damaged.
 Result<std::optional<Sighting>> look_for(RunReader& run, const CatalogTensor& tensor, std::int64_t global_step,
                                          std::string_view worker);

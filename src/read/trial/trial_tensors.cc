@@ -45,7 +45,7 @@ Result<Tensors> candidates(RunReader& run, const TensorQuery& query) {
   return tensors;
 }
 
-// Counts the forms of the tensor over all steps, and finds its newest record that tells a shape.
+// Counts the forms of the tensor over all steps, and finds its newest record with a shape.
 void count_forms(WorkerJournal& worker, std::uint32_t tensor, TensorInfo& info) {
   for (const trial::Posting& posting : worker.tensor_index().of(tensor)) {
     const std::int64_t global_step = worker.reader().steps()[posting.step_index].global_step;

@@ -23,7 +23,7 @@ namespace trainwarden::trial {
 // One thread at a time. What it is constructed from must outlive it.
 class WorkerJournal {
  public:
-  // Tells `table` of steps and `catalog` of tensors and collections.
+  // Adds steps to `table`, tensors and collections to `catalog`.
   WorkerJournal(RunSource& source, SourceWorker worker, StepTable& table, TensorCatalog& catalog);
 
   // Takes in what has been written since.
@@ -71,9 +71,9 @@ class WorkerJournal {
   StepTable& step_table_;
   TensorCatalog& catalog_;
   WorkerLife life_;
-  std::int64_t last_unix_ns_ = 0;  // as far as the reader's steps() tell
+  std::int64_t last_unix_ns_ = 0;  // as far as the reader's steps() say
 
-  // What the reader has told so far.
+  // What the reader has returned so far.
   std::unique_ptr<journal::JournalReader> reader_;
   std::size_t steps_read_ = 0;
   std::size_t events_read_ = 0;

@@ -22,8 +22,8 @@ struct FrameDraft {
 
 struct AppendDraft {
   std::vector<FrameDraft> frames;
-  std::vector<std::uint32_t> told_ids;      // of tensors, whose names the frames tell
-  std::vector<std::uint32_t> told_metrics;  // the same of metrics
+  std::vector<std::uint32_t> named_ids;      // of tensors whose names are in the frames
+  std::vector<std::uint32_t> named_metrics;  // the same of metrics
 
   // What the segment's index will say. Frames and records count from the start of this draft; times come later.
   std::optional<format::StepIndexRow> step;

@@ -16,11 +16,11 @@ std::uint32_t JournalContents::tensor_index(std::string_view name) {
 std::uint32_t JournalContents::add_name(const format::NameEntry& entry) {
   const std::uint32_t index = tensor_index(entry.name);
   std::vector<std::string>& known = tensors[index].collections;
-  std::vector<std::string> told = entry.collections;
-  std::sort(told.begin(), told.end());
-  if (std::includes(known.begin(), known.end(), told.begin(), told.end())) return index;
+  std::vector<std::string> added = entry.collections;
+  std::sort(added.begin(), added.end());
+  if (std::includes(known.begin(), known.end(), added.begin(), added.end())) return index;
   std::vector<std::string> all;
-  std::set_union(known.begin(), known.end(), told.begin(), told.end(), std::back_inserter(all));
+  std::set_union(known.begin(), known.end(), added.begin(), added.end(), std::back_inserter(all));
   all.erase(std::unique(all.begin(), all.end()), all.end());
   known = std::move(all);
   return index;

@@ -81,7 +81,7 @@ struct JournalContents {
   std::uint32_t tensor_index(std::string_view name);
   std::uint32_t add_name(const format::NameEntry& entry);
   bool knows(const Metric& metric) const;
-  // Its index. What is told of it later counts.
+  // Its index. What is written of it later counts.
   std::uint32_t add_metric(const Metric& metric);
   // A later definition of a collection takes the place of the earlier one.
   void add_collections(std::span<const Collection> added);

@@ -106,7 +106,7 @@ TEST(FailedSyncTest, TheNextStepGoesIntoANewSegment) {
   EXPECT_EQ(open_sample_reader(*memory, false)->steps().size(), 2u);
 }
 
-// A segment that could not be synced when it was sealed is none of the step that filled it; the next sync tells.
+// A segment that could not be synced when it was sealed is none of the step that filled it; the next sync reports it.
 TEST(FailedSyncTest, AFailureToSealIsToldByTheNextSync) {
   const auto memory = storage::create_memory_storage();
   const auto faulty = storage::create_faulty_storage(*memory);

@@ -92,11 +92,11 @@ class RandomWriter {
     auto opened = JournalWriter::open(*faulty_, clock_, sample_run_info(), options);
     while (!opened.ok()) opened = JournalWriter::open(*faulty_, clock_, sample_run_info(), options);
     writer_ = std::move(*opened);
-    told_ = false;
+    named_ = false;
   }
   void append_step() {
-    const auto step = small_step(next_step_++, !told_);
-    told_ = true;
+    const auto step = small_step(next_step_++, !named_);
+    named_ = true;
     if (writer_->append_step(step->batch()).ok()) acknowledged_steps.push_back(step->batch().global_step);
   }
   void append_event() {
@@ -107,7 +107,7 @@ class RandomWriter {
   FakeClock clock_;
   std::unique_ptr<storage::FaultyStorage> faulty_;
   std::unique_ptr<JournalWriter> writer_;
-  bool told_ = false;
+  bool named_ = false;
   std::int64_t next_step_ = 0;
 };
 

@@ -135,7 +135,7 @@ class JournalReader {
     return std::optional<SampleTimes>();
   }
 
-  // When steps()[step_index] was ended. Where steps() does not tell (0) it is read; 0 when that fails.
+  // When steps()[step_index] was ended. Where steps() has 0 it is read; 0 when that fails.
   virtual std::int64_t unix_ns(std::size_t step_index) { return steps()[step_index].unix_ns; }
 
   // The records of steps()[step_index]. Reads frame heads of unsealed segments on first use; later calls are free.

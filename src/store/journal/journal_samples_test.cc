@@ -23,9 +23,9 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr const char* kSegment = "journal/rank-00000/seg-00000000.tw";
 
 // A second of a host (metrics 0 and 1, ten ticks) and of a device (metric 2, two ticks).
-SampleBatch second_of(std::int64_t second, bool tell) {
+SampleBatch second_of(std::int64_t second, bool with_names) {
   SampleBatch batch;
-  if (tell) {
+  if (with_names) {
     batch.new_metrics = {{0, {"cpu", "", MetricKind::kRatio, MetricSource::kHost, ""}},
                          {1, {"read", "bytes", MetricKind::kCounter, MetricSource::kHost, ""}},
                          {2, {"temperature", "celsius", MetricKind::kGauge, MetricSource::kDevice, "GPU-0"}}};

@@ -29,7 +29,7 @@ struct JournalSegment {
   SegmentIntake intake;
   SegmentDecoder decoder;        // of the header walk
   std::uint64_t seen_bytes = 0;  // how long the file was when it was last looked at
-  bool over = false;             // everything that it will ever tell has been taken in
+  bool over = false;             // everything that it will ever hold has been taken in
 };
 
 // Gives the decoder what it asks for, up to `file_bytes`, and refuses it what is over the budget. An error of the

@@ -57,12 +57,12 @@ TEST_F(JournalTest, EverythingComesBackBitForBit) {
 
 TEST_F(JournalTest, TensorsHaveTheirCollectionsAndTheManifestIsThere) {
   SampleStep step(0, Mode::kTrain, 0);
-  step.tell(0, "a", {"weights", "all"});
+  step.name_tensor(0, "a", {"weights", "all"});
   step.add_scalar(0, 1);
   const auto writer = open_sample_writer(*storage_, clock_);
   ASSERT_TRUE(writer->append_step(step.batch()).ok());
   SampleStep again(1, Mode::kTrain, 1);
-  again.tell(0, "a", {"losses"});
+  again.name_tensor(0, "a", {"losses"});
   again.add_scalar(0, 2);
   ASSERT_TRUE(writer->append_step(again.batch()).ok());
   const auto reader = read();
@@ -149,7 +149,7 @@ TEST_F(JournalTest, ScalarsKeepEveryBit) {
                                       0.1,
                                       std::bit_cast<double>(0xFFF8'0000'DEAD'BEEFu)};
   for (std::uint32_t id = 0; id < values.size(); ++id) {
-    step.tell(id, sample_name(id));
+    step.name_tensor(id, sample_name(id));
     step.add_scalar(id, values[id]);
   }
   const auto writer = open_sample_writer(*storage_, clock_);
@@ -179,7 +179,7 @@ TEST_F(JournalTest, ANewProcessStartsANewSegmentAndItsStepsComeLater) {
   writer.reset();
   writer = open_sample_writer(*storage_, clock_);
   SampleStep redone(2, Mode::kTrain, 2);
-  redone.tell(0, "other.name");  // the new process gives its ids anew
+  redone.name_tensor(0, "other.name");  // the new process gives its ids anew
   redone.add_scalar(0, 42);
   ASSERT_TRUE(writer->append_step(redone.batch()).ok());
   const auto reader = read();
@@ -238,8 +238,8 @@ TEST_F(JournalTest, ReductionsComeBackBesideValuesAndStatistics) {
 
 TEST_F(JournalTest, ReductionsOfATensorThatDoNotLieTogetherAreRefused) {
   SampleStep step(0, Mode::kTrain, 0);
-  step.tell(0, "a");
-  step.tell(1, "b");
+  step.name_tensor(0, "a");
+  step.name_tensor(1, "b");
   for (const std::uint32_t id : {0u, 1u, 0u}) step.add_reductions(id);
   const auto writer = open_sample_writer(*storage_, clock_);
   EXPECT_EQ(writer->append_step(step.batch()).code(), Code::kInvalidArgument);
@@ -247,8 +247,8 @@ TEST_F(JournalTest, ReductionsOfATensorThatDoNotLieTogetherAreRefused) {
 
 TEST_F(JournalTest, TwoTensorsOfOneNameAreRefused) {
   SampleStep step(0, Mode::kTrain, 0);
-  step.tell(0, "same");
-  step.tell(1, "same");
+  step.name_tensor(0, "same");
+  step.name_tensor(1, "same");
   step.keep(0, DType::kFloat32, {1});
   step.keep(1, DType::kFloat32, {1});
   const auto writer = open_sample_writer(*storage_, clock_);
@@ -385,8 +385,8 @@ TEST_F(JournalTest, ANameThatWasDamagedInABundleIsNotInvented) {
   const auto writer = open_sample_writer(*storage_, clock_);
   ASSERT_TRUE(writer->append_step(small_step(0, true)->batch()).ok());
   std::string content = storage_->content(segment_path(0));
-  const std::size_t told = content.find(sample_name(0));
-  const std::size_t in_bundle = content.find(sample_name(0), told + 1);
+  const std::size_t named_at = content.find(sample_name(0));
+  const std::size_t in_bundle = content.find(sample_name(0), named_at + 1);
   ASSERT_NE(in_bundle, std::string::npos);
   content[in_bundle] = 'L';
   storage_->set_content(segment_path(0), content);

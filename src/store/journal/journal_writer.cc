@@ -51,10 +51,10 @@ class SegmentedJournalWriter final : public JournalWriter {
   JournalOptions options_;
   const std::unique_ptr<storage::Lease> lease_;
   std::uint64_t next_segment_;
-  NamesById names_;  // of every id told so far, to tell them again to the next segment
+  NamesById names_;  // of every id so far, to be written to the next segment again
   MetricsById metrics_;
   std::unique_ptr<SegmentWriter> segment_;
-  Status seal_failure_;           // of a segment that was to be synced when it was sealed: the next sync() tells
+  Status seal_failure_;           // of a segment that was to be synced when it was sealed: the next sync() reports it
   std::uint64_t left_bytes_ = 0;  // of the segments before segment_
   RetryDelay retry_delay_;
 };
@@ -63,7 +63,7 @@ Status SegmentedJournalWriter::append_step(const StepBatch& batch) {
   return no_throw([&]() -> Status {
     for (const NameEntry& entry : batch.new_names) names_[entry.id] = entry;
     TRAINWARDEN_RETURN_IF_ERROR(ensure_segment());
-    TRAINWARDEN_ASSIGN_OR_RETURN(const AppendDraft draft, draft_step(batch, names_, segment_->told_ids()));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const AppendDraft draft, draft_step(batch, names_, segment_->named_ids()));
     return append(draft);
   });
 }
@@ -86,7 +86,7 @@ Status SegmentedJournalWriter::append_samples(const SampleBatch& batch) {
     TRAINWARDEN_RETURN_IF_ERROR(check_batch(batch, metrics_));
     if (batch.tables.empty()) return Status();
     TRAINWARDEN_RETURN_IF_ERROR(ensure_segment());
-    return append(draft_samples(batch, metrics_, segment_->told_metrics()));
+    return append(draft_samples(batch, metrics_, segment_->named_metrics()));
   });
 }
 

@@ -59,7 +59,7 @@ struct JournalOptions {
   std::int64_t segment_age_ns = 0;                       // or older than this; 0: never
   bool sync_each_step = false;
   bool sync_each_segment = false;       // when it is sealed; without it sync() covers the open segment only
-  std::vector<Collection> collections;  // told to each segment
+  std::vector<Collection> collections;  // written to each segment
   std::int64_t pid = 0;                 // of this process, told to each segment for people to see
 };
 
@@ -82,7 +82,7 @@ class JournalWriter {
   // format::check_samples() wants it, or a metric was never given a name; nothing is written then. Nothing to write is
   // no error.
   virtual Status append_samples(const SampleBatch& batch) = 0;
-  // What is captured has changed: the open segment is sealed, and the next one tells these collections.
+  // What is captured has changed: the open segment is sealed, and the next one lists these collections.
   virtual Status change_collections(std::vector<Collection> collections) = 0;
   virtual Status sync() = 0;
   // Writes index and trailer to the open segment, if any, and says that nothing more is to come. Idempotent; the next

@@ -52,7 +52,7 @@ inline std::map<std::uint32_t, SampleBits> samples_of(JournalReader& reader, con
   return all;
 }
 
-// The ids of the batches count the metrics in the order in which they were told.
+// The ids of the batches count the metrics in the order in which they were written.
 inline void expect_samples(JournalReader& reader, std::span<const SampleBatch> batches) {
   std::vector<Metric> metrics;
   for (const SampleBatch& batch : batches) {

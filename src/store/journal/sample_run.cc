@@ -137,7 +137,7 @@ SampleStep::SampleStep(std::int64_t global_step, Mode mode, std::int64_t mode_st
   batch_.mode_step = mode_step;
 }
 
-void SampleStep::tell(std::uint32_t id, std::string name, std::vector<std::string> collections) {
+void SampleStep::name_tensor(std::uint32_t id, std::string name, std::vector<std::string> collections) {
   batch_.new_names.push_back({id, std::move(name), std::move(collections)});
 }
 
@@ -202,12 +202,12 @@ std::string sample_name(std::uint32_t id) {
 }
 
 std::unique_ptr<SampleStep> step_of_everything(std::int64_t global_step, Mode mode, std::int64_t mode_step,
-                                               bool tell_names) {
+                                               bool with_names) {
   constexpr auto kStringId = static_cast<std::uint32_t>(DType::kString);
   constexpr std::uint32_t kEmptyId = kDTypeCount;
   constexpr std::uint32_t kRankZeroId = kDTypeCount + 1;
   auto step = std::make_unique<SampleStep>(global_step, mode, mode_step);
-  for (std::uint32_t id = 0; tell_names && id <= kRankZeroId; ++id) step->tell(id, sample_name(id), {"weights"});
+  for (std::uint32_t id = 0; with_names && id <= kRankZeroId; ++id) step->name_tensor(id, sample_name(id), {"weights"});
   for (std::uint32_t id = 0; id < kStringId; ++id) step->keep(id, static_cast<DType>(id), {2, 3});
   step->keep_strings(kStringId, {3}, {"", "grüße", std::string("a\0b", 3)});
   step->keep(kEmptyId, DType::kFloat32, {0, 4});
@@ -221,18 +221,18 @@ std::unique_ptr<SampleStep> step_of_everything(std::int64_t global_step, Mode mo
   return step;
 }
 
-std::unique_ptr<SampleStep> step_of_reductions(std::int64_t global_step, bool tell_names) {
+std::unique_ptr<SampleStep> step_of_reductions(std::int64_t global_step, bool with_names) {
   auto step = std::make_unique<SampleStep>(global_step, Mode::kTrain, global_step);
-  for (std::uint32_t id = 0; tell_names && id < 3; ++id) step->tell(id, sample_name(id), {"weights"});
+  for (std::uint32_t id = 0; with_names && id < 3; ++id) step->name_tensor(id, sample_name(id), {"weights"});
   step->keep(0, DType::kFloat32, {4});
   step->add_statistics(1);
   for (std::uint32_t id = 0; id < 3; ++id) step->add_reductions(id);
   return step;
 }
 
-std::unique_ptr<SampleStep> small_step(std::int64_t global_step, bool tell_names) {
+std::unique_ptr<SampleStep> small_step(std::int64_t global_step, bool with_names) {
   auto step = std::make_unique<SampleStep>(global_step, Mode::kTrain, global_step);
-  for (std::uint32_t id = 0; tell_names && id < 3; ++id) step->tell(id, sample_name(id), {"weights"});
+  for (std::uint32_t id = 0; with_names && id < 3; ++id) step->name_tensor(id, sample_name(id), {"weights"});
   step->keep(0, DType::kFloat32, {4, 5});
   step->add_statistics(1);
   step->add_scalar(2, static_cast<double>(global_step));

@@ -22,7 +22,7 @@ class SampleStep {
   SampleStep(const SampleStep&) = delete;
   SampleStep& operator=(const SampleStep&) = delete;
 
-  void tell(std::uint32_t id, std::string name, std::vector<std::string> collections = {});
+  void name_tensor(std::uint32_t id, std::string name, std::vector<std::string> collections = {});
   void keep(std::uint32_t id, DType dtype, const Shape& shape);  // elements that depend on id and step
   void keep_strings(std::uint32_t id, const Shape& shape, std::vector<std::string> strings);
   void add_statistics(std::uint32_t id);
@@ -48,11 +48,11 @@ std::string sample_name(std::uint32_t id);
 // All dtypes, strings, an empty tensor and a scalar tensor, statistics with histogram and hash, a shape, scalars and
 // losses. Tells the names when asked to.
 std::unique_ptr<SampleStep> step_of_everything(std::int64_t global_step, Mode mode, std::int64_t mode_step,
-                                               bool tell_names);
+                                               bool with_names);
 // Single reductions of ids 0 to 2, beside a value, beside statistics and alone.
-std::unique_ptr<SampleStep> step_of_reductions(std::int64_t global_step, bool tell_names);
+std::unique_ptr<SampleStep> step_of_reductions(std::int64_t global_step, bool with_names);
 // One value, one row of statistics and one scalar, of ids 0 to 2.
-std::unique_ptr<SampleStep> small_step(std::int64_t global_step, bool tell_names);
+std::unique_ptr<SampleStep> small_step(std::int64_t global_step, bool with_names);
 
 // Everything that the reader has for steps()[step_index] is what the batch says, bit for bit.
 // Empty when it is; otherwise the first difference. `missing_is_fine` for damaged runs: what is there must be right.

@@ -20,23 +20,23 @@ void add_frame(AppendDraft& draft, FrameKind kind, std::string head) {
   draft.frames.back().head = std::move(head);
 }
 
-void add_metrics(const SampleBatch& batch, const MetricsById& metrics, const std::unordered_set<std::uint32_t>& told,
+void add_metrics(const SampleBatch& batch, const MetricsById& metrics, const std::unordered_set<std::uint32_t>& named,
                  AppendDraft& draft) {
-  std::unordered_set<std::uint32_t> told_here;
+  std::unordered_set<std::uint32_t> named_here;
   std::vector<MetricEntry> entries;
-  const auto tell = [&](std::uint32_t id) {
-    if (told_here.insert(id).second) entries.push_back({id, metrics.at(id)});
+  const auto add_entry = [&](std::uint32_t id) {
+    if (named_here.insert(id).second) entries.push_back({id, metrics.at(id)});
   };
-  // What the batch itself tells is always told: a metric may have another unit by now.
-  for (const MetricEntry& entry : batch.new_metrics) tell(entry.id);
+  // What the batch itself names is always written: a metric may have another unit by now.
+  for (const MetricEntry& entry : batch.new_metrics) add_entry(entry.id);
   for (const SampleTable& table : batch.tables) {
     for (const SampleSeries& series : table.series) {
-      if (!told.contains(series.metric)) tell(series.metric);
+      if (!named.contains(series.metric)) add_entry(series.metric);
     }
   }
   if (entries.empty()) return;
   add_frame(draft, FrameKind::kNames, format::encode_names({}, entries));
-  draft.told_metrics.assign(told_here.begin(), told_here.end());
+  draft.named_metrics.assign(named_here.begin(), named_here.end());
 }
 
 void add_table(const SampleTable& table, AppendDraft& draft) {
@@ -63,9 +63,9 @@ Status check_batch(const SampleBatch& batch, const MetricsById& metrics) {
 }
 
 AppendDraft draft_samples(const SampleBatch& batch, const MetricsById& metrics,
-                          const std::unordered_set<std::uint32_t>& told) {
+                          const std::unordered_set<std::uint32_t>& named) {
   AppendDraft draft;
-  add_metrics(batch, metrics, told, draft);
+  add_metrics(batch, metrics, named, draft);
   for (const SampleTable& table : batch.tables) add_table(table, draft);
   return draft;
 }

@@ -17,9 +17,9 @@ using MetricsById = std::unordered_map<std::uint32_t, Metric>;
 // kInvalidArgument when a table is not as it must be, or has a metric that is not in `metrics`.
 Status check_batch(const SampleBatch& batch, const MetricsById& metrics);
 
-// [names][samples][samples]..., the first only when the segment has not been told (`told`) of all metrics. Of a batch
+// [names][samples][samples]..., the first only when the segment does not have all metrics (`named`). Of a batch
 // that was checked.
 AppendDraft draft_samples(const SampleBatch& batch, const MetricsById& metrics,
-                          const std::unordered_set<std::uint32_t>& told);
+                          const std::unordered_set<std::uint32_t>& named);
 
 }  // namespace trainwarden::journal

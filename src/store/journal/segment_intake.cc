@@ -85,7 +85,7 @@ std::uint64_t SegmentIntake::cost_of(const Metric& metric) const {
   return kMetricCost + 2 * (metric.name.size() + metric.unit.size() + metric.instance.size());
 }
 
-// What is known already costs nothing: every segment tells names and collections again.
+// What is known already costs nothing: every segment repeats names and collections.
 std::uint64_t SegmentIntake::cost_of(const format::NameEntry& entry) const {
   std::uint64_t cost = 0;
   if (!contents_.tensor_by_name.contains(entry.name)) {

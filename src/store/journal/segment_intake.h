@@ -1,4 +1,4 @@
-// SegmentIntake: takes what one segment tells into the contents of its journal.
+// SegmentIntake: takes what is in one segment into the contents of its journal.
 #pragma once
 
 #include <cstdint>

@@ -125,8 +125,8 @@ void SegmentWriter::remember(const AppendDraft& draft, std::span<const FrameHead
     samples.frame += first_frame;
     index_.samples.push_back(samples);
   }
-  told_ids_.insert(draft.told_ids.begin(), draft.told_ids.end());
-  told_metrics_.insert(draft.told_metrics.begin(), draft.told_metrics.end());
+  named_ids_.insert(draft.named_ids.begin(), draft.named_ids.end());
+  named_metrics_.insert(draft.named_metrics.begin(), draft.named_metrics.end());
 }
 
 Status SegmentWriter::seal(bool synced) {

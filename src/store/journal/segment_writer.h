@@ -32,8 +32,8 @@ class SegmentWriter {
   // Writes the index of all frames and the trailer, brings the file to the medium when `synced`, and closes it.
   Status seal(bool synced);
 
-  const std::unordered_set<std::uint32_t>& told_ids() const { return told_ids_; }  // of tensors
-  const std::unordered_set<std::uint32_t>& told_metrics() const { return told_metrics_; }
+  const std::unordered_set<std::uint32_t>& named_ids() const { return named_ids_; }  // of tensors
+  const std::unordered_set<std::uint32_t>& named_metrics() const { return named_metrics_; }
   std::uint64_t bytes() const { return bytes_; }
   std::int64_t age_ns() const { return clock_.steady_ns() - started_steady_ns_; }
 
@@ -51,8 +51,8 @@ class SegmentWriter {
   const std::uint32_t writer_id_;
   const std::int64_t started_steady_ns_;
   std::uint64_t bytes_ = 0;  // also where the next frame starts
-  std::unordered_set<std::uint32_t> told_ids_;
-  std::unordered_set<std::uint32_t> told_metrics_;
+  std::unordered_set<std::uint32_t> named_ids_;
+  std::unordered_set<std::uint32_t> named_metrics_;
   format::SegmentIndex index_;  // of everything written so far
 };
 

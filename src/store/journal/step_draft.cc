@@ -16,8 +16,8 @@ using format::RecordForm;
 
 class StepDrafter {
  public:
-  StepDrafter(const StepBatch& batch, const NamesById& names, const std::unordered_set<std::uint32_t>& told)
-      : batch_(batch), names_(names), told_(told) {}
+  StepDrafter(const StepBatch& batch, const NamesById& names, const std::unordered_set<std::uint32_t>& named)
+      : batch_(batch), names_(names), named_(named) {}
 
   Result<AppendDraft> draft() && {
     TRAINWARDEN_RETURN_IF_ERROR(add_names());
@@ -37,15 +37,15 @@ class StepDrafter {
   Status add_reductions();
   void add_step_end();
 
-  Status tell(std::uint32_t id, std::vector<format::NameEntry>& entries);
-  Status tell_if_new(std::uint32_t id, std::vector<format::NameEntry>& entries);
+  Status add_name(std::uint32_t id, std::vector<format::NameEntry>& entries);
+  Status add_name_if_new(std::uint32_t id, std::vector<format::NameEntry>& entries);
   FrameDraft& add_frame(FrameKind kind, std::string head);
   void add_record(std::uint32_t id, RecordForm form, std::size_t row);
 
   const StepBatch& batch_;
   const NamesById& names_;
-  const std::unordered_set<std::uint32_t>& told_;
-  std::unordered_set<std::uint32_t> told_here_;
+  const std::unordered_set<std::uint32_t>& named_;
+  std::unordered_set<std::uint32_t> named_here_;
   AppendDraft draft_;
 };
 
@@ -64,30 +64,30 @@ void StepDrafter::add_record(std::uint32_t id, RecordForm form, std::size_t row)
   draft_.records.push_back({id, form, frame, static_cast<std::uint32_t>(row)});
 }
 
-Status StepDrafter::tell(std::uint32_t id, std::vector<format::NameEntry>& entries) {
-  if (!told_here_.insert(id).second) return Status();
+Status StepDrafter::add_name(std::uint32_t id, std::vector<format::NameEntry>& entries) {
+  if (!named_here_.insert(id).second) return Status();
   const auto known = names_.find(id);
   if (known == names_.end()) {
     return Status(Code::kInvalidArgument,
                   fmt::format("step {} uses tensor id {}, which was never given a name", batch_.global_step, id));
   }
   entries.push_back(known->second);
-  draft_.told_ids.push_back(id);
+  draft_.named_ids.push_back(id);
   return Status();
 }
 
-Status StepDrafter::tell_if_new(std::uint32_t id, std::vector<format::NameEntry>& entries) {
-  return told_.contains(id) ? Status() : tell(id, entries);
+Status StepDrafter::add_name_if_new(std::uint32_t id, std::vector<format::NameEntry>& entries) {
+  return named_.contains(id) ? Status() : add_name(id, entries);
 }
 
 Status StepDrafter::add_names() {
   std::vector<format::NameEntry> entries;
-  // What the batch itself tells is always told: a known tensor may have joined a collection.
-  for (const NameEntry& entry : batch_.new_names) TRAINWARDEN_RETURN_IF_ERROR(tell(entry.id, entries));
-  for (const KeptTensor& tensor : batch_.tensors) TRAINWARDEN_RETURN_IF_ERROR(tell_if_new(tensor.id, entries));
-  for (const StatisticsRow& row : batch_.statistics) TRAINWARDEN_RETURN_IF_ERROR(tell_if_new(row.id, entries));
-  for (const ScalarRow& row : batch_.scalars) TRAINWARDEN_RETURN_IF_ERROR(tell_if_new(row.id, entries));
-  for (const ReductionRow& row : batch_.reductions) TRAINWARDEN_RETURN_IF_ERROR(tell_if_new(row.id, entries));
+  // What the batch itself names is always written: a known tensor may have joined a collection.
+  for (const NameEntry& entry : batch_.new_names) TRAINWARDEN_RETURN_IF_ERROR(add_name(entry.id, entries));
+  for (const KeptTensor& tensor : batch_.tensors) TRAINWARDEN_RETURN_IF_ERROR(add_name_if_new(tensor.id, entries));
+  for (const StatisticsRow& row : batch_.statistics) TRAINWARDEN_RETURN_IF_ERROR(add_name_if_new(row.id, entries));
+  for (const ScalarRow& row : batch_.scalars) TRAINWARDEN_RETURN_IF_ERROR(add_name_if_new(row.id, entries));
+  for (const ReductionRow& row : batch_.reductions) TRAINWARDEN_RETURN_IF_ERROR(add_name_if_new(row.id, entries));
   if (!entries.empty()) add_frame(FrameKind::kNames, format::encode_names(entries));
   return Status();
 }
@@ -151,8 +151,8 @@ void StepDrafter::add_step_end() {
 }  // namespace
 
 Result<AppendDraft> draft_step(const StepBatch& batch, const NamesById& names,
-                               const std::unordered_set<std::uint32_t>& told) {
-  return StepDrafter(batch, names, told).draft();
+                               const std::unordered_set<std::uint32_t>& named) {
+  return StepDrafter(batch, names, named).draft();
 }
 
 }  // namespace trainwarden::journal

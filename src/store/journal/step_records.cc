@@ -58,13 +58,13 @@ void RecordLoader::add_by_id(std::uint32_t id, RecordForm form, const FrameHeade
   }
 }
 
-// A bundle says its names itself. One that nobody told before is only believed when the payload is whole.
+// A bundle says its names itself. One that is new is only believed when the payload is whole.
 Status RecordLoader::load_bundle(const FrameHeader& header) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const DecodedFrames::Bundle* bundle, frames_.bundle(segment_, header.file_offset));
-  const bool told = std::all_of(bundle->entries.begin(), bundle->entries.end(), [&](const format::BundleEntry& entry) {
+  const bool named = std::all_of(bundle->entries.begin(), bundle->entries.end(), [&](const format::BundleEntry& entry) {
     return contents_.tensor_by_name.contains(entry.name);
   });
-  if (!told) TRAINWARDEN_RETURN_IF_ERROR(frames_.verify(segment_, header));
+  if (!named) TRAINWARDEN_RETURN_IF_ERROR(frames_.verify(segment_, header));
   for (std::size_t row = 0; row < bundle->entries.size(); ++row) {
     add(contents_.tensor_index(bundle->entries[row].name), RecordForm::kValue, header, row);
   }

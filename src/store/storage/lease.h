@@ -1,6 +1,6 @@
 // Lease: the right to write something, and word that its holder lives.
 //
-// A lock tells of a process that dies at once, but only where locks work: one machine, or a file system that shares
+// A lock shows at once that a process has died, but only where locks work: one machine, or a file system that shares
 // them between machines. So a holder also leaves a small file that promises when it will be renewed at the latest. Who
 // sees the lock held, or a promise of a process whose lock cannot be seen from here, takes the holder for alive.
 //

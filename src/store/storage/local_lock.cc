@@ -102,7 +102,7 @@ bool is_locked(int file) {
   return ::fcntl(file, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
 }
 
-// The kernel tells of each descriptor of a process which locks are held through it ("lock:\t1: OFDLCK  ADVISORY
+// The kernel lists for each descriptor of a process which locks are held through it ("lock:\t1: OFDLCK  ADVISORY
 // WRITE").
 bool holds_lock(const std::filesystem::path& process, const std::string& descriptor) {
   std::ifstream info(process / "fdinfo" / descriptor);

@@ -29,7 +29,7 @@ class LocalStorageTest : public testing::Test {
   std::unique_ptr<Storage> storage_ = open_local_storage(folder_.path());
 };
 
-// A child process that runs a function, says so, and waits to be told to go on. _exit: none of the test's own
+// A child process that runs a function, says so, and waits for a signal to go on. _exit: none of the test's own
 // destructors may run in it.
 class Child {
  public:

@@ -43,7 +43,7 @@ class FileMapping {
  public:
   virtual ~FileMapping() = default;
   virtual ByteSpan bytes() const = 0;
-  // The range lies in the machine's memory and may be touched for nothing. False when it does not, or nobody can tell:
+  // The range lies in the machine's memory and may be touched for nothing. False when it does not, or nobody knows:
   // reading the file is then faster than touching the bytes, and says what is wrong with the medium.
   virtual bool resident(std::uint64_t offset, std::uint64_t bytes) const = 0;
 };

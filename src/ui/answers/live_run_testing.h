@@ -1,4 +1,4 @@
-// LiveRun: a run on disk that takes a step when it is told to.
+// LiveRun: a run on disk that takes a step when it is asked to.
 #pragma once
 
 #include <cstdint>

@@ -151,7 +151,7 @@ Result<std::string> reason_of(const Request& request) {
   return text;
 }
 
-// Both leave once the request is there: what the training makes of it is told by the run's events.
+// Both leave once the request is there: what the training makes of it is reported by the run's events.
 Result<Reply> post_stop(const Request& request, const Services& services) {
   StopRequestOptions options;
   TRAINWARDEN_ASSIGN_OR_RETURN(options.reason, reason_of(request));

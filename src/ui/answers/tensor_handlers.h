@@ -29,7 +29,7 @@ struct TensorRequest {
 Result<TensorRequest> use_tensor(const Request& request, const Services& services);
 // {step} of the path, a global step. kInvalidArgument.
 Result<std::int64_t> step_in_path(const Request& request);
-// Does every worker have the step? Then what is told of it stays.
+// Does every worker have the step? Then what is said of it stays.
 bool is_complete(const Trial& trial, std::int64_t step);
 // "train" and the step of the mode, for words beside a global step; "global" and the step itself when the run has
 // none of it.

@@ -83,7 +83,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ~Connection() {
     shared_.connections.erase(this);
     shared_.reply_bytes -= held_bytes_;
-    if (shared_.listening.erase(this) > 0) tell_listeners();
+    if (shared_.listening.erase(this) > 0) report_listeners();
   }
 
   void start() { await_request(); }
@@ -245,7 +245,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void listen() {
     sent_version_ = answer_.last_notice;
     shared_.listening.insert(this);
-    tell_listeners();
+    report_listeners();
     notice_when_it_goes();
     send_notices();
   }
@@ -297,7 +297,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     });
   }
 
-  void tell_listeners() {
+  void report_listeners() {
     if (shared_.on_listeners && !shared_.stopped) shared_.on_listeners(shared_.listening.size());
   }
 

@@ -32,7 +32,7 @@ struct ListenerOptions {
   std::chrono::milliseconds heartbeat{15'000};
 };
 
-// What the head of a request tells before its body is taken.
+// What the head of a request says before its body is taken.
 struct Admission {
   bool proven = false;                // it shows the token: from here on the client gives way to nobody
   std::optional<HttpAnswer> refusal;  // whatever the body says
@@ -52,7 +52,7 @@ class Listener {
 
   std::uint16_t port() const;
   // Begins to answer. `doorkeeper` is asked in the thread of the sockets, and must not wait. `answerer` is called by
-  // several threads at once. Neither is called after the listener is gone. `on_listeners` is told how many clients
+  // several threads at once. Neither is called after the listener is gone. `on_listeners` gets how many clients
   // listen to notices, by one thread at a time.
   void start(Doorkeeper doorkeeper, Answerer answerer, NoticeBoard& board,
              std::function<void(std::size_t)> on_listeners);

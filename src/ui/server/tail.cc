@@ -76,17 +76,17 @@ void Tail::follow_runs() {
   for (const std::string& id : ids) follow(id, followed_[id]);
 }
 
-// What is new is told at once; what was there at the first look is not: who asked just then got it.
+// What is new is published at once; what was there at the first look is not: who asked just then got it.
 void Tail::follow(const std::string& id, Followed& followed) {
   const auto run = shelf_.run(id);
-  if (!run.ok()) return;  // it is gone, which the look at the folder tells
+  if (!run.ok()) return;  // it is gone, which the look at the folder reports
   const std::uint64_t rules = journal::journal_bytes((*run)->location().storage(), {"watch-", "ledger"});
   std::int64_t step = -1;
   RunState state = RunState::kRunning;
   std::uint64_t version = 0;
   {
     const auto use = (*run)->use();
-    if (!use.ok()) return;  // who asks for something of it is told
+    if (!use.ok()) return;  // whoever asks for something of it gets the error
     step = use->trial().last_complete_step();
     state = use->trial().state();
     version = use->version();
@@ -104,7 +104,7 @@ void Tail::follow(const std::string& id, Followed& followed) {
     return;
   }
   if (followed.identity != before.identity) {
-    // Another run lies there by now: whoever looks at the old one is told when he asks for something of it.
+    // Another run lies there by now: whoever looks at the old one gets an error when they ask for something of it.
     for (const char* kind : {"steps", "state", "rules"}) board_.publish(id, kind, step);
     return;
   }

@@ -30,7 +30,7 @@ class Tail {
   void set_listeners(std::size_t count);
 
  private:
-  // What of a run was told already.
+  // What of a run was published already.
   struct Followed {
     std::string identity;
     std::int64_t step = -1;

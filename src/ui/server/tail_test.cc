@@ -26,7 +26,7 @@ class TailTest : public testing::Test {
     board_.on_news([this] {
       const std::lock_guard lock(mutex_);
       news_ = true;
-      told_.notify_one();
+      changed_.notify_one();
     });
   }
   void TearDown() override {
@@ -42,7 +42,7 @@ class TailTest : public testing::Test {
   // False when nothing is published for so long.
   bool wait_for_news(std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
-    const bool came = told_.wait_for(lock, timeout, [&] { return news_; });
+    const bool came = changed_.wait_for(lock, timeout, [&] { return news_; });
     news_ = false;
     return came;
   }
@@ -60,7 +60,7 @@ class TailTest : public testing::Test {
     return {};
   }
 
-  bool was_told(std::string_view kind, std::string_view run) const {
+  bool was_published(std::string_view kind, std::string_view run) const {
     const std::vector<Notice> notices = board_.after(1);
     return std::any_of(notices.begin(), notices.end(),
                        [&](const Notice& notice) { return notice.kind == kind && notice.run == run; });
@@ -70,7 +70,7 @@ class TailTest : public testing::Test {
   NoticeBoard board_{1};
   std::uint64_t read_ = 1;
   std::mutex mutex_;
-  std::condition_variable told_;
+  std::condition_variable changed_;
   bool news_ = false;
   std::unique_ptr<views::Shelf> shelf_;
   std::unique_ptr<Tail> tail_;
@@ -82,7 +82,7 @@ TEST_F(TailTest, TellsOfEachStepAndVerdictOfARunThatSomebodyLooksAt) {
   start();
   tail_->looked_at(views::run_id_of("first"));
   tail_->set_listeners(1);
-  EXPECT_EQ(next("steps").last_step, 0) << "the first look tells what there is";
+  EXPECT_EQ(next("steps").last_step, 0) << "the first look publishes what there is";
   run.step(1);
   const Notice notice = next("steps");
   EXPECT_EQ(notice.run, views::run_id_of("first"));
@@ -95,19 +95,19 @@ TEST_F(TailTest, TellsOfRunsThatComeAndOfThoseThatNobodyLooksAt) {
   LiveRun first(folder_ / "first");
   start();
   tail_->set_listeners(1);
-  // What is there at the first look is not told: runs come until one is. Of each there may be other news.
+  // What is there at the first look is not published: runs come until one is. Of each there may be other news.
   std::optional<LiveRun> more;
-  for (int i = 0; i < 20 && !was_told("runs", ""); ++i) {
+  for (int i = 0; i < 20 && !was_published("runs", ""); ++i) {
     more.emplace(folder_ / fmt::format("run{}", i));
     wait_for_news(1100ms);
   }
-  EXPECT_TRUE(was_told("runs", ""));
+  EXPECT_TRUE(was_published("runs", ""));
   const std::string id = views::run_id_of("first");
-  for (int i = 0; i < 20 && !was_told("steps", id); ++i) {
+  for (int i = 0; i < 20 && !was_published("steps", id); ++i) {
     first.step(i);
     wait_for_news(1100ms);
   }
-  EXPECT_TRUE(was_told("steps", id));
+  EXPECT_TRUE(was_published("steps", id));
 }
 
 TEST_F(TailTest, SleepsWhileNobodyListensAndThenTellsWhatCameMeanwhile) {

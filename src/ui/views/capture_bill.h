@@ -1,4 +1,4 @@
-// What capture costs a run's training, and what was left out to keep to the budget, as its workers told it.
+// What capture costs a run's training, and what was left out to keep to the budget, as its workers reported it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct WorkerBill {
   double share() const;
 };
 
-// Of the workers that have told one.
+// Of the workers that have reported one.
 std::vector<WorkerBill> read_bills(const Trial& trial);
 
 // The last global step that is known to have been trained, -1 for none. Steps of which nothing was kept are counted by

@@ -104,7 +104,7 @@ class Comparer {
     comparison_.parted_step = step;
     comparison_.mode = left.mode();
     comparison_.mode_step = left.mode_step();
-    tell_found();
+    report_found();
     return false;
   }
 
@@ -138,7 +138,7 @@ class Comparer {
     found_.push_back(std::move(parting));
   }
 
-  void tell_found() {
+  void report_found() {
     const auto place = [&](const Parting& parting) {
       const auto found = order_.find(parting.tensor);
       return found == order_.end() ? order_.size() : found->second;

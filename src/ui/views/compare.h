@@ -1,4 +1,4 @@
-// Two runs side by side: what they were told, and the first step and tensor at which they part.
+// Two runs side by side: what they were given, and the first step and tensor at which they part.
 #pragma once
 
 #include <chrono>

@@ -28,7 +28,7 @@ class SampleSearch {
   bool full() const { return found_.more; }
   ConfusedSamples take() { return std::move(found_); }
 
-  // What cannot be read, or does not fit, has no samples: the matrix tells of it.
+  // What cannot be read, or does not fit, has no samples: the matrix shows it.
   void look_at(std::int64_t step) {
     const rules::TrialWindow window(trial_, step, &memory_);
     const auto labels = rules::choose({rules::tensor_named(question_.labels), {}}, window);

@@ -54,7 +54,7 @@ TEST(RuleBoard, CountsVerdictsThatWereFolded) {
   run.judge({"ExplodingTensor:collection_names=losses"}, true);
   const auto board = rule_board(run.folder());
   ASSERT_TRUE(board.ok()) << board.status().to_string();
-  EXPECT_EQ((*board)[0].times_fired, 3U);  // 3 and 4 are told once
+  EXPECT_EQ((*board)[0].times_fired, 3U);  // 3 and 4 are reported once
   EXPECT_EQ((*board)[0].summary.history.verdicts.size(), 2U);
   ASSERT_EQ((*board)[0].summary.history.repeats.size(), 1U);
   EXPECT_EQ((*board)[0].summary.history.repeats[0].last_step, 4);

@@ -76,7 +76,7 @@ Result<IndexedRuns> RunIndex::runs(std::chrono::milliseconds patience) {
       return entry == entries_.end() || !entry->second.row;
     });
   };
-  // Who asks has perhaps been told that something is new: a look that began before that may have missed it.
+  // Who asks may know that something is new: a look that began before that may have missed it.
   const std::uint64_t look = looks_begun_ + 1;
   look_ = true;
   wake_.notify_all();
@@ -115,7 +115,7 @@ void RunIndex::work() {
 // The newest first; forgets runs that are gone.
 std::vector<std::string> RunIndex::changed_runs() {
   const auto present = names();
-  if (!present.ok()) return {};  // who asks for the list is told
+  if (!present.ok()) return {};  // whoever asks for the list gets the error
   std::map<std::string, std::uint64_t> files;
   for (const std::string& name : *present) files[name] = look_of(location_of(name));
   const std::lock_guard lock(mutex_);
@@ -144,7 +144,7 @@ void RunIndex::read(const std::string& name) {
       std::count_if(entries_.begin(), entries_.end(), [](const auto& e) { return e.second.trial != nullptr; });
   lock.unlock();
 
-  if (trial != nullptr && !trial->refresh().ok()) trial = nullptr;  // opening it anew tells why
+  if (trial != nullptr && !trial->refresh().ok()) trial = nullptr;  // opening it anew says why
   if (trial != nullptr && !files_changed && trial->state() == RunState::kRunning) {
     lock.lock();
     entries_[name].trial = std::move(trial);

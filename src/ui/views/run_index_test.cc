@@ -73,7 +73,7 @@ TEST_F(RunIndexTest, ReadsRowsAndReadsThemAgainWhenTheirFilesChange) {
   EXPECT_EQ(runs->runs[0].row.get(), &a);  // what did not change was not read again
 
   put("a", finished_run(0.125F, 5));
-  runs = index.runs(60s);  // who asks has been told of it, and is not told again
+  runs = index.runs(60s);  // whoever asks knows of it, and is not notified again
   EXPECT_EQ(runs->runs[0].row->step_count, 5U);
   EXPECT_EQ(runs->runs[0].row->loss->value, 0.125);
 

@@ -1,4 +1,4 @@
-// RunMark: what tells cheaply that the run at a location may have become another one.
+// RunMark: what shows cheaply that the run at a location may have become another one.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ struct RunRow {
   std::filesystem::path path;
   Status unreadable;  // of what follows nothing counts then
   RunState state = RunState::kRunning;
-  std::optional<events::SecondaryStatus> status;  // none when its journals cannot be read, or tell nothing
+  std::optional<events::SecondaryStatus> status;  // none when its journals cannot be read, or say nothing
   std::string recorder;
   std::int64_t created_unix_ns = 0;
   std::int64_t last_unix_ns = 0;

@@ -46,7 +46,7 @@ class KeptSeries {
   }
 
  private:
-  // A training that went on from an earlier step has told some steps again: the later word holds.
+  // A training that went on from an earlier step has written some steps again: the later record holds.
   void rebuild_with(const SeriesPart& part, std::size_t first, std::optional<Mode> mode) {
     std::map<std::int64_t, std::pair<std::int64_t, double>> by_step;
     for (std::size_t i = 0; i < pyramid.size(); ++i) by_step[pyramid.step(i)] = {pyramid.unix_ns(i), pyramid.value(i)};
@@ -108,7 +108,7 @@ Result<journal::Record> record_at(const Place& place, const trial::Posting& post
   for (const journal::Record& record : records) {
     if (record.tensor == place.tensor && record.form == form) return record;
   }
-  return Status(Code::kInternal, "the index tells of a record that is not there");
+  return Status(Code::kInternal, "the index names a record that is not there");
 }
 
 // Not by the first step alone: rules may have statistics kept at steps before and between.

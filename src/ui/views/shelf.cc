@@ -84,7 +84,7 @@ Result<std::string> OpenRun::Use::tensor_name(std::string_view id) const {
     }
   }
   if (found != run_->tensor_names_.end()) return found->second;
-  return Status(Code::kNotFound, fmt::format("run \"{}\" has no tensor of id \"{}\"; its list of tensors tells the ids",
+  return Status(Code::kNotFound, fmt::format("run \"{}\" has no tensor of id \"{}\"; its list of tensors has the ids",
                                              printable(run_->name_), printable(id)));
 }
 
@@ -119,7 +119,7 @@ Result<RunOnShelf> Shelf::find(std::string_view id) const {
     if (run.id == id) return run;
   }
   if (auto box = find_black_box(*runs, id)) return *std::move(box);
-  return Status(Code::kNotFound, fmt::format("there is no run of id \"{}\" in {}; the list of runs tells the ids",
+  return Status(Code::kNotFound, fmt::format("there is no run of id \"{}\" in {}; the list of runs has the ids",
                                              printable(id), place_.address()));
 }
 

@@ -37,7 +37,7 @@ class Gathering {
     std::int64_t highest_step = std::numeric_limits<std::int64_t>::min();
     std::vector<std::size_t> postings;  // by the reader's index of the tensor
   };
-  // Where the newest shape of a tensor is told.
+  // Where the newest shape of a tensor is.
   struct Newest {
     std::int64_t step = 0;
     std::uint32_t tensor = 0;
@@ -115,7 +115,7 @@ class Gathering {
 
   void read_shape(WorkerJournal& worker, const journal::Record& record, std::int64_t step) {
     ListedTensor& listed = tensors_[&worker.tensor(record.tensor)];
-    if (step < listed.last_step) return;  // another worker has told a newer one
+    if (step < listed.last_step) return;  // another worker has a newer one
     if (record.form == RecordForm::kReductions) return;
     if (record.form == RecordForm::kScalar) {
       listed.dtype = DType::kFloat64;
@@ -123,9 +123,9 @@ class Gathering {
       listed.has_shape = true;
       return;
     }
-    const auto told = worker.reader().read_shape(record);
-    if (!told.ok()) return;
-    std::tie(listed.dtype, listed.shape) = *told;
+    const auto newest = worker.reader().read_shape(record);
+    if (!newest.ok()) return;
+    std::tie(listed.dtype, listed.shape) = *newest;
     listed.has_shape = true;
   }
 

@@ -16,7 +16,7 @@ namespace trainwarden::views {
 struct ListedTensor {
   std::string id;
   std::string name;
-  bool has_shape = false;  // of the newest record that tells one
+  bool has_shape = false;  // of the newest record that has one
   DType dtype = DType::kFloat32;
   Shape shape;
   // How many records hold it in this form, of all workers together.
@@ -34,8 +34,8 @@ struct TensorList {
   std::map<std::string, std::vector<std::uint32_t>> collections;  // indices into `tensors`
 };
 
-// What the run has told until now. Made once a version of the run, from what came since the last one; lives as long as
-// `use`. A step that is damaged is left out.
+// What the run has written until now. Made once a version of the run, from what came since the last one; lives as long
+// as `use`. A step that is damaged is left out.
 Result<const TensorList*> tensor_list(OpenRun::Use& use);
 
 // One of them, and the names of its collections. kNotFound.

@@ -36,7 +36,7 @@ TEST_F(PicturesTest, AreStripsOfKernelsOverSteps) {
   ASSERT_TRUE(strips.ok()) << strips.status().to_string();
   EXPECT_EQ(strips->steps, (std::vector<std::int64_t>{0, 5}));
   EXPECT_EQ(strips->left_out, (std::vector<std::int64_t>{6}))
-      << "7 is not there: the nearest is 6, which is told of once";
+      << "7 is not there: the nearest is 6, which is listed once";
   EXPECT_EQ(strips->why_left_out, "step 6 has the shape [1], not [2, 1, 2, 2]");
   EXPECT_EQ(strips->rows, 2);
   using Pixels = std::vector<std::uint8_t>;

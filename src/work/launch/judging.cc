@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kWatchPollInterval{5};
 constexpr std::chrono::milliseconds kRecordInterval{50};
 // For deliveries that are on their way when there is nothing left to judge.
 constexpr std::chrono::seconds kSettleTime{30};
-// Until a person who sees nothing happen is told why.
+// After which a person who sees nothing happen is shown why.
 constexpr std::chrono::seconds kWatchPatience{1};
 
 }  // namespace
@@ -137,14 +137,14 @@ void Judging::take_program_end() {
 void Judging::settle(const std::stop_token& stop) {
   settling_ = true;
   const auto start = std::chrono::steady_clock::now();
-  bool told = false;
+  bool warned = false;
   const auto idle = [&] {
     show_deliveries();
-    if (std::chrono::steady_clock::now() - start < kWatchPatience || std::exchange(told, true)) return;
+    if (std::chrono::steady_clock::now() - start < kWatchPatience || std::exchange(warned, true)) return;
     observer_.on_note(fmt::format("{} deliveries are waited for, {} s at most; Ctrl-C leaves them to `events deliver`",
                                   watch_->backlog().pending, kSettleTime.count()));
   };
-  static_cast<void>(watch_->settle(kSettleTime, idle, stop));  // the backlog tells
+  static_cast<void>(watch_->settle(kSettleTime, idle, stop));  // the backlog shows it
   result_.backlog = watch_->backlog();
   if (trial_->state() == RunState::kStopped) result_.stop_requested = true;
   watch_.reset();

@@ -28,7 +28,7 @@ struct JudgingPlan {
   std::vector<std::string> mute;  // keys of verdicts that nobody is to be alarmed about
   watch::Subscribe subscribe;     // what follows; null: nothing
   bool asks_training = false;     // what follows writes requests into the run
-  bool own_program = false;       // we have started the program, and shall be told how it ended
+  bool own_program = false;       // we have started the program, and learn how it ended
   double budget = 0;              // what capture and all beside it may take of the training's time; 0: no limit
 };
 

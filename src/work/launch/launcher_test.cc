@@ -25,7 +25,7 @@ class FiresAtTwo final : public Rule {
   }
 };
 
-// What it was told, in order.
+// What was reported to it, in order.
 class Heard final : public Observer {
  public:
   void on_start(const fs::path&) override { story += "start "; }

@@ -92,7 +92,7 @@ class TRAINWARDEN_API Watcher {
   StepAdvice judge_step();
   // From now on end_step() calls `save` when somebody wants the training's state saved (Hook::offer_checkpoints): it
   // writes the file, which is put into the run's folder as checkpoints/step-000123-rank-00000.pt once it is whole. What
-  // it throws is told to who asked, and training goes on.
+  // it throws is reported to whoever asked, and training goes on.
   void on_checkpoint(std::function<void(const std::filesystem::path& file)> save);
   // Captures parameters, buffers, gradients and optimizer state, then ends the hook's step.
   StepEnd end_step();

@@ -54,13 +54,13 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     for name, value in {"SAVE_ALL": "1", "SAVE_INTERVAL": "10", "WHEN_FULL": "block"}.items():
         monkeypatch.setenv(f"TRAINWARDEN_{name}", value)
     events: list[str] = []
-    tell = interception._board.tell
+    notify = interception._board.notify
 
     def listen(method: str, *args: Any) -> None:
         events.append(method)
-        tell(method, *args)
+        notify(method, *args)
 
-    monkeypatch.setattr(interception._board, "tell", listen)
+    monkeypatch.setattr(interception._board, "notify", listen)
     yield events
     twt.detach()
 

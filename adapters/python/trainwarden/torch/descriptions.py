@@ -13,11 +13,11 @@ from .roots import Model, parameters_of
 
 
 class Descriptions:
-    """Remembers what it has told of last. Keeps no model and no optimizer alive."""
+    """Remembers what it has reported last. Keeps no model and no optimizer alive."""
 
     def __init__(self) -> None:
-        self._optimizers_told: Optional[Any] = None
-        self._model_told: Optional[str] = None
+        self._optimizers_reported: Optional[Any] = None
+        self._model_reported: Optional[str] = None
         self._model_changed = True
 
     def models_changed(self) -> None:
@@ -27,9 +27,9 @@ class Descriptions:
     def optimizers(self, optimizers: list[Optimizer]) -> Optional[str]:
         """None when nothing but the learning rates has changed since the last time."""
         now = [(type(each).__name__, [_settings_of(group) for group in each.param_groups]) for each in optimizers]
-        if now == self._optimizers_told:
+        if now == self._optimizers_reported:
             return None
-        self._optimizers_told = now
+        self._optimizers_reported = now
         self._model_changed = True
         return json.dumps({"optimizers": [_describe_optimizer(optimizer) for optimizer in optimizers]})
 
@@ -39,9 +39,9 @@ class Descriptions:
             return None
         self._model_changed = False
         described = _describe_models(list(models), parameters_of(optimizers))
-        if described == self._model_told:
+        if described == self._model_reported:
             return None
-        self._model_told = described
+        self._model_reported = described
         return described
 
 

@@ -36,37 +36,38 @@ def switch_activations(on: bool) -> None:
         switch(on)
 
 
-def wrap_losses(is_idle: Callable[[], bool], tell: Callable[..., None]) -> list[Callable[..., Any]]:
-    """`tell(name, inputs, output)` follows a call of a loss function by the program, unless `is_idle()`."""
-    return [_wrap_loss(name, is_idle, tell) for name in LOSSES if is_plain(getattr(functional, name, None))]
+def wrap_losses(is_idle: Callable[[], bool], notify: Callable[..., None]) -> list[Callable[..., Any]]:
+    """`notify(name, inputs, output)` follows a call of a loss function by the program, unless `is_idle()`."""
+    return [_wrap_loss(name, is_idle, notify) for name in LOSSES if is_plain(getattr(functional, name, None))]
 
 
-def _wrap_loss(name: str, is_idle: Callable[[], bool], tell: Callable[..., None]) -> Callable[..., Any]:
+def _wrap_loss(name: str, is_idle: Callable[[], bool], notify: Callable[..., None]) -> Callable[..., Any]:
     def call(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if is_idle() or _is_torch():
             return torch_function(*args, **kwargs)
         output = torch_function(*args, **kwargs)
-        tell(name, _inputs(args, kwargs), output)
+        notify(name, _inputs(args, kwargs), output)
         return output
 
     _loss_switches.append(put_around(getattr(functional, name), call))
     return call
 
 
-def wrap_activations(is_wanted: Callable[[], bool], tell: Callable[..., None]) -> list[Callable[..., Any]]:
-    """`tell(method, name, self, tensor)` stands around a call by the program when `is_wanted()`: "activation_begins" with
-    what goes in, "activation_ends" with what comes out. `self` is that of the method which calls, if it is one."""
-    return [_wrap_activation(name, is_wanted, tell) for name in ACTIVATIONS if is_plain(getattr(functional, name, None))]
+def wrap_activations(is_wanted: Callable[[], bool], notify: Callable[..., None]) -> list[Callable[..., Any]]:
+    """`notify(method, name, self, tensor)` stands around a call by the program when `is_wanted()`: "activation_begins"
+    with what goes in, "activation_ends" with what comes out. `self` is that of the method which calls, if it is one."""
+    plain = [name for name in ACTIVATIONS if is_plain(getattr(functional, name, None))]
+    return [_wrap_activation(name, is_wanted, notify) for name in plain]
 
 
-def _wrap_activation(name: str, is_wanted: Callable[[], bool], tell: Callable[..., None]) -> Callable[..., Any]:
+def _wrap_activation(name: str, is_wanted: Callable[[], bool], notify: Callable[..., None]) -> Callable[..., Any]:
     def call(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if not is_wanted() or _is_torch():
             return torch_function(*args, **kwargs)
         caller = variables_of(sys._getframe(2)).get("self")
-        tell("activation_begins", name, caller, args[0] if args else kwargs.get("input"))
+        notify("activation_begins", name, caller, args[0] if args else kwargs.get("input"))
         output = torch_function(*args, **kwargs)
-        tell("activation_ends", name, caller, output)
+        notify("activation_ends", name, caller, output)
         return output
 
     _activation_switches.append(put_around(getattr(functional, name), call))
@@ -80,5 +81,5 @@ def _inputs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _is_torch() -> bool:
-    """Was the function called by torch itself, in a loss module perhaps, which is told of as such?"""
+    """Was the function called by torch itself, in a loss module perhaps, which is reported as such?"""
     return str(sys._getframe(3).f_globals.get("__name__", "")).startswith("torch.")

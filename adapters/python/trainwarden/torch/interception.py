@@ -1,7 +1,7 @@
-"""Interception: the places of torch at which a training is seen, and who is told.
+"""Interception: the places of torch at which a training is seen, and who is notified.
 
-A listener is told of calls of modules, outputs of losses, backward passes and steps of optimizers. What is changed in
-torch, once a process and only by switch_on():
+A listener is notified of calls of modules, outputs of losses, backward passes and steps of optimizers. What is changed
+in torch, once a process and only by switch_on():
 
 - `torch.nn.Module.__call__` and that of the loss modules are functions of ours around torch's own. Hooks of torch would
   do the same, but hooks on a module are pickled, copied and compiled together with it, and global ones make
@@ -50,7 +50,7 @@ _thread = threading.get_ident
 
 
 class Quiet(NamedTuple):
-    """What happens in a step of which nothing is wanted and is nothing but counting, so that nobody is told of it."""
+    """What happens in a step of which nothing is wanted: it is only counted, and no listener is notified."""
 
     end_step: Callable[[], bool]  # ends the step; False: it has not ended, and everything is to be told
     thread: int
@@ -61,7 +61,7 @@ class Quiet(NamedTuple):
 
 
 class Wants(NamedTuple):
-    """What of the current step a listener is to be told of, beside the steps of optimizers."""
+    """What of the current step a listener is to be notified of, beside the steps of optimizers."""
 
     all_calls: bool = False  # calls of all modules, not only those of modules that were given to watch_calls()
     calls: frozenset[int] = frozenset()  # those of the modules with these ids, too
@@ -122,7 +122,7 @@ _PURPOSES = {
 }
 
 
-def _tell(method: str, *args: Any) -> None:
+def _notify(method: str, *args: Any) -> None:
     """Calls the method of each listener. KeyboardInterrupt and SystemExit, StopTraining with it, are the program's."""
     outer, begin = _board.began_ns, _clock()
     _board.began_ns = outer or begin
@@ -150,7 +150,7 @@ class _Switchboard:
         self.modal: frozenset[int] = frozenset()
         self.modes: dict[int, int] = {}  # in which modes the modules of `modal` have run, by id
         self.watched: dict[int, int] = {}  # id of a module: how many watch it
-        self.told: frozenset[int] = frozenset()  # ids of the modules whose calls are told of: of watched and wanted ones
+        self.notified: frozenset[int] = frozenset()  # ids of modules whose calls are reported: watched and wanted ones
         self.seen: Optional[frozenset[int]] = frozenset()  # of those whose calls are looked at; None: of all
         self.functions = (True, True)  # are our calls in loss functions, and in activation functions
         self.spent_ns = 0  # in listeners, since the process began
@@ -159,7 +159,7 @@ class _Switchboard:
         self.quiet: Optional[Quiet] = None
         self.quiet_begun = False  # a model was called since the last step ended, and nobody was told
         self.quiet_step = 0  # id of an optimizer whose step() was not told of when it began
-        self.tell: Callable[..., None] = _tell
+        self.notify: Callable[..., None] = _notify
 
 
 _board = _Switchboard()
@@ -180,7 +180,7 @@ def update_wants() -> None:
     """To be called when a listener has changed its `wants`."""
     wants = [listener.wants for listener in _board.listeners]
     _board.all_calls = any(each.all_calls for each in wants)
-    _board.told = frozenset(_board.watched).union(*(each.calls for each in wants))
+    _board.notified = frozenset(_board.watched).union(*(each.calls for each in wants))
     _board.activation_functions = any(each.activation_functions for each in wants)
     _board.signals = any(each.signals for each in wants)
     _board.modal = frozenset[int]().union(*(each.modal for each in wants))
@@ -190,7 +190,7 @@ def update_wants() -> None:
 
 
 def _look_at_wanted() -> None:
-    _board.seen = None if _board.all_calls else _board.told | _board.modal
+    _board.seen = None if _board.all_calls else _board.notified | _board.modal
     _set_gates()
     # torch.compile looks at the code of functions: where it may come nothing is exchanged under its eyes.
     functions_now = (not _board.is_idle, _board.activation_functions)
@@ -231,9 +231,9 @@ def take_modes(module_ids: frozenset[int]) -> list[int]:
 
 
 def watch_calls(module: torch.nn.Module) -> None:
-    """Calls of this module are told of, whatever wants_all_calls says, until as many ignore_calls()."""
+    """Calls of this module are reported, whatever wants_all_calls says, until as many ignore_calls()."""
     _board.watched[id(module)] = _board.watched.get(id(module), 0) + 1
-    _board.told |= {id(module)}
+    _board.notified |= {id(module)}
     _look_at_wanted()
 
 
@@ -243,7 +243,7 @@ def ignore_calls(module_id: int) -> None:
         _board.watched[module_id] = left
     else:
         _board.watched.pop(module_id, None)
-        _board.told -= {module_id}  # what is wanted of it is not asked again before the next step
+        _board.notified -= {module_id}  # what is wanted of it is not asked again before the next step
         _look_at_wanted()
 
 
@@ -279,7 +279,7 @@ def leave_out(nanoseconds: int) -> None:
 
 @contextmanager
 def unheard() -> Iterator[None]:
-    """What happens inside is our own doing: nobody is told of signals."""
+    """What happens inside is our own doing: no signals are reported."""
     before, _board.signals = _board.signals, False
     try:
         yield
@@ -316,10 +316,10 @@ def _hide_from_compiler(functions: list[Callable[..., Any]]) -> None:
             skip_code(function.__code__)
     set_strategy = getattr(eval_frame, "set_code_exec_strategy", None)
     if set_strategy is None:  # torch < 2.6
-        _board.tell = eval_frame.DisableContext()(_tell)
+        _board.notify = eval_frame.DisableContext()(_notify)
     else:
         skip = eval_frame.FrameAction.SKIP
-        set_strategy(_tell.__code__, eval_frame.FrameExecStrategy(skip, skip))
+        set_strategy(_notify.__code__, eval_frame.FrameExecStrategy(skip, skip))
 
 
 def _wrap_module_calls() -> Callable[..., Any]:
@@ -334,15 +334,15 @@ def _wrap_module_calls() -> Callable[..., Any]:
             return torch_call(self, *args, **kwargs)
         if key in board.modal:
             board.modes[key] = board.modes.get(key, 0) | (IN_TRAIN if self.training else IN_EVAL)
-        if not (board.all_calls or key in board.told) or _means_nothing(key, self):
+        if not (board.all_calls or key in board.notified) or _means_nothing(key, self):
             return torch_call(self, *args, **kwargs)
-        _board.tell("call_begins", self, args, kwargs)
+        _board.notify("call_begins", self, args, kwargs)
         try:
             output = torch_call(self, *args, **kwargs)
         except BaseException:
-            _board.tell("call_fails", self)
+            _board.notify("call_fails", self)
             raise
-        _board.tell("call_ends", self, output)
+        _board.notify("call_ends", self, output)
         return output
 
     torch.nn.Module.__call__ = gates.calls.put(torch_call, __call__)
@@ -371,7 +371,7 @@ def _wrap_loss_calls() -> Callable[..., Any]:
             return module_call(self, *args, **kwargs)
         # As it is now: torch.fx puts its own there while it traces.
         output = torch.nn.Module.__call__(self, *args, **kwargs)
-        _board.tell("loss_made", self, (*args, *kwargs.values()), output)
+        _board.notify("loss_made", self, (*args, *kwargs.values()), output)
         return output
 
     _Loss.__call__ = gates.losses.put(module_call, __call__)
@@ -385,11 +385,11 @@ def _wrap_backward() -> Callable[..., Any]:
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
         if board.is_idle:
             return torch_backward(tensors, *args, **kwargs)
-        _board.tell("backward_begins", tensors)
+        _board.notify("backward_begins", tensors)
         try:
             return torch_backward(tensors, *args, **kwargs)
         finally:
-            _board.tell("backward_ends")
+            _board.notify("backward_ends")
 
     backward._torchdynamo_disable = True  # type: ignore[attr-defined]
     torch.autograd.backward = gates.losses.put(torch_backward, backward)
@@ -401,7 +401,7 @@ def _are_signals_wanted() -> bool:
 
 
 def _tell_signal(*args: Any) -> None:
-    _board.tell(*args)
+    _board.notify(*args)
 
 
 def _wrap_functions() -> list[Callable[..., Any]]:
@@ -411,15 +411,15 @@ def _wrap_functions() -> list[Callable[..., Any]]:
     def are_activations_wanted() -> bool:
         return _board.activation_functions and not is_compiling()
 
-    def tell_of_loss(*args: Any) -> None:
-        _board.tell("loss_computed", *args)
+    def notify_of_loss(*args: Any) -> None:
+        _board.notify("loss_computed", *args)
 
-    def tell_of_activation(*args: Any) -> None:
-        _board.tell(*args)
+    def notify_of_activation(*args: Any) -> None:
+        _board.notify(*args)
 
     return [
-        *functions.wrap_losses(is_idle, tell_of_loss),
-        *functions.wrap_activations(are_activations_wanted, tell_of_activation),
+        *functions.wrap_losses(is_idle, notify_of_loss),
+        *functions.wrap_activations(are_activations_wanted, notify_of_activation),
     ]
 
 
@@ -431,7 +431,7 @@ def _wrap_scale() -> list[Callable[..., Any]]:
     @functools.wraps(torch_scale)
     def scale(self: Any, outputs: Any) -> Any:
         if not is_compiling() and not _board.is_idle:
-            _board.tell("loss_scaled", outputs)
+            _board.notify("loss_scaled", outputs)
         return torch_scale(self, outputs)
 
     scaler.scale = scale
@@ -455,11 +455,11 @@ def _hook_optimizers() -> list[Callable[..., Any]]:
             return
         has_closure = _has_closure(args[1:], kwargs)
         if not _begins_quietly(optimizer, has_closure):
-            _board.tell("optimizer_begins", optimizer, has_closure)
+            _board.notify("optimizer_begins", optimizer, has_closure)
 
     def ends(optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if not is_compiling() and _board.listeners and not _ends_quietly(optimizer):
-            _board.tell("optimizer_ends", optimizer, _has_closure(args[1:], kwargs))
+            _board.notify("optimizer_ends", optimizer, _has_closure(args[1:], kwargs))
 
     register_optimizer_step_pre_hook(begins)
     register_optimizer_step_post_hook(ends)
@@ -476,7 +476,7 @@ def _begins_quietly(optimizer: Optimizer, has_closure: bool) -> bool:
 
 
 def _ends_quietly(optimizer: Optimizer) -> bool:
-    """Has the step() been counted? One that began quietly and means more now is told of from its beginning."""
+    """Has the step() been counted? One that began quietly and means more now is reported from its beginning."""
     if _board.quiet_step != id(optimizer):
         return False
     _board.quiet_step = 0
@@ -484,14 +484,14 @@ def _ends_quietly(optimizer: Optimizer) -> bool:
     if quiet is not None and quiet.optimizer == id(optimizer) and quiet.end_step():
         _board.quiet_begun = False
         return True
-    _board.tell("optimizer_begins", optimizer, False)
+    _board.notify("optimizer_begins", optimizer, False)
     return False
 
 
 def _begins_late(optimizer: Optimizer) -> None:
     """A step() that has passed a gate, to be counted, and means more."""
-    _board.tell("optimizer_begins", optimizer, False)
-    _board.tell("optimizer_ends", optimizer, False)
+    _board.notify("optimizer_begins", optimizer, False)
+    _board.notify("optimizer_ends", optimizer, False)
 
 
 def _wrap_optimizer_steps() -> list[Callable[..., Any]]:
@@ -526,10 +526,10 @@ def _wrap_step(optimizer_class: Any) -> None:
             return torch_step(self, *args, **kwargs)
         has_closure = _has_closure(args, kwargs)
         if not _begins_quietly(self, has_closure):
-            _board.tell("optimizer_begins", self, has_closure)
+            _board.notify("optimizer_begins", self, has_closure)
         result = torch_step(self, *args, **kwargs)
         if not _ends_quietly(self):
-            _board.tell("optimizer_ends", self, has_closure)
+            _board.notify("optimizer_ends", self, has_closure)
         return result
 
     optimizer_class.step = gates.steps.put(torch_step, step)

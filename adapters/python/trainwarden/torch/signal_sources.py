@@ -15,7 +15,7 @@ from .._imports import when_imported
 from . import gates
 from .exchange import innermost, is_plain, put_around
 
-Tell = Callable[..., None]
+Notify = Callable[..., None]
 _clock = time.perf_counter
 
 
@@ -27,43 +27,43 @@ class Batch(NamedTuple):
     number: int
 
 
-def wrap(is_wanted: Callable[[], bool], tell: Tell) -> list[Callable[..., Any]]:
-    """`tell(method, ...)` calls the method of that name of SignalListener. Gives the functions put into torch."""
-    when_imported("torch.utils.data.dataloader", lambda: _wrap_data_loaders(is_wanted, tell))
-    _wrap_save(is_wanted, tell)
+def wrap(is_wanted: Callable[[], bool], notify: Notify) -> list[Callable[..., Any]]:
+    """`notify(method, ...)` calls the method of that name of SignalListener. Gives the functions put into torch."""
+    when_imported("torch.utils.data.dataloader", lambda: _wrap_data_loaders(is_wanted, notify))
+    _wrap_save(is_wanted, notify)
     return [
-        *_wrap_zero_grad(Optimizer, is_wanted, tell),
-        *_wrap_zero_grad(torch.nn.Module, is_wanted, tell),
-        *_wrap_clipping(is_wanted, tell),
-        *_wrap_scaler(is_wanted, tell),
+        *_wrap_zero_grad(Optimizer, is_wanted, notify),
+        *_wrap_zero_grad(torch.nn.Module, is_wanted, notify),
+        *_wrap_clipping(is_wanted, notify),
+        *_wrap_scaler(is_wanted, notify),
     ]
 
 
-def _wrap_zero_grad(owner: Any, is_wanted: Callable[[], bool], tell: Tell) -> list[Callable[..., Any]]:
+def _wrap_zero_grad(owner: Any, is_wanted: Callable[[], bool], notify: Notify) -> list[Callable[..., Any]]:
     torch_zero_grad = owner.zero_grad
 
     @functools.wraps(torch_zero_grad)
     def zero_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = torch_zero_grad(self, *args, **kwargs)
         if is_wanted():
-            tell("gradients_zeroed", self)
+            notify("gradients_zeroed", self)
         return result
 
     owner.zero_grad = gates.signals.put(torch_zero_grad, zero_grad)
     return [zero_grad]
 
 
-def _wrap_clipping(is_wanted: Callable[[], bool], tell: Tell) -> list[Callable[..., Any]]:
+def _wrap_clipping(is_wanted: Callable[[], bool], notify: Notify) -> list[Callable[..., Any]]:
     def clip_norm(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         norm = torch_function(*args, **kwargs)
         if is_wanted():
-            tell("gradients_clipped", norm, args[1] if len(args) > 1 else kwargs.get("max_norm"))
+            notify("gradients_clipped", norm, args[1] if len(args) > 1 else kwargs.get("max_norm"))
         return norm
 
     def clip_value(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         result = torch_function(*args, **kwargs)
         if is_wanted():
-            tell("gradients_clipped", None, None)
+            notify("gradients_clipped", None, None)
         return result
 
     wrapped = []
@@ -75,7 +75,7 @@ def _wrap_clipping(is_wanted: Callable[[], bool], tell: Tell) -> list[Callable[.
     return wrapped
 
 
-def _wrap_scaler(is_wanted: Callable[[], bool], tell: Tell) -> list[Callable[..., Any]]:
+def _wrap_scaler(is_wanted: Callable[[], bool], notify: Notify) -> list[Callable[..., Any]]:
     scaler = getattr(getattr(torch, "amp", None), "GradScaler", None) or torch.cuda.amp.GradScaler
     torch_step, torch_unscale = scaler.step, scaler.unscale_
 
@@ -83,16 +83,16 @@ def _wrap_scaler(is_wanted: Callable[[], bool], tell: Tell) -> list[Callable[...
     def step(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_wanted() or not self.is_enabled():
             return torch_step(self, optimizer, *args, **kwargs)
-        tell("scaler_steps", self, optimizer)
+        notify("scaler_steps", self, optimizer)
         result = torch_step(self, optimizer, *args, **kwargs)
-        tell("scaler_stepped", optimizer)
+        notify("scaler_stepped", optimizer)
         return result
 
     @functools.wraps(torch_unscale)
     def unscale_(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = torch_unscale(self, *args, **kwargs)
         if is_wanted() and self.is_enabled():
-            tell("gradients_unscaled")
+            notify("gradients_unscaled")
         return result
 
     scaler.step, scaler.unscale_ = step, unscale_
@@ -102,7 +102,7 @@ def _wrap_scaler(is_wanted: Callable[[], bool], tell: Tell) -> list[Callable[...
 # Data.
 
 
-def _wrap_data_loaders(is_wanted: Callable[[], bool], tell: Tell) -> None:
+def _wrap_data_loaders(is_wanted: Callable[[], bool], notify: Notify) -> None:
     """Which samples a batch has is known when its indices are drawn: with workers some batches earlier, in the same
     order."""
     from torch.utils.data import dataloader
@@ -142,7 +142,7 @@ def _wrap_data_loaders(is_wanted: Callable[[], bool], tell: Tell) -> None:
         index = queue.popleft() if queue else None
         if is_wanted():
             in_order = getattr(self, "_in_order", True)
-            tell("batch_taken", Batch(index if in_order else None, epoch_of.get(self, 0), self._num_yielded - 1))
+            notify("batch_taken", Batch(index if in_order else None, epoch_of.get(self, 0), self._num_yielded - 1))
         return batch
 
     loader_class.__iter__, iterator_class.__next__ = __iter__, __next__
@@ -152,7 +152,7 @@ def _wrap_data_loaders(is_wanted: Callable[[], bool], tell: Tell) -> None:
 # Checkpoints.
 
 
-def _wrap_save(is_wanted: Callable[[], bool], tell: Tell) -> None:
+def _wrap_save(is_wanted: Callable[[], bool], notify: Notify) -> None:
     def save(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if not is_wanted():
             return torch_function(*args, **kwargs)
@@ -160,7 +160,7 @@ def _wrap_save(is_wanted: Callable[[], bool], tell: Tell) -> None:
         result = torch_function(*args, **kwargs)
         what = args[0] if args else kwargs.get("obj")
         file = args[1] if len(args) > 1 else kwargs.get("f")
-        tell("checkpoint_saved", what, file, _clock() - begin)
+        notify("checkpoint_saved", what, file, _clock() - begin)
         return result
 
     function = innermost(torch.save)

@@ -315,25 +315,25 @@ class SignalListener(interception.Listener):
         """None when this thread is not the one that trains."""
         raise NotImplementedError
 
-    def _told(self, tell: Callable[[Signals], None]) -> None:
+    def _report(self, call: Callable[[Signals], None]) -> None:
         signals = self._signals()
         if signals is not None and signals.wanted:
-            tell(signals)
+            call(signals)
 
     def gradients_zeroed(self, owner: Any) -> None:
-        self._told(lambda signals: signals.gradients_zeroed(owner))
+        self._report(lambda signals: signals.gradients_zeroed(owner))
 
     def gradients_clipped(self, norm: Any, limit: Any) -> None:
-        self._told(lambda signals: signals.gradients_clipped(norm, limit))
+        self._report(lambda signals: signals.gradients_clipped(norm, limit))
 
     def gradients_unscaled(self) -> None:
-        self._told(lambda signals: signals.saw(Call.UNSCALE))
+        self._report(lambda signals: signals.saw(Call.UNSCALE))
 
     def scaler_steps(self, scaler: Any, optimizer: Any) -> None:
-        self._told(lambda signals: signals.scaler_steps(scaler, optimizer))
+        self._report(lambda signals: signals.scaler_steps(scaler, optimizer))
 
     def scaler_stepped(self, optimizer: Any) -> None:
-        self._told(lambda signals: signals.scaler_stepped(optimizer))
+        self._report(lambda signals: signals.scaler_stepped(optimizer))
 
     def batch_taken(self, batch: Batch) -> None:
         signals = self._signals()
@@ -341,4 +341,4 @@ class SignalListener(interception.Listener):
             signals.batch_taken(batch)
 
     def checkpoint_saved(self, what: Any, file: Any, seconds: float) -> None:
-        self._told(lambda signals: signals.checkpoint_saved(what, file, seconds))
+        self._report(lambda signals: signals.checkpoint_saved(what, file, seconds))

@@ -221,7 +221,7 @@ TEST_F(BlackBoxTest, AStepThatIsNotHeldAnyMoreIsSaid) {
   EXPECT_TRUE(replay["skip"].empty());
 }
 
-// What is too much for the box: outputs go first, then weights, then gradients; what they left behind is told.
+// What is too much for the box: outputs go first, then weights, then gradients; what they left behind is reported.
 TEST_F(BlackBoxTest, GivesUpItsBiggestCollectionsAndTellsWhatIsMissing) {
   HookOptions options = options_with_box(1);
   options.black_box.bytes = 64 << 10;  // 32 KiB for each of two steps

@@ -71,7 +71,7 @@ BoxDumper::BoxDumper(std::shared_ptr<storage::Storage> storage, BoxHead head, co
       box_(box),
       clock_(clock),
       control_(storage_, head_.run_id, format::is_black_box_request_file) {
-  if (storage_ != nullptr) {  // tells those who watch that it is of use to ask
+  if (storage_ != nullptr) {  // shows those who watch that they may ask
     const Status made = storage_->create_folder(format::kBlackBoxFolder);
     if (!made.ok()) log(LogLevel::kWarning, "rules beside the job cannot ask for the black box: {}", made.to_string());
   }

@@ -72,7 +72,7 @@ class BoxDumper {
   std::vector<Range> written_;
 };
 
-// The event that tells the run: {"type": "black_box", "path", "error", "kind", "message", "rule", "key",
+// The event that is written to the run: {"type": "black_box", "path", "error", "kind", "message", "rule", "key",
 // "failing_step"}; "error" is empty when the dump is at "path".
 std::string encode_black_box_event(const BlackBoxReason& reason, const Result<std::string>& path);
 

@@ -65,7 +65,7 @@ void put_names(const BoxStep& step, ByteSink& out) {
   out.text("]}");
 }
 
-// What safetensors has no dtype for is told in the metadata.
+// What safetensors has no dtype for is written into the metadata.
 void put_bundle_metadata(const BoxStep& step, ByteSink& out) {
   bool any = false;
   for (std::uint32_t i = 0; i < step.item_count; ++i) {
@@ -195,7 +195,7 @@ void put_scalar(const BoxStep& step, std::string_view wanted, std::string_view f
   }
 }
 
-// Those of the step so far may be told with each of its batches: the longest has them all.
+// Those of the step so far may be given with each of its batches: the longest has them all.
 void put_indices(const BoxStep& step, ByteSink& out) {
   const BoxItem* longest = nullptr;
   for (std::uint32_t i = 0; i < step.item_count; ++i) {

@@ -21,7 +21,7 @@ namespace trainwarden::capture {
 
 class Membership;
 
-// What is told of a tensor, as text that was made when it was first kept: a signal handler can make none.
+// What is written of a tensor, as text that was made when it was first kept: a signal handler can make none.
 struct BoxLabel {
   std::uint32_t id = 0;
   std::string name;

@@ -24,7 +24,7 @@ Bill::Bill(double budget, const Clock& clock)
                  BudgetGovernor(governed(budget))},
       standing_(kGuessedStandingShare * budget),
       began_ns_(clock.steady_ns()),
-      told_ns_(began_ns_) {}
+      reported_ns_(began_ns_) {}
 
 void Bill::count_beside(std::function<std::int64_t(std::int64_t wall_ns)> spent_ns) {
   std::lock_guard lock(mutex_);
@@ -42,8 +42,8 @@ void Bill::look_beside() {
 std::optional<format::BudgetEvent> Bill::end_step(const StepId& step, const StepDemand& demand) {
   std::lock_guard lock(mutex_);
   const bool changed = account(step, demand, std::exchange(idle_steps_, 0) + 1);
-  if (!changed && began_ns_ - told_ns_ < kTellIntervalNs) return std::nullopt;
-  told_ns_ = began_ns_;
+  if (!changed && began_ns_ - reported_ns_ < kReportIntervalNs) return std::nullopt;
+  reported_ns_ = began_ns_;
   return event_of(step);
 }
 

@@ -23,8 +23,8 @@ namespace trainwarden::capture {
 // Any thread may add to it and read it; the rest belongs to the thread that drives training.
 class Bill {
  public:
-  // How often the run is told of the bill when nothing changes.
-  static constexpr std::int64_t kTellIntervalNs = 60'000'000'000;
+  // How often the bill is written to the run when nothing changes.
+  static constexpr std::int64_t kReportIntervalNs = 60'000'000'000;
   // What capture may cost in all before the budget counts: a program of a few seconds is seen whole, a long one does
   // not notice. It is not paid off, but it is on the bill.
   static constexpr std::int64_t kGraceNs = 250'000'000;
@@ -60,13 +60,13 @@ class Bill {
   // By training threads: in the hook and in adapters.
   std::int64_t inside_ns() const { return hook_ns() + adapter_ns_.load(std::memory_order_relaxed); }
 
-  // A step ends of which there is nothing to tell; the next end_step() takes it into account.
+  // A step ends of which there is nothing to report; the next end_step() takes it into account.
   void pass_idle_step() { ++idle_steps_; }
   // The mode changes, or the run ends: those there were are accounted for in the mode of this step, which is open.
   void end_idle_steps(const StepId& step);
-  // A step ends now. The event to tell the run, where there is something to tell.
+  // A step ends now. The event to write, where there is something to report.
   std::optional<format::BudgetEvent> end_step(const StepId& step, const StepDemand& demand);
-  // As the run is to be told at its end; none when no step has ended.
+  // The event to write at the end; none when no step has ended.
   std::optional<format::BudgetEvent> last_event() const;
   // Something else is captured from now on: what was learned of its cost is forgotten.
   void start_anew(double budget);
@@ -100,7 +100,7 @@ class Bill {
   std::int64_t billed_ns_ = 0;       // inside_ns() at that time
   std::int64_t training_ns_ = 0;     // of the steps that have ended, capture included
   std::int64_t first_train_ns_ = 0;  // of the first, without capture
-  std::int64_t told_ns_;
+  std::int64_t reported_ns_;
 };
 
 }  // namespace trainwarden::capture

@@ -5,7 +5,7 @@
 // step, spread over the steps until the next one, is more than the budget; or this one has run up a debt that will not
 // be paid off by then. It climbs as far as that takes, at once, so that a step that was far too dear is not repeated
 // before it has been paid for. (Only the very first is not paid for, as it warms things up: the second comes when that
-// costs no more than ten times the budget, and tells more.) It comes down as far as the usual cost allows with a
+// costs no more than ten times the budget, and shows more.) It comes down as far as the usual cost allows with a
 // quarter of the budget to spare, and not soon after it has climbed, so that it does not swing.
 //
 // What is always kept whole (losses, signals) and what the black box holds have intervals of their own, each with its
@@ -23,7 +23,7 @@
 
 namespace trainwarden::capture {
 
-// Pure: it sees only what it is told. One thread at a time.
+// Pure: it sees only its arguments. One thread at a time.
 class BudgetGovernor {
  public:
   // `budget`: the share; 0 (or 1 and more) restrains nothing.
@@ -47,7 +47,7 @@ class BudgetGovernor {
 
  private:
   // A cost that comes again and again, at one level of the ladder. Its first value does not count once there is a
-  // second: it has warmed things up. One that is far out of line counts little, as a debt tells of it.
+  // second: it has warmed things up. One that is far out of line counts little, as a debt accounts for it.
   struct UsualCost {
     double ns = 0;
     int count = 0;

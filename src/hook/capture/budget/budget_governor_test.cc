@@ -295,7 +295,7 @@ TEST(BudgetGovernor, WhatIsSpentBesideWhateverIsKeptIsTakenFromTheBudgetFirst) {
   EXPECT_LE(kept.restraint.interval_factor, 16);
 }
 
-// A thousand idle steps that are told of at once are what they are one by one.
+// A thousand idle steps that are counted at once are what they are one by one.
 TEST(BudgetGovernor, IdleStepsMayComeInOne) {
   BudgetGovernor governor(0.01);
   StepDemand wanted{.wanted = true, .forms = kStatisticsBit};

@@ -7,7 +7,7 @@
 
 namespace trainwarden::capture {
 
-// Pure: it sees only what it is told. One thread at a time.
+// Pure: it sees only its arguments. One thread at a time.
 class StandingCost {
  public:
   // What follows from a step that was kept is over after this long: it is written, seen, judged and recorded.

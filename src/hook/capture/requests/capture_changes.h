@@ -26,7 +26,7 @@ namespace trainwarden::capture {
 
 struct AcceptedChange {
   format::CaptureAnswer answer;  // but for the step
-  bool answered = false;         // by an earlier process of this worker: the run is not told again
+  bool answered = false;         // by an earlier process of this worker: nothing is written to the run again
   CaptureState state;
   std::unique_ptr<CapturePlan> plan;  // of that state
 };

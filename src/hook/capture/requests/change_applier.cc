@@ -8,7 +8,7 @@ namespace trainwarden::capture {
 
 void ChangeApplier::look_for_earlier() {
   for (const format::CaptureAnswer& refused : changes_->look(false)) {
-    writer_.tell(format::encode_capture_answer(refused));
+    writer_.enqueue(format::encode_capture_answer(refused));
   }
 }
 
@@ -26,7 +26,7 @@ void ChangeApplier::apply() {
   for (AcceptedChange& change : changes) {
     if (change.answered) continue;
     change.answer.global_step = counter_.current().global_step;
-    writer_.tell(format::encode_capture_answer(change.answer), plan.collections());
+    writer_.enqueue(format::encode_capture_answer(change.answer), plan.collections());
   }
 }
 

@@ -8,13 +8,13 @@
 namespace trainwarden::capture {
 
 void CheckpointCalls::look_for_earlier() {
-  writer_.tell(requests_->look(false, last_step()));
+  writer_.enqueue(requests_->look(false, last_step()));
 }
 
 std::optional<CheckpointRequest> CheckpointCalls::take() {
   CheckpointRequests::Events accepted;
   auto request = requests_->take(last_step(), accepted);
-  writer_.tell(accepted);
+  writer_.enqueue(accepted);
   return request;
 }
 
@@ -27,7 +27,7 @@ void CheckpointCalls::answer(const CheckpointRequest& request, const Result<std:
       log(LogLevel::kWarning, "a checkpoint was asked for and could not be saved: {}", answer.error);
     }
   }
-  writer_.tell(answers);
+  writer_.enqueue(answers);
 }
 
 Result<std::filesystem::path> CheckpointCalls::write(

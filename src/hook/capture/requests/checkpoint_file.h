@@ -1,4 +1,4 @@
-// Checkpoint files: how a worker puts one into the run's folder, and how one is told of, wherever it lies.
+// Checkpoint files: how a worker puts one into the run's folder, and how one is reported, wherever it lies.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct CheckpointName {
 Result<std::filesystem::path> write_checkpoint_file(const CheckpointName& name,
                                                     const std::function<Status(const std::filesystem::path&)>& write);
 
-// As a checkpoint_saved event tells of it.
+// As a checkpoint_saved event describes it.
 struct CheckpointPlace {
   std::string path;
   std::int64_t bytes = 0;

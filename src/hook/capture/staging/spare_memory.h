@@ -7,7 +7,7 @@
 
 namespace trainwarden::capture {
 
-// In bytes; none where the system does not tell. Reads a few small files: for decisions that are rare.
+// In bytes; none where the system does not report it. Reads a few small files: for decisions that are rare.
 std::optional<std::uint64_t> spare_memory_bytes();
 
 // As seen from another root than "/".

@@ -24,7 +24,7 @@ class SpareMemory : public testing::Test {
 };
 
 TEST_F(SpareMemory, IsWhatTheMachineHas) {
-  EXPECT_EQ(spare_memory_bytes(root_), std::nullopt) << "nothing tells";
+  EXPECT_EQ(spare_memory_bytes(root_), std::nullopt) << "nothing reports it";
   write("proc/meminfo", "MemTotal:       2000 kB\nMemAvailable:    500 kB\n");
   EXPECT_EQ(spare_memory_bytes(root_), 500u * 1024);
 }

@@ -28,7 +28,7 @@ namespace trainwarden::capture {
 
 struct StagingGrowth {
   std::size_t first_bytes = std::size_t{256} << 20;
-  // How much memory the system has to spare, in bytes; none: it does not tell.
+  // How much memory the system has to spare, in bytes; none: it does not say.
   std::function<std::optional<std::uint64_t>()> spare = [] { return spare_memory_bytes(); };
 };
 
@@ -45,7 +45,7 @@ class StagingArea {
   StagingArea(const StagingArea&) = delete;
   StagingArea& operator=(const StagingArea&) = delete;
 
-  // All of it, for whoever has to tell a device about it: from now on nothing of it is given back.
+  // All of it, for whoever registers it with a device: from now on nothing of it is given back.
   MutableByteSpan keep_region();
   // Of the largest tensor that could ever have room.
   std::size_t capacity_bytes() const { return chunk_count_ * chunk_bytes_; }

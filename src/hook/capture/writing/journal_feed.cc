@@ -48,7 +48,7 @@ Status JournalFeed::write(StagedStep& step) {
   return status;
 }
 
-// What it found of a step is there before the step: who judges that beside the training can tell what follows from it.
+// What it found of a step is there before the step: whoever judges beside the training can know what follows from it.
 void JournalFeed::let_judge_write() {
   if (StepJudge* const judge = judge_.load(std::memory_order_acquire)) judge->write();
 }
@@ -128,7 +128,7 @@ void JournalFeed::take_black_box_requests() {
     if (std::string path = dumper_->written_with(reason.failing_step); !path.empty()) {
       unwritten_events_.push_back({encode_black_box_event(reason, std::move(path)), {}});
     } else if (const auto dump = dumper_->begin(reason)) {
-      static_cast<void>(write_dump(*dump));  // told and logged there
+      static_cast<void>(write_dump(*dump));  // reported and logged there
     } else {
       const Status refused(Code::kFailedPrecondition, "nothing is held, or it was written as often as it may be");
       unwritten_events_.push_back({encode_black_box_event(reason, refused), {}});
@@ -139,11 +139,11 @@ void JournalFeed::take_black_box_requests() {
 void JournalFeed::take_checkpoint_requests() {
   if (checkpoints_ == nullptr) return;
   const bool begun = training_.current().global_step != first_step_;
-  tell(checkpoints_->look(begun, last_step()));
+  enqueue(checkpoints_->look(begun, last_step()));
 }
 
-void JournalFeed::tell(const CheckpointRequests::Events& events) {
-  for (const format::CheckpointEvent& event : events) tell(format::encode_checkpoint_event(event));
+void JournalFeed::enqueue(const CheckpointRequests::Events& events) {
+  for (const format::CheckpointEvent& event : events) enqueue(format::encode_checkpoint_event(event));
 }
 
 // Who asks for something and then for a stop gets both. So stops are read first and obeyed last: what was asked for
@@ -156,14 +156,14 @@ void JournalFeed::look_at_requests() {
 }
 
 void JournalFeed::take_stop_request(format::StopRequest request) {
-  tell(encode_stop_accepted(request, training_.current().global_step));
+  enqueue(encode_stop_accepted(request, training_.current().global_step));
   std::lock_guard lock(stop_mutex_);
   if (first_stop_ != nullptr) return;
   first_stop_ = std::make_unique<format::StopRequest>(std::move(request));
   stop_.store(first_stop_.get(), std::memory_order_release);
 }
 
-// What is accepted is told by the training, when it begins.
+// What is accepted is reported by the training, when it begins.
 void JournalFeed::take_capture_requests() {
   const std::int64_t now = clock_.steady_ns();
   if (now - last_capture_poll_ns_ < kCapturePollIntervalNs) return;
@@ -176,26 +176,26 @@ void JournalFeed::take_capture_requests() {
   }
 }
 
-void JournalFeed::tell(std::string event, std::optional<std::vector<Collection>> collections) {
-  std::lock_guard lock(told_mutex_);
-  told_events_.push_back({std::move(event), std::move(collections)});
+void JournalFeed::enqueue(std::string event, std::optional<std::vector<Collection>> collections) {
+  std::lock_guard lock(queue_mutex_);
+  queued_events_.push_back({std::move(event), std::move(collections)});
 }
 
 void JournalFeed::take_told_events() {
-  std::lock_guard lock(told_mutex_);
-  std::move(told_events_.begin(), told_events_.end(), std::back_inserter(unwritten_events_));
-  told_events_.clear();
+  std::lock_guard lock(queue_mutex_);
+  std::move(queued_events_.begin(), queued_events_.end(), std::back_inserter(unwritten_events_));
+  queued_events_.clear();
 }
 
 void JournalFeed::write_events() {
   take_told_events();
-  while (!unwritten_events_.empty() && append_told(unwritten_events_.front()).ok()) {
+  while (!unwritten_events_.empty() && append_queued(unwritten_events_.front()).ok()) {
     unwritten_events_.erase(unwritten_events_.begin());
   }
 }
 
-// The steps of a segment that could not be sealed are as safe as before, and the next one tells the collections.
-Status JournalFeed::append_told(Event& event) {
+// The steps of a segment that could not be sealed are as safe as before, and the next one lists the collections.
+Status JournalFeed::append_queued(Event& event) {
   if (event.collections) {
     const Status sealed = journal_->change_collections(*std::exchange(event.collections, std::nullopt));
     if (!sealed.ok()) log(LogLevel::kWarning, "a segment stays without its index: {}", sealed.to_string());
@@ -213,10 +213,10 @@ void JournalFeed::sync_when_due() {
   if (now - last_sync_ns_ < kSyncIntervalNs) return;
   last_sync_ns_ = now;
   unsynced_ = false;
-  static_cast<void>(sync());  // told there
+  static_cast<void>(sync());  // reported there
 }
 
-// A failure is told to the run with the next step.
+// A failure is written to the run with the next step.
 Status JournalFeed::sync() {
   Status status = journal_->sync();
   if (status.ok()) return status;
@@ -230,7 +230,7 @@ Status JournalFeed::sync() {
 Status JournalFeed::finish() {
   if (checkpoints_ != nullptr) {
     take_checkpoint_requests();
-    tell(checkpoints_->refuse_rest(last_step()));
+    enqueue(checkpoints_->refuse_rest(last_step()));
   }
   if (StepJudge* const judge = judge_.load(std::memory_order_acquire)) judge->finish();
   Status status = write_end();
@@ -244,7 +244,7 @@ Status JournalFeed::finish() {
   return status.ok() ? sealed : status;
 }
 
-// The last losses are told under the step that was lost last: it is then there, with nothing in it.
+// The last losses are written under the step that was lost last: it is then there, with nothing in it.
 Status JournalFeed::write_end() {
   if (!untold_losses_.empty()) {
     journal::StepBatch batch;

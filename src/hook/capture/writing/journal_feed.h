@@ -1,6 +1,6 @@
 // JournalFeed: what the writer thread does with its journal, one thing after the other.
 //
-// When the journal cannot be written, the content of the step is counted as lost and told to the run with the next step
+// When the journal cannot be written, the content of the step is counted as lost, which is written with the next step
 // that can be written. How often a broken storage is tried is the journal's affair.
 #pragma once
 
@@ -35,7 +35,7 @@ struct WrittenCounts {
   std::atomic<std::uint64_t> reductions = 0;
 };
 
-// One thread at a time, but for stop(), tell() and written().
+// One thread at a time, but for stop(), enqueue() and written().
 class JournalFeed {
  public:
   // `training` says where the training is; it, `changes`, `clock` and `losses` must outlive this.
@@ -55,8 +55,8 @@ class JournalFeed {
   Status finish();
 
   // An event that is written as soon as that can be. With `collections`: they are what is captured from now on.
-  void tell(std::string event, std::optional<std::vector<Collection>> collections = {});
-  void tell(const CheckpointRequests::Events& events);
+  void enqueue(std::string event, std::optional<std::vector<Collection>> collections = {});
+  void enqueue(const CheckpointRequests::Events& events);
 
   // Who writes what it found, in the thread of this; it must outlive this.
   void set_judge(StepJudge* judge) { judge_.store(judge, std::memory_order_release); }
@@ -76,7 +76,7 @@ class JournalFeed {
   void let_judge_write();
   Status append(StagedStep& step);
   Status append_event(const std::string& json);
-  Status append_told(Event& event);
+  Status append_queued(Event& event);
   Status tried(Status status);
   void lose(const StagedStep& step, const Status& status);
   void count(const StagedStep& step);
@@ -108,8 +108,8 @@ class JournalFeed {
   std::mutex stop_mutex_;
   std::unique_ptr<format::StopRequest> first_stop_;  // guarded by stop_mutex_; once there it stays as it is
   std::atomic<const format::StopRequest*> stop_ = nullptr;
-  std::mutex told_mutex_;
-  std::vector<Event> told_events_;  // guarded by told_mutex_; on their way to the following
+  std::mutex queue_mutex_;
+  std::vector<Event> queued_events_;  // guarded by queue_mutex_; on their way to the following
   std::vector<Event> unwritten_events_;
   std::int64_t last_poll_ns_ = 0;
   std::int64_t last_capture_poll_ns_ = 0;
@@ -117,7 +117,7 @@ class JournalFeed {
   std::int64_t last_sync_ns_ = 0;
   bool unsynced_ = false;
 
-  // What the journal could not be told so far.
+  // What could not be written to the journal so far.
   StepId last_lost_step_;
   LossTally untold_losses_;
   LossTally untold_syncs_;  // apart from those: they are of no step, so the end of the run does not invent one for them

@@ -68,11 +68,11 @@ TEST_F(JournalFeedTest, WhatCouldNotBeWrittenIsToldWithTheNextStep) {
   EXPECT_EQ(batches[0].losses[0].cause, "write_failed");
   EXPECT_EQ(batches[0].losses[0].count, 2u);
   EXPECT_EQ(batches[0].losses[0].message, "step 0: resource exhausted: disk full");
-  EXPECT_EQ(batches[0].new_names.size(), 3u) << "names of lost steps are told, too";
+  EXPECT_EQ(batches[0].new_names.size(), 3u) << "names of lost steps are written, too";
   EXPECT_EQ(losses_.losses().at(0).count, 2u);
   EXPECT_EQ(feed->written().scalars, 1u);
   EXPECT_TRUE(feed->write(*step(3)).ok());
-  EXPECT_TRUE(journal_.batches()[1].losses.empty()) << "told once";
+  EXPECT_TRUE(journal_.batches()[1].losses.empty()) << "written once";
 }
 
 TEST_F(JournalFeedTest, LossesWithoutAFollowingStepAreToldAtTheEnd) {
@@ -133,7 +133,7 @@ TEST_F(JournalFeedTest, ASyncThatFailedIsALossOfTheRun) {
   journal_.fail_syncs_with(Status());
   EXPECT_TRUE(feed->write(*step(1)).ok());
   ASSERT_EQ(journal_.batches().size(), 2u);
-  ASSERT_EQ(journal_.batches()[1].losses.size(), 1u) << "the run is told with the next step";
+  ASSERT_EQ(journal_.batches()[1].losses.size(), 1u) << "it is written with the next step";
   EXPECT_EQ(journal_.batches()[1].losses[0].cause, "sync_failed");
   EXPECT_TRUE(feed->write(*step(2)).ok());
   EXPECT_TRUE(journal_.batches()[2].losses.empty()) << "once";

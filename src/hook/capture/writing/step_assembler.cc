@@ -62,7 +62,7 @@ StepAssembler::Added StepAssembler::add_tensor(Slot slot, TensorEntry& entry, St
   if (target == nullptr) return Added::kNoName;
   tensor.id = target->id;
   tensor.data = slot.memory();
-  tell_name(*target);
+  add_name(*target);
   rows().tensors.push_back(std::move(tensor));
   return Added::kYes;
 }
@@ -73,7 +73,7 @@ StepAssembler::Added StepAssembler::add_statistics(TensorEntry& entry, journal::
   const TensorEntry* target = entry_for_save(entry);
   if (target == nullptr) return Added::kNoName;
   row.id = target->id;
-  tell_name(*target);
+  add_name(*target);
   rows().statistics.push_back(std::move(row));
   return Added::kYes;
 }
@@ -83,7 +83,7 @@ StepAssembler::Added StepAssembler::add_scalar(TensorEntry& entry, double value)
   if (!step_->share.charge(sizeof(journal::ScalarRow))) return Added::kNoRoom;
   const TensorEntry* target = entry_for_save(entry);
   if (target == nullptr) return Added::kNoName;
-  tell_name(*target);
+  add_name(*target);
   rows().scalars.push_back({target->id, value});
   return Added::kYes;
 }
@@ -93,7 +93,7 @@ StepAssembler::Added StepAssembler::add_reductions(TensorEntry& entry, std::span
   if (!step_->share.charge(reductions.size() * sizeof(journal::ReductionRow))) return Added::kNoRoom;
   const TensorEntry* target = entry_for_save(entry, &Mark::reductions);
   if (target == nullptr) return Added::kNoName;
-  tell_name(*target);
+  add_name(*target);
   for (const SavedReduction& saved : reductions) {
     rows().reductions.push_back({target->id, saved.reduction, saved.abs, saved.value});
   }
@@ -106,7 +106,7 @@ StepAssembler::Added StepAssembler::add_device_item(TensorEntry& entry, DeviceIt
   const TensorEntry* target = entry_for_save(entry);
   if (target == nullptr) return Added::kNoName;
   item.id = target->id;
-  tell_name(*target);
+  add_name(*target);
   device_items().push_back(std::move(item));
   return Added::kYes;
 }
@@ -181,12 +181,12 @@ bool StepAssembler::mark_saved(const TensorEntry& entry, Saves Mark::*kind) {
 }
 
 // The journal hears a name before its id is used, and again when its collections have changed.
-void StepAssembler::tell_name(const TensorEntry& entry) {
+void StepAssembler::add_name(const TensorEntry& entry) {
   Mark& mark = mark_of(entry.id);
   const Membership* membership = entry.membership.load(std::memory_order_acquire);
-  if (mark.told == membership) return;
+  if (mark.named == membership) return;
   rows().new_names.push_back({entry.id, entry.name, plan_.names_of(*membership)});
-  mark.told = membership;
+  mark.named = membership;
 }
 
 }  // namespace trainwarden::capture

@@ -80,7 +80,7 @@ class StepAssembler {
   bool step_is_empty() const;
   // What was saved since the last end(); nullptr when nothing was, or while it is looked into.
   std::unique_ptr<StagedStep> end(const StepId& id);
-  // The step could not be handed on: its content counts as lost with the current step, which also tells its names.
+  // The step could not be handed on: its content counts as lost with the current step, which also writes its names.
   void lose(StagedStep& step);
 
  private:
@@ -90,9 +90,9 @@ class StepAssembler {
   };
   // What there is to know about an entry, by its id.
   struct Mark {
-    Saves itself;                      // its value, statistics or scalar
-    Saves reductions;                  // single ones
-    const Membership* told = nullptr;  // as the journal has been told
+    Saves itself;                       // its value, statistics or scalar
+    Saves reductions;                   // single ones
+    const Membership* named = nullptr;  // as the journal knows it
   };
 
   // What is saved while the step is looked into.
@@ -109,7 +109,7 @@ class StepAssembler {
   TensorEntry* entry_for_save(TensorEntry& entry, Saves Mark::*kind = &Mark::itself);
   Mark& mark_of(std::uint32_t id);
   bool mark_saved(const TensorEntry& entry, Saves Mark::*kind);
-  void tell_name(const TensorEntry& entry);
+  void add_name(const TensorEntry& entry);
 
   StagingArea& staging_;
   TensorTable& tensors_;

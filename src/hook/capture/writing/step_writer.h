@@ -52,10 +52,10 @@ class StepWriter {
   Status finish(std::unique_ptr<StagedStep> last_step, std::chrono::nanoseconds timeout);
 
   // An event for the run; from any thread.
-  void tell(std::string event, std::optional<std::vector<Collection>> collections = {}) {
-    feed_->tell(std::move(event), std::move(collections));
+  void enqueue(std::string event, std::optional<std::vector<Collection>> collections = {}) {
+    feed_->enqueue(std::move(event), std::move(collections));
   }
-  void tell(const CheckpointRequests::Events& events) { feed_->tell(events); }
+  void enqueue(const CheckpointRequests::Events& events) { feed_->enqueue(events); }
 
   // Before the first step; it must outlive this.
   void set_judge(StepJudge* judge) { feed_->set_judge(judge); }

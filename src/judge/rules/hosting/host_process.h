@@ -34,7 +34,7 @@ class HostProcess {
   // `arguments`: the program, looked up in PATH, and what it is called with. That it cannot be started is known with
   // the first answer. kResourceExhausted when the system gives no process or no descriptor.
   static Result<std::unique_ptr<HostProcess>> start(std::vector<std::string> arguments);
-  ~HostProcess();  // tells it to end by closing the socket, and kills it when it has not in a second
+  ~HostProcess();  // asks it to end by closing the socket, and kills it when it has not in a second
   HostProcess(const HostProcess&) = delete;
   HostProcess& operator=(const HostProcess&) = delete;
 

@@ -68,7 +68,7 @@ double combine(Op op, const std::vector<double>& numbers, double held) {
   }
 }
 
-// Whether the tensor with this number tells more about the answer than the one before.
+// Whether the tensor with this number says more about the answer than the one before.
 bool is_witness(Op op, double number, double before) {
   if (op == Op::kMaxOver) return number > before || std::isnan(before);
   if (op == Op::kMinOver) return number < before || std::isnan(before);

@@ -18,7 +18,7 @@ namespace trainwarden::rules::language {
 enum class Knowledge : std::uint8_t {
   kKnown,
   kWaiting,  // a window does not have its numbers yet
-  kMissing,  // a tensor is not there, or not in a form that tells it
+  kMissing,  // a tensor is not there, or not in a form that has it
 };
 
 struct NodeValue {

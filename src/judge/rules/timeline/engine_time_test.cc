@@ -88,13 +88,13 @@ struct TimeWatch {
     options.clock = &run.clock();
     options.mute = std::move(mute);
     engine = std::make_unique<Engine>(*trial, std::move(rules), options,
-                                      [this](const VerdictRecord& record) { told.push_back(record); });
+                                      [this](const VerdictRecord& record) { reported.push_back(record); });
   }
   void poll() { ASSERT_TRUE(engine->poll().ok()); }
 
   std::unique_ptr<Trial> trial;
   std::shared_ptr<storage::MemoryStorage> storage;
-  std::vector<VerdictRecord> told;
+  std::vector<VerdictRecord> reported;
   std::unique_ptr<Engine> engine;
 };
 
@@ -136,8 +136,8 @@ TEST(EngineTime, ASampledMetricIsJudgedAndItsVerdictIsInTheJournal) {
   watch.poll();
   EXPECT_TRUE(watch.engine->run_ended());
   watch.engine->finish();
-  ASSERT_EQ(watch.told.size(), 1u);
-  const VerdictRecord& verdict = watch.told[0];
+  ASSERT_EQ(watch.reported.size(), 1u);
+  const VerdictRecord& verdict = watch.reported[0];
   EXPECT_EQ(verdict.place.global_step, 2);
   EXPECT_EQ(verdict.place.from_unix_ns, start + 2 * kOneSecondNs);
   EXPECT_EQ(verdict.place.to_unix_ns, start + 3 * kOneSecondNs);
@@ -197,9 +197,9 @@ TEST(EngineTime, WindowsAndStepsAreJudgedInTheOrderOfTime) {
   rules.insert(rules.begin(), {{"LastStep", {}}, std::make_unique<LastStep>()});
   TimeWatch watch(run, std::move(rules));
   watch.poll();
-  ASSERT_EQ(watch.told.size(), 2u);
-  EXPECT_EQ(watch.told[0].rule_id, "MeanAbove");
-  EXPECT_EQ(watch.told[1].rule_id, "LastStep");
+  ASSERT_EQ(watch.reported.size(), 2u);
+  EXPECT_EQ(watch.reported[0].rule_id, "MeanAbove");
+  EXPECT_EQ(watch.reported[1].rule_id, "LastStep");
 }
 
 TEST(EngineTime, ARuleThatThrowsIsParkedAndTheOthersGoOn) {
@@ -236,7 +236,7 @@ TEST(EngineTime, RepeatsAreFoldedAndToldWithTheirTimes) {
   TimeWatch watch(run, rules_of(mean_above(10)), true);
   watch.poll();
   watch.engine->finish();
-  EXPECT_EQ(watch.told.size(), 1u);
+  EXPECT_EQ(watch.reported.size(), 1u);
   const auto all = written(run, decode_repeats);
   ASSERT_EQ(all.size(), 1u);
   const RepeatsRecord& repeats = all[0];
@@ -254,7 +254,7 @@ TEST(EngineTime, AnEngineThatStartsAnewTellsNoWindowTwiceAndNoneIsLost) {
   for (int i = 0; i < 2; ++i) {
     TimeWatch watch(run, rules_of(mean_above(80)), true);
     watch.poll();
-    EXPECT_EQ(watch.told.size(), 2u);
+    EXPECT_EQ(watch.reported.size(), 2u);
     watch.engine->finish();
   }
   const auto histories = read_rule_histories(storage::Location(run.storage()));
@@ -271,8 +271,8 @@ TEST(EngineTime, MutedAndExplainedAsVerdictsOnStepsAre) {
   run.end();
   TimeWatch muted(run, rules_of(mean_above(80)), false, {"MeanAbove:temperature"});
   muted.poll();
-  ASSERT_EQ(muted.told.size(), 1u);
-  EXPECT_TRUE(muted.told[0].muted);
+  ASSERT_EQ(muted.reported.size(), 1u);
+  EXPECT_TRUE(muted.reported[0].muted);
 
   std::vector<EngineRule> rules = rules_of(mean_above(80));
   class FirstStep final : public Rule {
@@ -282,8 +282,8 @@ TEST(EngineTime, MutedAndExplainedAsVerdictsOnStepsAre) {
   rules.push_back({{"Cause", {}}, std::make_unique<FirstStep>(), {"MeanAbove"}});
   TimeWatch explained(run, std::move(rules));
   explained.poll();
-  ASSERT_EQ(explained.told.size(), 2u);
-  EXPECT_EQ(explained.told[1].consequence_of, "Cause");
+  ASSERT_EQ(explained.reported.size(), 2u);
+  EXPECT_EQ(explained.reported[1].consequence_of, "Cause");
 }
 
 TEST(EngineTime, WithoutSamplesOrWithTooFewThereIsNothingToJudge) {

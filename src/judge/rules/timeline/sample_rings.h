@@ -28,7 +28,7 @@ class SampleRings {
   Status add(const MetricSelection& selection);
   void drop(std::size_t selection);  // nothing is read for it any more
 
-  // Takes in the metrics that the run has told of since. The trial must outlive the rings.
+  // Takes in the metrics that the run has had since. The trial must outlive the rings.
   void find_metrics(Trial& trial);
   // Takes in the samples in [from, to) of what is selected, and says how many they are; `from` is no earlier than the
   // last `to`. The storage's errors, after which it is called again with the same; kResourceExhausted when there are

@@ -142,7 +142,7 @@ Status Timeline::read_up_to(std::int64_t unix_ns) {
   if (read_unix_ns_ >= unix_ns) return Status();
   const std::int64_t to = std::min(complete_unix_ns_, std::max(unix_ns, read_unix_ns_ + read_ahead_ns_));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::size_t read, rings_.read(read_unix_ns_, to));
-  // Frames that tell of centuries hold no more for it.
+  // Frames that span centuries hold no more for it.
   read_ahead_ns_ = read > 0 ? kReadAheadNs : std::min(2 * read_ahead_ns_, kLastUnixNs / 2);
   read_unix_ns_ = to;
   return Status();

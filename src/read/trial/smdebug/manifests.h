@@ -29,7 +29,7 @@ class Manifests {
 
   // Also those whose manifest cannot be used.
   std::vector<std::string> workers() const;
-  int announced_workers() const;  // how many there will be, as far as a manifest tells; 0 when none does
+  int announced_workers() const;  // how many there will be, as far as a manifest says; 0 when none does
   std::vector<Collection> take_collections() { return std::exchange(collections_, {}); }
   std::vector<RunLoss> losses() const;
 

@@ -63,8 +63,8 @@ Result<std::string> read_range(const storage::ReadableFile& file, const ReadBudg
 Result<foreign::TfEvent> decode_tagged(std::string_view record, std::string_view tag) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, foreign::decode_record(as_bytes(record)));
   TRAINWARDEN_ASSIGN_OR_RETURN(foreign::TfEvent event, foreign::decode_event(payload));
-  const bool as_told = event.values.size() == 1 && event.values[0].tag == tag && event.values[0].tensor.has_value();
-  if (as_told) return event;
+  const bool as_indexed = event.values.size() == 1 && event.values[0].tag == tag && event.values[0].tensor.has_value();
+  if (as_indexed) return event;
   return Status(
       Code::kDataLoss,
       fmt::format("expected a record of tensor \"{}\", found {}: was the file written again? open the run anew",

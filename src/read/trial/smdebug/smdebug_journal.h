@@ -1,4 +1,4 @@
-// SmdebugJournal: one worker of a folder of smdebug's, as a journal. The source of the run tells it of steps; values
+// SmdebugJournal: one worker of a folder of smdebug's, as a journal. The source of the run gives it steps; values
 // are read from the event files when asked for.
 #pragma once
 

@@ -1,7 +1,7 @@
 // The source of a run that smdebug wrote: its manifests, its index files and the marker at its end.
 //
 // Nobody holds a lock in such a folder. Until the marker is there the run counts as running and each of its workers as
-// alive: whoever looks at it can be told how old its newest step is, and no more.
+// alive: whoever looks at it can be shown how old its newest step is, and no more.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// WorkerContents: what the index files of one worker of smdebug's have told, as tensors, steps and records.
+// WorkerContents: what is in the index files of one of smdebug's workers, as tensors, steps and records.
 #pragma once
 
 #include <cstdint>

@@ -57,7 +57,7 @@ void print_kinds(const std::vector<actions::ActionKind>& kinds) {
   }
   emit("{}\n", Lines{table.to_string()});
   emit(
-      "`{0} actions NAME` tells all about one. Wire them to rules with --on-fire ACTION[:PARAMETER=VALUE,...] of "
+      "`{0} actions NAME` describes one. Wire them to rules with --on-fire ACTION[:PARAMETER=VALUE,...] of "
       "`run`\n"
       "and `watch`, or in a file with --actions FILE; `{0} actions --check FILE` says what such a file would do.\n",
       typed_program());

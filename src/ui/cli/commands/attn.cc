@@ -99,7 +99,7 @@ OrderedJson weights_json(const HeadLook& look) {
 
 Status show_query(const RunAttention& attention, const AttnOptions& options, const LayerMap& layer,
                   HeadQuestion question, std::int64_t wanted) {
-  // The first row tells the tokens that a text is looked for among.
+  // The first row has the tokens that a text is looked for among.
   question.queries = {0};
   TRAINWARDEN_ASSIGN_OR_RETURN(const HeadLook probe, look_at_heads(attention, question));
   TRAINWARDEN_ASSIGN_OR_RETURN(const QueryChoice choice,

@@ -48,7 +48,7 @@ struct CaptureOutcome {
   }
 };
 
-// What is captured now: collections with a policy, as the workers have told.
+// What is captured now: collections with a policy, as the workers have reported.
 std::vector<Collection> captured_collections(const Trial& trial) {
   std::vector<Collection> captured;
   for (const std::string& name : trial.collections()) {

@@ -22,7 +22,7 @@ namespace {
 struct NeedView {
   Collection need;
   std::vector<std::string> tensors;  // all that are selected
-  std::vector<std::string> usable;   // those that were kept in a form that tells what is needed
+  std::vector<std::string> usable;   // those that were kept in a form that has what is needed
   std::vector<std::int64_t> steps;   // global, at which any usable one is there; rising
 };
 

@@ -1,4 +1,4 @@
-// `trainwarden events`: what has changed in a run, and who was told.
+// `trainwarden events`: what has changed in a run, and who was notified.
 #include <fmt/format.h>
 
 #include "core/base/text.h"
@@ -131,7 +131,8 @@ void choose(CLI::App& command, CommandAction& action, const std::shared_ptr<Even
 void add_events(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<EventsOptions>();
   EventsOptions& o = *options;
-  CLI::App& command = add_subcommand(app, "events", "List or follow what changed in a run, and who was told", [] {});
+  CLI::App& command =
+      add_subcommand(app, "events", "List or follow what changed in a run, and who was notified", [] {});
   command.callback([&command, &action, options] { choose(command, action, options); });
   command.group(kJudgeGroup);
   command.require_subcommand(0, 1);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kEventLookInterval{100};
 
-// Nobody reads what we print any more: a pipe whose reader is gone is not told of by anything but a write, and the next
+// Nobody reads what we print any more: a pipe whose reader is gone is noticed by nothing but a write, and the next
 // event may be hours away.
 bool reader_is_gone() {
   pollfd output{STDOUT_FILENO, 0, 0};
@@ -27,16 +27,16 @@ Status follow_events(const std::filesystem::path& run, const EventFilter& filter
                      const std::function<void(const events::Event&, const views::EventLog&)>& on_event) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto log, views::EventLog::open(run));
-  std::size_t told = 0;
+  std::size_t seen = 0;
   while (true) {
     // Both are asked before the look, so that what came in between is seen.
     TRAINWARDEN_RETURN_IF_ERROR(trial->refresh());
     const bool last_look = trial->state() != RunState::kRunning && !log->kept();
     TRAINWARDEN_RETURN_IF_ERROR(log->refresh().status());
     const auto& events = log->contents().events;
-    for (; told < events.size(); ++told) {
-      TRAINWARDEN_ASSIGN_OR_RETURN(const bool taken, filter.takes(events[told]));
-      if (taken) on_event(events[told], *log);
+    for (; seen < events.size(); ++seen) {
+      TRAINWARDEN_ASSIGN_OR_RETURN(const bool taken, filter.takes(events[seen]));
+      if (taken) on_event(events[seen], *log);
     }
     std::fflush(stdout);
     if (last_look || reader_is_gone()) return {};

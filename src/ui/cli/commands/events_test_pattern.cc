@@ -97,7 +97,7 @@ void add_events_test_pattern(CLI::App& events, CommandAction& action) {
   auto options = std::make_shared<TestPatternOptions>();
   TestPatternOptions& o = *options;
   CLI::App& command =
-      add_command(events, "test-pattern", "Tell whether a pattern matches an event", options, action, act);
+      add_command(events, "test-pattern", "Test whether a pattern matches an event", options, action, act);
   command.group("Try a pattern");
   auto* pattern =
       command.add_option("--pattern", o.pattern, "The pattern: a file, the JSON itself, or - for standard input");

@@ -1,4 +1,4 @@
-// Exit codes: what `trainwarden` tells the shell. Documented in docs/reference/cli.md and in --help.
+// Exit codes: what `trainwarden` returns to the shell. Documented in docs/reference/cli.md and in --help.
 #pragma once
 
 #include "trainwarden/status.h"

@@ -63,7 +63,7 @@ void print_list(const std::vector<RuleDescription>& rules) {
   }
   emit("{}\n", Lines{table.to_string()});
   emit(
-      "`{0} rules NAME` tells all about one. Use one with --rule NAME[:PARAMETER=VALUE,...] of `check`, `watch`\n"
+      "`{0} rules NAME` describes one. Use one with --rule NAME[:PARAMETER=VALUE,...] of `check`, `watch`\n"
       "and `run`; --rules default takes those marked yes.\n",
       typed_program());
 }

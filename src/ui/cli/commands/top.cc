@@ -138,11 +138,11 @@ bool top_reader_is_gone() {
 // A line whenever there is a new step, one a second at most, until the run has ended.
 int print_lines(TopGatherer& gatherer) {
   process::SignalRelay relay;
-  std::string told;
+  std::string printed;
   while (true) {
     const TopFacts& facts = gatherer.facts();
-    if (facts.place != told) emit("{}\n", top_line(facts));
-    told = facts.place;
+    if (facts.place != printed) emit("{}\n", top_line(facts));
+    printed = facts.place;
     std::fflush(stdout);
     if (!facts.running || top_reader_is_gone() || relay.wait_for_end(kLineInterval)) return kExitFine;
     if (const Status status = gatherer.refresh(); !status.ok()) return report_error(status);

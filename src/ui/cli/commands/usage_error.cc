@@ -74,8 +74,8 @@ std::string nearest_option(const CLI::App& command, const std::string& typed) {
   };
   const std::optional<std::string> alike = nearest(typed, names);
   look_for([&](const KnownOption& option) { return alike && option.name == *alike; });
-  constexpr std::size_t kTellingLetters = 3;
-  if (word.size() >= kTellingLetters) {
+  constexpr std::size_t kDistinctiveLetters = 3;
+  if (word.size() >= kDistinctiveLetters) {
     look_for([&](const KnownOption& option) { return option.name.find(word) != std::string::npos; });
     look_for([&](const KnownOption& option) { return lower(option.value) == word; });
   }

@@ -37,8 +37,8 @@ struct ActionChoice {
   std::vector<std::string> on_fire;  // --on-fire: ACTION[:PARAMETER=VALUE,...], "report" for nothing
   std::string file;                  // --actions
 
-  // Reads them and makes every action once, so that a mistake is told before a training begins. kInvalidArgument with
-  // the place of the mistake, kNotFound for a file, or a secret that cannot be read now.
+  // Reads them and makes every action once, so that a mistake is reported before a training begins. kInvalidArgument
+  // with the place of the mistake, kNotFound for a file, or a secret that cannot be read now.
   Result<ActionWiring> wiring(SkipStep skip_step) const;
 };
 

@@ -40,7 +40,7 @@ Result<RulePlaces> divide_rules(const std::vector<std::string>& words, const std
     if (!able && named && !any) {
       return Status(Code::kInvalidArgument,
                     fmt::format("rule {} cannot judge inside the training, so no step can be left out for it; "
-                                "`trainwarden rules {}` tells what it needs",
+                                "`trainwarden rules {}` says what it needs",
                                 printable(spec.name), printable(spec.name)));
     }
     (able && named ? places.inside : places.beside).push_back(word);

@@ -1,4 +1,4 @@
-// What a program under watch is told of the rules that judge inside it.
+// What a program under watch is given of the rules that judge inside it.
 #pragma once
 
 #include <map>

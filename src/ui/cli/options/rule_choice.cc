@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kDefault = "default";
 constexpr std::string_view kAll = "all";
 
-// Those that can be made from their defaults; others must be told which tensors to judge.
+// Those that can be made from their defaults; others need to be given the tensors to judge.
 std::vector<std::string> builtin_set(bool all) {
   std::vector<std::string> specs;
   for (const RuleKind& kind : builtin_rules()) {

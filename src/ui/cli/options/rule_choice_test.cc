@@ -42,7 +42,7 @@ TEST(RuleChoiceTest, TheDefaultSetIsWhatTheRulesSay) {
 TEST(RuleChoiceTest, AllAreThoseThatNeedNoParameter) {
   const Specs specs = specs_of({.sets = {"all"}});
   EXPECT_NE(std::find(specs.begin(), specs.end(), "VanishingGradient"), specs.end());
-  EXPECT_EQ(std::find(specs.begin(), specs.end(), "TensorVariance"), specs.end()) << "it must be told which tensors";
+  EXPECT_EQ(std::find(specs.begin(), specs.end(), "TensorVariance"), specs.end()) << "it needs to be given the tensors";
   EXPECT_TRUE(RuleChoice{.sets = {"all"}}.create().ok());
 }
 

@@ -1,4 +1,5 @@
-// BillView: what capture costs a run's training, and what was left out to keep to the budget, as its workers told it.
+// BillView: what capture costs a run's training, and what was left out to keep to the budget, as its workers reported
+// it.
 #pragma once
 
 #include <cstdio>

@@ -27,7 +27,7 @@ std::string event_table(const std::vector<events::Event>& events, const Standing
 // One line without a table around it, for events that come one by one.
 std::string event_line(const events::Event& event);
 
-// A table, one line a delivery, and how many dead letters there are. `log` tells of which events they are.
+// A table, one line a delivery, and how many dead letters there are. `log` has the events they are of.
 std::string delivery_table(const std::vector<views::DeliveryStanding>& standings, const views::EventLog& log);
 OrderedJson json_of(const events::SubscribedRecord& subscribed);
 

@@ -1,4 +1,4 @@
-// What an export tells the user: where it is, and what came of it.
+// What an export prints for the user: where it is, and what came of it.
 #pragma once
 
 #include <chrono>

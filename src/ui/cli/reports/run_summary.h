@@ -9,7 +9,7 @@
 
 namespace trainwarden::cli {
 
-// How a run's state and its status are told together: "completed", or "completed (Failed)" when its exit code says
+// How a run's state and its status are shown together: "completed", or "completed (Failed)" when its exit code says
 // more.
 std::string status_text(RunState state, const events::RunView& view);
 std::string status_text(RunState state, events::SecondaryStatus status);

@@ -189,7 +189,7 @@ HealthFacts TopGatherer::health_of(const std::string& collection) const {
   const auto names = trial_->tensor_names({.include = {}, .collection = collection, .mode = {}, .step = {}});
   if (!names.ok()) return health;
   for (const std::string& name : *names) {
-    if (collection == "outputs" && is_loss(*trial_, name)) continue;  // it is told of above
+    if (collection == "outputs" && is_loss(*trial_, name)) continue;  // it is shown above
     if (health.tensors >= kMostTensors) {
       health.left_out = names->size() - health.tensors;
       break;

@@ -88,7 +88,8 @@ void WatchView::on_verdict(const rules::VerdictRecord& verdict) {
   line_.print(fmt::format("{}: {}", what, printable(verdict.verdict.message)));
 }
 
-// Of what every change is told, only what went wrong is news here; and an action that had nothing to do says nothing.
+// Every change is reported already, only what went wrong is news here; and an action that had nothing to do says
+// nothing.
 void WatchView::on_delivery(const events::DeliveryRecord& delivery, const events::Event& event) {
   const bool went_well = delivery.state == events::DeliveryState::kDelivered;
   if (went_well && (event.change.kind != events::ChangeKind::kAlert || delivery.answer.empty())) return;
@@ -114,8 +115,8 @@ void WatchView::on_progress(Trial& trial, const rules::Engine& engine) {
   if (chatter_ == Chatter::kVerdicts || step < 0 || !is_time(now_ns)) return;
   const std::string text = progress_text(trial, engine.statuses(), steps_per_second(step, now_ns));
   if (line_.interactive()) return line_.show(text);
-  if (step != told_step_) line_.print(text);
-  told_step_ = step;
+  if (step != printed_step_) line_.print(text);
+  printed_step_ = step;
 }
 
 }  // namespace trainwarden::cli

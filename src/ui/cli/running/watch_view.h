@@ -18,7 +18,7 @@
 
 namespace trainwarden::cli {
 
-// How much is told while it goes on.
+// How much is printed while it goes on.
 enum class Chatter {
   kVerdicts,  // a line for each verdict and action
   kProgress,  // and where the training is: one line that is rewritten on a terminal, else one every few seconds
@@ -44,7 +44,7 @@ class WatchView : public launch::Observer {
   Chatter chatter_;
   std::int64_t interval_ns_;
   std::int64_t next_ns_ = 0;
-  std::int64_t told_step_ = -1;
+  std::int64_t printed_step_ = -1;
   std::deque<std::pair<std::int64_t, std::int64_t>> recent_;  // step and when, of the last seconds
 };
 

@@ -18,7 +18,7 @@ class BoundedCache {
   explicit BoundedCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   // What `make` gives when it is not there: Result<Value>. One thread makes it, others that want the same wait for it.
-  // An error is not kept. `bytes_of` tells what a value takes.
+  // An error is not kept. `bytes_of` says what a value takes.
   template <class Make, class BytesOf>
   Result<std::shared_ptr<const Value>> get(const Key& key, Make make, BytesOf bytes_of) {
     const std::shared_ptr<Slot> slot = slot_of(key);

@@ -25,7 +25,7 @@ struct Seen {
   int score = 0;    // of attention: how far its name says that these are weights
 };
 
-bool tells_tokens(const std::vector<Word>& words) {
+bool names_tokens(const std::vector<Word>& words) {
   return std::any_of(words.begin(), words.end(), [](const Word& word) {
     return word.text.find("token") != std::string::npos || word.text == "words" || word.text == "text" ||
            word.text == "wordpieces";
@@ -79,7 +79,7 @@ class Guess {
   void look_at_names() {
     for (const std::string& name : names_) {
       const NamedRole named = role_of_name(name);
-      const bool may_be_tokens = tells_tokens(words_of(name));
+      const bool may_be_tokens = names_tokens(words_of(name));
       if (named.role == Role::kNone && !may_be_tokens) continue;
       const auto info = trial_.tensor_info(name);
       if (!info.ok() || !info->has_shape || info->values == 0) continue;
@@ -136,7 +136,7 @@ class Guess {
   }
 
   void take_tokens(const std::string& name, const Shape& shape) {
-    const bool named = tells_tokens(words_of(name));
+    const bool named = names_tokens(words_of(name));
     Candidate candidate{
         name, fmt::format("strings of shape {}{}", shape.to_string(), named ? ", its name speaks of tokens" : "")};
     auto& tokens = map_.candidates.tokens;

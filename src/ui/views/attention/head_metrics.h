@@ -8,7 +8,7 @@
 // - diagonal    p of the query itself; previous: p of the token before it.
 // - drift       Jensen-Shannon divergence from the same row at the first step, in nats: 0 to ln 2.
 // - nan_rows    how many rows hold a NaN or an infinity; they are left out of the rest.
-// Rows of padding, and rows that are empty, are left out as well. NaN: it cannot be told; distance, diagonal and
+// Rows of padding, and rows that are empty, are left out as well. NaN: it is not known; distance, diagonal and
 // previous where queries and keys are not the same tokens, separators without labels, drift between different texts.
 #pragma once
 

@@ -12,7 +12,7 @@
 
 namespace trainwarden::views::attention {
 
-// A layer as a user writes it, or as names tell it. What is not there is to be found out.
+// A layer as a user writes it, or as names say it. What is not there is to be found out.
 struct LayerWish {
   std::string name;
   std::string attention{};

@@ -33,7 +33,7 @@ struct LayerValues {
 };
 
 // Fits the captured values together: items and lengths from their shapes. kDataLoss when a value does not have the
-// shape or type that the map says, kFailedPrecondition when the map does not tell the heads.
+// shape or type that the map says, kFailedPrecondition when the map does not name the heads.
 Result<LayerValues> assemble_layer(const LayerMap& map, SharedValue attention, SharedValue query, SharedValue key);
 
 }  // namespace trainwarden::views::attention

@@ -39,7 +39,7 @@ std::vector<std::int64_t> steps_of_layer(const Trial& trial, const LayerMap& lay
   return any;
 }
 
-// What tells whether a mapping file is still the one that was read.
+// What shows whether a mapping file is still the one that was read.
 struct FileStamp {
   enum class Source { kNone, kRun, kUser };
   Source source = Source::kNone;

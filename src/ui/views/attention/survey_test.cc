@@ -60,7 +60,7 @@ TEST(LookAtAtlas, IsTheSameForCapturedAndForMadeWeights) {
   double drift = 0;
   for (const HeadMetrics& metrics : atlas.survey.metrics) drift += static_cast<double>(metrics[6]);
   EXPECT_EQ(drift, 0);  // it is the first step
-  // Rows sum to one: so do the means of the 16 x 16 picture, as far as bytes tell.
+  // Rows sum to one: so do the means of the 16 x 16 picture, as far as bytes show.
   for (std::size_t row = 0; row < 32; ++row) {
     double sum = 0;
     for (std::size_t i = 0; i < 16; ++i) sum += std::pow(atlas.mean[row * 16 + i] / 255.0, 2);

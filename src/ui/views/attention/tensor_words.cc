@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 5> kGradientWords = {"gradient", "gradien
 constexpr std::array<std::string_view, 4> kParameterWords = {"weight", "bias", "kernel", "gamma"};
 constexpr std::array<std::string_view, 2> kInputWords = {"input", "inputs"};
 
-bool tells_attention(const std::string& word) {
+bool names_attention(const std::string& word) {
   return word.find("attention") != std::string::npos || word.find("attn") != std::string::npos || word == "att" ||
          word == "softmax" || word == "probs";
 }
@@ -101,7 +101,7 @@ NamedRole role_of_name(std::string_view name) {
   if (has_query && has_key) found.role = Role::kFused;
   if (found.role != Role::kNone) return found;
   for (const Word& word : words) {
-    if (tells_attention(word.text)) return {Role::kAttention, std::string(name), word.text};
+    if (names_attention(word.text)) return {Role::kAttention, std::string(name), word.text};
   }
   return {};
 }

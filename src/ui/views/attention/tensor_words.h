@@ -27,9 +27,9 @@ enum class Role : std::uint8_t {
 
 struct NamedRole {
   Role role = Role::kNone;
-  // Whose it is: what stands before the word that tells the role. Queries and keys of one layer have the same.
+  // Whose it is: what stands before the word that names the role. Queries and keys of one layer have the same.
   std::string site;
-  std::string word;  // that tells the role, for people
+  std::string word;  // that names the role, for people
 };
 
 // By the name alone. Gradients, parameters and inputs of layers have none.

@@ -8,7 +8,7 @@
 // `patience` captured steps. Steps out of the ordinary do not join what is usual.
 //
 // The fourth moment is computed from the histogram of statistics, at the price of one, and from values where there is
-// no histogram (distribution.h tells how near that comes).
+// no histogram (distribution.h says how near that comes).
 //
 // State: `window` numbers for each tensor.
 #include <algorithm>

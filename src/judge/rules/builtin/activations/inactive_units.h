@@ -16,7 +16,7 @@ struct WatchedKind {
   TensorSelection selection;
   std::string name_part;  // in lower case; must occur in the tensor's name, "" in any
   ActiveRange range;
-  bool needs_histogram = false;  // counts of zeros and the extremes do not tell enough
+  bool needs_histogram = false;  // counts of zeros and the extremes do not say enough
 };
 
 struct InactiveWords {

@@ -4,7 +4,7 @@
 // which their slope is about 1e-7; a unit that is between them in less than threshold_inactivity percent is saturated,
 // and it fires when more than threshold_layer percent of a layer's are. Ours where the documentation is silent: what a
 // unit and its samples are, and how statistics decide without values (unit_activity.h); which of the two functions a
-// tensor belongs to is told by the kind of the layer, else by its name; samples are gathered over captured steps until
+// tensor belongs to is known by the kind of the layer, else by its name; samples are gathered over captured steps until
 // there are min_samples of each unit; a layer must be found so `patience` times in a row.
 //
 // State: a count for each unit of each layer.
@@ -98,7 +98,7 @@ RuleKind saturated_activation() {
            "Smallest and largest input decide at nearly every step: when both lie between the thresholds nothing is "
            "saturated. Else the histogram bounds the share of saturated units, and where the bounds do not decide, "
            "values do, which are asked for every 100 steps.\n\n"
-           "Which function a tensor belongs to is told by the kind of the layer, else by tanh or sigmoid in its "
+           "Which function a tensor belongs to is known by the kind of the layer, else by tanh or sigmoid in its "
            "name; what has neither is not judged. Gates inside a fused LSTM or GRU it does not see. Inputs with a "
            "NaN or an infinity are not judged.",
        .source = "SageMaker Debugger, saturated_activation",

@@ -50,7 +50,7 @@ TEST(SaturatedActivation, EachFormAsFarAsItTells) {
   const std::vector<std::string> tanh = {"tanh_inputs"};
   EXPECT_EQ(judged(inputs(reduced("a", {}, tanh), 10, 10, 20)).outcome, Outcome::kFired);
   EXPECT_EQ(judged(inputs(reduced("a", {}, tanh), 10, 10, 5)).outcome, Outcome::kOk);
-  // The extremes do not tell; four of ten units far out: the histogram does.
+  // The extremes do not say; four of ten units far out: the histogram does.
   EXPECT_EQ(judged(inputs(reduced("a", {}, tanh), 10, 4, 20)).outcome, Outcome::kInsufficientData);
   EXPECT_EQ(judged(inputs(summarised("a", {}, tanh), 10, 4, 20)).outcome, Outcome::kOk);
   // Nine of ten cannot be told from nine tenths of each unit's samples.

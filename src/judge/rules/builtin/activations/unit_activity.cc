@@ -121,7 +121,7 @@ Result<LayerActivity> LayerWatch::add(const TensorSpot& spot, const StepWindow& 
   return confirm(exact.value_or(rough), limits);
 }
 
-// A window that is not full or does not tell changes nothing.
+// A window that is not full or does not say changes nothing.
 LayerActivity LayerWatch::confirm(LayerActivity activity, const ActivityLimits& limits) {
   if (activity.state == LayerActivity::State::kFine) windows_inactive_ = 0;
   if (activity.state == LayerActivity::State::kTooManyInactive && ++windows_inactive_ < limits.patience) {

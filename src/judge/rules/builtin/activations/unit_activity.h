@@ -45,7 +45,7 @@ struct LayerActivity {
     kFine,
     kUnconfirmed,  // too many are inactive, but not for enough windows
     kTooManyInactive,
-    kUndecided,  // statistics do not tell
+    kUndecided,  // statistics do not say
   };
   State state = State::kCollecting;
   double inactive_percent = 0;  // of the units

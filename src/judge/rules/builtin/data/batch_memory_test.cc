@@ -65,7 +65,7 @@ TEST(BatchMemory, SamplesThatWereAskedForTwiceAreFine) {
 }
 
 TEST(BatchMemory, TwoStepsWithOneBatchAreFine) {
-  BatchMemory memory;  // the second step of each takes nothing, or is told of the same place
+  BatchMemory memory;  // the second step of each takes nothing, or gets the same place
   for (std::int64_t i = 0; i < 40; ++i) {
     const auto hash = static_cast<std::uint64_t>(i);
     memory.add({hash, 64, LoaderPlace{0, i}});

@@ -19,7 +19,7 @@ class CollapseWatch {
   explicit CollapseWatch(std::int64_t patience) : patience_(patience) {}
 
   // A step's labels and predictions, as many and not empty, and its loss. A step whose labels are mostly of one class
-  // tells nothing.
+  // says nothing.
   void add(const Classes& actual, const Classes& predicted, double loss);
 
   bool is_collapsed() const;

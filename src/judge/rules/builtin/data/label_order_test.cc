@@ -16,7 +16,7 @@ Classes repeated(std::int64_t label, std::size_t count) {
 TEST(LabelOrder, SortedClassesAreOrderedSoonAfterTheSecondBegins) {
   LabelOrder order;
   for (int i = 0; i < 90; ++i) order.add(repeated(0, 8));
-  EXPECT_FALSE(order.is_ordered(kHalf));  // one class tells nothing
+  EXPECT_FALSE(order.is_ordered(kHalf));  // one class says nothing
   int batches = 0;
   while (!order.is_ordered(kHalf) && batches < 90) {
     order.add(repeated(1, 8));

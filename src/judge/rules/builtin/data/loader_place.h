@@ -1,4 +1,4 @@
-// Where a step's batch came from, as the data loader tells in signals (docs/format/signals.md).
+// Where a step's batch came from, as the data loader reports in signals (docs/format/signals.md).
 #pragma once
 
 #include <cstdint>

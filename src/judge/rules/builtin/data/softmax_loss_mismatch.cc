@@ -8,7 +8,7 @@
 //   spread over at least half of it have been through a sigmoid, and get a second one.
 // And a cross entropy, of whichever kind, is never negative.
 //
-// All of it is told by statistics: numbers that are ≥ 0 with a mean of 1 / C (C classes) sum to 1 for each sample, or
+// All of it is known by statistics: numbers that are ≥ 0 with a mean of 1 / C (C classes) sum to 1 for each sample, or
 // come so near to it that it makes no difference over `patience` steps in a row. Half precision rounds sums by at most
 // 1/512, so the mean may be off by kSumTolerance. log_softmax before a cross entropy changes nothing, and does not
 // fire. State: one streak for each predictions tensor and loss of each worker.

@@ -105,7 +105,7 @@ class Divergence final : public Rule {
       const auto check = course.add(window.global_step(), loss.value, norm, static_cast<std::size_t>(check_steps_));
       if (!check) continue;
       is_judged = true;
-      if (is_diverging(course, *check) && !worst) worst = tell(loss, course, *check, window);
+      if (is_diverging(course, *check) && !worst) worst = verdict_on(loss, course, *check, window);
     }
     if (worst) return *std::move(worst);
     if (is_judged) return Verdict::ok();
@@ -128,8 +128,8 @@ class Divergence final : public Rule {
     return std::sqrt(square_sum);
   }
 
-  Verdict tell(const TensorReduction& loss, const Course& course, const Course::Check& check,
-               const StepWindow& window) const {
+  Verdict verdict_on(const TensorReduction& loss, const Course& course, const Course::Check& check,
+                     const StepWindow& window) const {
     std::vector<Evidence> evidence = {
         {loss.spot.tensor, loss.spot.shown_worker, "loss_to_best", check.loss / course.best(), factor_,
          window.global_step()},

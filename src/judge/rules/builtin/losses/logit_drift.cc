@@ -106,7 +106,7 @@ class LogitDrift final : public Rule {
       return Status();
     });
     if (seen == 0) return nothing_to_judge(gaps, "batch of predictions", window);
-    if (!found.empty()) return tell(std::move(found), window);
+    if (!found.empty()) return verdict_on(std::move(found), window);
     if (is_judged) return Verdict::ok();
     return Verdict::insufficient_data(fmt::format("{} finite values of log Z are needed", checks_));
   }
@@ -125,7 +125,7 @@ class LogitDrift final : public Rule {
                               spot.tensor, name(scores.dtype), scores.shape.to_string()));
   }
 
-  Verdict tell(std::vector<std::pair<TensorSpot, const LogZ*>> found, const StepWindow& window) const {
+  Verdict verdict_on(std::vector<std::pair<TensorSpot, const LogZ*>> found, const StepWindow& window) const {
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.second->drift() > b.second->drift(); });
     std::vector<Evidence> evidence;

@@ -1,4 +1,4 @@
-// LossSpike: a loss that jumps far above its own noise; told by whether it comes back.
+// LossSpike: a loss that jumps far above its own noise; judged by whether it comes back.
 //
 // Source: profiler specification, rule 3, and ZClip for the z-score of the logarithm (spike_detector.h). Ours: a spike
 // that recovers is a note; one that lasts is a warning, and an error when the loss is back where it began. What is an
@@ -73,7 +73,7 @@ class LossSpike final : public Rule {
           if (waiting.empty()) waiting = wait_text(loss, reading);
       }
     }
-    if (!found.empty()) return tell(std::move(found), window);
+    if (!found.empty()) return verdict_on(std::move(found), window);
     return calm > 0 ? Verdict::ok() : Verdict::insufficient_data(waiting);
   }
 
@@ -96,7 +96,7 @@ class LossSpike final : public Rule {
                        reading.first_step);
   }
 
-  Verdict tell(std::vector<Found> found, const StepWindow& window) const {
+  Verdict verdict_on(std::vector<Found> found, const StepWindow& window) const {
     std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
       return std::pair(a.severity, a.reading.ratio) > std::pair(b.severity, b.reading.ratio);
     });

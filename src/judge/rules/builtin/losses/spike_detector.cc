@@ -23,7 +23,7 @@ double SpikeDetector::start_level() const {
   return std::exp(start_sum_ / static_cast<double>(std::min(count_, kStartPoints)));
 }
 
-// The first points, where a loss falls fastest, tell nothing of its noise. The weights of the newest point are 1/n
+// The first points, where a loss falls fastest, say nothing of its noise. The weights of the newest point are 1/n
 // until those are the exponential averages'.
 void SpikeDetector::learn(double log_x) {
   ++count_;

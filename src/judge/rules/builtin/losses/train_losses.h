@@ -1,5 +1,5 @@
 // What the rules about the course of a training loss have in common: they read it at training steps, with what signals
-// tell of the training.
+// speak of the training.
 #pragma once
 
 #include <cstdint>

@@ -122,10 +122,10 @@ class GradientByDepth final : public Rule {
     counts.vanishing = vanishes ? counts.vanishing + 1 : 0;
     counts.exploding = explodes ? counts.exploding + 1 : 0;
     if (counts.vanishing < limits_.checks && counts.exploding < limits_.checks) return std::nullopt;
-    return tell(layers, ratio, vanishes, window);
+    return verdict_on(layers, ratio, vanishes, window);
   }
 
-  Verdict tell(const std::vector<Layer>& layers, double ratio, bool vanishes, const StepWindow& window) const {
+  Verdict verdict_on(const std::vector<Layer>& layers, double ratio, bool vanishes, const StepWindow& window) const {
     const Layer& first = layers.front();
     const Layer& last = layers.back();
     std::vector<Evidence> evidence = {

@@ -1,4 +1,4 @@
-// GradientSpike: the norm of all gradients jumps far above its own noise; told by whether it comes back.
+// GradientSpike: the norm of all gradients jumps far above its own noise; judged by whether it comes back.
 //
 // Source: profiler specification, rule 3 (the same on the gradient norm), and ZClip. The norm is √Σ‖gᵢ‖² over the
 // gradients of one worker at one step, from their sums of squares (or saved l2 norms). Ours: the noise is learned anew
@@ -100,7 +100,7 @@ class GradientSpike final : public Rule {
         waiting = wait_text(norm, reading);
       }
     }
-    if (!found.empty()) return tell(std::move(found), window);
+    if (!found.empty()) return verdict_on(std::move(found), window);
     return is_judged ? Verdict::ok() : Verdict::insufficient_data(waiting);
   }
 
@@ -137,7 +137,7 @@ class GradientSpike final : public Rule {
                        reading.first_step);
   }
 
-  Verdict tell(std::vector<Found> found, const StepWindow& window) const {
+  Verdict verdict_on(std::vector<Found> found, const StepWindow& window) const {
     std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
       return std::pair(a.severity, a.reading.ratio) > std::pair(b.severity, b.reading.ratio);
     });

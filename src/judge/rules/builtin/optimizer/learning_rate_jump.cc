@@ -58,7 +58,7 @@ class LearningRateJump final : public Rule {
       take(rate);
     }
     count_zeros(*rates);
-    if (evidence.empty() && zeros_ >= zero_steps_) return tell_zeros(*rates, window);
+    if (evidence.empty() && zeros_ >= zero_steps_) return verdict_on_zeros(*rates, window);
     if (evidence.empty()) return Verdict::ok();
     return fired(std::move(text), kAdvice, std::move(evidence), severity);
   }
@@ -116,7 +116,7 @@ class LearningRateJump final : public Rule {
     zeros_ = all_zero ? zeros_ + 1 : 0;
   }
 
-  Verdict tell_zeros(const std::vector<SignalValue>& rates, const StepWindow& window) const {
+  Verdict verdict_on_zeros(const std::vector<SignalValue>& rates, const StepWindow& window) const {
     const TensorSpot& spot = rates.front().spot;
     return fired(fmt::format("The learning rate \"{}\" has been 0 for {} steps at {}: nothing is learned.", spot.tensor,
                              zeros_, describe_step(window)),

@@ -159,7 +159,7 @@ class NoOpUpdate final : public Rule {
     }
     if (found.empty()) return Verdict::ok();
     const bool are_many = static_cast<double>(unchanged) >= kMany * static_cast<double>(parameters_.size());
-    return tell(std::move(found), are_many, window);
+    return verdict_on(std::move(found), are_many, window);
   }
 
   // A loss that looks at differences only (triplets, softmax over a shift) has no gradient for a last bias, by design.
@@ -175,7 +175,7 @@ class NoOpUpdate final : public Rule {
     return found.fault == Fault::kUnchanged && found.is_narrow && !are_many ? Severity::kInfo : Severity::kWarning;
   }
 
-  Verdict tell(std::vector<Found> found, bool are_many, const StepWindow& window) const {
+  Verdict verdict_on(std::vector<Found> found, bool are_many, const StepWindow& window) const {
     std::stable_sort(found.begin(), found.end(), [&](const Found& a, const Found& b) {
       return std::tuple(severity(a, are_many), a.steps) > std::tuple(severity(b, are_many), b.steps);
     });

@@ -73,7 +73,7 @@ class NonFiniteOrigin final : public Rule {
       return Verdict::ok();
     }
     skipped_in_a_row_ = is_skipped ? skipped_in_a_row_ + 1 : 0;
-    Verdict verdict = tell(survey, window, facts);
+    Verdict verdict = verdict_on(survey, window, facts);
     if (is_skipped && skipped_in_a_row_ < kSkippedSteps) verdict.severity = Severity::kInfo;
     return verdict;
   }
@@ -113,7 +113,7 @@ class NonFiniteOrigin final : public Rule {
     return usual_.count(Key(tensor.spot.tensor, tensor.spot.worker)) == 0;
   }
 
-  Verdict tell(const FiniteSurvey& survey, const StepWindow& window, const Status& facts) const {
+  Verdict verdict_on(const FiniteSurvey& survey, const StepWindow& window, const Status& facts) const {
     std::vector<Evidence> evidence;
     const NonFiniteTensor* origin = nullptr;
     for (const NonFiniteTensor& tensor : survey.found) {
@@ -130,7 +130,7 @@ class NonFiniteOrigin final : public Rule {
     return verdict;
   }
 
-  // The origin is sure where its phase alone decides, or the model tells the order within the phase.
+  // The origin is sure where its phase alone decides, or the model says the order within the phase.
   double confidence(const NonFiniteTensor& origin, const FiniteSurvey& survey) const {
     const auto rivals = std::count_if(survey.found.begin(), survey.found.end(),
                                       [&](const NonFiniteTensor& tensor) { return tensor.phase == origin.phase; });

@@ -3,7 +3,7 @@
 // Source: the documented rule of SageMaker Debugger: the share of zeros reaches a threshold, in percent; the inspected
 // set is the union of collections and patterns, one of which must be given. Ours: "reaches" is >=, since 100 must be
 // able to fire; a tensor without elements is not judged; -0 is zero, NaN is not. Zeros are counted by statistics;
-// single reductions tell when they can only be 0 if every element is. No state.
+// single reductions say when they can only be 0 if every element is. No state.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -3,7 +3,7 @@
 // Source: the documented rule of SageMaker Debugger: NaN and infinities in the inspected tensors, with only_nan only
 // NaN; the inspected set is the union of collections and patterns, and every tensor when neither is given. Ours: it
 // counts from saved statistics as well as from values and scalars, and reports each tensor with its count; where only
-// single reductions were saved, it judges by those that tell (non_finite_search.h). Also ours: allow_masks, since
+// single reductions were saved, it judges by those that say it (non_finite_search.h). Also ours: allow_masks, since
 // attention masks and masked scores hold -infinity in every healthy transformer. No state.
 #include <algorithm>
 #include <cmath>
@@ -64,7 +64,7 @@ class ExplodingTensor final : public Rule {
   }
 
  private:
-  // What tells that the tensor is not finite: none when it is.
+  // What shows that the tensor is not finite: none when it is.
   struct Quantity {
     std::string quantity;
     double value = 0;

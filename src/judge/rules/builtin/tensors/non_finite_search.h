@@ -1,4 +1,4 @@
-// NonFiniteSearch: what single reductions tell about NaN and infinities among the elements.
+// NonFiniteSearch: what single reductions say about NaN and infinities among the elements.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace trainwarden::rules {
 
 struct NonFiniteSearch {
-  bool decided = false;                 // these reductions tell whether there is any
+  bool decided = false;                 // these reductions say whether there is any
   std::optional<SavedReduction> found;  // the one that shows it
 };
 

@@ -1,4 +1,4 @@
-// NonFiniteSearch: which reductions tell, and what.
+// NonFiniteSearch: which reductions say it, and what.
 #include "judge/rules/builtin/tensors/non_finite_search.h"
 
 #include <cmath>

@@ -98,7 +98,7 @@ class OverflowRisk final : public Rule {
     const JudgingGaps gaps =
         visit_tensors(selection_, window, [&](const TensorSpot& spot) { return look_at(spot, window, judged); });
     if (judged.tensors == 0) return without_judgement(judged, gaps, window);
-    return judged.found.empty() ? Verdict::ok() : tell(std::move(judged.found), window);
+    return judged.found.empty() ? Verdict::ok() : verdict_on(std::move(judged.found), window);
   }
 
   std::vector<Collection> needs() const override {
@@ -177,7 +177,7 @@ class OverflowRisk final : public Rule {
                              growth.start(), value, growth.checks(), limits_.growth_ratio, name(fits), largest)};
   }
 
-  static Verdict tell(std::vector<Found> found, const StepWindow& window) {
+  static Verdict verdict_on(std::vector<Found> found, const StepWindow& window) {
     std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.share > b.share; });
     const Found& worst = found.front();
     std::string others = found.size() > 1 ? fmt::format(" ({} tensors are so)", found.size()) : "";
@@ -207,7 +207,7 @@ class OverflowRisk final : public Rule {
   const Limits limits_;
   const std::optional<DType> limit_dtype_;
   const bool allow_masks_;
-  bool has_loss_scale_ = false;                                    // one was told so far
+  bool has_loss_scale_ = false;                                    // one was seen so far
   std::map<std::pair<std::string, std::string>, Growth> growths_;  // by tensor and worker
 };
 

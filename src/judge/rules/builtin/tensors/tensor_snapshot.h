@@ -1,4 +1,4 @@
-// TensorSnapshot: what is remembered of a tensor at one step, to tell later whether it is still the same.
+// TensorSnapshot: what is remembered of a tensor at one step, to find later whether it is still the same.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 // Source: the documented rule of SageMaker Debugger: the variance is above max_threshold or below min_threshold; a
 // bound that is not given is not checked; the inspected set is the union of collections and patterns, one of which
 // must be given. Ours where the documentation is silent: the variance is the population's; a tensor without one (empty,
-// or with a NaN or an infinity) is not judged, as ExplodingTensor tells of it. No state.
+// or with a NaN or an infinity) is not judged, as ExplodingTensor reports it. No state.
 #include <algorithm>
 #include <cmath>
 #include <optional>

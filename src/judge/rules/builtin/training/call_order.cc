@@ -112,8 +112,8 @@ class CallOrder final : public Rule {
   };
 
   void take_optimizers(const StepWindow& window) {
-    const auto told = json_signals(window, signals::kOptimizer);
-    for (const auto& [spot, json] : told.signals) {
+    const auto recorded = json_signals(window, signals::kOptimizer);
+    for (const auto& [spot, json] : recorded.signals) {
       const auto listed = format::array_field(json, "optimizers");
       if (listed.ok()) most_optimizers_ = std::max(most_optimizers_, (*listed)->size());
     }
@@ -148,7 +148,7 @@ class CallOrder final : public Rule {
                           describe_calls(calls)});
     }
     const bool forward = std::count(calls.begin(), calls.end(), Call::kForward) > 0;
-    // A habit, once made, is kept while it is broken: else only the first steps without would be told.
+    // A habit, once made, is kept while it is broken: else only the first steps without would be recorded.
     if (forward || !context.forward_always) state.forward_steps = forward ? state.forward_steps + 1 : 0;
     return true;
   }

@@ -5,7 +5,7 @@ namespace {
 
 using Steps = std::vector<std::int64_t>;
 
-// The same calls at each step; the first also tells how many optimizers there are (0: it does not).
+// The same calls at each step; the first also says how many optimizers there are (0: it does not).
 TestRun steps_of(const std::vector<std::string>& letters, int optimizer_count = 1,
                  const std::vector<TestTensor>& more = {}) {
   TestRun run;

@@ -111,8 +111,8 @@ class ForgottenParameter final : public Rule {
   explicit ForgottenParameter(std::int64_t steps) : steps_(steps) {}
 
   Verdict evaluate(const StepWindow& window) override {
-    const auto told = json_signals(window, signals::kModel);
-    for (const auto& [spot, json] : told.signals) {
+    const auto recorded = json_signals(window, signals::kModel);
+    for (const auto& [spot, json] : recorded.signals) {
       auto finding = find_forgotten(json);
       if (!finding.ok()) {
         return Verdict::insufficient_data(
@@ -122,7 +122,7 @@ class ForgottenParameter final : public Rule {
       workers_[spot.worker] = {json, spot, *std::move(finding)};
       waited_ = 0;
     }
-    if (workers_.empty()) return nothing_to_judge(told.gaps, "signal trainwarden/model", window);
+    if (workers_.empty()) return nothing_to_judge(recorded.gaps, "signal trainwarden/model", window);
     if (waited_++ < steps_) {
       return Verdict::insufficient_data(
           fmt::format("{} steps with the same models and optimizers are waited for", steps_));

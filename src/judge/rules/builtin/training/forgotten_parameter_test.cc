@@ -29,10 +29,10 @@ TestTensor model(const std::vector<Parameter>& parameters, int foreign = 0,
                                                   listed, foreign));
 }
 
-// Tells the model at step 0 and goes on for 21 steps.
-Verdicts judge_model(const TestTensor& told) {
+// Gives the model at step 0 and goes on for 21 steps.
+Verdicts judge_model(const TestTensor& model) {
   TestRun run;
-  run.add({.step = 0, .tensors = {told}});
+  run.add({.step = 0, .tensors = {model}});
   run.add_steps(1, 21);
   return judge(run, "ForgottenParameter");
 }

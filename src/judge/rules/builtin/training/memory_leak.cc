@@ -75,7 +75,7 @@ class MemoryLeak final : public Rule {
     Growth growth;
   };
 
-  // False when there are too few points to tell.
+  // False when there are too few points to know.
   bool judge_series(const TensorSpot& spot, double bytes, std::int64_t step, std::vector<Leak>& leaks) {
     if (!std::isfinite(bytes)) return false;
     State& state = states_.try_emplace({spot.tensor, spot.worker}, State{0, MemorySeries(limits_)}).first->second;

@@ -7,7 +7,7 @@ namespace trainwarden::rules {
 
 void StepPace::add(std::int64_t ended_unix_ns) {
   if (ended_unix_ns == 0) return;
-  // A clock that was put back tells nothing.
+  // A clock that was put back says nothing.
   if (last_unix_ns_ != 0 && ended_unix_ns >= last_unix_ns_) {
     const double seconds = static_cast<double>(ended_unix_ns - last_unix_ns_) / 1e9;
     if (seconds_.size() < kRemembered) {

@@ -10,7 +10,7 @@ struct Times {
   double optimizer = 0.01;
 };
 
-std::vector<TestTensor> told(const Times& times) {
+std::vector<TestTensor> reported(const Times& times) {
   const auto phase = [](const char* name, double seconds) {
     return scalar(name, static_cast<float>(seconds), {"scalars"});
   };
@@ -23,8 +23,10 @@ TestRun run_of(const std::vector<Times>& workers, std::int64_t count = 60) {
   TestRun run(static_cast<int>(workers.size()));
   for (std::int64_t step = 0; step < count; ++step) {
     for (std::size_t worker = 0; worker < workers.size(); ++worker) {
-      run.add(
-          {.step = step, .tensors = told(workers[worker]), .mode = Mode::kTrain, .worker = static_cast<int>(worker)});
+      run.add({.step = step,
+               .tensors = reported(workers[worker]),
+               .mode = Mode::kTrain,
+               .worker = static_cast<int>(worker)});
     }
   }
   return run;
@@ -69,7 +71,7 @@ TEST(Straggler, ChangingWorkersAreNoise) {
   for (std::int64_t step = 0; step < 60; ++step) {
     for (const int worker : {0, 1}) {
       const bool late = (step % 3 == 0) == (worker == 0);  // worker 1 in two steps of three
-      run.add({.step = step, .tensors = told({.data = late ? 0.06 : 0.01}), .worker = worker});
+      run.add({.step = step, .tensors = reported({.data = late ? 0.06 : 0.01}), .worker = worker});
     }
   }
   EXPECT_TRUE(steps_with(judge(run, "Straggler"), Outcome::kFired).empty());
@@ -79,7 +81,7 @@ TEST(Straggler, DifferentModelsAreNotCompared) {
   TestRun run(2);
   for (std::int64_t step = 0; step < 60; ++step) {
     for (const int worker : {0, 1}) {
-      auto tensors = told({.data = worker == 0 ? 0.01 : 0.06});
+      auto tensors = reported({.data = worker == 0 ? 0.01 : 0.06});
       if (step == 0) tensors.push_back(text_signal(signals::kModel, worker == 0 ? "{}" : R"({"foreign": 1})"));
       run.add({.step = step, .tensors = tensors, .worker = worker});
     }
@@ -94,7 +96,7 @@ TEST(Straggler, NotApplicable) {
   silent.add_steps(0, 0, 1);
   EXPECT_EQ(judge(silent, "Straggler").at(0).outcome, Outcome::kNotApplicable);
   TestRun half(2);
-  half.add({.step = 0, .tensors = told({}), .worker = 0});
+  half.add({.step = 0, .tensors = reported({}), .worker = 0});
   half.add({.step = 0, .worker = 1});
   EXPECT_EQ(judge(half, "Straggler").at(0).outcome, Outcome::kNotApplicable);
 }

@@ -14,8 +14,8 @@ namespace trainwarden::rules {
 class WorkerModels {
  public:
   void take(const StepWindow& window) {
-    auto told = json_signals(window, signals::kModel);
-    for (auto& [spot, json] : told.signals) models_[spot.worker] = std::move(json);
+    auto recorded = json_signals(window, signals::kModel);
+    for (auto& [spot, json] : recorded.signals) models_[spot.worker] = std::move(json);
   }
 
   // Two workers have said what they train, and it is not the same. Not so when nobody has said anything.
