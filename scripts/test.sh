@@ -21,6 +21,7 @@ source_checks() {
   check "every test is registered" $python scripts/check_tests_registered.py
   check "public headers compile alone" $python scripts/check_headers.py
   check "the command line prints through one place" $python scripts/check_output.py
+  check "each type has a name of its own, and names say what they mean" $python scripts/check_words.py
   check "environment variables are named in one place" $python scripts/check_environment_names.py
   check "links of the documents lead somewhere" $python scripts/check_links.py
   check "folders have pages that name what is there" $python scripts/check_folder_pages.py

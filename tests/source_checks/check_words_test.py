@@ -34,6 +34,16 @@ class CheckWordsTest(TreeTest):
         code, output = self.check()
         self.assertEqual(code, 0, output)
 
+    def test_functions_called_tell_and_product_code_called_test(self):
+        self.write("src/data/a.cc", 'void tell_all(int x);\n// tell(x)\nlog("tell(x)"); retell(x); foretold(y);\nboard->told(1);\n')
+        self.write("src/data/test_parser.cc", "")
+        self.write("src/data/parser_test.cc", "")
+        self.write("src/data/parser_testing.h", "")
+        code, output = self.check()
+        self.assertEqual(code, 1)
+        self.assertEqual([line.partition(" ")[0] for line in output.splitlines()],
+                         ["src/data/a.cc:1:", "src/data/a.cc:4:", "src/data/test_parser.cc:"])
+
 
 if __name__ == "__main__":
     unittest.main()
