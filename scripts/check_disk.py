@@ -20,7 +20,7 @@ TOUCH = re.compile(
 # What lies on this machine's disk and in no run, and so has no storage; each with what it touches.
 OWN_FILES = {
     # Files that a user names: configuration, rules, patterns, handlers, programs.
-    "src/core/base/secret_mask.cc": "the user's file of secret patterns",
+    "src/core/base/text_file.cc": "a text file that a user names: patterns, rules, events, secrets' shapes",
     "src/core/base/toml_document.cc": "configuration files",
     "src/react/actions/exec_action.cc": "the handler to run",
     "src/react/actions/file_action.cc": "the file that events are appended to",
@@ -30,10 +30,7 @@ OWN_FILES = {
     "src/ui/cli/running/browser.cc": "the page that a browser is sent to",
     "src/ui/cli/commands/check_runs.cc": "the file for JUnit's report and plain files among arguments",
     "src/ui/cli/commands/demo.cc": "the example beside the program",
-    "src/ui/cli/options/event_filter.cc": "a pattern file",
-    "src/ui/cli/commands/events_test_pattern.cc": "a file of events",
     "src/ui/cli/options/program_kind.cc": "the program to start",
-    "src/ui/cli/options/rule_choice.cc": "a file of rules",
     "src/ui/cli/commands/serve.cc": "whether an argument is a folder",
     "src/judge/rules/hosting/hosted_rule.cc": "a rule's file and our own program",
     "src/ui/views/attention/run_attention.cc": "a mapping file that the user named",

@@ -2,8 +2,8 @@
 
 #include <array>
 #include <cstdlib>
-#include <fstream>
 #include <initializer_list>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -11,6 +11,7 @@
 
 #include "core/base/environment_names.h"
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 
 namespace trainwarden {
 namespace {
@@ -146,17 +147,12 @@ std::vector<std::string> SecretMask::arguments(std::vector<std::string> argument
 }
 
 Result<std::vector<std::string>> read_secret_patterns(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  if (!stream || std::filesystem::is_directory(file)) {
+  const std::optional<std::string> text = read_text_file(file);
+  if (!text) {
     return Status(Code::kInvalidArgument, fmt::format("expected a file with a pattern on each line; {} cannot be read",
                                                       printable(file.string())));
   }
-  std::vector<std::string> patterns;
-  for (std::string line; std::getline(stream, line);) {
-    const std::string_view pattern = trim(line);
-    if (!pattern.empty() && pattern.front() != '#') patterns.emplace_back(pattern);
-  }
-  return patterns;
+  return lines_that_count(*text);
 }
 
 const ProcessMask& process_mask() {

@@ -1,14 +1,12 @@
 #include "judge/rules/verdict_record.h"
 
-#include <cmath>
-#include <limits>
-
 #include <fmt/format.h>
 
 #include "core/base/no_throw.h"
 #include "core/base/secret_mask.h"
-#include "data/format/json.h"
+#include "data/format/json_number.h"
 #include "data/format/name_escape.h"
+#include "judge/rules/verdict_json.h"
 #include "store/journal/typed_record.h"
 
 namespace trainwarden::rules {
@@ -31,23 +29,6 @@ static_assert(kOutcomes.size() == kOutcomeCount);
 
 Status damaged(const char* field, std::string_view expected) {
   return Status(Code::kDataLoss, fmt::format("field \"{}\": expected {}", field, expected));
-}
-
-// JSON has no NaN and no infinities: they are written as text.
-OrderedJson number_to_json(double number) {
-  if (std::isnan(number)) return "NaN";
-  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
-  return number;
-}
-
-Result<double> number_field(const Json& object, const char* field) {
-  const auto found = object.find(field);
-  if (found != object.end() && found->is_number()) return found->get<double>();
-  const std::string text = found != object.end() && found->is_string() ? found->get<std::string>() : "";
-  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "Infinity") return std::numeric_limits<double>::infinity();
-  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
-  return damaged(field, "a number, \"NaN\", \"Infinity\" or \"-Infinity\"");
 }
 
 // A field that holds the name of one of `values`.
@@ -74,8 +55,8 @@ OrderedJson evidence_to_json(const Evidence& evidence) {
   OrderedJson json = {{"tensor", format::escape_name(evidence.tensor)}};
   if (!evidence.worker.empty()) json["worker"] = evidence.worker;
   json["quantity"] = evidence.quantity;
-  json["value"] = number_to_json(evidence.value);
-  json["threshold"] = number_to_json(evidence.threshold);
+  json["value"] = format::json_number(evidence.value);
+  json["threshold"] = format::json_number(evidence.threshold);
   json["step"] = evidence.global_step;
   if (!evidence.metric.empty()) json["metric"] = format::escape_name(evidence.metric);
   if (evidence.unix_ns != 0) json["unix_ns"] = evidence.unix_ns;
@@ -94,8 +75,8 @@ Result<Evidence> evidence_from_json(const Json& json) {
     TRAINWARDEN_ASSIGN_OR_RETURN(evidence.worker, format::string_field(json, "worker"));
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(evidence.quantity, format::string_field(json, "quantity"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(evidence.value, number_field(json, "value"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(evidence.threshold, number_field(json, "threshold"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(evidence.value, format::number_field(json, "value"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(evidence.threshold, format::number_field(json, "threshold"));
   TRAINWARDEN_ASSIGN_OR_RETURN(evidence.global_step, format::int_field(json, "step"));
   if (json.contains("metric")) {
     TRAINWARDEN_ASSIGN_OR_RETURN(evidence.metric, format::name_field(json, "metric"));
@@ -133,7 +114,7 @@ Result<Verdict> verdict_fields(const Json& object) {
   TRAINWARDEN_ASSIGN_OR_RETURN(verdict.advice, format::string_field(object, "advice"));
   TRAINWARDEN_ASSIGN_OR_RETURN(verdict.evidence, evidence_field(object));
   if (object.contains("confidence")) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(verdict.confidence, number_field(object, "confidence"));
+    TRAINWARDEN_ASSIGN_OR_RETURN(verdict.confidence, format::number_field(object, "confidence"));
   }
   return verdict;
 }
@@ -210,7 +191,7 @@ bool VerdictRecord::alarms() const {
   return verdict.outcome == Outcome::kFired && verdict.severity != Severity::kInfo && !muted && consequence_of.empty();
 }
 
-std::string encode_verdict(const VerdictRecord& record) {
+OrderedJson verdict_json(const VerdictRecord& record) {
   OrderedJson evidence = OrderedJson::array();
   for (const Evidence& piece : record.verdict.evidence) evidence.push_back(evidence_to_json(piece));
   OrderedJson json = {{"type", kVerdictType},
@@ -222,7 +203,7 @@ std::string encode_verdict(const VerdictRecord& record) {
                       {"mode_step", record.place.mode_step},
                       {"outcome", name(record.verdict.outcome)},
                       {"severity", name(record.verdict.severity)},
-                      {"confidence", number_to_json(record.verdict.confidence)},
+                      {"confidence", format::json_number(record.verdict.confidence)},
                       {"message", mask_secrets(record.verdict.message)},
                       {"advice", mask_secrets(record.verdict.advice)},
                       {"evidence", std::move(evidence)},
@@ -234,7 +215,11 @@ std::string encode_verdict(const VerdictRecord& record) {
     json["from_unix_ns"] = record.place.from_unix_ns;
     json["to_unix_ns"] = record.place.to_unix_ns;
   }
-  return format::dump_json(json);
+  return json;
+}
+
+std::string encode_verdict(const VerdictRecord& record) {
+  return format::dump_json(verdict_json(record));
 }
 
 std::string encode_repeats(const RepeatsRecord& record) {
@@ -252,7 +237,7 @@ std::string encode_repeats(const RepeatsRecord& record) {
   return format::dump_json(json);
 }
 
-std::string encode_rule_status(const RuleStatusRecord& record) {
+OrderedJson rule_status_json(const RuleStatusRecord& record) {
   OrderedJson json = {{"type", kRuleStatusType},
                       {"id", record.rule_id},
                       {"rule", record.rule},
@@ -262,7 +247,11 @@ std::string encode_rule_status(const RuleStatusRecord& record) {
                       {"steps", counts_to_json(record.outcomes)},
                       {"unix_ns", record.unix_ns}};
   if (record.windows != OutcomeCounts{}) json["windows"] = counts_to_json(record.windows);
-  return format::dump_json(json);
+  return json;
+}
+
+std::string encode_rule_status(const RuleStatusRecord& record) {
+  return format::dump_json(rule_status_json(record));
 }
 
 Result<std::optional<VerdictRecord>> decode_verdict(std::string_view json) {
@@ -282,7 +271,7 @@ std::string encode_answer(const Verdict& verdict) {
   for (const Evidence& piece : verdict.evidence) evidence.push_back(evidence_to_json(piece));
   return format::dump_json({{"outcome", name(verdict.outcome)},
                             {"severity", name(verdict.severity)},
-                            {"confidence", number_to_json(verdict.confidence)},
+                            {"confidence", format::json_number(verdict.confidence)},
                             {"message", verdict.message},
                             {"advice", verdict.advice},
                             {"evidence", std::move(evidence)}});

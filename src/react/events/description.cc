@@ -1,7 +1,6 @@
 #include "react/events/description.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -10,6 +9,7 @@
 
 #include "core/base/no_throw.h"
 #include "data/format/control_record.h"
+#include "data/format/json_number.h"
 #include "react/events/recorder.h"
 #include "read/trial/trial_access.h"
 #include "trainwarden/describe.h"
@@ -28,13 +28,6 @@ bool is_ours(const Trial& trial) {
 Result<LedgerContents> ledger_of(const Trial& trial) {
   if (!is_ours(trial)) return LedgerContents{};
   return read_ledger(TrialAccess::location(trial).storage(), TrialAccess::run_info(trial));
-}
-
-// JSON has no numbers for these.
-OrderedJson number_json(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
-  return value;
 }
 
 std::int64_t step_unix_ns(Trial& trial, std::int64_t global_step) {
@@ -58,7 +51,7 @@ OrderedJson metrics_json(Trial& trial) {
       const auto value =
           steps.empty() ? Result<double>(Status(Code::kNotFound, "")) : trial.scalar(metric, steps.back());
       if (!value.ok()) continue;  // it is more than one number
-      OrderedJson json = {{"MetricName", metric}, {"Value", number_json(*value)}};
+      OrderedJson json = {{"MetricName", metric}, {"Value", format::json_number(*value)}};
       const std::int64_t unix_ns = step_unix_ns(trial, steps.back());
       if (unix_ns > 0) json["Timestamp"] = time_json(unix_ns, TimeForm::kText, false);
       json["Step"] = steps.back();

@@ -16,6 +16,7 @@
 #include "judge/rules/rule_standing.h"
 #include "judge/rules/status_details.h"
 #include "judge/rules/verdict_context.h"
+#include "judge/rules/verdict_json.h"
 #include "react/events/event_text.h"
 #include "react/events/restored_run.h"
 #include "react/events/run_facts.h"
@@ -331,7 +332,7 @@ void Recorder::Impl::take_verdict(const std::string& journal, const std::optiona
     event.key = key_of(record.rule_id, fmt::format("{}-{}", where, number));
   }
   describe_alert(view_, record, event);
-  if (ledger_.keeps_events()) event.data["alert"] = OrderedJson::parse(rules::encode_verdict(record));
+  if (ledger_.keeps_events()) event.data["alert"] = rules::verdict_json(record);
   append(std::move(event), origin);
 }
 

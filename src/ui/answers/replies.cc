@@ -1,7 +1,5 @@
 #include "ui/answers/replies.h"
 
-#include <cmath>
-
 #include "data/format/safetensors.h"
 
 namespace trainwarden::answers {
@@ -18,12 +16,6 @@ Reply json_reply(const format::OrderedJson& document) {
   Reply reply;
   reply.body = std::make_shared<const std::string>(format::dump_json(document));
   return reply;
-}
-
-format::OrderedJson json_number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return value;
 }
 
 format::OrderedJson step_ranges_json(std::span<const views::StridedSteps> ranges) {

@@ -8,16 +8,16 @@
 #include <string_view>
 #include <vector>
 
-#include "data/format/json.h"
+#include "data/format/json_number.h"
 #include "trainwarden/dtype.h"
 #include "ui/answers/route.h"
 #include "ui/views/step_ranges.h"
 
 namespace trainwarden::answers {
 
+using format::json_number;
+
 Reply json_reply(const format::OrderedJson& document);
-// A number, or one of the texts "NaN", "Infinity" and "-Infinity", for which JSON has no numbers.
-format::OrderedJson json_number(double value);
 // [[first, stride, count], ...]
 format::OrderedJson step_ranges_json(std::span<const views::StridedSteps> ranges);
 

@@ -1,6 +1,6 @@
 #include "ui/answers/rule_json.h"
 
-#include "judge/rules/verdict_record.h"
+#include "judge/rules/verdict_json.h"
 #include "ui/answers/replies.h"
 
 namespace trainwarden::answers {
@@ -12,8 +12,8 @@ constexpr std::size_t kMostVerdicts = 500;  // of a rule, the first and the newe
 
 // As in the journal (docs/reference/rules.md), but that tensors have the names that all other answers give them, and
 // their ids.
-OrderedJson verdict_json(const rules::VerdictRecord& record) {
-  OrderedJson json = OrderedJson::parse(rules::encode_verdict(record));
+OrderedJson shown_verdict(const rules::VerdictRecord& record) {
+  OrderedJson json = rules::verdict_json(record);
   json.erase("type");
   for (std::size_t i = 0; i < record.verdict.evidence.size(); ++i) {
     const std::string& tensor = record.verdict.evidence[i].tensor;
@@ -33,7 +33,7 @@ OrderedJson verdicts_json(const std::vector<rules::VerdictRecord>& verdicts) {
   OrderedJson list = OrderedJson::array();
   const std::size_t left_out = verdicts.size() > kMostVerdicts ? verdicts.size() - kMostVerdicts : 0;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    if (i == 0 || i > left_out) list.push_back(verdict_json(verdicts[i]));
+    if (i == 0 || i > left_out) list.push_back(shown_verdict(verdicts[i]));
   }
   return list;
 }
@@ -66,7 +66,7 @@ OrderedJson judged_json(const views::JudgedAgain& judged) {
           {"fired_steps", judged.fired_steps},
           {"noted", judged.noted},
           {"noted_steps", judged.noted_steps},
-          {"first", judged.first ? verdict_json(*judged.first) : OrderedJson(nullptr)}};
+          {"first", judged.first ? shown_verdict(*judged.first) : OrderedJson(nullptr)}};
 }
 
 const char* name_of(views::WhatIf::Cut cut) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "data/format/parse_json.h"
 #include "store/journal/file_maps.h"
 #include "ui/cli/options/run_locator.h"
@@ -45,7 +47,7 @@ class Results {
   Status add(const ResultKey& key, const OrderedJson& document);
 
  private:
-  Status read(std::istream& stream);
+  Status read(const std::string& text);
 
   fs::path file_;
   std::map<ResultKey, OrderedJson> known_;
@@ -58,13 +60,15 @@ OrderedJson key_to_json(const ResultKey& key) {
 Result<Results> Results::open(const fs::path& file) {
   Results results;
   results.file_ = file;
-  std::ifstream stream(file);
-  if (!file.empty() && stream) TRAINWARDEN_RETURN_IF_ERROR(results.read(stream).with_context(file.string()));
+  if (const std::optional<std::string> text = read_text_file(file)) {
+    TRAINWARDEN_RETURN_IF_ERROR(results.read(*text).with_context(file.string()));
+  }
   return results;
 }
 
 // The last line of a check that was killed may be torn: that run is judged again.
-Status Results::read(std::istream& stream) {
+Status Results::read(const std::string& text) {
+  std::istringstream stream(text);
   std::int64_t number = 0;
   for (std::string line; std::getline(stream, line);) {
     ++number;

@@ -2,16 +2,16 @@
 
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/pattern_test_line.h"
 #include "ui/cli/terminal/json_out.h"
@@ -45,14 +45,14 @@ std::string rest_of(std::istream& stream) {
 Result<std::string> read_text(const char* option, const std::string& given) {
   if (given == "-") return rest_of(std::cin);
   if (trim(given).starts_with('{')) return given;
-  std::ifstream file(given, std::ios::binary);
-  if (!file || std::filesystem::is_directory(given)) {
+  std::optional<std::string> content = read_text_file(given);
+  if (!content) {
     return Status(
         Code::kInvalidArgument,
         fmt::format("{} {}: expected a file, an object as JSON, or - for standard input; there is no such file", option,
                     printable(given)));
   }
-  return rest_of(file);
+  return *std::move(content);
 }
 
 Result<bool> test_one(const TestPatternOptions& options) {

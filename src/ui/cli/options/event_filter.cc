@@ -1,12 +1,11 @@
 #include "ui/cli/options/event_filter.h"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 #include "react/match/matcher.h"
 
 namespace trainwarden::cli {
@@ -14,14 +13,13 @@ namespace trainwarden::cli {
 Result<match::Pattern> read_pattern(const std::string& text_or_file) {
   const std::string_view text = trim(text_or_file);
   if (text.starts_with('{')) return match::Pattern::parse(text);
-  std::ifstream file(text_or_file);
-  if (!file || std::filesystem::is_directory(text_or_file)) {
+  const std::optional<std::string> content = read_text_file(text_or_file);
+  if (!content) {
     return Status(Code::kNotFound, fmt::format("--pattern {}: expected a pattern as JSON, {{\"subject\": [\"run\"]}}, "
                                                "or a file with one; there is no such file",
                                                printable(text_or_file)));
   }
-  const std::string content((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  auto pattern = match::Pattern::parse(content);
+  auto pattern = match::Pattern::parse(*content);
   if (!pattern.ok()) return pattern.status().with_context(printable(text_or_file));
   return pattern;
 }

@@ -1,12 +1,12 @@
 #include "ui/cli/options/rule_choice.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/base/text_file.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -26,17 +26,13 @@ std::vector<std::string> builtin_set(bool all) {
 
 // A spec a line; # begins a comment line.
 Result<std::vector<std::string>> read_specs(const std::string& file) {
-  std::ifstream stream(file);
-  if (!stream || std::filesystem::is_directory(file)) {
+  const std::optional<std::string> text = read_text_file(file);
+  if (!text) {
     return Status(Code::kNotFound, fmt::format("--rules {}: expected \"default\", \"all\" or a file with one rule in "
                                                "each line; there is no such file",
                                                printable(file)));
   }
-  std::vector<std::string> specs;
-  for (std::string line; std::getline(stream, line);) {
-    const std::string_view text = trim(line);
-    if (!text.empty() && text.front() != '#') specs.emplace_back(text);
-  }
+  std::vector<std::string> specs = lines_that_count(*text);
   if (specs.empty()) {
     return Status(Code::kInvalidArgument, fmt::format("--rules {}: there is no rule in this file", printable(file)));
   }

@@ -6,6 +6,7 @@
 
 #include "core/base/rfc3339.h"
 #include "core/base/text.h"
+#include "judge/rules/verdict_json.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/table.h"
@@ -73,10 +74,10 @@ void print_report(std::FILE* stream, const watch::RuleReport& report) {
 }
 
 OrderedJson json_of(const rules::RuleStatusRecord& status) {
-  return OrderedJson::parse(rules::encode_rule_status(status));
+  return rules::rule_status_json(status);
 }
 OrderedJson json_of(const rules::VerdictRecord& verdict) {
-  return OrderedJson::parse(rules::encode_verdict(verdict));
+  return rules::verdict_json(verdict);
 }
 
 OrderedJson json_of(const watch::RuleReport& report) {

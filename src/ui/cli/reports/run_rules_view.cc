@@ -1,12 +1,11 @@
 #include "ui/cli/reports/run_rules_view.h"
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "core/base/rfc3339.h"
 #include "judge/rules/rule_summary.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/run_locator.h"
@@ -18,13 +17,6 @@
 namespace trainwarden::cli {
 namespace {
 
-// "2026-11-20T15:31:43.120Z"
-std::string utc_text(std::int64_t unix_ns) {
-  constexpr std::int64_t kNsPerMs = 1'000'000;
-  const std::int64_t ms = unix_ns / kNsPerMs;
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(static_cast<std::time_t>(ms / 1000)), ms % 1000);
-}
-
 OrderedJson hits_of(const rules::RuleHistory& history) {
   OrderedJson hits = OrderedJson::array();
   for (const rules::VerdictRecord& verdict : history.verdicts) hits.push_back(cli::json_of(verdict));
@@ -34,7 +26,7 @@ OrderedJson hits_of(const rules::RuleHistory& history) {
 OrderedJson transitions_of(const rules::RuleHistory& history) {
   OrderedJson transitions = OrderedJson::array();
   for (const rules::RuleStatusRecord& record : history.transitions) {
-    transitions.push_back({{"Status", name(record.status)}, {"StartTime", utc_text(record.unix_ns)}});
+    transitions.push_back({{"Status", name(record.status)}, {"StartTime", format_rfc3339(record.unix_ns, 3)}});
   }
   return transitions;
 }
@@ -44,7 +36,7 @@ OrderedJson json_of(const rules::RuleSummary& summary) {
                       {"RuleEvaluationJobArn", summary.job_arn},
                       {"RuleEvaluationStatus", summary.evaluation_status}};
   if (summary.status_details) json["StatusDetails"] = *summary.status_details;
-  json["LastModifiedTime"] = utc_text(summary.last_modified_unix_ns);
+  json["LastModifiedTime"] = format_rfc3339(summary.last_modified_unix_ns, 3);
   json["Status"] = name(summary.history.status.status);
   json["Journal"] = summary.history.journal;
   json["Transitions"] = transitions_of(summary.history);

@@ -9,12 +9,6 @@
 
 namespace trainwarden::cli {
 
-OrderedJson json_number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return value;
-}
-
 OrderedJson json_of(const Shape& shape) {
   return OrderedJson(std::vector<std::int64_t>(shape.sizes().begin(), shape.sizes().end()));
 }

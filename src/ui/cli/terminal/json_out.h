@@ -3,17 +3,16 @@
 
 #include <string>
 
-#include "data/format/json.h"
+#include "data/format/json_number.h"
 #include "trainwarden/run_loss.h"
 #include "trainwarden/statistics.h"
 #include "trainwarden/tensor_view.h"
 
 namespace trainwarden::cli {
 
+using format::json_number;
 using format::OrderedJson;
 
-// A number, or one of the strings "NaN", "Infinity" and "-Infinity", which JSON has no numbers for.
-OrderedJson json_number(double value);
 OrderedJson json_of(const Shape& shape);
 OrderedJson json_of(const Statistics& statistics);
 OrderedJson json_of(const RunLoss& loss);
