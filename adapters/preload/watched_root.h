@@ -34,7 +34,7 @@ class WatchedRoot {
   void begin_step();
   // In a mode whose steps are told apart by the calls of layers.
   void begin_step_listening();
-  void begin_next_step();  // as the step before, with the names beginning anew
+  void begin_next_step();  // as the step before, with the names beginning again
   void settle() { tap_.settle(); }
 
   void save_gradients_of(const ParameterSet& parameters) { tensors_.save_gradients_of(parameters); }

@@ -1,4 +1,4 @@
-// Control: asks a training that goes on to stop, or to save what it has, and waits for its answer.
+// Control: asks a running training to stop, or to save what it has, and waits for its answer.
 //
 //   const auto answer = trainwarden::request_stop("runs/first", {.reason = "the loss is flat"});
 //   if (!answer.ok()) ...  // it has not answered in time: the request stays, and it stops when it reads it
@@ -22,7 +22,7 @@ namespace trainwarden {
 struct StopRequestOptions {
   std::string reason = "somebody asked for it";  // for people; the training and everybody who reads the run see it
   std::string requested_by = "user";
-  // Names the request: the same key asks once, however often. [a-z0-9-], at most 100 of them. Empty: one of its own.
+  // Names the request: a key asks once, however often it comes. [a-z0-9-], at most 100 of them. Empty: one of its own.
   std::string key;
   // Only the run with this id (Trial::run_id()), kFailedPrecondition when another one lies in the folder by now. Empty:
   // whichever lies there.
@@ -42,7 +42,7 @@ struct StopRequestOptions {
   Then then = Then::kNothing;
   // For the end of a training that has answered until SIGTERM, and again until SIGKILL; of use with kTerm and kKill.
   std::chrono::milliseconds term_grace{120'000};
-  std::stop_token stop{};      // leaves off; kCancelled then
+  std::stop_token stop{};      // stops waiting; kCancelled then
   std::function<void()> idle;  // called again and again while it waits
 };
 

@@ -10,7 +10,7 @@
 namespace trainwarden {
 
 // As SageMaker's describe_training_job() where that makes sense off its cloud, with fields of ours beside it
-// (docs/reference/describe.md). Times are RFC 3339 texts in UTC. While a program records the run's events, its word
+// (docs/reference/describe.md). Times are RFC 3339 texts in UTC. While a program records the run's events, its status
 // counts. Writes nothing. May be called from any thread. kNotFound when there is no run, kDataLoss when what describes
 // it cannot be read.
 TRAINWARDEN_API Result<std::string> describe_json(const std::filesystem::path& run_dir);

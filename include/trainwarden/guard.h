@@ -41,9 +41,9 @@
 
 namespace trainwarden {
 
-// What a verdict does that fired, is more than a note and was not muted.
+// What happens when a verdict has fired that is more than a note and not muted.
 enum class OnFire : std::uint8_t {
-  kReport,    // it is written down
+  kReport,    // it is recorded
   kSkipStep,  // the optimizer's step is left out, and the training goes on with the next batch
   kStop,      // the optimizer's step is left out, and the training ends
 };
@@ -69,8 +69,8 @@ struct GuardOptions {
 
 class TRAINWARDEN_API Guard {
  public:
-  // To be called once, before the first step ends, by the thread that drives training. A hook that is switched off
-  // takes no guard, and that is fine. kInvalidArgument: a rule that does not exist or is null, or a built-in one that
+  // Call it once, before the first step ends, from the thread that drives training. A hook that is switched off
+  // takes no guard, which is no error. kInvalidArgument: a rule that does not exist or is null, or a built-in one that
   // cannot judge in here, as it needs more than statistics and scalars of one step. kAlreadyExists: the hook has a
   // guard.
   static Status install(Hook& hook, std::vector<GuardRule> rules, const GuardOptions& options = {});

@@ -115,14 +115,14 @@ struct HookOptions {
 
   BlackBoxOptions black_box;
 
-  // Somebody may ask for the training's state to be saved (Hook::offer_checkpoints). False: that is refused.
+  // Requests to save the training's state are accepted (Hook::offer_checkpoints). False: they are refused.
   bool checkpoint_on_request = true;
 
   // The run is also shown to TensorBoard here, by whoever follows it; the hook itself writes nothing there. Empty: not.
   std::filesystem::path tensorboard_dir;
 
   std::string code_version;                   // of the training program; recorded in run.json
-  std::map<std::string, std::string> labels;  // free words on the run (learning rate, data set), recorded in run.json
+  std::map<std::string, std::string> labels;  // free text about the run (learning rate, data set), recorded in run.json
 
   // The file that TRAINWARDEN_CONFIG or SMDEBUG_CONFIG_FILE_PATH named, if one did: set by
   // hook_options_from_environment(). The hook follows its changes while the training goes on.
@@ -145,17 +145,17 @@ TRAINWARDEN_API Result<std::string> parse_smdebug_config(std::string_view json, 
 // TRAINWARDEN_RUN_DIR, TRAINWARDEN_RANK, TRAINWARDEN_WORLD_SIZE, ... (docs/reference/config.md has them all).
 TRAINWARDEN_API Result<HookOptions> hook_options_from_environment(HookOptions base = {});
 
-// What is captured of a program that knows nothing of us. As hook_options_from_environment() when the environment says
-// what to capture (TRAINWARDEN_CONFIG, SMDEBUG_CONFIG_FILE_PATH, TRAINWARDEN_INCLUDE, _INCLUDE_COLLECTIONS, _SAVE_ALL
-// or _SAVE_INTERVAL is set). Else, at every step and under a budget of 1 %: losses whole, and the statistics of
-// weights, biases, gradients and outputs; the other variables overlay that.
+// What is captured of a program that does not call the hook. As hook_options_from_environment() when the environment
+// says what to capture (TRAINWARDEN_CONFIG, SMDEBUG_CONFIG_FILE_PATH, TRAINWARDEN_INCLUDE, _INCLUDE_COLLECTIONS,
+// _SAVE_ALL or _SAVE_INTERVAL is set). Else, at every step and under a budget of 1 %: losses whole, and the statistics
+// of weights, biases, gradients and outputs; the other variables overlay that.
 TRAINWARDEN_API Result<HookOptions> hook_options_for_attach();
 
 // Why something is missing from the run.
 enum class LossCause : std::uint8_t {
   kStagingFull,  // the staging area had no room
   kTooLarge,     // a tensor larger than the whole staging area
-  kWriteFailed,  // the storage said no (disk full, read-only)
+  kWriteFailed,  // the storage refused it (disk full, read-only)
   kUnsupported,  // a device or dtype that cannot be read here
   kHookOff,      // the hook had switched itself off, or was closed
   kOutOfMemory,
@@ -193,7 +193,7 @@ struct BlackBoxReport {
   std::int64_t spent_ns = 0;             // by training threads on copying into it; in training_thread_ns, too
   std::uint64_t missing = 0;             // tensors that found no room, over all steps
   std::uint64_t steps_without_room = 0;  // not held at all, as all of it was being written
-  std::vector<std::string> given_up;     // collections that did not fit or were too dear, in that order
+  std::vector<std::string> given_up;     // collections that did not fit or cost too much, in that order
   std::vector<std::string> dumps;        // that were written, relative to the run's folder
 };
 
@@ -216,7 +216,7 @@ struct HookReport {
   std::vector<CaptureLoss> losses;  // only causes that occurred
 };
 
-// What is to become of an optimizer's step that is about to be made.
+// What the caller is to do with the optimizer's next step.
 enum class StepAdvice : std::uint8_t {
   kProceed,   // make it
   kSkipStep,  // leave it out: the weights and the optimizer's state stay as they are
@@ -233,7 +233,7 @@ struct BlackBoxReason {
   std::string key;                 // of a request in the control folder
 };
 
-// Somebody, or a rule's action, wants the training's state saved now, so that it can go on from there
+// A person or a rule's action asks to save the training's state now, so that it can go on from there
 // (docs/guide/save-now.md).
 struct CheckpointRequest {
   std::string key;
@@ -249,7 +249,7 @@ struct StepEnd {
   std::int64_t mode_step = 0;
   bool stop_requested = false;   // somebody asked the training to stop; it stays true
   std::string_view stop_reason;  // valid as long as the hook
-  // Somebody wants a checkpoint: take_checkpoint_request(). To be looked at before stop_requested; who asked for both
+  // A checkpoint is requested: take_checkpoint_request(). Look at it before stop_requested: who asked for both
   // wants both.
   bool checkpoint_requested = false;
 };
@@ -294,7 +294,7 @@ class TRAINWARDEN_API Hook {
   TensorId declare(std::string_view name);
   // As declare, and makes the tensor a member of these collections, created (and saved) when missing.
   TensorId declare(std::string_view name, std::span<const std::string_view> collections);
-  // Is the tensor wanted, in any form, at the current step? Ask before computing what is dear.
+  // Is the tensor wanted, in any form, at the current step? Ask before an expensive computation.
   bool wants(TensorId id);
   bool wants(std::string_view name);
   // Would any tensor of this collection be wanted at the current step? Tensors that the hook has not heard of yet are
@@ -321,7 +321,7 @@ class TRAINWARDEN_API Hook {
 
   // Tensors on a GPU that this thread saves between the two are read together, which costs one launch in place of many.
   // Until end_group() their memory must stay as it is: the promise of save_tensor holds from then on. end_step() ends a
-  // group, too. Other tensors, and other threads, know nothing of it.
+  // group, too. Other tensors and other threads are not affected.
   void begin_group();
   void end_group();
 
@@ -333,7 +333,7 @@ class TRAINWARDEN_API Hook {
   // samples; a no-op where remembers() is false, as in steps that it does not hold: ask before computing something.
   bool remembers() const;
   void remember(std::string_view name, const TensorView& tensor);
-  // Has the steps that are held, and what there is of the open one, written by the writer thread; training goes on.
+  // The writer thread writes the steps that are held, and the open one as far as it is; training goes on.
   // True, without a second dump, when the failing step is in one already. False when there is no black box, nothing is
   // held, or it was written 8 times. flush() waits for it. A loss that is not finite does it by itself, once.
   bool dump_black_box(const BlackBoxReason& reason);
@@ -342,12 +342,12 @@ class TRAINWARDEN_API Hook {
   // Says that this program looks for requests. They wait until the first step has ended; a program that has not said so
   // by then has them refused.
   void offer_checkpoints();
-  // One checkpoint answers all requests that wait: this is the first of them. None when nobody asks.
+  // One checkpoint answers all requests that wait: this is the first of them. None when there is no request.
   std::optional<CheckpointRequest> take_checkpoint_request();
   // What became of it: the file or folder where the state is, a URL, an empty path (saved, at a place that is not
   // given), or why nothing was saved. A path at which there is nothing counts as not saved.
   void answer_checkpoint(const CheckpointRequest& request, const Result<std::filesystem::path>& saved);
-  // Has `write` write a new file, and puts it into the run's folder, whole or not at all, as
+  // Calls `write` to write a new file, and moves that into the run's folder, whole or not at all, as
   // checkpoints/step-000123-rank-00000<ending>. Nothing is overwritten. What `write` throws becomes a Status.
   Result<std::filesystem::path> write_checkpoint(std::string_view ending,
                                                  const std::function<Status(const std::filesystem::path& file)>& write);

@@ -12,7 +12,7 @@ namespace trainwarden {
 // What a sample's value says.
 enum class MetricKind : std::uint8_t {
   kGauge,    // how much there is at that moment: bytes in use, degrees
-  kCounter,  // how much there has been since some beginning; never falls but when it starts anew at 0
+  kCounter,  // how much there has been since some beginning; never falls but when it starts again at 0
   kDelta,    // how much there was since the sample before
   kRatio,    // a share, from 0 to 1
   kUnknown,  // of a newer writer

@@ -41,7 +41,7 @@ TRAINWARDEN_API std::string_view name(Outcome outcome);  // "ok", "fired", "not_
 enum class Severity : std::uint8_t { kInfo, kWarning, kError };
 TRAINWARDEN_API std::string_view name(Severity severity);
 
-// A number that speaks for a verdict.
+// A number that supports a verdict.
 struct Evidence {
   std::string tensor;
   std::string worker;    // empty: the same on all
@@ -167,7 +167,7 @@ struct MetricSeries {
 struct TimeWindow {
   Trial& trial;
   std::int64_t from_unix_ns = 0;
-  std::int64_t to_unix_ns = 0;             // the first moment that is not in it any more; without metrics: now
+  std::int64_t to_unix_ns = 0;             // exclusive; without metrics: now
   std::int64_t last_step = -1;             // global, of those that were complete before its end; -1: none
   std::int64_t last_step_unix_ns = 0;      // when that was ended; before the first step, when the run was created
   std::span<const MetricSeries> series{};  // what has samples in it, by name, source, instance and worker
@@ -218,7 +218,7 @@ struct RuleKind {
 // The rules that exist, by name.
 TRAINWARDEN_API const std::vector<RuleKind>& builtin_rules();
 
-// A rule as the user asked for it: "VanishingGradient:threshold=1e-6,collection_names=gradients".
+// A rule as the user named it: "VanishingGradient:threshold=1e-6,collection_names=gradients".
 struct RuleSpec {
   std::string name;
   RuleParameters parameters;

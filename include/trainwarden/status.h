@@ -1,6 +1,6 @@
 // Status and Result<T>: how every fallible call of Trainwarden reports.
 //
-// No exception crosses a public function: the hook lives inside somebody's week-long training. A message says what
+// No exception crosses a public function: the hook runs inside a training that may take weeks. A message says what
 // was expected, what was found and what to do next. Const methods may be called from many threads at once.
 #pragma once
 

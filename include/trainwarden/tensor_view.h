@@ -1,4 +1,4 @@
-// TensorView: a borrowed look at somebody else's tensor. No copy, no ownership, no framework type.
+// TensorView: a view of a tensor that somebody else owns. No copy, no ownership, no framework type.
 #pragma once
 
 #include <array>

@@ -68,7 +68,7 @@ struct ExportOptions {
   bool texts = true;
   bool record_crc = false;            // smdebug: true checksums, which TensorFlow reads and smdebug by default does not
   std::vector<std::string> images{};  // tensorboard: patterns of the tensors that are also shown as images
-  std::stop_token stop{};             // leaves off after the current step
+  std::stop_token stop{};             // stops after the current step
   std::function<void(std::int64_t global_step)> on_step{};  // after each step that was written
 };
 

@@ -44,7 +44,7 @@ enum class RunState : std::uint8_t {
   kRunning,
   kCompleted,  // closed by the program
   kStopped,    // closed after a stop request
-  kDied,       // the writer is gone without a word (killed, power loss)
+  kDied,       // the writer is gone without closing it (killed, power loss)
 };
 TRAINWARDEN_API std::string_view name(RunState state);  // "running", "completed", "stopped", "died"
 
@@ -127,7 +127,7 @@ class TRAINWARDEN_API Trial {
   std::optional<std::int64_t> mode_step_of(std::int64_t global_step) const;
   std::int64_t last_complete_step() const;  // global, -1 when there is none
   std::vector<std::int64_t> complete_steps_after(
-      std::int64_t global_step) const;  // global steps; for who follows a run
+      std::int64_t global_step) const;  // global steps; for programs that follow a run
   bool loaded_all_steps() const;        // the run has ended and everything it left has been read
 
   StepState step_state(std::int64_t step, Mode mode = Mode::kGlobal) const;

@@ -1,4 +1,4 @@
-// Watch: judges a run with rules of any making, while it is written or after, and stops the training when asked to.
+// Watch: judges a run with built-in rules and your own, while it is written or after, and can stop the training.
 //
 //   auto watch = trainwarden::Watch::start(*trial, std::move(rules), {.stop_on_fire = true});
 //   while (!watch->run_ended() && !watch->all_decided()) {
@@ -55,7 +55,7 @@ struct WatchOptions {
   bool keep_going = false;     // judge on with a rule that has fired
   bool write_journal = true;   // else nothing is written into the run
   bool stop_on_fire = false;   // ask the training to stop when a rule fires, and wait up to 30 s for its answer
-  std::stop_token stop{};      // leaves off where it is
+  std::stop_token stop{};      // stops where it is
   std::function<void()> idle;  // called again and again while an action waits
   // For each verdict that fired (repeats are folded) or failed, after it was written down.
   std::function<void(const WatchVerdict&)> on_verdict;

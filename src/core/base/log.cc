@@ -15,7 +15,7 @@ namespace trainwarden {
 namespace {
 
 constexpr std::uint64_t kShownRepeats = 3;
-constexpr std::size_t kRememberedLines = 256;  // bounds the memory; past it the counting starts anew
+constexpr std::size_t kRememberedLines = 256;  // bounds the memory; past it the counting starts again
 
 std::string_view name(LogLevel level) {
   switch (level) {

@@ -24,7 +24,7 @@ class Accelerator {
  public:
   virtual ~Accelerator() = default;
 
-  // Making things: dear, and may wait for the GPU. Done once.
+  // Making things: expensive, and may wait for the GPU. Done once.
   virtual Result<DeviceAddress> allocate(std::size_t bytes) = 0;
   virtual Result<std::size_t> free_bytes() = 0;
   // Makes host memory such that copies into and out of it need not wait. It must outlive this.

@@ -14,7 +14,7 @@ constexpr unsigned kBlockThreads = 256;
 constexpr unsigned kPartsOfBlock = kBlockThreads / kLanes;
 
 // The context of the training, current in this thread for a while. Meanwhile calls that would disturb a CUDA graph
-// which some thread records are taken as none of its business.
+// which some thread records are left alone.
 class ContextScope {
  public:
   ContextScope(const CudaDriver& driver, void* context) : driver_(driver) {

@@ -12,7 +12,7 @@ namespace trainwarden::format {
 
 struct DeliveryRequest {
   enum class Kind : std::uint8_t {
-    kRedrive,  // try them anew
+    kRedrive,  // try them again
     kDrop,     // nobody wants them any more
   };
   std::string key;  // [a-z0-9-]; the file is control/delivery-<key>.json

@@ -179,7 +179,7 @@ Status CapturePlan::require(const std::vector<Collection>& needs, bool restraine
     TRAINWARDEN_RETURN_IF_ERROR(demand_of(need).status());
     TRAINWARDEN_RETURN_IF_ERROR(RegexSet::compile(need.include).status());
   }
-  idle_until_ = 0;  // worked out anew with the next step
+  idle_until_ = 0;  // worked out again with the next step
   required_ = needs;
   required_restrained_ = restrained;
   for (const Collection& need : needs) TRAINWARDEN_RETURN_IF_ERROR(add_need(need, restrained));
@@ -249,7 +249,7 @@ CapturePlan::Indices CapturePlan::found_by_name(std::string_view tensor) const {
 
 void CapturePlan::change(const CapturePlan& wanted, bool declared_saved) {
   std::scoped_lock lock(mutex_, wanted.mutex_);
-  idle_until_ = 0;  // worked out anew with the next step
+  idle_until_ = 0;  // worked out again with the next step
   save_ = wanted.save_;
   keep_ = wanted.keep_;
   for (Planned& planned : planned_) {
@@ -438,7 +438,7 @@ std::uint32_t CapturePlan::find_or_add(std::string_view collection) {
   planned.declared = true;
   planned.demands.push_back(own_demand());
   planned.form_now = wanted_now(planned);
-  idle_until_ = 0;  // worked out anew with the next step
+  idle_until_ = 0;  // worked out again with the next step
   if (planned.form_now != 0) anything_wanted_.store(true, std::memory_order_relaxed);
   planned_.push_back(std::move(planned));
   return static_cast<std::uint32_t>(planned_.size() - 1);

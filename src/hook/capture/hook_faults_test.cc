@@ -125,7 +125,7 @@ TEST_F(FullStagingTest, BlockWaitsForTheWriter) {
   EXPECT_EQ(journal_.batches().size(), 2u);
 }
 
-// Waiting for a step that only the waiting thread itself could end would be waiting for ever.
+// Waiting for a step that only the waiting thread itself could end would be waiting forever.
 TEST_F(FullStagingTest, BlockDoesNotWaitForItsOwnStep) {
   const auto session = this->session(WhenFull::kBlock);
   session->saves().save_tensor("x", view_of(large_));

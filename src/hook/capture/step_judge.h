@@ -1,6 +1,6 @@
 // StepJudge: who judges a step while it is still open, before its gradients become weights.
 //
-// The hook shows what has been staged; what follows from it, and what is written down, is the judge's affair
+// The hook shows what has been staged; what follows from it, and what is written down, is up to the judge
 // (src/hook/guard).
 #pragma once
 

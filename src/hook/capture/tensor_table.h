@@ -50,7 +50,7 @@ struct TensorEntry {
 // Any number of threads may look up while others add.
 class TensorTable {
  public:
-  // A program that makes up new names for ever must not grow without end.
+  // A program that makes up new names forever must not grow without end.
   static constexpr std::size_t kMaxTensors = std::size_t{1} << 20;
   static constexpr std::size_t kMaxNameBytes = 4096;
 

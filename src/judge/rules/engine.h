@@ -10,7 +10,7 @@
 // rule's explains (RuleDescription::consequences) is reported as its consequence. Steps are judged in
 // rising order, each once: a step that becomes known after a later one was judged is not judged. A window of time is
 // judged once all of its samples have come, before the first step that ended behind it (timeline/timeline.h). An engine
-// that starts anew on the same run judges from its beginning on.
+// that starts again on the same run judges from its beginning on.
 #pragma once
 
 #include <chrono>

@@ -276,7 +276,7 @@ TEST(EngineJournal, ASecondEngineTakesTheNextJournalAndALaterOneTheFirst) {
   Watch third(run, list_of(fires_at("A", {1})), false, true);
   EXPECT_EQ(third.engine->journal_name(), "watch-0");
   ASSERT_TRUE(third.engine->poll().ok());
-  EXPECT_EQ(third.reported.size(), 1u);  // judged anew from the first step on
+  EXPECT_EQ(third.reported.size(), 1u);  // judged again from the first step on
 }
 
 TEST(EngineJournal, AFullDiskDoesNotKeepItFromJudging) {

@@ -24,7 +24,7 @@ namespace trainwarden {
 namespace {
 
 // What these judge by lies beside the run, or they say where: they are made for who sits at the machine, and for no
-// request. A rule that opens a file belongs here, which scripts/check_floors.py sees to.
+// request. A rule that opens a file belongs here, which scripts/check_floors.py checks.
 std::vector<RuleKind> file_rules() {
   return {rules::similar_across_runs(), rules::checkpoint_integrity()};
 }

@@ -60,7 +60,7 @@ class JournalHistory {
   // By id, global step and, of windows of time, the end.
   using PlaceOfRule = std::tuple<std::string, std::int64_t, std::int64_t>;
 
-  // An engine that starts anew judges from the first step on and reports again what was reported before.
+  // An engine that starts again judges from the first step on and reports again what was reported before.
   void take_verdict(VerdictRecord verdict) {
     const StepPlace& place = verdict.place;
     if (known_verdicts_.emplace(key_of(verdict), place.global_step, place.mode, place.mode_step, place.to_unix_ns)

@@ -168,7 +168,7 @@ void RuleRunner::settle(RunnerEnd end) {
   }
 }
 
-// A first firing is what the details show for ever.
+// A first firing is what the details show forever.
 bool RuleRunner::change_status(RuleStatus status, std::string details) {
   if (!may_follow(status_, status)) return false;
   status_ = status;

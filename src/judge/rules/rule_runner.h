@@ -47,7 +47,7 @@ class RuleRunner {
   RuleNews fail(const StepPlace& place, std::string message, std::int64_t now_unix_ns);
   // The verdict of these news follows from another rule's: says so in it and in the status.
   void attribute(RuleNews& news, const std::string& cause_id);
-  // The user does not want to hear of the verdict of these news.
+  // The user does not want to be notified of these news.
   void mute(RuleNews& news);
   // The engine is about to stop before the run has ended.
   RuleNews begin_stop(std::int64_t now_unix_ns);

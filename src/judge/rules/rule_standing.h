@@ -36,7 +36,8 @@ inline constexpr const char* kEngineGone = "the program that judged it is gone";
 //
 // Within one engine a rule goes as judge/rules/rule_status.h says. Over several: an issue that any of them found is
 // found for good. As long as one judges, the rule is in progress. The first that came to its end by itself has the
-// word, also against one that was stopped. An engine that starts anew takes a rule up again, unless an issue was found.
+// word, also against one that was stopped. An engine that starts again takes a rule up again, unless an issue was
+// found.
 class RuleStandings {
  public:
   // What the engine that writes `journal` says of a rule. None when the rule stands where it stood.

@@ -134,7 +134,7 @@ TEST_F(RuleStandingTest, GoesOnWhereAnotherHasLeftOff) {
   EXPECT_FALSE(other.remember("watch-0", unknown));
 }
 
-// What an engine said before the rule was taken up anew is over.
+// What an engine said before the rule was taken up again is over.
 TEST_F(RuleStandingTest, ForgetsOldEndsWhenItIsTakenUpAgain) {
   take("watch-0", kInProgress);
   take("watch-0", kError);

@@ -120,7 +120,7 @@ Result<double> TrialWindow::reduction(const TensorSpot& spot, Reduction reductio
   return value;
 }
 
-// What is rare is the trial's affair.
+// What is rare is read through the trial.
 Result<double> TrialWindow::work_out(const TensorSpot& spot, std::uint32_t place, Reduction reduction, bool abs) const {
   const bool single = record(place, RecordForm::kReductions) != nullptr;
   const bool counted =

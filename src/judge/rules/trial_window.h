@@ -20,7 +20,7 @@ namespace trainwarden::rules {
 class TrialWindow final : public StepWindow {
  public:
   // `trial` and `memory` must outlive it; one window at a time for each memory. Without one what is common to steps is
-  // found anew.
+  // found again.
   TrialWindow(Trial& trial, std::int64_t global_step, TrialMemory* memory = nullptr);
 
   std::int64_t global_step() const override { return place_.global_step; }

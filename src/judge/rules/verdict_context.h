@@ -1,4 +1,4 @@
-// What a verdict is to those who hear of it, beside what it says: does another one explain it, was it muted?
+// What a verdict is to those who are notified of it, beside what it says: does another one explain it, was it muted?
 #pragma once
 
 #include <cstdint>

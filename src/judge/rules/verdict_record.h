@@ -22,9 +22,9 @@ struct VerdictRecord {
   std::int64_t unix_ns = 0;  // when it was judged
   Verdict verdict;
   std::string consequence_of;  // the id of the rule whose verdict explains this one; empty: none does
-  bool muted = false;          // the user does not want to hear of it
+  bool muted = false;          // the user does not want to be notified of it
 
-  // What the user names to hear of it no more: "LossSpike:CrossEntropyLoss_output_0", with a metric's name in place of
+  // What the user names to mute it: "LossSpike:CrossEntropyLoss_output_0", with a metric's name in place of
   // the tensor's for one on time, or the rule's id alone.
   std::string mute_key() const;
   // It fired, it is more than a note, nobody muted it and nothing else explains it: actions follow.

@@ -20,8 +20,8 @@ struct WatchJournal {
   std::unique_ptr<journal::JournalWriter> writer;
 };
 
-// An engine that starts anew goes on in the journal of one that is gone. kPermissionDenied, kResourceExhausted from the
-// storage; kResourceExhausted when there are kMaxWatchJournals living engines.
+// An engine that starts again goes on in the journal of one that is gone. kPermissionDenied, kResourceExhausted from
+// the storage; kResourceExhausted when there are kMaxWatchJournals living engines.
 Result<WatchJournal> open_watch_journal(storage::Storage& storage, const Clock& clock, const journal::RunInfo& run);
 
 }  // namespace trainwarden::rules

@@ -31,7 +31,7 @@ class KeptHandler {
 
   // Starts it unless it runs. Errors as run_handler().
   Status prepare();
-  // Its answer to one event; it is started anew when it is gone. `event`: JSON. A program that ends in place of an
+  // Its answer to one event; it is started again when it is gone. `event`: JSON. A program that ends in place of an
   // answer has answered by its exit code, but 0 is kUnavailable; one that takes too long is ended. Errors as
   // run_handler().
   Result<HandlerEnd> send(std::string_view event, const std::map<std::string, std::string>& environment,

@@ -8,7 +8,7 @@
 
 namespace trainwarden::actions {
 
-// Read anew each time it is needed, so a secret that is renewed needs no restart.
+// Read again each time it is needed, so a secret that is renewed needs no restart.
 class Secret {
  public:
   static Secret in_environment(std::string variable);

@@ -12,7 +12,7 @@
 namespace trainwarden::delivery {
 
 enum class LetterDecision : std::uint8_t {
-  kRedrive,  // deliver it anew
+  kRedrive,  // deliver it again
   kDrop,     // nobody wants it any more
 };
 

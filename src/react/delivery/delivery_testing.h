@@ -1,4 +1,4 @@
-// What tests of the delivery have in common: an action that follows a script, events, and somebody who hears of
+// What tests of the delivery have in common: an action that follows a script, events, and somebody who is notified of
 // records.
 #pragma once
 

@@ -63,7 +63,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
     bool settled = true;  // or what is next waits for its time
   };
 
-  // Events before `first_seq` that `history` does not have are none of its business.
+  // Events before `first_seq` that `history` does not have are ignored.
   Lane(events::Ledger& ledger, Subscription subscription, LaneHistory history, std::uint64_t first_seq,
        std::shared_ptr<LaneCircle> circle, std::uint64_t jitter_seed);
 
@@ -72,7 +72,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
 
   void start();                   // once
   void offer(std::uint64_t seq);  // an event that matches; rising
-  void wake();                    // looks at the clock anew
+  void wake();                    // looks at the clock again
   // Moves dead letters that have died no later than `cutoff_unix_ns` and were not moved by this request before. Returns
   // how many.
   std::size_t take(const format::DeliveryRequest& request, std::int64_t cutoff_unix_ns);

@@ -1,5 +1,5 @@
 // LaneHistory: where a subscription's deliveries stand. It is a fold of their records and of nothing else, so that
-// whoever reads the ledger anew stands where the last one stood.
+// whoever reads the ledger again stands where the last one stood.
 #pragma once
 
 #include <cstdint>

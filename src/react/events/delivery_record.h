@@ -16,7 +16,7 @@ enum class DeliveryState : std::uint8_t {
   kWaiting,     // it failed, and is tried again at next_unix_ns
   kDead,        // given up: a dead letter
   kSuppressed,  // left out on purpose: cool-down
-  kRedriven,    // a dead letter that somebody wants tried anew
+  kRedriven,    // a dead letter that somebody wants tried again
   kDropped,     // a dead letter that nobody wants any more
 };
 std::string_view name(DeliveryState state);  // "started", "delivered", ...

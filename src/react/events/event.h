@@ -13,7 +13,7 @@ namespace trainwarden::events {
 enum class ChangeKind : std::uint8_t {
   kRun,    // the run's status, primary or secondary
   kRule,   // a rule's status
-  kAlert,  // a verdict fired that people are to hear of; no status need have changed
+  kAlert,  // a verdict fired that people are to be notified of; no status need have changed
 };
 std::string_view name(ChangeKind kind);  // "run", "rule", "alert"
 

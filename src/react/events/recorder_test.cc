@@ -174,7 +174,7 @@ TEST_F(RecorderTest, AlertsAreToldOnceWithWhatIsWrong) {
   EXPECT_EQ(alert.data.at("alert").at("message"), "They have vanished.");
   EXPECT_EQ(alert.data.at("TrainingJobStatus"), "InProgress");
   const auto seq = ledger_->last_seq();
-  // An engine that starts anew reports it again.
+  // An engine that starts again reports it again.
   engine.write(encode_rule_status(status_record("VanishingGradient", RuleStatus::kInProgress, now())));
   engine.write(encode_verdict(fired("VanishingGradient", 120, now() + 5)));
   poll();
@@ -221,7 +221,7 @@ TEST_F(RecorderTest, ASampleThatIsJudgedBecomesAnAlert) {
   EXPECT_NE(alerts[0].text.find("It is hot."), std::string::npos);
 }
 
-// Two windows within one step are two alerts, also for a recorder that starts anew.
+// Two windows within one step are two alerts, also for a recorder that starts again.
 TEST_F(RecorderTest, WindowsOfTimeWithinAStepAreToldApart) {
   TestEngine engine(run_, "watch-0");
   for (const std::int64_t end : {5 * kSecond, 6 * kSecond}) {

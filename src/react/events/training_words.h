@@ -29,7 +29,7 @@ class TrainingWords {
   const std::vector<StopFact>& stops() const { return stops_; }
   std::int64_t end_unix_ns() const { return end_unix_ns_; }    // of the newest run_end
   std::int64_t last_unix_ns() const { return last_unix_ns_; }  // of the newest event
-  // To the request in "control/checkpoint-<key>.json" or "control/blackbox-<key>.json"; stops are the table's affair.
+  // To the request in "control/checkpoint-<key>.json" or "control/blackbox-<key>.json"; stops are in the table.
   actions::RunAnswer answer_to_save(std::string_view key) const;
   actions::RunAnswer answer_to_dump(std::string_view key) const;
 

@@ -26,7 +26,7 @@ struct ZipLibrary {
   decltype(&::zip_error_code_system) error_code_system;
 };
 
-// kUnavailable, with the package to install, where the system has none. From any thread; lives for ever.
+// kUnavailable, with the package to install, where the system has none. From any thread; lives forever.
 Result<const ZipLibrary*> zip_library();
 
 }  // namespace trainwarden::transfer

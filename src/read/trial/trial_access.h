@@ -32,7 +32,7 @@ class TrialAccess {
   // Tells the run from every other one, also from one that was made later in the same folder (journal::run_identity).
   // Empty for a run of smdebug's that has no step yet.
   static std::string identity(const Trial& trial);
-  // Looks at the folder anew: is it still this run that lies there? kFailedPrecondition when it is another one by now,
+  // Looks at the folder again: is it still this run that lies there? kFailedPrecondition when it is another one by now,
   // kNotFound when none is. One small file is read.
   static Status check_same_run(const Trial& trial);
   // kFailedPrecondition for a folder that another recorder wrote: those are only read. `wanted` is for the message:

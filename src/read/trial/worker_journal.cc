@@ -90,7 +90,7 @@ Result<std::span<const journal::Record>> WorkerJournal::records_at(std::int64_t 
   const auto index = step_index(global_step);
   if (!index) return std::span<const journal::Record>();
   auto records = reader_->records(*index);
-  take_in_tensors();  // where the names were damaged, the records may name some anew
+  take_in_tensors();  // where the names were damaged, the records may name some again
   return records;
 }
 

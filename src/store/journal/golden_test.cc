@@ -1,6 +1,6 @@
 // The golden run: the writer gives the same bytes as ever, and what was written long ago is still read.
 //
-// TRAINWARDEN_WRITE_GOLDEN=1 writes the files anew, see testdata/golden/README.md. That is for a new format version
+// TRAINWARDEN_WRITE_GOLDEN=1 writes the files again, see testdata/golden/README.md. That is for a new format version
 // only: files of a version that was released are never changed.
 #include "store/journal/all_events.h"
 #include "store/journal/golden_run.h"

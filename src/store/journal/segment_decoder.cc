@@ -72,7 +72,7 @@ std::optional<ByteRange> SegmentDecoder::next(std::uint64_t file_bytes) {
       case State::kSearch: {
         const std::uint64_t left = (file_bytes - search_offset_) / kFrameAlignment * kFrameAlignment;
         if (left > 0) return ByteRange{search_offset_, std::min(left, kSearchBytes)};
-        // Nothing for now. What the file's end looked like may have been half of a write: begin anew next time.
+        // Nothing for now. What the file's end looked like may have been half of a write: begin again next time.
         state_ = State::kHeader;
         return std::nullopt;
       }

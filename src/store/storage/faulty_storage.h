@@ -18,7 +18,7 @@ struct FaultPlan {
 class FaultyStorage : public ForwardingStorage {
  public:
   using ForwardingStorage::ForwardingStorage;
-  virtual void set_plan(const FaultPlan& plan) = 0;  // counts anew from 0
+  virtual void set_plan(const FaultPlan& plan) = 0;  // counts again from 0
   virtual std::int64_t calls() const = 0;            // that could have failed, since set_plan
 };
 

@@ -51,7 +51,7 @@ std::optional<Promise> read_promise(const Storage& storage, const std::string& p
   return Promise{holder->get<std::string>(), boot->get<std::string>(), locked->get<bool>(), next->get<std::int64_t>()};
 }
 
-// A time far in the future is no promise of anybody who keeps to the rules: it would hold for ever.
+// A time far in the future is no promise of anybody who keeps to the rules: it would hold forever.
 bool still_counts(const Promise& promise, std::int64_t now_unix_ns) {
   const std::int64_t latest = now_unix_ns + kLeasePromiseNs + kLeaseSlackNs;
   return promise.next_unix_ns > now_unix_ns - kLeaseSlackNs && promise.next_unix_ns <= latest;

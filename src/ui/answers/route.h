@@ -23,7 +23,7 @@ struct Request {
 struct Reply {
   std::string type = "application/json";
   std::shared_ptr<const std::string> body;
-  // This address will never answer anything else: caches may keep it for ever.
+  // This address will never answer anything else: caches may keep it forever.
   bool immutable = false;
   std::string file_name;  // when not empty, a browser offers it as a file of this name
 };

@@ -144,7 +144,7 @@ void RunIndex::read(const std::string& name) {
       std::count_if(entries_.begin(), entries_.end(), [](const auto& e) { return e.second.trial != nullptr; });
   lock.unlock();
 
-  if (trial != nullptr && !trial->refresh().ok()) trial = nullptr;  // opening it anew says why
+  if (trial != nullptr && !trial->refresh().ok()) trial = nullptr;  // opening it again says why
   if (trial != nullptr && !files_changed && trial->state() == RunState::kRunning) {
     lock.lock();
     entries_[name].trial = std::move(trial);

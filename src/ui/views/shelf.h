@@ -103,7 +103,7 @@ class Shelf {
   // none has this id; the errors of Trial::open.
   Result<std::shared_ptr<OpenRun>> run(std::string_view id);
   // What a view remembers of all runs, made with T(place, is one run) at first. One object a type, for as long as the
-  // shelf; T sees to threads itself.
+  // shelf; T must be safe for threads itself.
   template <class T>
   T& memory() {
     const std::lock_guard lock(memories_mutex_);

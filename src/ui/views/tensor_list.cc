@@ -43,7 +43,7 @@ class Gathering {
     std::uint32_t tensor = 0;
   };
 
-  // Has a worker ended a step anew that it had ended before? Then what was counted of it counts no more.
+  // Has a worker ended a step again that it had ended before? Then what was counted of it counts no more.
   bool any_repeats(Trial& trial) const {
     for (WorkerJournal* worker : TrialAccess::journals(trial)) {
       const auto known = progress_.find(worker);

@@ -19,7 +19,7 @@ using Numbers = std::shared_ptr<const TensorNumbers>;
 constexpr std::size_t kMostRemembered = 1 << 14;
 
 struct RememberedNumbers {
-  journal::Record read_from;  // another one: the step was ended anew, by a training that went back to a checkpoint
+  journal::Record read_from;  // another one: the step was ended again, by a training that went back to a checkpoint
   Numbers numbers;
 };
 

@@ -64,7 +64,7 @@ class Gathered {
     return any_repeats;
   }
 
-  // Has the worker ended a step anew that it had ended before? Then what was gathered of it holds no more.
+  // Has the worker ended a step again that it had ended before? Then what was gathered of it holds no more.
   bool repeats(trial::WorkerJournal& journal) {
     if (!journal.readable()) return false;
     Progress& progress = progress_[&journal];

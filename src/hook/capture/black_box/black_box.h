@@ -1,6 +1,6 @@
 // BlackBox: the last K steps whole, in bounded memory, in case somebody wants to know what led to a failure.
 //
-// A ring of K + 1 slots of equal size. When a step begins, the oldest slot that nobody reads is filled anew; so in the
+// A ring of K + 1 slots of equal size. When a step begins, the oldest slot that nobody reads is filled again; so in the
 // steady state keeping a step costs a copy into memory that is warm. When what is asked for does not fit into a slot,
 // collections are given up for good: first outputs and inputs, then weights, then gradients; losses, what a step was
 // fed and the states of generators never. What does not fit is counted in its step.

@@ -21,8 +21,8 @@ constexpr double kSmoothing = 1.0 / 16;
 constexpr double kIdleSmoothing = 1.0 / 64;  // of all there is: nobody else pays for it
 constexpr int kRemembered = 8;               // steps that captured
 constexpr double kLeastAllowance = 0.1;      // of the budget, when what cannot be left out takes it all
-constexpr double kMostCreditSteps = 4096;    // what a cheap time may leave for a dear one
-constexpr double kMostDebtSteps = 65536;     // a process that was suspended in the hook must not wait for ever
+constexpr double kMostCreditSteps = 4096;    // what a cheap time may leave for an expensive one
+constexpr double kMostDebtSteps = 65536;     // a process that was suspended in the hook must not wait forever
 constexpr double kGuessedRatio = 2;          // of a level's cost to that of the next, while it is not known
 constexpr double kLossesShare = 0.5;         // of the budget, for losses and signals, where there is more to capture
 constexpr double kBoxShare = 0.25;           // the same for the black box
@@ -144,7 +144,7 @@ void BudgetGovernor::learn_from_kept(const Step& step) {
   learn_beside_cost();
 }
 
-// What the first capture cost beyond the second it cost once: it is not paid off, as that could take for ever where
+// What the first capture cost beyond the second it cost once: it is not paid off, as that could take forever where
 // steps are short.
 void BudgetGovernor::forgive_first(double capture_ns) {
   if (++capture_count_ == 1) first_capture_ns_ = capture_ns;

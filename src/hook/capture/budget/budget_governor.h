@@ -3,10 +3,10 @@
 // It climbs a ladder: without histograms and hashes; intervals 2, 4, ... 1024 times as long; values as statistics;
 // intervals up to 65536 times as long. Two things make it climb after a step that captured: the usual cost of such a
 // step, spread over the steps until the next one, is more than the budget; or this one has run up a debt that will not
-// be paid off by then. It climbs as far as that takes, at once, so that a step that was far too dear is not repeated
-// before it has been paid for. (Only the very first is not paid for, as it warms things up: the second comes when that
-// costs no more than ten times the budget, and shows more.) It comes down as far as the usual cost allows with a
-// quarter of the budget to spare, and not soon after it has climbed, so that it does not swing.
+// be paid off by then. It climbs as far as that takes, at once, so that a step that was far too expensive is not
+// repeated before it has been paid for. (Only the very first is not paid for, as it warms things up: the second comes
+// when that costs no more than ten times the budget, and shows more.) It comes down as far as the usual cost allows
+// with a quarter of the budget to spare, and not soon after it has climbed, so that it does not swing.
 //
 // What is always kept whole (losses, signals) and what the black box holds have intervals of their own, each with its
 // part of the budget; what they leave is for the ladder. What is spent beside the training, on writing and judging what
@@ -40,7 +40,8 @@ class BudgetGovernor {
   };
   // Takes the step into account. True: restraint() has changed, for the steps to come.
   bool end_step(const Step& step);
-  // Something else is captured from now on: costs are learned anew, and nothing is left out until they are. Debts stay.
+  // Something else is captured from now on: costs are learned again, and nothing is left out until they are. Debts
+  // stay.
   void start_anew(double budget);
 
   Restraint restraint() const;

@@ -34,7 +34,7 @@ EarlierCheckpoints earlier_checkpoints(std::span<const journal::EventEntry> even
 class CheckpointRequests {
  public:
   using Events = std::vector<format::CheckpointEvent>;  // for the run
-  static constexpr int kMaxBegun = 2;                   // a process that dies of saving must not do so for ever
+  static constexpr int kMaxBegun = 2;                   // a process that dies of saving must not do so forever
 
   // No storage: nobody can ask. `clock` must outlive this.
   CheckpointRequests(std::shared_ptr<const storage::Storage> storage, const HookOptions& options,

@@ -147,7 +147,7 @@ void JournalFeed::enqueue(const CheckpointRequests::Events& events) {
 }
 
 // Who asks for something and then for a stop gets both. So stops are read first and obeyed last: what was asked for
-// before one of them is there when the others are looked for, and the training hears of it no later than of the stop.
+// before one of them is there when the others are looked for, and the training gets it no later than the stop.
 void JournalFeed::look_at_requests() {
   std::vector<format::StopRequest> stops = stop_requests_.poll();
   take_black_box_requests();

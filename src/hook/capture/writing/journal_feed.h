@@ -1,7 +1,7 @@
 // JournalFeed: what the writer thread does with its journal, one thing after the other.
 //
 // When the journal cannot be written, the content of the step is counted as lost, which is written with the next step
-// that can be written. How often a broken storage is tried is the journal's affair.
+// that can be written. How often a broken storage is tried is decided by the journal.
 #pragma once
 
 #include <atomic>

@@ -48,7 +48,7 @@ class StepWriter {
   Status flush(std::chrono::nanoseconds timeout);
 
   // Writes what waits and then `last_step` (there may be none), ends the run and ends the thread. kDeadlineExceeded:
-  // the thread is stuck in the storage, and this object must be left alone for ever.
+  // the thread is stuck in the storage, and this object must be left alone forever.
   Status finish(std::unique_ptr<StagedStep> last_step, std::chrono::nanoseconds timeout);
 
   // An event for the run; from any thread.

@@ -334,7 +334,7 @@ void Evaluator::judge_subject(std::size_t index, std::int64_t step) {
   judgement_.findings.push_back(finding(subject, held.steps));
 }
 
-// The comparison, or what else stands in its place, that speaks for the condition.
+// The comparison, or what else stands in its place, that supports the condition.
 const Node& Evaluator::deciding(const Node& node) const {
   if (node.op == Op::kAnd || node.op == Op::kNot) return deciding(node_at(node.children[0]));
   if (node.op == Op::kOr) return deciding(node_at(node.children[child(node, 0).number != 0 ? 0 : 1]));

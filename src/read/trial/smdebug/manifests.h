@@ -1,7 +1,7 @@
 // Manifests: the collection manifests of a folder of smdebug's, one for each worker.
 //
 // smdebug writes each once, early, so that tensors that it saw later are not in it. Others may write them again: they
-// are looked at anew at each refresh.
+// are looked at again at each refresh.
 #pragma once
 
 #include <cstddef>

@@ -59,7 +59,7 @@ bool wants_to_end(process::SignalRelay& relay, std::chrono::milliseconds wait) {
   return received && received->number != SIGCHLD;
 }
 
-// Takes what is there, and with `follow` what comes until the run has ended. Ctrl-C leaves off after a whole step.
+// Takes what is there, and with `follow` what comes until the run has ended. Ctrl-C stops after a whole step.
 Result<ExportReport> transfer(Trial& trial, ExportOptions options, bool follow) {
   process::SignalRelay relay;
   std::stop_source ended_by_user;

@@ -128,7 +128,7 @@ void print_missing_run(const RunOptions& options, const ProgramPlan& plan) {
        explain_missing_run(options.command, options.attach));
 }
 
-// What happened to what TensorBoard shows, which is no affair of the program's exit code.
+// What happened to what TensorBoard shows, which does not change the program's exit code.
 void print_board(const ProgramPlan& plan, const Result<ExportReport>& board) {
   if (board.ok()) {
     emit(stderr, "trainwarden: for TensorBoard: tensorboard --logdir {}\n", plan.board.logdir.string());

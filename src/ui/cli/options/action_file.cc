@@ -105,7 +105,7 @@ struct Tested {
   actions::ActionOutcome outcome;
 };
 
-// Sends while it goes: one that hangs is seen to hang.
+// Sends while it goes: one that hangs shows.
 std::vector<Tested> send_tests(const LoadedFile& loaded, const std::string& name, bool as_json) {
   std::vector<Tested> tested;
   for (const WiredAction& wired : wired_actions(loaded.wiring, loaded.subscriptions)) {

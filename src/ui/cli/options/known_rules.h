@@ -1,4 +1,4 @@
-// Refuses actions for rules that nobody has: they would wait for ever, and a training that was to be stopped would go
+// Refuses actions for rules that nobody has: they would wait forever, and a training that was to be stopped would go
 // on.
 #pragma once
 

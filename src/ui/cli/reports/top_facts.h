@@ -96,7 +96,7 @@ class TopGatherer {
   TopFacts facts_;
   std::map<std::string, std::int64_t> losses_seen_;           // the newest step that is in facts_, by name
   std::deque<std::pair<std::int64_t, std::int64_t>> recent_;  // steps done and when, of the last seconds
-  std::int64_t slow_look_ns_ = 0;                             // when what is dear was last looked at
+  std::int64_t slow_look_ns_ = 0;                             // when what is expensive was last looked at
   std::int64_t health_step_ = -1;
   std::size_t events_told_ = 0;
   ProcessMeter meter_;

@@ -14,7 +14,7 @@ class LiveExport {
   // Starts at once; waits for the run to appear.
   LiveExport(std::filesystem::path run, std::filesystem::path board);
 
-  // The program has ended: takes what is there and leaves off. Once. kNotFound when the run never appeared.
+  // The program has ended: takes what is there and ends. Once. kNotFound when the run never appeared.
   Result<ExportReport> result();
 
  private:

@@ -30,7 +30,7 @@ std::optional<Key> take_key(std::string& bytes);
 
 // On the alternate screen, without a cursor, keys coming one by one, from open() until it is destroyed; or until the
 // process dies of a fault of its own (SIGSEGV, SIGABRT, ...), which then goes on dying. Signals that ask it to end are
-// the caller's affair (process::SignalRelay). One at a time.
+// up to the caller (process::SignalRelay). One at a time.
 class LiveTerminal {
  public:
   // kFailedPrecondition when standard output is no terminal.

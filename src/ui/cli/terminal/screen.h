@@ -10,7 +10,7 @@
 
 namespace trainwarden::cli {
 
-// What a text means; how that looks is the terminal's affair. Nothing is said by colour alone.
+// What a text means; how that looks is up to the terminal. Nothing is said by colour alone.
 enum class Ink : std::uint8_t {
   kPlain,
   kDim,     // said again, or of little weight

@@ -1,4 +1,4 @@
-// StatusLine: one line at the foot of a terminal that is written anew in place.
+// StatusLine: one line at the foot of a terminal that is rewritten in place.
 #pragma once
 
 #include <cstdio>

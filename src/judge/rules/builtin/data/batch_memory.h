@@ -5,7 +5,7 @@
 //   a batch that was newly taken from the loader and yet equals one of the last kMemory of the same epoch, although the
 //   loader says that it is another (by its number, and by the indices of its samples when they are known), while other
 //   new batches still come in between;
-//   a batch that stays for ever after the training had seen many different ones of its size.
+//   a batch that stays forever after the training had seen many different ones of its size.
 #pragma once
 
 #include <cstddef>

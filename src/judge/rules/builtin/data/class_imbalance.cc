@@ -5,10 +5,10 @@
 // class more than the part threshold_misprediction was predicted wrongly.
 //
 // Ours where the documentation is silent: classes without a label are not "the smallest"; after `samples` labels were
-// judged the count begins anew; the steps of each mode are counted by themselves; labels are counted at every step that
-// has them, predictions at those that have both, so each has a count of its own. When the patterns match nothing, the
-// collections `labels` and `predictions` are taken, which PyTorch's loss modules fill.
-// State: one count for each class and mode, at most kMostClasses of them.
+// judged the count begins again; the steps of each mode are counted by themselves; labels are counted at every step
+// that has them, predictions at those that have both, so each has a count of its own. When the patterns match nothing,
+// the collections `labels` and `predictions` are taken, which PyTorch's loss modules fill. State: one count for each
+// class and mode, at most kMostClasses of them.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -129,7 +129,7 @@ class ClassImbalance final : public Rule {
         fmt::format("the labels have more than {} different values, which are no classes", kMostClasses));
   }
 
-  // True when there were enough labels. Begins anew then.
+  // True when there were enough labels. Begins again then.
   bool judge_balance(Window& counted, const StepWindow& window, std::vector<Evidence>& found) const {
     if (counted.total < limits_.samples) return false;
     const auto by_count = [](const auto& a, const auto& b) { return a.second.labels < b.second.labels; };

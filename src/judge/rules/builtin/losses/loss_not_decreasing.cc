@@ -88,7 +88,7 @@ class LossNotDecreasing final : public Rule {
         fmt::format("a {} step; the losses of {} steps are judged", name(mode), name(judged)));
   }
 
-  // True when the step's mode is the one to judge. A better mode that turns up begins all series anew.
+  // True when the step's mode is the one to judge. A better mode that turns up begins all series again.
   bool prefer(Mode mode) {
     if (preference(mode) == 0) return false;
     if (!preferred_ || preference(mode) > preference(*preferred_)) {

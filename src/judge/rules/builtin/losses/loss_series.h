@@ -27,7 +27,7 @@ class LossSeries {
  public:
   explicit LossSeries(std::int64_t num_steps) : num_steps_(num_steps) {}
 
-  // The comparison that is due at this step, if any. Steps rise; one that does not begins the series anew.
+  // The comparison that is due at this step, if any. Steps rise; one that does not begins the series again.
   std::optional<LossComparison> add(const LossPoint& point);
 
   std::int64_t next_due() const { return due_; }  // the first step that may be compared; 0 before the first point

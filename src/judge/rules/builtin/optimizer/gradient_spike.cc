@@ -1,7 +1,7 @@
 // GradientSpike: the norm of all gradients jumps far above its own noise; judged by whether it comes back.
 //
 // Source: profiler specification, rule 3 (the same on the gradient norm), and ZClip. The norm is √Σ‖gᵢ‖² over the
-// gradients of one worker at one step, from their sums of squares (or saved l2 norms). Ours: the noise is learned anew
+// gradients of one worker at one step, from their sums of squares (or saved l2 norms). Ours: the noise is learned again
 // when more gradients come (a backbone is unfrozen), several optimizers make it a note, and the layer that is named is
 // the one whose norm grew most against its own level.
 //

@@ -3,8 +3,8 @@
 // Source: ours, after optimizers that were made before their model was (PyTorch issue 104336, and replaced heads). Of
 // each model by itself: fires when it is trained, and less than half of its trainable parameters are in no optimizer;
 // and when optimizers hold exactly as many tensors of no model as a model lacks, which is what a model or a part that
-// was made anew leaves behind. What may be meant is a note: most of a model left out (only its head is trained, and the
-// rest was not frozen), or all of it (a target network, a teacher). Frozen parameters ask for nothing.
+// was made again leaves behind. What may be meant is a note: most of a model left out (only its head is trained, and
+// the rest was not frozen), or all of it (a target network, a teacher). Frozen parameters ask for nothing.
 //
 // Judged once the models have been what they are for `steps` steps, so that all optimizers of a GAN have stepped.
 // State: the last trainwarden/model of each worker, as what is wrong with it.

@@ -22,7 +22,7 @@ struct Growth {
 };
 
 // Holds at most kMostPoints points: when there are more, every second one goes, and from then on only every second one
-// is taken. A fall by more than the pull-back begins anew.
+// is taken. A fall by more than the pull-back begins again.
 class MemorySeries {
  public:
   static constexpr std::size_t kMostPoints = 256;
