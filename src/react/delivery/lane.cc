@@ -51,7 +51,7 @@ void LaneCircle::report(const DeliveryRecord& record, const Event& event) {
   try {
     on_delivery_(record, event);
   } catch (const std::exception& error) {
-    log(LogLevel::kError, "who was to hear of a delivery threw: {}", error.what());
+    log(LogLevel::kError, "the observer of a delivery threw: {}", error.what());
   }
 }
 

@@ -100,7 +100,8 @@ std::string slack_message(std::string_view headline, std::string_view text) {
 actions::ActionKind slack_kind() {
   actions::ActionKind kind;
   kind.name = "slack";
-  kind.summary = "Posts a message to an incoming webhook of Slack, Mattermost or what speaks like them.";
+  kind.summary =
+      "Posts a message to an incoming webhook of Slack, Mattermost or a server that takes the same messages.";
   kind.parameters = http_target_parameters();
   kind.create = [](actions::ActionParameters& parameters,
                    const actions::RunContext&) -> Result<std::unique_ptr<actions::Action>> {

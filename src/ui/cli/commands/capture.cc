@@ -209,7 +209,7 @@ void add_capture(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<CaptureOptions>();
   CaptureOptions& o = *options;
   CLI::App& command =
-      add_command(app, "capture", "Change what a training captures while it goes on", options, action, act);
+      add_command(app, "capture", "Change what a training captures while it runs", options, action, act);
   command.group(kTrainGroup);
   add_run_choice(command, o.run);
   add_capture_form(command, o.form);

@@ -222,9 +222,8 @@ void add_events_deliver(CLI::App& events, CommandAction& action) {
   add_action_choice(command, o.actions);
   command.add_option("--for", o.limit, "Leave off after so long, as 30s or 10m (default: when nothing waits any more)")
       ->type_name("DURATION");
-  command.add_flag(
-      "--once", o.once,
-      "Beside a process that keeps the ledger: leave off when nothing waits, and not when that process ends");
+  command.add_flag("--once", o.once,
+                   "Beside a process that keeps the ledger: stop when nothing waits, not when that process ends");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden events deliver first", "trainwarden events deliver first second --for 10m",
                          "trainwarden events deliver first --actions actions.toml",

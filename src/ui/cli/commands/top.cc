@@ -40,7 +40,7 @@ struct RunList {
   std::size_t chosen = 0;
 };
 
-// The run that was named; else the newest that goes on, of none the newest.
+// The run that was named; else the newest that is running, of none the newest.
 Result<RunList> choose_runs(const TopOptions& options) {
   const std::filesystem::path folder = runs_folder(options.runs);
   if (!options.run.empty()) {
@@ -244,7 +244,7 @@ void add_top(CLI::App& app, CommandAction& action) {
   CLI::App& command = add_command(app, "top", "Follow a run on the whole terminal: losses, rules, tensors, events",
                                   options, action, act);
   command.group(kLookGroup);
-  command.add_option("RUN", o.run, "Name of a run, or its path (default: the newest that goes on)")->type_name("");
+  command.add_option("RUN", o.run, "Name of a run, or its path (default: the newest that is running)")->type_name("");
   add_runs_option(command, o.runs);
   command.add_flag("--once", o.once, "Print one frame and end");
   command.add_flag("--plain", o.plain, "A line for each look with a new step, as it is for pipes");
