@@ -39,7 +39,7 @@ class StepJudging {
   // Once. What the judge needs is captured from the next step on that begins. kAlreadyExists, and the errors of `make`
   // and of CapturePlan::require().
   Status install(const MakeJudge& make, JudgeSite site);
-  // After that: tells the run of it, and lets the writer thread call it.
+  // After that: writes it to the run, and lets the writer thread call it.
   void announce();
 
   bool has_judge() const { return judge_ != nullptr; }

@@ -1,5 +1,5 @@
 // The black box from the hook's public side: what it holds comes out of a dump bit for bit, and what it could not hold
-// is told.
+// is reported.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// The environment variables that steer the hook. docs/reference/config.md has them all. One that is set to nothing counts
-// as not set.
-// has them all.
+// The environment variables that steer the hook. docs/reference/config.md has them all. One that is set to nothing
+// counts as not set.
 #pragma once
 
 #include "core/base/environment.h"

@@ -1,4 +1,4 @@
-// ChangeApplier: lets what others ask to have captured take effect when a step begins, and tells the run of it.
+// ChangeApplier: lets what others ask to have captured take effect when a step begins, and writes that to the run.
 #pragma once
 
 #include <memory>

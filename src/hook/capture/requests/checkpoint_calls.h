@@ -1,4 +1,4 @@
-// CheckpointCalls: how the training takes, writes and answers requests for checkpoints; the run is told of each.
+// CheckpointCalls: how the training takes, writes and answers requests for checkpoints; the run is notified of each.
 #pragma once
 
 #include <filesystem>
