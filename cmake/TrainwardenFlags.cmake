@@ -17,7 +17,8 @@ find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths are taken relative to the build folder: what one has compiled of our sources is there for the next, such as
   # that of the Python package.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+                                 CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
 
 if(TRAINWARDEN_UNITY)
