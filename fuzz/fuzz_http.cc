@@ -70,7 +70,7 @@ class Place {
 };
 
 // A client's words must not begin a header of their own.
-void must_be_sendable(const server::PostAnswer& answer) {
+void must_be_sendable(const server::HttpAnswer& answer) {
   for (const auto& [name, value] : answer.headers) {
     if ((name + value).find_first_of("\r\n") != std::string::npos) std::abort();
   }
