@@ -9,7 +9,11 @@ in_web() {
 
 page_tools() {
   if [[ web/node_modules/.package-lock.json -nt web/package-lock.json ]]; then return; fi
-  in_web npm ci --no-audit --no-fund --ignore-scripts --loglevel=error >&2 && touch web/node_modules/.package-lock.json
+  with_progress $page_out/npm.log in_web npm ci --no-audit --no-fund --ignore-scripts --loglevel=error || {
+    cat $page_out/npm.log >&2
+    return 1
+  }
+  touch web/node_modules/.package-lock.json
 }
 
 # What needs no browser.

@@ -22,7 +22,7 @@ python_environment() {
   if [[ $(cat $venv/requirements.txt 2>/dev/null) == "$wanted" ]]; then return; fi
   $python -m venv --system-site-packages $venv
   say "installing into $venv what builds and tests the Python package"
-  with_progress $venv/pip.log $venv/bin/pip install --disable-pip-version-check ${wanted} || {
+  with_progress $venv/pip.log $venv/bin/pip install --disable-pip-version-check --progress-bar off ${wanted} || {
     cat $venv/pip.log >&2
     return 1
   }

@@ -4,9 +4,13 @@ readonly rivals=build/rivals
 
 install_rivals() {
   rm -rf $rivals
-  $python -m venv --system-site-packages $rivals &&
-    $rivals/bin/pip install --quiet --disable-pip-version-check -r scripts/rivals.txt >&2 &&
-    cp scripts/rivals.txt $rivals/requirements.txt
+  $python -m venv --system-site-packages $rivals || return
+  if ! with_progress $rivals/pip.log $rivals/bin/pip install --disable-pip-version-check --progress-bar off \
+    -r scripts/rivals.txt; then
+    cat $rivals/pip.log >&2
+    return 1
+  fi
+  cp scripts/rivals.txt $rivals/requirements.txt
 }
 
 # Makes it, or makes it anew when its list has changed, and names its Python to tests and benchmarks.
