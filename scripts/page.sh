@@ -9,6 +9,7 @@ in_web() {
 
 page_tools() {
   if [[ web/node_modules/.package-lock.json -nt web/package-lock.json ]]; then return; fi
+  mkdir -p $page_out
   with_progress $page_out/npm.log in_web npm ci --no-audit --no-fund --ignore-scripts --loglevel=error || {
     cat $page_out/npm.log >&2
     return 1
