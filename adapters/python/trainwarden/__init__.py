@@ -1,7 +1,7 @@
-"""Trainwarden sees inside a training while it runs, judges what it sees, and acts on the verdict.
+"""Trainwarden captures what happens inside a training while it runs, judges it with rules, and acts on the verdicts.
 
-A program that is trained with PyTorch needs no change: ``trainwarden run -- python train.py``, or
-``python -m trainwarden train.py``. With any framework, by hand:
+A PyTorch program need not be changed: use ``trainwarden run -- python train.py``, or
+``python -m trainwarden train.py``. With any framework, open a hook:
 
     import trainwarden
 
@@ -80,7 +80,7 @@ __all__ = [
 
 __version__ = version()
 
-# Reading needs NumPy. A training that is only watched does not wait for its import.
+# Only reading needs NumPy, so a training that is only captured does not import it.
 _READING = ("RunState", "StepState", "TensorHandle", "Trial", "open")
 _CONTROL = ("SaveAnswer", "StopAnswer", "save", "stop")
 _TRANSFER = ("ExportNote", "ExportReport", "Exporter", "ImportReport", "export", "import_run")

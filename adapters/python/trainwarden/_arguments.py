@@ -34,7 +34,7 @@ def watch_argparse() -> None:
             if _is_command_line(args):
                 _keep(dict(vars(result[0])))
         except Exception:
-            pass  # whatever a namespace is made of: the program parses as it would without us
+            pass  # for any kind of namespace, the program parses as it would without us
         return result
 
     argparse.ArgumentParser.parse_known_args = parse_known_args  # type: ignore[method-assign]

@@ -7,7 +7,7 @@ from typing import Any, Callable, Optional
 
 
 def when_imported(name: str, action: Callable[[], None]) -> None:
-    """Calls `action` as soon as the module `name` has been imported: at once when it has been already."""
+    """Calls `action` as soon as the module `name` has been imported: immediately when it already has been."""
     if name in sys.modules:
         action()
     else:

@@ -1,4 +1,4 @@
-"""Control: asks a training that goes on to stop, or to save what it has, and waits for its answer.
+"""Control: asks a running training to stop, or to save its state, and waits for its answer.
 
     import trainwarden
 
@@ -8,7 +8,7 @@
     print(trainwarden.save("runs/first").checkpoint)
 
 A request is a file in the run's folder, which the training reads at the end of a step, on this machine or another that
-shares the folder. It stays when nobody waits for the answer any more.
+shares the folder. It stays when the caller no longer waits for the answer.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ def stop(
     then: Literal["nothing", "term", "kill"] = "nothing",
     term_grace_s: float = 120.0,
 ) -> StopAnswer:
-    """Asks the training to stop at the end of its step. One that is stopping or has ended is fine, and not asked again.
+    """Asks the training to stop at the end of its step. Does nothing when it is stopping or has ended.
 
     Arguments:
         run: a trial, or the run's folder.
         reason: why, for everybody who reads the run.
         requested_by: who asks.
-        key: names the request (a-z, 0-9, "-"): the same key asks once, however often this is called.
+        key: names the request (a-z, 0-9, "-"): the same key sends one request, however often this is called.
         if_status: "InProgress": only a run with this status; else FailedPrecondition is raised.
-        wait: for its answer, and for its end while there is time; False: leaves once the request is there.
+        wait: for its answer and then its end, up to the timeout; False: returns once the request is written.
         timeout_s: how long to wait.
         then: when it has not answered in time: "nothing" (the request stays), "term" (SIGTERM to its processes on this
             machine), "kill" (SIGKILL after that).
-        term_grace_s: how long it has after its answer until SIGTERM, and from there until SIGKILL.
+        term_grace_s: the time between its answer and SIGTERM, and between SIGTERM and SIGKILL.
 
     Raises:
         FileNotFoundError: there is no run.
@@ -78,8 +78,8 @@ def save(
     Raises:
         FileNotFoundError: there is no run.
         TimeoutError: they were not written in time; the request stays.
-        RuntimeError: there will be no checkpoint. The message says why (a program says how it saves with
-            Hook.on_checkpoint) and where the black box was written nevertheless.
+        RuntimeError: there will be no checkpoint. The message says why (a program offers to save with
+            Hook.on_checkpoint) and where the black box was written, if it was.
         OSError: the run's folder cannot be written.
     """
     with opening():

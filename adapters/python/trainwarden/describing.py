@@ -1,4 +1,4 @@
-"""Where a run and its rules stand."""
+"""The status of a run and its rules."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{6})\d*Z")
 
 
 def describe(run: str | os.PathLike[str]) -> dict[str, Any]:
-    """Where a run and its rules stand, as SageMaker's describe_training_job() tells it of a job.
+    """The status of a run and its rules, in the form of SageMaker's describe_training_job().
 
     The dict has TrainingJobName, TrainingJobStatus ("InProgress", "Completed", "Failed", "Stopping", "Stopped"),
     SecondaryStatus, SecondaryStatusTransitions, FailureReason (of a run that failed), HyperParameters (its labels),
     FinalMetricDataList, DebugRuleEvaluationStatuses and more; docs/reference/describe.md has them all. Times are
-    datetimes in UTC. What is not known is not there. Nothing is written.
+    datetimes in UTC. Unknown fields are left out. Nothing is written.
 
     Raises:
         FileNotFoundError: there is no run.

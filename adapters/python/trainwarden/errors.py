@@ -1,4 +1,4 @@
-"""What Trainwarden raises: one type for each kind of failure, each also a type that Python programs know already.
+"""The exceptions of Trainwarden: one type for each kind of failure, each also derived from the usual Python type.
 
 The message says what was expected, what was found and what to do next.
 """
@@ -14,7 +14,7 @@ class Error(Exception):
 
 
 class InvalidArgument(Error, ValueError):
-    """The input is wrong, whatever the state of the system."""
+    """The input is wrong in any state of the system."""
 
 
 class NotFound(Error, LookupError):
@@ -26,7 +26,7 @@ class PathNotFound(NotFound, FileNotFoundError):
 
 
 class OutOfRange(Error, LookupError):
-    """The tensor is not there at this step, or not in this form; the message says what is there."""
+    """The tensor does not exist at this step, or not in this form; the message says what does."""
 
 
 class AlreadyExists(Error, FileExistsError):
@@ -42,15 +42,15 @@ class ResourceExhausted(Error, OSError):
 
 
 class FailedPrecondition(Error, RuntimeError):
-    """The right call in the wrong state."""
+    """The call is not possible in this state."""
 
 
 class DeadlineExceeded(Error, TimeoutError):
-    """Waited long enough."""
+    """The time limit was reached."""
 
 
 class Unavailable(Error, OSError):
-    """A passing fault of the storage; try again."""
+    """A temporary fault of the storage; try again."""
 
 
 class DataLoss(Error):
@@ -72,14 +72,14 @@ _BY_CODE: dict[str, type[Error]] = {
 
 
 def code_of(error: Error) -> str:
-    """The name of the status that the exception stands for."""
+    """The name of the status of this exception."""
     codes = [code for code, kind in _BY_CODE.items() if isinstance(error, kind)]
     return codes[0] if codes else "internal"
 
 
 @contextmanager
 def opening() -> Iterator[None]:
-    """Inside, what is not found is a path."""
+    """Inside this block, NotFound means a path."""
     try:
         yield
     except NotFound as error:

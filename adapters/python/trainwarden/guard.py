@@ -9,7 +9,7 @@
             if hook.step().stop_requested:
                 break
 
-trainwarden.torch asks by itself. `trainwarden run --inside` does all of it for an untouched program.
+trainwarden.torch calls judge() by itself. `trainwarden run --inside` does all of this for an unchanged program.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from enum import Enum
 
 
 class StepAdvice(str, Enum):
-    """What is to become of an optimizer's step that is about to be made."""
+    """Whether the optimizer may make its next step."""
 
     PROCEED = "proceed"  # make it
     SKIP_STEP = "skip_step"  # leave it out: the weights and the optimizer's state stay as they are

@@ -38,25 +38,25 @@ class Hook(_core.Hook):
         with trainwarden.Hook("runs/first", include_collections=["weights"], save=10) as hook:
             for batch in data:
                 ...
-                hook.save_tensor("weight", weight)       # kept if a collection wants it at this step
+                hook.save_tensor("weight", weight)       # saved if a collection saves it at this step
                 hook.save_scalar("accuracy", 0.93)
-                if hook.step().stop_requested:           # the step is visible to readers from here on
+                if hook.step().stop_requested:           # from here on readers see the step
                     break
 
     A tensor is anything with DLPack, the buffer protocol or ``__array_interface__`` (NumPy, JAX, TensorFlow, CuPy), a
-    tensor of PyTorch, a number, a text, or a list of them. It is read where it lies and may be changed after the call.
+    tensor of PyTorch, a number, a text, or a list of them. It is read in place and may be changed after the call.
 
-    No call harms the training: what cannot be kept (no room, disk full, a device that cannot be read) is counted in
-    ``report().losses``. What raises is wrong usage, bad options when the hook is made and arguments of a wrong type,
-    and ``flush()`` when the run could not be written.
+    No call harms the training: data that cannot be saved (no room, disk full, a device that cannot be read) are counted
+    in ``report().losses``. Only wrong usage raises: wrong options when the hook is created, and arguments of a wrong
+    type. ``flush()`` raises when the run could not be written.
 
-    Threads: ``save_*``, ``wants*`` and ``declare`` may be called from many threads at once; ``step``, ``set_mode``,
-    ``flush`` and ``close`` belong to the thread that drives training (others wait for their turn). After ``close()``
-    everything that is saved is counted as lost. In a forked child the hook is off: it counts steps, keeps nothing.
-    A hook that is still open when the program ends is closed then.
+    Threads: ``save_*``, ``wants*`` and ``declare`` may be called from several threads in parallel. ``step``,
+    ``set_mode``, ``flush`` and ``close`` belong to the training thread; calls from other threads wait. After
+    ``close()`` everything that is saved is counted as lost. In a forked child the hook is off: it counts steps and
+    saves nothing. A hook that is still open when the program ends is closed then.
 
     Arguments:
-        run_dir: the run's folder, made when missing. One that holds a finished run is refused.
+        run_dir: the run's folder, created when missing. A folder that holds a finished run is refused.
         collections: named sets of tensors, all of which are saved.
         include_collections: built-in collections to save: "weights", "biases", "gradients", "outputs", ...
         include: patterns (PCRE2, found anywhere in a name) of tensors to save.
@@ -66,19 +66,19 @@ class Hook(_core.Hook):
         budget: share of the training's time that capture may take, 0.01 is 1 %; 0: no limit.
         rank, world_size: of this worker, and how many there are.
         include_workers: "all", or "one": only rank 0 writes.
-        staging_bytes: the memory in which tensors wait for the disk; also a text, "512MiB". Unless you say another
-            number than this it grows to 1 GiB.
+        staging_bytes: the memory in which tensors wait for the disk; also a text, "512MiB". With the default it
+            grows to 1 GiB.
         when_full: what happens when it is full: "drop", "statistics" or "block".
         durability: against power loss: "none", "interval" or "step".
         segment_bytes: a file of the run is closed when it grows past this.
-        dry_run: decide and count, write nothing.
+        dry_run: decide and count, but write nothing.
         black_box: how many of the last steps are held whole in memory, to be written when something goes wrong:
-            a number of steps, True (3), or what the configuration file would say, ``{"steps": 5, "bytes": "1GiB"}``.
-        checkpoint_on_request: False: who asks for the training's state to be saved is refused (on_checkpoint()).
-        first_global_step, first_mode_steps: where counting begins, for a program that goes on from a checkpoint:
+            a number of steps, True (3), or an object as in the configuration file, ``{"steps": 5, "bytes": "1GiB"}``.
+        checkpoint_on_request: False: requests to save the training's state are refused (see on_checkpoint()).
+        first_global_step, first_mode_steps: where counting begins, for a program that continues from a checkpoint:
             ``first_global_step=400, first_mode_steps={"train": 300, "eval": 100}``.
-        tensorboard_dir: the run is also shown to TensorBoard there, by whoever follows it.
-        code_version, labels: free words on the run.
+        tensorboard_dir: the run is also exported for TensorBoard there, by the process that follows the run.
+        code_version, labels: free texts that are recorded with the run.
 
     Raises:
         ValueError: an option is wrong (InvalidArgument).
@@ -121,7 +121,7 @@ class Hook(_core.Hook):
 
     @classmethod
     def from_environment(cls, run_dir: PathLike = "", **options: Any) -> Hook:
-        """A hook with these options, overlaid by TRAINWARDEN_CONFIG and the TRAINWARDEN_* variables."""
+        """A hook with these options; TRAINWARDEN_CONFIG and the TRAINWARDEN_* variables override them."""
         base = _core.parse_options(options_json({"run_dir": run_dir, **options}), "Hook.from_environment")
         with opening():
             return cls._of(_core.options_from_environment(base))._guarded()
@@ -141,9 +141,9 @@ class Hook(_core.Hook):
         world_size: int | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> Hook:
-        """A hook for a program that knows nothing of Trainwarden: what the environment says, else losses and statistics
-        of weights, biases, gradients and outputs at every step, under a budget of 1 %. What is given here wins, but for
-        `labels`: those of the environment and the configuration do."""
+        """A hook for an unchanged program. It captures what the environment configures, else losses and statistics of
+        weights, biases, gradients and outputs at every step, under a budget of 1 %. Arguments take precedence, except
+        for `labels`, where the environment and the configuration do."""
         with opening():
             options = _core.options_for_attach()
         if run_dir is not None:
@@ -158,7 +158,7 @@ class Hook(_core.Hook):
 
     @classmethod
     def disabled(cls) -> Hook:
-        """A hook that is switched off: each call is cheap and keeps nothing, only steps are counted."""
+        """A hook that is switched off: each call is cheap and saves nothing; only steps are counted."""
         return cls._of(None)
 
     @classmethod
@@ -172,7 +172,7 @@ class Hook(_core.Hook):
         _open_hooks.add(self)
 
     def on_checkpoint(self, save: SaveCheckpoint) -> None:
-        """From now on `save(step, request)` is called when somebody wants the training's state saved.
+        """From now on `save(step, request)` is called when there is a request to save the training's state.
 
             def save(step, request):
                 path = f"checkpoints/{step}.pt"
@@ -181,21 +181,21 @@ class Hook(_core.Hook):
 
             hook.on_checkpoint(save)
 
-        It is called by step(), at its end and in the thread that drives training, with the number of the step that has
-        just ended, and returns where the state is: a file, a folder or a URL; None: that is not told. What it raises is
-        told to who asked, and training goes on. write_checkpoint() gives it a file in the run's folder. To be called
-        before the first step ends: until then requests wait, and after that they are refused.
+        step() calls it at its end, in the training thread, with the number of the step that has just ended. It returns
+        the place of the state: a file, a folder or a URL; None: not known. An exception is reported in the answer to
+        the request, and the training continues. It can use write_checkpoint() for a file in the run's folder. Call
+        on_checkpoint() before the first step ends: until then requests wait, and after that they are refused.
         """
         self._save_checkpoint = save
         self.offer_checkpoints()
 
     def _save_by_default(self, save: SaveCheckpoint) -> None:
-        """For adapters that know the training's state: as on_checkpoint(), which has precedence."""
+        """For adapters that know the training's state. A function of on_checkpoint() takes precedence."""
         self._save_checkpoint_by_default = save
         self.offer_checkpoints()
 
     def _answer_checkpoint(self, step: int) -> None:
-        """step() calls this when a checkpoint is wanted. A program that only offers looks for requests itself."""
+        """step() calls this when a checkpoint is requested. A program that only offers checks for requests itself."""
         save = self._save_checkpoint or self._save_checkpoint_by_default
         request = self.take_checkpoint_request() if save is not None else None
         if save is None or request is None:
@@ -218,28 +218,28 @@ class Hook(_core.Hook):
         time_limit_s: float = 0.05,
         mute: Iterable[str] = (),
     ) -> None:
-        """From now on these rules judge inside the training: each time that judge() asks, and when a step ends.
+        """From now on these rules judge inside the training: at each call of judge(), and when a step ends.
 
         Arguments:
             rules: as of `trainwarden run --rule`: "ExplodingTensor", "VanishingGradient:threshold=1e-6", "default".
             on_fire: "report"; "skip_step": judge() vetoes the optimizer's step; "stop": and the training ends.
-            keep_going: judge on with a rule that has fired ("skip_step" always does).
+            keep_going: continue with a rule that has fired ("skip_step" always does).
             time_limit_s: a rule that takes longer three times in a row is parked.
-            mute: keys of verdicts that veto nothing.
+            mute: keys of verdicts that do not veto.
 
         Raises:
             ValueError: a rule that does not exist, or that cannot judge inside the training.
-            FileExistsError: the hook has a guard.
+            FileExistsError: the hook already has a guard.
         """
         self.install_guard(list(rules), on_fire, keep_going, time_limit_s, list(mute))
 
     def judge(self) -> StepAdvice:
-        """Asks the guard, if there is one, about what was saved in this step so far. To be called right before an
-        optimizer steps, from the thread that drives training; judge_reason says why it was not "proceed"."""
+        """Lets the guard, if there is one, judge what was saved in this step so far. Call it just before an optimizer
+        steps, from the training thread. judge_reason says why the answer was not "proceed"."""
         return _ADVICE[self.judge_step()]
 
     def _guarded(self) -> Hook:
-        """With the rules of TRAINWARDEN_GUARD_RULES. Without them the training goes on unguarded, and that is said."""
+        """Installs the rules of TRAINWARDEN_GUARD_RULES. When that fails, it is logged and the training continues."""
         try:
             self.install_guard_from_environment()
         except Error as problem:
@@ -248,7 +248,7 @@ class Hook(_core.Hook):
 
     @contextmanager
     def mode(self, mode: Mode | str) -> Iterator[Hook]:
-        """``with hook.mode("eval"):`` the steps inside are of that mode; afterwards the mode before holds again."""
+        """``with hook.mode("eval"):`` the steps inside have that mode; afterwards the previous mode is restored."""
         before = self.current_mode
         self.set_mode(mode)
         try:
@@ -266,11 +266,11 @@ class Hook(_core.Hook):
         self.close()
 
     def close(self) -> None:
-        """Ends an open step, writes everything out and seals the run; again: does nothing. Waits at most 30 s.
+        """Ends an open step, writes everything and seals the run. A second call does nothing. Waits at most 30 s.
 
-        Never raises for what could not be written: that is logged and in report().losses.
+        Never raises for data that could not be written: they are logged and counted in report().losses.
         """
-        if not hasattr(sys, "ps1"):  # of a program that it ends; a session goes on
+        if not hasattr(sys, "ps1"):  # a program ends here; an interactive session continues
             self._write_black_box(getattr(sys, "last_value", None))
         try:
             super().close()
@@ -278,6 +278,6 @@ class Hook(_core.Hook):
             _logger.warning("the run could not be closed: %s", problem)
 
     def _write_black_box(self, error: BaseException | None) -> None:
-        """What led to an error that nobody handled. Ctrl-C and sys.exit() are no errors."""
-        if isinstance(error, Exception):  # without a black box that does nothing
+        """Writes the steps before an unhandled error. Ctrl-C and sys.exit() are no errors."""
+        if isinstance(error, Exception):  # without a black box this does nothing
             self.dump_black_box(f"{type(error).__name__}: {error}", kind="exception")

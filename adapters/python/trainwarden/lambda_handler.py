@@ -48,7 +48,7 @@ Function = Callable[[dict[str, Any], "Context"], Any]
 
 
 class _Refusal(Exception):
-    """Why the function cannot be run; told on standard error."""
+    """Why the function cannot be run; printed on standard error."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -132,7 +132,7 @@ def _function(place: str) -> Function:
     if spec is None or spec.loader is None:
         raise _Refusal(f"expected a file in Python, found {path}")
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))  # Lambda imports what lies beside the file
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))  # Lambda imports modules from the file's folder
     sys.modules["lambda_function"] = module
     try:
         spec.loader.exec_module(module)
@@ -147,7 +147,7 @@ def _function(place: str) -> Function:
 
 
 class Context:
-    """What Lambda tells a function of its call, as far as it makes sense here."""
+    """The context that Lambda passes to a function, as far as it makes sense here."""
 
     function_version = "$LATEST"
 

@@ -14,7 +14,7 @@ class Mode(str, Enum):
     """Which part of training a step belongs to; the names "train", "eval", ... do as well.
 
     A program that never sets a mode is in GLOBAL, and its steps have only a global number. In queries GLOBAL means "by
-    global step, whatever the mode".
+    global step, in any mode".
     """
 
     TRAIN = "train"
@@ -24,10 +24,10 @@ class Mode(str, Enum):
 
 
 class Kept(str, Enum):
-    """In which form a tensor was kept at a step; the names "value", "statistics", ... do as well.
+    """The form in which a tensor was saved at a step; the names "value", "statistics", ... can be used, too.
 
-    FULLEST, the default of what asks for the steps of a tensor: the steps that hold it whole or as a scalar; of a tensor
-    that no step holds so, all at which it is there. Rules may have statistics kept at many more steps than the program.
+    FULLEST is the default for the steps of a tensor: the steps that hold it whole or as a scalar; when there are none,
+    all steps at which it exists. Rules may need statistics at many more steps than the program saves.
     """
 
     FULLEST = "fullest"
@@ -40,7 +40,7 @@ class Kept(str, Enum):
 
 
 class Reduction(str, Enum):
-    """A number kept in place of a tensor. Norms are entrywise; variance and std are the population's (divided by n)."""
+    """A number saved instead of a tensor. Norms are entrywise; variance and std are the population's (divided by n)."""
 
     MIN = "min"
     MAX = "max"
@@ -55,8 +55,8 @@ class Reduction(str, Enum):
 
 @dataclass(frozen=True)
 class SaveSchedule:
-    """The steps of one mode that are wanted: those in save_steps, and multiples of save_interval from start_step up to,
-    but not including, end_step. None: what stands above (the hook's, or every 500th step)."""
+    """The steps of one mode that are saved: those in save_steps, and multiples of save_interval from start_step up to,
+    but not including, end_step. None: the value of the hook, or its default (every 500th step)."""
 
     save_interval: int | None = None
     start_step: int | None = None
@@ -77,12 +77,12 @@ class SavePolicy:
 
 @dataclass(frozen=True)
 class KeepForm:
-    """In which form a wanted tensor is kept. A tensor of several collections is kept in all their forms."""
+    """The form in which a tensor is saved. A tensor of several collections is saved in all their forms."""
 
     values: bool = True  # whole
     statistics: bool = False  # every Reduction can be read
     histogram: bool = False  # with the statistics
-    hash: bool = False  # 64 bits that tell whether the bytes are equal; with the statistics
+    hash: bool = False  # 64 bits that show whether the bytes are equal; with the statistics
     shape: bool = False  # shape and dtype only
 
 
@@ -94,7 +94,7 @@ KeepLike = Union[str, Iterable[str], KeepForm, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Collection:
-    """A named set of tensors: those in tensor_names, and those in whose names a pattern of include (PCRE2) is found.
+    """A named set of tensors: those in tensor_names, and those whose names match a pattern of include (PCRE2).
 
     A built-in collection (weights, biases, gradients, losses, optimizer_state, buffers, inputs, outputs, scalars, all)
     with neither keeps its members. `save` and `keep` as in Hook; None: the hook's.

@@ -1,4 +1,4 @@
-"""Rules: what judges a training, step by step.
+"""Rules judge a training, step by step.
 
     from trainwarden import rules
 
@@ -66,7 +66,7 @@ _POLL_INTERVAL_S = 0.005
 
 
 class StepWindow:
-    """The step that is judged, and the trial up to it. Of a live run the trial may know later steps already."""
+    """The step that is judged, and the trial up to it. In a live run the trial may already have later steps."""
 
     def __init__(self, trial: Trial, global_step: int):
         self.trial = trial
@@ -82,7 +82,7 @@ class StepWindow:
         return self.global_step if step is None else step
 
     def tensor_names(self, include: str | Iterable[str] = (), *, collection: str = "") -> list[str]:
-        """Of the tensors that are there at this step."""
+        """Of the tensors that exist at this step."""
         return self.trial.tensor_names(include, collection=collection, step=self.global_step)
 
     def value(self, tensor: str, worker: str = "") -> Array:
@@ -100,10 +100,10 @@ Needs = Iterable[Union[str, Collection]]
 
 
 class Rule:
-    """Judges a run. A subclass says how in evaluate(); what it remembers between steps it keeps in itself.
+    """Judges a run. A subclass implements evaluate(), and keeps its state between steps in the object.
 
-    `name` is what it is called in verdicts and in the run's files (the class's name unless told), `parameters` what is
-    written down with them. A rule object judges one run.
+    `name` is its name in verdicts and in the run's files (by default that of the class); `parameters` are recorded
+    with them. A rule object judges one run.
     """
 
     name: str = ""
@@ -113,16 +113,16 @@ class Rule:
         return {}
 
     def needs(self) -> Needs:
-        """What `trainwarden run` is to capture for it: collections by name, of which it needs statistics at every
-        step, or Collection objects with the interval (`save`, a number) and the form (`keep`) that it needs."""
+        """What `trainwarden run` must capture for this rule: collections by name, of which it needs statistics at every
+        step, or Collection objects with the interval (`save`, a number) and the form (`keep`)."""
         return ()
 
     def evaluate(self, window: StepWindow) -> Answer:
         """Judges one step; called for each complete step, rising. True is short for Verdict.ok(), False for a verdict
         that fired.
 
-        When it asks for a tensor that is not there (NotFound, OutOfRange), the step is not applicable. Whatever else it
-        raises is its error verdict: it is judged no more, and the other rules go on.
+        When it reads a tensor that does not exist (NotFound, OutOfRange), the step is not applicable. Any other
+        exception becomes an error verdict: the rule is not evaluated again, and the other rules continue.
         """
         raise NotImplementedError(f"{type(self).__name__} has no evaluate()")
 
@@ -154,7 +154,7 @@ def rule(*, needs: Needs = ()) -> Callable[[Callable[..., Answer]], Callable[...
 
 
 def rule(function: Callable[..., Answer] | None = None, *, needs: Needs = ()) -> Any:
-    """Makes a rule of a function `f(window, ...)`: calling the result with its other arguments gives the rule.
+    """Makes a rule from a function `f(window, ...)`: calling the result with its other arguments returns the rule.
 
     As `@rule` or, with what must be captured for it (see Rule.needs), as `@rule(needs=["gradients"])`.
     """
@@ -189,7 +189,7 @@ class RuleDescription:
 
 
 def available() -> list[RuleDescription]:
-    """The built-in rules. "Name:parameter=value,parameter=value" asks for one."""
+    """The built-in rules. "Name:parameter=value,parameter=value" selects one."""
     return [
         RuleDescription(name, summary, tuple(RuleParameter(*parameter) for parameter in parameters))
         for name, summary, parameters in _core.builtin_rules()
@@ -197,11 +197,11 @@ def available() -> list[RuleDescription]:
 
 
 def rule_job_summary(run: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Where the rules that have judged a run stand, as SageMaker's rule_job_summary() gave it.
+    """The statuses of the rules that have judged a run, in the form of SageMaker's rule_job_summary().
 
-    Each rule is a dict of RuleConfigurationName, RuleEvaluationJobArn, RuleEvaluationStatus, StatusDetails (not there
-    while the rule is in progress) and LastModifiedTime, a datetime in UTC. `Status` is ours: NotApplicable where the
-    six words of the original have only Error.
+    Each rule is a dict of RuleConfigurationName, RuleEvaluationJobArn, RuleEvaluationStatus, StatusDetails (missing
+    while the rule is in progress) and LastModifiedTime, a datetime in UTC. `Status` is Trainwarden's own value:
+    NotApplicable where the six values of the original have only Error.
 
     Raises:
         FileNotFoundError: there is no run.
@@ -236,7 +236,7 @@ class StepVerdict:
 
 @dataclass(frozen=True)
 class RuleStatus:
-    """Where a rule stands, in words in `details`; `outcomes` counts steps."""
+    """The status of a rule, with an explanation in `details`; `outcomes` counts steps."""
 
     rule_id: str
     status: RuleState
@@ -246,7 +246,7 @@ class RuleStatus:
 
 @dataclass
 class Report:
-    """What the rules made of a run."""
+    """The result of judging a run."""
 
     statuses: list[RuleStatus] = field(default_factory=list)  # in the order of the rules
     verdicts: list[StepVerdict] = field(default_factory=list)  # that fired (repeats are folded) or failed, as they came
@@ -277,11 +277,11 @@ def run(
     Arguments:
         run: a trial, or the run's folder.
         rules: a rule or several: objects, functions decorated with `rule`, or texts as on the command line.
-        follow: wait for what a live run still brings; False: judge what is there.
-        keep_going: judge on with a rule that has fired.
+        follow: wait for further steps of a live run; False: judge the existing steps.
+        keep_going: continue with a rule that has fired.
         on_fire: "stop" also asks the training to stop, and waits up to 30 s for its answer.
         write_journal: write verdicts into the run's folder.
-        on_verdict: called with each verdict that fired or failed; what it raises ends the judging.
+        on_verdict: called with each verdict that fired or failed; an exception from it ends the judging.
 
     Raises:
         ValueError: a rule's text names no rule, or a wrong parameter; the message names the nearest known one.
@@ -326,7 +326,7 @@ def _name_of(rule: Rule) -> str:
 
 
 def judge_step(rule: Rule, trial: Trial, global_step: int) -> Verdict:
-    """What the rule answers; an error verdict when it raises, or answers something else."""
+    """The rule's verdict; an error verdict when it raises, or returns something else."""
     try:
         answer = rule.evaluate(StepWindow(trial, global_step))
     except (NotFound, OutOfRange) as missing:

@@ -1,4 +1,4 @@
-"""StopTraining: what an attached program gets when somebody asked its training to stop."""
+"""StopTraining is raised in an attached program when its training was asked to stop."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ _EXIT_CODE = 143
 
 
 class StopTraining(SystemExit):
-    """Raised at the end of a step, when what was captured is in the run's files. A program that lets it pass ends.
+    """Raised at the end of a step, once captured data are in the run's files. A program that does not catch it ends.
 
     Attributes:
-        reason: why, in the words of who asked.
+        reason: why, as given in the request.
         code: the exit code of the program.
     """
 

@@ -1,4 +1,4 @@
-"""Transfer: runs in the formats of other programs, and other programs' runs as runs of ours.
+"""Transfer: exports runs to the formats of other programs, and imports their runs.
 
     import trainwarden
 
@@ -32,7 +32,7 @@ _POLL_INTERVAL_S = 0.2
 class Exporter:
     """Writes a run's tensors in the format of another program, while the run is written or after.
 
-    It takes the complete steps that are new at each poll(); finish() writes what ends the export.
+    Each poll() exports the complete steps that are new; finish() writes the end marks.
 
         exporter = trainwarden.Exporter("runs/first", "tensorboard", "board")
         while not exporter.run_ended:
@@ -40,7 +40,7 @@ class Exporter:
             time.sleep(1)
         print(exporter.finish().bytes)
 
-    Not finished, it goes on where it was when the same export is started again; a file (csv, json) is then not there.
+    When the same export is started again, an unfinished folder is continued. A file (csv, json) exists only when whole.
 
     Arguments:
         run: a trial, or the run's folder.
@@ -97,7 +97,7 @@ class Exporter:
 
         Raises:
             NotFound (LookupError): there is no such collection or worker.
-            Unavailable (OSError): the run could not be read for a moment; call again.
+            Unavailable (OSError): the run cannot be read at the moment; call again.
             OSError: a write failed; nothing more can be written.
         """
         self._core.poll()
@@ -130,7 +130,7 @@ def export(
     """Exports a run. Arguments and errors are those of Exporter.
 
     Arguments:
-        follow: of a run that is still written, go on until it ends; False: what is there.
+        follow: export a live run until it ends; False: export the existing steps.
 
     Returns:
         What was written, and what the format could not hold (docs/reference/export.md).
@@ -159,12 +159,12 @@ def export(
 
 
 def import_run(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> ImportReport:
-    """Turns the run that smdebug recorded in `source` into a run of ours in the new folder `target`.
+    """Converts the run that smdebug recorded in `source` into a Trainwarden run in the new folder `target`.
 
     Raises:
         FileNotFoundError: there is no run in `source`.
-        FileExistsError: `target` is there already.
-        ValueError: `source` is a run of ours.
+        FileExistsError: `target` exists already.
+        ValueError: `source` is a Trainwarden run.
     """
     with opening():
         return _core.import_run(os.fspath(source), os.fspath(target))

@@ -19,7 +19,7 @@ KeptLike = Union[Kept, str, Iterable[Union[Kept, str]]]
 
 
 class StepState(str, Enum):
-    """Is a step there? UNAVAILABLE: it never was, or never will be."""
+    """Whether a step can be read. UNAVAILABLE: it never existed, or never will."""
 
     UNAVAILABLE = "unavailable"
     AVAILABLE = "available"
@@ -27,7 +27,7 @@ class StepState(str, Enum):
 
 
 class RunState(str, Enum):
-    """DIED: the writer is gone without a word (killed, power loss)."""
+    """DIED: the writer ended without an end record (killed, power loss)."""
 
     RUNNING = "running"
     COMPLETED = "completed"
@@ -44,16 +44,16 @@ class Trial:
         weight = trial.tensor("conv1.weight")
         print(weight.value(weight.steps()[-1]).mean())
 
-    A step at which only statistics of a tensor were kept is none of weight.steps(); `kept` asks for others.
+    weight.steps() leaves out steps at which only statistics of the tensor were saved; `kept` selects other forms.
 
     `step` is a step of `mode`; with the default, Mode.GLOBAL, it is the global step. `worker` is a name of `workers`;
     "" is the first that has the tensor at that step.
 
-    May be used from many threads; they take turns.
+    It may be used from many threads; calls wait for each other.
 
     Raises:
         NotFound (LookupError): there is no such tensor, collection or worker.
-        OutOfRange (LookupError): the tensor is not there at that step or not in that form; the message says what is.
+        OutOfRange (LookupError): the tensor does not exist at that step or in that form; the message says what does.
         DataLoss: its bytes are damaged.
     """
 
@@ -71,7 +71,7 @@ class Trial:
         return f"<Trial {self.path!r}: {self.state.value}, last step {self.last_complete_step}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """How the run stands, as a notebook shows it."""
+        """The state of the run, as a notebook shows it."""
         from .notebook.trial_card import TrialCard
 
         return TrialCard(self)._repr_mimebundle_(include, exclude)
@@ -79,7 +79,7 @@ class Trial:
     # The run.
 
     def refresh(self) -> None:
-        """Takes in what the workers have written since. Everything else answers from the last refresh."""
+        """Reads what the workers have written since. All other calls answer from the last refresh."""
         self._core.refresh()
 
     @property
@@ -123,14 +123,14 @@ class Trial:
 
     @property
     def losses(self) -> list[RunLoss]:
-        """What was not kept by the writer, or is damaged or missing in the run's files."""
+        """Data that the writer did not save, or that are damaged or missing in the run's files."""
         return self._core.losses
 
     # Steps.
 
     @property
     def modes(self) -> list[Mode]:
-        """Those seen; GLOBAL only when the program never set a mode."""
+        """The modes of the run; GLOBAL only when the program never set a mode."""
         return [Mode(mode) for mode in self._core.modes]
 
     @property
@@ -162,7 +162,7 @@ class Trial:
         return self._core.mode_step_of(global_step)
 
     def complete_steps_after(self, global_step: int) -> list[int]:
-        """For who follows a run."""
+        """The complete steps after this one, to follow a run."""
         return self._core.complete_steps_after(global_step)
 
     def step_state(self, step: int, mode: ModeLike = Mode.GLOBAL) -> StepState:
@@ -174,7 +174,7 @@ class Trial:
         """Refreshes until each step is available. Ctrl-C ends the wait.
 
         Raises:
-            OutOfRange: one never will be; the message says why.
+            OutOfRange: a step never will be; the message says why.
             DeadlineExceeded (TimeoutError): after `timeout_s` seconds; None: waits as long as it takes.
         """
         self._core.wait_for_steps(list(steps), mode, math.inf if timeout_s is None else timeout_s)
@@ -189,7 +189,7 @@ class Trial:
         mode: ModeLike | None = None,
         step: int | None = None,
     ) -> list[str]:
-        """Names, sorted: those in which a pattern (PCRE2) is found, of the collection, seen in `mode`, at `step`."""
+        """Names, sorted: those that match a pattern (PCRE2), in the collection, in `mode`, at `step`."""
         patterns = [include] if isinstance(include, str) else list(include)
         return self._core.tensor_names(patterns, collection, mode, step)
 
@@ -199,7 +199,7 @@ class Trial:
     __contains__ = has_tensor
 
     def tensor(self, name: str) -> TensorHandle:
-        """A handle on one tensor. NotFound when there is none of that name."""
+        """A handle on one tensor. NotFound when no tensor has that name."""
         return TensorHandle(self, self.tensor_info(name).name)
 
     def tensor_info(self, name: str) -> TensorInfo:
@@ -224,7 +224,7 @@ class Trial:
         return array_of(self._core.value(tensor, step, mode, worker))
 
     def statistics(self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> Statistics:
-        """Those that were kept, else computed from the kept value or scalar."""
+        """The saved statistics, else computed from the saved value or scalar."""
         return self._core.statistics(tensor, step, mode, worker)
 
     def reduction(
@@ -237,16 +237,16 @@ class Trial:
         mode: ModeLike = Mode.GLOBAL,
         worker: str = "",
     ) -> float:
-        """A single one that was saved, as it is; else as IEEE arithmetic over all elements gives it, from what was kept.
+        """The single reduction that was saved; else computed from what was saved, by IEEE arithmetic over all elements.
 
-        `abs` takes |x| first. OutOfRange when what was kept does not give it; the message says what was kept.
+        `abs` takes |x| first. OutOfRange when it cannot be computed; the message says what was saved.
         """
         return self._core.reduction(tensor, step, reduction, abs, mode, worker)
 
     def saved_reductions(
         self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = ""
     ) -> list[tuple[str, bool, float]]:
-        """The single ones that were saved, as (reduction, abs, value); else those that the saved statistics give."""
+        """The single reductions that were saved, as (reduction, abs, value); else those of the saved statistics."""
         return self._core.saved_reductions(tensor, step, mode, worker)
 
     def scalar(self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> float:
@@ -271,7 +271,7 @@ class TensorHandle:
         return f"<TensorHandle {self.name!r} of {self.trial!r}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """A scalar as a line, as a notebook shows it; of other tensors nothing beyond their repr()."""
+        """A scalar as a line, as a notebook shows it; other tensors have only their repr()."""
         if not self.info.scalars:
             return {}
         from .notebook.scalar_plot import ScalarPlot
@@ -289,10 +289,10 @@ class TensorHandle:
         kept: KeptLike = Kept.FULLEST,
         include_incomplete: bool = False,
     ) -> list[int]:
-        """The complete steps at which it is there in this form, or in one of several, rising.
+        """The complete steps at which the tensor was saved in this form, or in one of several, rising.
 
             weight.steps()                                # whole; of a loss as a scalar, so that value() or scalar() answers
-            weight.steps(kept="statistics")               # also at steps that only a rule asked for
+            weight.steps(kept="statistics")               # also at steps that only a rule needed
             weight.steps(kept=["value", "statistics"])
         """
         return self.trial._core.steps_of(self.name, mode, _forms(kept), include_incomplete)
@@ -301,7 +301,7 @@ class TensorHandle:
         return self.trial.value(self.name, step, mode, worker)
 
     def values(self, steps: Iterable[int] | None = None, mode: ModeLike = Mode.GLOBAL) -> dict[int, Array]:
-        """By step; all steps at which it is there whole when none are named."""
+        """By step; by default all steps that hold the tensor whole."""
         chosen = self.steps(mode, kept=Kept.VALUE) if steps is None else steps
         return {step: self.value(step, mode) for step in chosen}
 
@@ -322,7 +322,7 @@ class TensorHandle:
         return self.trial.scalar(self.name, step, mode, worker)
 
     def scalars(self, steps: Iterable[int] | None = None, mode: ModeLike = Mode.GLOBAL) -> dict[int, float]:
-        """By step; all steps at which it is there as a number when none are named."""
+        """By step; by default all steps that hold the tensor as a number."""
         chosen = self.steps(mode, kept=(Kept.SCALAR, Kept.VALUE)) if steps is None else steps
         return {step: self.scalar(step, mode) for step in chosen}
 
@@ -341,7 +341,7 @@ def open(path: str | os.PathLike[str], *, incomplete_step_window: int = 1000, ve
     """Opens the run in this folder for reading, while it is written or after.
 
     Arguments:
-        incomplete_step_window: steps that may wait for a straggling worker before the reader goes on without it.
+        incomplete_step_window: steps that may wait for a straggling worker before the reader continues without it.
         verify: check each payload's CRC when it is read.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a rule answers for a step, and where it stands over a run."""
+"""The verdict of a rule on a step, and its status over a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Outcome(str, Enum):
-    """The answer for one step. Silence is no answer."""
+    """The answer for one step. Every rule gives one."""
 
     OK = "ok"
     FIRED = "fired"
@@ -24,7 +24,7 @@ class Severity(str, Enum):
 
 
 class RuleState(str, Enum):
-    """Where a rule stands over the whole run."""
+    """The status of a rule over the whole run."""
 
     IN_PROGRESS = "InProgress"
     ISSUES_FOUND = "IssuesFound"
@@ -37,7 +37,7 @@ class RuleState(str, Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """A number that speaks for a verdict."""
+    """A number that supports a verdict."""
 
     tensor: str
     quantity: str  # "abs_mean", "nan_count", ...
@@ -49,7 +49,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a rule says of a step: the message is one sentence with numbers, the advice says what to try next. At most
+    """A rule's verdict on a step. The message is one sentence with numbers; the advice says what to try next. At most
     20 pieces of evidence are kept, the first ones."""
 
     outcome: Outcome

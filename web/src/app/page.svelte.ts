@@ -1,10 +1,10 @@
-// Page: where the page stands: its link, its session, what is said to those who cannot see it.
+// Page: the state of the page: its link, its session, the announcements for screen readers.
 import { formatLink, parseLink, type Link } from '../data/link';
 import { HttpSource, tokenIn, type Session } from '../data/http_source';
 import type { FeedState } from '../data/notice_feed';
 import { SourceError } from '../data/source';
 
-/** A screen reader is told at most this often; of what comes in between only the newest counts. */
+/** The shortest time between two announcements for a screen reader; of several in between, the newest is made. */
 const QUIET_MS = 5000;
 
 export class Page {
@@ -14,7 +14,7 @@ export class Page {
   problem = $state.raw<SourceError | null>(null);
   feed = $state<FeedState>('connecting');
   said = $state('');
-  /** Grows when the run that is shown is to be opened anew. */
+  /** Grows when the shown run must be opened again. */
   opened = $state(0);
   /** Of the run that is shown, with how many of its rules have fired; for the browser's tab. */
   title = $state('');
@@ -29,7 +29,7 @@ export class Page {
   async start(): Promise<void> {
     const token = this.takeAddress();
     addEventListener('hashchange', () => {
-      const another = this.takeAddress(); // a link that was pasted into this tab: of a server that was started anew
+      const another = this.takeAddress(); // a link pasted into this tab, from a server that was started again
       if (another !== undefined) void this.enter(another);
     });
     addEventListener('popstate', () => (this.link = parseLink(location.hash)));
@@ -54,7 +54,7 @@ export class Page {
     }
   }
 
-  /** The run that lies under the shown one's name now. */
+  /** Opens the run that now has the shown one's name. */
   reopen(): void {
     ++this.opened;
   }

@@ -41,7 +41,7 @@ export class RunInView {
     readonly name: string,
   ) {
     this.id = idOf(name);
-    this.forget = source.notices((notice) => this.hear(notice));
+    this.forget = source.notices((notice) => this.receive(notice));
     void this.ask();
   }
 
@@ -59,7 +59,7 @@ export class RunInView {
     return null;
   }
 
-  private hear(notice: Notice): void {
+  private receive(notice: Notice): void {
     if (notice.run !== this.id && notice.run !== '') return;
     ++this.news;
     if (notice.kind !== 'steps') this.firingsAreOld = true;

@@ -1,4 +1,4 @@
-// TimeLine: where steps stand on the time bar, and the marks of those that are there.
+// TimeLine: the places of steps on the time bar, and the marks of those that exist.
 import type { StepRanges } from '../data/step_ranges';
 
 const EDGE = 8; // room for half a handle

@@ -12,7 +12,7 @@ export interface Course {
 export interface CourseQuestion {
   run: string;
   tensor: string;
-  /** A reduction's name; without it the number that the tensor tells best. */
+  /** A reduction's name; without it the most useful number of the tensor. */
   of?: string;
   worker?: string;
   from?: number;

@@ -10,7 +10,7 @@ export interface Firing {
   rule: string;
   severity: Severity;
   message: string;
-  /** Verdicts one after the other are told once: up to this step. The same as `step` when there was one. */
+  /** Consecutive verdicts are listed once: up to this step. The same as `step` when there was one. */
   lastStep: number;
 }
 

@@ -23,7 +23,7 @@ const RUN = 'X-Trainwarden-Run';
 export class HttpSource implements Source {
   readonly feed: NoticeFeed;
   private readonly key: Key;
-  /** By id: which run of that name was looked at. Another one that lies there by now is refused until `follow`. */
+  /** By id: which run of that name was opened. A different run that has the name now is refused until `follow`. */
   private readonly identities = new Map<string, string>();
   private readonly fetcher: Fetch;
 
@@ -66,7 +66,7 @@ export class HttpSource implements Source {
     return this.feed.listen(listener);
   }
 
-  /** From here on the runs are meant that lie under their names now. */
+  /** From here on requests go to the runs that have their names now. */
   follow(): void {
     this.identities.clear();
   }

@@ -8,20 +8,20 @@ const WAIT_MS = 300;
 type Said = { asks: true } | { key: string };
 
 /**
- * A tab that was opened from another one has no key of its own: it asks the others. Only pages of this origin (host and
- * port) hear it.
+ * A tab that was opened from another one has no key of its own: it asks the other tabs. Only pages of this origin (host and
+ * port) receive the question.
  */
 export class Key {
   private now: string | undefined;
   private readonly channel: BroadcastChannel | null;
-  private hears: ((key: string) => void) | null = null;
+  private received: ((key: string) => void) | null = null;
 
   constructor(
     private readonly name: string,
     private readonly store: TabStore | null = tabStore(),
   ) {
     this.channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(name);
-    if (this.channel) this.channel.onmessage = (message: MessageEvent<Said>) => this.hear(message.data);
+    if (this.channel) this.channel.onmessage = (message: MessageEvent<Said>) => this.receive(message.data);
   }
 
   get value(): string | undefined {
@@ -45,8 +45,8 @@ export class Key {
     this.store?.removeItem(this.name);
   }
 
-  private hear(said: Said): void {
-    if ('key' in said) this.hears?.(said.key);
+  private receive(said: Said): void {
+    if ('key' in said) this.received?.(said.key);
     else if (this.now !== undefined) this.channel?.postMessage({ key: this.now } satisfies Said);
   }
 
@@ -55,17 +55,17 @@ export class Key {
     return new Promise((resolve) => {
       const done = (key?: string) => {
         clearTimeout(timer);
-        this.hears = null;
+        this.received = null;
         resolve(key);
       };
       const timer = setTimeout(done, WAIT_MS);
-      this.hears = done;
+      this.received = done;
       this.channel?.postMessage({ asks: true } satisfies Said);
     });
   }
 }
 
-/** None where the browser forbids it: then the key lasts until the page is loaded anew. */
+/** None where the browser forbids it: then the key lasts until the page is reloaded. */
 function tabStore(): TabStore | null {
   try {
     return sessionStorage;

@@ -57,6 +57,6 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // a "%" that stands for itself
+    return part; // a literal "%"
   }
 }

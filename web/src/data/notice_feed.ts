@@ -1,9 +1,9 @@
-// NoticeFeed: the server's small notices. One tab of a browser reads the stream and tells the others, because a browser
-// opens no more than six connections to one server. Without a stream the list of runs is asked for every two seconds.
+// NoticeFeed: the server's small notices. One tab of a browser reads the stream and passes it on to the others, because a browser
+// opens no more than six connections to one server. Without a stream the list of runs is polled every two seconds.
 import { EventStream } from './event_stream';
 import type { Notice } from './source';
 
-/** saved: a page without a server, which hears nothing more. */
+/** saved: a page without a server, which gets no news. */
 export type FeedState = 'connecting' | 'live' | 'polling' | 'lost' | 'saved';
 
 type Fetch = (address: string, init: RequestInit) => Promise<Response>;
@@ -18,7 +18,7 @@ export class NoticeFeed {
   private readonly channel: BroadcastChannel | null;
   private stopping: AbortController | null = null;
   private lastId: string | undefined;
-  private seen = new Map<string, string>(); // by run, what its row last said (polling)
+  private seen = new Map<string, string>(); // by run, its last row (polling)
   state: FeedState = 'connecting';
 
   constructor(
@@ -26,7 +26,7 @@ export class NoticeFeed {
     private readonly fetcher: Fetch,
   ) {
     this.channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(`trainwarden ${base}`);
-    if (this.channel) this.channel.onmessage = (message: MessageEvent<Notice | FeedState>) => this.hear(message.data);
+    if (this.channel) this.channel.onmessage = (message: MessageEvent<Notice | FeedState>) => this.receive(message.data);
   }
 
   listen(listener: (notice: Notice) => void): () => void {
@@ -62,14 +62,14 @@ export class NoticeFeed {
     this.stopping = null;
   }
 
-  private hear(said: Notice | FeedState): void {
+  private receive(said: Notice | FeedState): void {
     if (typeof said === 'string') this.enter(said);
     else for (const listener of [...this.listeners]) listener(said);
   }
 
-  private tell(notice: Notice): void {
+  private notify(notice: Notice): void {
     this.channel?.postMessage(notice);
-    this.hear(notice);
+    this.receive(notice);
   }
 
   private enter(state: FeedState): void {
@@ -107,7 +107,7 @@ export class NoticeFeed {
       for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
         for (const event of events.push(piece.value)) {
           this.lastId = event.id;
-          this.tell(JSON.parse(event.data) as Notice);
+          this.notify(JSON.parse(event.data) as Notice);
         }
       }
       return true;
@@ -137,7 +137,7 @@ export class NoticeFeed {
     const before = this.seen.get(row.id);
     this.seen.set(row.id, text);
     if (before === undefined || before === text) return;
-    this.tell({ run: row.id, version: Date.now(), kind: 'steps', ...(row.last_step === undefined ? {} : { last_step: row.last_step }) });
+    this.notify({ run: row.id, version: Date.now(), kind: 'steps', ...(row.last_step === undefined ? {} : { last_step: row.last_step }) });
   }
 }
 

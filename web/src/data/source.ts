@@ -4,7 +4,7 @@ import type { Arrays } from './safetensors';
 
 export type Parameters = Record<string, string | number | undefined>;
 
-/** Something happened to a run; what exactly is asked for anew. */
+/** Something happened to a run; the receiver requests the data again. */
 export interface Notice {
   /** Its id; "" when everything may have changed. */
   run: string;

@@ -6,7 +6,7 @@ export type Range = readonly [first: number, stride: number, count: number];
 export class StepRanges {
   readonly count: number;
   private readonly ranges: readonly Range[];
-  private readonly starts: number[]; // how many steps lie before each range
+  private readonly starts: number[]; // how many steps are before each range
 
   constructor(ranges: readonly Range[]) {
     this.ranges = ranges.filter(([, , count]) => count > 0);
@@ -75,7 +75,7 @@ export class StepRanges {
     return step === null ? this.last : (this.atOrBefore(step) ?? this.first);
   }
 
-  /** The one that lies `by` places after the step (before it: negative), held within the first and the last. */
+  /** The step `by` places after this one (before it: negative), clamped to the first and the last. */
   moved(step: number, by: number): number | null {
     if (this.count === 0) return null;
     const rank = this.rank(step);

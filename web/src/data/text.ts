@@ -1,5 +1,5 @@
 // Texts from a run (names, tokens, messages) are somebody else's: they may hold characters that reorder, hide or break
-// what stands around them.
+// the text around them.
 
 // Control characters; marks that change the direction of text; a byte order mark and invisible operators; lone halves of
 // a surrogate pair. Joiners (U+200C, U+200D) stay: scripts and emoji need them.

@@ -1,5 +1,5 @@
 // Colours of data. Magnitudes: viridis, cividis. Signed numbers: blue, neutral, orange. Kinds: Okabe and Ito's eight,
-// which people with any colour vision tell apart; a second cue (a dash, a shape) belongs to each.
+// which people with any colour vision can distinguish; a second cue (a dash, a shape) belongs to each.
 
 /** 256 colours, three bytes each. */
 export type Lut = Uint8Array;
@@ -59,7 +59,7 @@ export function inkOn(lut: Lut, place: number): string {
 /** What NaN and the infinities look like, beside a pattern or a letter. */
 export const nonFinite = { nan: '#cc2fb4', positive: '#e4572e', negative: '#2e86e4' } as const;
 
-/** Where a number stands on a scale, as bytes of an image: `into` gets red, green, blue, alpha from `offset` on. */
+/** The colour of a number on a scale, as bytes of an image: `into` gets red, green, blue, alpha from `offset` on. */
 export function paint(lut: Lut, place: number, into: Uint8ClampedArray, offset: number): void {
   if (Number.isNaN(place)) {
     into.set([204, 47, 180, 255], offset);

@@ -1,4 +1,4 @@
-// Tells on a view's element what it shows, and that it is on the screen's next frame.
+// Notes on a view's element which step it shows, once it is drawn on the screen's next frame.
 
 /** To be called when a drawing is finished. `step` is the newest global step in it, null when it has none. */
 export function drawn(element: HTMLElement, step: number | null): void {

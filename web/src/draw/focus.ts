@@ -1,4 +1,4 @@
-// Keeps the focus where it was when a part of the page is drawn anew.
+// Keeps the focus where it was when a part of the page is drawn again.
 
 const FOCUSABLE = 'a[href], button, input, select, textarea, summary, [tabindex]';
 

@@ -41,7 +41,7 @@ export class SvgWriter {
     return this;
   }
 
-  /** All that `fill` adds lies within one <g>. */
+  /** Everything that `fill` adds is in one <g>. */
   group(attributes: Attributes, fill: () => void): this {
     this.parts.push(`<g${attributesOf(attributes)}>`);
     fill();

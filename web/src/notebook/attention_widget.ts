@@ -26,11 +26,11 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const source = new RelaySource(model);
   const run = model.get('run');
   const stateNow = (): ViewState => ({ step: model.get('step'), params: model.get('params') });
-  let told = JSON.stringify(stateNow());
+  let lastState = JSON.stringify(stateNow());
   const stage = new Stage(el, {
     source, run, mount: mountModes(model.get('modes')), state: stateNow(),
     changed: (state) => {
-      told = JSON.stringify(state);
+      lastState = JSON.stringify(state);
       model.set('step', state.step);
       model.set('params', state.params);
       model.save_changes();
@@ -38,10 +38,10 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   });
   const onState = (): void => {
     const state = stateNow();
-    if (JSON.stringify(state) !== told) stage.update(state); // not an echo of what was chosen here
-    told = JSON.stringify(state);
+    if (JSON.stringify(state) !== lastState) stage.update(state); // not an echo of what was chosen here
+    lastState = JSON.stringify(state);
   };
-  const onNews = (): void => source.tell({ run: run.id, version: model.get('version'), kind: 'steps' });
+  const onNews = (): void => source.notify({ run: run.id, version: model.get('version'), kind: 'steps' });
   model.on('change:step', onState);
   model.on('change:params', onState);
   model.on('change:version', onNews);

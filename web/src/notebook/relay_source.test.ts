@@ -66,9 +66,9 @@ describe('RelaySource', () => {
     const source = new RelaySource(new Kernel());
     const heard: number[] = [];
     const forget = source.notices((notice) => heard.push(notice.version));
-    source.tell({ run: '0', version: 5, kind: 'steps' });
+    source.notify({ run: '0', version: 5, kind: 'steps' });
     forget();
-    source.tell({ run: '0', version: 6, kind: 'steps' });
+    source.notify({ run: '0', version: 6, kind: 'steps' });
     expect(heard).toEqual([5]);
   });
 

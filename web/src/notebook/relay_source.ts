@@ -59,8 +59,8 @@ export class RelaySource implements Source {
     return () => this.listeners.delete(listener);
   }
 
-  /** The kernel says that the run has news. */
-  tell(notice: Notice): void {
+  /** Called when the kernel reports news of the run. */
+  notify(notice: Notice): void {
     for (const listener of this.listeners) listener(notice);
   }
 

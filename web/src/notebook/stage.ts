@@ -24,7 +24,7 @@ export class Stage {
   private readonly older = h('button', { type: 'button', title: 'Step before ([)', onclick: () => this.move(-1) }, '◀');
   private readonly newer = h('button', { type: 'button', title: 'Step after (])', onclick: () => this.move(1) }, '▶');
   private readonly follow = h('input', { type: 'checkbox', onchange: () => this.seek(this.follow.checked ? null : this.steps.last) });
-  private readonly told = h('output', { class: 'tw-step' });
+  private readonly stepText = h('output', { class: 'tw-step' });
   private readonly spoken = h('div', { class: 'tw-spoken', role: 'status', 'aria-live': 'polite' });
   private readonly watcher: MutationObserver;
 
@@ -33,7 +33,7 @@ export class Stage {
     const host = h('div', { class: 'tw-view' });
     const live = h('label', { class: 'tw-live' }, this.follow, 'newest');
     element.classList.add('tw-stage');
-    element.append(h('div', { class: 'tw-steps' }, 'Step', this.older, this.slider, this.newer, this.told, live), host, this.spoken);
+    element.append(h('div', { class: 'tw-steps' }, 'Step', this.older, this.slider, this.newer, this.stepText, live), host, this.spoken);
     element.addEventListener('keydown', this.onKey);
     this.view = options.mount(host, this.context(), this.state);
     this.watcher = new MutationObserver(() => this.tellSteps());
@@ -99,7 +99,7 @@ export class Stage {
     this.older.disabled = index <= 0;
     this.newer.disabled = index >= this.steps.count - 1;
     this.follow.checked = this.state.step === null;
-    this.told.replaceChildren(shown === null ? 'none yet' : String(shown));
+    this.stepText.replaceChildren(shown === null ? 'none yet' : String(shown));
   }
 
   /** Only keys that the view or the step take are kept from the notebook, which has keys of its own. */

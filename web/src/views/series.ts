@@ -21,7 +21,7 @@ export interface SeriesWords {
   unreadable: number;
 }
 
-/** Where numbers that are none stand; drawn as marks, never left out. */
+/** The places of NaN and infinities; drawn as marks, never left out. */
 export interface Oddity {
   step: number;
   time: number;

@@ -50,7 +50,7 @@ export interface KeyHelp {
 }
 
 /**
- * A view tells on the element it was mounted in what it shows, for tests, benchmarks and whoever scripts the page:
+ * A view notes on the element it was mounted in what it shows, for tests, benchmarks and scripts of the page:
  * data-step is the newest global step drawn, data-drawn counts finished drawings (drawn() in ../draw/drawn.ts).
  */
 export interface View {

@@ -218,7 +218,7 @@ export function neuronOf(arrays: Arrays, head: number, query: number): Neuron {
   };
 }
 
-/** All heads at once: a small picture and some numbers of each. */
+/** All heads together: a small picture and some numbers of each. */
 export interface Atlas {
   layers: number;
   heads: number;
@@ -267,7 +267,7 @@ export class Addresses {
     return this.request('/steps', {});
   }
 
-  /** The weights among the first tokens; `first` 0 stands for all. */
+  /** The weights among the first tokens; `first` 0 means all. */
   head(layer: number, heads: readonly number[], step: number, item: number, first: number): Request {
     return this.request('/head', { layer, heads: heads.join(','), step, item, first: first || undefined });
   }

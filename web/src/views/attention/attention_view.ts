@@ -55,7 +55,7 @@ export class AttentionView implements View {
   private selection: Selection | null = null;
   private pane: Pane | null = null;
   private paneMode: AttentionMode | null = null;
-  private given = ''; // what the pane was last told to show
+  private given = ''; // what the pane was last given to show
   private asking = false;
   private askAgain = false;
 

@@ -1,4 +1,4 @@
-// Controls: labelled inputs that are set from the link and tell what was chosen.
+// Controls: labelled inputs that are set from the link and report the choice.
 import { h } from '../../draw/dom';
 
 export interface Control<T> {
@@ -53,20 +53,20 @@ export function slider(
   };
 }
 
-/** A number of things; the word stands for all of them. */
+/** A number of items; the word means all of them. */
 export function countBox(
   label: string, limits: { min: number; max: number }, word: string, chosen: (value: number | null) => void,
 ): Control<number | null> {
   const box = h('input', { type: 'number', ...limits, step: 1, 'aria-label': label });
   const all = h('input', { type: 'checkbox' });
-  const tell = (): void => chosen(all.checked || box.value === '' ? null : Number(box.value));
+  const report = (): void => chosen(all.checked || box.value === '' ? null : Number(box.value));
   box.addEventListener('change', () => {
     all.checked = box.value === '';
-    tell();
+    report();
   });
   all.addEventListener('change', () => {
     if (!all.checked && box.value === '') box.value = String(limits.min);
-    tell();
+    report();
   });
   return {
     element: h('span', { class: 'at-field' }, h('span', {}, label), box, h('label', { class: 'at-tick' }, all, word)),
@@ -91,7 +91,7 @@ export class Disclosure {
     this.element = h('details', { class: 'at-details', ontoggle: () => this.refresh() }, h('summary', {}, title), this.body);
   }
 
-  /** Fills it anew while it is open. */
+  /** Fills it again while it is open. */
   refresh(): void {
     if (this.element.open) this.fill(this.body);
   }

@@ -37,7 +37,7 @@ export function array(dtype: DType, shape: number[], values: Float32Array | Floa
 }
 
 export class FakeSource implements Source {
-  /** Every address that was asked for, in order, and those of them that were given up. */
+  /** Every address that was requested, in order, and those that were aborted. */
   readonly asked: string[] = [];
   readonly givenUp: string[] = [];
   /** While true, answers wait until release(). */
@@ -52,7 +52,7 @@ export class FakeSource implements Source {
     for (const go of this.waiting.splice(0)) go();
   }
 
-  tell(notice: Partial<Notice>): void {
+  notify(notice: Partial<Notice>): void {
     for (const listener of this.listeners) listener({ run: idOf('r'), version: 1, kind: 'steps', ...notice });
   }
 

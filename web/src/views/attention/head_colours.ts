@@ -1,4 +1,4 @@
-// The colour of a head, and the dash that tells it from others without colour.
+// The colour of a head, and the dash that distinguishes it without colour.
 import { categories, categoryOf } from '../../draw/colours';
 
 import type { Weights } from './api';

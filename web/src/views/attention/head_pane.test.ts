@@ -163,7 +163,7 @@ describe('HeadPane', () => {
     const at = open();
     await at.pane('step', '30');
     at.source.model.steps.push(40);
-    at.source.tell({ kind: 'steps', last_step: 40 });
+    at.source.notify({ kind: 'steps', last_step: 40 });
     await at.pane('step', '40');
     at.source.model.steps.pop();
   });

@@ -17,7 +17,7 @@ import { TokenCard, columnOf, nameOf } from './token_card';
 import { WeightsFeed } from './weights_feed';
 
 const TOP_LINKS = 20;
-/** How long a token must have the focus before its row is asked for, where rows come one by one. */
+/** How long a token must have the focus before its row is requested, where rows are loaded one by one. */
 const ROW_WAIT_MS = 60;
 
 export class HeadPane implements Pane {
@@ -149,7 +149,7 @@ export class HeadPane implements Pane {
     this.table.refresh();
   }
 
-  /** Those of no focus are kept: what the pointer leaves is drawn again at once. */
+  /** Those without a focus are kept, so that they are drawn again as soon as the pointer leaves. */
   private linksOf(weights: Weights, selection: Selection, focus: readonly TokenRef[]): Links {
     if (focus.length > 0) return chooseLinks(weights, selection, focus);
     const { threshold, top, special } = selection;

@@ -13,7 +13,7 @@ export class HeadStrip {
   private layer: LayerInfo | undefined;
   private chosen: readonly number[] = [];
 
-  /** `many`: several heads at once; otherwise a click chooses one. */
+  /** `many`: several heads can be chosen; otherwise a click chooses one. */
   constructor(private readonly choose: (heads: readonly number[]) => void, private readonly many = true) {
     this.element = h(
       'div', { class: 'at-strip' }, this.boxes,

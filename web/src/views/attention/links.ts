@@ -3,7 +3,7 @@ import type { Weights } from './api';
 import type { Selection, TokenRef } from './selection';
 import { isSpecial } from './tokens';
 
-/** No more links are drawn at once; the strongest are. */
+/** At most this many links are drawn, the strongest ones. */
 export const MOST_LINKS = 20_000;
 
 export interface Links {
@@ -144,7 +144,7 @@ export function chooseLinks(
       let left = rules.top > 0 ? rules.top : row.length;
       for (let key = 0; key < row.length && left > 0; key++) {
         if (row[key]! < least || hidden.keys.has(key)) continue;
-        left--; // equal weights: no more than were asked for
+        left--; // equal weights: no more than requested
         const weight = row[key]! * factor;
         if (weight > 0 && weight >= rules.threshold && (whole || keys.has(key))) list.push(head, query, key, weight);
       }

@@ -50,7 +50,7 @@ export class Loader {
     this.giveUpAllBut([wanted, ...next]);
     const answer = await this.arrays(wanted);
     for (const request of next) {
-      // Nobody waits for these: when one fails it is asked for again, by someone who then hears of the error.
+      // Nobody waits for these: when one fails, the next caller requests it again and gets the error.
       if (!this.kept.has(request.address)) this.arrays(request).catch(() => undefined);
     }
     return answer;

@@ -17,7 +17,7 @@ export interface MappingDraft {
 
 const LAYER = '{layer}';
 
-/** The tensors that a name means; "{layer}" in it stands for a number. */
+/** The tensors that a name means; "{layer}" in it matches a number. */
 export function namesMeant(pattern: string, names: readonly string[]): string[] {
   if (pattern === '') return [];
   if (!pattern.includes(LAYER)) return names.filter((name) => name === pattern);

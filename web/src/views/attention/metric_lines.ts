@@ -69,7 +69,7 @@ export class MetricLines {
     this.forget();
   }
 
-  /** Asked for when it is looked at: the server has to go over all steps. */
+  /** Requested only when it is visible: the server has to read all steps. */
   private ask(): void {
     const { moment } = this;
     if (!moment) return;

@@ -259,8 +259,8 @@ export class ModelPane implements Pane {
       cell.style.width = cell.style.height = `${grid.cell - 1}px`;
       cell.tabIndex = i === Math.min(this.current, places.length - 1) ? 0 : -1;
       const metric = atlas.metrics[0];
-      const told = metric === undefined ? '' : `, ${metric} ${short(metricAt(atlas, metric, place), 3)}`;
-      cell.setAttribute('aria-label', `Layer ${layer.layer}, head ${place.head}${told}`);
+      const value = metric === undefined ? '' : `, ${metric} ${short(metricAt(atlas, metric, place), 3)}`;
+      cell.setAttribute('aria-label', `Layer ${layer.layer}, head ${place.head}${value}`);
       cell.title = atlas.metrics.map((name) => `${name} ${short(metricAt(atlas, name, place), 3)}`).join('\n');
     });
   }

@@ -116,7 +116,7 @@ export class NeuronPicture {
     const { scrollTop } = this.scroller;
     this.queries.scrolled(scrollTop, height);
     this.keys.scrolled(scrollTop, height);
-    // Never narrower than the narrowest cells, else the numbers would lie over the keys' labels: then it is scrolled.
+    // Never narrower than the narrowest cells, else the numbers would cover the keys' labels; then it scrolls.
     this.scroller.style.setProperty('--at-least', `${columnsOf(sight.neuron.size, 0).width}px`);
     const columns = columnsOf(sight.neuron.size, this.head.clientWidth || 700);
     this.middle.style.height = `${height}px`;

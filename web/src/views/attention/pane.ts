@@ -10,12 +10,12 @@ export interface PaneContext {
   loader: Loader;
   addresses: Addresses;
   run: string;
-  /** Changes words of the link; the pane is then shown anew. */
+  /** Changes words of the link; the pane is then shown again. */
   change(params: Record<string, string | undefined>): void;
   announce(text: string): void;
-  /** Tells from where what is now on the screen is; null: from no step. */
+  /** Reports the step that is now on the screen; null: none. */
   shown(shown: Shown | null): void;
-  /** Asks anew which tensors are what. */
+  /** Requests again how the tensors are assigned. */
   reload(): void;
   /** Shows that something could not be had. */
   fail(error: unknown): void;

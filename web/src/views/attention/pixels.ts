@@ -1,7 +1,7 @@
 // Weights as pixels.
 import { type Lut, blueOrange, viridis } from '../../draw/colours';
 
-/** Bytes of the atlas and of tiles stand for the square of their share: faint weights are seen, and get more levels. */
+/** Bytes of the atlas and of tiles are the root of a weight's share, so faint weights are visible and get more levels. */
 export function weightOfByte(byte: number): number {
   return (byte / 255) ** 2;
 }
@@ -35,7 +35,7 @@ export function pixelsOf(bytes: ArrayLike<number>, top = 255): Uint8ClampedArray
   return new Uint8ClampedArray(pixels.buffer);
 }
 
-/** Where a signed number stands between blue (-limit), the neutral middle (0) and orange (limit), as a byte. */
+/** The place of a signed number between blue (-limit), the neutral middle (0) and orange (limit), as a byte. */
 export function byteOfSigned(value: number, limit: number): number {
   const share = limit > 0 ? Math.min(1, Math.max(-1, value / limit)) : 0;
   return Math.round(127.5 + 127.5 * share);

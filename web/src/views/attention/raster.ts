@@ -72,7 +72,7 @@ export class Raster {
     this.pixels.fill(0);
   }
 
-  /** Covers a column from `top` to `bottom`; its ends may lie within a pixel. */
+  /** Covers a column from `top` to `bottom`; its ends may be inside a pixel. */
   private addRun(column: number, top: number, bottom: number, opacity: number): void {
     if (bottom <= top) return;
     const { light } = this;

@@ -17,11 +17,11 @@ export interface Selection {
   /** Never empty, ascending. */
   heads: readonly number[];
   item: number;
-  /** How many tokens are shown; 0 stands for all. */
+  /** How many tokens are shown; 0 means all. */
   first: number;
   /** Links below are not drawn. */
   threshold: number;
-  /** The strongest links of each query; 0 stands for all. */
+  /** The strongest links of each query; 0 means all. */
   top: number;
   mapping: 'width' | 'opacity' | 'both';
   curve: 'linear' | 'sqrt';

@@ -9,7 +9,7 @@ export interface MarkedWord {
   text: string;
   /** Between 0 and 1. */
   mark: number;
-  /** Goes on with the word before it. */
+  /** Continues the word before it. */
   joined: boolean;
   chosen: boolean;
 }

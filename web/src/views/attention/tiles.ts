@@ -1,4 +1,4 @@
-// Tiles: the pictures of one head's matrix at all levels, asked for as they come into sight.
+// Tiles: the pictures of one head's matrix at all levels, requested when they become visible.
 import type { Arrays } from '../../data/safetensors';
 
 import type { Request } from './api';

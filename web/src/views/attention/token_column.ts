@@ -111,7 +111,7 @@ export class TokenColumn {
     element.style.top = `${Math.max(0, Math.min(last, yOf(index, this.rowPx) - ROW_PX / 2))}px`;
     this.buttons.set(index, element);
     this.dress(element, index);
-    // In the order of the tokens, so that readers of the page hear a sentence.
+    // In the order of the tokens, so that a screen reader reads a sentence.
     let before: HTMLElement | null = null;
     for (const child of this.element.children) {
       if (Number((child as HTMLElement).dataset['index']) > index) {

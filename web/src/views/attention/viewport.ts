@@ -68,7 +68,7 @@ export class Viewport {
     return [this.x + px / this.scale, this.y + py / this.scale];
   }
 
-  /** A pixel of that level stands for 2^level cells a side: the finest that has no more pixels than the picture. */
+  /** A pixel of that level covers 2^level cells a side: the finest that has no more pixels than the picture. */
   level(levels: number): number {
     return Math.min(levels - 1, Math.max(0, Math.ceil(Math.log2(1 / this.scale))));
   }

@@ -5,7 +5,7 @@ import { Weights, WHOLE_TOKENS, type Request } from './api';
 import type { Moment, PaneContext } from './pane';
 import { neighbours } from './steps';
 
-/** Rows that are asked for at once when only single rows are shown. */
+/** Rows of one request when only single rows are shown. */
 const MOST_ROWS = 32;
 const AHEAD = 2;
 

@@ -67,11 +67,11 @@ export class Comparing {
   constructor(
     private readonly source: Source,
     private readonly question: CompareQuestion,
-    private readonly told: (answer: CompareAnswer) => void,
+    private readonly onAnswer: (answer: CompareAnswer) => void,
     private readonly pause: (milliseconds: number) => Promise<void> = (ms) => new Promise((done) => setTimeout(done, ms)),
   ) {}
 
-  /** Tells each part of the answer. Throws SourceError. */
+  /** Reports the answer so far after each part. Throws SourceError. */
   async run(): Promise<void> {
     let sum: CompareAnswer | null = null;
     do {
@@ -79,7 +79,7 @@ export class Comparing {
       const next = await this.patientAnswer(from);
       if (this.gone) return;
       sum = joined(sum, next);
-      this.told(sum);
+      this.onAnswer(sum);
     } while (sum.cut && !this.gone);
   }
 

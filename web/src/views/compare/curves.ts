@@ -20,14 +20,14 @@ export interface Curves {
 const MOST = 4;
 const BUCKETS = 500;
 
-/** Losses that both runs tell of, by name. */
+/** Losses that both runs have, by name. */
 export async function commonLosses(source: Source, a: string, b: string): Promise<{ id: string; name: string }[]> {
   const losses = async (run: string) => (await source.json<{ tensors: Choice[] }>(`/runs/${run}/series/choices`)).tensors.filter((each) => each.collections.includes('losses'));
   const [ofA, ofB] = await Promise.all([losses(a), losses(b)]);
   return ofA.filter((each) => ofB.some((other) => other.name === each.name)).slice(0, MOST);
 }
 
-/** Empty when one of the runs does not tell of losses. */
+/** Empty when one of the runs has no losses. */
 export async function loadCurves(source: Source, a: string, b: string): Promise<Curves[]> {
   try {
     const losses = await commonLosses(source, a, b);

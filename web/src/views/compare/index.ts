@@ -83,7 +83,7 @@ class CompareView implements View {
     if (!this.gone) this.drawControls();
   }
 
-  /** Once for each question; runs that go on are compared anew by the button. */
+  /** Once for each question; the button compares running runs again. */
   private compare(): void {
     const other = this.other();
     const question = { a: this.context.run.id, b: other === null ? '' : idOf(other), tolerance: this.tolerance() };

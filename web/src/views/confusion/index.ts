@@ -142,8 +142,8 @@ class ConfusionView implements View {
     const cell = this.cell();
     const [actual, predicted] = cell ? [matrix.numbers[cell.row], matrix.numbers[cell.column]] : [];
     const count = cell && matrix.counts[cell.row * matrix.rows.length + cell.column];
-    const told = labels && predictions && count && Number.isFinite(actual) && Number.isFinite(predicted);
-    const question = told ? { labels: labels.id, predictions: predictions.id, mode: this.state.params['mode'], from: matrix.firstStep, to: matrix.lastStep, actual: actual!, predicted: predicted! } : null;
+    const known = labels && predictions && count && Number.isFinite(actual) && Number.isFinite(predicted);
+    const question = known ? { labels: labels.id, predictions: predictions.id, mode: this.state.params['mode'], from: matrix.firstStep, to: matrix.lastStep, actual: actual!, predicted: predicted! } : null;
     this.samples.show(question, labels?.name ?? '');
   }
 

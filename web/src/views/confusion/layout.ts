@@ -1,4 +1,4 @@
-// Where the cells of the matrix lie on its picture.
+// Where the cells of the matrix are on its picture.
 
 export interface MatrixLayout {
   left: number;

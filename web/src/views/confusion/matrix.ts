@@ -113,7 +113,7 @@ export function scaleEnd(matrix: Matrix, { normalisation, hideDiagonal }: Colour
   return end;
 }
 
-/** Where a number stands on the colour scale, in [0, 1]. On the logarithmic one a single sample is seen beside thousands. */
+/** The place of a number on the colour scale, in [0, 1]. On the logarithmic one a single sample is visible beside thousands. */
 export function placeOnScale(value: number, end: number, logarithmic: boolean): number {
   if (!(value > 0) || !(end > 0)) return 0;
   if (!logarithmic) return value / end;

@@ -19,7 +19,7 @@ export class MatrixPicture {
   private content: Shown | null = null;
   private cell: CellPlace | null = null;
 
-  /** `moved` is told the cell on which the cursor stays, in the places of the matrix, whatever their order. */
+  /** `moved` gets the cell under the cursor, by its place in the matrix, in any order of the classes. */
   constructor(private readonly moved: (cell: CellPlace) => void) {
     this.frame = h('div', {
       class: 'confusion-frame', tabindex: '0', role: 'group',
@@ -40,7 +40,7 @@ export class MatrixPicture {
     this.cell = cell && cell.row < size && cell.column < size ? cell : null;
     this.frame.style.height = `${heightFor(Math.max(240, this.frame.clientWidth || 640), size)}px`;
     this.picture.describe(summaryOf(content.matrix));
-    this.tell();
+    this.report();
     this.picture.schedule();
   }
 
@@ -56,7 +56,7 @@ export class MatrixPicture {
     return layoutOf(this.frame.clientWidth, this.frame.clientHeight, this.content!.order.length);
   }
 
-  private tell(): void {
+  private report(): void {
     if (!this.cell) {
       this.line.textContent = HINT;
       return;
@@ -70,7 +70,7 @@ export class MatrixPicture {
   private goTo(place: CellPlace, stays: boolean): void {
     const { order } = this.content!;
     this.cell = { row: order[place.row]!, column: order[place.column]! };
-    this.tell();
+    this.report();
     this.picture.schedule();
     if (stays) this.moved(this.cell);
   }

@@ -1,4 +1,4 @@
-// What stands in a cell and how it is coloured: a number of the matrix, or by how much it differs from another one's.
+// The text and the colour of a cell: a number of the matrix, or its difference from another one's.
 import { blueOrange, colourAt, inkOn, viridis } from '../../draw/colours';
 import { cellValue, placeOnScale, scaleEnd, type Colouring, type Matrix } from './matrix';
 

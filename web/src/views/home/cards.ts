@@ -1,4 +1,4 @@
-// The parts of a run's home, each from what the server tells.
+// The parts of a run's home, each made from the server's answer.
 import { h, type Child } from '../../draw/dom';
 import { age, bytes, count, duration, short } from '../../draw/numbers';
 import type { RunAnswer } from './api';

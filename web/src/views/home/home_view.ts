@@ -1,4 +1,4 @@
-// HomeView: how a run stands, how it got there, what it cost, what was captured.
+// HomeView: a run's status and history, what was captured, and its cost.
 import { h, replace, s } from '../../draw/dom';
 import { drawn } from '../../draw/drawn';
 import { csvOf, fileName } from '../../draw/files';

@@ -18,7 +18,7 @@ const ACTS: readonly Act[] = [
   { path: 'save', button: 'Save now …', question: 'Save the training now?', explains: 'It writes a checkpoint and what its black box holds, if it can, and goes on.' },
 ];
 
-/** Two buttons with a dialog each; `said` is told what came of it. */
+/** Two buttons with a dialog each; `said` gets the result. */
 export function actionButtons(source: Source, run: string, said: (text: string) => void): HTMLElement {
   const answer = h('span', { role: 'status' });
   const bar = h('span', { class: 'toolbar', 'data-actions': '' });

@@ -1,4 +1,4 @@
-// One rule: why it stands where it stands, its verdicts with their evidence, and how it came there.
+// One rule: its status and the reason, its verdicts with their evidence, and its history.
 import type { EvidenceAnswer, RuleAnswer, VerdictAnswer } from '../../data/firings';
 import { h } from '../../draw/dom';
 import { exact, numberOf, short } from '../../draw/numbers';

@@ -9,10 +9,10 @@ export interface ChartQuestion {
   course: Course;
   threshold: number;
   firedAt: number;
-  /** The evidence's own number, whatever the course has there. */
+  /** The evidence's own number, also where the series has another. */
   value: number;
   quantity: string;
-  /** The course is on its way: nothing stands for it meanwhile. */
+  /** The series is being loaded: nothing is drawn for it yet. */
   reading?: boolean;
 }
 

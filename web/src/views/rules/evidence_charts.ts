@@ -1,4 +1,4 @@
-// The chart of the evidence that is chosen. Where the number's course can be told it is drawn, else the evidence alone.
+// The chart of the chosen evidence, with the number's values over steps where the server has them.
 import { loadCourse, type Course } from '../../data/course';
 import type { EvidenceAnswer, RuleAnswer, VerdictAnswer } from '../../data/firings';
 import { SourceError } from '../../data/source';
@@ -49,7 +49,7 @@ export class EvidenceCharts {
     this.shown = '';
   }
 
-  /** A quantity that is no statistic of a tensor has no course that the server could tell. */
+  /** For a quantity that is not a statistic of a tensor, the server has no values over steps. */
   private async load(key: string, evidence: EvidenceAnswer, ofVerdicts: Course): Promise<void> {
     let course = ofVerdicts;
     try {

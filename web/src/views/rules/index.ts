@@ -83,7 +83,7 @@ class RulesView implements View {
     this.charts.destroy();
   }
 
-  /** News come ten times a second; the board is asked for once. */
+  /** News come ten times a second; the board is requested once. */
   private loadSoon(): void {
     this.timer ??= setTimeout(() => {
       this.timer = null;

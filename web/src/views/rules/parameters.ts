@@ -44,7 +44,7 @@ export function valueAt(knob: Knob, base: string, place: number): string {
   return knob.whole ? String(Math.round(place)) : String(Number(place.toPrecision(4)));
 }
 
-/** Where a text stands on the slider, held at its ends; the middle when it is no number. */
+/** The place of a text on the slider, clamped to its ends; the middle when it is no number. */
 export function placeOf(knob: Knob, base: string, value: string): number {
   if (knob.kind !== 'number') return 0;
   const number = Number(value);

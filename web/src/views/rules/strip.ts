@@ -13,9 +13,9 @@ export interface StripRange {
   last: number;
 }
 
-const PLACES = 300; // marks of a kind that are told apart
+const PLACES = 300; // marks of a kind that can be distinguished
 
-/** Where a step stands, from 0 to 1. */
+/** The place of a step, from 0 to 1. */
 export function stripPlace(range: StripRange, step: number): number {
   return range.last > range.first ? (step - range.first) / (range.last - range.first) : 0.5;
 }

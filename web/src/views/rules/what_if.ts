@@ -93,11 +93,11 @@ export function parameterRow(
 ): HTMLElement {
   const knob = knobOf(base);
   const id = `what-if-${parameter.name}`;
-  const tell = (text: string) => turned(text === base ? undefined : text);
+  const report = (text: string) => turned(text === base ? undefined : text);
   const field =
     knob.kind === 'switch'
-      ? h('input', { id, type: 'checkbox', checked: /^true$/i.test(value), onchange: (event: Event) => tell((event.target as HTMLInputElement).checked ? 'True' : 'False') })
-      : h('input', { id, type: 'text', inputmode: knob.kind === 'number' ? 'decimal' : undefined, value, placeholder: 'not set', onchange: (event: Event) => tell((event.target as HTMLInputElement).value.trim()) });
+      ? h('input', { id, type: 'checkbox', checked: /^true$/i.test(value), onchange: (event: Event) => report((event.target as HTMLInputElement).checked ? 'True' : 'False') })
+      : h('input', { id, type: 'text', inputmode: knob.kind === 'number' ? 'decimal' : undefined, value, placeholder: 'not set', onchange: (event: Event) => report((event.target as HTMLInputElement).value.trim()) });
   const slider =
     knob.kind === 'number' &&
     h('input', {
@@ -108,7 +108,7 @@ export function parameterRow(
         (field as HTMLInputElement).value = text;
         (event.target as HTMLInputElement).setAttribute('aria-valuetext', text);
       },
-      onchange: (event: Event) => tell(valueAt(knob, base, Number((event.target as HTMLInputElement).value))),
+      onchange: (event: Event) => report(valueAt(knob, base, Number((event.target as HTMLInputElement).value))),
     });
   return h(
     'div',

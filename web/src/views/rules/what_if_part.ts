@@ -1,4 +1,4 @@
-// The what-if of the rule that is shown: kept while the view is drawn anew, so that a slider is not lost under the hand.
+// The what-if of the rule that is shown: kept while the view is drawn again, so that a slider survives while it is dragged.
 import { SourceError } from '../../data/source';
 import { h, replace } from '../../draw/dom';
 import { keepingFocus } from '../../draw/focus';
@@ -43,7 +43,7 @@ export class WhatIfPart {
     if (this.answer) this.showAnswer(this.answer);
   }
 
-  /** Not by itself: a run that goes on would be judged from its beginning again and again. */
+  /** Not automatically: a running run would be judged from its beginning again and again. */
   private showAnswer(answer: WhatIfAnswer | SourceError): string {
     let words = '';
     keepingFocus(this.answerPlace, () => {

@@ -17,7 +17,7 @@ export function startOf(all: readonly Series[]): number {
   return Math.min(...all.flatMap((series) => [...series.time.subarray(0, 1)]), Infinity);
 }
 
-/** The step that stands at a place; undefined when there are no points. */
+/** The step at a place; undefined when there are no points. */
 export function stepAt(all: readonly Series[], axis: Axis, start: number, place: number): number | undefined {
   let nearest: { step: number; distance: number } | undefined;
   for (const series of all) {
@@ -39,7 +39,7 @@ export function stepAt(all: readonly Series[], axis: Axis, start: number, place:
   return nearest?.step;
 }
 
-/** Where a step stands, by the series that is nearest to it; undefined when there are no points. */
+/** The place of a step, by the series that is nearest to it; undefined when there are no points. */
 export function placeOf(all: readonly Series[], axis: Axis, start: number, step: number): number | undefined {
   if (axis === 'step') return step;
   for (const series of all) {

@@ -1,4 +1,4 @@
-// Scalars: numbers over steps, many at once.
+// Scalars: numbers over steps, many series together.
 import './scalars.css';
 
 import type { MountView } from '../view';

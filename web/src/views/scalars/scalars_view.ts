@@ -1,4 +1,4 @@
-// ScalarsView: chooses series, asks for them as wide as the screen, draws, and asks anew when the run has news.
+// ScalarsView: chooses series, requests them as wide as the screen, draws, and requests them again when the run has news.
 import { idOf } from '../../data/ids';
 import { parseOther } from '../../data/link';
 import type { Parameters } from '../../data/source';

@@ -1,4 +1,4 @@
-// Which dimensions of a tensor run down, across, and over pictures, and where the others stand.
+// Which dimensions of a tensor run down, across, and over pictures, and the index in the others.
 export interface Axes {
   /** Dimensions, null for none. */
   over: number | null; // pictures below each other
@@ -17,7 +17,7 @@ function usualRows(shape: readonly number[]): number | null {
   return shape[2]! <= LARGEST_KERNEL && shape[3]! <= LARGEST_KERNEL ? 0 : 1;
 }
 
-/** "over" only when asked for: grids have none. */
+/** "over" only when requested: grids have none. */
 export function axesOf(shape: readonly number[], params: Readonly<Record<string, string>>, withOver: boolean): Axes {
   const rank = shape.length;
   const asked = (word: string, fallback: number | null): number | null => {

@@ -31,7 +31,7 @@ const AROUND = 6; // rows above and below those in sight
 const OPEN_AT_FIRST = 200; // tensors: a small tree is open, a large one closed
 
 const GROUPINGS: [Grouping, string][] = [['path', 'By module'], ['collection', 'By collection'], ['flat', 'Flat']];
-const MOST_SORTED = 2048; // tensors whose numbers are all asked for, to sort by them
+const MOST_SORTED = 2048; // tensors whose numbers are all requested, to sort by them
 
 /** What a list can be sorted by, and where the largest come first the number of a tensor. */
 const ORDERS: [string, string][] = [['name', 'Name'], ['elements', 'Elements'], ['nan', 'NaN'], ['zero', 'Share of zeros'], ['std', 'Std'], ['mean', 'Size of the mean'], ['change', 'Change of the mean']];

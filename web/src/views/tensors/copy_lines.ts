@@ -1,4 +1,4 @@
-// A tensor at a step as a line of code, for who goes on elsewhere.
+// A tensor at a step as a line of code, to continue in another program.
 import type { TensorInfo } from './api';
 
 export interface CopyLine {
@@ -11,7 +11,7 @@ function quoted(text: string): string {
   return JSON.stringify(text).replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** One word of a shell, whatever is in the name. */
+/** One word of a shell, for any name. */
 function shellWord(text: string): string {
   return /^[\w./:=@%+-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replace(/'/g, `'\\''`)}'`;
 }

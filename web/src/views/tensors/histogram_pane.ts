@@ -30,7 +30,7 @@ const HEAD = 30;
 const HEIGHT = 400;
 const RIDGES = 24; // at most
 
-/** Columns of a drawing: the bins, and one for what lies at zero between the signs (or at the end of one). */
+/** Columns of a drawing: the bins, and one for elements at zero between the signs (or at the end of one). */
 export interface Columns {
   count: number;
   /** Of the column at zero. */
@@ -44,7 +44,7 @@ export function columnsOf(histograms: Histograms): Columns {
   return { count: histograms.lower.length + 1, zero: negative, of: (bin) => (bin < negative ? bin : bin + 1) };
 }
 
-/** Where a number stands among the columns; null outside of them. */
+/** The place of a number among the columns; null outside of them. */
 export function placeOf(histograms: Histograms, value: number): number | null {
   const columns = columnsOf(histograms);
   for (let bin = 0; bin < histograms.lower.length; ++bin) {
@@ -55,7 +55,7 @@ export function placeOf(histograms: Histograms, value: number): number | null {
   return null;
 }
 
-/** Limits of the small types that lie among the columns, from left to right. */
+/** Limits of the small types within the columns, from left to right. */
 export function guidesOf(histograms: Histograms): { place: number; word: string }[] {
   const guides = LIMITS.flatMap(({ dtype, largest, smallestNormal }) =>
     ([[largest, 'max'], [smallestNormal, 'min']] as const).flatMap(([value, word]) =>

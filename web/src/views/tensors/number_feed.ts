@@ -1,4 +1,4 @@
-// NumberFeed: the newest numbers of the tensors that are in sight, asked for together and remembered.
+// NumberFeed: the newest numbers of the visible tensors, requested together and cached.
 import type { TensorApi } from './api';
 import { NumberTable } from './api';
 
@@ -19,7 +19,7 @@ export class NumberFeed {
   private asking: AbortController | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private step: number | null = null;
-  /** What the numbers are of: they are asked for anew when it changes. */
+  /** What the numbers belong to: they are requested again when it changes. */
   private version = 0;
   private readonly seen = new Map<string, number>();
 
@@ -76,7 +76,7 @@ export class NumberFeed {
           sparkSteps: sparkSteps.subarray(row * POINTS, (row + 1) * POINTS),
           spark: sparks.subarray(row * POINTS, (row + 1) * POINTS),
         });
-        // What the server left out for now is asked for once more.
+        // Numbers that the server left out for now are requested once more.
         if ((arrays.json<number>('pending') ?? 0) === 0) this.seen.set(id, version);
       });
       this.arrived();

@@ -143,7 +143,7 @@ export class PicturesPane implements Pane {
     this.picture.destroy();
   }
 
-  // --- what is asked for
+  // --- requests
 
   private firstRow(): number {
     const rows = this.axes.over === null ? 1 : this.shape[this.axes.over]!;
@@ -367,7 +367,7 @@ export class PicturesPane implements Pane {
     this.readout.textContent = `${name}: ${limits}; [${y}, ${x}] = ${element ?? '…'}`;
   }
 
-  /** The elements of one picture, exactly: asked for when it is pointed at. */
+  /** The exact elements of one picture: requested when the pointer is on it. */
   private exactAt(row: number, step: number): Elements | null {
     const key = `${row} ${step}`;
     const known = this.exactParts.get(key);

@@ -1,4 +1,4 @@
-// TileStore: the elements of one tensor at one step, asked for in squares when they come into sight.
+// TileStore: the elements of one tensor at one step, requested in squares when they become visible.
 import type { TensorApi } from './api';
 import { type Axes, sliceOf } from './axes';
 import { Elements } from './element_text';
@@ -74,7 +74,7 @@ export class TileStore {
         this.arrived();
       },
       (error: unknown) => {
-        if (!this.asking.signal.aborted) this.failed(error); // the tile stays 'asked': one failure is told once
+        if (!this.asking.signal.aborted) this.failed(error); // the tile stays 'asked': one failure is reported once
       },
     );
   }

@@ -17,7 +17,7 @@ const CELL_WIDTH = 76;
 const CELL_HEIGHT = 22;
 const HEAD = 56; // for the indices
 const HEIGHT = 440;
-const LARGEST = 8e6; // pixels that a browser scrolls over; more elements lie closer together
+const LARGEST = 8e6; // pixels that a browser can scroll; more elements are packed closer
 
 /** A colour scale: signed numbers around zero, others from least to greatest. */
 export interface Scale {
@@ -38,7 +38,7 @@ export function placeOn(scale: Scale, value: number): number {
   return scale.high === scale.low ? 0.5 : (value - scale.low) / (scale.high - scale.low);
 }
 
-/** "[0, 3, 12]": where an element stands in the whole tensor. */
+/** "[0, 3, 12]": the index of an element in the whole tensor. */
 export function indexText(axes: Axes, row: number, column: number): string {
   const index = axes.at.map((at, dimension) => (dimension === axes.down ? row : dimension === axes.across ? column : at));
   return `[${index.join(', ')}]`;
@@ -262,7 +262,7 @@ export class ValuesPane implements Pane {
     };
   }
 
-  /** Where the scroll bars stand; when they were put there by follow(), what it says is more exact. */
+  /** The position of the scroll bars; after follow() its own position is more exact. */
   private scrolled(): void {
     const { down, across } = this.pitch();
     const { scrollTop, scrollLeft } = this.scroller;
