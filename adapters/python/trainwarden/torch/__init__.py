@@ -1,4 +1,4 @@
-"""PyTorch, captured: `attach` for a whole program as it is, `watch` for a model in a loop of your own."""
+"""Captures PyTorch: `attach` for a whole unchanged program, `watch` for a model in a loop of your own."""
 
 from .attach import attach, detach
 from .faults import failures

@@ -1,4 +1,4 @@
-"""Attach: the one session of this process, which captures whatever it trains."""
+"""Attach: the one session of this process, which captures everything that it trains."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _session: Optional[Session] = None
 
 
 def attach(run_dir: Optional[str] = None) -> None:
-    """Captures whatever this process trains from now on. Again: does nothing.
+    """Captures everything that this process trains from now on. A second call does nothing.
 
     Arguments:
         run_dir: the run's folder; by default the one that TRAINWARDEN_RUN_DIR or the configuration names.

@@ -1,4 +1,4 @@
-"""Bridge: hands the memory of a torch tensor over to the hook. The one place that knows how a tensor lies in memory."""
+"""Bridge: hands the memory of a torch tensor over to the hook. The one place that knows its memory layout."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Bridge:
 
 
 def _local(tensor: torch.Tensor) -> torch.Tensor:
-    """The part of a distributed tensor (DTensor) that lies in this process."""
+    """The part of a distributed tensor (DTensor) in this process."""
     local = getattr(tensor, "_local_tensor", None)
     return local if isinstance(local, torch.Tensor) else tensor
 

@@ -89,7 +89,7 @@ class Checkpoints:
 
 
 def _path_of(file: Any) -> Optional[str]:
-    """The absolute path of what torch.save was told to write to; None when that is no file of its own."""
+    """The absolute path of the file that torch.save writes; None when that is no file of its own."""
     name = file if isinstance(file, (str, os.PathLike)) else getattr(file, "name", None)
     if not isinstance(name, (str, os.PathLike)):
         return None

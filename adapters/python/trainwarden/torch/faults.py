@@ -1,4 +1,4 @@
-"""Faults of the adapter end here: the training goes on."""
+"""Faults of the adapter end here: the training continues."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def say(message: str) -> None:
     """One line on standard error, if there is one."""
     try:
         print(f"trainwarden: {message}", file=sys.stderr, flush=True)
-    except Exception:  # closed, or a full pipe: there is nobody left to tell
+    except Exception:  # closed, or a full pipe: nothing more can be reported
         pass
 
 

@@ -5,7 +5,7 @@ in torch, once a process and only by switch_on():
 
 - `torch.nn.Module.__call__` and that of the loss modules are functions of ours around torch's own. Hooks of torch would
   do the same, but hooks on a module are pickled, copied and compiled together with it, and global ones make
-  torch.compile warn. A module that nobody asked for costs a comparison.
+  torch.compile warn. A module that no listener wants costs a comparison.
 - The code of loss and activation functions of `torch.nn.functional` (functions.py).
 - `torch.autograd.backward`, which Tensor.backward calls, and GradScaler.scale.
 - What signals are seen by (signal_sources.py): zero_grad, clipping, gradient scalers, data loaders, torch.save.
@@ -13,8 +13,8 @@ in torch, once a process and only by switch_on():
 
 torch.compile sees none of it: it begins behind our functions, and inside a compiled region they are constant.
 
-Before torch 2.0, which knows no torch.compile, gates (gates.py) stand around our functions: then a call that nobody wants
-to hear of passes by them, and a step of which nothing is wanted is counted without a line of Python.
+Before torch 2.0, which knows no torch.compile, gates (gates.py) are put around our functions: then a call that no
+listener wants passes by them, and a step that captures nothing is counted without a line of Python.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _thread = threading.get_ident
 class Quiet(NamedTuple):
     """What happens in a step of which nothing is wanted: it is only counted, and no listener is notified."""
 
-    end_step: Callable[[], bool]  # ends the step; False: it has not ended, and everything is to be told
+    end_step: Callable[[], bool]  # ends the step; False: it has not ended, and everything must be reported
     thread: int
     optimizer: int = 0  # the id of the one whose step() ends the step, where there is one
     ignored: frozenset[int] = frozenset()  # ids of models whose calls mean nothing
@@ -66,14 +66,14 @@ class Wants(NamedTuple):
     all_calls: bool = False  # calls of all modules, not only those of modules that were given to watch_calls()
     calls: frozenset[int] = frozenset()  # those of the modules with these ids, too
     activation_functions: bool = False  # those of torch.nn.functional
-    signals: bool = False  # what SignalListener hears of
+    signals: bool = False  # what SignalListener is notified of
     modal: frozenset[int] = frozenset()  # ids of modules of which it is of interest in which mode they run
     is_idle: bool = False  # nothing at all but the calls of watched modules
     quiet: Optional[Quiet] = None  # heeded where there is no other listener
 
 
 class Listener:
-    """Is told what happens, in the thread in which it happens. What it raises is logged and kept from the training."""
+    """Is notified of what happens, in the same thread. Its exceptions are logged and do not reach the training."""
 
     wants = Wants()
 
@@ -157,8 +157,8 @@ class _Switchboard:
         self.began_ns = 0  # when a listener was called that has not returned; 0: none
         self.is_on = False
         self.quiet: Optional[Quiet] = None
-        self.quiet_begun = False  # a model was called since the last step ended, and nobody was told
-        self.quiet_step = 0  # id of an optimizer whose step() was not told of when it began
+        self.quiet_begun = False  # a model was called since the last step ended, and no listener was notified
+        self.quiet_step = 0  # id of an optimizer whose step() was not reported when it began
         self.notify: Callable[..., None] = _notify
 
 
@@ -231,7 +231,7 @@ def take_modes(module_ids: frozenset[int]) -> list[int]:
 
 
 def watch_calls(module: torch.nn.Module) -> None:
-    """Calls of this module are reported, whatever wants_all_calls says, until as many ignore_calls()."""
+    """Calls of this module are reported, also without wants_all_calls, until as many ignore_calls()."""
     _board.watched[id(module)] = _board.watched.get(id(module), 0) + 1
     _board.notified |= {id(module)}
     _look_at_wanted()
@@ -254,7 +254,7 @@ def spent_ns() -> int:
 
 @functools.cache
 def quiet_call_ns() -> float:
-    """What a call costs that passes through a function of ours and of which nobody is told, measured once."""
+    """The cost of a call through one of our functions that is not reported, measured once."""
     module, ours = torch.nn.Identity(), torch.nn.Module.__call__
     calls = (ours, getattr(ours, "__wrapped__", ours))
     seen, _board.seen = _board.seen, frozenset()

@@ -24,7 +24,7 @@ class MemoryUse:
             os.close(self._statm)
 
     def now(self) -> dict[str, float]:
-        """By the name of the signal; what cannot be told is not there."""
+        """By the name of the signal; unknown ones are left out."""
         found = {}
         if self._statm is not None:
             _, resident, shared = os.pread(self._statm, 64, 0).split(b" ", 3)[:3]

@@ -61,7 +61,7 @@ class Models:
         self._models += [self._by_entry[id(module)] for module, _ in roots]
 
     def _watch(self, model: KnownModel, entry: torch.nn.Module) -> None:
-        """Calls of the model or its wrapper are told of, as long as that lives."""
+        """Calls of the model or its wrapper are reported, as long as it exists."""
         if id(entry) in self._watched:
             return
         model.add_entry(entry)

@@ -15,7 +15,7 @@ from .roots import Model
 
 
 class NameBook:
-    """Which parameter has which name, over all models. A parameter that lies in no module is `param_0`, `param_1`, ...
+    """Which parameter has which name, over all models. A parameter that is in no module is `param_0`, `param_1`, ...
 
     `look_again` is called before a parameter is taken for one of those: the program may have new models.
     """
@@ -79,7 +79,7 @@ class ParameterTable:
         return self._slots
 
     def save_gradients(self, parameters: list[torch.Tensor]) -> None:
-        """As they stand. Those of frozen parameters, and missing ones, are skipped."""
+        """The current ones. Those of frozen parameters, and missing ones, are skipped."""
         slots, save = self.slots_for(parameters), self._bridge.save
         with self._bridge.group:
             for slot, parameter in zip(slots, parameters):

@@ -1,4 +1,4 @@
-"""Saving: the state of a training, saved when somebody asks and the program has no function of its own for that."""
+"""Saving: saves the state of a training on request, when the program has no function of its own for that."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class StateSaver:
 
 
 def save_on_request(hook: Any, training: Training) -> StateSaver:
-    """From now on `training` is saved when somebody asks, unless the program has given the hook a function."""
+    """From now on `training` is saved on request, unless the program has given the hook a function."""
     saver = getattr(hook, "_save_checkpoint_by_default", None)
     if not isinstance(saver, StateSaver):
         saver = StateSaver(hook)
@@ -171,7 +171,7 @@ def restore(
     with_random_states: bool = True,
     trusted: bool = False,
 ) -> int:
-    """Puts the state that was saved on request back, and gives the step that was the last before it was saved.
+    """Loads a state that was saved on request, and returns the last step before it was saved.
 
         step = trainwarden.torch.restore("runs/first/checkpoints/step-000123-rank-00000.pt", model, optimizer)
         hook = trainwarden.Hook("runs/second", first_global_step=step + 1)

@@ -1,4 +1,4 @@
-"""Signal sources: the places of torch at which signals (docs/format/signals.md) are seen, and told of when wanted."""
+"""Signal sources: the places of torch where signals (docs/format/signals.md) occur, and are reported when wanted."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Call(IntEnum):
 
 
 class Signals:
-    """Of one hook. Belongs to the thread that trains. While `wanted` is false nothing is to be told."""
+    """Of one hook. Belongs to the thread that trains. While `wanted` is false nothing is reported."""
 
     def __init__(self, hook: Any, bridge: Bridge) -> None:
         self._hook = hook
@@ -295,7 +295,7 @@ def _count_trainable(model: Model) -> int:
 
 
 def _places_of(batches: list[Batch]) -> Optional[Any]:
-    """Places in a data set as int64; None when samples are told apart by something else, or not at all."""
+    """Places in a data set as int64; None when samples are identified by something else, or not at all."""
     indices: list[Any] = []
     for batch in batches:
         indices += batch.indices if isinstance(batch.indices, (list, tuple)) else [batch.indices]

@@ -52,7 +52,7 @@ class Watcher(SignalListener, Training):
         interception.add_listener(self)
 
     def step(self) -> StepEnd:
-        """Captures parameters, gradients, buffers and optimizer state as they stand, and ends the hook's step."""
+        """Captures the current parameters, gradients, buffers and optimizer state, and ends the hook's step."""
         self._save_model()
         end: StepEnd = self._recorder.end_step()
         self._begin_step()
@@ -230,12 +230,12 @@ def watch(
                 break
 
     Arguments:
-        hook: where to; what is kept, when and in which form is for it to say.
+        hook: where to save; its options decide what is saved, when and in which form.
         model: may be wrapped in DataParallel, DistributedDataParallel or torch.compile; names are the model's own.
         optimizer: gradients are captured when its step() begins, weights when it ends. Without one both are captured by
-            Watcher.step(). With one the state of both is saved when somebody asks (docs/guide/save-now.md), unless
-            Hook.on_checkpoint() has a function for that. A guard of the hook (Hook.guard) judges before this optimizer's step, unless it is given a
-            closure, and may take the gradients away, so that nothing changes.
+            Watcher.step(). With one the state of both is saved on request (docs/guide/save-now.md), unless
+            Hook.on_checkpoint() has a function for that. A guard of the hook (Hook.guard) judges before this
+            optimizer's step, unless the optimizer gets a closure, and may remove the gradients so that nothing changes.
         loss: the module that computes the loss; without one every loss module counts.
         prefix: before every name, for several models in one run: "generator."
     """

@@ -1,4 +1,4 @@
-"""AbsentHook: stands where smdebug has a hook for a framework that Trainwarden captures in another way."""
+"""AbsentHook: replaces smdebug's hook for a framework that Trainwarden captures in another way."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .logger import get_logger
 
 
 class AbsentHook:
-    """Cannot be made: the error says what captures this framework.
+    """Cannot be created: the error says how this framework is captured.
 
     Class attributes of a subclass:
         framework: "TensorFlow", ...

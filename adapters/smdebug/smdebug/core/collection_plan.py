@@ -1,4 +1,4 @@
-"""What a hook of trainwarden is told so that it saves exactly what collections of smdebug's ask for."""
+"""The options of a trainwarden hook that save exactly what smdebug's collections select."""
 
 from __future__ import annotations
 

@@ -37,12 +37,11 @@ class BaseHook(ABC):
     """Decides what is saved at which step, and writes it into a run of trainwarden in out_dir.
 
     A step begins when the framework says so, and ends when the next one begins, or at close(): until then the program
-    may save more. Readers see it from then on. Nothing that goes wrong while training raises into it; what raises is
-    wrong usage: bad arguments, and a collection without tensors at the first step.
+    may save more. Readers see it from then on. Failures while training never raise into it. Only wrong usage raises:
+    wrong arguments, and a collection without tensors at the first step.
 
     Arguments:
-        out_dir: the folder to write to; one that holds a finished run is refused. Under `trainwarden run` the run goes
-            where that says.
+        out_dir: the folder to write to; one that holds a finished run is refused. `trainwarden run` overrides it.
         export_tensorboard, tensorboard_dir: also write for TensorBoard, into `out_dir`/tensorboard or that folder.
         dry_run: decide, and write nothing.
         reduction_config: for collections without one; None: whole tensors.
@@ -218,7 +217,7 @@ class BaseHook(ABC):
         self.mode_steps.setdefault(mode, self.init_step)
 
     def _count_on(self) -> None:
-        """Where the training was that this one goes on with, if there was one."""
+        """Takes the step counts of the training that this one continues, if there was one."""
         last = self._states.last()
         if last is None:
             return
@@ -268,7 +267,7 @@ class BaseHook(ABC):
     # Saving.
 
     def save_scalar(self, name: str, value: Any, sm_metric: bool = False, timestamp: Optional[float] = None) -> None:
-        """Saves a number as `scalar/<name>` at the current step, whatever the save configs say.
+        """Saves a number as `scalar/<name>` at the current step, independently of the save configs.
 
         Arguments:
             value: a number, or a tensor with one element.

@@ -24,7 +24,7 @@ _POLL_INTERVAL_S = 0.1
 def read_patiently(trial: Trial, read: Callable[[], Read]) -> Read:
     """What read() gives, as soon as it is there.
 
-    Waits for 2 s times SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT, 100 unless told; OutOfRange after that. What will never
+    Waits for 2 s times SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT, by default 100; OutOfRange after that. What will never
     come, because the training has ended or has written a later file, is not waited for: the trial says OutOfRange then.
     """
     try:

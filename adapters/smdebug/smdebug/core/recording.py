@@ -45,7 +45,7 @@ class Recording:
         self._tensorboard: Optional[LiveTensorBoard] = None
 
     def open(self, folder: str, place: Place, options: Mapping[str, Any], tensorboard_dir: Optional[str]) -> None:
-        """Opens the run. One that cannot be written is said in the log, and training goes on without.
+        """Opens the run. When it cannot be written, this is logged, and the training continues without it.
 
         Raises:
             SMDebugValueError: a pattern or a schedule is wrong.
@@ -53,7 +53,7 @@ class Recording:
         self.is_open = True
         self._by_hand = by_hand_names(options["collections"])
         leave_attached()
-        # smdebug wrote at once, and made training wait for the disk. Here that must be asked for.
+        # smdebug wrote immediately, and made the training wait for the disk. Here that is an option.
         when_full = os.environ.get(_WHEN_FULL_VARIABLE) or "drop"
         try:
             self.core = trainwarden.Hook(
@@ -72,7 +72,7 @@ class Recording:
         """Ends the step, if one has begun: readers see it from now on.
 
         Raises:
-            StopTraining (SystemExit): somebody asked the training to stop. The run is closed.
+            StopTraining (SystemExit): the training was asked to stop. The run is closed.
         """
         if not self._in_step:
             return

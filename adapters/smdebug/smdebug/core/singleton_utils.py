@@ -42,6 +42,6 @@ def set_hook(custom_hook: BaseHook) -> None:
 
 
 def del_hook() -> None:
-    """This process has no hook any more; the one that it had goes on until it is closed."""
+    """This process has no hook any more; its previous hook works until it is closed."""
     global _hook
     _hook = None

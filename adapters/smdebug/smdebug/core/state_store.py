@@ -1,4 +1,4 @@
-"""StateStore: where a hook has counted to, kept beside the checkpoints, so that who goes on from one counts on."""
+"""StateStore: the step counts of a hook, kept beside the checkpoints, so that a continued training counts on."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class StateStore:
     """The file metadata.json in the folder of the checkpoints: a list of states, one for each time that they changed.
 
     Without an argument the folder is the LocalPath of the file that CHECKPOINT_CONFIG_FILE_PATH names; without such a
-    file there are no states. What cannot be read or written is said once in the log, and training goes on.
+    file there are no states. A file that cannot be read or written is logged once, and the training continues.
     """
 
     def __init__(self, folder: Optional[str] = None) -> None:

@@ -34,7 +34,7 @@ _REDUCTIONS = ("min", "max", "mean", "std", "variance", "sum", "prod", "l1", "l2
 
 
 class StepState(Enum):
-    """Is a step there? UNAVAILABLE: it was never saved, or never will be."""
+    """Whether a step can be read. UNAVAILABLE: it was never saved, or never will be."""
 
     UNAVAILABLE = 0
     AVAILABLE = 1
@@ -42,7 +42,7 @@ class StepState(Enum):
 
 
 class _OtherForm(Exception):
-    """The tensor is there, but not in the form that is asked for; says in which it is."""
+    """The tensor exists, but not in the requested form; the message says in which."""
 
 
 class Tensor:
@@ -51,8 +51,8 @@ class Tensor:
     `step_num` is a step of `mode`; with the default, ModeKeys.GLOBAL, it is the global step. `worker` is a name of
     trial.workers(); None is the first that has the tensor at that step.
 
-    Each question about a step raises, when the tensor is not there:
-        StepUnavailable: the step was not saved. StepNotYetAvailable: the training has not come to it.
+    Each method that takes a step raises, when the tensor does not exist there:
+        StepUnavailable: the step was not saved. StepNotYetAvailable: the training has not reached it.
         TensorUnavailableForStep: the step was saved without this tensor.
         InvalidWorker: the worker has not written it.
         SMDebugRuntimeError: its bytes are damaged.
@@ -81,10 +81,10 @@ class Tensor:
     # Steps.
 
     def steps(self, mode: ModeKeys = ModeKeys.GLOBAL, show_incomplete_steps: bool = False) -> list[int]:
-        """The steps at which the tensor was saved, rising; incomplete ones only when they are asked for.
+        """The steps at which the tensor was saved, rising; incomplete ones only on request.
 
-        As smdebug's hook saves: its value, reductions, or shape. A step at which only a rule of ours had statistics kept
-        is none of them, unless nothing else was ever kept of the tensor.
+        These are the steps with its value, reductions, or shape, as smdebug's hook saves them. Steps at which only a
+        rule of Trainwarden needed statistics are left out, unless nothing else was ever saved of the tensor.
         """
         self.trial.maybe_refresh()
         core = core_mode(mode)
@@ -152,7 +152,7 @@ class Tensor:
     ) -> np.float64:
         """The reduction that was saved, else one computed from what was: from statistics, or from the value.
 
-        Computed ones are exact to the last bits of a double: norms over all elements, whatever the shape; variance and
+        Computed ones are exact to the last bits of a double: norms over all elements, of any shape; variance and
         std of the population. `abs`: of |x|.
 
         Arguments:

@@ -32,7 +32,7 @@ _FINE, _FAILED, _USAGE, _FIRED, _DATA_LOST = range(5)
 
 
 class _UsageError(Exception):
-    """What was asked for cannot be done; the message says why."""
+    """The command cannot be carried out; the message says why."""
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class RequiredTensors:
-    """Of all trials of a rule; `trial` is its base trial unless told."""
+    """Of all trials of a rule; the default of `trial` is its base trial."""
 
     def __init__(self, base_trial: Trial, other_trials: Iterable[Trial] | None):
         self.base_trial = base_trial

@@ -25,7 +25,7 @@ def invoke_rule(
 ) -> None:
     """Judges each saved global step from start_step up to end_step, which is not included, and waits for those to come.
 
-    Where the rule fires it goes on with the next step, unless the rule said that it has ended.
+    When the rule fires it continues with the next step, unless the rule has reported that it ended.
 
     Arguments:
         end_step: None judges to the end of the training.

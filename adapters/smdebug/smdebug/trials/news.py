@@ -1,4 +1,4 @@
-"""RunNews: what the log hears of a run, each thing once."""
+"""RunNews: what is logged about a run, each message once."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Trial(TrialSteps):
     looks for new data first, unless dynamic_refresh is False.
 
     Attributes:
-        name, path: as create_trial() was told.
+        name, path: as given to create_trial().
         source: the same run as a trainwarden.Trial.
         dynamic_refresh: look for new data when asked; no_refresh() turns it off for a while.
         cache: keep the values that were read.
@@ -53,7 +53,7 @@ class Trial(TrialSteps):
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """How the run stands, where a notebook draws; the text is as ever."""
+        """The state of the run, in a notebook that draws; the text is unchanged."""
         bundle = TrialCard(self.source)._repr_mimebundle_(include, exclude)
         return {**bundle, "text/plain": repr(self)} if "text/plain" in bundle else bundle
 

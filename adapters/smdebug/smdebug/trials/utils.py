@@ -23,12 +23,11 @@ def create_trial(
 
     Arguments:
         path: the folder.
-        name: what the trial is called; the last part of the path unless told.
-        range_steps: (begin, end), the global steps that the trial shall know, end not included; None leaves a side
-            open.
+        name: the name of the trial; by default the last part of the path.
+        range_steps: (begin, end), the global steps of the trial, end not included; None leaves a side open.
         cache: keep the values that were read.
-        check, index_mode, parallel, output_dir: taken and without effect. Every record is checked in any case, and
-            only what is asked for is read.
+        check, index_mode, parallel, output_dir: accepted without effect. Every record is checked in any case, and
+            data are read only when they are used.
 
     Raises:
         MissingCollectionFiles: the training has ended and has left nothing that can be read.

@@ -10,7 +10,7 @@ from trainwarden.rules import StepWindow, Verdict
 def write_down(run: trainwarden.Trial, rule_name: str, step: int | None, words: str, *, on_fire: str = "report") -> None:
     """A verdict of the rule at the global step, by default the last one, into a journal of the run.
 
-    The engine that judges with the rule writes it down as well; the same verdict is told once.
+    The engine that judges with the rule records it as well; the same verdict is reported once.
     """
     judged = run.last_complete_step if step is None else step
     rules.run(run.path, _Fired(rule_name, judged, words), follow=False, on_fire=on_fire)

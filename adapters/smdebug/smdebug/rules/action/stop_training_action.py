@@ -9,7 +9,7 @@ from .firing import write_down
 
 
 class StopTrainingAction:
-    """Asks once: the request lies in the run, and the training takes it at the end of a step.
+    """Writes one request into the run; the training reads it at the end of a step.
 
     training_job_prefix chose among training jobs in the cloud; here it is the run that the rule judges.
     """
