@@ -9,6 +9,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -123,6 +124,11 @@ std::ostream& operator<<(std::ostream& stream, const Scenario& scenario) {
 class EachScenario : public Untouched, public testing::WithParamInterface<Scenario> {};
 
 TEST_P(EachScenario, DoesTheSameAndIsCapturedAsItSays) {
+#ifdef TW_ASAN_RUNTIME
+  // The writer thread may hold one of the allocator's locks when the program forks, and the child waits for it forever.
+  if (std::string_view(GetParam().name) == "forks")
+    GTEST_SKIP() << "clang 14's AddressSanitizer does not take its locks before a fork";
+#endif
   const Scenario& scenario = GetParam();
   const Outcome by_itself = alone(scenario.name);
   EXPECT_EQ(by_itself.exit_code, scenario.exit_code) << by_itself.err;
