@@ -62,9 +62,12 @@ show_failures() {
   grep -v -E ' Passed +[0-9.]+ sec$|^ +Start +[0-9]+: ' "$1" | tail -n 200 >&2
 }
 
-# add_report NAME JUNIT_FILE LOG: adds up what a test runner said, and names each test that failed.
-add_report() {
-  local name=$1 report=$2 log=$3 counts tests bad skipped test
+# run_tests NAME JUNIT_FILE LOG COMMAND...: runs a test runner, adds up what its report says, and names each test that
+# failed. A runner that fails with a clean report is a failure too: it may have died before its last test.
+run_tests() {
+  local name=$1 report=$2 log=$3 status=0 counts tests bad skipped test
+  rm -f "$report"
+  with_progress "$log" "${@:4}" || status=$?
   if ! counts=$($python scripts/test_report.py "$report"); then
     tail -n 30 "$log" >&2
     fail "$name: ran no tests"
@@ -73,8 +76,9 @@ add_report() {
   read -r tests bad skipped <<<"$counts"
   passed=$((passed + tests - bad - skipped))
   say "$name: $tests tests, $bad failed, $skipped skipped"
-  if ((bad == 0)); then return; fi
+  if ((bad == 0 && status == 0)); then return; fi
   show_failures "$log"
+  if ((bad == 0)); then fail "$name: the runner ended with status $status (see $log)"; fi
   while read -r test; do fail "$name: $test (see $log)"; done < <(tail -n +2 <<<"$counts")
 }
 

@@ -20,9 +20,8 @@ page_tools() {
 # What needs no browser.
 page_units() {
   check "the page's types hold" in_web npm run --silent check
-  with_progress $page_out/units.log in_web npm run --silent test -- --reporter=default --reporter=junit \
-    --outputFile.junit=../$page_out/units.xml || true
-  add_report "page, units" $page_out/units.xml $page_out/units.log
+  run_tests "page, units" $page_out/units.xml $page_out/units.log in_web npm run --silent test -- \
+    --reporter=default --reporter=junit --outputFile.junit=../$page_out/units.xml
 }
 
 page_in_browser() {
@@ -30,13 +29,11 @@ page_in_browser() {
     fail "page: there is no chromium"
     return
   fi
-  with_progress $page_out/e2e.log in_web npm run --silent e2e || true
-  add_report "page, in a browser" $page_out/e2e.xml $page_out/e2e.log
+  run_tests "page, in a browser" $page_out/e2e.xml $page_out/e2e.log in_web npm run --silent e2e
 }
 
 page_tests() {
   mkdir -p $page_out
-  rm -f $page_out/*.xml
   if ! page_tools; then
     fail "page: its tools do not install"
     return

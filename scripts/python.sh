@@ -67,8 +67,6 @@ python_tests() {
     fail "the Python package does not build"
     return
   fi
-  rm -f "$report"
-  OMP_NUM_THREADS=1 with_progress "$log" $venv/bin/python -m pytest -q --rootdir=. -p no:cacheprovider \
-    adapters/python adapters/smdebug --junit-xml="$report" || true
-  add_report python "$report" "$log"
+  OMP_NUM_THREADS=1 run_tests python "$report" "$log" $venv/bin/python -m pytest -q --rootdir=. -p no:cacheprovider \
+    adapters/python adapters/smdebug --junit-xml="$report"
 }

@@ -33,10 +33,8 @@ source_checks() {
 ctest_stage() {
   local preset=$1 log=$PWD/build/$1/ctest.log report=$PWD/build/$1/ctest.xml
   shift
-  rm -f "$report"
-  with_progress "$log" "${wrap[@]}" ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure \
-    --output-junit "$report" "$@" || true
-  add_report "$preset" "$report" "$log"
+  run_tests "$preset" "$report" "$log" "${wrap[@]}" ctest --test-dir "build/$preset" -j "$(nproc)" \
+    --output-on-failure --output-junit "$report" "$@"
 }
 
 # try_build PRESET [TARGET...]: a build that fails is one failure.
@@ -99,16 +97,15 @@ asan_python_tests() {
     fail "the Python core does not build with sanitizers"
     return
   fi
-  rm -rf "$folder" "$report"
+  rm -rf "$folder"
   mkdir -p "$folder"
   cp -r adapters/python/trainwarden "$folder"
   cp build/asan/adapters/python/_core.*so "$folder/trainwarden"
   runtime=$(clang++-14 -print-file-name="libclang_rt.asan-$(uname -m).so")
   for name in "${core_tests[@]}"; do files+=("adapters/python/tests/$(dirname "$name")/test_$(basename "$name").py"); done
-  with_progress "$log" env LD_PRELOAD="$runtime" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-    PYTHONMALLOC=malloc PYTHONPATH="$folder" OMP_NUM_THREADS=1 $venv/bin/python -m pytest -q --rootdir=. \
-    -p no:cacheprovider "${files[@]}" --junit-xml="$report" || true
-  add_report "python with sanitizers" "$report" "$log"
+  run_tests "python with sanitizers" "$report" "$log" env LD_PRELOAD="$runtime" ASAN_OPTIONS=detect_leaks=0 \
+    UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc PYTHONPATH="$folder" OMP_NUM_THREADS=1 $venv/bin/python \
+    -m pytest -q --rootdir=. -p no:cacheprovider "${files[@]}" --junit-xml="$report"
 }
 
 # ThreadSanitizer of g++ 12 wants its memory where recent kernels no longer put it, unless addresses are not random.
@@ -196,9 +193,7 @@ long_stages() {
 gtest_program() {
   local program=$1 filter=$2 name=${1##*/}
   local log=$PWD/build/release/$name.log report=$PWD/build/release/$name.xml
-  rm -f "$report"
-  with_progress "$log" "$program" --gtest_filter="$filter" --gtest_output="xml:$report" || true
-  add_report "$name" "$report" "$log"
+  run_tests "$name" "$report" "$log" "$program" --gtest_filter="$filter" --gtest_output="xml:$report"
 }
 
 many_kills() {

@@ -17,6 +17,13 @@ def run_test_functions(script):
     return run("bash", "-c", f"set -euo pipefail; say() {{ echo \"$*\" >&2; }}; {sources}; {script}")
 
 
+def run_runner(folder, report, status):
+    """Runs a test runner that says something, leaves `report` and ends with `status`, and counts what it did."""
+    pathlib.Path(folder, "content").write_text(report, encoding="utf-8")
+    runner = f"echo what it said; cp {folder}/content {folder}/report.xml; exit {status}"
+    return run_test_functions(f"run_tests it {folder}/report.xml {folder}/log bash -c '{runner}'; summarise")
+
+
 class DevTest(unittest.TestCase):
     def test_help_lists_every_command(self):
         result = run("./dev", "help")
@@ -82,24 +89,34 @@ class CountingTest(unittest.TestCase):
 
     def test_a_report_is_counted_and_names_what_failed(self):
         with tempfile.TemporaryDirectory() as folder:
-            report = pathlib.Path(folder, "report.xml")
-            report.write_text('<testsuites><testsuite><testcase name="one"/><testcase name="two"><skipped/></testcase>'
-                              '<testcase classname="file" name="three"><failure>no</failure></testcase>'
-                              '<testcase name="four" status="notrun"/></testsuite></testsuites>', encoding="utf-8")
-            result = run_test_functions(f"echo what it said >{folder}/log; add_report it {report} {folder}/log; summarise")
+            result = run_runner(folder, '<testsuites><testsuite><testcase name="one"/><testcase name="two"><skipped/>'
+                                '</testcase><testcase classname="file" name="three"><failure>no</failure></testcase>'
+                                '<testcase name="four" status="notrun"/></testsuite></testsuites>', status=1)
         self.assertEqual(result.stdout.splitlines()[-1], "1 passed, 1 failed")
         self.assertIn("it: 4 tests, 1 failed, 2 skipped", result.stderr)
         self.assertIn("FAILED: it: file: three", result.stderr)
         self.assertIn("what it said", result.stderr)
 
+    def test_a_runner_that_fails_after_a_clean_report_is_a_failure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = run_runner(folder, '<testsuites><testcase name="one"/></testsuites>', status=139)
+        self.assertEqual(result.stdout.splitlines()[-1], "1 passed, 1 failed")
+        self.assertIn("FAILED: it: the runner ended with status 139", result.stderr)
+        self.assertIn("what it said", result.stderr)
+
+    def test_the_report_of_an_earlier_run_is_not_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "report.xml").write_text('<testsuites><testcase name="old"/></testsuites>', encoding="utf-8")
+            result = run_test_functions(f"run_tests it {folder}/report.xml {folder}/log true; summarise")
+        self.assertEqual(result.stdout.splitlines()[-1], "0 passed, 1 failed")
+
     def test_a_report_that_is_none_is_a_failure(self):
         for content in ("", "<testsuites/>", "<testsuites><testcase"):
             with tempfile.TemporaryDirectory() as folder:
-                pathlib.Path(folder, "report.xml").write_text(content, encoding="utf-8")
-                result = run_test_functions(f"echo it died >{folder}/log; add_report it {folder}/report.xml {folder}/log; summarise")
+                result = run_runner(folder, content, status=1)
             self.assertEqual(result.stdout.splitlines()[-1], "0 passed, 1 failed")
             self.assertIn("it: ran no tests", result.stderr)
-            self.assertIn("it died", result.stderr)
+            self.assertIn("what it said", result.stderr)
 
     def test_long_work_is_not_silent(self):
         script = "cd $(mktemp -d); with_progress log bash -c 'echo step 7 of 9; sleep 11'"
