@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/base/environment_names.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden {

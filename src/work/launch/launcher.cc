@@ -11,6 +11,7 @@
 #include "core/process/descriptors.h"
 #include "core/process/foreground_child.h"
 #include "read/trial/run_listing.h"
+#include "store/storage/location.h"
 
 namespace trainwarden::launch {
 namespace {
@@ -25,7 +26,7 @@ Result<process::Child> start_program(const LaunchPlan& plan, const process::Sign
   program.command = plan.command;
   program.environment.set = plan.environment;
   // The program may work in another folder.
-  program.environment.set[variable::kRunDir] = std::filesystem::absolute(plan.run).string();
+  program.environment.set[variable::kRunDir] = storage::Location(plan.run).absolute().address();
   // What we take is on the bill of the training's hook.
   program.environment.set[variable::kWatcher] = std::to_string(::getpid());
   FileDescriptor output;

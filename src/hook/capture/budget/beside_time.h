@@ -6,16 +6,11 @@
 #include <ctime>
 #include <functional>
 #include <optional>
-#include <string_view>
-
-#include "core/base/environment_names.h"
 
 namespace trainwarden::capture {
 
 class BesideTime {
  public:
-  // Names the process that watches, for the program that it starts.
-
   // `writer_ns`: CPU time of the writer thread so far. `watcher`: a process id as text; nullptr, or one that means no
   // process: nobody watches. `workers` share its time.
   BesideTime(std::function<std::int64_t()> writer_ns, const char* watcher, int workers);

@@ -13,6 +13,8 @@
 #include "data/format/json.h"
 #include "judge/rules/parameters.h"
 #include "judge/rules/verdict_record.h"
+#include "read/trial/trial_access.h"
+#include "store/storage/location.h"
 
 namespace trainwarden::rules {
 namespace {
@@ -129,8 +131,8 @@ class HostedRule final : public Rule {
   Verdict evaluate(const StepWindow& window) override {
     if (window.trial() == nullptr) return Verdict::not_applicable("a rule in a process of its own judges files only");
     if (!opened_) {
-      std::error_code ignored;
-      const OrderedJson question = {{"ask", "open"}, {"run", fs::absolute(window.trial()->path(), ignored).string()}};
+      const storage::Location run = TrialAccess::location(*window.trial()).absolute();
+      const OrderedJson question = {{"ask", "open"}, {"run", run.address()}};
       const auto answer = answer_of(*host_, question, at_start(limits_));
       if (!answer.ok()) return failed(answer.status());
       opened_ = true;

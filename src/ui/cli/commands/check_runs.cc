@@ -18,6 +18,7 @@
 #include "core/base/text_file.h"
 #include "data/format/parse_json.h"
 #include "store/journal/file_maps.h"
+#include "store/storage/location.h"
 #include "ui/cli/options/run_locator.h"
 
 namespace trainwarden::cli {
@@ -156,7 +157,7 @@ class Checker {
 
   Status judge(CheckedRun& run, ResultKey& key) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run.path));
-    key = {fs::absolute(run.path).lexically_normal().string(), trial->run_id(), trial->last_complete_step(), asked_};
+    key = {storage::Location(run.path).absolute().address(), trial->run_id(), trial->last_complete_step(), asked_};
     if (const OrderedJson* const known = results_.find(key)) return take_document(*known, run);
     TRAINWARDEN_ASSIGN_OR_RETURN(auto rules, plan_.rules.create());
     rules::EngineOptions options;
