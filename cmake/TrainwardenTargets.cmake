@@ -36,7 +36,8 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/test_paths.h.in ${PROJECT_BINARY_DIR}/t
 # tw_tests(NAME SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program NAME, each of its cases a CTest test.
 # Without a label it is a "unit" test. The label "threads" also puts it among the programs that run under
 # ThreadSanitizer (target tw_threads_tests). Tests are compiled once and run once: -O1 saves more than it costs, and
-# under a sanitizer, whose checks the optimiser has to chew through, not even that.
+# under a sanitizer, whose checks the optimiser has to chew through, not even that. There TW_SANITIZED is defined, for what
+# takes too long then.
 function(tw_tests name)
   if(NOT TRAINWARDEN_DEVELOPER)
     return()
@@ -47,6 +48,7 @@ function(tw_tests name)
   target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/test_paths)
   if(TRAINWARDEN_SANITIZE)
     target_compile_options(${name} PRIVATE -O0)
+    target_compile_definitions(${name} PRIVATE TW_SANITIZED)
   else()
     target_compile_options(${name} PRIVATE -O1)
   endif()

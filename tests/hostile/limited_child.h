@@ -10,7 +10,7 @@ namespace trainwarden::hostile {
 
 inline constexpr std::uint64_t kMemoryLimit = std::uint64_t{512} << 20;
 // A sanitizer reserves terabytes, has memory of its own, and takes many times as long; there, crashes are looked for.
-#if defined(__SANITIZE_ADDRESS__) || defined(TW_SANITIZED)
+#if defined(TW_SANITIZED)
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;

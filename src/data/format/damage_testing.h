@@ -24,11 +24,18 @@ void for_each_truncation(std::string_view payload, Decode decode) {
   for (std::size_t bytes = 0; bytes < payload.size(); ++bytes) on_exact_copy(payload.substr(0, bytes), decode);
 }
 
-// decode(bytes) for every payload that differs in one bit.
+// Under a sanitizer all flips of a payload take minutes. Seven is prime to eight: every place in a byte has its turn.
+#if defined(TW_SANITIZED)
+constexpr std::size_t kFlipEvery = 7;
+#else
+constexpr std::size_t kFlipEvery = 1;
+#endif
+
+// decode(bytes) for every payload that differs in one bit; under a sanitizer for every seventh of them.
 template <class Decode>
 void for_each_flipped_bit(std::string_view payload, Decode decode) {
   std::string damaged(payload);
-  for (std::size_t bit = 0; bit < payload.size() * 8; ++bit) {
+  for (std::size_t bit = 0; bit < payload.size() * 8; bit += kFlipEvery) {
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
     on_exact_copy(damaged, decode);
     damaged[bit / 8] = payload[bit / 8];
