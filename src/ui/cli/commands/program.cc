@@ -1,0 +1,81 @@
+#include "ui/cli/commands/program.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "trainwarden/version.h"
+#include "ui/cli/commands/all_commands.h"
+#include "ui/cli/commands/command.h"
+#include "ui/cli/commands/exit_code.h"
+#include "ui/cli/commands/usage_error.h"
+#include "ui/cli/terminal/output.h"
+
+namespace trainwarden::cli {
+namespace {
+
+constexpr const char* kExitCodes =
+    "Exit codes:\n"
+    "  0  fine\n"
+    "  1  failed\n"
+    "  2  wrong usage\n"
+    "  3  a rule fired\n"
+    "  4  data lost or damaged\n"
+    "`trainwarden COMMAND --help` has examples. NO_COLOR=1 turns colours off.";
+
+void describe_program(CLI::App& app) {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("trainwarden {}", version()));
+  app.footer(kExitCodes);
+}
+
+int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty() || words.front().empty()) {
+    emit(stderr, "{}", Painted{app.help()});
+    return kExitUsage;
+  }
+  emit(stderr, "trainwarden: error: {}\nSee `{} --help`.\n", explain_usage(app, error, words), typed_command(app));
+  return kExitUsage;
+}
+
+// What could not be written (a full disk behind a redirection) must not look like success.
+int finish(int exit_code) {
+  if (std::fflush(stdout) == 0) return exit_code;
+  emit(stderr, "trainwarden: error: cannot write to standard output: {}\n", std::strerror(errno));
+  return exit_code == kExitFine ? kExitFailed : exit_code;
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App app("Sees inside training jobs while they run, judges what it sees, and acts on the verdict.",
+               "trainwarden");
+  CommandAction action;
+  describe_program(app);
+  add_all_commands(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return finish(app.exit(success));
+  } catch (const CLI::ParseError& error) {
+    return report_usage(app, error, argc, argv);
+  }
+  return finish(action());
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const std::exception& error) {
+    emit(stderr, "trainwarden: error: {}\n", Message{error.what()});
+    return kExitFailed;
+  }
+}
+
+}  // namespace trainwarden::cli
