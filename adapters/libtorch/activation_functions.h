@@ -1,5 +1,5 @@
 // ActivationFunctions: sees the operators that are activation functions (relu, tanh, sigmoid, softmax), which have no
-// parameters to tell their layer by: `relu_input_0`, `relu_output_0`, ... in the order of their calls within a step.
+// parameters that name their layer: `relu_input_0`, `relu_output_0`, ... in the order of their calls within a step.
 //
 // Listens only in steps that want the collections of these kinds, not for the sake of `inputs` or `outputs`. Belongs to
 // one thread; operators on other threads are not seen.

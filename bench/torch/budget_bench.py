@@ -60,7 +60,7 @@ class Sample(NamedTuple):
 
 
 class Training:
-    """A process that trains under watch, a block of steps at a time, as it is told to."""
+    """A process that trains under watch, a block of steps at a time, on request."""
 
     def __init__(self, program: str, arm: str, folder: Path, environment: dict[str, str]) -> None:
         command = [str(PROGRAM), "run", "--runs", str(folder), "--name", arm, *ARMS[arm], "--"]

@@ -2,7 +2,7 @@
 """Stops a training once VanishingGradient has found an issue: a handler for the action `exec`.
 
 It gets each event on its standard input, as a CloudEvent or in EventBridge's envelope, looks at where the rules stand,
-and asks the training to stop. Exit code 0: done, or nothing to do; 75: to be told again later; any other: give up.
+and asks the training to stop. Exit code 0: done, or nothing to do; 75: try again later; any other: give up.
 """
 
 import json

@@ -122,7 +122,7 @@ class Evaluation {
  private:
   const Vocabulary& vocabulary_;
   Batch looked_at_;  // a few, whose attention is captured
-  Batch held_out_;   // more, whose loss is told
+  Batch held_out_;   // more, whose loss is printed
 };
 
 // Hands out the sequences in random order, again and again.

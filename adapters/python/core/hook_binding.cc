@@ -293,7 +293,7 @@ void bind_checkpoints(nb::class_<PythonHook>& type) {
       .def("take_checkpoint_request", take_checkpoint_request,
            "The request that wants a checkpoint now; one answer is for all that wait. None: nobody asks.")
       .def("answer_checkpoint", answer_checkpoint, nb::arg("request"), nb::arg("path"), nb::arg("error") = "",
-           "What became of it: where it is (empty: that is not told), or why nothing was saved.")
+           "What became of it: where it is (empty: unknown), or why nothing was saved.")
       .def("write_checkpoint", write_checkpoint, nb::arg("ending"), nb::arg("write"),
            nb::sig("def write_checkpoint(self, ending: str, write: collections.abc.Callable[[str], object]) -> str"),
            "Has write(file) write a new file, and puts it into the run's folder, whole or not at all, as "

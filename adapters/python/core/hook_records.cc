@@ -17,7 +17,7 @@ namespace {
 namespace nb = nanobind;
 
 void bind_step_end(nb::module_& module) {
-  nb::class_<StepEnd>(module, "StepEnd", "What Hook.step() tells.")
+  nb::class_<StepEnd>(module, "StepEnd", "What Hook.step() returns.")
       .def_ro("global_step", &StepEnd::global_step, "Number of the step that just ended, from 0.")
       .def_prop_ro(
           "mode", [](const StepEnd& end) { return name(end.mode); }, "\"train\", \"eval\", ...")

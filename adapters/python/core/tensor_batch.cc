@@ -84,7 +84,7 @@ void bind_tensor_batch(nb::module_& module) {
            nb::arg("device_type") = 1, nb::arg("device_index") = 0,
            nb::sig("def add(self, id: int, dtype: int, shape: tuple[int, ...], strides: tuple[int, ...] | None = None, "
                    "device_type: int = 1, device_index: int = 0) -> None"),
-           "Adds a tensor, told as in Hook.save_memory().")
+           "Adds a tensor, described as in Hook.save_memory().")
       .def("__len__", &TensorBatch::size)
       .def("save", &TensorBatch::save, nb::arg("addresses"), nb::arg("stream") = 0,
            nb::sig("def save(self, addresses: list[int | None], stream: int = 0) -> None"),

@@ -292,8 +292,8 @@ def run(
     trial = run if isinstance(run, Trial) else open_trial(run)
     verdicts: list[StepVerdict] = []
 
-    def take(told: _core.WatchVerdict) -> None:
-        verdicts.append(_step_verdict(told))
+    def take(watched: _core.WatchVerdict) -> None:
+        verdicts.append(_step_verdict(watched))
         if on_verdict is not None:
             on_verdict(verdicts[-1])
 
@@ -353,8 +353,8 @@ def _words_of(error: Exception) -> str:
     return f"{words} ({os.path.basename(frames[-1].filename)}, line {frames[-1].lineno})"
 
 
-def _step_verdict(told: _core.WatchVerdict) -> StepVerdict:
-    core = told.verdict
+def _step_verdict(watched: _core.WatchVerdict) -> StepVerdict:
+    core = watched.verdict
     verdict = Verdict(
         Outcome(core.outcome),
         Severity(core.severity),
@@ -363,7 +363,7 @@ def _step_verdict(told: _core.WatchVerdict) -> StepVerdict:
         tuple(Evidence(*evidence) for evidence in core.evidence),
         core.confidence,
     )
-    return StepVerdict(told.rule_id, told.global_step, Mode(told.mode), told.mode_step, told.unix_ns, verdict)
+    return StepVerdict(watched.rule_id, watched.global_step, Mode(watched.mode), watched.mode_step, watched.unix_ns, verdict)
 
 
 def _report(watch: _core.Watch, verdicts: list[StepVerdict]) -> Report:

@@ -1,8 +1,8 @@
 // toml++, compiled in where it is included (few files), without exceptions, and safe with texts that are no TOML.
 //
-// Version 3.3 tells the compiler that things cannot be which a faulty text makes true: a table header that is empty, a
-// letter such as U+00FC where a blank may stand. What follows is undefined, or an abort. Both are made harmless here:
-// the parser then goes on to the code that refuses the text.
+// Version 3.3 promises the compiler (as unreachable) what a faulty text does reach: an empty table header, or a letter
+// such as U+00FC where a blank may stand. What follows is undefined behaviour, or an abort. Both are made harmless
+// here: the parser then goes on to the code that refuses the text.
 #pragma once
 
 #define TOML_HEADER_ONLY 1

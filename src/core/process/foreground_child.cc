@@ -20,7 +20,7 @@ Result<Child> start_in_foreground(Program program, const SignalRelay& relay) {
 ExitRecord wait_and_relay(Child& child, SignalRelay& relay) {
   while (!child.has_ended()) {
     const auto received = relay.wait(kChildLookInterval);
-    // What the terminal sent has reached the child already; a second one would tell many programs to give up at once.
+    // What the terminal sent has reached the child already; at a second one many programs give up at once.
     const bool hand_on = received && received->number != SIGCHLD && !received->from_terminal;
     if (hand_on) child.send(received->number);
   }

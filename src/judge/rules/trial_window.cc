@@ -162,7 +162,7 @@ Result<DType> TrialWindow::dtype(const TensorSpot& spot) const {
   }
   if (record(*place, RecordForm::kScalar) != nullptr) return DType::kFloat64;
   return Status(Code::kOutOfRange,
-                fmt::format("only single reductions of \"{}\" were kept, which do not tell its dtype; keep its "
+                fmt::format("only single reductions of \"{}\" were kept, which do not hold its dtype; keep its "
                             "statistics",
                             printable(spot.tensor)));
 }

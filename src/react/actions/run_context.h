@@ -26,7 +26,7 @@ struct RunContext {
   std::filesystem::path path;
   storage::Storage* storage = nullptr;  // the run's; outlives every action
   const Clock* clock = &system_clock();
-  std::string run_id;  // what tells it from another run that is made in its folder; empty: nobody knows
+  std::string run_id;  // separates it from another run made in its folder; empty: nobody knows
   // Is it still this run that lies there? kFailedPrecondition when it is another one by now, kNotFound when none is.
   // From any thread. Null: nobody knows.
   std::function<Status()> still_there;

@@ -15,7 +15,7 @@ namespace {
 
 // Listens to what client and server say, and keeps codes only: what goes out may be a password.
 struct Dialogue {
-  std::string_view command;  // "RCPT"; empty: the greeting, or what we do not tell apart
+  std::string_view command;  // "RCPT"; empty: the greeting, or what we do not distinguish
   std::string recipient;
   SmtpRefusal last;  // of the last command; code 0: it was not refused
   std::vector<SmtpRefusal> recipients;

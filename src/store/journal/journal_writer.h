@@ -60,7 +60,7 @@ struct JournalOptions {
   bool sync_each_step = false;
   bool sync_each_segment = false;       // when it is sealed; without it sync() covers the open segment only
   std::vector<Collection> collections;  // written to each segment
-  std::int64_t pid = 0;                 // of this process, told to each segment for people to see
+  std::int64_t pid = 0;                 // of this process, written to each segment for people to see
 };
 
 // One thread at a time. After a failed append the segment is left as it is (a torn tail) and the next append starts

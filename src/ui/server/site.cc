@@ -19,8 +19,8 @@ constexpr std::string_view kApi = "/api/v1/";
 // Of a request: the run that is meant. Of an answer: the run that was asked.
 constexpr std::string_view kRunHeader = "X-Trainwarden-Run";
 
-// Browsers are to take nothing for what it is not said to be, to tell nobody where a link came from, and to give the
-// bytes to pages of this server only.
+// Browsers are to take nothing for what it is not said to be, to report to nobody where a link came from, and to give
+// the bytes to pages of this server only.
 void add_security_headers(HttpAnswer& answer) {
   answer.add("X-Content-Type-Options", "nosniff");
   answer.add("Referrer-Policy", "no-referrer");

@@ -109,7 +109,7 @@ describe('EventStream', () => {
 });
 
 describe('NoticeFeed', () => {
-  it('tells what the stream says and where it stands', async () => {
+  it('shows what the stream says and where it stands', async () => {
     const states: FeedState[] = [];
     const body = new ReadableStream<Uint8Array>({
       start(stream) {

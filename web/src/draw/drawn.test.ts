@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { drawn } from './drawn';
 
-it('counts drawings and tells the step', () => {
+it('counts drawings and shows the step', () => {
   const element = document.createElement('div');
   drawn(element, 7);
   drawn(element, 9);

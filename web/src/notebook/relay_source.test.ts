@@ -62,7 +62,7 @@ describe('RelaySource', () => {
     kernel.answer(1, 'json', '{}'); // too late: nobody minds
   });
 
-  it('tells of news until nobody listens', () => {
+  it('notifies of news until nobody listens', () => {
     const source = new RelaySource(new Kernel());
     const heard: number[] = [];
     const forget = source.notices((notice) => heard.push(notice.version));

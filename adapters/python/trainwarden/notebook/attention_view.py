@@ -231,7 +231,7 @@ class AttentionView(Displayed):
         return int(layer)
 
     def _check_head(self, head: int) -> None:
-        if self.heads == 0:  # nobody could tell them from the shapes
+        if self.heads == 0:  # the shapes do not show them
             raise InvalidArgument(f"expected a layer whose heads are known: {self.answers.json('/attention')['note']}")
         if not 0 <= head < self.heads:
             raise OutOfRange(f"expected a head from 0 to {self.heads - 1}, got {head}")

@@ -49,7 +49,7 @@ class HeadPicture:
         return drawing.document()
 
     def _lines(self, drawing: Drawing, left: float, right: float) -> str:
-        """The weakest first, so that the strong ones lie on top. What is left out is told."""
+        """The weakest first, so that the strong ones lie on top. The caption says what is left out."""
         order = np.argsort(self.weights, axis=None, kind="stable")
         wrong = int((~np.isfinite(self.weights)).sum())
         places = [divmod(int(place), self.weights.shape[1]) for place in order]

@@ -38,7 +38,7 @@ class _Series:
     steps: Array  # global ones, rising
     values: Array  # float64
     wrong: dict[int, str]  # what is not finite, by step
-    all: dict[str, Any]  # of the whole series, as the API tells it
+    all: dict[str, Any]  # of the whole series, as the API sends it
 
 
 class ScalarPlot(Displayed):
@@ -82,13 +82,13 @@ class ScalarPlot(Displayed):
         mode = None if self.mode is Mode.GLOBAL else self.mode.value
         while True:
             answer = self._answers.arrays("/series", tensors=tensor_id_of(name), mode=mode, buckets=_BUCKETS)
-            (told,) = answer.json("series")
-            if told["left"] == 0:  # an answer reads for a second at most
+            (sent,) = answer.json("series")
+            if sent["left"] == 0:  # an answer reads for a second at most
                 break
-        if told["count"] == 0:
+        if sent["count"] == 0:
             self._trial.refresh()
             raise OutOfRange(f"{name!r} has no values in mode {self.mode.value}; there are modes " + self._modes())
-        return (_of_points if told["form"] == "points" else _of_buckets)(name, answer, told)
+        return (_of_points if sent["form"] == "points" else _of_buckets)(name, answer, sent)
 
     def _modes(self) -> str:
         return ", ".join(mode.value for mode in self._trial.modes)
@@ -163,12 +163,12 @@ def _unbroken(usable: Array) -> list[Array]:
     return list(np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1))
 
 
-def _of_points(name: str, answer: Arrays, told: dict[str, Any]) -> _Series:
+def _of_points(name: str, answer: Arrays, sent: dict[str, Any]) -> _Series:
     values = answer["0.value"]
-    return _Series(name, answer["0.step"], values, {}, told)
+    return _Series(name, answer["0.step"], values, {}, sent)
 
 
-def _of_buckets(name: str, answer: Arrays, told: dict[str, Any]) -> _Series:
+def _of_buckets(name: str, answer: Arrays, sent: dict[str, Any]) -> _Series:
     first, last = answer["0.step"], answer["0.last_step"]
     counts = {kind: answer[f"0.{kind}"] for kind in ("nan", "positive_inf", "negative_inf")}
     wrong = sum(counts.values()) > 0
@@ -177,16 +177,16 @@ def _of_buckets(name: str, answer: Arrays, told: dict[str, Any]) -> _Series:
     marks = np.where(wrong, np.nan, answer["0.first"])
     values = np.stack([marks, answer["0.first"], answer["0.min"], answer["0.max"], answer["0.last"]], axis=1)
     notes = {int(step): "not finite in the steps from here on" for step in first[wrong]}
-    return _Series(name, steps.ravel(), values.ravel(), notes, told)
+    return _Series(name, steps.ravel(), values.ravel(), notes, sent)
 
 
 def _words(series: _Series) -> str:
     """"0.25 at step 900, lowest 0.1, 3 not finite"."""
-    told = series.all
-    words = f"{number(float(told['last']))} at step {told['last_step']}"
-    if told["of"] != "scalar":
-        words = f"{told['of']} {words}"
-    if math.isfinite(float(told["min"])):
-        words += f", lowest {number(float(told['min']))}"
-    wrong = told["nan"] + told["positive_inf"] + told["negative_inf"]
+    sent = series.all
+    words = f"{number(float(sent['last']))} at step {sent['last_step']}"
+    if sent["of"] != "scalar":
+        words = f"{sent['of']} {words}"
+    if math.isfinite(float(sent["min"])):
+        words += f", lowest {number(float(sent['min']))}"
+    wrong = sent["nan"] + sent["positive_inf"] + sent["negative_inf"]
     return words + (f", {wrong} not finite" if wrong else "")

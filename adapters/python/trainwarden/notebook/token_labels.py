@@ -61,7 +61,7 @@ def _of_set(tokens: Any, item: int, items: int, length: int) -> Labels:
 
 
 def _whole_sequences(texts: list[str], items: int, length: int) -> bool:
-    """A flat list as long as all items together may still be of items of other lengths: their marks tell."""
+    """A flat list as long as all items together may still be of items of other lengths: their marks show which."""
     begins = [index for index, text in enumerate(texts) if text == "[CLS]"]
     return not begins or begins == [item * length for item in range(items)]
 

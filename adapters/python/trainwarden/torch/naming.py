@@ -28,7 +28,7 @@ def loss_name(tensor: torch.Tensor) -> str:
 
 
 def loss_function_name(function: str, tensor: torch.Tensor) -> str:
-    """The same for what the function of this name gave, also where there are no gradients to tell by."""
+    """The same for what the function of this name gave, also where there are no gradients to go by."""
     if tensor.grad_fn is not None:
         return loss_name(tensor)
     if function == "cross_entropy":

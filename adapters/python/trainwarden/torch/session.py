@@ -140,7 +140,7 @@ class Session(SignalListener, Training):
         if recorder is None or not self._enter(optimizer):
             return
         if not self._cycle.is_in_use(id(optimizer)):
-            self._tell_all()  # it has a part in what a step is from now on
+            self._report_all()  # it has a part in what a step is from now on
         self._train_with(recorder, optimizer)
         if self._cycle.ends_before(id(optimizer)):
             self._end_step(recorder)
@@ -242,7 +242,7 @@ class Session(SignalListener, Training):
             interception.update_wants()
 
     def _quiet_part(self, recorder: Recorder) -> Optional[interception.Quiet]:
-        """What of a step that nobody looks at needs to be told only by its number."""
+        """Counts the calls of steps of which nothing is kept; None where counting alone is not enough."""
         models = list(self._models)
         odd = self._nests or any(model.trains_in_eval for model in models)
         if not recorder.is_idle or recorder.hook.is_guarded or odd:
@@ -254,11 +254,11 @@ class Session(SignalListener, Training):
             teachers = frozenset(key for model in models if not model.trained_by for key in map(id, model.entries))
             optimizer = stepping[0] if len(stepping) == 1 else 0
             return quiet._replace(optimizer=optimizer, in_train=trained, ignored=teachers)
-        # Calls within calls are no steps of their own: that takes more than counting to tell.
+        # Calls within calls are no steps of their own: counting alone does not show that.
         only = models[0].entries if len(models) == 1 else []
         return quiet._replace(counted=frozenset(map(id, only))) if len(only) == 1 else None
 
-    def _tell_all(self) -> None:
+    def _report_all(self) -> None:
         """Until the step ends nothing in it is only counted."""
         if self.wants.quiet is not None:
             self.wants = self.wants._replace(quiet=None)
@@ -266,13 +266,13 @@ class Session(SignalListener, Training):
 
     def _expect(self, optimizer: Optimizer) -> None:
         self._cycle.expect(id(optimizer))
-        self._tell_all()
+        self._report_all()
         weakref.finalize(optimizer, self._forget, id(optimizer)).atexit = False
 
     def _forget(self, optimizer_id: int) -> None:
         """The optimizer is gone: another one may get its id."""
         self._cycle.forget(optimizer_id)
-        self._tell_all()
+        self._report_all()
 
     # Forward passes and modes.
 

@@ -59,7 +59,7 @@ class StaleGradients:
                 sample.is_renewed = True
 
     def see_backward(self) -> bool:
-        """A backward pass begins. Were gradients zeroed or taken away without anybody having told of it?"""
+        """A backward pass begins. Were gradients zeroed or taken away without a call that we saw?"""
         found = False
         for sample in self._samples.values():
             if sample.is_renewed or not sample.used:

@@ -44,7 +44,7 @@ def holds_finished_run(folder: str) -> bool:
     try:
         return trainwarden.open(folder).state.value in _FINISHED
     except (trainwarden.Error, OSError):
-        return False  # whether it can be written to, opening it will tell
+        return False  # whether it can be written to, opening it will show
 
 
 def get_tensorboard_dir(export_tensorboard: bool, tensorboard_dir: Optional[PathLike], out_dir: str) -> Optional[str]:

@@ -48,7 +48,7 @@ class TrialCollections:
         """As smdebug's first manifest describes them, with when and how they were saved. None for a run of ours."""
         if self._source.recorder == "smdebug":
             for manifest in sorted(Path(self._source.path).glob("collections/*/*_collections.json")):
-                with suppress(SMDebugError, OSError, ValueError):  # the trial tells of files that it cannot read
+                with suppress(SMDebugError, OSError, ValueError):  # the trial reports files that it cannot read
                     return dict(CollectionManager.load(str(manifest)).get_collections())
         return {}
 

@@ -84,7 +84,7 @@ class LayerCompletion {
     if (layer.heads == 0) layer.heads = labelled_heads_.value_or(0);
     if (layer.heads == 0) {
       assume(fmt::format(
-          "how many heads share the {} numbers of a query cannot be told from its shape {}: write heads = N "
+          "how many heads share the {} numbers of a query does not follow from its shape {}: write heads = N "
           "into attention.toml, or label the run num_attention_heads=N",
           width, query.to_string()));
       return {};

@@ -18,7 +18,7 @@ import { type AttentionMode, MODES, type Selection, selectionOf, wordOf } from '
 /** Which modes there are and where their panes come from. */
 export type Panes = Partial<Record<AttentionMode, () => Promise<MakePane>>>;
 
-const TITLES: Record<AttentionMode, [title: string, tells: string]> = {
+const TITLES: Record<AttentionMode, [title: string, hint: string]> = {
   model: ['Model', 'all heads of all layers at a glance'],
   head: ['Head', 'links between tokens'],
   matrix: ['Matrix', 'queries by keys, also of long texts'],
@@ -215,9 +215,9 @@ export class AttentionView implements View {
   }
 
   private tab(mode: AttentionMode, current: AttentionMode): HTMLElement {
-    const [title, tells] = TITLES[mode];
+    const [title, hint] = TITLES[mode];
     const pressed = (): void => this.change({ mode: wordOf(mode, 'model') });
-    return h('button', { type: 'button', title: tells, 'aria-pressed': String(mode === current), 'data-mode': mode, onclick: pressed }, title);
+    return h('button', { type: 'button', title: hint, 'aria-pressed': String(mode === current), 'data-mode': mode, onclick: pressed }, title);
   }
 
   private enter(mode: AttentionMode): void {

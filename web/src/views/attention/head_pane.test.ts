@@ -96,7 +96,7 @@ describe('HeadPane', () => {
     expect(at.state.params['pins']).toBeUndefined();
   });
 
-  it('tells the entropy of whole rows only; of a row that is cut off, what is seen of it', async () => {
+  it('shows the entropy of whole rows only; of a row that is cut off, what is seen of it', async () => {
     const whole = open({ first: 'all', pins: 'q1' });
     await whole.until(() => whole.element.querySelector('.at-card h3') !== null);
     expect(whole.one('.at-card h3').textContent).toMatch(/entropy [\d.]+ nats/);

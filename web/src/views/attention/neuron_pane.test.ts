@@ -139,7 +139,7 @@ describe('what the neuron view works out', () => {
     expect([...rowsInOrder(neuron.key, neuron.size, 4, 1, order)]).toEqual([...neuron.key.subarray(32, 40)]);
   });
 
-  it('fault 4: colours tell the sign, and zero has none', () => {
+  it('fault 4: colours show the sign, and zero has none', () => {
     const [negative, zero, positive] = [-1, 0, 1].map((value) => [...signedPixels([value], 1)]);
     expect(negative![2]).toBeGreaterThan(negative![0]!); // blue
     expect(positive![0]).toBeGreaterThan(positive![2]!); // orange

@@ -178,7 +178,7 @@ describe('the view', () => {
     view.destroy();
   });
 
-  it('tells the samples of the cell that is chosen', async () => {
+  it('shows the samples of the cell that is chosen', async () => {
     const given = source();
     given.answers[`${run}/confusion/samples`] = { samples: [{ step: 9, worker: '', place: [3] }, { step: 9, worker: '', place: [7] }, { step: 4, worker: 'rank-00001', place: [1, 2] }], more: true };
     vi.useFakeTimers();

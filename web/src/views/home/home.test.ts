@@ -15,12 +15,12 @@ const run: RunAnswer = {
   bills: [], losses: [{ where: 'x', cause: 'staging_full', count: 3, bytes: 0, by_writer: true }], checkpoints: [],
 };
 
-it('tells how the run stands', () => {
+it('shows how the run stands', () => {
   const text = progressCard(run).textContent!;
   for (const part of ['12,345', 'died (Failed)', '2.5 steps a second', '12,000, the last 11,999', '1 min 1 s', 'rank-00000 (writing) of 2']) expect(text).toContain(part);
 });
 
-it('tells up to where was trained when fewer steps were kept', () => {
+it('shows up to where was trained when fewer steps were kept', () => {
   expect(progressCard(run).textContent).not.toContain('Trained');
   const text = progressCard({ ...run, progress: { ...run.progress, steps: 61, last_trained_step: 1999 } }).textContent!;
   expect(text).toContain('61 steps kept');
@@ -33,7 +33,7 @@ it('puts rules that fired first, and says what to do when there are none', () =>
   expect(rulesCard({ ...run, rules: [] }, undefined).textContent).toContain('trainwarden check first');
 });
 
-it('tells what was captured, what is missing, where it ran and how it ended', () => {
+it('shows what was captured, what is missing, where it ran and how it ended', () => {
   expect(capturedCard(run, undefined).textContent).toContain('2.00 KiB');
   expect(capturedCard(run, undefined).textContent).toContain('losses110 steps');
   expect(missingCard(run)!.textContent).toContain('staging_full3x (never written)');

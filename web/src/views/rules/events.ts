@@ -69,7 +69,7 @@ function eventRow(context: ViewContext, event: EventAnswer): HTMLElement {
     h('td', {}, new Date(event.unix_ns / 1e6).toLocaleString()),
     h('td', {}, h('strong', {}, event.headline), event.step >= 0 && h('span', {}, ' ', place(`step ${event.step}`, context.link('rules', {}, event.step), () => context.seek(event.step))),
       event.text !== '' && h('div', { class: 'muted' }, event.text)),
-    h('td', {}, event.deliveries.length === 0 ? h('span', { class: 'muted' }, 'nobody was told') : h('ul', {}, ...event.deliveries.map(delivery))),
+    h('td', {}, event.deliveries.length === 0 ? h('span', { class: 'muted' }, 'no deliveries') : h('ul', {}, ...event.deliveries.map(delivery))),
   );
 }
 

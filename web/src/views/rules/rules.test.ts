@@ -101,7 +101,7 @@ describe('the board', () => {
     expect(context.sought).toEqual([4]);
   });
 
-  it('tells of a rule that has fired since', async () => {
+  it('shows a rule that has fired since', async () => {
     const rules = [rule('B', 'InProgress')];
     const source = sourceOf(rules);
     const context = contextOf(source);
@@ -182,7 +182,7 @@ describe('what if', () => {
     ]);
   });
 
-  it('judges what was written since when it is told to', async () => {
+  it('judges what was written since when asked', async () => {
     const source = sourceOf([]);
     const view = mount(element, contextOf(source), { step: null, params: { rule: 'VanishingGradient' } });
     await settled();

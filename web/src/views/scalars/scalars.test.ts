@@ -84,7 +84,7 @@ describe('choose', () => {
 });
 
 describe('what is shown', () => {
-  it('tells each number exactly in the table', () => {
+  it('shows each number exactly in the table', () => {
     const table = tableOf([points()], 100);
     expect([...table.querySelectorAll('tbody tr')].map((row) => row.textContent)).toEqual(['301', '202', '10NaN', '05']);
   });

@@ -19,7 +19,7 @@ describe('the step that is shown', () => {
     expect([0, 15, 99, null].map((step) => stepOf(lookAt(step)))).toEqual([0, 15, 29, 29]);
   });
 
-  it('is told of when it is another than that of the cursor', () => {
+  it('is reported when it is another than that of the cursor', () => {
     expect(whyAnotherStep(lookAt(10))).toBe('');
     expect(whyAnotherStep(lookAt(15))).toBe('Step 15 has numbers about the tensor, but not its value; step 10 is shown, the newest before it that has.');
     expect(whyAnotherStep(lookAt(3))).toBe('Step 3 has numbers about the tensor, but not its value; step 10 is shown, the first that has.');

@@ -125,11 +125,10 @@ class ActivationKurtosis final : public Rule {
   using Key = std::pair<std::string, std::string>;  // tensor, worker
 
   static Status no_kurtosis(const TensorSpot& spot) {
-    return Status(
-        Code::kOutOfRange,
-        fmt::format("the kurtosis of \"{}\" cannot be told: its elements are equal, or too close together for a "
-                    "histogram",
-                    spot.tensor));
+    return Status(Code::kOutOfRange,
+                  fmt::format("the kurtosis of \"{}\" is unknown: its elements are equal, or too close together for a "
+                              "histogram",
+                              spot.tensor));
   }
 
   static bool is_worse(const Evidence& a, const Evidence& b) { return a.value / a.threshold > b.value / b.threshold; }
@@ -173,7 +172,7 @@ RuleKind activation_kurtosis() {
        .summary = "Fires when the outputs of a layer have far larger outliers than usual, an early sign of divergence.",
        .parameters = {{"collection_names", "outputs", "collections whose tensors are judged, separated by commas"},
                       {"tensor_regex", "", "patterns of tensors that are judged too"},
-                      {"window", "50", "captured steps that tell what is usual"},
+                      {"window", "50", "captured steps that define what is usual"},
                       {"threshold", "6", "how far ln(kurtosis) may be from its median, in deviations (scaled MAD)"},
                       {"min_ratio", "2", "how many times the usual kurtosis it must be"},
                       {"min_excess", "5", "the least excess over the kurtosis of a normal distribution, 3"},

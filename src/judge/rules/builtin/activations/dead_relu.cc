@@ -68,7 +68,7 @@ RuleKind dead_relu() {
                "Statistics of the outputs decide at every step where they can: when the share of zeros is low enough "
                "there cannot be too many dead units, and when nearly everything is zero there must be (the evidence is "
                "then a lower bound). Between the two, values decide, which are asked for every 100 steps.\n\n"
-               "It sees ReLUs by their kind where the adapter tells kinds of layers, else by their names. What is "
+               "It sees ReLUs by their kind where the adapter records kinds of layers, else by their names. What is "
                "computed by other functions, or fused into another layer, it does not see. Outputs with a NaN or an "
                "infinity are not judged.",
            .source = "SageMaker Debugger, dead_relu; window: TheDeepChecker (TOSEM 2023)",

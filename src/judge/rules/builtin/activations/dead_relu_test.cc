@@ -72,7 +72,7 @@ TEST(DeadRelu, SparseIsNotDeadAndStatisticsKnowWhatTheyDoNotKnow) {
             Outcome::kOk);
   const Verdict unknown = judge(one_step(layer(reduced("act", sparse, kRelus), 100, 10)), "DeadRelu:patience=1").at(0);
   EXPECT_EQ(unknown.outcome, Outcome::kInsufficientData);
-  EXPECT_NE(unknown.message.find("statistics do not tell"), std::string::npos) << unknown.message;
+  EXPECT_NE(unknown.message.find("statistics do not show it"), std::string::npos) << unknown.message;
 }
 
 TEST(DeadRelu, StatisticsBoundTheShareFromBelow) {
@@ -178,7 +178,7 @@ TEST(DeadRelu, WhatStatisticsDoNotTellChangesNothing) {
   run.add({.step = 1, .tensors = {layer(reduced("act", outputs(64, 10, 6), kRelus), 64, 10)}});
   run.add({.step = 2, .tensors = {layer(kept("act", outputs(64, 10, 6), kRelus), 64, 10)}});
   const auto verdicts = judge(run, "DeadRelu");
-  EXPECT_NE(verdicts.at(1).message.find("statistics do not tell"), std::string::npos) << verdicts.at(1).message;
+  EXPECT_NE(verdicts.at(1).message.find("statistics do not show it"), std::string::npos) << verdicts.at(1).message;
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (Steps{2}));
 }
 

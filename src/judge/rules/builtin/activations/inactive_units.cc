@@ -39,7 +39,7 @@ class InactiveUnits final : public Rule {
     }
     if (tally.undecided > 0) {
       return Verdict::insufficient_data(
-          fmt::format("statistics do not tell for any {} at {}; values will, when they are captured", words_.tensor,
+          fmt::format("statistics do not show it for any {} at {}; values will, when they are captured", words_.tensor,
                       describe_step(window)));
     }
     if (tally.collecting > 0) {

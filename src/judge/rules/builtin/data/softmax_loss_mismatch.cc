@@ -278,7 +278,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }
 
 constexpr const char* kDetails = R"(Looks at the tensors of the collection `predictions`, what losses are computed from,
-and tells the loss by their names. Fires when for `patience` steps in a row
+and recognises the loss by their names. Fires when for `patience` steps in a row
 
 - the input of a cross entropy has been through a softmax already: all of it lies in [0, 1] and its rows sum to 1
   (evidence `row_sum`);

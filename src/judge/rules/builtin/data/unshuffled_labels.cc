@@ -146,7 +146,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 constexpr const char* kDetails = R"(Counts over all training steps how often a label is the same as the one before
 it, within batches and from the last of a batch to the first of the next. In random order both happen with the
 chance s = sum of the squared shares of the classes. Fires when, after `batches` batches, both are above s +
-`threshold` (1 - s), and by more than six standard deviations. The first class alone tells nothing: with long
+`threshold` (1 - s), and by more than six standard deviations. The first class alone proves nothing: with long
 classes it fires soon after the second has begun.
 
 Needs whole labels of the collection `labels` at every step: integers, or zeros and ones. It takes no labels of eval

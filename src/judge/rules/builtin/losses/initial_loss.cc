@@ -28,7 +28,7 @@ constexpr const char* kHighAdvice =
     "Look at the outputs of the last layer at the first step: scale its weights down (or normalise the inputs) until "
     "the "
     "first loss is near ln C, and see that the loss takes logits and not probabilities.";
-constexpr const char* kLowAdvice = "Fine for a pretrained model; otherwise look whether the inputs tell the labels.";
+constexpr const char* kLowAdvice = "Fine for a pretrained model; otherwise check whether the inputs reveal the labels.";
 constexpr const char* kSumAdvice =
     "The loss is summed over the batch: take its mean, or know that the learning rate depends on the batch size.";
 

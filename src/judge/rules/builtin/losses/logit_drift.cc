@@ -177,7 +177,7 @@ RuleKind logit_drift() {
 log Z = log Σ exp(score), with the classes in dimension 1, and averages it exponentially (weight 0.2). Fires when the
 average is more than `limit` farther from 0 than at the first three checks, and farther than ten checks ago. Evidence:
 `log_z`, the largest drift first. A softmax does not change when all scores move together, so the loss does not show it;
-but in half precision large scores lose the digits that tell classes apart.
+but in half precision large scores lose the digits that separate classes.
 
 Not one of the default rules: scores also grow with the confidence of a classifier that fits its data well, and
 outputs of a regression are no scores. Batches with a score that is not finite are passed over, unless it is a mask

@@ -168,7 +168,7 @@ training), after a learning rate returned to a level that it had before (warm re
 5 % of where it began. Losses that are zero or negative have no logarithm and are not judged; the first 30 steps are
 used to learn the noise. Losses of eval steps are not judged.)";
   description.source =
-      "ZClip (z-score on exponential averages, decay 0.97); transient and lasting as told of PaLM and BLOOM";
+      "ZClip (z-score on exponential averages, decay 0.97); transient and lasting as reported for PaLM and BLOOM";
   description.by_default = true;
   description.in_process = true;
   description.consequences = {"Divergence", "LossNotDecreasing", "LossDrift", "Overtraining"};

@@ -186,7 +186,7 @@ RuleKind non_finite_origin() {
   description.details =
       R"(Fires at a step at which a loss, a gradient, a weight, a bias or a buffer holds a NaN or an infinity. It names the
 first tensor that does, in the order in which a step computes them: the batch, outputs of the modules in the order
-of the model, losses, gradients from the last module to the first, weights. So it tells a bad sample from an
+of the model, losses, gradients from the last module to the first, weights. So it separates a bad sample from an
 overflowing layer, a logarithm of zero, a derivative that does not exist and an optimizer that overshot.
 
 The evidence is `nan_count` or `inf_count` of every such tensor of the step, the origin first. What is not captured

@@ -108,7 +108,7 @@ RuleKind all_zero() {
            .details =
                "Judges, by itself, each chosen tensor of each worker by its count of zeros, which statistics hold: no "
                "values are read. Where only single reductions were kept, l1, l2 or a max, mean or sum of absolute "
-               "values tells whether all elements are zero. The evidence is `zero_percent`, the highest first.\n\n"
+               "values shows whether all elements are zero. The evidence is `zero_percent`, the highest first.\n\n"
                "A tensor without elements is not judged. It is not a default rule, since many tensors are zero by "
                "design (biases before the first step, masks, padding): choose the tensors.",
            .source = "SageMaker Debugger, all_zero",

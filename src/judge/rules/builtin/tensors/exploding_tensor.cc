@@ -156,7 +156,7 @@ RuleKind exploding_tensor() {
        .details =
            "Judges, by itself, each chosen tensor of each worker by its counts of NaN and infinities, which "
            "statistics hold: no values are read. Where only single reductions were kept, it judges by those that "
-           "tell. The evidence is `nan_count`, `inf_count` or the reduction that is not finite, NaN first.\n\n"
+           "show it. The evidence is `nan_count`, `inf_count` or the reduction that is not finite, NaN first.\n\n"
            "It sees what was captured, and so not in which operation the first NaN arose: the first tensor of the "
            "first step that it names is the place to begin. Masks of attention and masked scores hold -infinity on "
            "purpose "

@@ -263,13 +263,13 @@ in a row, each time from a value of at least `growth_floor`. Evidence: `abs_max`
 check), the tensor nearest to its limit first. It is a warning before the event: what is not finite any more is
 ExplodingTensor's and NonFiniteOrigin's.
 
-It needs statistics, which tell the type as well; values are not read. Tensors in float32 are not judged, unless
+It needs statistics, which hold the type as well; values are not read. Tensors in float32 are not judged, unless
 `limit_dtype` names a type that they have to fit: for a training in emulated mixed precision, or to see whether a
 training in float32 would bear the shorter type. float8 is not judged, since what is trained in it is scaled to fill the
 range.
 
 Gradients are not among the collections by default: under a loss scale they come near the limit on purpose, and not
-every scaler tells of itself. With `collection_names=gradients` they are judged until a step tells a loss scale, from
+every scaler reports by itself. With `collection_names=gradients` they are judged until a step records a loss scale, from
 which on AmpOverflow watches them. Masks of attention are the lowest number of the type: where only negative values are
 near the limit, outputs are let pass (`allow_masks`), and only their growth is judged. Some large pretrained language
 models hold a few constant activations in the thousands, which is near the limit of float16 and may never pass it.)";

@@ -220,7 +220,7 @@ RuleKind call_order() {
                "in use. A backward pass without a forward pass, in a program that had one in each of 20 steps, is a "
                "note. Several backward passes before a step are accumulation, and fine.\n\n"
                "Needs the signals, and the gradients of the first 20 steps: a program that puts gradients of its own "
-               "in their place is not at fault. Zeroing is judged only where `trainwarden/optimizer` tells of a single "
+               "in their place is not at fault. Zeroing is judged only where `trainwarden/optimizer` reports a single "
                "optimizer, since the calls do not say whose they are; of several optimizers each may step once after a "
                "backward "
                "pass. It cannot see steps with 256 calls or "

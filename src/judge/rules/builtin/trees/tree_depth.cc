@@ -75,7 +75,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 
 constexpr const char* kDetails = R"(Takes the largest node id of all trees of the step and fires when
 floor(log2(id + 1)), the depth of that node, is more than `depth`. XGBoost numbers the children of node i as 2i + 1 and
-2i + 2 in full trees; a tree that is not full may be deeper than its ids tell.
+2i + 2 in full trees; a tree that is not full may be deeper than its ids show.
 
 Needs the tensor `trees/Node`, of which statistics do, as smdebug's hook for XGBoost writes it. Not among the default
 rules: how deep is too deep is the program's own. Evidence: `tree_depth`.)";
