@@ -19,6 +19,21 @@ function(tw_hot target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
 endfunction()
 
+# tw_for_tests(TARGET): sources of tests, which are compiled once and run once. Under sanitizers the code under test is
+# watched for undefined behaviour, and counted for the fuzzer; that of the tests is not, which compiles in half the time.
+function(tw_for_tests target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
+  if(TRAINWARDEN_SANITIZE)
+    target_compile_definitions(${target} PRIVATE TW_SANITIZED)
+  endif()
+  if(TRAINWARDEN_SANITIZE MATCHES "undefined")
+    target_compile_options(${target} PRIVATE -fno-sanitize=undefined)
+  endif()
+  if(TRAINWARDEN_FUZZ)
+    target_compile_options(${target} PRIVATE -fno-sanitize=fuzzer-no-link)
+  endif()
+endfunction()
+
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths are taken relative to the build folder: what one has compiled of our sources is there for the next, such as
@@ -32,6 +47,15 @@ if(TRAINWARDEN_UNITY)
   # less than in batches of 36.
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 400)
+endif()
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ looks for memory that it can reuse less often: a sixth less time, for a tenth more memory.
+  add_compile_options("SHELL:--param ggc-min-expand=200" "SHELL:--param ggc-min-heapsize=500000")
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # Or a precompiled header that ccache had kept would be refused for its time.
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
 endif()
 
 # Fused multiply-add would give other bits on CPUs that have it.

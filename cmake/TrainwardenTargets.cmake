@@ -18,8 +18,8 @@ foreach(tw_index RANGE ${tw_last})
 endforeach()
 
 # The headers that nearly every source includes, compiled once for all static libraries: tw_precompiled, and
-# tw_precompiled_hot, since g++ takes no precompiled header of another optimisation. Not where sources are edited: there
-# each must include what it uses.
+# tw_precompiled_hot, since g++ takes no precompiled header of another optimisation, and tw_precompiled_tests for test
+# programs. Not where sources are edited: there each must include what it uses.
 function(tw_precompile name)
   file(CONFIGURE OUTPUT precompiled.cc CONTENT "")
   add_library(${name} STATIC ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc)
@@ -29,10 +29,28 @@ function(tw_precompile name)
     <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <sstream> <string> <string_view>
     <thread> <tuple> <unordered_map> <utility> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp>)
 endfunction()
-if(TRAINWARDEN_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+
+# tw_hot_floor(TARGET): what floors get that are HOT. Under sanitizers it is what nearly every test runs through.
+function(tw_hot_floor target)
+  tw_hot(${target})
+  if(TRAINWARDEN_SANITIZE)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()
+
+if(TRAINWARDEN_UNITY)
   tw_precompile(tw_precompiled)
   tw_precompile(tw_precompiled_hot)
-  tw_hot(tw_precompiled_hot)
+  tw_hot_floor(tw_precompiled_hot)
+  if(TRAINWARDEN_DEVELOPER)
+    tw_precompile(tw_precompiled_tests)
+    tw_for_tests(tw_precompiled_tests)
+    target_link_libraries(tw_precompiled_tests PRIVATE GTest::gtest)
+    target_precompile_headers(tw_precompiled_tests PRIVATE <gtest/gtest.h>)
+    # As programs are compiled.
+    set_target_properties(tw_precompiled_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(tw_precompiled_tests PRIVATE -fPIE)
+  endif()
 endif()
 
 # tw_floor(NAME [HOT] SOURCES ... [FLOORS ...] [LINK ...]): the static library tw_NAME of one floor, which links the floors
@@ -48,8 +66,12 @@ function(tw_floor name)
   list(TRANSFORM arg_FLOORS PREPEND tw_)
   target_link_libraries(tw_${name} PUBLIC ${arg_FLOORS} PRIVATE ${arg_LINK} tw_warnings)
   set(precompiled tw_precompiled)
+  if(TRAINWARDEN_SANITIZE)
+    cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/src OUTPUT_VARIABLE folder)
+    string(REGEX MATCH "^(core|data|store|read)/" arg_HOT ${folder})
+  endif()
   if(arg_HOT)
-    tw_hot(tw_${name})
+    tw_hot_floor(tw_${name})
     set(precompiled tw_precompiled_hot)
   endif()
   if(TARGET ${precompiled})
@@ -59,24 +81,23 @@ endfunction()
 
 configure_file(${CMAKE_CURRENT_LIST_DIR}/test_paths.h.in ${PROJECT_BINARY_DIR}/test_paths/test_paths.h @ONLY)
 
-# tw_tests(NAME SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program NAME, each of its cases a CTest test.
+# tw_tests(NAME [OPTIMISED] SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program NAME, each of its cases a
+# CTest test. OPTIMISED is for those that compute for minutes: templates of the floors are taken from the test's object.
 # Without a label it is a "unit" test. The label "threads" also puts it among the programs that run under
-# ThreadSanitizer (target tw_threads_tests). Tests are compiled once and run once: -O1 saves more than it costs, and
-# under a sanitizer, whose checks the optimiser has to chew through, not even that. There TW_SANITIZED is defined, for what
-# takes too long then.
+# ThreadSanitizer (target tw_threads_tests). Under sanitizers TW_SANITIZED is defined, for what takes too long then.
 function(tw_tests name)
   if(NOT TRAINWARDEN_DEVELOPER)
     return()
   endif()
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMISED" "" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE ${arg_LINK} tw_warnings GTest::gtest GTest::gtest_main Threads::Threads)
+  target_link_libraries(${name} PRIVATE ${arg_LINK} tw_warnings fmt::fmt GTest::gtest GTest::gtest_main Threads::Threads)
   target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/test_paths)
-  if(TRAINWARDEN_SANITIZE)
-    target_compile_options(${name} PRIVATE -O0)
-    target_compile_definitions(${name} PRIVATE TW_SANITIZED)
-  else()
+  tw_for_tests(${name})
+  if(arg_OPTIMISED)
     target_compile_options(${name} PRIVATE -O1)
+  elseif(TARGET tw_precompiled_tests AND NOT arg_LINK MATCHES "torch")  # LibTorch's headers want other flags
+    target_precompile_headers(${name} REUSE_FROM tw_precompiled_tests)
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)

@@ -7,10 +7,17 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION
   set_property(TARGET torch APPEND PROPERTY INTERFACE_COMPILE_OPTIONS ${tw_torch_options})
 endif()
 
-# tw_torch_headers_once(TARGET): reads LibTorch's headers once for all sources of TARGET, where each is compiled by itself.
-# In a unity build they are read once anyway.
+# tw_torch_headers_once(TARGET): reads LibTorch's headers once for all sources of TARGET.
 function(tw_torch_headers_once target)
-  if(NOT TRAINWARDEN_UNITY)
-    target_precompile_headers(${target} PRIVATE <ATen/core/Tensor.h> <torch/nn/module.h> <torch/optim/optimizer.h>)
+  target_precompile_headers(${target} PRIVATE <ATen/core/Tensor.h> <torch/nn/module.h> <torch/optim/optimizer.h>)
+endfunction()
+
+# tw_torch_headers_shared(TARGET): in a unity build, takes them from trainwarden_torch_parts and is compiled as that is.
+function(tw_torch_headers_shared target)
+  if(TRAINWARDEN_UNITY)
+    tw_hot(${target})
+    target_compile_options(${target} PRIVATE -fPIC)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:trainwarden_torch_headers>)
+    target_precompile_headers(${target} REUSE_FROM trainwarden_torch_parts)
   endif()
 endfunction()

@@ -68,5 +68,5 @@ python_tests() {
     return
   fi
   OMP_NUM_THREADS=1 run_tests python "$report" "$log" $venv/bin/python -m pytest -q --rootdir=. -p no:cacheprovider \
-    adapters/python adapters/smdebug --junit-xml="$report"
+    -n "$(nproc)" --dist loadfile adapters/python adapters/smdebug --junit-xml="$report"
 }

@@ -135,7 +135,7 @@ fuzz_programs() {
 }
 
 fuzz_tests() {
-  local seconds=${TRAINWARDEN_FUZZ_SECONDS:-20} program programs=()
+  local seconds=${TRAINWARDEN_FUZZ_SECONDS:-10} program programs=()
   try_build asan tw_fuzz_programs || return 0
   for program in build/asan/fuzz/fuzz_*; do
     if [[ -f $program && -x $program ]]; then programs+=("$program"); fi

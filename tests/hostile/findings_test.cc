@@ -1,4 +1,4 @@
-// Small folders that took gigabytes or many seconds, as they were found: each under 512 MiB and 10 s, with what was
+// Small folders that took gigabytes or many seconds, as they were found: each under 512 MiB and 20 s, with what was
 // too much told as damage of that run and all else shown.
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Crafted and mutated run folders, each looked at in all ways by processes of its own with 512 MiB and 10 s: a
+// Crafted and mutated run folders, each looked at in all ways by processes of its own with 512 MiB and 20 s: a
 // reader's, the page's and a judge's.
 //
 // A slice of them by default; all with TRAINWARDEN_HOSTILE_RUNS=3000, the number of mutated ones of each kind.

@@ -51,7 +51,7 @@ HttpAnswer answer_page(const HttpRequest& request, std::string_view path) {
     answer.set_body(std::make_shared<const std::string>(*std::move(bytes)));
   }
   answer.add("ETag", etag_of(answer.body));
-  return for_conditions(request, std::move(answer));
+  return answer;
 }
 
 }  // namespace trainwarden::server

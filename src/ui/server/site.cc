@@ -88,7 +88,7 @@ Site::Site(const answers::Services& services, Options options)
 HttpAnswer Site::answer(const HttpRequest& request) const {
   HttpAnswer answer;
   try {
-    answer = route(request);
+    answer = for_conditions(request, route(request));
   } catch (const std::exception& error) {
     log(LogLevel::kError, "a request could not be answered: {}", error.what());
     answer = error_answer(500, name(Code::kInternal), "the answer could not be made; the server's log says more");
@@ -139,7 +139,7 @@ HttpAnswer Site::answer_api(const HttpRequest& request, std::string_view address
     const auto parameters = answers::parse_query(query);
     if (!parameters.ok()) return error_answer(parameters.status());
     if (const Status known = parameters->only({}); !known.ok()) return error_answer(known);
-    return address == "/about" ? for_conditions(request, answer_about()) : answer_notices(request);
+    return address == "/about" ? answer_about() : answer_notices(request);
   }
   return answer_area(request, address, query);
 }
@@ -222,7 +222,7 @@ HttpAnswer Site::answer_match(const HttpRequest& request, answers::RouteMatch ma
   }
   answer.add("Cache-Control", "private, no-cache");
   answer.add("ETag", lasting ? tag : etag_of(answer.body));
-  return for_conditions(request, std::move(answer));
+  return answer;
 }
 
 }  // namespace trainwarden::server
