@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,41 @@ def test_two_optimizers(runner: Runner) -> None:
     check_seen(run, "netG.0.weight", "netD.0.weight", "gradient/netG.0.weight", "gradient/netD.0.weight")
     assert run.trial.steps("train") == list(range(6))
     assert "BCEWithLogitsLoss_output_3" not in run.trial.tensor_names()
+
+
+def test_an_optimizer_around_another_is_not_waited_for(runner: Runner) -> None:
+    run = runner.captured("wrapped_optimizer.py")
+    check_seen(run, "loss_output_0", "weight", "gradient/weight")
+    assert run.trial.steps("train") == list(range(8))
+    assert "loss_output_1" not in run.trial.tensor_names()
+
+
+def test_torch_may_be_looked_for_before_it_is_imported(runner: Runner) -> None:
+    run = runner.captured("looked_up.py")
+    check_seen(run, "weight")
+    assert run.trial.steps("train") == list(range(4))
+
+
+def test_settings_that_are_no_plain_numbers(runner: Runner) -> None:
+    run = runner.captured("odd_settings.py")
+    check_seen(run, "mse_loss_output_0", "trainwarden/clip/norm")
+    assert run.trial.steps("train") == list(range(4))
+    assert not run.trial.has_tensor("trainwarden/clip/limit")
+    (described,) = run.trial.value("trainwarden/optimizer", 0, "train").tolist()
+    assert json.loads(described)["optimizers"] == [{"kind": "Pair", "groups": [{"parameters": 2}]}]
+
+
+def test_a_model_that_is_tried_while_it_is_made(runner: Runner) -> None:
+    run = runner.captured("tried_first.py")
+    check_seen(run, "MSELoss_output_0", "body.0.weight", "head.weight")
+    assert run.trial.modes == ["train"]
+    assert run.trial.steps("train") == list(range(4))
+
+
+def test_a_model_that_is_asked_before_it_is_trained(runner: Runner) -> None:
+    run = runner.captured("asked_first.py")
+    check_seen(run, "MSELoss_output_0", "0.weight")
+    assert (run.trial.steps("predict"), run.trial.steps("train")) == ([0], list(range(4)))
 
 
 def test_accumulated_gradients_are_of_one_step(runner: Runner) -> None:

@@ -54,8 +54,14 @@ def _describe_optimizer(optimizer: Optimizer) -> dict[str, Any]:
 
 
 def _describe_group(group: dict[str, Any]) -> dict[str, Any]:
-    numbers = {key: group[key] for key in ("lr", "eps", "momentum") if key in group}
-    return {"parameters": len(group["params"]), **{key: float(number) for key, number in numbers.items()}}
+    numbers = {key: _number_of(group.get(key)) for key in ("lr", "eps", "momentum")}
+    return {"parameters": len(group["params"]), **{key: number for key, number in numbers.items() if number is not None}}
+
+
+def _number_of(setting: Any) -> Optional[float]:
+    """None for what is no number: Adafactor has a pair of epsilons, and no learning rate where it finds its own."""
+    is_number = isinstance(setting, (int, float)) or (isinstance(setting, torch.Tensor) and setting.numel() == 1)
+    return float(setting) if is_number else None
 
 
 def _describe_models(models: list[Model], optimized: set[int]) -> str:

@@ -9,6 +9,7 @@ in torch, once a process and only by switch_on():
 - The code of loss and activation functions of `torch.nn.functional` (functions.py).
 - `torch.autograd.backward`, which Tensor.backward calls, and GradScaler.scale.
 - What signals are seen by (signal_sources.py): zero_grad, clipping, gradient scalers, data loaders, torch.save.
+- `torch.optim.Optimizer.__init__`.
 - torch's own hooks around Optimizer.step (before torch 2.0, which has none: Optimizer's own wrapping of step).
 
 torch.compile sees none of it: it begins behind our functions, and inside a compiled region they are constant.
@@ -94,6 +95,7 @@ class Listener:
     def loss_scaled(self, loss: Any) -> None: ...
     def backward_begins(self, tensors: Any) -> None: ...
     def backward_ends(self) -> None: ...
+    def optimizer_made(self, optimizer: Optimizer) -> None: ...
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None: ...
     def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None: ...
 
@@ -117,6 +119,7 @@ _PURPOSES = {
     "loss_scaled": "capture a loss that is scaled",
     "backward_begins": "capture the loss of a backward pass",
     "backward_ends": "see the end of a backward pass",
+    "optimizer_made": "see that there is an optimizer",
     "optimizer_begins": "capture the gradients of an optimizer",
     "optimizer_ends": "capture the weights of an optimizer",
 }
@@ -299,6 +302,7 @@ def switch_on() -> None:
         *_wrap_functions(),
         *_wrap_scale(),
         *signal_sources.wrap(_are_signals_wanted, _tell_signal),
+        _wrap_optimizer_making(),
         *_hook_optimizers(),
     ]
     _set_gates()
@@ -444,6 +448,19 @@ def _has_closure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return closure is not None
 
 
+def _wrap_optimizer_making() -> Callable[..., Any]:
+    torch_init = Optimizer.__init__
+
+    @functools.wraps(torch_init)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        torch_init(self, *args, **kwargs)
+        if _board.listeners:
+            _board.notify("optimizer_made", self)
+
+    Optimizer.__init__ = __init__  # type: ignore[method-assign]
+    return __init__
+
+
 def _hook_optimizers() -> list[Callable[..., Any]]:
     try:
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
@@ -464,6 +481,13 @@ def _hook_optimizers() -> list[Callable[..., Any]]:
     register_optimizer_step_pre_hook(begins)
     register_optimizer_step_post_hook(ends)
     return [begins, ends]
+
+
+def sees_steps_of(optimizer: Optimizer) -> bool:
+    """Are listeners notified of its step()? Not of one that only passes on to another optimizer, as those of
+    accelerate and Lightning do: torch has hooks for the classes whose __init__ is its own."""
+    step = type(optimizer).step
+    return getattr(step, "hooked", False) or getattr(step, "_trainwarden", False)
 
 
 def _begins_quietly(optimizer: Optimizer, has_closure: bool) -> bool:

@@ -35,7 +35,8 @@ class Models:
     def look(self) -> list[Optimizer]:
         """Looks for models and optimizers among all living objects; gives the optimizers that are new."""
         living = Living()
-        optimizers = {id(each): each for each in living.optimizers if hasattr(each, "param_groups")}
+        stepping = [each for each in living.optimizers if interception.sees_steps_of(each)]
+        optimizers = {id(each): each for each in stepping if hasattr(each, "param_groups")}
         new = [each for each in optimizers.values() if each not in self._optimizers]
         self._optimizers.update(new)
         self._models = [model for model in self._models if model.module is not None]

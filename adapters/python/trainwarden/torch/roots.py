@@ -8,8 +8,10 @@ from typing import Any, Iterable, Optional
 
 import torch
 from torch.nn.modules.loss import _Loss
+from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 
+from .frames import frames, variables_of
 from .naming import model_name, variable_name
 
 # The attribute that holds the model which a wrapper was made for, by the wrapper's class.
@@ -109,6 +111,17 @@ class Living:
             if id(module) not in children and _is_model(inner):
                 models[id(inner)] = inner
         return [(model, wrappers.get(id(model), [])) for model in _without_originals(list(models.values()))]
+
+
+def is_unfinished(module: torch.nn.Module) -> bool:
+    """Is it called before its model is whole? Models are tried while they are made, and lazy layers get their shapes so;
+    what is computed for a parameter (spectral_norm) is a module too."""
+    if type(module).__module__ == "torch.nn.utils.parametrize":
+        return True
+    if any(is_lazy(parameter) for parameter in module.parameters()):
+        return True
+    makers = (frame for frame in frames() if frame.f_code.co_name == "__init__")
+    return any(isinstance(variables_of(frame).get("self"), torch.nn.Module) for frame in makers)
 
 
 def _children(module: torch.nn.Module) -> list[Any]:

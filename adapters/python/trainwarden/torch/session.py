@@ -24,7 +24,7 @@ from .frames import frames, variables_of
 from .models import KnownModel, Models
 from .opening import is_data_worker, open_hook
 from .recorder import Recorder
-from .roots import Model
+from .roots import Model, is_unfinished
 from .saving import StateSaver, Training, save_on_request
 from .signal_sources import Batch
 from .signals import SignalListener, Signals
@@ -58,6 +58,8 @@ class Session(SignalListener, Training):
         self._backward_depth = 0
         self._forwards = 0  # in this step
         self._strangers = 0  # modules for which the models were looked at again
+        self._unfinished = 0  # id of a module that is called before its model is whole
+        self._has_news = False  # an optimizer was made since the models were looked at
 
     # What the program does.
 
@@ -75,6 +77,7 @@ class Session(SignalListener, Training):
             recorder.activations.save_inputs(module, args, kwargs)
 
     def call_ends(self, module: torch.nn.Module, output: Any) -> None:
+        self._end_unfinished(module)
         recorder = self._recorder
         if recorder is None or not self._is_ours():
             return
@@ -86,6 +89,7 @@ class Session(SignalListener, Training):
                 self._end_forward(recorder, output)
 
     def call_fails(self, module: torch.nn.Module) -> None:
+        self._end_unfinished(module)
         if self._recorder is not None and self._is_ours() and self._models.model_of(module) is not None:
             self._depth = max(0, self._depth - 1)
 
@@ -135,6 +139,9 @@ class Session(SignalListener, Training):
             recorder.phases.end_iteration()
             recorder.losses.end_backward()
 
+    def optimizer_made(self, optimizer: Optimizer) -> None:
+        self._has_news = True  # it is not whole yet
+
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
         recorder = self._recorder or self._open_for(None)
         if recorder is None or not self._enter(optimizer):
@@ -175,6 +182,9 @@ class Session(SignalListener, Training):
         if is_data_worker():
             self._leave_process()
             return None
+        if module is not None and (self._unfinished or is_unfinished(module)):
+            self._unfinished = self._unfinished or id(module)
+            return None
         optimizers = self._models.look()
         begins = self._models.any_trained if module is None else self._models.adopt(module)
         if not begins:
@@ -190,6 +200,10 @@ class Session(SignalListener, Training):
         except Exception:
             self._leave_process()
             raise
+
+    def _end_unfinished(self, module: torch.nn.Module) -> None:
+        if self._unfinished == id(module):
+            self._unfinished = 0
 
     def _begin(self, recorder: Recorder, module: Optional[torch.nn.Module], optimizers: list[Optimizer]) -> Recorder:
         self._recorder = recorder
@@ -215,6 +229,7 @@ class Session(SignalListener, Training):
 
     def _look_again(self) -> None:
         """Something turned up that is not known yet."""
+        self._has_news = False
         if self._recorder is not None:
             self._take_in(self._recorder, self._models.look())
 
@@ -277,6 +292,8 @@ class Session(SignalListener, Training):
     # Forward passes and modes.
 
     def _begin_forward(self, recorder: Recorder, model: KnownModel) -> None:
+        if self._has_news and not self._models.any_trained:
+            self._look_again()  # the model was only asked until now
         mode = self._mode_of(model)
         if mode is not None:
             if mode != self._mode:

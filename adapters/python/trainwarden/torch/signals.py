@@ -5,6 +5,7 @@ Which there are, and what they mean: docs/format/signals.md.
 
 from __future__ import annotations
 
+import math
 import time
 import weakref
 from enum import IntEnum
@@ -144,7 +145,7 @@ class Signals:
 
     def gradients_clipped(self, norm: Any, limit: Any) -> None:
         self.saw(Call.CLIP)
-        if limit is not None:
+        if limit is not None and math.isfinite(limit):  # an infinite one is how programs ask for the norm alone
             self._note("clip/limit", float(limit))
         if isinstance(norm, torch.Tensor):
             self._bridge.save(self._id_of("clip/norm"), norm.detach())

@@ -70,6 +70,13 @@ TEST(HookEnvironment, AProgramThatKnowsNothingGetsStatisticsUnderABudget) {
   EXPECT_EQ(options->budget, 0.01);
   const Variables no_budget = {{"TRAINWARDEN_BUDGET", "0"}};
   EXPECT_EQ(options_for_attach(environment_of(no_budget)).value_or({}).budget, 0);
+  const Variables rarely = {{"TRAINWARDEN_SAVE_INTERVAL", "20"}};
+  const auto of_some_steps = options_for_attach(environment_of(rarely));
+  ASSERT_TRUE(of_some_steps.ok()) << of_some_steps.status().to_string();
+  EXPECT_EQ(of_some_steps->include_collections, options->include_collections);
+  EXPECT_EQ(of_some_steps->keep, options->keep);
+  EXPECT_EQ(of_some_steps->budget, options->budget);
+  EXPECT_EQ(of_some_steps->save.by_mode[index_of(Mode::kTrain)]->save_interval, 20);
 }
 
 TEST(HookEnvironment, WhatTheEnvironmentSaysIsAllThatIsAttached) {

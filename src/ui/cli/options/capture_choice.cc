@@ -90,7 +90,7 @@ void add_capture_options(CLI::App& command, CaptureChoice& choice) {
       ->allow_extra_args(false);
   command
       .add_option("--save-interval", choice.save_interval,
-                  "Capture every N-th step (default: 500; every step when nothing at all is said)")
+                  "Capture every N-th step (default: 1; 500 when --config or --include say what to capture)")
       ->type_name("N");
   command.add_option("--keep", choice.keep, "In which form: values, statistics, histogram, hash, shape; a list")
       ->type_name("FORMS");

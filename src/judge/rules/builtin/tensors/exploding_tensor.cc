@@ -16,6 +16,7 @@
 #include "judge/rules/builtin/tensors/selection_parameters.h"
 #include "judge/rules/builtin/tensors/tensors_rules.h"
 #include "judge/rules/needs.h"
+#include "judge/rules/signals.h"
 #include "judge/rules/step_statistics.h"
 
 namespace trainwarden::rules {
@@ -46,6 +47,8 @@ class ExplodingTensor final : public Rule {
     std::size_t judged = 0;
     std::vector<Evidence> exploded;
     const JudgingGaps gaps = visit_tensors(selection_, window, [&](const TensorSpot& spot) -> Status {
+      // A setting of the program: with an infinite limit programs ask for the norm of the gradients alone.
+      if (spot.tensor == kClipLimit) return Status();
       TRAINWARDEN_ASSIGN_OR_RETURN(const Finding finding, look_at(spot, window));
       ++judged;
       if (!finding) return Status();

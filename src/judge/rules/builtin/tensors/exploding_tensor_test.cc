@@ -77,6 +77,13 @@ TEST(ExplodingTensor, MasksArePassedInActivationsAndBuffersOnly) {
   EXPECT_EQ(judge(run, "ExplodingTensor:allow_masks=False").at(0).outcome, Outcome::kFired);
 }
 
+TEST(ExplodingTensor, AnInfiniteLimitOfClippingIsNoFault) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {scalar("trainwarden/clip/limit", INFINITY), kept("a", {1})}});
+  run.add({.step = 1, .tensors = {scalar("trainwarden/clip/norm", INFINITY), kept("a", {1})}});
+  EXPECT_EQ(steps_with(judge(run, "ExplodingTensor"), Outcome::kFired), (std::vector<std::int64_t>{1}));
+}
+
 TEST(ExplodingTensor, NotApplicableWhenNothingMatches) {
   TestRun run;
   run.add({.step = 0, .tensors = {strings("words", {"nan"})}});

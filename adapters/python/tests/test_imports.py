@@ -1,0 +1,86 @@
+"""Waiting for a module: until it has been imported, however often somebody looks for it before."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from trainwarden._imports import when_imported
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The source of a module `awaited`, which can be imported."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = list(sys.meta_path)
+    file = tmp_path / "awaited.py"
+    file.write_text("value = 1\n")
+    yield file
+    sys.modules.pop("awaited", None)
+    sys.meta_path[:] = before
+
+
+@pytest.fixture
+def calls() -> list[int]:
+    """What awaited.value was when the action was called."""
+    calls: list[int] = []
+    when_imported("awaited", lambda: calls.append(sys.modules["awaited"].value))
+    return calls
+
+
+def test_the_action_follows_the_import(module: Path, calls: list[int]) -> None:
+    before = len(sys.meta_path)
+    importlib.import_module("awaited")
+    assert calls == [1]
+    assert len(sys.meta_path) == before - 1
+    assert type(sys.modules["awaited"].__loader__).__name__ == "SourceFileLoader"
+
+
+def test_who_only_looks_does_not_end_the_waiting(module: Path, calls: list[int]) -> None:
+    for _ in range(2):
+        spec = importlib.util.find_spec("awaited")
+        assert spec is not None and spec.loader is not None
+        assert spec.loader.get_source("awaited") == "value = 1\n"  # type: ignore[attr-defined]
+    assert calls == []
+    importlib.import_module("awaited")
+    assert calls == [1]
+
+
+def test_an_import_that_fails_does_not_end_the_waiting(module: Path, calls: list[int]) -> None:
+    module.write_text("raise RuntimeError('not yet')\n")
+    with pytest.raises(RuntimeError, match="not yet"):
+        importlib.import_module("awaited")
+    module.write_text("value = 22222\n")
+    importlib.invalidate_caches()
+    importlib.import_module("awaited")
+    assert calls == [22222]
+
+
+def test_a_module_that_is_not_there_is_waited_for(module: Path, calls: list[int]) -> None:
+    source = module.read_text()
+    module.unlink()
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("awaited")
+    module.write_text(source)
+    importlib.invalidate_caches()
+    importlib.import_module("awaited")
+    assert calls == [1]
+
+
+def test_several_wait_for_the_same(module: Path, calls: list[int]) -> None:
+    more: list[str] = []
+    when_imported("awaited", lambda: more.append("another"))
+    importlib.import_module("awaited")
+    assert calls == [1] and more == ["another"]
+
+
+def test_a_module_that_is_there_is_not_waited_for(module: Path) -> None:
+    importlib.import_module("awaited")
+    seen: list[int] = []
+    when_imported("awaited", lambda: seen.append(1))
+    assert seen == [1]
