@@ -25,6 +25,7 @@ PROGRAMS = [
     ("looked_up.py",),
     ("wrapped_optimizer.py",),
     ("odd_settings.py",),
+    ("scaled_loss.py",),
     ("tried_first.py",),
     ("asked_first.py",),
     ("predicting.py",),

@@ -14,6 +14,11 @@ from .bridge import Bridge
 from .naming import loss_function_name, loss_name
 
 _INPUT_COLLECTIONS = ("inputs", "predictions", "labels")
+_MARK = "trainwarden.loss"
+# What a loss goes through between the function that gave it and backward(), without becoming another loss.
+_SCALINGS = ("DivBackward", "MulBackward", "ToCopyBackward", "CloneBackward", "AliasBackward", "ViewBackward",
+             "SqueezeBackward")  # fmt: skip
+_MAX_SCALINGS = 8
 
 
 def loss_in(output: Any) -> Optional[torch.Tensor]:
@@ -25,6 +30,30 @@ def loss_in(output: Any) -> Optional[torch.Tensor]:
     else:
         return None
     return loss if isinstance(loss, torch.Tensor) else None
+
+
+def mark_loss(loss: torch.Tensor, name: str) -> None:
+    """Notes with the graph that leads to this loss what it is. The note lives as long as the graph."""
+    if loss.grad_fn is not None:
+        loss.grad_fn.metadata[_MARK] = (name, loss.detach())
+
+
+def loss_behind(root: torch.Tensor) -> tuple[str, torch.Tensor]:
+    """Name and value of the loss that backward() is called on, as evaluation has them: a marked one that was divided by
+    the number of accumulated batches, or multiplied by the scale of a gradient scaler, counts as it was before."""
+    node = root.grad_fn
+    for _ in range(_MAX_SCALINGS):
+        if node is None:
+            break
+        marked = node.metadata.get(_MARK)
+        if marked is not None:
+            name, loss = marked
+            return name, loss
+        before = [each for each, _ in node.next_functions if each is not None]
+        if len(before) != 1 or not type(node).__name__.startswith(_SCALINGS):
+            break
+        node = before[0]
+    return loss_name(root), root
 
 
 class Losses:
@@ -71,7 +100,11 @@ class Losses:
             if output.grad_fn is not None:  # so that a loss has the same name in evaluation, which has no gradients
                 self._function_names[function] = name
         self._save_inputs(name, inputs, kinds.LOSS_INPUTS)
-        if not is_backward_expected and output.numel() == 1:
+        if output.numel() != 1:
+            return
+        if is_backward_expected:
+            mark_loss(output, name)
+        else:
             self._save(name, output)
             self._of_function = weakref.ref(output)
 
@@ -89,7 +122,7 @@ class Losses:
         for tensor in tensors_in(value):
             if tensor.numel() == 1:
                 if self._of_function is None or self._of_function() is not tensor:
-                    self._save(loss_name(tensor), tensor)
+                    self._save(*loss_behind(tensor))
                 self._is_seen = True
 
     def end_backward(self) -> None:
