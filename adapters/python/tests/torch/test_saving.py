@@ -66,6 +66,7 @@ def test_a_watched_training_goes_on_bit_for_bit(run_dir: Path, kind: str) -> Non
     model = network()
     optimizer = OPTIMIZERS[kind](model.parameters())
     losses: list[str] = []
+    failures = faults.failures()  # other tests of this process have some
     with trainwarden.Hook(run_dir) as hook, trainwarden.torch.watch(hook, model, optimizer) as watcher:
 
         def step() -> None:
@@ -82,7 +83,7 @@ def test_a_watched_training_goes_on_bit_for_bit(run_dir: Path, kind: str) -> Non
     saved = answers(run_dir)[-1]
     assert saved["type"] == "saved" and saved["path"] == f"checkpoints/{file.name}"
     assert saved["bytes"] == file.stat().st_size
-    assert faults.failures() == 0
+    assert faults.failures() == failures
 
     fresh = network()
     fresh_optimizer = OPTIMIZERS[kind](fresh.parameters())
