@@ -48,7 +48,7 @@ class ExplodingTensor final : public Rule {
     std::vector<Evidence> exploded;
     const JudgingGaps gaps = visit_tensors(selection_, window, [&](const TensorSpot& spot) -> Status {
       // A setting of the program: with an infinite limit programs ask for the norm of the gradients alone.
-      if (spot.tensor == kClipLimit) return Status();
+      if (spot.tensor == signals::kClipLimit) return Status();
       TRAINWARDEN_ASSIGN_OR_RETURN(const Finding finding, look_at(spot, window));
       ++judged;
       if (!finding) return Status();
