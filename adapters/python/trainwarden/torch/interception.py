@@ -457,7 +457,7 @@ def _wrap_optimizer_making() -> Callable[..., Any]:
         if _board.listeners:
             _board.notify("optimizer_made", self)
 
-    Optimizer.__init__ = __init__  # type: ignore[method-assign]
+    Optimizer.__init__ = __init__
     return __init__
 
 

@@ -34,8 +34,8 @@ constexpr const char* kWorldSizeVariables[] = {variable::kWorldSize,  "WORLD_SIZ
 // The file with the hook's configuration; the second is smdebug's own variable.
 constexpr const char* kConfigVariables[] = {variable::kConfig, "SMDEBUG_CONFIG_FILE_PATH"};
 
-// With one of these the environment says what to capture. How often, in which form and for how much time says nothing of
-// what.
+// With one of these the environment says what to capture. How often, in which form and for how much time says nothing
+// of what.
 constexpr const char* kWhatVariables[] = {variable::kConfig, "SMDEBUG_CONFIG_FILE_PATH", variable::kInclude,
                                           variable::kIncludeCollections, variable::kSaveAll};
 
