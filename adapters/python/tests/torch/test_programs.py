@@ -93,8 +93,8 @@ def test_a_model_that_is_tried_while_it_is_made(runner: Runner) -> None:
 
 
 def test_a_model_that_is_asked_before_it_is_trained(runner: Runner) -> None:
-    run = runner.captured("asked_first.py")
-    check_seen(run, "MSELoss_output_0", "0.weight")
+    run = runner.captured("tried_first.py", "asked")
+    check_seen(run, "MSELoss_output_0", "body.0.weight", "head.weight")
     assert (run.trial.steps("predict"), run.trial.steps("train")) == ([0], list(range(4)))
 
 

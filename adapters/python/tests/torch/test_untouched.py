@@ -27,7 +27,7 @@ PROGRAMS = [
     ("odd_settings.py",),
     ("scaled_loss.py",),
     ("tried_first.py",),
-    ("asked_first.py",),
+    ("tried_first.py", "asked"),
     ("predicting.py",),
     ("parallel.py",),
     ("workers.py", "fork"),

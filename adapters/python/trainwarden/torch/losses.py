@@ -15,6 +15,7 @@ from .naming import loss_function_name, loss_name
 
 _INPUT_COLLECTIONS = ("inputs", "predictions", "labels")
 _MARK = "trainwarden.loss"
+_SUM = 2  # torch's number of reduction="sum"
 # What a loss goes through between the function that gave it and backward(), without becoming another loss.
 _SCALINGS = ("DivBackward", "MulBackward", "ToCopyBackward", "CloneBackward", "AliasBackward", "ViewBackward",
              "SqueezeBackward")  # fmt: skip
@@ -33,8 +34,11 @@ def loss_in(output: Any) -> Optional[torch.Tensor]:
 
 
 def mark_loss(loss: torch.Tensor, name: str) -> None:
-    """Notes with the graph that leads to this loss what it is. The note lives as long as the graph."""
-    if loss.grad_fn is not None:
+    """Notes with the graph that leads to this loss what it is. The note lives as long as the graph.
+
+    Not of a sum: what that is divided by makes a mean of it, which is the loss.
+    """
+    if loss.grad_fn is not None and getattr(loss.grad_fn, "_saved_reduction", None) != _SUM:
         loss.grad_fn.metadata[_MARK] = (name, loss.detach())
 
 

@@ -1,4 +1,7 @@
-"""A model that is tried while it is made, and once more before there is an optimizer; one of its layers is lazy."""
+"""A model that is tried while it is made, and once more to give its lazy layer a shape; with "asked" it is called a
+third time, when it is whole, before there is an optimizer."""
+
+import sys
 
 import torch
 from torch import nn
@@ -23,6 +26,8 @@ def main():
     torch.manual_seed(4)
     model = Net()
     model(torch.zeros(1, 4))
+    if sys.argv[1:] == ["asked"]:
+        model(torch.zeros(1, 4))
     criterion = nn.MSELoss()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for step in range(4):
