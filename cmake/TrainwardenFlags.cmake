@@ -14,9 +14,12 @@ endif()
 # without it: floors that are HOT (tw_floor), and the adapters. -O3 makes the compilers slow and nothing measurably faster.
 set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
 
-# tw_hot(TARGET): optimised for speed.
-function(tw_hot target)
+# tw_optimise(TARGET): more than by default, which is -O1, and -O0 under sanitizers.
+function(tw_optimise target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
+  if(TRAINWARDEN_SANITIZE)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
 endfunction()
 
 # tw_for_tests(TARGET): sources of tests, which are compiled once and run once. Under sanitizers the code under test is

@@ -18,7 +18,7 @@ foreach(tw_index RANGE ${tw_last})
 endforeach()
 
 # The headers that nearly every source includes, compiled once for all static libraries: tw_precompiled, and
-# tw_precompiled_hot, since g++ takes no precompiled header of another optimisation, and tw_precompiled_tests for test
+# tw_precompiled_optimised, since g++ takes no precompiled header of another optimisation, and tw_precompiled_tests for test
 # programs. Not where sources are edited: there each must include what it uses.
 function(tw_precompile name)
   file(CONFIGURE OUTPUT precompiled.cc CONTENT "")
@@ -32,8 +32,8 @@ endfunction()
 
 if(TRAINWARDEN_UNITY)
   tw_precompile(tw_precompiled)
-  tw_precompile(tw_precompiled_hot)
-  tw_hot(tw_precompiled_hot)
+  tw_precompile(tw_precompiled_optimised)
+  tw_optimise(tw_precompiled_optimised)
   if(TRAINWARDEN_DEVELOPER)
     tw_precompile(tw_precompiled_tests)
     tw_for_tests(tw_precompiled_tests)
@@ -45,11 +45,12 @@ if(TRAINWARDEN_UNITY)
   endif()
 endif()
 
-# tw_floor(NAME [HOT] SOURCES ... [FLOORS ...] [LINK ...]): the static library tw_NAME of one floor, which links the floors
-# that the table allows. FLOORS is for libraries that are not in the table.
+# tw_floor(NAME [HOT] [TESTED_LONG] SOURCES ... [FLOORS ...] [LINK ...]): the static library tw_NAME of one floor, which
+# links the floors that the table allows. Optimised more than others are HOT floors, and under sanitizers those whose
+# tests compute for minutes, TESTED_LONG. FLOORS is for libraries that are not in the table.
 # Links are PUBLIC between floors (headers include each other's) and PRIVATE for everything else.
 function(tw_floor name)
-  cmake_parse_arguments(arg "HOT" "" "SOURCES;FLOORS;LINK" ${ARGN})
+  cmake_parse_arguments(arg "HOT;TESTED_LONG" "" "SOURCES;FLOORS;LINK" ${ARGN})
   add_library(tw_${name} STATIC ${arg_SOURCES})
   target_include_directories(tw_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   if(NOT arg_FLOORS)
@@ -58,9 +59,9 @@ function(tw_floor name)
   list(TRANSFORM arg_FLOORS PREPEND tw_)
   target_link_libraries(tw_${name} PUBLIC ${arg_FLOORS} PRIVATE ${arg_LINK} tw_warnings)
   set(precompiled tw_precompiled)
-  if(arg_HOT)
-    tw_hot(tw_${name})
-    set(precompiled tw_precompiled_hot)
+  if((arg_HOT AND NOT TRAINWARDEN_SANITIZE) OR (arg_TESTED_LONG AND TRAINWARDEN_SANITIZE))
+    tw_optimise(tw_${name})
+    set(precompiled tw_precompiled_optimised)
   endif()
   if(TARGET ${precompiled})
     target_precompile_headers(tw_${name} REUSE_FROM ${precompiled})
@@ -69,15 +70,29 @@ endfunction()
 
 configure_file(${CMAKE_CURRENT_LIST_DIR}/test_paths.h.in ${PROJECT_BINARY_DIR}/test_paths/test_paths.h @ONLY)
 
-# tw_tests(NAME [OPTIMISED] SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program NAME, each of its cases a
-# CTest test. OPTIMISED is for those that compute for minutes: templates of the floors are taken from the test's object.
+# Whether the tests of the current folder are among those that TRAINWARDEN_TESTS asks for.
+function(tw_wants_tests result)
+  cmake_path(SET floors "${PROJECT_SOURCE_DIR}/src")
+  cmake_path(IS_PREFIX floors "${CMAKE_CURRENT_SOURCE_DIR}" of_a_floor)
+  if(TRAINWARDEN_TESTS STREQUAL "all" OR (of_a_floor AND TRAINWARDEN_TESTS STREQUAL "floors")
+     OR (NOT of_a_floor AND TRAINWARDEN_TESTS STREQUAL "programs"))
+    set(${result} ON PARENT_SCOPE)
+  else()
+    set(${result} OFF PARENT_SCOPE)
+  endif()
+endfunction()
+
+# tw_tests(NAME [OPTIMISED] [EVERYWHERE] SOURCES x_test.cc ... [LINK ...] [LABELS ...]): one test program NAME, each of
+# its cases a CTest test. OPTIMISED is for those that compute for minutes: templates of the floors are taken from the
+# test's object. EVERYWHERE: whichever tests TRAINWARDEN_TESTS asks for, since what it tests can fail in one build alone.
 # Without a label it is a "unit" test. The label "threads" also puts it among the programs that run under
 # ThreadSanitizer (target tw_threads_tests). Under sanitizers TW_SANITIZED is defined, for what takes too long then.
 function(tw_tests name)
-  if(NOT TRAINWARDEN_DEVELOPER)
+  cmake_parse_arguments(arg "OPTIMISED;EVERYWHERE" "" "SOURCES;LINK;LABELS" ${ARGN})
+  tw_wants_tests(wanted)
+  if(NOT TRAINWARDEN_DEVELOPER OR NOT (wanted OR arg_EVERYWHERE))
     return()
   endif()
-  cmake_parse_arguments(arg "OPTIMISED" "" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} tw_warnings fmt::fmt GTest::gtest GTest::gtest_main Threads::Threads)
   target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/test_paths)

@@ -15,7 +15,7 @@ endfunction()
 # tw_torch_headers_shared(TARGET): in a unity build, takes them from trainwarden_torch_parts and is compiled as that is.
 function(tw_torch_headers_shared target)
   if(TRAINWARDEN_UNITY)
-    tw_hot(${target})
+    tw_optimise(${target})
     target_compile_options(${target} PRIVATE -fPIC)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:trainwarden_torch_headers>)
     target_precompile_headers(${target} REUSE_FROM trainwarden_torch_parts)

@@ -17,7 +17,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PRESETS = ("release", "asan", "tsan")
+PRESETS = ("release", "asan", "asan-programs", "tsan")
 
 
 def limits():

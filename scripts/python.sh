@@ -33,7 +33,7 @@ python_environment() {
 # that are compiled already.
 configure_python() {
   python_environment
-  configure release "${with_python[@]}"
+  configure release "${with_python[@]}" "$@"
 }
 
 # Both wheels of this tree, in FOLDER. scikit-build-core finds everything built.

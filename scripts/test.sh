@@ -44,10 +44,10 @@ try_build() {
   return 1
 }
 
-# With the Python core, so that its stage only has to pack it.
+# release_build TESTS: with tests of "programs" or "all". With the Python core, so that its stage only has to pack it.
 release_build() {
-  local before=build/cpu_before_demo after=build/cpu_after_demo
-  if ! configure_python; then
+  local tests=$1 before=build/cpu_before_demo after=build/cpu_after_demo
+  if ! configure_python "-DTRAINWARDEN_TESTS=$tests"; then
     fail "release: cannot be configured"
     return
   fi
@@ -79,8 +79,10 @@ rules_table_test() {
   check "each rule finds its fault, and nothing in healthy trainings (./dev rules-table)" rules_table
 }
 
+# asan_tests PRESET: of the floors (asan), or of whole programs (asan-programs).
 asan_tests() {
-  if try_build asan; then UBSAN_OPTIONS=print_stacktrace=1 ctest_stage asan; fi
+  local preset=$1
+  if try_build "$preset"; then UBSAN_OPTIONS=print_stacktrace=1 ctest_stage "$preset"; fi
 }
 
 # Those that go through the compiled core within one process; what starts programs takes minutes under a sanitizer.
@@ -159,13 +161,14 @@ show_fuzz_log() {
 
 readonly test_begin=$EPOCHSECONDS
 
-# What must hold before a change is taken in. RUN is `stage`, or `slice` for what goes on where it ended.
+# What must hold before a change is taken in. RUN is `stage`, or `slice` for what goes on where it ended. TESTS are
+# those of the release build: "programs" where the floors' own run with sanitizers, or "all".
 quick_stages() {
-  local run=$1
+  local run=$1 tests=$2
   "$run" "rivals and foreign readers" rivals_for_tests
   "$run" "a mail server" mail_server_for_tests
   "$run" "checks of the sources" source_checks
-  "$run" "release: build" release_build
+  "$run" "release: build" release_build "$tests"
   "$run" "release: tests" release_tests
   "$run" "Python package" python_tests
   "$run" "page" page_tests
@@ -174,7 +177,7 @@ quick_stages() {
 
 sanitizer_stages() {
   local run=$1
-  "$run" "AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests
+  "$run" "AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests asan
   "$run" "the same in Python" asan_python_tests
   "$run" "ThreadSanitizer" tsan_tests
   "$run" "fuzzing" fuzz_tests
@@ -183,6 +186,7 @@ sanitizer_stages() {
 # What does not fit into the time of the gate.
 long_stages() {
   local run=$1
+  "$run" "whole programs with AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests asan-programs
   "$run" "killed five thousand times" many_kills
   "$run" "ten thousand hostile folders" many_hostile_runs
   "$run" "fuzzing for five minutes each" long_fuzzing
@@ -225,14 +229,14 @@ run_test() {
   need_npm
   count_compiler_cache
   case ${1:-} in
-    --quick) quick_stages stage ;;
+    --quick) quick_stages stage all ;;
     --all)
-      quick_stages slice
+      quick_stages slice all
       sanitizer_stages slice
       long_stages slice
       ;;
     *)
-      quick_stages stage
+      quick_stages stage programs
       sanitizer_stages stage
       ;;
   esac
