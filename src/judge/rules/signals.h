@@ -21,6 +21,7 @@ inline constexpr std::string_view kDeviceBytes = "trainwarden/memory/device_byte
 inline constexpr std::string_view kStepSeconds = "trainwarden/step_seconds";
 inline constexpr std::string_view kEpoch = "trainwarden/batch/epoch";
 inline constexpr std::string_view kBatchNumber = "trainwarden/batch/number";
+inline constexpr std::string_view kBatchGroup = "trainwarden/batch/group";
 
 // Tensors.
 inline constexpr std::string_view kCalls = "trainwarden/calls";                 // uint8, in the order of the calls

@@ -207,6 +207,24 @@ def test_compiled(runner: Runner, how: str) -> None:
         assert "torch.compile" in str(trial.value("trainwarden/not_captured", 0, "train")[0])
 
 
+@needs_torch_2
+@pytest.mark.parametrize("how", ["whole", "optimizer"])
+def test_a_compiled_step_of_the_optimizer_ends_a_step(runner: Runner, how: str) -> None:
+    run = runner.captured("compiled_step.py", how)
+    trial = run.trial
+    assert trial.steps("train") == list(range(10))
+    for name in ("loss_output_0", "0.weight", "optimizer_state/0.weight/exp_avg"):
+        # What follows the last backward pass is seen only where the model still lives when the program ends.
+        assert trial.tensor(name).steps("train")[:9] == list(range(9))
+        for step, expected in enumerate(run.seen[name][:9]):
+            np.testing.assert_array_equal(trial.value(name, step, "train"), expected)
+    # When the first step ends it is not known yet that nobody is notified of it.
+    assert trial.tensor("gradient/0.weight").steps("train") == list(range(2, 10))
+    for step in range(2, 10):
+        np.testing.assert_array_equal(trial.value("gradient/0.weight", step, "train"), run.seen["gradient/0.weight"][step])
+    assert "step() of Adam" in str(trial.value("trainwarden/not_captured", 0, "train")[0])
+
+
 def test_steps_before_a_failure_are_there(runner: Runner) -> None:
     trial = runner.captured("failing.py", "loop").trial
     assert trial.tensor("fc.weight").steps("train") == [0, 1, 2]

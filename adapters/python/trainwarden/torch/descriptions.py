@@ -8,7 +8,7 @@ from typing import Any, Iterable, Optional
 import torch
 from torch.optim import Optimizer
 
-from .naming import model_name
+from .naming import class_name, model_name
 from .roots import Model, parameters_of
 
 
@@ -72,7 +72,7 @@ def _describe_models(models: list[Model], optimized: set[int]) -> str:
             continue
         for path, module in root.named_modules():
             name = model.prefix + model_name(path + ".")[:-1] if path else model.path
-            modules.append({"name": name, "kind": type(module).__name__})
+            modules.append({"name": name, "kind": class_name(module)})
         for name, parameter in model.parameter_names():
             known.add(id(parameter))
             parameters.append(_describe_parameter(name, parameter, id(parameter) in optimized))

@@ -39,13 +39,20 @@ try:
     from torch.compiler import is_compiling
 
     _CAN_COMPILE = True
-except ImportError:  # torch < 2.1
-    _CAN_COMPILE = False
+except ImportError:  # torch < 2.3
+    try:
+        from torch._utils import is_compiling
 
-    def is_compiling() -> bool:
-        return False
+        _CAN_COMPILE = True
+    except ImportError:  # torch < 2.1
+        _CAN_COMPILE = False
+
+        def is_compiling() -> bool:
+            return False
 
 
+# So many calls of models belong to a step quietly. If it still has not ended, it may do so without anybody's notice.
+_MAX_QUIET_CALLS = 64
 _clock = time.perf_counter_ns
 _thread = threading.get_ident
 
@@ -68,6 +75,7 @@ class Wants(NamedTuple):
     calls: frozenset[int] = frozenset()  # those of the modules with these ids, too
     activation_functions: bool = False  # those of torch.nn.functional
     signals: bool = False  # what SignalListener is notified of
+    backward: bool = False  # backward passes, also while it is idle
     modal: frozenset[int] = frozenset()  # ids of modules of which it is of interest in which mode they run
     is_idle: bool = False  # nothing at all but the calls of watched modules
     quiet: Optional[Quiet] = None  # heeded where there is no other listener
@@ -150,6 +158,7 @@ class _Switchboard:
         self.is_idle = True  # all listeners are
         self.activation_functions = False  # some listener wants those
         self.signals = False  # the same
+        self.backward = False  # the same
         self.modal: frozenset[int] = frozenset()
         self.modes: dict[int, int] = {}  # in which modes the modules of `modal` have run, by id
         self.watched: dict[int, int] = {}  # id of a module: how many watch it
@@ -160,6 +169,7 @@ class _Switchboard:
         self.began_ns = 0  # when a listener was called that has not returned; 0: none
         self.is_on = False
         self.quiet: Optional[Quiet] = None
+        self.quiet_calls = 0  # of models in training mode since a step ended, that no listener was notified of
         self.quiet_begun = False  # a model was called since the last step ended, and no listener was notified
         self.quiet_step = 0  # id of an optimizer whose step() was not reported when it began
         self.notify: Callable[..., None] = _notify
@@ -186,6 +196,7 @@ def update_wants() -> None:
     _board.notified = frozenset(_board.watched).union(*(each.calls for each in wants))
     _board.activation_functions = any(each.activation_functions for each in wants)
     _board.signals = any(each.signals for each in wants)
+    _board.backward = any(each.backward for each in wants)
     _board.modal = frozenset[int]().union(*(each.modal for each in wants))
     _board.is_idle = all(each.is_idle for each in wants)
     _board.quiet = wants[0].quiet if len(wants) == 1 else None
@@ -208,7 +219,7 @@ def _set_gates() -> None:
     quiet = _board.quiet
     gates.calls.look_at(None if _board.seen is None else _board.seen - (quiet.ignored if quiet else frozenset()))
     gates.calls.note_in_training(quiet.in_train if quiet else ())
-    gates.losses.look_at(() if _board.is_idle else None)
+    gates.losses.look_at(() if _board.is_idle and not _board.backward else None)
     gates.signals.look_at(None if _board.signals else ())
     gates.steps.look_at(None if _board.listeners else ())
     if quiet is not None:
@@ -220,6 +231,7 @@ def _set_gates() -> None:
 def take_quiet_begin() -> bool:
     """Was a model called since a step ended, quietly? Asked once a step."""
     begun, _board.quiet_begun = _board.quiet_begun, False
+    _board.quiet_calls = 0
     return gates.calls.take_noted() or begun
 
 
@@ -362,7 +374,8 @@ def _means_nothing(key: int, module: torch.nn.Module) -> bool:
         return True
     if module.training:
         _board.quiet_begun = True
-        return key in quiet.in_train
+        _board.quiet_calls += 1
+        return key in quiet.in_train and _board.quiet_calls <= _MAX_QUIET_CALLS
     return key in quiet.counted and quiet.thread == _thread() and quiet.end_step()
 
 
@@ -387,7 +400,7 @@ def _wrap_backward() -> Callable[..., Any]:
 
     @functools.wraps(torch_backward)
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        if board.is_idle:
+        if board.is_idle and not board.backward:
             return torch_backward(tensors, *args, **kwargs)
         _board.notify("backward_begins", tensors)
         try:
@@ -507,6 +520,7 @@ def _ends_quietly(optimizer: Optimizer) -> bool:
     quiet = _board.quiet
     if quiet is not None and quiet.optimizer == id(optimizer) and quiet.end_step():
         _board.quiet_begun = False
+        _board.quiet_calls = 0
         return True
     _board.notify("optimizer_begins", optimizer, False)
     return False

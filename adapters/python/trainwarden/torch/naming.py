@@ -19,6 +19,14 @@ def model_name(dotted: str) -> str:
     return _WRAPPER_PARTS.sub("", dotted)
 
 
+def class_name(module: torch.nn.Module) -> str:
+    """The name of its class; of a module that fully_shard has given a class of its own, that of the class before."""
+    kind = type(module)
+    if len(kind.__bases__) == 2 and kind.__bases__[0].__name__ == "FSDPModule":
+        kind = kind.__bases__[1]
+    return kind.__name__
+
+
 def loss_name(tensor: torch.Tensor) -> str:
     """ "nll_loss", "mse_loss", ... for what a loss function of torch made; "loss" for all else."""
     made_by = type(tensor.grad_fn).__name__ if tensor.grad_fn is not None else ""

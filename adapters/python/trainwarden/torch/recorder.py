@@ -22,8 +22,11 @@ from .signals import Signals
 # Functions of ours that a step passes through besides the calls of modules: zero_grad, the loss, backward, the
 # optimizer's step, which is counted.
 _QUIET_CALLS = 8
+_MAX_UNSEEN = 64
 _NOT_CAPTURED = "trainwarden/not_captured"
 _COMPILED = "inputs and outputs of the modules inside {}, which torch.compile has compiled; its own are captured"
+# torch.compile begins in front of the call of a module of torch's own, and behind that of others.
+_COMPILED_WHOLE = "inputs and outputs of {} and of the modules inside it, which torch.compile has compiled"
 
 
 class Recorder:
@@ -40,7 +43,8 @@ class Recorder:
         self.phases = Phases(hook)
         self.signals = Signals(hook, self._bridge)
         self.is_idle = False  # nothing of the current step is wanted
-        self._told: set[str] = set()  # models of which the run says what is not captured
+        self._unseen: list[str] = []  # what the run says that is not captured
+        self._unseen_written = 0
         self._steps = 0
         self._billed_ns: Optional[int] = None
         self._billed_step = 0
@@ -57,10 +61,19 @@ class Recorder:
         buffers = BufferTable(self.hook, self._bridge)
         buffers.declare(model)
         self._buffers.append(buffers)
-        if model.is_compiled() and model.path not in self._told:
-            self._told.add(model.path)
+        for path, is_seen in model.compiled_parts():
+            self.note_unseen((_COMPILED if is_seen else _COMPILED_WHOLE).format(path))
+
+    def note_unseen(self, what: str) -> None:
+        """The run is to say that this is not captured."""
+        if what not in self._unseen and len(self._unseen) < _MAX_UNSEEN:
+            self._unseen.append(what)
+
+    def _write_unseen(self) -> None:
+        if len(self._unseen) > self._unseen_written:
+            self._unseen_written = len(self._unseen)
             self.hook.declare(_NOT_CAPTURED, ["scalars"])  # which are always kept, and whole
-            self.hook.save_strings(_NOT_CAPTURED, [_COMPILED.format(name) for name in sorted(self._told)])
+            self.hook.save_strings(_NOT_CAPTURED, self._unseen)
 
     def forget_models(self) -> None:
         """Before all models are taken in again."""
@@ -113,6 +126,7 @@ class Recorder:
 
     def end_step(self) -> Any:
         """Ends the step of the hook; gives its StepEnd."""
+        self._write_unseen()
         self.phases.save(is_wanted=not self.is_idle)
         self.signals.end_step()
         self._bill()
@@ -122,6 +136,7 @@ class Recorder:
     def close(self, has_begun: bool) -> None:
         """Before the hook is closed. `has_begun`: of the step that is open something has happened."""
         if has_begun:
+            self._write_unseen()
             self.phases.save(is_wanted=not self.is_idle)
         self.signals.close(has_begun)
 

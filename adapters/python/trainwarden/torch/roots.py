@@ -12,13 +12,13 @@ from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 
 from .frames import frames, variables_of
-from .naming import model_name, variable_name
+from .naming import class_name, model_name, variable_name
 
 # The attribute that holds the model which a wrapper was made for, by the wrapper's class.
 _WRAPPERS = {
     "DataParallel": "module",
     "DistributedDataParallel": "module",
-    "FullyShardedDataParallel": "module",
+    "FullyShardedDataParallel": "_fsdp_wrapped_module",
     "OptimizedModule": "_orig_mod",
 }
 
@@ -48,7 +48,7 @@ class Model:
         self._module = weakref.ref(module)
         self._entries = [self._module]
         self.prefix = prefix
-        self.path = prefix + type(module).__name__  # stands in for the path that a root has not
+        self.path = prefix + class_name(module)  # stands in for the path that a root has not
 
     @property
     def module(self) -> Optional[torch.nn.Module]:
@@ -71,11 +71,34 @@ class Model:
             return []
         return [(self.prefix + model_name(name), parameter) for name, parameter in module.named_parameters()]
 
-    def is_compiled(self) -> bool:
-        """Is it run by torch.compile, as a whole?"""
-        module = self.module
-        in_place = module is not None and getattr(module, "_compiled_call_impl", None) is not None
-        return in_place or any(type(entry).__name__ == "OptimizedModule" for entry in self.entries)
+    def compiled_parts(self) -> list[tuple[str, bool]]:
+        """What of it torch.compile runs, by name: the model, or modules in it. And: are its own inputs and outputs seen?"""
+        root = self.module
+        if root is None:
+            return []
+        wholes = [entry for entry in self.entries if is_compiled(entry)]
+        if wholes:
+            return [(self.path, all(map(_is_call_seen, wholes)))]
+        parts: list[tuple[str, bool]] = []
+        inside: Optional[str] = None  # of a part that is compiled
+        for path, module in root.named_modules():
+            if inside is not None and path.startswith(inside):
+                continue
+            if is_compiled(module):
+                inside = path + "."
+                parts.append((self.prefix + model_name(inside)[:-1], _is_call_seen(module)))
+        return parts
+
+
+def is_compiled(module: torch.nn.Module) -> bool:
+    """Is it run by torch.compile?"""
+    return type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None
+
+
+def _is_call_seen(compiled: torch.nn.Module) -> bool:
+    """torch.compile begins behind the call of a module, but in front of that of a module of torch's own."""
+    original = wrapped_by(compiled) if type(compiled).__name__ == "OptimizedModule" else None
+    return original is None or not type(original).__module__.startswith("torch.nn.modules.")
 
 
 class Living:
@@ -165,7 +188,7 @@ def is_trained(module: torch.nn.Module, trained: set[int]) -> bool:
 
 def prefix_for(module: torch.nn.Module, wrappers: list[torch.nn.Module], taken: set[str]) -> str:
     """A prefix that no other model has: from the program's variable, else from the class."""
-    stem = variable_name([module, *wrappers]) or type(module).__name__
+    stem = variable_name([module, *wrappers]) or class_name(module)
     prefix, number = f"{stem}.", 1
     while prefix in taken:
         number += 1

@@ -19,10 +19,12 @@ from torch.optim import Optimizer
 from ..guard import StepAdvice
 from ..hook import Hook
 from ..stopping import StopTraining
-from . import faults, interception
+from . import faults, interception, trainers
 from .frames import frames, variables_of
+from .hidden_steps import HiddenSteps, has_compiled
 from .models import KnownModel, Models
 from .opening import is_data_worker, open_hook
+from .ranks import LastStep
 from .recorder import Recorder
 from .roots import Model, is_unfinished
 from .saving import StateSaver, Training, save_on_request
@@ -32,6 +34,16 @@ from .steps import Cycle
 
 # Looking at all living objects takes milliseconds; a program that makes models all the time is not followed for ever.
 _MAX_STRANGERS = 64
+# For the run: what it does not have, and what would bring it.
+_HIDDEN_STEPS = (
+    "step() of {0}, which torch.compile has compiled: a step ends when the next one begins, gradients that are added up "
+    "over several backward passes are missing, and rules inside the training cannot veto it; compile the model alone, "
+    "model.compile(), to see all"
+)
+_HIDDEN_CALLS = (
+    "inputs and outputs of the models: what calls them is compiled by torch.compile; compile the model alone, "
+    "model.compile(), to see its inputs and outputs"
+)
 # Batches that are remembered of what came before the first call of a model.
 _MAX_EARLY = 4
 
@@ -60,6 +72,9 @@ class Session(SignalListener, Training):
         self._strangers = 0  # modules for which the models were looked at again
         self._unfinished = 0  # id of a module that is called before its model is whole
         self._has_news = False  # an optimizer was made since the models were looked at
+        self._hidden = HiddenSteps()
+        self._last_step = LastStep()
+        self._is_stopping = False  # the trainer of a library was asked to end the training
 
     # What the program does.
 
@@ -122,6 +137,7 @@ class Session(SignalListener, Training):
             return
         self._backward_depth += 1
         if self._backward_depth == 1:
+            self._end_hidden_step(recorder)
             recorder.losses.see_root(tensors)
             if recorder.signals.wanted:
                 recorder.signals.backward_begins()
@@ -138,6 +154,9 @@ class Session(SignalListener, Training):
             recorder.phases.end("backward")
             recorder.phases.end_iteration()
             recorder.losses.end_backward()
+            self._hidden.saw_backward(self._models.optimizers())
+            for optimizer in self._hidden.with_whole_gradients():
+                recorder.save_gradients(optimizer)
 
     def optimizer_made(self, optimizer: Optimizer) -> None:
         self._has_news = True  # it is not whole yet
@@ -165,6 +184,7 @@ class Session(SignalListener, Training):
         recorder = self._recorder
         if recorder is None or not self._leave(optimizer):
             return
+        self._hidden.saw_step(optimizer)
         if not recorder.is_idle:
             recorder.phases.end("optimizer")
             if has_closure:
@@ -221,7 +241,8 @@ class Session(SignalListener, Training):
         """Ends the step that is open and the run."""
         hook, recorder, self._hook, self._recorder = self._hook, self._recorder, None, None
         if recorder is not None:
-            recorder.close(has_begun=self._forwards > 0)
+            has_begun = self._save_hidden_step(recorder) or self._forwards > 0
+            recorder.close(has_begun)
         if hook is not None:
             hook.close()
 
@@ -251,7 +272,9 @@ class Session(SignalListener, Training):
         recorder.begin_step()
         self._forwards = 0
         interception.take_quiet_begin()
-        wants = recorder.wants()._replace(quiet=self._quiet_part(recorder))
+        suspects = self._mode == "train" and self._hidden.suspects(self.optimizers_to_save())
+        quiet = None if suspects else self._quiet_part(recorder)
+        wants = recorder.wants()._replace(quiet=quiet, backward=suspects)
         if wants != self.wants:
             self.wants = wants
             interception.update_wants()
@@ -276,7 +299,7 @@ class Session(SignalListener, Training):
     def _report_all(self) -> None:
         """Until the step ends nothing in it is only counted."""
         if self.wants.quiet is not None:
-            self.wants = self.wants._replace(quiet=None)
+            self.wants = self.wants._replace(quiet=None, backward=True)
             interception.update_wants()
 
     def _expect(self, optimizer: Optimizer) -> None:
@@ -294,6 +317,8 @@ class Session(SignalListener, Training):
     def _begin_forward(self, recorder: Recorder, model: KnownModel) -> None:
         if self._has_news and not self._models.any_trained:
             self._look_again()  # the model was only asked until now
+        self._end_hidden_step(recorder)
+        self._report_all()  # nobody is notified of a call that could be counted, unless the step goes on for too long
         mode = self._mode_of(model)
         if mode is not None:
             if mode != self._mode:
@@ -347,8 +372,29 @@ class Session(SignalListener, Training):
             self._models.note_training_in_eval(optimizer)
             self._set_mode(recorder, "train")
 
+    def _end_hidden_step(self, recorder: Recorder) -> None:
+        """Something begins. Has an optimizer stepped before that, unseen? Then the step has ended."""
+        if self._save_hidden_step(recorder):
+            self._end_step(recorder)
+
+    @faults.guarded("capture a step that torch.compile has compiled")
+    def _save_hidden_step(self, recorder: Recorder) -> bool:
+        """Has an optimizer stepped unseen?"""
+        if self._running:  # closures change parameters between the backward passes of one step
+            return False
+        optimizers = self._hidden.taken()
+        for optimizer in optimizers:
+            self._train_with(recorder, optimizer)
+            recorder.note_unseen(_HIDDEN_STEPS.format(type(optimizer).__name__))
+            if not recorder.is_idle:
+                recorder.save_weights(optimizer)
+            self._cycle.ends_after(id(optimizer))
+        return bool(optimizers)
+
     def _end_step(self, recorder: Recorder) -> None:
         if self._mode == "train":
+            if self._forwards == 0 and not recorder.is_idle and has_compiled():
+                recorder.note_unseen(_HIDDEN_CALLS)
             if not recorder.is_idle:
                 recorder.save_buffers()
             recorder.phases.end_iteration()
@@ -357,7 +403,7 @@ class Session(SignalListener, Training):
         self._cycle.end()
         self._begin_step(recorder)
         if end.stop_requested and self._mode == "train":
-            self._stop(str(end.stop_reason))
+            self._stop(str(end.stop_reason), end.mode_step)
 
     def _forgive_saving(self, recorder: Recorder) -> None:
         """A checkpoint that somebody asked for is neither capture nor the program's work on data."""
@@ -373,15 +419,28 @@ class Session(SignalListener, Training):
         """Those that step: others may be left over from what the program tried before."""
         return [optimizer for optimizer in self._models.optimizers() if self._cycle.is_in_use(id(optimizer))]
 
-    def _stop(self, reason: str) -> None:
-        if self._hook is not None:
-            try:
-                self._hook.flush()
-            except Exception as error:
-                faults.report("write out what was captured", error)
+    def _stop(self, reason: str, step: int) -> None:
+        """Ends the training after this step: by the trainer of a library, so that it keeps its work, or by an exception."""
+        if self._is_stopping or not self._last_step.has_come(step):
+            return
+        self._flush()
+        library = self._ask_trainer()
+        if library is not None:
+            faults.say(f"the training was asked to stop, and the trainer of {library} ends it: {reason}")
+            self._is_stopping = True
+            return
         faults.say(f"the training was asked to stop: {reason}")
         self._leave_process()
         raise StopTraining(reason)
+
+    @faults.guarded("ask the trainer to end the training")
+    def _ask_trainer(self) -> Optional[str]:
+        return trainers.ask_to_stop()
+
+    @faults.guarded("write out what was captured")
+    def _flush(self) -> None:
+        if self._hook is not None:
+            self._hook.flush()
 
     # Signals.
 

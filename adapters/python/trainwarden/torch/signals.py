@@ -22,6 +22,7 @@ from .descriptions import Descriptions
 from .memory_use import MemoryUse
 from .random_states import remember_random_states
 from .roots import Model
+from .sharding import batch_group
 from .signal_sources import Batch
 from .stale import StaleGradients
 
@@ -65,6 +66,7 @@ class Signals:
         self._optimizers: list[weakref.ref[Optimizer]] = []  # those that have stepped
         self._models: list[Model] = []
         self._trainable = -1
+        self._batch_group: Optional[int] = None
         self.modal: frozenset[int] = frozenset()  # ids of the modules whose behaviour depends on the mode
         self._descriptions = Descriptions()
         self._checkpoints = Checkpoints()
@@ -90,6 +92,8 @@ class Signals:
             return
         if before is not None:
             self._note("step_seconds", now - before)
+        if self._batch_group is not None:
+            self._note("batch/group", self._batch_group)
         self._save_calls(is_cut_short)
         self._save_batches()
         self._save_modes()
@@ -116,6 +120,8 @@ class Signals:
         root = model.module
         modules: Iterable[torch.nn.Module] = root.modules() if root is not None else ()
         self.modal |= {id(module) for module in modules if _depends_on_mode(module)}
+        group = batch_group(root) if root is not None else None
+        self._batch_group = group if group is not None else self._batch_group
         self._descriptions.models_changed()
 
     def forget_models(self) -> None:

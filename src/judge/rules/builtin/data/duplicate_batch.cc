@@ -7,6 +7,7 @@
 // State: for each worker a BatchMemory, at most kMemory hashes and kJudged bits; one streak for all workers.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -134,7 +135,10 @@ class DuplicateBatch final : public Rule {
   // The first two workers that have had the same batch for patience_ steps in a row.
   std::vector<Evidence> same_on_workers(const std::map<std::string, WorkerBatch>& workers, const StepWindow& window) {
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<const WorkerBatch*>> by_batch;
+    std::set<std::int64_t> groups;  // of those that share a model, one stands for all
     for (const auto& [worker, batch] : workers) {
+      const auto group = batch_group(worker, window);
+      if (group && !groups.insert(*group).second) continue;
       by_batch[{batch.batch.hash, batch.batch.elements}].push_back(&batch);
     }
     const auto largest = std::max_element(by_batch.begin(), by_batch.end(), [](const auto& a, const auto& b) {
@@ -194,15 +198,16 @@ when
   before them in the same epoch, although the loader counts them as others and, where the sampler's indices are known,
   says that they hold other samples; and new batches still come in between (evidence `repeated_batch_share`). Loader
   workers with the same random seed do that, and iterable data sets that every worker reads whole;
-- two workers have the same batch for `patience` steps in a row (evidence `workers_with_same_batch`);
+- two workers have the same batch for `patience` steps in a row (evidence `workers_with_same_batch`), and do not share
+  one model by tensor parallelism, as the meshes of PyTorch's distributed tensors show;
 - after at least 8 different batches one stays for `stuck_steps` steps, and ten times as long as any before it (evidence
   `same_batch_steps`, confidence 0.7).
 
 It stays silent where repetition is meant: the whole data set as one
 batch, epochs that are not shuffled, short data sets that are gone through again and again, several steps on one
 batch. Batches of fewer than 32 numbers may be equal by chance and are not judged. Needs the hash of `batch_inputs`
-and, for the first, the signals of the data loader. Workers that share one model by tensor or pipeline parallelism
-rightly get the same batch: leave the rule out there.)";
+and, for the first, the signals of the data loader. Workers that share one model in a way that is not seen (pipeline
+parallelism, programs that do not use PyTorch's meshes) rightly get the same batch: leave the rule out there.)";
 
 }  // namespace
 }  // namespace duplicate_batch_rule

@@ -88,6 +88,35 @@ TEST(DuplicateBatch, WorkersWithTheSameBatches) {
   EXPECT_EQ(verdicts.at(4).evidence[1].worker, "rank-00001");
 }
 
+TEST(DuplicateBatch, WorkersThatShareAModelHaveTheSameBatches) {
+  TestRun run(3);
+  for (std::int64_t step = 0; step < 20; ++step) {
+    for (const int worker : {0, 1, 2}) {
+      const float group = worker < 2 ? 0 : 2;
+      const std::int64_t batch = worker < 2 ? step : step + 100;
+      run.add({.step = step,
+               .tensors = {input(batch), scalar("trainwarden/batch/group", group, {"signals"})},
+               .worker = worker});
+    }
+  }
+  for (const int worker : {0, 1, 2}) run.end(worker);
+  EXPECT_EQ(steps_with(judge(run, "DuplicateBatch"), Outcome::kOk).size(), 20u);
+}
+
+TEST(DuplicateBatch, GroupsOfWorkersWithTheSameBatches) {
+  TestRun run(2);
+  for (std::int64_t step = 0; step < 20; ++step) {
+    for (const int worker : {0, 1}) {
+      const float group = static_cast<float>(worker);
+      run.add({.step = step,
+               .tensors = {input(step), scalar("trainwarden/batch/group", group, {"signals"})},
+               .worker = worker});
+    }
+  }
+  for (const int worker : {0, 1}) run.end(worker);
+  EXPECT_EQ(steps_with(judge(run, "DuplicateBatch"), Outcome::kFired).front(), 4);
+}
+
 TEST(DuplicateBatch, WorkersWithPartsOfTheirOwn) {
   const auto first = [](std::int64_t step) { return step; };
   const auto second = [](std::int64_t step) { return step % 5 == 4 ? step + 100 : step; };  // four in a row at most

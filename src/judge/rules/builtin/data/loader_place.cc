@@ -37,6 +37,10 @@ std::optional<LoaderPlace> loader_place(const std::string& worker, const StepWin
   return LoaderPlace{*epoch, *batch};
 }
 
+std::optional<std::int64_t> batch_group(const std::string& worker, const StepWindow& window) {
+  return number(signals::kBatchGroup, worker, window);
+}
+
 std::optional<SampleIndices> sample_indices(const std::string& worker, const StepWindow& window) {
   const auto spot = find(signals::kBatchIndices, worker, window);
   if (!spot) return std::nullopt;

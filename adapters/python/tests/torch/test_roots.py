@@ -1,0 +1,52 @@
+"""What is found of models: which parts torch.compile runs, and the names of classes behind wrappers."""
+
+from __future__ import annotations
+
+import torch
+from running import needs_torch_2
+from torch import nn
+
+from trainwarden.torch.naming import class_name
+from trainwarden.torch.roots import Model, unwrapped
+
+
+class Own(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+        self.head = nn.Linear(2, 1)
+
+
+def of_wrapper(wrapper: nn.Module) -> Model:
+    model = Model(unwrapped(wrapper))
+    model.add_entry(wrapper)
+    return model
+
+
+@needs_torch_2
+def test_a_model_that_is_compiled_as_a_whole() -> None:
+    assert of_wrapper(torch.compile(Own())).compiled_parts() == [("Own", True)]
+    in_place = Own()
+    in_place.compile()
+    assert Model(in_place, "net.").compiled_parts() == [("net.Own", True)]
+    assert Model(Own()).compiled_parts() == []
+
+
+@needs_torch_2
+def test_of_a_module_of_torch_the_call_is_compiled_too() -> None:
+    assert of_wrapper(torch.compile(nn.Sequential(nn.Linear(2, 2)))).compiled_parts() == [("Sequential", False)]
+
+
+@needs_torch_2
+def test_parts_that_are_compiled() -> None:
+    model = Own()
+    model.body[0].compile()
+    model.head = torch.compile(model.head)
+    assert Model(model).compiled_parts() == [("body.0", True), ("head", False)]
+
+
+def test_a_class_that_fully_shard_has_made() -> None:
+    sharded = type("FSDPOwn", (type("FSDPModule", (), {}), Own), {})()
+    assert class_name(sharded) == "Own"
+    assert class_name(Own()) == "Own"
+    assert Model(sharded).path == "Own"

@@ -1,0 +1,55 @@
+"""Trainers: loops of libraries that run a training, and how each is asked to end it so that its work is kept.
+
+They are looked for on the stack, when the training shall stop and not before: nothing of theirs is changed. An exception
+would pass through them as a crash does, without a last checkpoint and without what they call at the end.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple, Optional
+
+from .frames import frames, variables_of
+
+
+class _Library(NamedTuple):
+    name: str
+    trainers: tuple[str, ...]  # names of the classes that run the loop; classes made of them count too
+    ask: Callable[[Any], None]
+
+
+def ask_to_stop() -> Optional[str]:
+    """Asks the trainer in whose loop the caller is; gives the name of its library, or None when there is none."""
+    for frame in frames():
+        trainer = variables_of(frame).get("self")
+        library = _library_of(type(trainer)) if trainer is not None else None
+        if library is not None:
+            library.ask(trainer)
+            return library.name
+    return None
+
+
+def _library_of(kind: type) -> Optional[_Library]:
+    names = {f"{each.__module__}.{each.__name__}" for each in kind.__mro__}
+    return next((library for library in _LIBRARIES if not names.isdisjoint(library.trainers)), None)
+
+
+def _ask_transformers(trainer: Any) -> None:
+    """It looks at this at the end of its step, and writes a checkpoint where its arguments want any."""
+    trainer.control.should_training_stop = True
+    if str(getattr(trainer.args.save_strategy, "value", trainer.args.save_strategy)) != "no":
+        trainer.control.should_save = True
+
+
+def _ask_lightning(trainer: Any) -> None:
+    """It ends the epoch, with its callbacks, and the training. Before `min_steps` and `min_epochs` it does not."""
+    trainer.should_stop = True
+
+
+_LIBRARIES = (
+    _Library("transformers", ("transformers.trainer.Trainer",), _ask_transformers),
+    _Library(
+        "Lightning",
+        ("lightning.pytorch.trainer.trainer.Trainer", "pytorch_lightning.trainer.trainer.Trainer"),
+        _ask_lightning,
+    ),
+)
