@@ -53,9 +53,8 @@ class LastStep:
         store = group.store
         if self._step is None and store.add(_PREFIX + "ranks", 0) >= group.ranks:
             if store.add(_PREFIX + "decided", 1) == 1:
-                store.set(_PREFIX + "step", str(step + 1))
-            if store.check([_PREFIX + "step"]):
-                self._step = int(store.get(_PREFIX + "step"))
+                store.add(_PREFIX + "step", step + 1)
+            self._step = store.add(_PREFIX + "step", 0) or None
         return self._step is not None and step >= self._step
 
     def _is_too_late(self) -> bool:

@@ -18,7 +18,8 @@ struct LoaderPlace {
 // None when the worker took no batch from a data loader at this step, or none that is known.
 std::optional<LoaderPlace> loader_place(const std::string& worker, const StepWindow& window);
 
-// The first rank of those that rightly train on the same batches, as they share one model; none when this one shares none.
+// The first rank of those that rightly train on the same batches, as they share one model; none when this one shares
+// none.
 std::optional<std::int64_t> batch_group(const std::string& worker, const StepWindow& window);
 
 // How many samples the step's batches have, by the indices that the loader's sampler gave, and a hash of these.
