@@ -26,6 +26,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from ._core import CheckpointRequest, Histogram, HookReport, Statistics, StepEnd, compute_statistics, version
+from ._log import log
 from .errors import DataLoss, Error
 from .guard import StepAdvice
 from .hook import Hook
@@ -72,6 +73,7 @@ __all__ = [
     "describe",
     "export",
     "import_run",
+    "log",
     "open",
     "rules",
     "save",

@@ -1,5 +1,7 @@
 """Captures PyTorch: `attach` for a whole unchanged program, `watch` for a model in a loop of your own."""
 
+import torch  # first: a program that is attached to is so when torch has been imported, and needs attach() then
+
 from .attach import attach, detach
 from .faults import failures
 from .saving import restore

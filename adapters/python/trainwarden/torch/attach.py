@@ -6,6 +6,7 @@ import os
 from typing import Optional
 
 from . import faults, interception
+from .loggers import watch_loggers
 from .session import Session
 
 _session: Optional[Session] = None
@@ -19,6 +20,7 @@ def attach(run_dir: Optional[str] = None) -> None:
     """
     if _session is None:
         interception.switch_on()
+        watch_loggers()
         faults.on_too_many(detach)
         _begin(os.path.abspath(run_dir) if run_dir is not None else None)
 

@@ -24,7 +24,7 @@ import functools
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -32,6 +32,7 @@ import torch
 from torch.nn.modules.loss import _Loss
 from torch.optim import Optimizer
 
+from .. import _log
 from .._imports import when_imported
 from . import faults, functions, gates, signal_sources
 
@@ -103,6 +104,7 @@ class Listener:
     def loss_scaled(self, loss: Any) -> None: ...
     def backward_begins(self, tensors: Any) -> None: ...
     def backward_ends(self) -> None: ...
+    def logged(self, values: Mapping[str, Any], step: Optional[int]) -> None: ...
     def optimizer_made(self, optimizer: Optimizer) -> None: ...
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None: ...
     def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None: ...
@@ -127,6 +129,7 @@ _PURPOSES = {
     "loss_scaled": "capture a loss that is scaled",
     "backward_begins": "capture the loss of a backward pass",
     "backward_ends": "see the end of a backward pass",
+    "logged": "save what the program logs",
     "optimizer_made": "see that there is an optimizer",
     "optimizer_begins": "capture the gradients of an optimizer",
     "optimizer_ends": "capture the weights of an optimizer",
@@ -307,6 +310,7 @@ def switch_on() -> None:
     if _board.is_on:
         return
     _board.is_on = True
+    _log.send_to(_notify_of_log)
     ours = [
         _wrap_module_calls(),
         _wrap_loss_calls(),
@@ -411,6 +415,11 @@ def _wrap_backward() -> Callable[..., Any]:
     backward._torchdynamo_disable = True  # type: ignore[attr-defined]
     torch.autograd.backward = gates.losses.put(torch_backward, backward)
     return backward
+
+
+def _notify_of_log(values: Mapping[str, Any], step: Optional[int]) -> None:
+    if _board.listeners and not is_compiling():
+        _board.notify("logged", values, step)
 
 
 def _are_signals_wanted() -> bool:

@@ -13,6 +13,7 @@ from . import interception
 from .activations import Activations
 from .bridge import Bridge
 from .faults import guarded
+from .logged import Logged
 from .losses import Losses
 from .parameters import BufferTable, NameBook, ParameterTable, parameters_in
 from .phases import Phases
@@ -40,6 +41,7 @@ class Recorder:
         self._buffers: list[BufferTable] = []
         self.activations = Activations(hook, self._bridge)
         self.losses = Losses(hook, self._bridge, prefix)
+        self.logged = Logged(hook)
         self.phases = Phases(hook)
         self.signals = Signals(hook, self._bridge)
         self.is_idle = False  # nothing of the current step is wanted

@@ -11,6 +11,7 @@ import sys
 import threading
 import weakref
 from collections import deque
+from collections.abc import Mapping
 from typing import Any, Callable, Optional
 
 import torch
@@ -158,6 +159,10 @@ class Session(SignalListener, Training):
             for optimizer in self._hidden.with_whole_gradients():
                 recorder.save_gradients(optimizer)
 
+    def logged(self, values: Mapping[str, Any], step: Optional[int]) -> None:
+        if self._recorder is not None and self._is_ours():
+            self._recorder.logged.save(values, step)
+
     def optimizer_made(self, optimizer: Optimizer) -> None:
         self._has_news = True  # it is not whole yet
 
@@ -173,6 +178,7 @@ class Session(SignalListener, Training):
         if not recorder.is_idle:
             if recorder.signals.wanted:
                 recorder.signals.optimizer_begins(optimizer, has_closure)
+            recorder.signals.save_rates(optimizer)
             recorder.phases.begin("optimizer")
             if not has_closure:
                 recorder.save_gradients(optimizer)

@@ -29,6 +29,8 @@ from .stale import StaleGradients
 _clock = time.perf_counter
 _MAX_CALLS = 256
 _MAX_BATCHES = 1 << 12
+# Of parameter groups: some programs have one for each parameter.
+_MAX_RATES = 16
 _PREFIX = "trainwarden/"
 # Whether a parameter is trained is asked once in so many steps.
 _LOOK_INTERVAL = 16
@@ -170,6 +172,11 @@ class Signals:
             self._note("amp/skipped", 1.0)
         self._scaled = None
 
+    def save_rates(self, optimizer: Optimizer) -> None:
+        """Also where no signals are wanted: everybody looks for the learning rate first."""
+        for index, group in enumerate(optimizer.param_groups[:_MAX_RATES]):
+            self._save_rate(self._rate_of(optimizer, index), group.get("lr"))
+
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
         if self._scaled == id(optimizer):
             self._note("amp/skipped", 0.0)
@@ -189,8 +196,6 @@ class Signals:
             self._note("stale_gradients", float(stale))
         if not any(each() is optimizer for each in self._optimizers):
             self._optimizers.append(weakref.ref(optimizer))
-        for index, group in enumerate(optimizer.param_groups):
-            self._save_rate(self._rate_of(optimizer, index), group.get("lr"))
 
     def batch_taken(self, batch: Batch) -> None:
         """It belongs to the step in which the next forward pass begins: in evaluation that is still to begin."""
@@ -219,10 +224,11 @@ class Signals:
 
     # Writing.
 
-    def _id_of(self, name: str) -> int:
+    def _id_of(self, name: str, *more: str) -> int:
+        """The number of the signal, which is in these collections too."""
         number = self._ids.get(name)
         if number is None:
-            number = self._ids[name] = self._hook.declare(_PREFIX + name, ["signals"])
+            number = self._ids[name] = self._hook.declare(_PREFIX + name, ["signals", *more])
         return number
 
     def _save_numbers(self) -> None:
@@ -237,10 +243,11 @@ class Signals:
             self._hook.save_strings(_PREFIX + name, [text])
 
     def _save_rate(self, name: str, rate: Any) -> None:
+        tensor_id = self._id_of(name, "scalars")
         if isinstance(rate, torch.Tensor):
-            self._bridge.save(self._id_of(name), rate.detach())
+            self._bridge.save(tensor_id, rate.detach())
         elif rate is not None:
-            self._note(name, float(rate))
+            self._hook.save_scalar(_PREFIX + name, float(rate))
 
     def _rate_of(self, optimizer: Optimizer, index: int) -> str:
         key = (id(optimizer), index)

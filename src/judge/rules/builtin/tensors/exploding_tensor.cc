@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,17 +40,29 @@ const TensorSelection& never_masked() {
   return kSelection;
 }
 
+// What may be infinite or no number in a healthy training: the limit to which gradients are clipped, by which programs ask
+// for their norm alone, and what the program logs, such as the norm of gradients that overflow while a gradient scaler
+// looks for its scale, or a score of no samples.
+std::set<std::string> passed_over_at(const StepWindow& window) {
+  static const TensorSelection kLogged{.collections = {"logged"}, .patterns = {}, .all = false};
+  std::set<std::string> names{std::string(signals::kClipLimit)};
+  if (const auto logged = window.select(kLogged); logged.ok()) {
+    for (const TensorSpot& spot : *logged) names.insert(spot.tensor);
+  }
+  return names;
+}
+
 class ExplodingTensor final : public Rule {
  public:
   ExplodingTensor(TensorSelection selection, bool only_nan, bool allow_masks)
       : selection_(std::move(selection)), only_nan_(only_nan), allow_masks_(allow_masks) {}
 
   Verdict evaluate(const StepWindow& window) override {
+    const std::set<std::string> passed_over = judges_all() ? passed_over_at(window) : std::set<std::string>();
     std::size_t judged = 0;
     std::vector<Evidence> exploded;
     const JudgingGaps gaps = visit_tensors(selection_, window, [&](const TensorSpot& spot) -> Status {
-      // A setting of the program: with an infinite limit programs ask for the norm of the gradients alone.
-      if (spot.tensor == signals::kClipLimit) return Status();
+      if (passed_over.contains(spot.tensor)) return Status();
       TRAINWARDEN_ASSIGN_OR_RETURN(const Finding finding, look_at(spot, window));
       ++judged;
       if (!finding) return Status();
@@ -67,6 +81,8 @@ class ExplodingTensor final : public Rule {
   }
 
  private:
+  bool judges_all() const { return selection_.all; }
+
   // What shows that the tensor is not finite: none when it is.
   struct Quantity {
     std::string quantity;
@@ -163,7 +179,10 @@ RuleKind exploding_tensor() {
            "It sees what was captured, and so not in which operation the first NaN arose: the first tensor of the "
            "first step that it names is the place to begin. Masks of attention and masked scores hold -infinity on "
            "purpose "
-           "and are let pass (allow_masks); an activation that became -infinity by a fault shows in what follows it.",
+           "and are let pass (allow_masks); an activation that became -infinity by a fault shows in what follows it.\n\n"
+           "Where no tensors are chosen it passes over numbers that the program logs (the collection `logged`), which "
+           "may be infinite in a healthy training, such as the norm of gradients while a gradient scaler looks for its "
+           "scale.",
        .source = "SageMaker Debugger, exploding_tensor",
        .by_default = true,
        .in_process = true,

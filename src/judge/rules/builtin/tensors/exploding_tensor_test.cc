@@ -84,6 +84,15 @@ TEST(ExplodingTensor, AnInfiniteLimitOfClippingIsNoFault) {
   EXPECT_EQ(steps_with(judge(run, "ExplodingTensor"), Outcome::kFired), (std::vector<std::int64_t>{1}));
 }
 
+TEST(ExplodingTensor, WhatTheProgramLogsMayBeNoNumber) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {scalar("grad_norm", INFINITY, {"scalars", "logged"}), kept("a", {1})}});
+  run.add({.step = 1, .tensors = {scalar("grad_norm", INFINITY, {"scalars", "logged"}), kept("a", {NAN})}});
+  EXPECT_EQ(steps_with(judge(run, "ExplodingTensor"), Outcome::kFired), (std::vector<std::int64_t>{1}));
+  const auto asked = judge(run, "ExplodingTensor:collection_names=logged");
+  EXPECT_EQ(steps_with(asked, Outcome::kFired), (std::vector<std::int64_t>{0, 1}));
+}
+
 TEST(ExplodingTensor, NotApplicableWhenNothingMatches) {
   TestRun run;
   run.add({.step = 0, .tensors = {strings("words", {"nan"})}});
