@@ -14,7 +14,7 @@ _sink: Optional[Sink] = None
 def log(name: str, value: Any, *, step: Optional[int] = None) -> None:
     """Saves a number in the run that captures this program. Does nothing, and costs nothing, where there is none.
 
-    It belongs to the step that is open when it is logged. It never raises: what is no number is passed over.
+    It belongs to the step that is open when it is logged; of a name that comes several times the last counts. It never raises: what is no number is passed over.
 
     Arguments:
         name: of the series, such as "accuracy".

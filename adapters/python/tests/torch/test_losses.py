@@ -15,15 +15,15 @@ def marked(reduction: str) -> torch.Tensor:
 
 
 def test_a_mean_that_is_scaled_counts_as_it_was_before() -> None:
-    name, loss = loss_behind(marked("mean") / 8 * 1024.0)
-    assert (name, loss.item()) == ("mse_loss", 4)
+    name, loss, adds_up = loss_behind(marked("mean") / 8 * 1024.0)
+    assert (name, loss.item(), adds_up) == ("mse_loss", 4, False)
 
 
 def test_a_sum_that_is_divided_is_a_mean() -> None:
-    name, loss = loss_behind(marked("sum") / 4)
-    assert (name, loss.item()) == ("loss", 4)
+    name, loss, adds_up = loss_behind(marked("sum") / 4)
+    assert (name, loss.item(), adds_up) == ("loss", 4, True)
 
 
 def test_a_loss_of_several_is_one_of_its_own() -> None:
-    name, loss = loss_behind(marked("mean") + 0.5 * marked("mean"))
-    assert (name, loss.item()) == ("loss", 6)
+    name, loss, adds_up = loss_behind(marked("mean") + 0.5 * marked("mean"))
+    assert (name, loss.item(), adds_up) == ("loss", 6, False)

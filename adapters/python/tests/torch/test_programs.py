@@ -107,8 +107,11 @@ def test_a_loss_has_one_name_and_is_not_scaled(runner: Runner) -> None:
 
 def test_accumulated_gradients_are_of_one_step(runner: Runner) -> None:
     run = runner.captured("accumulation.py")
-    check_seen(run, "mse_loss_output_0", "mse_loss_output_2", "0_output_5", "gradient/0.weight")
+    check_seen(run, "mse_loss_output_0", "0_output_1", "gradient/0.weight")
     assert run.trial.steps("train") == list(range(4))
+    # One series for each tensor: activations of the first batch, and the mean of the losses.
+    names = run.trial.tensor_names()
+    assert [name for name in names if name.endswith(("_output_1", "_output_2", "_input_2"))] == ["0_output_1"]
 
 
 def test_train_and_eval(runner: Runner) -> None:
@@ -265,7 +268,7 @@ def test_a_step_that_a_gradient_scaler_skips_is_none(runner: Runner) -> None:
     check_seen(run, "gradient/weight", "weight")
     assert run.trial.steps("train") == [0, 1, 2]
     losses = [float(line.split()[3]) for line in run.plain.stdout.splitlines() if line.startswith("step")]
-    kept = [run.trial.scalar("loss_output_0", step, "train") for step in (0, 2)]  # as they are before they are scaled
+    kept = [run.trial.scalar("mse_loss_output_0", step, "train") for step in (0, 2)]  # as they are before they are scaled
     assert kept == pytest.approx([losses[0], losses[3]])
 
 

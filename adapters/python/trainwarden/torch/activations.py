@@ -71,6 +71,14 @@ class Series:
         self._index += 1
         return self._ids[self._index - 1]
 
+    def index_at(self, step: int) -> int:
+        """How many tensors of the series this step has."""
+        return self._index if step == self._step else 0
+
+    def go_back(self, step: int, index: int) -> None:
+        """The next tensor of this step is the one at this index once more."""
+        self._step, self._index = step, index
+
     def declare_next(self) -> None:
         self._ids.append(self._hook.declare(f"{self._stem}{len(self._ids)}", self._collections))
 
@@ -150,6 +158,7 @@ class Activations:
         self._has_attention = False
         self.functions = Functions(hook, bridge)
         self.step = 0
+        self.is_repeated = False  # another batch of an accumulation: the first one stands for all
         # The modules, by id, whose inputs or outputs are wanted; None: those of all.
         self._with_inputs: Optional[frozenset[int]] = frozenset()
         self._with_outputs: Optional[frozenset[int]] = frozenset()
@@ -186,6 +195,9 @@ class Activations:
 
     @property
     def wanted(self) -> bool:
+        return not self.is_repeated and self._wants_any()
+
+    def _wants_any(self) -> bool:
         return self._with_inputs != frozenset() or self._with_outputs != frozenset()
 
     def add(self, model: Model) -> None:
@@ -224,10 +236,14 @@ class Activations:
                     self._save(layer.attention, output[1:])
 
     def save_function_input(self, function: str, caller: Any, value: Any) -> None:
+        if self.is_repeated:
+            return
         layer = self._layers.get(id(caller))
         self.functions.save_input(function, layer.path if layer is not None else "", value, self.step)
 
     def save_function_output(self, function: str, caller: Any, value: Any) -> None:
+        if self.is_repeated:
+            return
         layer = self._layers.get(id(caller))
         path = layer.path if layer is not None else ""
         attends = isinstance(caller, torch.nn.Module) and kinds.computes_attention(caller)

@@ -13,22 +13,38 @@ _MAX_NAMES = 1000
 
 
 class Logged:
-    """Of one hook. Belongs to the thread that trains."""
+    """Of one hook. Belongs to the thread that trains.
+
+    Trainers log what belongs to a step when that has ended, and perhaps evaluate before the next one: numbers wait for
+    the end of the next step of the same mode, so that there is no step more for them.
+    """
 
     def __init__(self, hook: Any) -> None:
         self._hook = hook
         self._names: set[str] = set()
-        self._step = -1  # the last of the hook for which the step of the trainer was saved
+        self._held: dict[str, dict[str, float]] = {}  # by the mode in which they were logged; of a name the last one
 
-    def save(self, values: Mapping[str, Any], step: Optional[int]) -> None:
+    def hold(self, values: Mapping[str, Any], step: Optional[int], mode: str) -> None:
         """`step` is the one that the program counts."""
+        held = self._held.setdefault(mode, {})
         for name, value in values.items():
             number = _number(value)
             if number is not None and isinstance(name, str) and self._is_followed(name):
-                self._hook.save_scalar(name, number)
-        if step is not None and self._hook.global_step != self._step:
-            self._step = self._hook.global_step
-            self._hook.save_scalar(TRAINER_STEP, float(step))
+                held[name] = number
+        if step is not None:
+            held[TRAINER_STEP] = float(step)
+
+    def save(self, mode: str) -> None:
+        """A step of this mode ends."""
+        for name, number in self._held.pop(mode, {}).items():
+            self._hook.save_scalar(name, number)
+
+    def close(self) -> None:
+        """What was logged after the last step of its mode belongs to the run as a whole."""
+        if self._held:
+            self._hook.set_mode("global")
+            for mode in list(self._held):
+                self.save(mode)
 
     def _is_followed(self, name: str) -> bool:
         if name not in self._names and len(self._names) < _MAX_NAMES:

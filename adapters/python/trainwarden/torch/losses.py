@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import torch
 
 from . import kinds
+from .accumulation import PassLosses, is_divided
 from .activations import Series, tensors_in
 from .bridge import Bridge
 from .naming import loss_function_name, loss_name
@@ -42,7 +43,13 @@ def mark_loss(loss: torch.Tensor, name: str) -> None:
         loss.grad_fn.metadata[_MARK] = (name, loss.detach())
 
 
-def loss_behind(root: torch.Tensor) -> tuple[str, torch.Tensor]:
+class FoundLoss(NamedTuple):
+    name: str
+    loss: torch.Tensor
+    adds_up: bool  # over the passes of an accumulation
+
+
+def loss_behind(root: torch.Tensor) -> FoundLoss:
     """Name and value of the loss that backward() is called on, as evaluation has them: a marked one that was divided by
     the number of accumulated batches, or multiplied by the scale of a gradient scaler, counts as it was before."""
     node = root.grad_fn
@@ -52,12 +59,12 @@ def loss_behind(root: torch.Tensor) -> tuple[str, torch.Tensor]:
         marked = node.metadata.get(_MARK)
         if marked is not None:
             name, loss = marked
-            return name, loss
+            return FoundLoss(name, loss, adds_up=False)
         before = [each for each, _ in node.next_functions if each is not None]
         if len(before) != 1 or not type(node).__name__.startswith(_SCALINGS):
             break
         node = before[0]
-    return loss_name(root), root
+    return FoundLoss(loss_name(root), root, is_divided(root))
 
 
 class Losses:
@@ -75,20 +82,43 @@ class Losses:
         self._function_names: dict[str, str] = {}  # of losses, by the function that gave them
         self._of_function: Optional[weakref.ref[torch.Tensor]] = None  # the last that a function gave and that was saved
         self._step = 0
+        self._passes = PassLosses(bridge)
+        self._is_repeated = False
+        self._began_at: dict[int, dict[Series, int]] = {}  # passes of this step, by the model that they began with
 
-    def begin_step(self, step: int, is_idle: bool) -> None:
+    def begin_step(self, step: int, is_idle: bool, is_training: bool) -> None:
         """What follows belongs to the step of this number."""
         self._step = step
+        self._began_at.clear()
+        self._is_repeated = False
+        self._passes.begin_step(is_training)
         self._is_seen = False
         self._of_function = None
         self._wants_inputs = not is_idle and any(map(self._hook.wants_collection, _INPUT_COLLECTIONS))
+
+    def begin_pass(self, model_id: int, is_repeated: bool) -> None:
+        """A pass begins with this model: one that repeats another has its names."""
+        all_series = [*self._outputs.values(), *self._inputs.values()]
+        self._is_repeated = is_repeated
+        if not is_repeated:
+            self._began_at[model_id] = {each: each.index_at(self._step) for each in all_series}
+            return
+        before = self._began_at.get(model_id, {})
+        for series in all_series:
+            series.go_back(self._step, min(series.index_at(self._step), before.get(series, 0)))
+
+    def flush(self) -> None:
+        """The passes before an optimizer's step have ended."""
+        self._passes.flush()
+        self._began_at.clear()
+        self._is_repeated = False
 
     def see_module(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
         """A loss module was called."""
         name = type(module).__name__
         self._save_inputs(name, inputs, kinds.loss_input_kinds(type(module)))
         for tensor in tensors_in(output):
-            self._save(name, tensor)
+            self._save(FoundLoss(name, tensor, getattr(module, "reduction", None) == "sum"))
             self._is_seen = True
 
     def see_function(self, function: str, inputs: Any, output: Any, is_backward_expected: bool) -> None:
@@ -109,14 +139,14 @@ class Losses:
         if is_backward_expected:
             mark_loss(output, name)
         else:
-            self._save(name, output)
+            self._save(FoundLoss(name, output, adds_up=False))
             self._of_function = weakref.ref(output)
 
     def see_output(self, output: Any) -> None:
         """A model gave this back."""
         loss = loss_in(output)
         if loss is not None and not self._is_seen:
-            self._save("loss", loss)
+            self._save(FoundLoss("loss", loss, is_divided(loss)))
             self._is_seen = True
 
     def see_root(self, value: Any) -> None:
@@ -126,14 +156,17 @@ class Losses:
         for tensor in tensors_in(value):
             if tensor.numel() == 1:
                 if self._of_function is None or self._of_function() is not tensor:
-                    self._save(*loss_behind(tensor))
+                    self._save(loss_behind(tensor))
                 self._is_seen = True
 
     def end_backward(self) -> None:
         self._is_seen = False
+        self._passes.end_backward()
 
     def _save_inputs(self, name: str, inputs: Any, collections: tuple[str, ...]) -> None:
         stem = f"{name}_input_"
+        if self._is_repeated:
+            return
         if not self._wants_inputs and stem in self._inputs:  # the first time the hook learns their names
             return
         series = self._series(self._inputs, stem, "inputs")
@@ -141,9 +174,9 @@ class Losses:
             collection = collections[index] if index < len(collections) else None
             self._bridge.save(series.id_at(self._step, collection), tensor)
 
-    def _save(self, name: str, tensor: torch.Tensor) -> None:
-        series = self._series(self._outputs, f"{name}_output_", "losses")
-        self._bridge.save(series.id_at(self._step), tensor)
+    def _save(self, found: FoundLoss) -> None:
+        series = self._series(self._outputs, f"{found.name}_output_", "losses")
+        self._passes.save(series.id_at(self._step), found.loss, found.adds_up)
 
     def _series(self, kind: dict[str, Series], stem: str, collection: str) -> Series:
         series = kind.get(stem)

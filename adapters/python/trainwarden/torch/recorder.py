@@ -10,6 +10,7 @@ from torch.optim import Optimizer
 
 from ..guard import StepAdvice
 from . import interception
+from .accumulation import Passes
 from .activations import Activations
 from .bridge import Bridge
 from .faults import guarded
@@ -41,12 +42,14 @@ class Recorder:
         self._buffers: list[BufferTable] = []
         self.activations = Activations(hook, self._bridge)
         self.losses = Losses(hook, self._bridge, prefix)
+        self._passes = Passes()
         self.logged = Logged(hook)
         self.phases = Phases(hook)
         self.signals = Signals(hook, self._bridge)
         self.is_idle = False  # nothing of the current step is wanted
         self._unseen: list[str] = []  # what the run says that is not captured
         self._unseen_written = 0
+        self._mode = ""
         self._steps = 0
         self._billed_ns: Optional[int] = None
         self._billed_step = 0
@@ -65,6 +68,23 @@ class Recorder:
         self._buffers.append(buffers)
         for path, is_seen in model.compiled_parts():
             self.note_unseen((_COMPILED if is_seen else _COMPILED_WHOLE).format(path))
+
+    def begin_pass(self, model_id: int) -> None:
+        """A model is called to train it; the first of a forward pass counts."""
+        if self._passes.begin(model_id):
+            self.losses.begin_pass(model_id, self._passes.is_repeated)
+            self.activations.is_repeated = self._passes.is_repeated
+
+    def end_backward(self) -> None:
+        self.losses.end_backward()
+        self._passes.end_backward()
+        self.activations.is_repeated = self._passes.is_repeated
+
+    def end_passes(self) -> None:
+        """An optimizer steps, or the step ends: what belongs to several passes is known."""
+        self.losses.flush()
+        self._passes.end()
+        self.activations.is_repeated = False
 
     def note_unseen(self, what: str) -> None:
         """The run is to say that this is not captured."""
@@ -128,25 +148,34 @@ class Recorder:
 
     def end_step(self) -> Any:
         """Ends the step of the hook; gives its StepEnd."""
-        self._write_unseen()
+        self.save_rest()
         self.phases.save(is_wanted=not self.is_idle)
         self.signals.end_step()
         self._bill()
         return self.hook.step()
 
+    def save_rest(self) -> None:
+        """A step ends: saves what has waited for that."""
+        self.end_passes()
+        self._write_unseen()
+        self.logged.save(self._mode)
+
     @guarded("write what is known of the last step")
     def close(self, has_begun: bool) -> None:
         """Before the hook is closed. `has_begun`: of the step that is open something has happened."""
         if has_begun:
-            self._write_unseen()
+            self.save_rest()
             self.phases.save(is_wanted=not self.is_idle)
         self.signals.close(has_begun)
+        self.logged.close()
 
-    def begin_step(self) -> None:
+    def begin_step(self, mode: str) -> None:
         """A new step begins, perhaps in another mode."""
+        self._mode = mode
+        is_training = mode not in ("eval", "predict")
         self._steps += 1
         self.is_idle = not self.hook.wants_anything()
-        self.losses.begin_step(self._steps, self.is_idle)
+        self.losses.begin_step(self._steps, self.is_idle, is_training)
         self.activations.step = self._steps
         self.activations.ask(self.is_idle)
         self.signals.begin_step(self.is_idle)

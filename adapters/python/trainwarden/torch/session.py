@@ -154,14 +154,15 @@ class Session(SignalListener, Training):
                 recorder.signals.backward_ends()
             recorder.phases.end("backward")
             recorder.phases.end_iteration()
-            recorder.losses.end_backward()
+            recorder.end_backward()
             self._hidden.saw_backward(self._models.optimizers())
             for optimizer in self._hidden.with_whole_gradients():
                 recorder.save_gradients(optimizer)
 
     def logged(self, values: Mapping[str, Any], step: Optional[int]) -> None:
         if self._recorder is not None and self._is_ours():
-            self._recorder.logged.save(values, step)
+            self._report_all()
+            self._recorder.logged.hold(values, step, self._mode)
 
     def optimizer_made(self, optimizer: Optimizer) -> None:
         self._has_news = True  # it is not whole yet
@@ -176,6 +177,7 @@ class Session(SignalListener, Training):
         if self._cycle.ends_before(id(optimizer)):
             self._end_step(recorder)
         if not recorder.is_idle:
+            recorder.end_passes()
             if recorder.signals.wanted:
                 recorder.signals.optimizer_begins(optimizer, has_closure)
             recorder.signals.save_rates(optimizer)
@@ -275,7 +277,7 @@ class Session(SignalListener, Training):
 
     def _begin_step(self, recorder: Recorder) -> None:
         """A step begins, perhaps in another mode: what of it is wanted?"""
-        recorder.begin_step()
+        recorder.begin_step(self._mode)
         self._forwards = 0
         interception.take_quiet_begin()
         suspects = self._mode == "train" and self._hidden.suspects(self.optimizers_to_save())
@@ -333,6 +335,8 @@ class Session(SignalListener, Training):
                 self._end_step(recorder)
             self._forwards += 1
         if not recorder.is_idle:
+            if self._mode == "train" and not self._running:  # a closure may be called several times, for a step each
+                recorder.begin_pass(id(model))
             recorder.signals.forward_begins()
             recorder.phases.begin("forward")
 
@@ -361,6 +365,7 @@ class Session(SignalListener, Training):
     def _set_mode(self, recorder: Recorder, mode: str) -> None:
         recorder.phases.save(is_wanted=not recorder.is_idle and bool(self._mode))
         if self._forwards > 0 or interception.take_quiet_begin():
+            recorder.save_rest()
             recorder.signals.end_step(is_cut_short=True)
             recorder.hook.step()  # also one of which nothing was wanted
         recorder.hook.set_mode(mode)

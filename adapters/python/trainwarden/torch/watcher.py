@@ -101,7 +101,7 @@ class Watcher(SignalListener, Training):
         self._recorder.add_model(self._model)
 
     def _begin_step(self) -> None:
-        self._recorder.begin_step()
+        self._recorder.begin_step(str(self._hook.current_mode))
         self.wants = self._recorder.wants()
         interception.update_wants()
 
@@ -124,6 +124,8 @@ class Watcher(SignalListener, Training):
         if id(module) in self._entry_ids:
             self._depth += 1
             if self._depth == 1:
+                if self._is_training() and torch.is_grad_enabled():
+                    self._recorder.begin_pass(id(self._model))
                 self._recorder.signals.forward_begins()
                 self._recorder.phases.begin("forward")
         self._recorder.activations.save_inputs(module, args, kwargs)
@@ -154,8 +156,7 @@ class Watcher(SignalListener, Training):
 
     def loss_computed(self, function: str, inputs: tuple[Any, ...], output: Any) -> None:
         if self._is_seen() and not isinstance(self._loss, torch.nn.Module):
-            is_training = self._hook.current_mode not in ("eval", "predict")
-            self._recorder.losses.see_function(function, inputs, output, is_backward_expected=is_training)
+            self._recorder.losses.see_function(function, inputs, output, is_backward_expected=self._is_training())
 
     def activation_begins(self, function: str, caller: Any, value: Any) -> None:
         if self._is_seen() and self._recorder.activations.knows(caller):
@@ -183,11 +184,12 @@ class Watcher(SignalListener, Training):
             if self._recorder.signals.wanted:
                 self._recorder.signals.backward_ends()
             self._recorder.phases.end("backward")
-            self._recorder.losses.end_backward()
+            self._recorder.end_backward()
 
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
         if optimizer is not self._optimizer:
             return
+        self._recorder.end_passes()
         if self._recorder.signals.wanted:
             self._recorder.signals.optimizer_begins(optimizer, has_closure)
         self._recorder.phases.begin("optimizer")
@@ -204,6 +206,9 @@ class Watcher(SignalListener, Training):
         self._recorder.save_weights(optimizer)
         if self._recorder.signals.wanted:
             self._recorder.signals.optimizer_ends(optimizer, has_closure)
+
+    def _is_training(self) -> bool:
+        return self._hook.current_mode not in ("eval", "predict")
 
     def _signals(self) -> Optional[Signals]:
         return self._recorder.signals if threading.get_ident() == self._thread else None
