@@ -52,8 +52,10 @@ class HiddenSteps:
     def saw_backward(self, optimizers: Iterable[Optimizer]) -> None:
         """A backward pass has ended."""
         self._passes += 1
+        may_be_hidden = has_compiled()
         for each in optimizers:
-            self._versions[each] = _versions_of(each)
+            if may_be_hidden or each not in self._seen:
+                self._versions[each] = _versions_of(each)
 
     def taken(self) -> list[Optimizer]:
         """The optimizers that have stepped unseen since the last backward pass."""
