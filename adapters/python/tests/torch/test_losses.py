@@ -27,3 +27,10 @@ def test_a_sum_that_is_divided_is_a_mean() -> None:
 def test_a_loss_of_several_is_one_of_its_own() -> None:
     name, loss, adds_up = loss_behind(marked("mean") + 0.5 * marked("mean"))
     assert (name, loss.item(), adds_up) == ("loss", 6, False)
+
+
+def test_a_mean_that_is_divided_in_place_counts_as_it_was_before() -> None:
+    divided = marked("mean")
+    divided /= 8
+    name, loss, _ = loss_behind(divided)
+    assert (name, loss.item()) == ("mse_loss", 4)

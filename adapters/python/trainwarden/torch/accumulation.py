@@ -81,7 +81,7 @@ class PassLosses:
         elif tensor_id in self._saved:
             return  # an accumulation has begun, or what has several elements is repeated: the first one stands for all
         elif self._waits and loss.numel() == 1 and loss.is_floating_point():
-            kept = loss.detach()
+            kept = loss.detach().clone()  # programs divide losses in place
             total = kept if kept.dtype in (torch.float32, torch.float64) else kept.float()
             self._pending[tensor_id] = _Pending(kept, total, 1, adds_up)
         else:

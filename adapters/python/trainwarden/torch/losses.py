@@ -40,7 +40,7 @@ def mark_loss(loss: torch.Tensor, name: str) -> None:
     Not of a sum: what that is divided by makes a mean of it, which is the loss.
     """
     if loss.grad_fn is not None and getattr(loss.grad_fn, "_saved_reduction", None) != _SUM:
-        loss.grad_fn.metadata[_MARK] = (name, loss.detach())
+        loss.grad_fn.metadata[_MARK] = (name, loss.detach().clone())  # programs divide losses in place
 
 
 class FoundLoss(NamedTuple):
