@@ -224,11 +224,10 @@ class Signals:
 
     # Writing.
 
-    def _id_of(self, name: str, *more: str) -> int:
-        """The number of the signal, which is in these collections too."""
+    def _id_of(self, name: str, collection: str = "signals") -> int:
         number = self._ids.get(name)
         if number is None:
-            number = self._ids[name] = self._hook.declare(_PREFIX + name, ["signals", *more])
+            number = self._ids[name] = self._hook.declare(_PREFIX + name, [collection])
         return number
 
     def _save_numbers(self) -> None:
@@ -243,7 +242,7 @@ class Signals:
             self._hook.save_strings(_PREFIX + name, [text])
 
     def _save_rate(self, name: str, rate: Any) -> None:
-        tensor_id = self._id_of(name, "scalars")
+        tensor_id = self._id_of(name, "scalars")  # not of the signals, which would all be wanted for its sake
         if isinstance(rate, torch.Tensor):
             self._bridge.save(tensor_id, rate.detach())
         elif rate is not None:
