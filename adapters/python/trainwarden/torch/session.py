@@ -180,7 +180,6 @@ class Session(SignalListener, Training):
             recorder.end_passes()
             if recorder.signals.wanted:
                 recorder.signals.optimizer_begins(optimizer, has_closure)
-            recorder.signals.save_rates(optimizer)
             recorder.phases.begin("optimizer")
             if not has_closure:
                 recorder.save_gradients(optimizer)
@@ -198,6 +197,7 @@ class Session(SignalListener, Training):
             if has_closure:
                 recorder.save_gradients(optimizer)
             recorder.save_weights(optimizer)
+            recorder.signals.save_rates(optimizer)
             if recorder.signals.wanted:
                 recorder.signals.optimizer_ends(optimizer, has_closure)
         if self._cycle.ends_after(id(optimizer)):
@@ -399,6 +399,7 @@ class Session(SignalListener, Training):
             recorder.note_unseen(_HIDDEN_STEPS.format(type(optimizer).__name__))
             if not recorder.is_idle:
                 recorder.save_weights(optimizer)
+                recorder.signals.save_rates(optimizer)
             self._cycle.ends_after(id(optimizer))
         return bool(optimizers)
 

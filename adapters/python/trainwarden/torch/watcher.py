@@ -204,6 +204,7 @@ class Watcher(SignalListener, Training):
         if has_closure:
             self._recorder.save_gradients(optimizer)
         self._recorder.save_weights(optimizer)
+        self._recorder.signals.save_rates(optimizer)
         if self._recorder.signals.wanted:
             self._recorder.signals.optimizer_ends(optimizer, has_closure)
 

@@ -40,9 +40,9 @@ const TensorSelection& never_masked() {
   return kSelection;
 }
 
-// What may be infinite or no number in a healthy training: the limit to which gradients are clipped, by which programs ask
-// for their norm alone, and what the program logs, such as the norm of gradients that overflow while a gradient scaler
-// looks for its scale, or a score of no samples.
+// What may be infinite or no number in a healthy training: the limit to which gradients are clipped, by which programs
+// ask for their norm alone, and what the program logs, such as the norm of gradients that overflow while a gradient
+// scaler looks for its scale, or a score of no samples.
 std::set<std::string> passed_over_at(const StepWindow& window) {
   static const TensorSelection kLogged{.collections = {"logged"}, .patterns = {}, .all = false};
   std::set<std::string> names{std::string(signals::kClipLimit)};
@@ -179,7 +179,8 @@ RuleKind exploding_tensor() {
            "It sees what was captured, and so not in which operation the first NaN arose: the first tensor of the "
            "first step that it names is the place to begin. Masks of attention and masked scores hold -infinity on "
            "purpose "
-           "and are let pass (allow_masks); an activation that became -infinity by a fault shows in what follows it.\n\n"
+           "and are let pass (allow_masks); an activation that became -infinity by a fault shows in what follows "
+           "it.\n\n"
            "Where no tensors are chosen it passes over numbers that the program logs (the collection `logged`), which "
            "may be infinite in a healthy training, such as the norm of gradients while a gradient scaler looks for its "
            "scale.",
