@@ -27,15 +27,6 @@ def test_what_a_program_logs(runner: Runner) -> None:
     assert "logged" in trial.tensor_info("accuracy").collections
 
 
-def test_learning_rates_are_saved_by_default(runner: Runner) -> None:
-    run_dir = runner.folder / "rates"
-    end = runner.start("logs.py", environment=runner.attached_environment(run_dir, {"save": {"save_interval": 1}}))
-    assert end.exit_code == 0, end.stderr
-    trial = trainwarden.open(run_dir)
-    assert trial.tensor("trainwarden/learning_rate/0").steps("train") == [0, 1, 2, 3]
-    assert [trial.scalar(f"trainwarden/learning_rate/{group}", 2, "train") for group in (0, 1)] == [0.1, 0.2]
-
-
 def test_outside_of_a_run_nothing_happens() -> None:
     trainwarden.log("accuracy", 1.0)
     trainwarden.log("accuracy", "nothing", step=3)

@@ -173,7 +173,9 @@ class Signals:
         self._scaled = None
 
     def save_rates(self, optimizer: Optimizer) -> None:
-        """Also where no signals are wanted: everybody looks for the learning rate first."""
+        """Of an optimizer that has stepped."""
+        if not self.wanted:
+            return
         for index, group in enumerate(optimizer.param_groups[:_MAX_RATES]):
             self._save_rate(self._rate_of(optimizer, index), group.get("lr"))
 
@@ -224,10 +226,10 @@ class Signals:
 
     # Writing.
 
-    def _id_of(self, name: str, collection: str = "signals") -> int:
+    def _id_of(self, name: str) -> int:
         number = self._ids.get(name)
         if number is None:
-            number = self._ids[name] = self._hook.declare(_PREFIX + name, [collection])
+            number = self._ids[name] = self._hook.declare(_PREFIX + name, ["signals"])
         return number
 
     def _save_numbers(self) -> None:
@@ -242,7 +244,7 @@ class Signals:
             self._hook.save_strings(_PREFIX + name, [text])
 
     def _save_rate(self, name: str, rate: Any) -> None:
-        tensor_id = self._id_of(name, "scalars")  # not of the signals, which would all be wanted for its sake
+        tensor_id = self._id_of(name)
         if isinstance(rate, torch.Tensor):
             self._bridge.save(tensor_id, rate.detach())
         elif rate is not None:
