@@ -110,7 +110,7 @@ asan_python_tests() {
     -m pytest -q --rootdir=. -p no:cacheprovider "${files[@]}" --junit-xml="$report"
 }
 
-# ThreadSanitizer of g++ 12 wants its memory where recent kernels no longer put it, unless addresses are not random.
+# ThreadSanitizer of clang 14 wants its memory where recent kernels no longer put it, unless addresses are not random.
 tsan_tests() {
   local wrap=()
   if setarch -R true 2>/dev/null; then wrap=(setarch -R); fi
