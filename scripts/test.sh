@@ -175,6 +175,11 @@ quick_stages() {
   "$run" "rules on faults and healthy trainings" rules_table_test
 }
 
+torch2_stages() {
+  local run=$1
+  "$run" "Python package on PyTorch 2" torch2_tests
+}
+
 sanitizer_stages() {
   local run=$1
   "$run" "AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests asan
@@ -231,12 +236,16 @@ run_test() {
   case ${1:-} in
     --quick) quick_stages stage all ;;
     --all)
+      begin_torch2
       quick_stages slice all
+      torch2_stages slice
       sanitizer_stages slice
       long_stages slice
       ;;
     *)
+      begin_torch2
       quick_stages stage programs
+      torch2_stages stage
       sanitizer_stages stage
       ;;
   esac

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import site
 import sys
-import time
+
+from ._run_names import new_run_dir, runs_folder
 
 _PTH = "trainwarden_attach.pth"
 _USAGE = """python -m trainwarden [options] train.py [arguments]
@@ -32,18 +32,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run_dir(options: argparse.Namespace) -> str:
-    """An absolute path: the program may change its folder. A name that is taken gets a number."""
-    folder = os.path.abspath(options.runs or os.environ.get("TRAINWARDEN_RUNS") or "runs")
     if options.name:
-        return os.path.join(folder, options.name)
+        return os.path.join(runs_folder(options.runs), options.name)
     program = options.program if options.module else os.path.splitext(os.path.basename(options.program))[0]
-    name = f"{time.strftime('%Y%m%d-%H%M')}-{re.sub(r'[^A-Za-z0-9_-]', '_', program)}"
-    taken = [number for number in range(1, 1000) if os.path.exists(os.path.join(folder, _numbered(name, number)))]
-    return os.path.join(folder, _numbered(name, max(taken, default=0) + 1))
-
-
-def _numbered(name: str, number: int) -> str:
-    return name if number == 1 else f"{name}-{number}"
+    return new_run_dir(program, options.runs)
 
 
 def _environment(options: argparse.Namespace) -> dict[str, str]:

@@ -63,6 +63,13 @@ def test_two_optimizers(runner: Runner) -> None:
     assert "BCEWithLogitsLoss_output_3" not in run.trial.tensor_names()
 
 
+def test_an_optimizer_that_steps_for_each_fifth_batch(runner: Runner) -> None:
+    run = runner.captured("wgan.py")
+    check_seen(run, "critic.0.weight", "generator.0.weight", "gradient/critic.0.weight", "gradient/generator.0.weight")
+    assert run.trial.steps("train") == list(range(30))
+    assert run.trial.tensor("generator.0.weight").steps("train") == [4, 9, 14, 19, 24, 29]
+
+
 def test_an_optimizer_around_another_is_not_waited_for(runner: Runner) -> None:
     run = runner.captured("wrapped_optimizer.py")
     check_seen(run, "loss_output_0", "weight", "gradient/weight")

@@ -17,7 +17,7 @@ import trainwarden.torch as twt
 from trainwarden.torch import interception
 
 INTERVAL = 3
-PROGRAMS = ["resnet_like.py", "hf_style.py", "gan.py", "accumulation.py", "eval_loop.py", "changing.py", "lbfgs.py",
+PROGRAMS = ["resnet_like.py", "hf_style.py", "gan.py", "wgan.py", "accumulation.py", "eval_loop.py", "changing.py", "lbfgs.py",
             "predicting.py"]  # fmt: skip
 
 

@@ -25,6 +25,10 @@ def attach(run_dir: Optional[str] = None) -> None:
         _begin(os.path.abspath(run_dir) if run_dir is not None else None)
 
 
+def is_attached() -> bool:
+    return _session is not None
+
+
 def _begin(run_dir: Optional[str]) -> None:
     global _session
     _session = Session(run_dir, detach)

@@ -77,6 +77,7 @@ class Wants(NamedTuple):
     activation_functions: bool = False  # those of torch.nn.functional
     signals: bool = False  # what SignalListener is notified of
     backward: bool = False  # backward passes, also while it is idle
+    batches: bool = False  # those that data loaders give, also without signals
     modal: frozenset[int] = frozenset()  # ids of modules of which it is of interest in which mode they run
     is_idle: bool = False  # nothing at all but the calls of watched modules
     quiet: Optional[Quiet] = None  # heeded where there is no other listener
@@ -162,6 +163,7 @@ class _Switchboard:
         self.activation_functions = False  # some listener wants those
         self.signals = False  # the same
         self.backward = False  # the same
+        self.batches = False  # the same
         self.modal: frozenset[int] = frozenset()
         self.modes: dict[int, int] = {}  # in which modes the modules of `modal` have run, by id
         self.watched: dict[int, int] = {}  # id of a module: how many watch it
@@ -200,6 +202,7 @@ def update_wants() -> None:
     _board.activation_functions = any(each.activation_functions for each in wants)
     _board.signals = any(each.signals for each in wants)
     _board.backward = any(each.backward for each in wants)
+    _board.batches = any(each.signals or each.batches for each in wants)
     _board.modal = frozenset[int]().union(*(each.modal for each in wants))
     _board.is_idle = all(each.is_idle for each in wants)
     _board.quiet = wants[0].quiet if len(wants) == 1 else None
@@ -317,7 +320,7 @@ def switch_on() -> None:
         _wrap_backward(),
         *_wrap_functions(),
         *_wrap_scale(),
-        *signal_sources.wrap(_are_signals_wanted, _tell_signal),
+        *signal_sources.wrap(_are_signals_wanted, _are_batches_wanted, _tell_signal),
         _wrap_optimizer_making(),
         *_hook_optimizers(),
     ]
@@ -424,6 +427,10 @@ def _notify_of_log(values: Mapping[str, Any], step: Optional[int]) -> None:
 
 def _are_signals_wanted() -> bool:
     return _board.signals and not is_compiling()
+
+
+def _are_batches_wanted() -> bool:
+    return _board.batches and not is_compiling()
 
 
 def _tell_signal(*args: Any) -> None:

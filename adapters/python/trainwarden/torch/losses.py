@@ -81,6 +81,7 @@ class Losses:
         self._is_seen = False
         self._function_names: dict[str, str] = {}  # of losses, by the function that gave them
         self._of_function: Optional[weakref.ref[torch.Tensor]] = None  # the last that a function gave and that was saved
+        self._in_call: Optional[list[FoundLoss]] = None  # what functions gave in the call of a model that goes on
         self._step = 0
         self._passes = PassLosses(bridge)
         self._is_repeated = False
@@ -113,6 +114,10 @@ class Losses:
         self._began_at.clear()
         self._is_repeated = False
 
+    def begin_call(self) -> None:
+        """An outermost model is called. Until it gives something, nobody knows whether it gives the loss itself."""
+        self._in_call = []
+
     def see_module(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
         """A loss module was called."""
         name = type(module).__name__
@@ -136,15 +141,21 @@ class Losses:
         self._save_inputs(name, inputs, kinds.LOSS_INPUTS)
         if output.numel() != 1:
             return
+        found = FoundLoss(name, output, adds_up=False)
         if is_backward_expected:
             mark_loss(output, name)
+        elif self._in_call is not None and output.grad_fn is None:
+            self._in_call.append(found._replace(loss=output.detach().clone()))
         else:
-            self._save(FoundLoss(name, output, adds_up=False))
+            self._save(found)
             self._of_function = weakref.ref(output)
 
     def see_output(self, output: Any) -> None:
-        """A model gave this back."""
+        """A model gave this back; None: it failed."""
         loss = loss_in(output)
+        in_call, self._in_call = self._in_call or [], None
+        for found in in_call if loss is None else ():
+            self._save(found)
         if loss is not None and not self._is_seen:
             self._save(FoundLoss("loss", loss, is_divided(loss)))
             self._is_seen = True

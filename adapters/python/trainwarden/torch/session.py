@@ -66,6 +66,7 @@ class Session(SignalListener, Training):
         self._mode = ""
         self._thread = 0  # that trains
         self._running: list[weakref.ref[Optimizer]] = []  # optimizers whose step() runs, the outermost first
+        self._passes_inside = 0  # backward passes since the last of them began
         self._nests = False  # one of them has called another's
         self._depth = 0  # of calls of models within each other
         self._backward_depth = 0
@@ -87,7 +88,7 @@ class Session(SignalListener, Training):
         if model is not None:
             self._depth += 1
             if self._depth == 1:
-                self._begin_forward(recorder, model)
+                self._begin_forward(recorder, model, args, kwargs)
         if recorder.activations.wanted and self._sees_activations():
             self._look_at_stranger(recorder, module)
             recorder.activations.save_inputs(module, args, kwargs)
@@ -106,8 +107,11 @@ class Session(SignalListener, Training):
 
     def call_fails(self, module: torch.nn.Module) -> None:
         self._end_unfinished(module)
-        if self._recorder is not None and self._is_ours() and self._models.model_of(module) is not None:
+        recorder = self._recorder
+        if recorder is not None and self._is_ours() and self._models.model_of(module) is not None:
             self._depth = max(0, self._depth - 1)
+            if self._depth == 0 and not recorder.is_idle:
+                recorder.losses.see_output(None)
 
     def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
         recorder = self._recorder or self._open_for(None)
@@ -150,6 +154,7 @@ class Session(SignalListener, Training):
             return
         self._backward_depth -= 1
         if self._backward_depth == 0:
+            self._passes_inside += 1
             if recorder.signals.wanted:
                 recorder.signals.backward_ends()
             recorder.phases.end("backward")
@@ -176,12 +181,13 @@ class Session(SignalListener, Training):
         self._train_with(recorder, optimizer)
         if self._cycle.ends_before(id(optimizer)):
             self._end_step(recorder)
+        self._passes_inside = 0
         if not recorder.is_idle:
-            recorder.end_passes()
             if recorder.signals.wanted:
                 recorder.signals.optimizer_begins(optimizer, has_closure)
             recorder.phases.begin("optimizer")
             if not has_closure:
+                recorder.end_passes()
                 recorder.save_gradients(optimizer)
         # A closure computes the gradients within the step: those are judged when the step has ended.
         if not has_closure and recorder.judge(optimizer) is StepAdvice.STOP:
@@ -195,6 +201,7 @@ class Session(SignalListener, Training):
         if not recorder.is_idle:
             recorder.phases.end("optimizer")
             if has_closure:
+                recorder.end_passes()
                 recorder.save_gradients(optimizer)
             recorder.save_weights(optimizer)
             recorder.signals.save_rates(optimizer)
@@ -282,7 +289,7 @@ class Session(SignalListener, Training):
         interception.take_quiet_begin()
         suspects = self._mode == "train" and self._hidden.suspects(self.optimizers_to_save())
         quiet = None if suspects else self._quiet_part(recorder)
-        wants = recorder.wants()._replace(quiet=quiet, backward=suspects)
+        wants = recorder.wants()._replace(quiet=quiet, backward=suspects, batches=self._cycle.has_several())
         if wants != self.wants:
             self.wants = wants
             interception.update_wants()
@@ -322,7 +329,9 @@ class Session(SignalListener, Training):
 
     # Forward passes and modes.
 
-    def _begin_forward(self, recorder: Recorder, model: KnownModel) -> None:
+    def _begin_forward(
+        self, recorder: Recorder, model: KnownModel, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         if self._has_news and not self._models.any_trained:
             self._look_again()  # the model was only asked until now
         self._end_hidden_step(recorder)
@@ -335,9 +344,11 @@ class Session(SignalListener, Training):
                 self._end_step(recorder)
             self._forwards += 1
         if not recorder.is_idle:
-            if self._mode == "train" and not self._running:  # a closure may be called several times, for a step each
+            # A closure may be called several times, for a step each: its first pass alone may be one of an accumulation.
+            if self._mode == "train" and not (self._running and self._passes_inside > 0):
                 recorder.begin_pass(id(model))
-            recorder.signals.forward_begins()
+            recorder.losses.begin_call()
+            recorder.signals.forward_begins(id(model), args, kwargs)
             recorder.phases.begin("forward")
 
     def _end_forward(self, recorder: Recorder, output: Any) -> None:
@@ -356,7 +367,14 @@ class Session(SignalListener, Training):
         if root.training or (model.trains_in_eval and torch.is_grad_enabled()):
             return "train"
         others = (other for other in self._models if other is not model and self._is_training(other))
-        return None if any(others) else "eval"
+        if any(others):
+            return None
+        return "predict" if self._is_trial_run() else "eval"
+
+    @faults.guarded("ask a trainer what it does")
+    def _is_trial_run(self) -> bool:
+        """Trainers that try their evaluation do so before any optimizer has stepped."""
+        return not self._cycle.has_begun() and trainers.is_trial_run()
 
     def _is_training(self, model: KnownModel) -> bool:
         root = model.module
@@ -457,8 +475,11 @@ class Session(SignalListener, Training):
     # Signals.
 
     def batch_taken(self, batch: Batch) -> None:
-        if self._recorder is None:
+        recorder = self._recorder
+        if recorder is None:
             self._early.append(batch)
+        elif self._is_ours() and self._mode == "train" and self._cycle.ends_before_batch():
+            self._end_step(recorder)
         super().batch_taken(batch)
 
     def _signals(self) -> Optional[Signals]:

@@ -27,9 +27,11 @@ class Batch(NamedTuple):
     number: int
 
 
-def wrap(is_wanted: Callable[[], bool], notify: Notify) -> list[Callable[..., Any]]:
+def wrap(
+    is_wanted: Callable[[], bool], are_batches_wanted: Callable[[], bool], notify: Notify
+) -> list[Callable[..., Any]]:
     """`notify(method, ...)` calls the method of that name of SignalListener. Gives the functions put into torch."""
-    when_imported("torch.utils.data.dataloader", lambda: _wrap_data_loaders(is_wanted, notify))
+    when_imported("torch.utils.data.dataloader", lambda: _wrap_data_loaders(are_batches_wanted, notify))
     _wrap_save(is_wanted, notify)
     return [
         *_wrap_zero_grad(Optimizer, is_wanted, notify),

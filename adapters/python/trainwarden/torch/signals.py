@@ -25,6 +25,7 @@ from .roots import Model
 from .sharding import batch_group
 from .signal_sources import Batch
 from .stale import StaleGradients
+from .throughput import Throughput
 
 _clock = time.perf_counter
 _MAX_CALLS = 256
@@ -73,6 +74,7 @@ class Signals:
         self._descriptions = Descriptions()
         self._checkpoints = Checkpoints()
         self._memory = MemoryUse()
+        self._throughput = Throughput()
         self._steps = 0
         self._ended_at: Optional[float] = None
 
@@ -89,11 +91,12 @@ class Signals:
         zeroed last were so for what follows."""
         now = _clock()
         before, self._ended_at = self._ended_at, now
+        samples, tokens = self._throughput.take()
         if not self.wanted:
             self._batches, self._calls, self._numbers = [], [], []
             return
         if before is not None:
-            self._note("step_seconds", now - before)
+            self._save_speed(now - before, samples, tokens)
         if self._batch_group is not None:
             self._note("batch/group", self._batch_group)
         self._save_calls(is_cut_short)
@@ -204,8 +207,8 @@ class Signals:
         if len(self._taken) < _MAX_BATCHES:
             self._taken.append(batch)
 
-    def forward_begins(self) -> None:
-        """Of an outermost model."""
+    def forward_begins(self, model: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Of an outermost model, by its id."""
         if self._taken:
             if len(self._batches) < _MAX_BATCHES:
                 self._batches += self._taken
@@ -214,8 +217,10 @@ class Signals:
                 places = _places_of(self._batches)
                 if places is not None:
                     self._hook.remember(_PREFIX + "batch/indices", places)
-        if self.wanted and torch.is_grad_enabled():
-            self.saw(Call.FORWARD)
+        if self.wanted:
+            self._throughput.see_call(model, args, kwargs)
+            if torch.is_grad_enabled():
+                self.saw(Call.FORWARD)
 
     def checkpoint_saved(self, what: Any, file: Any, seconds: float) -> None:
         named: list[tuple[str, torch.Tensor]] = []
@@ -237,6 +242,13 @@ class Signals:
             self._id_of(name)
             self._hook.save_scalar(_PREFIX + name, number)
         self._numbers.clear()
+
+    def _save_speed(self, seconds: float, samples: int, tokens: int) -> None:
+        self._note("step_seconds", seconds)
+        if samples > 0 and seconds > 0.0:
+            self._note("samples_per_second", samples / seconds)
+        if tokens > 0 and seconds > 0.0:
+            self._note("tokens_per_second", tokens / seconds)
 
     def _save_text(self, name: str, text: Optional[str]) -> None:
         if text is not None:

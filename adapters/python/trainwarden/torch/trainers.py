@@ -1,11 +1,14 @@
-"""Trainers: loops of libraries that run a training, and how each is asked to end it so that its work is kept.
+"""Trainers: loops of libraries that run a training: what they are doing, and how each is asked to end it so that its
+work is kept.
 
-They are looked for on the stack, when the training shall stop and not before: nothing of theirs is changed. An exception
+They are looked for on the stack, when somebody wants to know and not before: nothing of theirs is changed. An exception
 would pass through them as a crash does, without a last checkpoint and without what they call at the end.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from typing import Any, Callable, NamedTuple, Optional
 
 from .frames import frames, variables_of
@@ -19,13 +22,26 @@ class _Library(NamedTuple):
 
 def ask_to_stop() -> Optional[str]:
     """Asks the trainer in whose loop the caller is; gives the name of its library, or None when there is none."""
+    for trainer, library in _running():
+        library.ask(trainer)
+        return library.name
+    return None
+
+
+def is_trial_run() -> bool:
+    """Does a trainer only try its evaluation, before the training begins?"""
+    if sys.modules.keys().isdisjoint(("lightning.pytorch", "pytorch_lightning")):
+        return False
+    return any(bool(getattr(trainer, "sanity_checking", False)) for trainer, _ in _running())
+
+
+def _running() -> Iterator[tuple[Any, _Library]]:
+    """The trainers in whose loops the caller is, the innermost first."""
     for frame in frames():
         trainer = variables_of(frame).get("self")
         library = _library_of(type(trainer)) if trainer is not None else None
         if library is not None:
-            library.ask(trainer)
-            return library.name
-    return None
+            yield trainer, library
 
 
 def _library_of(kind: type) -> Optional[_Library]:

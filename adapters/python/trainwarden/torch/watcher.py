@@ -126,7 +126,8 @@ class Watcher(SignalListener, Training):
             if self._depth == 1:
                 if self._is_training() and torch.is_grad_enabled():
                     self._recorder.begin_pass(id(self._model))
-                self._recorder.signals.forward_begins()
+                self._recorder.losses.begin_call()
+                self._recorder.signals.forward_begins(id(self._model), args, kwargs)
                 self._recorder.phases.begin("forward")
         self._recorder.activations.save_inputs(module, args, kwargs)
 
@@ -144,6 +145,8 @@ class Watcher(SignalListener, Training):
     def call_fails(self, module: torch.nn.Module) -> None:
         if self._is_seen() and id(module) in self._entry_ids:
             self._leave_model()
+            if self._depth == 0:
+                self._recorder.losses.see_output(None)
 
     def _leave_model(self) -> None:
         self._depth = max(0, self._depth - 1)
@@ -189,11 +192,11 @@ class Watcher(SignalListener, Training):
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
         if optimizer is not self._optimizer:
             return
-        self._recorder.end_passes()
         if self._recorder.signals.wanted:
             self._recorder.signals.optimizer_begins(optimizer, has_closure)
         self._recorder.phases.begin("optimizer")
         if not has_closure:
+            self._recorder.end_passes()
             self._recorder.save_gradients(optimizer)
             self._recorder.judge(optimizer)
 
@@ -202,6 +205,7 @@ class Watcher(SignalListener, Training):
             return
         self._recorder.phases.end("optimizer")
         if has_closure:
+            self._recorder.end_passes()
             self._recorder.save_gradients(optimizer)
         self._recorder.save_weights(optimizer)
         self._recorder.signals.save_rates(optimizer)

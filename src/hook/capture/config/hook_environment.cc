@@ -39,14 +39,16 @@ constexpr const char* kConfigVariables[] = {variable::kConfig, "SMDEBUG_CONFIG_F
 constexpr const char* kWhatVariables[] = {variable::kConfig, "SMDEBUG_CONFIG_FILE_PATH", variable::kInclude,
                                           variable::kIncludeCollections, variable::kSaveAll};
 
-// What every training has, at a price that nobody notices; nothing of it when rules say what they need.
+// What every training has, at a price that nobody notices; when rules say what they need, only how it goes: learning
+// rates, the norm of the gradients, the epoch, samples a second.
 constexpr double kAttachBudget = 0.01;
 HookOptions attach_defaults(bool with_needs) {
   HookOptions options;
   options.budget = kAttachBudget;
-  if (with_needs) return options;
-  options.include_collections = {"weights", "biases", "gradients", "outputs"};
   options.save = SavePolicy::every(1);
+  options.include_collections = {"signals"};
+  if (with_needs) return options;
+  options.include_collections = {"weights", "biases", "gradients", "outputs", "signals"};
   options.keep = KeepForm::reduced();
   return options;
 }

@@ -64,7 +64,7 @@ TEST(HookEnvironment, AProgramThatKnowsNothingGetsStatisticsUnderABudget) {
   const auto options = options_for_attach(environment_of(nothing_said));
   ASSERT_TRUE(options.ok()) << options.status().to_string();
   EXPECT_EQ(options->run_dir, "runs/e");
-  EXPECT_EQ(options->include_collections, (std::vector<std::string>{"weights", "biases", "gradients", "outputs"}));
+  EXPECT_EQ(options->include_collections, (std::vector<std::string>{"weights", "biases", "gradients", "outputs", "signals"}));
   EXPECT_EQ(options->keep, KeepForm::reduced());
   EXPECT_EQ(options->save, SavePolicy::every(1));
   EXPECT_EQ(options->budget, 0.01);
@@ -100,7 +100,7 @@ TEST(HookEnvironment, WhatRulesNeedIsAllThatIsAttached) {
   ASSERT_EQ(options->needs.size(), 2U);
   EXPECT_EQ(options->needs[0].save->by_mode[index_of(Mode::kTrain)]->save_interval, 1);
   EXPECT_EQ(options->needs[1].save->by_mode[index_of(Mode::kTrain)]->save_interval, 100);
-  EXPECT_TRUE(options->include_collections.empty());
+  EXPECT_EQ(options->include_collections, std::vector<std::string>{"signals"});
   EXPECT_EQ(options->budget, 0.01);
 
   const auto bad = options_for_attach(environment_of({{"TRAINWARDEN_NEEDS", "[{}]"}}));
