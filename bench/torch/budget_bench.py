@@ -64,7 +64,9 @@ class Training:
 
     def __init__(self, program: str, arm: str, folder: Path, environment: dict[str, str]) -> None:
         command = [str(PROGRAM), "run", "--runs", str(folder), "--name", arm, *ARMS[arm], "--"]
-        command += [sys.executable, str(HERE / "training.py"), program, "switched"]
+        words = program.split()  # a program of training.py and how it is run, or a file beside it
+        words = [str(HERE / words[0]), *words[1:]] if words[0].endswith(".py") else [str(HERE / "training.py"), *words]
+        command += [sys.executable, *words, "switched"]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

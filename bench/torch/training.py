@@ -4,7 +4,8 @@
                              the nanoseconds that they took
     training.py cnn switched the same for lines of "watched" or "alone" and a number; alone is with torch's own functions
                              in the place of ours. Prints nanoseconds: they took, of CPU time of this thread, of this
-                             process, and inside the hook
+                             process, and inside the hook. With "compiled" torch.compile
+                             compiles the model
 
 Its parent, torch_bench.py, starts one such process for each way of watching and lets them take turns.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Callable
+from typing import Callable
 
 import torch
 from torch import nn
@@ -73,6 +74,8 @@ PROGRAMS: dict[str, Callable[[], tuple[nn.Module, torch.Tensor, torch.Tensor]]] 
     "mlp_tiny": lambda: mlp(64, 16),
     "mlp_small": lambda: mlp(256, 96),
     "mlp_large": lambda: mlp(512, 320),
+    "mlp_3ms": lambda: mlp(256, 160),
+    "mlp_25ms": lambda: mlp(512, 400),
 }
 
 
@@ -81,6 +84,8 @@ def main() -> None:
     model, data, target = PROGRAMS[sys.argv[1]]()
     criterion = nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    if "compiled" in sys.argv[2:]:
+        model.compile()
     watch_with_smdebug(model, criterion)
 
     def train(steps: int) -> None:
@@ -98,41 +103,17 @@ def main() -> None:
         print(time.perf_counter_ns() - begin, flush=True)
 
 
-def train_switched(train: Callable[[int], None], optimizer_class: Any) -> None:
-    owners = [nn.Module, nn.modules.loss._Loss, torch.optim.Optimizer, optimizer_class, torch.autograd]
-    gates = [(owner, name, value) for owner in owners for name, value in vars(owner).items() if is_gate(value)]
-    if not gates:  # torch.compile looks at functions of Python only, so from torch 2.0 on there are none
-        raise SystemExit("training: found nothing of Trainwarden's to switch off in this torch")
+def train_switched(train: Callable[[int], None], optimizer_class: type) -> None:
+    from switching import CLOCKS, Switch
+
+    switch = Switch(optimizer_class)
     for line in sys.stdin:
         word, steps = line.split()
-        for owner, name, gate in gates:
-            setattr(owner, name, gate if word == "watched" else torchs_own(gate))
+        switch.turn(on=word == "watched")
         train(1)  # Python looks the functions up anew
         begins = [clock() for clock in CLOCKS]
         train(int(steps))
         print(*(clock() - begin for clock, begin in zip(CLOCKS, begins)), flush=True)
-
-
-def hook_ns() -> int:
-    """Inside the hook and its adapter, so far."""
-    from trainwarden.torch import interception
-
-    session = sys.modules["trainwarden.torch.attach"]._session
-    hook = session and session._hook
-    return interception.spent_ns() + (hook.report().training_thread_ns if hook else 0)
-
-
-CLOCKS = (time.perf_counter_ns, time.thread_time_ns, time.process_time_ns, hook_ns)
-
-
-def is_gate(value: Any) -> bool:
-    return type(value).__module__.startswith("trainwarden.")
-
-
-def torchs_own(value: Any) -> Any:
-    while is_gate(value):
-        value = value.__wrapped__
-    return value
 
 
 def watch_with_smdebug(model: nn.Module, criterion: nn.Module) -> None:

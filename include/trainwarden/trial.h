@@ -85,6 +85,13 @@ struct TensorInfo {
   std::uint64_t reductions = 0;  // how many hold single reductions of it
 };
 
+// A tensor whose parts lie on several workers, put together.
+struct ShardedTensor {
+  Shape shape;                       // of the whole
+  Statistics statistics;             // of the whole, exact; without a hash
+  std::vector<std::string> workers;  // whose parts these are, one for each part
+};
+
 struct TrialOptions {
   // Steps that may be waiting for a straggling worker before the reader goes on without it.
   std::int64_t incomplete_step_window = 1000;
@@ -166,6 +173,10 @@ class TRAINWARDEN_API Trial {
                         std::string_view worker = {});  // of a scalar, or of a value with one element
   Result<Shape> shape(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
                       std::string_view worker = {});
+  // Of a parameter that is sharded over the workers (DTensor, FSDP2), its gradient or its optimizer state. A part that
+  // several workers have counts once. kFailedPrecondition when the run does not say that it is sharded, kOutOfRange when
+  // not all parts are there at this step, kDataLoss when what the workers say does not fit together.
+  Result<ShardedTensor> sharded(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal);
   std::vector<std::string> workers_of(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal) const;
 
   // What was sampled over time, beside the steps. By name, source, instance and worker.

@@ -107,6 +107,14 @@ double reduction(PythonTrial& self, std::string_view tensor, std::int64_t step, 
       self.read([&](Trial& trial) { return trial.reduction(tensor, step, wanted, abs, of_mode, worker); }));
 }
 
+nb::tuple sharded(PythonTrial& self, std::string_view tensor, std::int64_t step, std::string_view mode) {
+  const Mode of_mode = mode_of(mode);
+  const ShardedTensor whole =
+      value_or_raise(self.read([&](Trial& trial) { return trial.sharded(tensor, step, of_mode); }));
+  const auto sizes = whole.shape.sizes();
+  return nb::make_tuple(Steps(sizes.begin(), sizes.end()), whole.statistics, whole.workers);
+}
+
 void wait_for_steps(PythonTrial& self, const Steps& steps, std::string_view mode, double timeout_s) {
   const Mode wanted = mode_of(mode);
   raise_if_error(wait_until(deadline_in(timeout_s), [&](std::chrono::milliseconds timeout) {
@@ -285,6 +293,8 @@ void bind_tensors(nb::class_<PythonTrial>& type) {
   };
   def("value", at_place<value>);
   def("statistics", at_place<statistics>);
+  type.def("sharded", sharded, nb::arg("tensor"), nb::arg("step"), nb::arg("mode"),
+           nb::sig("def sharded(self, tensor: str, step: int, mode: str) -> tuple[list[int], Statistics, list[str]]"));
   def("scalar", at_place<scalar>);
   def("shape", at_place<shape>);
   def("workers_of", at_place<workers_of>);

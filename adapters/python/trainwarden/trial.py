@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable
 from enum import Enum
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 from . import _core
 from ._core import RunLoss, Statistics, TensorInfo
@@ -256,8 +256,25 @@ class Trial:
     def shape(self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> tuple[int, ...]:
         return tuple(self._core.shape(tensor, step, mode, worker))
 
+    def sharded(self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL) -> ShardedTensor:
+        """A parameter that is sharded over the workers (DTensor, FSDP2), its gradient or its optimizer state, put together.
+
+        FailedPrecondition when the run does not say that it is sharded, OutOfRange when not all parts are there at this
+        step.
+        """
+        shape, statistics, workers = self._core.sharded(tensor, step, mode)
+        return ShardedTensor(tuple(shape), statistics, workers)
+
     def workers_of(self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL) -> list[str]:
         return self._core.workers_of(tensor, step, mode, "")
+
+
+class ShardedTensor(NamedTuple):
+    """A tensor whose parts lie on several workers, put together."""
+
+    shape: tuple[int, ...]  # of the whole
+    statistics: Statistics  # of the whole, exact
+    workers: list[str]  # whose parts these are, one for each part
 
 
 class TensorHandle:
@@ -328,6 +345,9 @@ class TensorHandle:
 
     def shape(self, step: int, mode: ModeLike = Mode.GLOBAL, worker: str = "") -> tuple[int, ...]:
         return self.trial.shape(self.name, step, mode, worker)
+
+    def sharded(self, step: int, mode: ModeLike = Mode.GLOBAL) -> ShardedTensor:
+        return self.trial.sharded(self.name, step, mode)
 
     def workers(self, step: int, mode: ModeLike = Mode.GLOBAL) -> list[str]:
         return self.trial.workers_of(self.name, step, mode)

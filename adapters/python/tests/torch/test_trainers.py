@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any, Iterable
 
+import numpy as np
 import pytest
 from running import Runner
 
@@ -177,3 +178,23 @@ def test_a_callback_begins_and_ends_a_run(runner: Runner, tmp_path: Path, librar
     trial = trainwarden.open(run_dir)
     assert trial.state.value == "completed"
     assert len(trial.steps("train")) == steps
+
+
+def test_sharded_parameters_are_put_together(runner: Runner, tmp_path: Path) -> None:
+    pytest.importorskip("torch.distributed.tensor")
+    config = {"save_all": True, "save": {"save_interval": 1}, "when_full": "block"}
+    environment = runner.attached_environment(tmp_path / "run", config)
+    launcher = ["-m", "torch.distributed.run", "--nproc-per-node", "2", str(EXAMPLES / "fsdp.py"), "--steps", "3"]
+    ended = runner.start(*launcher, environment=environment)
+    assert ended.exit_code == 0, ended.stderr
+    trial = trainwarden.open(tmp_path / "run")
+    for name in ("0.weight", "gradient/0.weight", "optimizer_state/0.weight/exp_avg"):
+        for step in (0, 2):
+            whole = trial.sharded(name, step, "train")
+            parts = [trial.value(name, step, "train", worker) for worker in trial.workers]
+            together = np.concatenate(parts)
+            assert whole.shape == together.shape == (16, 4)
+            assert whole.workers == ["rank-00000", "rank-00001"]
+            assert whole.statistics.count == 64
+            assert (whole.statistics.min, whole.statistics.max) == (together.min(), together.max())
+            assert whole.statistics.mean == pytest.approx(together.astype(np.float64).mean(), abs=1e-12)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Iterable, Optional
+from typing import Any, Optional
 
 import torch
 from torch.optim import Optimizer
 
 from .naming import class_name, model_name
 from .roots import Model, parameters_of
+from .sharding import describe_shards
 
 
 class Descriptions:
@@ -18,6 +19,7 @@ class Descriptions:
     def __init__(self) -> None:
         self._optimizers_reported: Optional[Any] = None
         self._model_reported: Optional[str] = None
+        self._shards_reported: Optional[str] = None
         self._model_changed = True
 
     def models_changed(self) -> None:
@@ -33,15 +35,25 @@ class Descriptions:
         self._model_changed = True
         return json.dumps({"optimizers": [_describe_optimizer(optimizer) for optimizer in optimizers]})
 
-    def model(self, models: Iterable[Model], optimizers: list[Optimizer]) -> Optional[str]:
+    def model(self, models: list[Model], optimizers: list[Optimizer]) -> Optional[str]:
         """None when it is what it was the last time."""
         if not self._model_changed:
             return None
         self._model_changed = False
-        described = _describe_models(list(models), parameters_of(optimizers))
+        described = _describe_models(models, parameters_of(optimizers))
         if described == self._model_reported:
             return None
         self._model_reported = described
+        return described
+
+
+    def shards(self, models: list[Model]) -> Optional[str]:
+        """None when nothing is sharded, or all is as it was the last time."""
+        named = [each for model in models if model.module is not None for each in model.parameter_names()]
+        described = describe_shards(named)
+        if described == self._shards_reported:
+            return None
+        self._shards_reported = described
         return described
 
 

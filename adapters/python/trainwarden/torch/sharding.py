@@ -1,4 +1,5 @@
-"""Sharding: which ranks share one model, as the meshes of its distributed tensors (DTensor) say.
+"""Sharding: which ranks share one model, and which part of a parameter each has, as the meshes of its distributed tensors
+(DTensor) say.
 
 A mesh has a dimension for each kind of parallelism. Along those of data parallelism (fully_shard) each rank has batches
 of its own; along the others, over which parameters are sharded, ranks compute together on the same batch.
@@ -6,6 +7,8 @@ of its own; along the others, over which parameters are sharded, ranks compute t
 
 from __future__ import annotations
 
+import json
+import math
 from typing import Any, Iterable, Optional
 
 import torch
@@ -20,6 +23,27 @@ def batch_group(root: torch.nn.Module) -> Optional[int]:
             if mesh is not None:
                 ranks.update(_ranks_along(mesh, _shared_dimensions(parameter, _data_dimensions(root, module))))
     return min(ranks) if len(ranks) > 1 else None
+
+
+def describe_shards(parameters: Iterable[tuple[str, torch.Tensor]]) -> Optional[str]:
+    """The parts that this rank has of named parameters, as docs/format/signals.md has it; None when none is sharded."""
+    tensors = [entry for entry in (_describe_part(name, parameter) for name, parameter in parameters) if entry]
+    return json.dumps({"tensors": tensors}) if tensors else None
+
+
+def _describe_part(name: str, parameter: Any) -> Optional[dict[str, Any]]:
+    mesh = getattr(parameter, "device_mesh", None)
+    coordinate = mesh.get_coordinate() if mesh is not None else None
+    if mesh is None or coordinate is None or any(placement.is_partial() for placement in parameter.placements):
+        return None
+    sharded = [placement.is_shard() for placement in parameter.placements]
+    return {
+        "name": name,
+        "shape": list(parameter.shape),
+        "part": [place if is_sharded else 0 for place, is_sharded in zip(coordinate, sharded)],
+        "parts": math.prod(size for size, is_sharded in zip(mesh.shape, sharded) if is_sharded),
+        "placements": [str(placement) for placement in parameter.placements],
+    }
 
 
 def _shared_dimensions(parameter: Any, data_dimensions: frozenset[str]) -> list[int]:

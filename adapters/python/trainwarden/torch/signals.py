@@ -300,7 +300,10 @@ class Signals:
                 self._trainable = trainable
                 self._descriptions.models_changed()
         self._save_text("optimizer", self._descriptions.optimizers(optimizers) if optimizers else None)
-        self._save_text("model", self._descriptions.model(self._models, optimizers))
+        model = self._descriptions.model(self._models, optimizers)
+        self._save_text("model", model)
+        if model is not None or self._steps % _LOOK_INTERVAL == 0:
+            self._save_text("shards", self._descriptions.shards(self._models))
 
     def _save_checkpoints(self) -> None:
         for answer in self._checkpoints.answers():

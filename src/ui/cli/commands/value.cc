@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/text.h"
 #include "read/transfer/npy.h"
@@ -28,6 +29,7 @@ struct ValueOptions {
   std::string color = "auto";
   bool statistics_only = false;
   bool elements = false;
+  bool whole = false;
   bool json = false;
 
   ReadingQuery query() const { return {tensor, mode_of(mode), step, worker}; }
@@ -123,6 +125,31 @@ void print_for_people(const TensorReading& reading, const ValueOptions& options)
   }
 }
 
+void print_whole_as_json(const Trial& trial, const TensorReading& reading, const ShardedTensor& whole) {
+  print_json({{"run", run_name(trial.path())},
+              {"tensor", reading.tensor},
+              {"workers", whole.workers},
+              {"step", reading.step},
+              {"mode", name(reading.mode)},
+              {"mode_step", reading.mode_step},
+              {"form", "statistics"},
+              {"shape", cli::json_of(whole.shape)},
+              {"statistics", cli::json_of(whole.statistics)}});
+}
+
+int show_whole(Trial& trial, const TensorReading& reading, bool as_json) {
+  const auto whole = trial.sharded(reading.tensor, reading.step);
+  if (!whole.ok()) return report_error(whole.status());
+  if (as_json) {
+    print_whole_as_json(trial, reading, *whole);
+    return kExitFine;
+  }
+  emit("{}  {}  step {} ({} {})  parts of {}\n", reading.tensor, whole->shape.to_string(), reading.step,
+       name(reading.mode), reading.mode_step, fmt::join(whole->workers, ", "));
+  print_statistics(whole->statistics);
+  return kExitFine;
+}
+
 Status export_npy(const TensorReading& reading, const std::string& file) {
   if (!reading.value) {
     return Status(Code::kOutOfRange,
@@ -142,6 +169,7 @@ int act(const ValueOptions& options) {
   if (!trial.ok()) return report_error(trial.status());
   const auto reading = read_tensor(**trial, options.query());
   if (!reading.ok()) return report_error(reading.status());
+  if (options.whole) return show_whole(**trial, *reading, options.json);
   if (options.json) print_as_json(**trial, *reading, options.elements);
   if (!options.npy.empty()) {
     if (const Status status = export_npy(*reading, options.npy); !status.ok()) return report_error(status);
@@ -167,14 +195,18 @@ void add_value(CLI::App& app, CommandAction& action) {
   add_mode_option(command, o.mode);
   command.add_option("--worker", o.worker, "Of this worker, rank-00000 (default: the first that has it)")
       ->type_name("NAME");
-  command.add_option("--npy", o.npy, "Write the elements to FILE, as numpy.load reads it")->type_name("FILE");
+  CLI::Option* npy =
+      command.add_option("--npy", o.npy, "Write the elements to FILE, as numpy.load reads it")->type_name("FILE");
+  command.add_flag("--whole", o.whole, "Of a parameter that is sharded over workers: statistics of all its parts")
+      ->excludes(npy);
   command.add_flag("--stats", o.statistics_only, "Statistics only, no picture");
   command.add_flag("--elements", o.elements, "With --json: all elements, row-major");
   add_color_option(command, o.color);
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden value first conv0.weight", "trainwarden value first conv0.weight --step 100",
                          "trainwarden value first gradient/conv0.weight --mode train --step 50 --stats",
-                         "trainwarden value first conv0.weight --npy conv0.npy"});
+                         "trainwarden value first conv0.weight --npy conv0.npy",
+                         "trainwarden value sharded layers.0.weight --whole"});
 }
 
 }  // namespace trainwarden::cli
