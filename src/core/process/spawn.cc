@@ -28,10 +28,14 @@
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define TW_VFORK_IS_FORK 1
+#define TW_UNWATCHED __attribute__((disable_sanitizer_instrumentation))
 #endif
 #endif
 #if defined(__SANITIZE_THREAD__)
 #define TW_VFORK_IS_FORK 1
+#endif
+#ifndef TW_UNWATCHED
+#define TW_UNWATCHED  // what runs when the memory is limited: a sanitizer that watches it may need more
 #endif
 
 namespace trainwarden::process {
@@ -56,6 +60,7 @@ struct ChildPlan {
   std::vector<std::string> places;  // where the program may lie
   std::vector<std::string> arguments;
   std::vector<std::string> environment;
+  std::vector<char*> place_pointers;
   std::vector<char*> argument_pointers;
   std::vector<char*> environment_pointers;
   std::vector<Move> moves;
@@ -95,6 +100,7 @@ ChildPlan make_child_plan(const Program& program, int life, int report) {
   plan.places = places_of(program.command.front());
   plan.arguments = program.command;
   plan.environment = environment_with(program.environment);
+  plan.place_pointers = pointers_to(plan.places);
   plan.argument_pointers = pointers_to(plan.arguments);
   plan.environment_pointers = pointers_to(plan.environment);
   plan.first_other = kFirstOther;
@@ -140,8 +146,7 @@ void end_with_parent(const ChildPlan& plan) {
   if (::read(plan.life, &byte, 1) == 0) ::_exit(127);  // closed before the signal was asked for
 }
 
-void set_limits(const ChildPlan& plan) {
-  const Program& program = *plan.program;
+TW_UNWATCHED void set_limits(const Program& program) {
   const rlimit no_core{0, 0};
   if (!program.core_file) ::setrlimit(RLIMIT_CORE, &no_core);
   const rlimit memory{program.memory_bytes, program.memory_bytes};
@@ -162,10 +167,10 @@ void set_signals(const ChildPlan& plan) {
 }
 
 // As execvp(3), but what is neither a program nor has a first line "#!" is not given to a shell.
-void try_places(const ChildPlan& plan) {
+TW_UNWATCHED void try_places(char* const* places, char* const* arguments, char* const* environment) {
   int error = ENOENT;
-  for (const std::string& place : plan.places) {
-    ::execve(place.c_str(), plan.argument_pointers.data(), plan.environment_pointers.data());
+  for (; *places != nullptr; ++places) {
+    ::execve(*places, arguments, environment);
     if (errno == EACCES) error = EACCES;
     const bool elsewhere = errno == EACCES || errno == ENOENT || errno == ENOTDIR || errno == ESTALE;
     if (!elsewhere) return;
@@ -173,14 +178,17 @@ void try_places(const ChildPlan& plan) {
   errno = error;
 }
 
-[[noreturn]] void become_program(ChildPlan& plan) {
+[[noreturn]] TW_UNWATCHED void become_program(ChildPlan& plan) {
   if (plan.program->own_group) ::setpgid(0, 0);
   place_descriptors(plan);
   if (plan.life >= 0) end_with_parent(plan);
   if (!plan.program->folder.empty() && ::chdir(plan.program->folder.c_str()) != 0) fail(plan, true);
-  set_limits(plan);
   set_signals(plan);
-  try_places(plan);
+  char* const* places = plan.place_pointers.data();
+  char* const* arguments = plan.argument_pointers.data();
+  char* const* environment = plan.environment_pointers.data();
+  set_limits(*plan.program);
+  try_places(places, arguments, environment);
   fail(plan);
 }
 
