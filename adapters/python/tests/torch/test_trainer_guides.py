@@ -26,8 +26,17 @@ GUIDES = {
 }
 
 
+# As they are in any environment, also where a folder of scripts is not on the path.
+PROGRAMS = {
+    "python": [sys.executable],
+    "torchrun": [sys.executable, "-m", "torch.distributed.run"],
+    "accelerate": [sys.executable, "-m", "accelerate.commands.accelerate_cli"],
+}
+
+
 def commands_in(page: str) -> list[list[str]]:
-    return [shlex.split(line) for line in re.findall(r"^    (trainwarden .*)$", page, re.M)]
+    lines = [shlex.split(line) for line in re.findall(r"^    (trainwarden .*)$", page, re.M)]
+    return [[part for word in line for part in PROGRAMS.get(word, [word])] for line in lines]
 
 
 def tables_in(page: str) -> list[list[str]]:
