@@ -175,10 +175,8 @@ quick_stages() {
   "$run" "rules on faults and healthy trainings" rules_table_test
 }
 
-torch2_stages() {
-  local run=$1
-  "$run" "Python package on PyTorch 2" torch2_tests
-}
+# Those that need it: its trainers and its compiler. It takes 6 s to be imported, so all of them take 20 minutes.
+readonly needs_torch2=(-k "test_trainer or compiled or recompilation")
 
 sanitizer_stages() {
   local run=$1
@@ -238,14 +236,14 @@ run_test() {
     --all)
       begin_torch2
       quick_stages slice all
-      torch2_stages slice
+      slice "Python package on PyTorch 2" torch2_tests
       sanitizer_stages slice
       long_stages slice
       ;;
     *)
       begin_torch2
       quick_stages stage programs
-      torch2_stages stage
+      stage "Python package on PyTorch 2" torch2_tests "${needs_torch2[@]}"
       sanitizer_stages stage
       ;;
   esac

@@ -41,6 +41,7 @@ torch2_environment() {
     $torch2/bin/pip install --quiet --disable-pip-version-check --no-deps build/wheels/*.whl >&2
 }
 
+# torch2_tests [PYTEST ARGUMENT...]: the tests of capture from PyTorch on it, or those that are selected.
 torch2_tests() {
   local report=$PWD/build/torch2.xml
   if ! wait_for_torch2; then
@@ -55,5 +56,5 @@ torch2_tests() {
   say "PyTorch $($torch2/bin/python -c 'import torch; print(torch.__version__)')"
   OMP_NUM_THREADS=1 run_tests "python on PyTorch 2" "$report" $PWD/build/torch2-pytest.log $torch2/bin/python -m pytest \
     -q --rootdir=. -p no:cacheprovider -n "$(nproc)" --dist loadfile adapters/python/tests/torch \
-    --junit-xml="$report"
+    --junit-xml="$report" "$@"
 }

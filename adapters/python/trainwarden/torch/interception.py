@@ -391,7 +391,8 @@ def _wrap_loss_calls() -> Callable[..., Any]:
 
     @functools.wraps(module_call)
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if board.is_idle or is_compiling():
+        # In this order, here and below: torch.compile guards all that is read before it, and compiles again.
+        if is_compiling() or board.is_idle:
             return module_call(self, *args, **kwargs)
         # As it is now: torch.fx puts its own there while it traces.
         output = torch.nn.Module.__call__(self, *args, **kwargs)
@@ -421,16 +422,16 @@ def _wrap_backward() -> Callable[..., Any]:
 
 
 def _notify_of_log(values: Mapping[str, Any], step: Optional[int]) -> None:
-    if _board.listeners and not is_compiling():
+    if not is_compiling() and _board.listeners:
         _board.notify("logged", values, step)
 
 
 def _are_signals_wanted() -> bool:
-    return _board.signals and not is_compiling()
+    return not is_compiling() and _board.signals
 
 
 def _are_batches_wanted() -> bool:
-    return _board.batches and not is_compiling()
+    return not is_compiling() and _board.batches
 
 
 def _tell_signal(*args: Any) -> None:
@@ -439,10 +440,10 @@ def _tell_signal(*args: Any) -> None:
 
 def _wrap_functions() -> list[Callable[..., Any]]:
     def is_idle() -> bool:
-        return _board.is_idle or is_compiling()
+        return is_compiling() or _board.is_idle
 
     def are_activations_wanted() -> bool:
-        return _board.activation_functions and not is_compiling()
+        return not is_compiling() and _board.activation_functions
 
     def notify_of_loss(*args: Any) -> None:
         _board.notify("loss_computed", *args)
