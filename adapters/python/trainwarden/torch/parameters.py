@@ -10,7 +10,6 @@ import torch
 from torch.optim import Optimizer
 
 from .bridge import Bridge
-from .naming import model_name
 from .roots import Model
 
 
@@ -128,15 +127,9 @@ class BufferTable:
 
     def declare(self, model: Model) -> None:
         """Takes the buffers that the model has now."""
-        root, seen = model.module, set()
-        self._places = []
-        for path, module in root.named_modules() if root is not None else ():
-            for key, buffer in list(getattr(module, "_buffers", {}).items()):
-                if buffer is None or id(buffer) in seen:
-                    continue
-                seen.add(id(buffer))
-                name = model.prefix + model_name(f"{path}.{key}" if path else key)
-                self._places.append((weakref.ref(module), key, self._hook.declare(name, ["buffers"])))
+        self._places = [
+            (weakref.ref(module), key, self._hook.declare(name, ["buffers"])) for name, module, key in model.buffers()
+        ]
 
     def save(self) -> None:
         for reference, key, tensor_id in self._places:
