@@ -19,6 +19,7 @@ from .roots import Model
 from .saving import StateSaver, Training, save_on_request
 from .signals import SignalListener, Signals
 from .transforms import depth_of_gradients
+from .wrappers import unwrapped
 
 
 class Watcher(SignalListener, Training):
