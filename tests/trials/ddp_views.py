@@ -29,14 +29,14 @@ class Task(nn.Module):
 def train(rank):
     prefix = "net." if sys.argv[1] == "inside" else ""
     parallel = DistributedDataParallel(Net(), gradient_as_bucket_view=True, static_graph=True)
-    task = Task(parallel)
+    task = Task(parallel) if prefix else None
     if sys.argv[1] == "zero":
         optimizer = ZeroRedundancyOptimizer(parallel.parameters(), torch.optim.Adam, lr=1e-2)
     else:
-        optimizer = torch.optim.Adam(task.parameters(), lr=1e-2)
+        optimizer = torch.optim.Adam(parallel.parameters(), lr=1e-2)
     for step in range(STEPS):
         x, y = batch(2 * step + rank)
-        loss = task(x, y) if prefix else F.cross_entropy(parallel(x), y)
+        loss = task(x, y) if task else F.cross_entropy(parallel(x), y)
         loss.backward()
         optimizer.step()
         optimizer.zero_grad(set_to_none=False)

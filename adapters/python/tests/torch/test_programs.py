@@ -77,6 +77,13 @@ def test_an_optimizer_around_another_is_not_waited_for(runner: Runner) -> None:
     assert "loss_output_1" not in run.trial.tensor_names()
 
 
+def test_an_optimizer_that_another_one_calls_is_not_waited_for(runner: Runner) -> None:
+    run = runner.captured("nested_optimizer.py")
+    check_seen(run, "loss_output_0", "weight", "gradient/weight")
+    assert run.trial.steps("train") == list(range(6))
+    assert run.trial.tensor("loss_output_0").steps("train") == list(range(6))
+
+
 def test_torch_may_be_looked_for_before_it_is_imported(runner: Runner) -> None:
     run = runner.captured("looked_up.py")
     check_seen(run, "weight")
@@ -299,10 +306,11 @@ def test_micro_batches_of_a_pipeline_are_one_step(runner: Runner, loss: str) -> 
 
 
 @needs_torch_2
-@pytest.mark.parametrize("how", ["loss", "samples", "beside"])
-def test_losses_of_transforms(runner: Runner, how: str) -> None:
+@pytest.mark.parametrize("how", ["loss", "samples", "beside", "stacked"])
+def test_losses_and_parameters_of_transforms(runner: Runner, how: str) -> None:
     run = runner.captured("transformed.py", how)
-    check_seen(run, "gradient/0.weight", "0.weight")
+    check_seen(run, *(["gradient/weight", "weight"] if how == "stacked" else ["gradient/0.weight", "0.weight"]))
+    assert [name for name in run.trial.tensor_names() if "param_" in name] == []
     assert run.trial.steps("train") == list(range(4))
     assert run.trial.tensor_names(collection="losses") == [name for name in run.seen if "loss" in name]
 

@@ -517,7 +517,9 @@ class Session(SignalListener, Training):
         if self._running:
             self._running = [each for each in self._running if _is_running(each())]
         self._running.append(weakref.ref(optimizer))
-        self._nests = self._nests or len(self._running) > 1
+        if len(self._running) > 1:
+            self._nests = True
+            self._cycle.forget(id(optimizer))  # no step waits for it
         return len(self._running) == 1
 
     def _leave(self, optimizer: Optimizer) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional
+import weakref
+from typing import Mapping, NamedTuple, Optional
 
 import torch
 
@@ -33,7 +34,7 @@ _CALLING_FORWARD = (("peft", "PeftModel"), ("peft", "PeftMixedModel"), ("peft", 
 def wrapped_by(module: torch.nn.Module) -> Optional[torch.nn.Module]:
     """What a wrapper (DistributedDataParallel, torch.compile, PeftModel, ...) was made for; None for other modules, and
     where the wrapper has parameters of its own."""
-    inner = _inside(module, _WRAPPED)
+    inner = _inside(module)
     if inner is None:
         return None
     known = {id(parameter) for parameter in inner.parameters()}
@@ -54,16 +55,16 @@ def stands_in(module: torch.nn.Module) -> bool:
 
     torch.compile begins behind the call of a module, but in front of that of a module of torch's own.
     """
-    inner = _inside(module, _WRAPPED)
+    inner = _inside(module)
     if inner is None:
         return False
     if type(module).__name__ == "OptimizedModule":
         return type(inner).__module__.startswith("torch.nn.modules.")
-    return any(key in _CALLING_FORWARD for key in _keys_of(module))
+    return _facts_of(type(module)).calls_forward
 
 
 def is_wrapper(module: torch.nn.Module) -> bool:
-    return _inside(module, _WRAPPED) is not None
+    return _inside(module) is not None
 
 
 class Paths:
@@ -73,8 +74,8 @@ class Paths:
         self._wrapped: set[str] = set()  # paths of what lies in a wrapper
         self._extended: set[str] = set()
         for path, module in root.named_modules():
-            for kinds, paths in ((_WRAPPED, self._wrapped), (_EXTENDED, self._extended)):
-                attribute = _attribute(module, kinds)
+            facts = _facts_of(type(module))
+            for attribute, paths in ((facts.wrapped, self._wrapped), (facts.extended, self._extended)):
                 if attribute is not None:
                     paths.add(f"{path}.{attribute}" if path else attribute)
 
@@ -94,16 +95,29 @@ def _without(dotted: str, paths: set[str]) -> str:
     return ".".join(part for end, part in enumerate(parts, 1) if ".".join(parts[:end]) not in paths)
 
 
-def _keys_of(module: torch.nn.Module) -> list[tuple[str, str]]:
-    return [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(module).__mro__]
+class _Facts(NamedTuple):
+    """Of a class of modules."""
+
+    wrapped: Optional[str]
+    extended: Optional[str]
+    calls_forward: bool
 
 
-def _attribute(module: torch.nn.Module, kinds: _Kinds) -> Optional[str]:
-    return next((kinds[key] for key in _keys_of(module) if key in kinds), None)
+_facts: weakref.WeakKeyDictionary[type, _Facts] = weakref.WeakKeyDictionary()
 
 
-def _inside(module: Any, kinds: _Kinds) -> Optional[torch.nn.Module]:
-    attribute = _attribute(module, kinds)
+def _facts_of(kind: type) -> _Facts:
+    known = _facts.get(kind)
+    if known is None:
+        keys = [(str(each.__module__).partition(".")[0], each.__name__) for each in kind.__mro__]
+        wrapped = next((_WRAPPED[key] for key in keys if key in _WRAPPED), None)
+        extended = next((_EXTENDED[key] for key in keys if key in _EXTENDED), None)
+        known = _facts[kind] = _Facts(wrapped, extended, any(key in _CALLING_FORWARD for key in keys))
+    return known
+
+
+def _inside(module: torch.nn.Module) -> Optional[torch.nn.Module]:
+    attribute = _facts_of(type(module)).wrapped
     modules = module.__dict__.get("_modules") if attribute is not None else None
     inner = modules.get(attribute) if modules else None
     return inner if isinstance(inner, torch.nn.Module) else None

@@ -1,10 +1,11 @@
-"""torch.func.grad in a training: of its loss ("loss"), of each sample ("samples"), and beside backward() ("beside")."""
+"""torch.func.grad in a training: of its loss ("loss"), of each sample ("samples"), beside backward() ("beside"), and of
+parameters that are in no module ("stacked")."""
 
 import sys
 
 import torch
 from torch import nn
-from torch.func import functional_call, grad, grad_and_value, vmap
+from torch.func import functional_call, grad, grad_and_value, stack_module_state, vmap
 from torch.nn import functional as F
 
 from outcome import report, sees
@@ -57,6 +58,27 @@ def beside_backward(model, x, y):
     return "loss_output_0", loss
 
 
+def train_stacked():
+    models = [nn.Linear(4, 3) for _ in range(2)]
+    parameters, buffers = stack_module_state(models)
+    optimizer = torch.optim.SGD(parameters.values(), lr=0.1)
+    for step in range(4):
+        x, y = torch.randn(5, 4), torch.randint(0, 3, (5,))
+        optimizer.zero_grad()
+        output = vmap(lambda p, b: functional_call(models[0], (p, b), (x,)))(parameters, buffers)
+        loss = F.cross_entropy(output.flatten(0, 1), y.repeat(2))
+        loss.backward()
+        sees("nll_loss_output_0", loss)
+        sees("gradient/weight", parameters["weight"].grad)
+        optimizer.step()
+        sees("weight", parameters["weight"])
+        print(f"step {step} loss {loss.item():.17g}")
+    report(nn.ParameterDict(parameters))
+
+
 if __name__ == "__main__":
     torch.manual_seed(32)
+    if sys.argv[1] == "stacked":
+        train_stacked()
+        sys.exit()
     train({"loss": by_loss, "samples": by_samples, "beside": beside_backward}[sys.argv[1]])
