@@ -26,7 +26,7 @@ EVERYTHING = {"TRAINWARDEN_SAVE_ALL": "1", "TRAINWARDEN_SAVE_INTERVAL": "1", "TR
 CLOSE = 1e-5
 DATED = re.compile(r"\[\d{4}-\d\d-\d\d ")
 USUAL = re.compile("trainwarden: (the program ended with|run .* completed|next: )")
-TIMEOUT_S = 400
+TIMEOUT_S = 1200
 
 
 class Trial(NamedTuple):
