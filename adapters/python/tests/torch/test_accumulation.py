@@ -35,10 +35,10 @@ def test_a_pass_that_begins_with_the_same_model_is_a_repetition() -> None:
     passes = Passes()
     assert passes.begin(1) and not passes.is_repeated
     assert not passes.begin(2)  # a part of the same pass
-    passes.end_backward()
+    passes.end_pass()
     assert passes.is_repeated  # until a model shows something else
     assert passes.begin(1) and passes.is_repeated
-    passes.end_backward()
+    passes.end_pass()
     assert passes.begin(3) and not passes.is_repeated  # what a GAN computes for made samples
     passes.end()
     assert passes.begin(1) and not passes.is_repeated  # an optimizer has stepped

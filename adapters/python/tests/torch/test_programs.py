@@ -77,6 +77,13 @@ def test_an_optimizer_around_another_is_not_waited_for(runner: Runner) -> None:
     assert "loss_output_1" not in run.trial.tensor_names()
 
 
+def test_an_optimizer_that_another_one_calls_is_not_waited_for(runner: Runner) -> None:
+    run = runner.captured("nested_optimizer.py")
+    check_seen(run, "loss_output_0", "weight", "gradient/weight")
+    assert run.trial.steps("train") == list(range(6))
+    assert run.trial.tensor("loss_output_0").steps("train") == list(range(6))
+
+
 def test_torch_may_be_looked_for_before_it_is_imported(runner: Runner) -> None:
     run = runner.captured("looked_up.py")
     check_seen(run, "weight")
@@ -278,8 +285,39 @@ def test_a_step_that_a_gradient_scaler_skips_is_none(runner: Runner) -> None:
     assert kept == pytest.approx([losses[0], losses[3]])
 
 
+def test_wrappers_of_libraries_change_no_names(runner: Runner) -> None:
+    run = runner.captured("wrapped_model.py")
+    check_seen(run, "gradient/body.lora_A.default.weight", "gradient/body.bias", "body.bias", "head.weight")
+    names = run.trial.tensor_names()
+    assert {"Net_output_0", "body_output_0", "body.base_layer_output_0", "head_output_0"} <= set(names)
+    wrapped = ("base_model", "module", "base_layer.", "#", "PeftModel", "BaseTuner", "_output_1")
+    assert [name for name in names if any(part in name for part in wrapped)] == []
+
+
+@needs_torch_2
+@pytest.mark.parametrize("loss", ["module", "function"])
+def test_micro_batches_of_a_pipeline_are_one_step(runner: Runner, loss: str) -> None:
+    run = runner.captured("pipeline.py", loss)
+    check_seen(run, "gradient/0.weight", "0.weight", "2_output_0")
+    assert run.trial.steps("train") == list(range(4))
+    names = run.trial.tensor_names()
+    assert [name for name in names if name.endswith(("_output_1", "_input_4"))] == []
+    assert len(run.trial.tensor_names(collection="losses")) == 1
+
+
+@needs_torch_2
+@pytest.mark.parametrize("how", ["loss", "samples", "beside", "stacked"])
+def test_losses_and_parameters_of_transforms(runner: Runner, how: str) -> None:
+    run = runner.captured("transformed.py", how)
+    check_seen(run, *(["gradient/weight", "weight"] if how == "stacked" else ["gradient/0.weight", "0.weight"]))
+    assert [name for name in run.trial.tensor_names() if "param_" in name] == []
+    assert run.trial.steps("train") == list(range(4))
+    assert run.trial.tensor_names(collection="losses") == [name for name in run.seen if "loss" in name]
+
+
 @needs_torch_2
 def test_tensors_without_values_are_passed_over(runner: Runner) -> None:
     run = runner.captured("functional.py")
     check_seen(run, "gradient/fc.weight", "fc.weight")
+    assert run.trial.tensor("MSELoss_output_0").steps("train") == [0, 1, 2]  # the mean over the samples
     assert run.trial.losses == []

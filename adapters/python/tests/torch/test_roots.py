@@ -7,7 +7,8 @@ from running import needs_torch_2
 from torch import nn
 
 from trainwarden.torch.naming import class_name
-from trainwarden.torch.roots import Model, unwrapped
+from trainwarden.torch.roots import Model
+from trainwarden.torch.wrappers import unwrapped, wrapped_by
 
 
 class Own(nn.Module):
@@ -25,16 +26,37 @@ def of_wrapper(wrapper: nn.Module) -> Model:
 
 @needs_torch_2
 def test_a_model_that_is_compiled_as_a_whole() -> None:
-    assert of_wrapper(torch.compile(Own())).compiled_parts() == [("Own", True)]
+    assert of_wrapper(torch.compile(Own())).compiled_parts() == ["Own"]
     in_place = Own()
     in_place.compile()
-    assert Model(in_place, "net.").compiled_parts() == [("net.Own", True)]
+    assert Model(in_place, "net.").compiled_parts() == ["net.Own"]
     assert Model(Own()).compiled_parts() == []
 
 
 @needs_torch_2
-def test_of_a_module_of_torch_the_call_is_compiled_too() -> None:
-    assert of_wrapper(torch.compile(nn.Sequential(nn.Linear(2, 2)))).compiled_parts() == [("Sequential", False)]
+def test_of_a_module_of_torch_the_call_of_the_wrapper_is_seen() -> None:
+    wrapper = torch.compile(nn.Sequential(nn.Linear(2, 2)))
+    called = of_wrapper(wrapper).called_modules()
+    assert [name for name, _ in called] == ["Sequential", "0", "Sequential"]
+    assert called[-1][1] is wrapper
+    own = of_wrapper(torch.compile(Own())).called_modules()
+    assert "OptimizedModule" not in [type(module).__name__ for _, module in own]
+
+
+class Extended(nn.DataParallel):
+    """A wrapper with a parameter of its own is no mere wrapper."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__(module)
+        self.scale = nn.Parameter(torch.ones(()))
+
+
+def test_a_wrapper_that_is_trained_itself() -> None:
+    own = Own()
+    assert wrapped_by(nn.DataParallel(own)) is own
+    wrapper = Extended(own)
+    assert unwrapped(wrapper) is wrapper
+    assert [name for name, _ in Model(wrapper).parameter_names()][:2] == ["scale", "body.0.weight"]
 
 
 @needs_torch_2
@@ -42,7 +64,7 @@ def test_parts_that_are_compiled() -> None:
     model = Own()
     model.body[0].compile()
     model.head = torch.compile(model.head)
-    assert Model(model).compiled_parts() == [("body.0", True), ("head", False)]
+    assert Model(model).compiled_parts() == ["body.0", "head"]
 
 
 def test_a_class_that_fully_shard_has_made() -> None:

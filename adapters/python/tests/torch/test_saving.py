@@ -93,6 +93,14 @@ def test_a_watched_training_goes_on_bit_for_bit(run_dir: Path, kind: str) -> Non
     assert len(losses) - last > 10
 
 
+def test_a_model_in_a_wrapper_takes_what_was_saved_of_it_alone(tmp_path: Path) -> None:
+    model, file = network(), tmp_path / "saved.pt"
+    torch.save({"model": model.state_dict(), "step": 3, "rng": {}}, file)
+    wrapped = nn.DataParallel(network())
+    assert trainwarden.torch.restore(file, wrapped, with_random_states=False) == 3
+    assert all(torch.equal(value, model.state_dict()[name]) for name, value in wrapped.module.state_dict().items())
+
+
 class _Command:
     """Unpickled, it runs a command."""
 

@@ -31,7 +31,7 @@ class Passes:
         self._begun_with.add(model_id)
         return True
 
-    def end_backward(self) -> None:
+    def end_pass(self) -> None:
         """What follows is taken for a repetition until a model shows that it is none."""
         self._is_open = False
         self.is_repeated = bool(self._begun_with)

@@ -10,8 +10,8 @@ import torch
 
 from . import kinds
 from .bridge import Bridge
-from .naming import model_name
 from .roots import Model
+from .wrappers import unwrapped
 
 # Deeper nested inputs and outputs are not looked into.
 _MAX_DEPTH = 8
@@ -88,6 +88,7 @@ class _Layer:
 
     def __init__(self, hook: Any, path: str, module: torch.nn.Module, more_of_inputs: list[str]) -> None:
         self.path = path
+        self.is_shared = False  # by a module and a wrapper around it, which may both be called
         self.inputs = Series(hook, f"{path}_input_", ["inputs", *kinds.input_kinds(module), *more_of_inputs])
         self.outputs = Series(hook, f"{path}_output_", ["outputs", *kinds.output_kinds(module)])
         # The weights of an attention a second time, under a name that means them alone.
@@ -162,9 +163,11 @@ class Activations:
         # The modules, by id, whose inputs or outputs are wanted; None: those of all.
         self._with_inputs: Optional[frozenset[int]] = frozenset()
         self._with_outputs: Optional[frozenset[int]] = frozenset()
+        self._called: dict[int, int] = {}  # layers that are shared, while they are called: through which module
 
     def ask(self, is_idle: bool) -> None:
         """Asks the hook what of the current step is wanted. Of a few modules is cheaper than a look at every call."""
+        self._called.clear()
         if is_idle:
             self._with_inputs = self._with_outputs = frozenset()
             self.functions.wanted = False
@@ -202,18 +205,23 @@ class Activations:
 
     def add(self, model: Model) -> None:
         """Names all modules that the model has now; those that are known keep their names."""
-        root = model.module
         convolution = kinds.first_convolution(model)
-        for path, module in root.named_modules() if root is not None else ():
-            more = ["batch_inputs"] if module is root else []
-            if module is convolution:
+        named: dict[str, _Layer] = {}
+        for path, module in model.called_modules():
+            more = ["batch_inputs"] if path == model.path else []
+            if unwrapped(module) is convolution:
                 more.append("image_inputs")
-            self._name(module, model.prefix + model_name(path + ".")[:-1] if path else model.path, more)
+            self._name(module, path, more, named)
 
-    def _name(self, module: torch.nn.Module, path: str, more_of_inputs: list[str]) -> None:
-        if id(module) in self._layers:
+    def _name(self, module: torch.nn.Module, path: str, more_of_inputs: list[str], named: dict[str, _Layer]) -> None:
+        """`named`: the layers of this model so far. A wrapper and what is in it are one."""
+        known = self._layers.get(id(module))
+        layer = known or named.get(path) or _Layer(self._hook, path, unwrapped(module), more_of_inputs)
+        layer.is_shared = layer.is_shared or (path in named and known is None)
+        named.setdefault(path, layer)
+        if known is not None:
             return
-        layer = self._layers[id(module)] = _Layer(self._hook, path, module, more_of_inputs)
+        self._layers[id(module)] = layer
         self._has_attention = self._has_attention or layer.attention is not None
         # As long as the module lives: another one may get its id.
         weakref.finalize(module, self._layers.pop, id(module), None).atexit = False
@@ -222,18 +230,34 @@ class Activations:
         return id(module) in self._layers
 
     def save_inputs(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        layer = self._layers.get(id(module))
+        if layer is None or not self._begins(layer, module):
+            return
         if self._with_inputs is None or id(module) in self._with_inputs:
-            layer = self._layers.get(id(module))
-            if layer is not None:
-                self._save(layer.inputs, (args, kwargs))
+            self._save(layer.inputs, (args, kwargs))
 
     def save_outputs(self, module: torch.nn.Module, output: Any) -> None:
+        layer = self._layers.get(id(module))
+        if layer is None or not self.end_call(module):
+            return
         if self._with_outputs is None or id(module) in self._with_outputs:
-            layer = self._layers.get(id(module))
-            if layer is not None:
-                self._save(layer.outputs, output)
-                if layer.attention is not None and isinstance(output, tuple):
-                    self._save(layer.attention, output[1:])
+            self._save(layer.outputs, output)
+            if layer.attention is not None and isinstance(output, tuple):
+                self._save(layer.attention, output[1:])
+
+    def _begins(self, layer: _Layer, module: torch.nn.Module) -> bool:
+        """Does a call of the layer begin with that of the module, and not with a wrapper around it?"""
+        return not layer.is_shared or self._called.setdefault(id(layer), id(module)) == id(module)
+
+    def end_call(self, module: torch.nn.Module) -> bool:
+        """Does a call of the module's layer end with that of the module? Also where the call has failed."""
+        layer = self._layers.get(id(module))
+        if layer is None or not layer.is_shared:
+            return True
+        if self._called.get(id(layer), id(module)) != id(module):
+            return False
+        self._called.pop(id(layer), None)
+        return True
 
     def save_function_input(self, function: str, caller: Any, value: Any) -> None:
         if self.is_repeated:

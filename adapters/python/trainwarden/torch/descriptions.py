@@ -8,7 +8,7 @@ from typing import Any, Optional
 import torch
 from torch.optim import Optimizer
 
-from .naming import class_name, model_name
+from .naming import class_name
 from .roots import Model, parameters_of
 from .sharding import describe_shards
 
@@ -79,12 +79,7 @@ def _number_of(setting: Any) -> Optional[float]:
 def _describe_models(models: list[Model], optimized: set[int]) -> str:
     modules, parameters, known = [], [], set()
     for model in models:
-        root = model.module
-        if root is None:
-            continue
-        for path, module in root.named_modules():
-            name = model.prefix + model_name(path + ".")[:-1] if path else model.path
-            modules.append({"name": name, "kind": class_name(module)})
+        modules += [{"name": name, "kind": class_name(module)} for name, module in model.modules()]
         for name, parameter in model.parameter_names():
             known.add(id(parameter))
             parameters.append(_describe_parameter(name, parameter, id(parameter) in optimized))

@@ -74,6 +74,22 @@ def _wrap_activation(name: str, is_wanted: Callable[[], bool], notify: Callable[
     return call
 
 
+def wrap_gradients(is_idle: Callable[[], bool], notify: Callable[..., None]) -> list[Callable[..., Any]]:
+    """`notify(outputs)` precedes the computation of the gradients of `outputs` by torch.func.grad."""
+    function = getattr(sys.modules.get("torch._functorch.eager_transforms"), "_autograd_grad", None)
+    if not is_plain(function):
+        return []
+
+    def call(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        # With more arguments it is a product of a vector with a Jacobian matrix, of which no output is a loss.
+        if not is_idle() and len(args) == 2 and kwargs.get("grad_outputs") is None:
+            notify(args[0])
+        return torch_function(*args, **kwargs)
+
+    put_around(function, call)
+    return [call]
+
+
 def _inputs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """What was predicted and what it is compared with, as far as they are there."""
     named = [kwargs[key] for key in ("input", "target") if key in kwargs]

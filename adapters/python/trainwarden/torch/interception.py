@@ -6,7 +6,7 @@ in torch, once a process and only by switch_on():
 - `torch.nn.Module.__call__` and that of the loss modules are functions of ours around torch's own. Hooks of torch would
   do the same, but hooks on a module are pickled, copied and compiled together with it, and global ones make
   torch.compile warn. A module that no listener wants costs a comparison.
-- The code of loss and activation functions of `torch.nn.functional` (functions.py).
+- The code of loss and activation functions of `torch.nn.functional`, and of what torch.func.grad calls (functions.py).
 - `torch.autograd.backward`, which Tensor.backward calls, and GradScaler.scale.
 - What signals are seen by (signal_sources.py): zero_grad, clipping, gradient scalers, data loaders, torch.save.
 - `torch.optim.Optimizer.__init__`.
@@ -93,6 +93,8 @@ class Listener:
     def call_fails(self, module: torch.nn.Module) -> None: ...
     def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None: ...
     def loss_computed(self, function: str, inputs: tuple[Any, ...], output: Any) -> None: ...
+    def gradient_taken(self, outputs: Any) -> None: ...
+    def micro_batch_begins(self) -> None: ...
     def activation_begins(self, function: str, caller: Any, value: Any) -> None: ...
     def activation_ends(self, function: str, caller: Any, value: Any) -> None: ...
     def gradients_zeroed(self, owner: Any) -> None: ...
@@ -118,6 +120,8 @@ _PURPOSES = {
     "call_fails": "see the failure of a model",
     "loss_made": "capture a loss",
     "loss_computed": "capture what a loss was computed from",
+    "gradient_taken": "capture a loss that torch.func.grad is applied to",
+    "micro_batch_begins": "see that a micro-batch begins",
     "activation_begins": "capture what an activation function gets",
     "activation_ends": "capture what an activation function gives",
     "gradients_zeroed": "see that gradients are zeroed",
@@ -139,6 +143,8 @@ _PURPOSES = {
 
 def _notify(method: str, *args: Any) -> None:
     """Calls the method of each listener. KeyboardInterrupt and SystemExit, StopTraining with it, are the program's."""
+    if _board.is_deaf:
+        return
     outer, begin = _board.began_ns, _clock()
     _board.began_ns = outer or begin
     try:
@@ -173,6 +179,7 @@ class _Switchboard:
         self.spent_ns = 0  # in listeners, since the process began
         self.began_ns = 0  # when a listener was called that has not returned; 0: none
         self.is_on = False
+        self.is_deaf = False  # what happens is no part of the training
         self.quiet: Optional[Quiet] = None
         self.quiet_calls = 0  # of models in training mode since a step ended, that no listener was notified of
         self.quiet_begun = False  # a model was called since the last step ended, and no listener was notified
@@ -325,6 +332,7 @@ def switch_on() -> None:
         *_hook_optimizers(),
     ]
     _set_gates()
+    when_imported("torch.distributed.pipelining.stage", _wrap_pipeline_stages)
     if hasattr(torch, "compile"):
         when_imported("torch._dynamo.eval_frame", functools.partial(_hide_from_compiler, ours))
 
@@ -343,6 +351,41 @@ def _hide_from_compiler(functions: list[Callable[..., Any]]) -> None:
     else:
         skip = eval_frame.FrameAction.SKIP
         set_strategy(_notify.__code__, eval_frame.FrameExecStrategy(skip, skip))
+
+
+@faults.guarded("see the micro-batches of a pipeline")
+def _wrap_pipeline_stages() -> None:
+    """A stage computes the forward passes of several micro-batches before their backward passes. At the beginning it
+    tries, with numbers that mean nothing, what shapes go in and out."""
+    kinds = vars(sys.modules["torch.distributed.pipelining.stage"]).values()
+    for kind in [each for each in kinds if isinstance(each, type)]:
+        for name in ("_forward_metadata_inference", "_backward_metadata_inference"):
+            if name in vars(kind):
+                setattr(kind, name, _unheard_by_all(vars(kind)[name]))
+        if "forward_one_chunk" in vars(kind):
+            setattr(kind, "forward_one_chunk", _with_micro_batch(vars(kind)["forward_one_chunk"]))
+
+
+def _unheard_by_all(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        before, _board.is_deaf = _board.is_deaf, True
+        try:
+            return method(*args, **kwargs)
+        finally:
+            _board.is_deaf = before
+
+    return call
+
+
+def _with_micro_batch(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not _board.is_idle:
+            _board.notify("micro_batch_begins")
+        return method(*args, **kwargs)
+
+    return call
 
 
 def _wrap_module_calls() -> Callable[..., Any]:
@@ -448,11 +491,15 @@ def _wrap_functions() -> list[Callable[..., Any]]:
     def notify_of_loss(*args: Any) -> None:
         _board.notify("loss_computed", *args)
 
+    def notify_of_gradient(outputs: Any) -> None:
+        _board.notify("gradient_taken", outputs)
+
     def notify_of_activation(*args: Any) -> None:
         _board.notify(*args)
 
     return [
         *functions.wrap_losses(is_idle, notify_of_loss),
+        *functions.wrap_gradients(is_idle, notify_of_gradient),
         *functions.wrap_activations(are_activations_wanted, notify_of_activation),
     ]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from typing import Any, NamedTuple, Optional
 
 import torch
@@ -13,14 +14,18 @@ from .accumulation import PassLosses, is_divided
 from .activations import Series, tensors_in
 from .bridge import Bridge
 from .naming import loss_function_name, loss_name
+from .transforms import mean_behind, outside
 
 _INPUT_COLLECTIONS = ("inputs", "predictions", "labels")
 _MARK = "trainwarden.loss"
+_SAVED = "trainwarden.saved"
 _SUM = 2  # torch's number of reduction="sum"
 # What a loss goes through between the function that gave it and backward(), without becoming another loss.
 _SCALINGS = ("DivBackward", "MulBackward", "ToCopyBackward", "CloneBackward", "AliasBackward", "ViewBackward",
              "SqueezeBackward")  # fmt: skip
 _MAX_SCALINGS = 8
+# So many losses of torch.func are remembered in a step.
+_MAX_TRANSFORMED = 64
 
 
 def loss_in(output: Any) -> Optional[torch.Tensor]:
@@ -52,19 +57,30 @@ class FoundLoss(NamedTuple):
 def loss_behind(root: torch.Tensor) -> FoundLoss:
     """Name and value of the loss that backward() is called on, as evaluation has them: a marked one that was divided by
     the number of accumulated batches, or multiplied by the scale of a gradient scaler, counts as it was before."""
-    node = root.grad_fn
-    for _ in range(_MAX_SCALINGS):
-        if node is None:
-            break
+    for node in _scalings_of(root):
         marked = node.metadata.get(_MARK)
         if marked is not None:
             name, loss = marked
             return FoundLoss(name, loss, adds_up=False)
+    return FoundLoss(loss_name(root), root, is_divided(root))
+
+
+def _is_saved(root: torch.Tensor) -> bool:
+    """Has a loss module given it, before other backward passes?"""
+    return any(_SAVED in node.metadata for node in _scalings_of(root))
+
+
+def _scalings_of(root: torch.Tensor) -> Iterator[Any]:
+    """What made the tensor, and what made that which was only scaled since."""
+    node: Any = root.grad_fn
+    for _ in range(_MAX_SCALINGS):
+        if node is None:
+            return
+        yield node
         before = [each for each, _ in node.next_functions if each is not None]
         if len(before) != 1 or not type(node).__name__.startswith(_SCALINGS):
-            break
+            return
         node = before[0]
-    return FoundLoss(loss_name(root), root, is_divided(root))
 
 
 class Losses:
@@ -81,17 +97,22 @@ class Losses:
         self._is_seen = False
         self._function_names: dict[str, str] = {}  # of losses, by the function that gave them
         self._of_function: Optional[weakref.ref[torch.Tensor]] = None  # the last that a function gave and that was saved
+        self._transformed: list[FoundLoss] = []  # what torch.func.grad was applied to in this step
+        self._is_training = True
         self._in_call: Optional[list[FoundLoss]] = None  # what functions gave in the call of a model that goes on
         self._step = 0
         self._passes = PassLosses(bridge)
         self._is_repeated = False
+        self._in_pipeline = False
         self._began_at: dict[int, dict[Series, int]] = {}  # passes of this step, by the model that they began with
 
     def begin_step(self, step: int, is_idle: bool, is_training: bool) -> None:
         """What follows belongs to the step of this number."""
         self._step = step
         self._began_at.clear()
-        self._is_repeated = False
+        self._is_repeated = self._in_pipeline = False
+        self._is_training = is_training
+        self._transformed.clear()
         self._passes.begin_step(is_training)
         self._is_seen = False
         self._of_function = None
@@ -99,17 +120,27 @@ class Losses:
 
     def begin_pass(self, model_id: int, is_repeated: bool) -> None:
         """A pass begins with this model: one that repeats another has its names."""
-        all_series = [*self._outputs.values(), *self._inputs.values()]
         self._is_repeated = is_repeated
-        if not is_repeated:
-            self._began_at[model_id] = {each: each.index_at(self._step) for each in all_series}
-            return
+        if is_repeated:
+            self._go_back(model_id)
+        else:
+            self._began_at[model_id] = {each: each.index_at(self._step) for each in self._all_series()}
+
+    def begin_micro_batch(self) -> None:
+        """Of a pipeline: passes forward and backward are not taken in turn."""
+        self._in_pipeline = True
+
+    def _all_series(self) -> list[Series]:
+        return [*self._outputs.values(), *self._inputs.values()]
+
+    def _go_back(self, model_id: int) -> None:
         before = self._began_at.get(model_id, {})
-        for series in all_series:
+        for series in self._all_series():
             series.go_back(self._step, min(series.index_at(self._step), before.get(series, 0)))
 
     def flush(self) -> None:
         """The passes before an optimizer's step have ended."""
+        self._save_transformed()
         self._passes.flush()
         self._began_at.clear()
         self._is_repeated = False
@@ -125,6 +156,8 @@ class Losses:
         for tensor in tensors_in(output):
             self._save(FoundLoss(name, tensor, getattr(module, "reduction", None) == "sum"))
             self._is_seen = True
+            if tensor.grad_fn is not None:
+                tensor.grad_fn.metadata[_SAVED] = True
 
     def see_function(self, function: str, inputs: Any, output: Any, is_backward_expected: bool) -> None:
         """A function of torch.nn.functional gave this loss.
@@ -162,17 +195,38 @@ class Losses:
 
     def see_root(self, value: Any) -> None:
         """backward() begins here, or a loss is about to be scaled for it."""
+        self._transformed.clear()  # they were parts of this
         if self._is_seen:
             return
         for tensor in tensors_in(value):
-            if tensor.numel() == 1:
+            if tensor.numel() == 1 and not _is_saved(tensor):
                 if self._of_function is None or self._of_function() is not tensor:
                     self._save(loss_behind(tensor))
                 self._is_seen = True
 
+    def see_transform(self, outputs: Any) -> None:
+        """torch.func.grad is applied to these. It is the loss of the step if backward() is not called in it."""
+        if self._is_seen or len(self._transformed) >= _MAX_TRANSFORMED:
+            return
+        for tensor in tensors_in(outputs):
+            found = loss_behind(tensor)
+            value = mean_behind(found.loss) if tensor.numel() == 1 else None
+            if value is not None:
+                self._transformed.append(found._replace(loss=value))
+
+    def _save_transformed(self) -> None:
+        """One value for each name, as of the passes of an accumulation."""
+        found, self._transformed = self._transformed, []
+        for name in dict.fromkeys(each.name for each in found if self._is_training and not self._is_seen):
+            losses = [each.loss for each in found if each.name == name]
+            self._save(FoundLoss(name, torch.stack(losses).mean(), adds_up=False))
+
     def end_backward(self) -> None:
         self._is_seen = False
         self._passes.end_backward()
+        if self._in_pipeline:
+            for model_id in self._began_at:
+                self._go_back(model_id)
 
     def _save_inputs(self, name: str, inputs: Any, collections: tuple[str, ...]) -> None:
         stem = f"{name}_input_"
@@ -187,7 +241,10 @@ class Losses:
 
     def _save(self, found: FoundLoss) -> None:
         series = self._series(self._outputs, f"{found.name}_output_", "losses")
-        self._passes.save(series.id_at(self._step), found.loss, found.adds_up)
+        loss = mean_behind(found.loss) if found.loss.numel() == 1 else found.loss
+        with nullcontext() if loss is found.loss else outside():
+            if loss is not None:
+                self._passes.save(series.id_at(self._step), loss, found.adds_up)
 
     def _series(self, kind: dict[str, Series], stem: str, collection: str) -> Series:
         series = kind.get(stem)

@@ -10,6 +10,8 @@ import torch
 from .frames import frames, is_program, variables_of
 
 _UNNAMED_LOSS = "loss"
+# Nobody looks for parameters in larger dicts.
+_MAX_KEYS = 100_000
 # Parts of a name that wrappers put between those of the model itself.
 _WRAPPER_PARTS = re.compile(r"(?:^|(?<=\.))(?:_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.")
 
@@ -57,6 +59,21 @@ def variable_name(objects: list[Any]) -> Optional[str]:
         if name is not None:
             return name
     return None
+
+
+def keys_of(tensors: list[torch.Tensor]) -> dict[int, str]:
+    """By id: the keys of these in dicts that are variables of the calling program, from the innermost frame outwards.
+
+    That is how programs keep parameters that are in no module, as those of torch.func do.
+    """
+    wanted, found = {id(tensor) for tensor in tensors}, dict[int, str]()
+    for frame in filter(is_program, frames()):
+        for value in variables_of(frame).values():
+            if type(value) is dict and len(value) < _MAX_KEYS:
+                for key, thing in value.items():
+                    if id(thing) in wanted and isinstance(key, str):
+                        found.setdefault(id(thing), key)
+    return found
 
 
 def _name_in(variables: dict[str, Any], wanted: set[int]) -> Optional[str]:

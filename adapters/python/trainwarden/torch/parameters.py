@@ -10,12 +10,13 @@ import torch
 from torch.optim import Optimizer
 
 from .bridge import Bridge
-from .naming import model_name
+from .naming import keys_of
 from .roots import Model
 
 
 class NameBook:
-    """Which parameter has which name, over all models. A parameter that is in no module is `param_0`, `param_1`, ...
+    """Which parameter has which name, over all models. A parameter that is in no module has its key in a dict of the
+    program, else it is `param_0`, `param_1`, ...
 
     `look_again` is called before a parameter is taken for one of those: the program may have new models.
     """
@@ -38,7 +39,20 @@ class NameBook:
         """Each parameter with its name."""
         if any(self.find(parameter) is None for parameter in parameters):
             self.look_again()
+        strays = [parameter for parameter in parameters if self.find(parameter) is None]
+        if strays:
+            self._name_by_keys(strays)
         return [(parameter, self.find(parameter) or self._name_stray(parameter)) for parameter in parameters]
+
+    def _name_by_keys(self, strays: list[torch.Tensor]) -> None:
+        """Those whose key no other parameter has as its name."""
+        taken = {name for reference, name in self._names.values() if reference() is not None}
+        keys = keys_of(strays)
+        for parameter in strays:
+            key = keys.get(id(parameter))
+            if key is not None and key not in taken:
+                taken.add(key)
+                self.add([(key, parameter)])
 
     def _name_stray(self, parameter: torch.Tensor) -> str:
         name = f"param_{self._strays}"
@@ -128,15 +142,9 @@ class BufferTable:
 
     def declare(self, model: Model) -> None:
         """Takes the buffers that the model has now."""
-        root, seen = model.module, set()
-        self._places = []
-        for path, module in root.named_modules() if root is not None else ():
-            for key, buffer in list(getattr(module, "_buffers", {}).items()):
-                if buffer is None or id(buffer) in seen:
-                    continue
-                seen.add(id(buffer))
-                name = model.prefix + model_name(f"{path}.{key}" if path else key)
-                self._places.append((weakref.ref(module), key, self._hook.declare(name, ["buffers"])))
+        self._places = [
+            (weakref.ref(module), key, self._hook.declare(name, ["buffers"])) for name, module, key in model.buffers()
+        ]
 
     def save(self) -> None:
         for reference, key, tensor_id in self._places:

@@ -27,8 +27,6 @@ _QUIET_CALLS = 8
 _MAX_UNSEEN = 64
 _NOT_CAPTURED = "trainwarden/not_captured"
 _COMPILED = "inputs and outputs of the modules inside {}, which torch.compile has compiled; its own are captured"
-# torch.compile begins in front of the call of a module of torch's own, and behind that of others.
-_COMPILED_WHOLE = "inputs and outputs of {} and of the modules inside it, which torch.compile has compiled"
 
 
 class Recorder:
@@ -66,8 +64,8 @@ class Recorder:
         buffers = BufferTable(self.hook, self._bridge)
         buffers.declare(model)
         self._buffers.append(buffers)
-        for path, is_seen in model.compiled_parts():
-            self.note_unseen((_COMPILED if is_seen else _COMPILED_WHOLE).format(path))
+        for path in model.compiled_parts():
+            self.note_unseen(_COMPILED.format(path))
 
     def begin_pass(self, model_id: int) -> None:
         """A model is called to train it; the first of a forward pass counts."""
@@ -75,9 +73,15 @@ class Recorder:
             self.losses.begin_pass(model_id, self._passes.is_repeated)
             self.activations.is_repeated = self._passes.is_repeated
 
+    def begin_micro_batch(self) -> None:
+        """Of a pipeline: the backward pass of the one before may be still to come."""
+        self.losses.begin_micro_batch()
+        self._passes.end_pass()
+        self.activations.is_repeated = self._passes.is_repeated
+
     def end_backward(self) -> None:
         self.losses.end_backward()
-        self._passes.end_backward()
+        self._passes.end_pass()
         self.activations.is_repeated = self._passes.is_repeated
 
     def end_passes(self) -> None:

@@ -12,34 +12,8 @@ from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 
 from .frames import frames, variables_of
-from .naming import class_name, model_name, variable_name
-
-# The attribute that holds the model which a wrapper was made for, by the wrapper's class.
-_WRAPPERS = {
-    "DataParallel": "module",
-    "DistributedDataParallel": "module",
-    "FullyShardedDataParallel": "_fsdp_wrapped_module",
-    "OptimizedModule": "_orig_mod",
-}
-
-
-def wrapped_by(module: torch.nn.Module) -> Optional[torch.nn.Module]:
-    """What a wrapper of torch (DistributedDataParallel, torch.compile, ...) was made for; None for other modules."""
-    attribute = _WRAPPERS.get(type(module).__name__)
-    if attribute is None or not type(module).__module__.startswith("torch."):
-        return None
-    inner = module._modules.get(attribute)
-    return inner if isinstance(inner, torch.nn.Module) else None
-
-
-def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
-    """The model itself, without what torch wrapped around it."""
-    inner = wrapped_by(module)
-    while inner is not None:
-        module = inner
-        inner = wrapped_by(module)
-    return module
-
+from .naming import class_name, variable_name
+from .wrappers import Paths, is_wrapper, stands_in, unwrapped
 
 class Model:
     """A root: a model, what may be called for it, and the prefix of all names that begin in it. Keeps none alive."""
@@ -66,39 +40,63 @@ class Model:
 
     def parameter_names(self) -> list[tuple[str, torch.nn.Parameter]]:
         """Each parameter once, under the first of its names."""
-        module = self.module
-        if module is None:
-            return []
-        return [(self.prefix + model_name(name), parameter) for name, parameter in module.named_parameters()]
-
-    def compiled_parts(self) -> list[tuple[str, bool]]:
-        """What of it torch.compile runs, by name: the model, or modules in it. And: are its own inputs and outputs seen?"""
         root = self.module
         if root is None:
             return []
-        wholes = [entry for entry in self.entries if is_compiled(entry)]
-        if wholes:
-            return [(self.path, all(map(_is_call_seen, wholes)))]
-        parts: list[tuple[str, bool]] = []
+        paths = Paths(root)
+        return [(self.prefix + paths.of_tensor(name), parameter) for name, parameter in root.named_parameters()]
+
+    def buffers(self) -> list[tuple[str, torch.nn.Module, str]]:
+        """Each buffer once, under the first of its names: the name, the module that has it, and its key there."""
+        root = self.module
+        if root is None:
+            return []
+        paths, seen, found = Paths(root), set(), []
+        for path, module in root.named_modules():
+            for key, buffer in list(getattr(module, "_buffers", {}).items()):
+                if buffer is not None and id(buffer) not in seen:
+                    seen.add(id(buffer))
+                    found.append((self.prefix + paths.of_tensor(f"{path}.{key}" if path else key), module, key))
+        return found
+
+    def modules(self) -> list[tuple[str, torch.nn.Module]]:
+        """The modules by name, without wrappers."""
+        return [each for each in self._all_modules() if not is_wrapper(each[1])]
+
+    def called_modules(self) -> list[tuple[str, torch.nn.Module]]:
+        """What is called for the modules, by their names: they themselves, and wrappers that may hide their calls."""
+        entries = [(self.path, entry) for entry in self.entries if stands_in(entry)]
+        inside = [each for each in self._all_modules() if not is_wrapper(each[1]) or stands_in(each[1])]
+        return inside + [entry for entry in entries if all(entry[1] is not module for _, module in inside)]
+
+    def _all_modules(self) -> list[tuple[str, torch.nn.Module]]:
+        root = self.module
+        if root is None:
+            return []
+        paths = Paths(root)
+        named = [(paths.of_module(path), module) for path, module in root.named_modules()]
+        return [(self.prefix + path if path else self.path, module) for path, module in named]
+
+    def compiled_parts(self) -> list[str]:
+        """What of it torch.compile runs, by name: the model, or modules in it."""
+        root = self.module
+        if root is None:
+            return []
+        if any(map(is_compiled, self.entries)):
+            return [self.path]
+        parts: list[str] = []
+        paths = Paths(root)
         inside: Optional[str] = None  # of a part that is compiled
         for path, module in root.named_modules():
-            if inside is not None and path.startswith(inside):
-                continue
-            if is_compiled(module):
+            if is_compiled(module) and (inside is None or not path.startswith(inside)):
                 inside = path + "."
-                parts.append((self.prefix + model_name(inside)[:-1], _is_call_seen(module)))
+                parts.append(self.prefix + paths.of_module(path))
         return parts
 
 
 def is_compiled(module: torch.nn.Module) -> bool:
     """Is it run by torch.compile?"""
     return type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None
-
-
-def _is_call_seen(compiled: torch.nn.Module) -> bool:
-    """torch.compile begins behind the call of a module, but in front of that of a module of torch's own."""
-    original = wrapped_by(compiled) if type(compiled).__name__ == "OptimizedModule" else None
-    return original is None or not type(original).__module__.startswith("torch.nn.modules.")
 
 
 class Living:

@@ -18,6 +18,7 @@ from . import interception
 from .loading import load_state
 from .naming import variable_name
 from .roots import Model
+from .wrappers import unwrapped
 
 _ENDING = ".pt"
 _SPREAD = "the parameters of {} are spread over processes ({}); give Hook.on_checkpoint() a function that gathers them"
@@ -204,4 +205,5 @@ def _put_back(state: Mapping[str, Any], kind: str, into: Any) -> None:
     if set(saved) != set(targets):
         raise ValueError(f"the checkpoint has the {kind}s {sorted(saved)}, not {sorted(targets)}: name them as saved")
     for name, target in targets.items():
-        target.load_state_dict(saved[name])
+        whole = unwrapped(target) if isinstance(target, torch.nn.Module) else target
+        whole.load_state_dict(saved[name])

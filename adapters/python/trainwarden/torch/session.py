@@ -32,6 +32,7 @@ from .saving import StateSaver, Training, save_on_request
 from .signal_sources import Batch
 from .signals import SignalListener, Signals
 from .steps import Cycle
+from .transforms import depth_of_gradients
 
 # Looking at all living objects takes milliseconds; a program that makes models all the time is not followed for ever.
 _MAX_STRANGERS = 64
@@ -108,7 +109,10 @@ class Session(SignalListener, Training):
     def call_fails(self, module: torch.nn.Module) -> None:
         self._end_unfinished(module)
         recorder = self._recorder
-        if recorder is not None and self._is_ours() and self._models.model_of(module) is not None:
+        if recorder is None or not self._is_ours():
+            return
+        recorder.activations.end_call(module)
+        if self._models.model_of(module) is not None:
             self._depth = max(0, self._depth - 1)
             if self._depth == 0 and not recorder.is_idle:
                 recorder.losses.see_output(None)
@@ -122,6 +126,15 @@ class Session(SignalListener, Training):
         recorder = self._recorder
         if recorder is not None and self._sees_activations():
             recorder.losses.see_function(function, inputs, output, is_backward_expected=self._mode == "train")
+
+    def gradient_taken(self, outputs: Any) -> None:
+        recorder = self._recorder or self._open_for(None)
+        if recorder is not None and self._sees_activations() and depth_of_gradients() == 1:
+            recorder.losses.see_transform(outputs)
+
+    def micro_batch_begins(self) -> None:
+        if self._recorder is not None and self._is_ours() and self._mode == "train":
+            self._recorder.begin_micro_batch()
 
     def activation_begins(self, function: str, caller: Any, value: Any) -> None:
         if self._recorder is not None and self._sees_activations():
@@ -504,7 +517,9 @@ class Session(SignalListener, Training):
         if self._running:
             self._running = [each for each in self._running if _is_running(each())]
         self._running.append(weakref.ref(optimizer))
-        self._nests = self._nests or len(self._running) > 1
+        if len(self._running) > 1:
+            self._nests = True
+            self._cycle.forget(id(optimizer))  # no step waits for it
         return len(self._running) == 1
 
     def _leave(self, optimizer: Optimizer) -> bool:

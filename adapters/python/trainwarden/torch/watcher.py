@@ -15,9 +15,11 @@ from ..options import Mode
 from . import interception
 from .faults import guarded
 from .recorder import Recorder
-from .roots import Model, unwrapped
+from .roots import Model
 from .saving import StateSaver, Training, save_on_request
 from .signals import SignalListener, Signals
+from .transforms import depth_of_gradients
+from .wrappers import unwrapped
 
 
 class Watcher(SignalListener, Training):
@@ -143,7 +145,10 @@ class Watcher(SignalListener, Training):
             self._recorder.losses.see_module(module, (), output)
 
     def call_fails(self, module: torch.nn.Module) -> None:
-        if self._is_seen() and id(module) in self._entry_ids:
+        if not self._is_seen():
+            return
+        self._recorder.activations.end_call(module)
+        if id(module) in self._entry_ids:
             self._leave_model()
             if self._depth == 0:
                 self._recorder.losses.see_output(None)
@@ -160,6 +165,14 @@ class Watcher(SignalListener, Training):
     def loss_computed(self, function: str, inputs: tuple[Any, ...], output: Any) -> None:
         if self._is_seen() and not isinstance(self._loss, torch.nn.Module):
             self._recorder.losses.see_function(function, inputs, output, is_backward_expected=self._is_training())
+
+    def gradient_taken(self, outputs: Any) -> None:
+        if self._is_seen() and depth_of_gradients() == 1:
+            self._recorder.losses.see_transform(outputs)
+
+    def micro_batch_begins(self) -> None:
+        if self._is_seen():
+            self._recorder.begin_micro_batch()
 
     def activation_begins(self, function: str, caller: Any, value: Any) -> None:
         if self._is_seen() and self._recorder.activations.knows(caller):
