@@ -56,6 +56,15 @@ class Program:
     def run_name(self) -> str:
         return self.file.stem + ("-fault" if self.fault else "")
 
+    @property
+    def arguments(self) -> list[str]:
+        return ["--fault"] if self.fault else []
+
+    @property
+    def may_fail(self) -> bool:
+        """With its fault it may end in an exception."""
+        return self.fault
+
 
 @dataclass
 class Outcome:
@@ -93,10 +102,13 @@ def _texts_of(hit: dict) -> list[str]:
     return [evidence["tensor"] for evidence in hit["evidence"][:1]] + [hit["message"]]
 
 
+def docstring_of(file: pathlib.Path) -> str:
+    return ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+
+
 def expectations(file: pathlib.Path) -> dict[str, str]:
     """The `key: value` lines at the end of a program's docstring."""
-    docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-    return dict(re.findall(r"^(rule|within|names|before): *(.+?) *$", docstring, re.MULTILINE))
+    return dict(re.findall(r"^(rule|within|names|before): *(.+?) *$", docstring_of(file), re.MULTILINE))
 
 
 def all_programs() -> list[Program]:
@@ -116,14 +128,18 @@ def all_programs() -> list[Program]:
 class Judge:
     """Runs programs under the rules."""
 
+    # Every step is judged.
+    budget = ("--budget", "0")
+
     def __init__(self, cli: str, python: str, runs: pathlib.Path):
         self._cli, self._python, self._runs = cli, python, runs
+        self.folder: pathlib.Path | None = None  # where programs run; None: here
 
     def run(self, program: Program) -> Outcome:
         rule = program.rule.replace("{before}", str(self._runs / f"{program.run_name}-before"))
         rules = ["--rules", "default"] + (["--rule", rule] if rule else [])
-        command = [self._cli, "run", "--runs", self._runs, "--name", program.run_name, "--budget", "0", *rules, "--"]
-        command += [self._python, program.file] + (["--fault"] if program.fault else [])
+        command = [self._cli, "run", "--runs", self._runs, "--name", program.run_name, *self.budget, *rules, "--"]
+        command += [self._python, program.file, *program.arguments]
         outcome = Outcome(program)
         try:
             if program.before:
@@ -132,7 +148,7 @@ class Judge:
         except subprocess.TimeoutExpired:
             outcome.error = f"did not end within {LONGEST_S} s"
             return outcome
-        if done.returncode not in (0, RULE_FIRED) and not program.fault:
+        if done.returncode not in (0, RULE_FIRED) and not program.may_fail:
             outcome.error = f"ended with code {done.returncode}: {done.stderr.strip()[-400:]}"
             return outcome
         self._read(outcome)
@@ -148,7 +164,8 @@ class Judge:
     def _start(self, command: list) -> subprocess.CompletedProcess:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.run(
-            list(map(str, command)), capture_output=True, text=True, timeout=LONGEST_S, env=environment, check=False
+            list(map(str, command)), capture_output=True, text=True, timeout=LONGEST_S, env=environment, check=False,
+            cwd=self.folder,
         )
 
     def _read(self, outcome: Outcome) -> None:
@@ -210,9 +227,10 @@ def figures(outcomes: list[Outcome]) -> dict[str, float]:
     }
 
 
-def judge_all(judge: Judge, programs: list[Program]) -> list[Outcome]:
+def judge_all(judge: Judge, programs: list[Program], at_once: int | None = None) -> list[Outcome]:
+    """`at_once`: None: as many as there are processors."""
     outcomes = []
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(at_once or os.cpu_count()) as pool:
         for outcome in pool.map(judge.run, programs):
             outcomes.append(outcome)
             if sys.stderr.isatty():
@@ -222,28 +240,33 @@ def judge_all(judge: Judge, programs: list[Program]) -> list[Outcome]:
     return outcomes
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parsed_options(description: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--cli", required=True, help="the program trainwarden")
     parser.add_argument("--python", required=True, help="a Python with PyTorch and the package trainwarden")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON, a line each, and no table")
     parser.add_argument("--only", default="", metavar="PATTERN", help="programs whose names match")
     parser.add_argument("--runs", metavar="DIR", help="keep the runs in this folder")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def print_figures(values: dict[str, float], as_json: bool) -> None:
+    for name, value in values.items():
+        print(json.dumps({"name": name, "value": value}) if as_json else f"{name} {value:g}")
+
+
+def main() -> int:
+    options = parsed_options(__doc__.splitlines()[0])
     programs = [program for program in all_programs() if re.search(options.only, program.file.stem)]
     with tempfile.TemporaryDirectory() as scratch:
         judge = Judge(options.cli, options.python, pathlib.Path(options.runs or scratch))
         outcomes = judge_all(judge, programs)
         covered = {outcome.program.rule_name for outcome in outcomes if outcome.program.fault}
         without = [] if options.only else [name for name in judge.builtin_rules() if name not in covered | WITHOUT_A_FAULT]
-    if options.json:
-        for name, value in figures(outcomes).items():
-            print(json.dumps({"name": name, "value": value}))
-    else:
+    if not options.json:
         print_table(outcomes, without)
         print()
-        for name, value in figures(outcomes).items():
-            print(f"{name} {value:g}")
+    print_figures(figures(outcomes), options.json)
     problems = [(outcome.program.run_name, outcome.problem()) for outcome in outcomes if outcome.problem()]
     for name, problem in problems:
         print(f"{name}: {problem}", file=sys.stderr)
