@@ -58,7 +58,6 @@ def main():
         TrainingArguments(
             "out/transformers_language",
             per_device_train_batch_size=4,
-            gradient_accumulation_steps=1,
             learning_rate=1.0 if fault == "huge-learning-rate" else 1e-3,
             warmup_steps=30,
             num_train_epochs=2,
