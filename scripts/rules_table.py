@@ -128,17 +128,16 @@ def all_programs() -> list[Program]:
 class Judge:
     """Runs programs under the rules."""
 
-    # Every step is judged.
-    budget = ("--budget", "0")
-
     def __init__(self, cli: str, python: str, runs: pathlib.Path):
         self._cli, self._python, self._runs = cli, python, runs
+        self.budget: str | None = "0"  # every step; None: the default
         self.folder: pathlib.Path | None = None  # where programs run; None: here
 
     def run(self, program: Program) -> Outcome:
         rule = program.rule.replace("{before}", str(self._runs / f"{program.run_name}-before"))
         rules = ["--rules", "default"] + (["--rule", rule] if rule else [])
-        command = [self._cli, "run", "--runs", self._runs, "--name", program.run_name, *self.budget, *rules, "--"]
+        budget = [] if self.budget is None else ["--budget", self.budget]
+        command = [self._cli, "run", "--runs", self._runs, "--name", program.run_name, *budget, *rules, "--"]
         command += [self._python, program.file, *program.arguments]
         outcome = Outcome(program)
         try:
@@ -240,14 +239,14 @@ def judge_all(judge: Judge, programs: list[Program], at_once: int | None = None)
     return outcomes
 
 
-def parsed_options(description: str) -> argparse.Namespace:
+def option_parser(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--cli", required=True, help="the program trainwarden")
     parser.add_argument("--python", required=True, help="a Python with PyTorch and the package trainwarden")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON, a line each, and no table")
     parser.add_argument("--only", default="", metavar="PATTERN", help="programs whose names match")
     parser.add_argument("--runs", metavar="DIR", help="keep the runs in this folder")
-    return parser.parse_args()
+    return parser
 
 
 def print_figures(values: dict[str, float], as_json: bool) -> None:
@@ -256,7 +255,7 @@ def print_figures(values: dict[str, float], as_json: bool) -> None:
 
 
 def main() -> int:
-    options = parsed_options(__doc__.splitlines()[0])
+    options = option_parser(__doc__.splitlines()[0]).parse_args()
     programs = [program for program in all_programs() if re.search(options.only, program.file.stem)]
     with tempfile.TemporaryDirectory() as scratch:
         judge = Judge(options.cli, options.python, pathlib.Path(options.runs or scratch))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what the default rules find in trainings of transformers, Lightning and accelerate, and their false alarms.
 
-usage: trainers_table.py --cli PROGRAM --python PYTHON [--json] [--only PATTERN] [--runs DIR]
+usage: trainers_table.py --cli PROGRAM --python PYTHON [--budget N] [--json] [--only PATTERN] [--runs DIR]
 
 Every file of tests/rules/trainers is a healthy training, and has a fault with `--fault NAME`. For each fault a line at
 the end of its docstring says which rules count as having found it: `fault NAME: RuleA, RuleB`. Each is run as a user
@@ -9,12 +9,15 @@ does, `trainwarden run --rules default -- python FILE [--fault NAME]`, with the 
 fault, one after the other. A fault is found when one of its rules gives a verdict above a note, at any step. A false
 alarm is any verdict above a note in a healthy training.
 
+With `--budget 0` every step is captured: what is found only then, the budget left out.
+
 Prints a table in Markdown and the figures trainers.found_pct and trainers.false_alarms. It is a measurement and no
 gate: exits 0 unless a program or a rule fails, or there is no program.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import pathlib
 import re
@@ -22,7 +25,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
-from rules_table import ROOT, Judge, Outcome, Program, docstring_of, judge_all, parsed_options, print_figures
+from rules_table import ROOT, Judge, Outcome, Program, docstring_of, judge_all, option_parser, print_figures
 
 TRAINERS = ROOT / "tests" / "rules" / "trainers"
 FAULT = re.compile(r"^fault ([\w-]+): *(.+?) *$", re.MULTILINE)
@@ -50,12 +53,6 @@ class Training(Program):
     @property
     def may_fail(self) -> bool:
         return False
-
-
-class DefaultJudge(Judge):
-    """Judges as users do who give no more than the rules."""
-
-    budget = ()
 
 
 def all_trainings() -> list[Training]:
@@ -120,18 +117,21 @@ def figures(outcomes: list[Outcome]) -> dict[str, float]:
     }
 
 
-def judged(trainings: list[Training], cli: str, python: str, runs: pathlib.Path, folder: pathlib.Path) -> list[Outcome]:
-    judge = DefaultJudge(os.path.abspath(cli), os.path.abspath(python), runs.absolute())
-    judge.folder = folder  # they write checkpoints and logs where they run
+def judged(trainings: list[Training], options: argparse.Namespace, scratch: str) -> list[Outcome]:
+    runs = pathlib.Path(options.runs or scratch).absolute()
+    judge = Judge(os.path.abspath(options.cli), os.path.abspath(options.python), runs)
+    judge.budget = options.budget
+    judge.folder = pathlib.Path(scratch)  # they write checkpoints and logs where they run
     return judge_all(judge, trainings, at_once=1)
 
 
 def main() -> int:
-    options = parsed_options(__doc__.splitlines()[0])
+    parser = option_parser(__doc__.splitlines()[0])
+    parser.add_argument("--budget", metavar="N", help="that of `trainwarden run`; without it the default")
+    options = parser.parse_args()
     trainings = [training for training in all_trainings() if re.search(options.only, training.run_name)]
     with tempfile.TemporaryDirectory() as scratch:
-        runs = pathlib.Path(options.runs or scratch)
-        outcomes = judged(trainings, options.cli, options.python, runs, pathlib.Path(scratch))
+        outcomes = judged(trainings, options, scratch)
     if not options.json:
         print_table(outcomes)
         print()
