@@ -23,6 +23,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -132,6 +133,7 @@ class Judge:
         self._cli, self._python, self._runs = cli, python, runs
         self.budget: str | None = "0"  # every step; None: the default
         self.folder: pathlib.Path | None = None  # where programs run; None: here
+        self.longest_s = LONGEST_S
 
     def run(self, program: Program) -> Outcome:
         rule = program.rule.replace("{before}", str(self._runs / f"{program.run_name}-before"))
@@ -145,7 +147,7 @@ class Judge:
                 self._start_before(program)
             done = self._start(command)
         except subprocess.TimeoutExpired:
-            outcome.error = f"did not end within {LONGEST_S} s"
+            outcome.error = f"did not end within {self.longest_s} s"
             return outcome
         if done.returncode not in (0, RULE_FIRED) and not program.may_fail:
             outcome.error = f"ended with code {done.returncode}: {done.stderr.strip()[-400:]}"
@@ -162,10 +164,17 @@ class Judge:
 
     def _start(self, command: list) -> subprocess.CompletedProcess:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        return subprocess.run(
-            list(map(str, command)), capture_output=True, text=True, timeout=LONGEST_S, env=environment, check=False,
-            cwd=self.folder,
-        )
+        command = list(map(str, command))
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=self.folder,
+            start_new_session=True,
+        ) as started:
+            try:
+                out, err = started.communicate(timeout=self.longest_s)
+            except subprocess.TimeoutExpired:
+                os.killpg(started.pid, signal.SIGKILL)  # with the training, which would go on
+                raise
+        return subprocess.CompletedProcess(command, started.returncode, out, err)
 
     def _read(self, outcome: Outcome) -> None:
         done = self._start([self._cli, "rules", self._runs / outcome.program.run_name, "--json"])
