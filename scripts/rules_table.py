@@ -23,6 +23,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,15 @@ class Program:
     @property
     def run_name(self) -> str:
         return self.file.stem + ("-fault" if self.fault else "")
+
+    @property
+    def arguments(self) -> list[str]:
+        return ["--fault"] if self.fault else []
+
+    @property
+    def may_fail(self) -> bool:
+        """With its fault it may end in an exception."""
+        return self.fault
 
 
 @dataclass
@@ -93,10 +103,13 @@ def _texts_of(hit: dict) -> list[str]:
     return [evidence["tensor"] for evidence in hit["evidence"][:1]] + [hit["message"]]
 
 
+def docstring_of(file: pathlib.Path) -> str:
+    return ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+
+
 def expectations(file: pathlib.Path) -> dict[str, str]:
     """The `key: value` lines at the end of a program's docstring."""
-    docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-    return dict(re.findall(r"^(rule|within|names|before): *(.+?) *$", docstring, re.MULTILINE))
+    return dict(re.findall(r"^(rule|within|names|before): *(.+?) *$", docstring_of(file), re.MULTILINE))
 
 
 def all_programs() -> list[Program]:
@@ -118,21 +131,25 @@ class Judge:
 
     def __init__(self, cli: str, python: str, runs: pathlib.Path):
         self._cli, self._python, self._runs = cli, python, runs
+        self.budget: str | None = "0"  # every step; None: the default
+        self.folder: pathlib.Path | None = None  # where programs run; None: here
+        self.longest_s = LONGEST_S
 
     def run(self, program: Program) -> Outcome:
         rule = program.rule.replace("{before}", str(self._runs / f"{program.run_name}-before"))
         rules = ["--rules", "default"] + (["--rule", rule] if rule else [])
-        command = [self._cli, "run", "--runs", self._runs, "--name", program.run_name, "--budget", "0", *rules, "--"]
-        command += [self._python, program.file] + (["--fault"] if program.fault else [])
+        budget = [] if self.budget is None else ["--budget", self.budget]
+        command = [self._cli, "run", "--runs", self._runs, "--name", program.run_name, *budget, *rules, "--"]
+        command += [self._python, program.file, *program.arguments]
         outcome = Outcome(program)
         try:
             if program.before:
                 self._start_before(program)
             done = self._start(command)
         except subprocess.TimeoutExpired:
-            outcome.error = f"did not end within {LONGEST_S} s"
+            outcome.error = f"did not end within {self.longest_s} s"
             return outcome
-        if done.returncode not in (0, RULE_FIRED) and not program.fault:
+        if done.returncode not in (0, RULE_FIRED) and not program.may_fail:
             outcome.error = f"ended with code {done.returncode}: {done.stderr.strip()[-400:]}"
             return outcome
         self._read(outcome)
@@ -147,9 +164,17 @@ class Judge:
 
     def _start(self, command: list) -> subprocess.CompletedProcess:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        return subprocess.run(
-            list(map(str, command)), capture_output=True, text=True, timeout=LONGEST_S, env=environment, check=False
-        )
+        command = list(map(str, command))
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=self.folder,
+            start_new_session=True,
+        ) as started:
+            try:
+                out, err = started.communicate(timeout=self.longest_s)
+            except subprocess.TimeoutExpired:
+                os.killpg(started.pid, signal.SIGKILL)  # with the training, which would go on
+                raise
+        return subprocess.CompletedProcess(command, started.returncode, out, err)
 
     def _read(self, outcome: Outcome) -> None:
         done = self._start([self._cli, "rules", self._runs / outcome.program.run_name, "--json"])
@@ -210,9 +235,10 @@ def figures(outcomes: list[Outcome]) -> dict[str, float]:
     }
 
 
-def judge_all(judge: Judge, programs: list[Program]) -> list[Outcome]:
+def judge_all(judge: Judge, programs: list[Program], at_once: int | None = None) -> list[Outcome]:
+    """`at_once`: None: as many as there are processors."""
     outcomes = []
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(at_once or os.cpu_count()) as pool:
         for outcome in pool.map(judge.run, programs):
             outcomes.append(outcome)
             if sys.stderr.isatty():
@@ -222,28 +248,33 @@ def judge_all(judge: Judge, programs: list[Program]) -> list[Outcome]:
     return outcomes
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def option_parser(description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--cli", required=True, help="the program trainwarden")
     parser.add_argument("--python", required=True, help="a Python with PyTorch and the package trainwarden")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON, a line each, and no table")
     parser.add_argument("--only", default="", metavar="PATTERN", help="programs whose names match")
     parser.add_argument("--runs", metavar="DIR", help="keep the runs in this folder")
-    options = parser.parse_args()
+    return parser
+
+
+def print_figures(values: dict[str, float], as_json: bool) -> None:
+    for name, value in values.items():
+        print(json.dumps({"name": name, "value": value}) if as_json else f"{name} {value:g}")
+
+
+def main() -> int:
+    options = option_parser(__doc__.splitlines()[0]).parse_args()
     programs = [program for program in all_programs() if re.search(options.only, program.file.stem)]
     with tempfile.TemporaryDirectory() as scratch:
         judge = Judge(options.cli, options.python, pathlib.Path(options.runs or scratch))
         outcomes = judge_all(judge, programs)
         covered = {outcome.program.rule_name for outcome in outcomes if outcome.program.fault}
         without = [] if options.only else [name for name in judge.builtin_rules() if name not in covered | WITHOUT_A_FAULT]
-    if options.json:
-        for name, value in figures(outcomes).items():
-            print(json.dumps({"name": name, "value": value}))
-    else:
+    if not options.json:
         print_table(outcomes, without)
         print()
-        for name, value in figures(outcomes).items():
-            print(f"{name} {value:g}")
+    print_figures(figures(outcomes), options.json)
     problems = [(outcome.program.run_name, outcome.problem()) for outcome in outcomes if outcome.problem()]
     for name, problem in problems:
         print(f"{name}: {problem}", file=sys.stderr)
