@@ -2,8 +2,8 @@
 # that installs it, before anything fails for the lack of it. scripts/packages says what each is for; the test is
 # tests/install/needs_test.cmake. Included before project(), which wants a compiler already.
 
-# package, how it is found (CMake's package, pkg-config's module, a header), its name there, and for a module the name of
-# its target: PkgConfig::NAME.
+# package, how it is found (CMake's package, pkg-config's module, a header), its name there, and for a module the name
+# of its target: PkgConfig::NAME.
 set(tw_needs
   "libfmt-dev package fmt"
   "nlohmann-json3-dev package nlohmann_json"
@@ -23,10 +23,13 @@ set(tw_needs
 # tw_name_missing(PACKAGE...): ends the build with what brings them.
 function(tw_name_missing)
   list(JOIN ARGN " " packages)
+  set(hint "")
+  if("npm" IN_LIST ARGN)
+    set(hint " Without npm: -D TRAINWARDEN_PAGE=OFF builds without the page.")
+  endif()
   message(FATAL_ERROR "what the build needs is not there. Install it:\n"
                       "  apt-get install --no-install-recommends ${packages}\n"
-                      "These are packages of Debian 12; elsewhere install their counterparts. -D TRAINWARDEN_PAGE=OFF builds "
-                      "without the page and so without npm.")
+                      "These are packages of Debian 12; elsewhere install their counterparts.${hint}")
 endfunction()
 
 # Without these two nothing else can be looked for: then everything is named.

@@ -26,8 +26,8 @@ declare -A static_options=(
     -DCURL_CA_BUNDLE=/etc/ssl/certs/ca-certificates.crt -DCURL_CA_PATH=/etc/ssl/certs"
 )
 
-# suitable INTERPRETER VERSION: prints the path of what it leads to, when that is of the version, has Python's headers and
-# can make environments.
+# suitable INTERPRETER VERSION: prints the path of what it leads to, when that is of the version, has Python's headers
+# and can make environments.
 suitable() {
   "$1" - "$2" <<'END' 2>/dev/null
 import ensurepip, os, sys, sysconfig, venv
@@ -56,9 +56,10 @@ find_python() {
 # Where apt finds sources: in the same places as packages, which few machines are told.
 source_places() {
   local folder=$1
+  local new=/etc/apt/sources.list.d/debian.sources old=/etc/apt/sources.list
   mkdir -p "$folder/places" "$folder/lists/partial"
-  sed 's/^Types:.*/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$folder/places/debian.sources" 2>/dev/null ||
-    sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >"$folder/places/debian.list"
+  if [[ -e $new ]]; then sed 's/^Types:.*/Types: deb-src/' $new >"$folder/places/debian.sources"; fi
+  if [[ -e $old ]]; then sed -n 's/^deb /deb-src /p' $old >"$folder/places/debian.list"; fi
 }
 
 # fetch_source PACKAGE FOLDER: unpacks into FOLDER the source that the installed PACKAGE was made of, or that of its
@@ -85,26 +86,27 @@ static_library() {
   cmake -S "$folder"/*/ -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
     -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_PREFIX="$PWD/$wheels/static" -DCMAKE_INSTALL_LIBDIR=lib \
     ${static_options[$package]} &&
-    cmake --build "$folder/build" --parallel "$(build_jobs)" --target install
+    cmake --build "$folder/build" --parallel "$(build_jobs)" --target install && rm -rf "$folder"
 }
 
-# logged LOG COMMAND...: its output goes to LOG, and is shown when it fails.
+# logged LOG COMMAND...: its output goes to LOG, and its end is shown when it fails.
 logged() {
   with_progress "$@" && return
   tail -n 60 "$1" >&2
   return 1
 }
 
-# Those that are not there yet.
+# Those that are not there yet, or of other headers than are installed now.
 static_libraries() {
-  local package made
+  local package made wanted
   mkdir -p $wheels
   for package in "${!static_options[@]}"; do
     made=$wheels/static/$package.made
-    if [[ -e $made ]]; then continue; fi
+    wanted=$(dpkg-query --show "$package")$'\n'${static_options[$package]}
+    if [[ $(cat "$made" 2>/dev/null) == "$wanted" ]]; then continue; fi
     say "building what the wheels need of $package"
     logged $wheels/static.log static_library "$package" || return
-    touch "$made"
+    printf '%s\n' "$wanted" >"$made"
   done
 }
 
