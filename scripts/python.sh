@@ -4,13 +4,14 @@ readonly venv=build/venv
 with_python=(-DTRAINWARDEN_PYTHON_PACKAGE=ON "-DPython_EXECUTABLE=$PWD/$venv/bin/python3"
   "-DPython3_EXECUTABLE=$PWD/$venv/bin/python3")
 
-# What pyproject.toml wants for the build and for the tests, one requirement a line.
+# python_requirements PART...: what pyproject.toml wants for the `build` and for the `test`, one requirement a line.
 python_requirements() {
-  $python - <<'END'
-import tomllib
+  $python - "$@" <<'END'
+import sys, tomllib
 with open("pyproject.toml", "rb") as file:
     project = tomllib.load(file)
-print("\n".join(project["build-system"]["requires"] + project["project"]["optional-dependencies"]["test"]))
+parts = {"build": project["build-system"]["requires"], "test": project["project"]["optional-dependencies"]["test"]}
+print("\n".join(requirement for part in sys.argv[1:] for requirement in parts[part]))
 END
 }
 
@@ -18,7 +19,7 @@ END
 # tests. They are looked for only when pyproject.toml asks for others than last time.
 python_environment() {
   local wanted
-  wanted=$(python_requirements)
+  wanted=$(python_requirements build test)
   if [[ $(cat $venv/requirements.txt 2>/dev/null) == "$wanted" ]]; then return; fi
   $python -m venv --system-site-packages $venv
   say "installing into $venv what builds and tests the Python package"
@@ -36,6 +37,14 @@ configure_python() {
   configure release "${with_python[@]}" "$@"
 }
 
+# pack PIP FOLDER SOURCE [PIP ARGUMENT...]: the wheel of SOURCE, in FOLDER.
+pack() {
+  local pip=$1 folder=$2 source=$3
+  shift 3
+  "$pip" wheel --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir "$folder" "$@" \
+    "$source" >&2
+}
+
 # Both wheels of this tree, in FOLDER. scikit-build-core finds everything built.
 build_wheels() {
   local folder=$1 setting settings=()
@@ -43,10 +52,8 @@ build_wheels() {
     settings+=("--config-settings=$setting")
   done
   build_configured release python_package >&2 || return
-  $venv/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir "$folder" \
-    "${settings[@]}" . >&2 &&
-    $venv/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir "$folder" \
-      ./adapters/smdebug >&2
+  pack $venv/bin/pip "$folder" . --quiet "${settings[@]}" &&
+    pack $venv/bin/pip "$folder" ./adapters/smdebug --quiet
 }
 
 # The wheels of this tree, installed into the environment.

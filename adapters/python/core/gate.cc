@@ -1,7 +1,8 @@
 // Gate(through, ours): what is called calls `through`, a function of somebody else's, with the same arguments, or
 // `ours`, which is a function of Python's around it. Which of the two is for the object to say that comes first in the
 // arguments, the `self` of a method. Written against Python's own interface, as a call through nanobind costs several
-// times as much as all that happens here.
+// times as much as all that happens here; against its stable part, for a wheel that fits Python 3.12 and all later
+// ones.
 //
 //   look_at(None)           every call is for `ours`; so it is at first
 //   look_at(ids)            only those are whose first argument has one of these ids
@@ -40,8 +41,8 @@ class Ids {
     std::vector<Id> read;
     PyObject* const list = PySequence_List(iterable);
     if (list == nullptr) return false;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
-      read.push_back(reinterpret_cast<Id>(PyLong_AsVoidPtr(PyList_GET_ITEM(list, i))));
+    for (Py_ssize_t i = 0; i < PyList_Size(list); ++i) {
+      read.push_back(reinterpret_cast<Id>(PyLong_AsVoidPtr(PyList_GetItem(list, i))));
     }
     Py_DECREF(list);
     if (PyErr_Occurred() != nullptr) return false;
@@ -82,6 +83,7 @@ PyObject* new_ref(PyObject* object) {  // Python has it since 3.10
 }
 
 PyObject* training_text = nullptr;  // "training"
+PyObject* method_type = nullptr;    // types.MethodType; the stable interface has no PyMethod_New()
 
 Gate& gate_of(PyObject* self) {
   return *reinterpret_cast<Gate*>(self);
@@ -107,7 +109,7 @@ PyObject* counted(Gate& gate, PyObject* object, PyObject* result) {
   PyObject* answer = PyObject_CallNoArgs(end);
   if (answer == Py_False) {
     Py_DECREF(answer);
-    answer = PyObject_CallOneArg(late, object);
+    answer = PyObject_CallFunctionObjArgs(late, object, nullptr);
   } else if (answer != nullptr) {
     gate_of(gate.noting).looks->noted = false;
   }
@@ -181,7 +183,7 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
   if (PyArg_ParseTupleAndKeywords(arguments, names, "OO:Gate", const_cast<char**>(keywords), &through, &ours) == 0) {
     return nullptr;
   }
-  PyObject* const self = type->tp_alloc(type, 0);
+  PyObject* const self = PyType_GenericAlloc(type, 0);
   if (self == nullptr) return nullptr;
   Gate& gate = gate_of(self);
   gate.looks = new (std::nothrow) Looks();
@@ -217,13 +219,13 @@ void destroy(PyObject* self) {
   if (gate_of(self).weak_references != nullptr) PyObject_ClearWeakRefs(self);
   clear(self);
   delete gate_of(self).looks;
-  type->tp_free(self);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
 }
 
 // A gate in a class is a method, as a function is.
 PyObject* bind_to(PyObject* self, PyObject* object, PyObject*) {
-  return object == nullptr ? new_ref(self) : PyMethod_New(self, object);
+  return object == nullptr ? new_ref(self) : PyObject_CallFunctionObjArgs(method_type, self, object, nullptr);
 }
 
 PyMethodDef methods[] = {
@@ -278,6 +280,8 @@ void bind_gate(nanobind::module_& module) {
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
                    slots};
   if (training_text == nullptr) training_text = PyUnicode_InternFromString("training");
+  if (method_type == nullptr)
+    method_type = nb::object(nb::module_::import_("types").attr("MethodType")).release().ptr();
   PyObject* const type = PyType_FromSpec(&spec);
   if (training_text == nullptr || type == nullptr) throw nb::python_error();
   module.attr("Gate") = nb::steal(type);

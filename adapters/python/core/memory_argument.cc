@@ -18,13 +18,14 @@ struct Sizes {
 };
 
 // torch.Size is a tuple, too.
-Sizes sizes_of(nb::handle tuple, const char* what) {
-  if (!PyTuple_Check(tuple.ptr())) throw nb::type_error(what);
+Sizes sizes_of(nb::handle given, const char* what) {
+  if (!PyTuple_Check(given.ptr())) throw nb::type_error(what);
+  const auto tuple = nb::borrow<nb::tuple>(given);
   Sizes sizes;
-  sizes.rank = static_cast<std::size_t>(PyTuple_GET_SIZE(tuple.ptr()));
+  sizes.rank = tuple.size();
   if (sizes.rank > sizes.values.size()) throw nb::value_error("expected at most 16 dimensions");
   for (std::size_t i = 0; i < sizes.rank; ++i) {
-    sizes.values[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i)));
+    sizes.values[i] = PyLong_AsLongLong(tuple[i].ptr());
     if (sizes.values[i] == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
   }
   return sizes;

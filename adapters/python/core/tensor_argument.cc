@@ -177,7 +177,7 @@ std::optional<BorrowedStrings> from_strings(nb::handle value) {
     if (PyUnicode_Check(text.ptr())) {
       texts.strings.push_back(nb::cast<std::string_view>(text));
     } else if (PyBytes_Check(text.ptr())) {
-      texts.strings.emplace_back(PyBytes_AS_STRING(text.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr())));
+      texts.strings.emplace_back(PyBytes_AsString(text.ptr()), static_cast<std::size_t>(PyBytes_Size(text.ptr())));
     } else {
       return false;
     }
