@@ -234,16 +234,18 @@ run_test() {
   case ${1:-} in
     --quick) quick_stages stage all ;;
     --all)
-      begin_torch2
+      begin_torch2 newest
       quick_stages slice all
-      slice "Python package on PyTorch 2" torch2_tests
+      slice "Python package on PyTorch 2" torch2_tests newest
+      slice "Python package on an older PyTorch 2" torch2_tests middle
+      slice "Python package on the oldest PyTorch 2" torch2_tests oldest
       sanitizer_stages slice
       long_stages slice
       ;;
     *)
-      begin_torch2
+      begin_torch2 newest
       quick_stages stage programs
-      stage "Python package on PyTorch 2" torch2_tests "${needs_torch2[@]}"
+      stage "Python package on PyTorch 2" torch2_tests newest "${needs_torch2[@]}"
       sanitizer_stages stage
       ;;
   esac
