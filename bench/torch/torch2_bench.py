@@ -1,9 +1,10 @@
 """What Trainwarden costs on PyTorch 2 as users have it, at the defaults: a loop of one's own, a compiled model, and the
 Trainer of transformers. How it is measured: budget_bench.py.
 
-    build/torch2/bin/python bench/torch/torch2_bench.py [--json] [NAME...]
+    build/torch2/newest/bin/python bench/torch/torch2_bench.py [--json] [NAME...]
 
-The Python is that of an environment with the packages of scripts/torch2.txt and ours (`./dev bench torch2` makes it).
+The Python is that of an environment with the packages of scripts/torch2/newest.txt and ours: `./dev bench torch2` makes
+it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The trainers of other libraries: what is captured is what they log themselves, and a stop keeps their work.
 
-On PyTorch 2 alone, where these libraries are (scripts/torch2.txt).
+On PyTorch 2 alone, where these libraries are (scripts/torch2/newest.txt).
 """
 
 from __future__ import annotations
