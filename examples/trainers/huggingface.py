@@ -26,6 +26,7 @@ def main():
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--accumulate", type=int, default=1)
     parser.add_argument("--out", default="out")
+    parser.add_argument("--resume", help="a checkpoint")
     arguments = parser.parse_args()
     torch.manual_seed(0)
     model = GPT2LMHeadModel(GPT2Config(vocab_size=50, n_positions=16, n_embd=32, n_layer=2, n_head=2))
@@ -48,7 +49,7 @@ def main():
         train_dataset=Counting(800),
         eval_dataset=Counting(16),
     )
-    trainer.train()
+    trainer.train(resume_from_checkpoint=arguments.resume)
     trainer.save_model(arguments.out)
     with open(f"{arguments.out}/log.json", "w") as file:
         json.dump(trainer.state.log_history, file)

@@ -41,6 +41,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--accumulate", type=int, default=1)
     parser.add_argument("--out", default="out")
+    parser.add_argument("--resume", help="a checkpoint")
     arguments = parser.parse_args()
     L.seed_everything(0)
     trainer = L.Trainer(
@@ -54,7 +55,8 @@ def main():
         default_root_dir=arguments.out,
         enable_progress_bar=False,
     )
-    trainer.fit(Classifier(), DataLoader(samples(400, 1), 8, shuffle=True), DataLoader(samples(80, 2), 40))
+    training, validation = DataLoader(samples(400, 1), 8, shuffle=True), DataLoader(samples(80, 2), 40)
+    trainer.fit(Classifier(), training, validation, ckpt_path=arguments.resume)
 
 
 if __name__ == "__main__":

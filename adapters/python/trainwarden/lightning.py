@@ -13,6 +13,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Union
 
+from .torch import faults, interception
 from .torch.callbacks import CallbackRun
 
 __all__ = ["TrainwardenCallback"]
@@ -53,3 +54,17 @@ class TrainwardenCallback(Callback):  # type: ignore[misc]
 
     def on_fit_end(self, trainer: Any, pl_module: Any) -> None:
         self._run.end()
+
+
+class CheckpointOnce(Callback):  # type: ignore[misc]
+    """Saves a checkpoint of the trainer when the batch has ended: within a step its counts are not those of a whole one."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self._file = file
+
+    @faults.guarded("save a checkpoint of the trainer")
+    def on_train_batch_end(self, trainer: Any, *args: Any, **kwargs: Any) -> None:
+        trainer.callbacks = [each for each in trainer.callbacks if each is not self]
+        with interception.unheard():
+            trainer.save_checkpoint(self._file)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import subprocess
 import sys
@@ -17,9 +18,12 @@ from typing import Any, Iterable
 
 import numpy as np
 import pytest
-from running import Runner
+import torch
+from asking import ask_for_checkpoint
+from running import Ended, Runner
 
 import trainwarden
+import trainwarden.torch
 
 EXAMPLES = Path(__file__).resolve().parents[4] / "examples" / "trainers"
 ACCUMULATIONS = (1, 2, 8)
@@ -27,11 +31,16 @@ ACCUMULATIONS = (1, 2, 8)
 CLOSE = {"rel": 1e-5, "abs": 1e-7}
 
 
-def run_captured(runner: Runner, folder: Path, program: str, *arguments: object) -> trainwarden.Trial:
+def start_captured(runner: Runner, folder: Path, *command: object, **variables: str) -> Ended:
+    folder.mkdir(exist_ok=True)
     environment = {**runner.attached_environment(folder / "run"), "TRAINWARDEN_BUDGET": "0"}  # no step is left out
-    command = [str(EXAMPLES / program), *map(str, arguments), "--out", str(folder / "out")]
-    ended = runner.start(*command, environment=environment)
+    ended = runner.start(*map(str, command), "--out", str(folder / "out"), environment={**environment, **variables})
     assert ended.exit_code == 0, ended.stderr
+    return ended
+
+
+def run_captured(runner: Runner, folder: Path, program: str, *arguments: object) -> trainwarden.Trial:
+    start_captured(runner, folder, EXAMPLES / program, *arguments)
     return trainwarden.open(folder / "run")
 
 
@@ -142,6 +151,82 @@ def test_lightning_stops_with_a_checkpoint(runner: Runner, tmp_path: Path) -> No
     said = run_and_stop(runner, tmp_path, str(EXAMPLES / "lightning_trainer.py"), "--epochs", "2000", "--out", str(out))
     assert "the trainer of Lightning ends it: seen enough" in said
     assert list(out.glob("**/*.ckpt"))
+
+
+def test_transformers_saves_on_request_what_it_resumes_from(runner: Runner, tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    program, steps = EXAMPLES / "huggingface.py", ("--steps", 30)
+    ask_for_checkpoint(tmp_path / "run")
+    ended = start_captured(runner, tmp_path, program, *steps)
+    assert f"the trainer of transformers saves a checkpoint in {tmp_path}/out too" in ended.stderr
+    (saved,) = [each for each in (tmp_path / "out").glob("checkpoint-*") if each.name != "checkpoint-30"]
+    start_captured(runner, tmp_path / "again", program, *steps, "--resume", saved)
+    logs = [json.loads((folder / "out" / "log.json").read_text()) for folder in (tmp_path, tmp_path / "again")]
+    losses = [{entry["step"]: entry["loss"] for entry in log if "loss" in entry} for log in logs]
+    assert len(losses[0]) == 30
+    assert losses[0] == losses[1], "it goes on with the same batches"
+
+
+def test_lightning_saves_on_request_what_it_resumes_from(runner: Runner, tmp_path: Path) -> None:
+    pytest.importorskip("lightning")
+    program, epochs = EXAMPLES / "lightning_trainer.py", ("--epochs", 1)
+    ask_for_checkpoint(tmp_path / "run")
+    ended = start_captured(runner, tmp_path, program, *epochs)
+    (saved,) = (tmp_path / "run" / "checkpoints").glob("*.ckpt")
+    assert f"the trainer of Lightning saves {saved} too" in ended.stderr
+    assert saved.with_suffix(".pt").exists()
+    step = torch.load(saved, weights_only=False)["global_step"]
+    assert step < 50
+    start_captured(runner, tmp_path / "again", program, *epochs, "--resume", saved)
+    with open(tmp_path / "again" / "out" / "metrics.csv") as file:
+        steps = [int(row["step"]) for row in csv.DictReader(file) if row["train_loss"]]
+    assert steps == list(range(step, 50))
+
+
+def test_a_loop_with_accelerate_saves_on_request(runner: Runner, tmp_path: Path) -> None:
+    pytest.importorskip("accelerate")
+    ask_for_checkpoint(tmp_path / "run")
+    start_captured(runner, tmp_path, EXAMPLES / "accelerate_loop.py", "--epochs", 1)
+    (saved,) = (tmp_path / "run" / "checkpoints").iterdir()
+    model = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.5)
+    step = trainwarden.torch.restore(saved, model, optimizer)
+    assert all(state["step"] == step + 1 for state in optimizer.state.values())
+    assert optimizer.param_groups[0]["lr"] < 0.5
+
+
+POISON = """
+import runpy, sys, torch
+plain, calls = torch.nn.functional.cross_entropy, []
+def poisoned(*arguments, **named):
+    loss = plain(*arguments, **named)
+    calls.extend([loss] * loss.requires_grad)
+    return loss * float("nan") if len(calls) == 5 else loss
+torch.nn.functional.cross_entropy = poisoned
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize(
+    "library, program, length",
+    [
+        ("transformers", "huggingface.py", ("--steps", "12")),
+        ("lightning", "lightning_trainer.py", ("--epochs", "1")),
+        ("accelerate", "accelerate_loop.py", ("--epochs", "1")),
+    ],
+)
+def test_a_step_with_a_nan_is_skipped(
+    runner: Runner, tmp_path: Path, library: str, program: str, length: tuple[str, str]
+) -> None:
+    pytest.importorskip(library)
+    ended = start_captured(
+        runner, tmp_path, "-c", POISON, EXAMPLES / program, *length,
+        TRAINWARDEN_GUARD_RULES="ExplodingTensor", TRAINWARDEN_ON_FIRE="skip_step",
+    )  # fmt: skip
+    assert ended.stderr.count("The optimizer's step is left out") == 1, ended.stderr
+    trial = trainwarden.open(tmp_path / "run")
+    assert all(map(math.isfinite, in_training(trial, only_loss(trial))[5:])), "the weights have no NaN"
 
 
 CALLBACKS = {

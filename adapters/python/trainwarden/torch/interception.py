@@ -78,6 +78,7 @@ class Wants(NamedTuple):
     signals: bool = False  # what SignalListener is notified of
     backward: bool = False  # backward passes, also while it is idle
     batches: bool = False  # those that data loaders give, also without signals
+    closures: bool = False  # calls of closures that optimizers are given
     modal: frozenset[int] = frozenset()  # ids of modules of which it is of interest in which mode they run
     is_idle: bool = False  # nothing at all but the calls of watched modules
     quiet: Optional[Quiet] = None  # heeded where there is no other listener
@@ -110,6 +111,7 @@ class Listener:
     def logged(self, values: Mapping[str, Any], step: Optional[int]) -> None: ...
     def optimizer_made(self, optimizer: Optimizer) -> None: ...
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None: ...
+    def closure_ends(self, optimizer: Optimizer) -> None: ...
     def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None: ...
 
 
@@ -137,6 +139,7 @@ _PURPOSES = {
     "logged": "save what the program logs",
     "optimizer_made": "see that there is an optimizer",
     "optimizer_begins": "capture the gradients of an optimizer",
+    "closure_ends": "judge the gradients that a closure has computed",
     "optimizer_ends": "capture the weights of an optimizer",
 }
 
@@ -170,6 +173,7 @@ class _Switchboard:
         self.signals = False  # the same
         self.backward = False  # the same
         self.batches = False  # the same
+        self.closures = False  # the same
         self.modal: frozenset[int] = frozenset()
         self.modes: dict[int, int] = {}  # in which modes the modules of `modal` have run, by id
         self.watched: dict[int, int] = {}  # id of a module: how many watch it
@@ -210,6 +214,7 @@ def update_wants() -> None:
     _board.signals = any(each.signals for each in wants)
     _board.backward = any(each.backward for each in wants)
     _board.batches = any(each.signals or each.batches for each in wants)
+    _board.closures = any(each.closures for each in wants)
     _board.modal = frozenset[int]().union(*(each.modal for each in wants))
     _board.is_idle = all(each.is_idle for each in wants)
     _board.quiet = wants[0].quiet if len(wants) == 1 else None
@@ -525,6 +530,20 @@ def _has_closure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return closure is not None
 
 
+def _with_reported_closure(
+    optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of Optimizer.step, without the optimizer: of each call of the closure it is reported that it ends."""
+    closure: Any = args[0] if args else kwargs["closure"]
+
+    def reported(*given: Any, **named: Any) -> Any:
+        result = closure(*given, **named)
+        _board.notify("closure_ends", optimizer)
+        return result
+
+    return ((reported, *args[1:]), kwargs) if args else (args, {**kwargs, "closure": reported})
+
+
 def _wrap_optimizer_making() -> Callable[..., Any]:
     torch_init = Optimizer.__init__
 
@@ -544,12 +563,16 @@ def _hook_optimizers() -> list[Callable[..., Any]]:
     except ImportError:  # torch < 2.0
         return _wrap_optimizer_steps()
 
-    def begins(optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begins(optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Optional[tuple[Any, Any]]:
         if is_compiling() or not _board.listeners:
-            return
+            return None
         has_closure = _has_closure(args[1:], kwargs)
         if not _begins_quietly(optimizer, has_closure):
             _board.notify("optimizer_begins", optimizer, has_closure)
+        if not has_closure or not _board.closures:
+            return None
+        ours, kwargs = _with_reported_closure(optimizer, args[1:], kwargs)
+        return (args[0], *ours), kwargs
 
     def ends(optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if not is_compiling() and _board.listeners and not _ends_quietly(optimizer):
@@ -629,6 +652,8 @@ def _wrap_step(optimizer_class: Any) -> None:
         has_closure = _has_closure(args, kwargs)
         if not _begins_quietly(self, has_closure):
             _board.notify("optimizer_begins", self, has_closure)
+        if has_closure and _board.closures:
+            args, kwargs = _with_reported_closure(self, args, kwargs)
         result = torch_step(self, *args, **kwargs)
         if not _ends_quietly(self):
             _board.notify("optimizer_ends", self, has_closure)

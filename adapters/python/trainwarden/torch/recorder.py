@@ -53,6 +53,7 @@ class Recorder:
         self._billed_step = 0
         self._hook_ns = 0
         self._modules = 0  # of all models
+        self._closure_judged = False  # gradients of the closure that an optimizer calls were judged
 
     def add_model(self, model: Model) -> None:
         """Takes a model in, or what is new in it."""
@@ -130,6 +131,21 @@ class Recorder:
                 parameter.grad = None
         return advice
 
+    def end_closure(self, optimizer: Optimizer) -> None:
+        """A closure that the optimizer was given has computed gradients: those of its first call in a step are judged."""
+        if not self._closure_judged:
+            self._closure_judged = True
+            self.end_passes()
+            self.save_gradients(optimizer)
+            self.judge(optimizer)
+
+    def end_closures(self, optimizer: Optimizer) -> None:
+        """A step of the optimizer with a closure has ended."""
+        if not self._closure_judged:
+            self.end_passes()
+            self.save_gradients(optimizer)
+        self._closure_judged = False
+
     def save_weights(self, optimizer: Optimizer) -> None:
         """The parameters of the optimizer and what it remembers of them."""
         if not self.hook.wants_anything():
@@ -178,6 +194,7 @@ class Recorder:
         self._mode = mode
         is_training = mode not in ("eval", "predict")
         self._steps += 1
+        self._closure_judged = False
         self.is_idle = not self.hook.wants_anything()
         self.losses.begin_step(self._steps, self.is_idle, is_training)
         self.activations.step = self._steps
@@ -192,6 +209,7 @@ class Recorder:
             calls=activations.wanted_calls,
             activation_functions=activations.functions.wanted,
             signals=self.signals.wanted or self.signals.remembers,
+            closures=self.hook.is_guarded,
             modal=self.signals.modal if self.signals.wanted else frozenset(),
             is_idle=self.is_idle,
         )

@@ -14,7 +14,7 @@ from torch.optim import Optimizer
 
 from .._core import CheckpointRequest
 from ..errors import Error
-from . import interception
+from . import faults, interception, trainers
 from .loading import load_state
 from .naming import variable_name
 from .roots import Model
@@ -60,6 +60,7 @@ class StateSaver:
             state = self._state(step)
             with interception.unheard():
                 path: str = hook.write_checkpoint(_ENDING, lambda file: torch.save(state, file))
+            _ask_trainer(path)
             return path
         finally:
             self.spent_ns += time.perf_counter_ns() - begin
@@ -79,6 +80,13 @@ class StateSaver:
             "step": step,
             "rng": random_states(),
         }
+
+
+@faults.guarded("ask the trainer for a checkpoint of its own")
+def _ask_trainer(path: str) -> None:
+    answer = trainers.ask_to_save(path)
+    if answer is not None:
+        faults.say(answer)
 
 
 def save_on_request(hook: Any, training: Training) -> StateSaver:

@@ -202,9 +202,13 @@ class Session(SignalListener, Training):
             if not has_closure:
                 recorder.end_passes()
                 recorder.save_gradients(optimizer)
-        # A closure computes the gradients within the step: those are judged when the step has ended.
         if not has_closure and recorder.judge(optimizer) is StepAdvice.STOP:
             self._end_step(recorder)
+
+    def closure_ends(self, optimizer: Optimizer) -> None:
+        recorder = self._recorder
+        if recorder is not None and self._is_ours() and [each() for each in self._running] == [optimizer]:
+            recorder.end_closure(optimizer)
 
     def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None:
         recorder = self._recorder
@@ -214,8 +218,7 @@ class Session(SignalListener, Training):
         if not recorder.is_idle:
             recorder.phases.end("optimizer")
             if has_closure:
-                recorder.end_passes()
-                recorder.save_gradients(optimizer)
+                recorder.end_closures(optimizer)
             recorder.save_weights(optimizer)
             recorder.signals.save_rates(optimizer)
             if recorder.signals.wanted:

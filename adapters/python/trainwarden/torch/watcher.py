@@ -213,13 +213,16 @@ class Watcher(SignalListener, Training):
             self._recorder.save_gradients(optimizer)
             self._recorder.judge(optimizer)
 
+    def closure_ends(self, optimizer: Optimizer) -> None:
+        if optimizer is self._optimizer:
+            self._recorder.end_closure(optimizer)
+
     def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None:
         if optimizer is not self._optimizer:
             return
         self._recorder.phases.end("optimizer")
         if has_closure:
-            self._recorder.end_passes()
-            self._recorder.save_gradients(optimizer)
+            self._recorder.end_closures(optimizer)
         self._recorder.save_weights(optimizer)
         self._recorder.signals.save_rates(optimizer)
         if self._recorder.signals.wanted:
