@@ -119,7 +119,38 @@ def test_report_changes_nothing_and_stop_comes_before_the_step(tmp_path: Path) -
                 assert end.stop_reason.startswith("ExplodingTensor fired at step 0")
 
 
-def test_a_closure_is_judged_when_the_step_has_ended(tmp_path: Path) -> None:
+CLOSURE_OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
+    "adamw": lambda p: torch.optim.AdamW(p, lr=0.1, weight_decay=0.5),
+    "lbfgs": lambda p: torch.optim.LBFGS(p, max_iter=3),
+}
+
+
+@pytest.mark.parametrize("name", CLOSURE_OPTIMIZERS)
+def test_gradients_of_a_closure_are_vetoed(name: str, tmp_path: Path) -> None:
+    torch.manual_seed(3)
+    model = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+    optimizer = CLOSURE_OPTIMIZERS[name](model.parameters())
+    changed = []
+    with guarded_hook(tmp_path, "skip_step") as hook, twt.watch(hook, model, optimizer) as watcher:
+        for factor in (1.0, 1.0, float("nan"), 1.0):
+
+            def closure(factor: float = factor) -> torch.Tensor:
+                optimizer.zero_grad()
+                loss = model(torch.ones(3, 2)).square().sum() * factor
+                loss.backward()
+                return loss
+
+            before = [parameter.detach().clone() for parameter in model.parameters()]
+            optimizer.step(closure)
+            changed.append(not all(map(torch.equal, before, model.parameters())))
+            watcher.step()
+        assert hook.report().vetoes == 1
+    assert changed == [True, True, False, True]
+    trial = trainwarden.open(tmp_path / "run")
+    assert trial.statistics("gradient/0.weight", 2).nan_count == 8
+
+
+def test_a_closure_stops_the_training(tmp_path: Path) -> None:
     model = nn.Linear(2, 1)
     optimizer = torch.optim.LBFGS(model.parameters(), max_iter=1)
 
@@ -132,6 +163,7 @@ def test_a_closure_is_judged_when_the_step_has_ended(tmp_path: Path) -> None:
     with guarded_hook(tmp_path, "stop") as hook, twt.watch(hook, model, optimizer) as watcher:
         optimizer.step(closure)
         assert watcher.step().stop_requested
+    assert not model.weight.isnan().any()
 
 
 def test_a_hook_without_a_framework(tmp_path: Path) -> None:

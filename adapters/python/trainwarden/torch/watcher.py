@@ -261,7 +261,8 @@ def watch(
         optimizer: gradients are captured when its step() begins, weights when it ends. Without one both are captured by
             Watcher.step(). With one the state of both is saved on request (docs/guide/save-now.md), unless
             Hook.on_checkpoint() has a function for that. A guard of the hook (Hook.guard) judges before this
-            optimizer's step, unless the optimizer gets a closure, and may remove the gradients so that nothing changes.
+            optimizer's step, or behind the first call of its closure, and may remove the gradients so that nothing
+            changes.
         loss: the module that computes the loss; without one every loss module counts.
         prefix: before every name, for several models in one run: "generator."
     """
