@@ -121,7 +121,7 @@ def test_report_changes_nothing_and_stop_comes_before_the_step(tmp_path: Path) -
 
 CLOSURE_OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
     "adamw": lambda p: torch.optim.AdamW(p, lr=0.1, weight_decay=0.5),
-    "lbfgs": lambda p: torch.optim.LBFGS(p, max_iter=3),
+    "lbfgs": lambda p: torch.optim.LBFGS(p, lr=0.1, max_iter=2),
 }
 
 
