@@ -16,7 +16,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainerCallback, 
 
 class Tokens(torch.utils.data.Dataset):  # type: ignore[type-arg]
     def __len__(self) -> int:
-        return 1 << 30
+        return 1 << 16
 
     def __getitem__(self, index: int) -> dict[str, torch.Tensor]:
         tokens = torch.arange(index % 50, index % 50 + 32)
@@ -62,7 +62,7 @@ def main() -> None:
     model = GPT2LMHeadModel(GPT2Config(vocab_size=100, n_positions=32, n_embd=64, n_layer=2, n_head=2))
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(
-            folder, per_device_train_batch_size=16, max_steps=1 << 30, logging_steps=50, save_strategy="no",
+            folder, per_device_train_batch_size=16, max_steps=1 << 24, logging_steps=50, save_strategy="no",
             report_to=[], use_cpu=True, disable_tqdm=True, log_level="error",
         )  # fmt: skip
         trainer = Trainer(model, arguments, train_dataset=Tokens(), callbacks=[Blocks(answers)])

@@ -6,6 +6,7 @@ What stays in both: our calls around clip_grad_norm_ and torch.save, a microseco
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterable
@@ -39,7 +40,7 @@ class Switch:
         self._places = [(owner, name, value) for owner in owners for name, value in vars(owner).items() if is_ours(value)]
         if not self._places:
             raise SystemExit("training: found nothing of Trainwarden's to switch off in this torch")
-        optimizers: Any = torch.optim.optimizer
+        optimizers = sys.modules["torch.optim.optimizer"]
         tables = ("_global_optimizer_pre_hooks", "_global_optimizer_post_hooks")
         self._tables = [getattr(optimizers, name) for name in tables if hasattr(optimizers, name)]
         self._hooks = [{key: hook for key, hook in table.items() if is_ours(hook)} for table in self._tables]
@@ -61,7 +62,7 @@ class Switch:
 def is_ours(value: Any) -> bool:
     """A gate, or a function of ours, which looks like torch's to all but those who ask for its file."""
     if isinstance(value, FunctionType):
-        return "/trainwarden/" in value.__code__.co_filename
+        return value.__code__.co_filename.startswith(os.path.dirname(str(sys.modules["trainwarden"].__file__)))
     return type(value).__module__.startswith("trainwarden.")
 
 
