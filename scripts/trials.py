@@ -265,7 +265,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(arguments.keep or temporary).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        bench = Bench(folder, arguments.trainwarden, arguments.wheel)
+        bench = Bench(folder, os.path.abspath(arguments.trainwarden), arguments.wheel and os.path.abspath(arguments.wheel))
         for trial in chosen(arguments.patterns):
             absent = [package for package in trial.needs if importlib.util.find_spec(package) is None]
             if absent or (trial.layout and not arguments.wheel):

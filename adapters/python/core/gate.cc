@@ -1,6 +1,7 @@
-// Gate(through, ours): what is called calls `through`, a function of somebody else's, with the same arguments, or
-// `ours`, which is a function of Python's around it. Which of the two is for the object to say that comes first in the
-// arguments, the `self` of a method. Written against Python's own interface, as a call through nanobind costs several
+// Gate(through, ours, behind=None): what is called calls `through`, a function of somebody else's, with the same
+// arguments, or `ours`, which is a function of Python's around it. Without `through` it gives None, as a hook does that
+// does nothing. Which of the two is for the object to say that comes first in the arguments, the `self` of a method or
+// what a hook is called for. Written against Python's own interface, as a call through nanobind costs several
 // times as much as all that happens here; against its stable part, for a wheel that fits Python 3.12 and all later
 // ones.
 //
@@ -11,7 +12,10 @@
 //   count(id, thread, end, late, noting)
 //                           calls in this thread with this object alone pass, and then end() is called. When it gives
 //                           True the gate `noting` forgets what it has noted, else late(object) is called. id 0: none
-//                           is counted
+//                           is counted. Without `end` they pass only. With a gate `behind`, one that stands before
+//                           it, those are counted alone that have passed there
+//
+// A hook is called with its object, a tuple of all arguments and a dict: the object is alone when no other is in these.
 //
 // Needs the GIL, as all of Python.
 #include "gate.h"
@@ -62,6 +66,7 @@ struct Looks {
   bool noted = false;
   Id counted = 0;
   unsigned long thread = 0;
+  bool passed = false;  // the last call of the counted object
 };
 
 struct Gate {
@@ -74,6 +79,7 @@ struct Gate {
   PyObject* end;
   PyObject* late;
   PyObject* noting;
+  PyObject* behind;
   Looks* looks;
 };
 
@@ -120,6 +126,23 @@ PyObject* counted(Gate& gate, PyObject* object, PyObject* result) {
   return result;
 }
 
+PyObject* pass(const Gate& gate, PyObject* const* arguments, std::size_t count_and_flag, PyObject* names) {
+  if (gate.through == Py_None) return new_ref(Py_None);
+  return PyObject_Vectorcall(gate.through, arguments, count_and_flag, names);
+}
+
+bool is_alone(PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  if (names != nullptr) return false;
+  return count == 1 || (count == 3 && PyTuple_Check(arguments[1]) && PyTuple_Size(arguments[1]) == 1 &&
+                        PyDict_Check(arguments[2]) && PyDict_Size(arguments[2]) == 0);
+}
+
+bool is_counted(const Gate& gate, Id id) {
+  const Looks& looks = *gate.looks;
+  return looks.counted == id && id != 0 && looks.thread == PyThread_get_thread_ident() &&
+         (gate.behind == Py_None || gate_of(gate.behind).looks->passed);
+}
+
 PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count_and_flag, PyObject* names) {
   Gate& gate = gate_of(self);
   Looks& looks = *gate.looks;
@@ -127,18 +150,19 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count_and
   PyObject* const first = count > 0 ? arguments[0] : nullptr;
   const Id id = reinterpret_cast<Id>(first);
   if (looks.at_all || looks.at.holds(id)) {
-    const bool alone = count == 1 && names == nullptr;
-    if (looks.counted == id && id != 0 && alone && looks.thread == PyThread_get_thread_ident()) {
-      PyObject* const result = PyObject_Vectorcall(gate.through, arguments, count_and_flag, names);
+    looks.passed = is_counted(gate, id) && is_alone(arguments, count, names);
+    if (looks.passed) {
+      PyObject* const result = pass(gate, arguments, count_and_flag, names);
       // What happened inside may have changed what is counted.
-      return result != nullptr && looks.counted == id ? counted(gate, first, result) : result;
+      const bool ends = result != nullptr && looks.counted == id && gate.end != Py_None;
+      return ends ? counted(gate, first, result) : result;
     }
     if (first == nullptr || !looks.in_training.holds(id) || !is_training(first)) {
       return PyObject_Vectorcall(gate.ours, arguments, count_and_flag, names);
     }
     looks.noted = true;
   }
-  return PyObject_Vectorcall(gate.through, arguments, count_and_flag, names);
+  return pass(gate, arguments, count_and_flag, names);
 }
 
 PyObject* look_at(PyObject* self, PyObject* ids) {
@@ -179,8 +203,14 @@ PyObject* count(PyObject* self, PyObject* arguments) {
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
   PyObject* through = nullptr;
   PyObject* ours = nullptr;
-  static const char* const keywords[] = {"through", "ours", nullptr};
-  if (PyArg_ParseTupleAndKeywords(arguments, names, "OO:Gate", const_cast<char**>(keywords), &through, &ours) == 0) {
+  PyObject* behind = Py_None;
+  static const char* const keywords[] = {"through", "ours", "behind", nullptr};
+  if (PyArg_ParseTupleAndKeywords(arguments, names, "OO|O:Gate", const_cast<char**>(keywords), &through, &ours,
+                                  &behind) == 0) {
+    return nullptr;
+  }
+  if (behind != Py_None && Py_TYPE(behind) != type) {
+    PyErr_SetString(PyExc_TypeError, "Gate: behind: expected a gate or None");
     return nullptr;
   }
   PyObject* const self = PyType_GenericAlloc(type, 0);
@@ -194,20 +224,23 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
   gate.call = call;
   gate.through = new_ref(through);
   gate.ours = new_ref(ours);
+  gate.behind = new_ref(behind);
   return self;
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   const Gate& gate = gate_of(self);
   Py_VISIT(Py_TYPE(self));
-  for (PyObject* const each : {gate.attributes, gate.through, gate.ours, gate.end, gate.late, gate.noting})
+  for (PyObject* const each :
+       {gate.attributes, gate.through, gate.ours, gate.end, gate.late, gate.noting, gate.behind})
     Py_VISIT(each);
   return 0;
 }
 
 int clear(PyObject* self) {
   Gate& gate = gate_of(self);
-  for (PyObject** const each : {&gate.attributes, &gate.through, &gate.ours, &gate.end, &gate.late, &gate.noting}) {
+  for (PyObject** const each : {&gate.attributes, &gate.through, &gate.ours, &gate.end, &gate.late, &gate.noting,
+                                 &gate.behind}) {
     replace(*each, nullptr);
   }
   return 0;

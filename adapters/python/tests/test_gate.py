@@ -143,6 +143,45 @@ def raising(error: BaseException) -> Callable[..., Any]:
     return function
 
 
+class Hooks:
+    """Two hooks around what an object does, the second of which counts."""
+
+    def __init__(self, *answers: bool) -> None:
+        self.heard: list[str] = []
+        self.before = Gate(None, lambda *_: self.heard.append("before"))
+        self.after = Gate(None, lambda *_: self.heard.append("after"), behind=self.before)
+        self.thing = Thing()
+        self.ends = list(answers)
+        here, calls = threading.get_ident(), Gate(theirs, ours)
+        self.before.count(id(self.thing), here, None, None, calls)
+        self.after.count(id(self.thing), here, lambda: self.ends.pop(0), lambda _: self.heard.append("late"), calls)
+
+    def run(self, thing: object, *arguments: object, **named: object) -> list[str]:
+        self.heard.clear()
+        assert self.before(thing, (thing, *arguments), named) is None
+        assert self.after(thing, (thing, *arguments), named) is None
+        return self.heard
+
+
+def test_hooks_of_an_object_alone_are_counted() -> None:
+    hooks = Hooks(True, False)
+    assert hooks.run(hooks.thing) == []
+    assert hooks.run(hooks.thing) == ["late"]
+    assert hooks.ends == []
+    assert hooks.run(Thing()) == ["before", "after"]
+    assert hooks.run(hooks.thing, 1) == ["before", "after"]
+    assert hooks.run(hooks.thing, closure=1) == ["before", "after"]
+
+
+def test_what_was_not_counted_before_is_not_counted_after() -> None:
+    hooks = Hooks(True)
+    hooks.before(hooks.thing, (hooks.thing, "a closure"), {})
+    hooks.after(hooks.thing, (hooks.thing,), {})
+    assert hooks.heard == ["before", "after"]
+    with pytest.raises(TypeError, match="expected a gate"):
+        Gate(None, ours, behind=theirs)
+
+
 def test_a_call_that_fails_is_not_counted() -> None:
     steps = Counting()
     gate = Gate(raising(KeyError("theirs")), ours)

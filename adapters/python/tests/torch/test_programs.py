@@ -224,6 +224,18 @@ def test_compiled(runner: Runner, how: str) -> None:
 
 
 @needs_torch_2
+@pytest.mark.parametrize("what", ["model", "step", "export"])
+def test_compiled_in_the_middle_of_a_training(runner: Runner, what: str) -> None:
+    run = runner.captured("compiled_late.py", what)
+    assert run.attached.stdout == run.plain.stdout, "with the same graphs"
+    if what == "step":  # the first ones that nobody is notified of are no steps: averaging changes weights, too
+        assert run.trial.steps("train")[:4] == list(range(4))
+        return
+    assert run.trial.steps("train") == list(range(8))
+    check_seen(run, "CrossEntropyLoss_output_0", "gradient/0.weight", "0.weight")
+
+
+@needs_torch_2
 @pytest.mark.parametrize("how", ["whole", "optimizer"])
 def test_a_compiled_step_of_the_optimizer_ends_a_step(runner: Runner, how: str) -> None:
     run = runner.captured("compiled_step.py", how)

@@ -42,7 +42,7 @@ PROGRAMS = [
     ("exiting.py", "terminate"),
 ]
 if TORCH_2:
-    PROGRAMS += [("scaled.py",), ("functional.py",)]
+    PROGRAMS += [("scaled.py",), ("functional.py",), ("compiled_late.py", "model"), ("compiled_late.py", "export")]
     PROGRAMS += [
         ("compiled.py", backend, how)
         for backend in ("eager", "aot_eager")

@@ -14,8 +14,8 @@ in torch, once a process and only by switch_on():
 
 torch.compile sees none of it: it begins behind our functions, and inside a compiled region they are constant.
 
-Before torch 2.0, which knows no torch.compile, gates (gates.py) are put around our functions: then a call that no
-listener wants passes by them, and a step that captures nothing is counted without a line of Python.
+Until torch.compile begins, which looks at functions of Python only, gates (gates.py) are put around ours: then a call
+that no listener wants passes by them, and a step that captures nothing is counted without a line of Python.
 """
 
 from __future__ import annotations
@@ -224,13 +224,16 @@ def update_wants() -> None:
 def _look_at_wanted() -> None:
     _board.seen = None if _board.all_calls else _board.notified | _board.modal
     _set_gates()
-    # torch.compile looks at the code of functions: where it may come nothing is exchanged under its eyes.
-    functions_now = (not _board.is_idle, _board.activation_functions)
-    if _CAN_COMPILE or functions_now == _board.functions:
-        return
-    _board.functions = functions_now
-    functions.switch_losses(functions_now[0])
-    functions.switch_activations(functions_now[1])
+    # torch.compile looks at the code of functions: once it has begun nothing is exchanged under its eyes.
+    if not gates.are_removed():
+        _switch_functions(not _board.is_idle, _board.activation_functions)
+
+
+def _switch_functions(losses: bool, activations: bool) -> None:
+    if _board.functions != (losses, activations):
+        _board.functions = (losses, activations)
+        functions.switch_losses(losses)
+        functions.switch_activations(activations)
 
 
 def _set_gates() -> None:
@@ -239,11 +242,14 @@ def _set_gates() -> None:
     gates.calls.note_in_training(quiet.in_train if quiet else ())
     gates.losses.look_at(() if _board.is_idle and not _board.backward else None)
     gates.signals.look_at(None if _board.signals else ())
+    gates.begins.look_at(None if _board.listeners else ())
     gates.steps.look_at(None if _board.listeners else ())
     if quiet is not None:
+        gates.begins.count(quiet.optimizer, quiet.thread, None, None)
         gates.steps.count(quiet.optimizer, quiet.thread, quiet.end_step, _begins_late)
     else:
-        gates.steps.count(0, 0, None, _begins_late)
+        gates.begins.count(0, 0, None, None)
+        gates.steps.count(0, 0, None, None)
 
 
 def take_quiet_begin() -> bool:
@@ -339,7 +345,18 @@ def switch_on() -> None:
     _set_gates()
     when_imported("torch.distributed.pipelining.stage", _wrap_pipeline_stages)
     if hasattr(torch, "compile"):
-        when_imported("torch._dynamo.eval_frame", functools.partial(_hide_from_compiler, ours))
+        when_imported("torch._dynamo.eval_frame", functools.partial(_make_way_for_compiler, ours))
+        when_imported("torch._dynamo.symbolic_convert", _make_way_for_tracing)
+
+
+def _make_way_for_compiler(functions: list[Callable[..., Any]]) -> None:
+    _remove_gates_before("eval_frame", "OptimizeContext")
+    _hide_from_compiler(functions)
+
+
+def _make_way_for_tracing() -> None:
+    """Where a part of torch traces without torch.compile, as torch.export does."""
+    _remove_gates_before("symbolic_convert", "InstructionTranslatorBase")
 
 
 @faults.guarded("stay out of the way of torch.compile")
@@ -356,6 +373,32 @@ def _hide_from_compiler(functions: list[Callable[..., Any]]) -> None:
     else:
         skip = eval_frame.FrameAction.SKIP
         set_strategy(_notify.__code__, eval_frame.FrameExecStrategy(skip, skip))
+
+
+@faults.guarded("remove the gates when torch.compile begins")
+def _remove_gates_before(module: str, class_name: str) -> None:
+    """Before the first object of this class of torch.compile's is made, which is before it looks at any function."""
+    kind: Any = getattr(sys.modules[f"torch._dynamo.{module}"], class_name)
+    torch_init = kind.__init__
+
+    @functools.wraps(torch_init)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        if kind.__init__ is __init__:
+            kind.__init__ = torch_init
+        _remove_gates()
+        torch_init(self, *args, **kwargs)
+
+    kind.__init__ = __init__
+
+
+@faults.guarded("remove the gates when torch.compile begins")
+def _remove_gates() -> None:
+    if gates.are_removed():
+        return
+    _board.quiet_begun |= gates.calls.take_noted()
+    gates.remove()
+    _switch_functions(losses=True, activations=True)
+    quiet_call_ns.cache_clear()
 
 
 @faults.guarded("see the micro-batches of a pipeline")
@@ -416,7 +459,7 @@ def _wrap_module_calls() -> Callable[..., Any]:
         _board.notify("call_ends", self, output)
         return output
 
-    torch.nn.Module.__call__ = gates.calls.put(torch_call, __call__)
+    gates.calls.put(torch.nn.Module, "__call__", torch_call, __call__)
     return __call__
 
 
@@ -441,13 +484,13 @@ def _wrap_loss_calls() -> Callable[..., Any]:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
         # In this order, here and below: torch.compile guards all that is read before it, and compiles again.
         if is_compiling() or board.is_idle:
-            return module_call(self, *args, **kwargs)
+            return torch.nn.Module.__call__(self, *args, **kwargs)
         # As it is now: torch.fx puts its own there while it traces.
         output = torch.nn.Module.__call__(self, *args, **kwargs)
         _board.notify("loss_made", self, (*args, *kwargs.values()), output)
         return output
 
-    _Loss.__call__ = gates.losses.put(module_call, __call__)
+    gates.losses.put(_Loss, "__call__", module_call, __call__)
     return __call__
 
 
@@ -465,7 +508,7 @@ def _wrap_backward() -> Callable[..., Any]:
             _board.notify("backward_ends")
 
     backward._torchdynamo_disable = True  # type: ignore[attr-defined]
-    torch.autograd.backward = gates.losses.put(torch_backward, backward)
+    gates.losses.put(torch.autograd, "backward", torch_backward, backward)
     return backward
 
 
@@ -578,8 +621,10 @@ def _hook_optimizers() -> list[Callable[..., Any]]:
         if not is_compiling() and _board.listeners and not _ends_quietly(optimizer):
             _board.notify("optimizer_ends", optimizer, _has_closure(args[1:], kwargs))
 
-    register_optimizer_step_pre_hook(begins)
-    register_optimizer_step_post_hook(ends)
+    handles = register_optimizer_step_pre_hook(begins), register_optimizer_step_post_hook(ends)
+    tables = [handle.hooks_dict_ref() for handle in handles]
+    gate = gates.begins.put(tables[0], handles[0].id, None, begins)
+    gates.steps.put(tables[1], handles[1].id, None, ends, behind=gate)
     return [begins, ends]
 
 
@@ -659,6 +704,6 @@ def _wrap_step(optimizer_class: Any) -> None:
             _board.notify("optimizer_ends", self, has_closure)
         return result
 
-    optimizer_class.step = gates.steps.put(torch_step, step)
+    gates.steps.put(optimizer_class, "step", torch_step, step)
     optimizer_class.step._trainwarden = True
     _set_gates()

@@ -51,7 +51,7 @@ def _wrap_zero_grad(owner: Any, is_wanted: Callable[[], bool], notify: Notify) -
             notify("gradients_zeroed", self)
         return result
 
-    owner.zero_grad = gates.signals.put(torch_zero_grad, zero_grad)
+    gates.signals.put(owner, "zero_grad", torch_zero_grad, zero_grad)
     return [zero_grad]
 
 
