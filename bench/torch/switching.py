@@ -46,7 +46,7 @@ class Switch:
         self._hooks = [{key: hook for key, hook in table.items() if is_ours(hook)} for table in self._tables]
 
     def turn(self, on: bool) -> None:
-        from trainwarden.torch import functions
+        from trainwarden.torch import functions, interception
 
         for owner, name, value in self._places:
             setattr(owner, name, value if on else torchs_own(value))
@@ -55,8 +55,9 @@ class Switch:
                 table.pop(key, None)
                 if on:
                     table[key] = hook
-        functions.switch_losses(on)
-        functions.switch_activations(on)
+        losses, activations = interception._board.functions if on else (False, False)  # on as far as somebody wants it
+        functions.switch_losses(losses)
+        functions.switch_activations(activations)
 
 
 def is_ours(value: Any) -> bool:

@@ -74,8 +74,8 @@ PROGRAMS: dict[str, Callable[[], tuple[nn.Module, torch.Tensor, torch.Tensor]]] 
     "mlp_tiny": lambda: mlp(64, 16),
     "mlp_small": lambda: mlp(256, 96),
     "mlp_large": lambda: mlp(512, 320),
-    "mlp_3ms": lambda: mlp(256, 160),
-    "mlp_25ms": lambda: mlp(512, 400),
+    "mlp_3ms": lambda: mlp(256, 272),
+    "mlp_25ms": lambda: mlp(512, 900),
 }
 
 
