@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import trainwarden
-from running import Captured, Runner, needs_torch_2
+from running import Captured, Runner, missing_before_newest, needs_torch_2
 
 _OF_A_STEP = ("phase/data", "phase/forward", "phase/backward", "phase/optimizer")
 
@@ -211,6 +211,7 @@ def test_ranks(runner: Runner) -> None:
 
 
 @needs_torch_2
+@missing_before_newest
 @pytest.mark.parametrize("how", ["module", "in_place", "function"])
 def test_compiled(runner: Runner, how: str) -> None:
     run = runner.captured("compiled.py", "eager", how)
@@ -224,6 +225,7 @@ def test_compiled(runner: Runner, how: str) -> None:
 
 
 @needs_torch_2
+@missing_before_newest
 @pytest.mark.parametrize("what", ["model", "step", "export"])
 def test_compiled_in_the_middle_of_a_training(runner: Runner, what: str) -> None:
     run = runner.captured("compiled_late.py", what)
@@ -236,6 +238,7 @@ def test_compiled_in_the_middle_of_a_training(runner: Runner, what: str) -> None
 
 
 @needs_torch_2
+@missing_before_newest
 @pytest.mark.parametrize("how", ["whole", "optimizer"])
 def test_a_compiled_step_of_the_optimizer_ends_a_step(runner: Runner, how: str) -> None:
     run = runner.captured("compiled_step.py", how)
@@ -307,6 +310,7 @@ def test_wrappers_of_libraries_change_no_names(runner: Runner) -> None:
 
 
 @needs_torch_2
+@missing_before_newest
 @pytest.mark.parametrize("loss", ["module", "function"])
 def test_micro_batches_of_a_pipeline_are_one_step(runner: Runner, loss: str) -> None:
     run = runner.captured("pipeline.py", loss)
@@ -318,6 +322,7 @@ def test_micro_batches_of_a_pipeline_are_one_step(runner: Runner, loss: str) -> 
 
 
 @needs_torch_2
+@missing_before_newest
 @pytest.mark.parametrize("how", ["loss", "samples", "beside", "stacked"])
 def test_losses_and_parameters_of_transforms(runner: Runner, how: str) -> None:
     run = runner.captured("transformed.py", how)
