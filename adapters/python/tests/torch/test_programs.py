@@ -291,6 +291,7 @@ def test_a_forked_child_that_trains_has_a_run_of_its_own(runner: Runner) -> None
 
 
 @needs_torch_2
+@missing_before_newest
 def test_a_step_that_a_gradient_scaler_skips_is_none(runner: Runner) -> None:
     run = runner.captured("scaled.py")
     check_seen(run, "gradient/weight", "weight")
