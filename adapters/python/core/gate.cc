@@ -231,16 +231,15 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* names) {
 int traverse(PyObject* self, visitproc visit, void* arg) {
   const Gate& gate = gate_of(self);
   Py_VISIT(Py_TYPE(self));
-  for (PyObject* const each :
-       {gate.attributes, gate.through, gate.ours, gate.end, gate.late, gate.noting, gate.behind})
+  for (PyObject* const each : {gate.attributes, gate.through, gate.ours, gate.end, gate.late, gate.noting, gate.behind})
     Py_VISIT(each);
   return 0;
 }
 
 int clear(PyObject* self) {
   Gate& gate = gate_of(self);
-  for (PyObject** const each : {&gate.attributes, &gate.through, &gate.ours, &gate.end, &gate.late, &gate.noting,
-                                 &gate.behind}) {
+  for (PyObject** const each :
+       {&gate.attributes, &gate.through, &gate.ours, &gate.end, &gate.late, &gate.noting, &gate.behind}) {
     replace(*each, nullptr);
   }
   return 0;

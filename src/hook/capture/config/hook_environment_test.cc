@@ -64,7 +64,8 @@ TEST(HookEnvironment, AProgramThatKnowsNothingGetsStatisticsUnderABudget) {
   const auto options = options_for_attach(environment_of(nothing_said));
   ASSERT_TRUE(options.ok()) << options.status().to_string();
   EXPECT_EQ(options->run_dir, "runs/e");
-  EXPECT_EQ(options->include_collections, (std::vector<std::string>{"weights", "biases", "gradients", "outputs", "signals"}));
+  EXPECT_EQ(options->include_collections,
+            (std::vector<std::string>{"weights", "biases", "gradients", "outputs", "signals"}));
   EXPECT_EQ(options->keep, KeepForm::reduced());
   EXPECT_EQ(options->save, SavePolicy::every(1));
   EXPECT_EQ(options->budget, 0.01);
