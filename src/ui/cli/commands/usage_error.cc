@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
@@ -35,17 +36,31 @@ bool looks_like_option(const std::string& word) {
   return std::isdigit(static_cast<unsigned char>(word[1])) == 0 && word[1] != '.';
 }
 
-// The first option in `words` that `command` does not have. What stands behind `--` is the program's.
-std::optional<std::string> unknown_option(const CLI::App& command, const std::vector<std::string>& words) {
-  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
-    if (!looks_like_option(words[i])) continue;
-    const std::string name = words[i].substr(0, words[i].find('='));
+// What is wrong in words before `--`. What stands behind it is the program's.
+struct Strays {
+  std::optional<std::string> unknown_option;  // the first that the command does not have
+  std::optional<std::string> argument;  // the first that is neither an option nor its value, where there is a `--`
+};
+
+Strays find_strays(const CLI::App& command, const std::vector<std::string>& words) {
+  Strays strays;
+  const auto end = std::find(words.begin(), words.end(), "--");
+  for (auto word = words.begin(); word != end; ++word) {
+    if (!looks_like_option(*word)) {
+      if (end != words.end() && !strays.argument) strays.argument = *word;
+      continue;
+    }
+    const std::string name = word->substr(0, word->find('='));
     // Of letters in one word, -abc, the first names the option.
     const CLI::Option* option = command.get_option_no_throw(name[1] == '-' ? name : name.substr(0, 2));
-    if (option == nullptr) return name;
-    if (option->get_type_size_max() > 0 && name.size() == words[i].size()) ++i;  // its value may look like anything
+    if (option == nullptr) {
+      strays.unknown_option = name;
+      return strays;
+    }
+    const bool has_value = option->get_type_size_max() > 0 && name.size() == word->size();
+    if (has_value && std::next(word) != end) ++word;  // which may look like anything
   }
-  return std::nullopt;
+  return strays;
 }
 
 struct KnownOption {
@@ -100,10 +115,15 @@ std::string explain_usage(const CLI::App& app, const CLI::ParseError& error, con
   // The names of the commands come first: no option stands before them.
   const std::vector<std::string> own(
       words.begin() + static_cast<std::ptrdiff_t>(std::min(commands.size() - 1, words.size())), words.end());
-  if (const auto unknown = unknown_option(command, own)) {
+  const Strays strays = find_strays(command, own);
+  if (const auto& unknown = strays.unknown_option) {
     return fmt::format("{} has no option {}{}", typed_command(app), *unknown, nearest_option(command, *unknown));
   }
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    if (strays.argument) {
+      return fmt::format("expected only options before --, found {}; an option takes one value: repeat it for more",
+                         *strays.argument);
+    }
     return fmt::format("expected no more arguments, found {}", fmt::join(command.remaining(), " "));
   }
   return error.what();

@@ -55,6 +55,11 @@ TEST(UsageErrorTest, ArgumentsTooManyAreToldInTheirOrder) {
   EXPECT_EQ(complaint_about({"show", "first", "second", "third"}), "expected no more arguments, found second third");
 }
 
+TEST(UsageErrorTest, ASecondValueOfAnOptionIsNamed) {
+  EXPECT_EQ(complaint_about({"run", "--name", "a", "b", "--page", "--", "python"}),
+            "expected only options before --, found b; an option takes one value: repeat it for more");
+}
+
 TEST(UsageErrorTest, AnUnknownCommandIsNamedWithTheNearest) {
   EXPECT_EQ(complaint_about({"rnu", "x"}), "there is no command \"rnu\"; did you mean \"run\"?");
 }
