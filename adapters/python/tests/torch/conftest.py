@@ -17,6 +17,36 @@ if TYPE_CHECKING:
     from running import Runner
 
 
+# What is known to be missing with an older PyTorch 2 (docs/reference/pytorch.md, "Versions"), by its version.
+KNOWN_MISSING = {
+    "2.1": {
+        "test_compiled[module]",
+        "test_compiled[in_place]",
+        "test_compiled[function]",
+        "test_compiled_in_the_middle_of_a_training[step]",
+        "test_compiled_in_the_middle_of_a_training[export]",
+        "test_a_compiled_step_of_the_optimizer_ends_a_step[optimizer]",
+        "test_losses_and_parameters_of_transforms[loss]",
+        "test_losses_and_parameters_of_transforms[samples]",
+    },
+    "2.7": {
+        "test_compiled_in_the_middle_of_a_training[model]",
+        "test_micro_batches_of_a_pipeline_are_one_step[module]",
+        "test_micro_batches_of_a_pipeline_are_one_step[function]",
+        "test_nothing_that_the_program_does_changes[compiled_late.py-model]",
+    },
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    import torch
+
+    version = ".".join(torch.__version__.split(".")[:2])
+    for item in items:
+        if item.name in KNOWN_MISSING.get(version, ()):
+            item.add_marker(pytest.mark.xfail(reason=f"known of torch {version}", strict=True))
+
+
 @pytest.fixture(autouse=True)
 def nobody_stays() -> Iterator[None]:
     """A watcher that a test has left attached would be notified of what the next tests do."""

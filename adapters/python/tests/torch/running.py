@@ -21,9 +21,6 @@ PROGRAMS = Path(__file__).parent / "programs"
 EVERYTHING = {"save_all": True, "save": {"save_interval": 1}, "when_full": "block"}
 TORCH_2 = not torch.__version__.startswith("1.")
 
-_VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
-# What is known to be missing with an older PyTorch 2 (docs/reference/pytorch.md, "Versions").
-missing_before_newest = pytest.mark.xfail(TORCH_2 and _VERSION < (2, 15), reason="known of an older PyTorch 2")
 needs_torch_2 = pytest.mark.skipif(not TORCH_2, reason=f"torch {torch.__version__} has no torch.compile")
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
+import torch
+
 import trainwarden
-from running import Captured, Runner, missing_before_newest, needs_torch_2
+from running import Captured, Runner, needs_torch_2
 
 _OF_A_STEP = ("phase/data", "phase/forward", "phase/backward", "phase/optimizer")
 
@@ -211,7 +214,6 @@ def test_ranks(runner: Runner) -> None:
 
 
 @needs_torch_2
-@missing_before_newest
 @pytest.mark.parametrize("how", ["module", "in_place", "function"])
 def test_compiled(runner: Runner, how: str) -> None:
     run = runner.captured("compiled.py", "eager", how)
@@ -225,7 +227,6 @@ def test_compiled(runner: Runner, how: str) -> None:
 
 
 @needs_torch_2
-@missing_before_newest
 @pytest.mark.parametrize("what", ["model", "step", "export"])
 def test_compiled_in_the_middle_of_a_training(runner: Runner, what: str) -> None:
     run = runner.captured("compiled_late.py", what)
@@ -238,7 +239,6 @@ def test_compiled_in_the_middle_of_a_training(runner: Runner, what: str) -> None
 
 
 @needs_torch_2
-@missing_before_newest
 @pytest.mark.parametrize("how", ["whole", "optimizer"])
 def test_a_compiled_step_of_the_optimizer_ends_a_step(runner: Runner, how: str) -> None:
     run = runner.captured("compiled_step.py", how)
@@ -290,8 +290,7 @@ def test_a_forked_child_that_trains_has_a_run_of_its_own(runner: Runner) -> None
     assert run.trial.steps("train") == [0, 1, 2, 3]
 
 
-@needs_torch_2
-@missing_before_newest
+@pytest.mark.skipif(not hasattr(torch.amp, "GradScaler"), reason="this torch has gradient scalers for CUDA alone")
 def test_a_step_that_a_gradient_scaler_skips_is_none(runner: Runner) -> None:
     run = runner.captured("scaled.py")
     check_seen(run, "gradient/weight", "weight")
@@ -310,8 +309,7 @@ def test_wrappers_of_libraries_change_no_names(runner: Runner) -> None:
     assert [name for name in names if any(part in name for part in wrapped)] == []
 
 
-@needs_torch_2
-@missing_before_newest
+@pytest.mark.skipif(find_spec("torch.distributed.pipelining") is None, reason="this torch has no pipelines")
 @pytest.mark.parametrize("loss", ["module", "function"])
 def test_micro_batches_of_a_pipeline_are_one_step(runner: Runner, loss: str) -> None:
     run = runner.captured("pipeline.py", loss)
@@ -323,7 +321,6 @@ def test_micro_batches_of_a_pipeline_are_one_step(runner: Runner, loss: str) -> 
 
 
 @needs_torch_2
-@missing_before_newest
 @pytest.mark.parametrize("how", ["loss", "samples", "beside", "stacked"])
 def test_losses_and_parameters_of_transforms(runner: Runner, how: str) -> None:
     run = runner.captured("transformed.py", how)

@@ -92,7 +92,8 @@ def train(how, asks=True):
     try:
         fit(loop, model, optimizer, asks)
     except SystemExit as end:
-        print(f"{type(end).__name__} {end}", flush=True)
+        sys.stdout.write(f"{type(end).__name__} {end}\n")  # in one piece, also where nothing is buffered: ranks share it
+        sys.stdout.flush()
 
 
 def train_rank(rank, ranks, rendezvous):

@@ -21,6 +21,7 @@
 
 #include "judge/rules/builtin/activations/activations_rules.h"
 #include "judge/rules/builtin/activations/distribution.h"
+#include "judge/rules/builtin/tensors/selection_parameters.h"
 #include "judge/rules/needs.h"
 #include "judge/rules/parameters.h"
 #include "judge/rules/step_statistics.h"
@@ -148,7 +149,7 @@ class ActivationKurtosis final : public Rule {
 
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
-  TensorSelection selection{read.list("collection_names"), read.patterns("tensor_regex"), false};
+  TensorSelection selection = read_selection(read);
   Limits limits;
   limits.window = static_cast<std::size_t>(read.integer("window", kLeastHistory, kMost));
   limits.threshold = read.number("threshold", 0);
@@ -157,9 +158,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   limits.patience = read.integer("patience", 1, kMost);
   limits.min_elements = static_cast<std::uint64_t>(read.integer("min_elements", 2, kMost));
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
-  if (selection == TensorSelection{}) {
-    return Status(Code::kInvalidArgument, "no tensor is chosen: give collection_names (as in outputs) or tensor_regex");
-  }
+  TRAINWARDEN_RETURN_IF_ERROR(check_chosen(selection, "outputs"));
   return std::unique_ptr<Rule>(new ActivationKurtosis(std::move(selection), limits));
 }
 

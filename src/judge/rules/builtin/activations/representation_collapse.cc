@@ -14,6 +14,7 @@
 
 #include "judge/rules/builtin/activations/activations_rules.h"
 #include "judge/rules/builtin/activations/row_measures.h"
+#include "judge/rules/builtin/tensors/selection_parameters.h"
 #include "judge/rules/needs.h"
 #include "judge/rules/parameters.h"
 #include "judge/rules/step_statistics.h"
@@ -91,15 +92,12 @@ class RepresentationCollapse final : public Rule {
 
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
-  TensorSelection selection{read.list("collection_names"), read.patterns("tensor_regex"), false};
+  TensorSelection selection = read_selection(read);
   const double threshold = read.number("threshold", -1, 1);
   const std::int64_t start_step = read.integer("start_step", 0, kMostSteps);
   const std::int64_t patience = read.integer("patience", 1, kMostSteps);
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
-  if (selection == TensorSelection{}) {
-    return Status(Code::kInvalidArgument,
-                  "no tensor is chosen: give collection_names (as in predictions) or tensor_regex");
-  }
+  TRAINWARDEN_RETURN_IF_ERROR(check_chosen(selection, "predictions"));
   return std::unique_ptr<Rule>(new RepresentationCollapse(std::move(selection), threshold, start_step, patience));
 }
 

@@ -22,10 +22,11 @@ TensorSelection read_selection(ParameterReader& read) {
   return selection;
 }
 
-Status check_chosen(const TensorSelection& selection) {
+Status check_chosen(const TensorSelection& selection, std::string_view example) {
   if (!selection.collections.empty() || !selection.patterns.empty()) return {};
-  return Status(Code::kInvalidArgument,
-                "no tensor is chosen: give collection_names (as in collection_names=weights) or tensor_regex");
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("no tensor is chosen: give collection_names (as in collection_names={}) or tensor_regex", example));
 }
 
 }  // namespace trainwarden::rules

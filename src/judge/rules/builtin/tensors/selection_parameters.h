@@ -1,6 +1,7 @@
 // The two parameters with which rules about any tensor choose what they judge.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "judge/rules/parameters.h"
@@ -14,7 +15,7 @@ std::vector<RuleParameter> with_selection(std::vector<RuleParameter> own, std::s
 
 TensorSelection read_selection(ParameterReader& read);
 
-// kInvalidArgument when nothing is chosen.
-Status check_chosen(const TensorSelection& selection);
+// kInvalidArgument when nothing is chosen. `example`: a collection that people might mean.
+Status check_chosen(const TensorSelection& selection, std::string_view example = "weights");
 
 }  // namespace trainwarden::rules
