@@ -21,6 +21,8 @@ PROGRAMS = Path(__file__).parent / "programs"
 EVERYTHING = {"save_all": True, "save": {"save_interval": 1}, "when_full": "block"}
 TORCH_2 = not torch.__version__.startswith("1.")
 
+HAS_SCALER = hasattr(torch.amp, "GradScaler")
+needs_scaler = pytest.mark.skipif(not HAS_SCALER, reason="this torch has gradient scalers for CUDA alone")
 needs_torch_2 = pytest.mark.skipif(not TORCH_2, reason=f"torch {torch.__version__} has no torch.compile")
 
 

@@ -8,10 +8,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-import torch
-
 import trainwarden
-from running import Captured, Runner, needs_torch_2
+from running import Captured, Runner, needs_scaler, needs_torch_2
 
 _OF_A_STEP = ("phase/data", "phase/forward", "phase/backward", "phase/optimizer")
 
@@ -290,7 +288,7 @@ def test_a_forked_child_that_trains_has_a_run_of_its_own(runner: Runner) -> None
     assert run.trial.steps("train") == [0, 1, 2, 3]
 
 
-@pytest.mark.skipif(not hasattr(torch.amp, "GradScaler"), reason="this torch has gradient scalers for CUDA alone")
+@needs_scaler
 def test_a_step_that_a_gradient_scaler_skips_is_none(runner: Runner) -> None:
     run = runner.captured("scaled.py")
     check_seen(run, "gradient/weight", "weight")

@@ -9,7 +9,7 @@ from typing import Any, Optional
 import pytest
 
 import trainwarden
-from running import Captured, Runner, needs_torch_2
+from running import Captured, Runner, needs_scaler
 from test_programs import check_seen
 
 ZEROING = ["optimizer", "module", "none", "data", "never"]
@@ -184,7 +184,7 @@ def test_only_at_steps_that_want_them(runner: Runner, tmp_path: Path) -> None:
     assert signal(trial, "calls")[4] == [ZERO, FORWARD, BACKWARD, CLIP, STEP]
 
 
-@needs_torch_2
+@needs_scaler
 def test_gradient_scaler(runner: Runner) -> None:
     run = runner.captured("scaled.py")
     assert signal(run.trial, "amp/scale") == {0: 1024.0, 1: 1024.0, 2: 512.0}

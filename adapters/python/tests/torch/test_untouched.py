@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from running import TORCH_2, Runner, needs_torch_2
+from running import HAS_SCALER, TORCH_2, Runner, needs_torch_2
 
 PROGRAMS = [
     ("resnet_like.py",),
@@ -42,12 +42,14 @@ PROGRAMS = [
     ("exiting.py", "terminate"),
 ]
 if TORCH_2:
-    PROGRAMS += [("scaled.py",), ("functional.py",), ("compiled_late.py", "model"), ("compiled_late.py", "export")]
+    PROGRAMS += [("functional.py",), ("compiled_late.py", "model"), ("compiled_late.py", "export")]
     PROGRAMS += [
         ("compiled.py", backend, how)
         for backend in ("eager", "aot_eager")
         for how in ("module", "in_place", "function")
     ]
+if HAS_SCALER:
+    PROGRAMS += [("scaled.py",)]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids="-".join)

@@ -77,6 +77,8 @@ class Bridge:
             address = tensor.data_ptr()
         except RuntimeError:  # inside torch.func, whose tensors look like others and have no values of their own
             return
+        if address == 0 and torch._is_functional_tensor(tensor):  # torch < 2.2 traces with them
+            return
         strides = None if tensor.is_contiguous() else tensor.stride()
         if tensor.is_cpu:
             self._save_memory(tensor_id, address, code, tensor.shape, strides)

@@ -32,5 +32,22 @@ def mean_behind(tensor: torch.Tensor) -> Optional[torch.Tensor]:
 
 def depth_of_gradients() -> int:
     """How many calls of torch.func.grad lie around the caller."""
-    stack = _functorch.get_interpreter_stack() if _functorch is not None else None
+    if _functorch is None:
+        return 0
+    if not hasattr(_functorch, "get_interpreter_stack"):  # torch < 2.2
+        return _depth_layer_by_layer()
+    stack = _functorch.get_interpreter_stack()
     return sum(each.key() == _functorch.TransformType.Grad for each in stack or ())
+
+
+def _depth_layer_by_layer() -> int:
+    """Only the innermost layer can be looked at: it is taken away and put back, as torch does it there."""
+    innermost = _functorch.peek_interpreter_stack()
+    if innermost is None:
+        return 0
+    is_gradient = bool(innermost.key() == _functorch.TransformType.Grad)
+    layer = _functorch.pop_dynamic_layer_stack()
+    try:
+        return is_gradient + _depth_layer_by_layer()
+    finally:
+        _functorch.push_dynamic_layer_stack(layer)
