@@ -87,6 +87,11 @@ if(TRAINWARDEN_SANITIZE)
   # Sixty programs of a hundred megabytes each: lld takes a fifth of the time.
   add_link_options(-fsanitize=${TRAINWARDEN_SANITIZE} -fuse-ld=lld)
 endif()
+find_program(TRAINWARDEN_LLD ld.lld)
+if(NOT TRAINWARDEN_SANITIZE AND NOT TRAINWARDEN_UNITY AND TRAINWARDEN_LLD)
+  # The build for daily work has as many programs as large, and its user waits for them after each change.
+  add_link_options(-fuse-ld=lld)
+endif()
 if(TRAINWARDEN_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # One runtime for our programs and, preloaded, for those that know nothing of it and load a library of ours: Python,
   # and LibTorch programs under `trainwarden run`.

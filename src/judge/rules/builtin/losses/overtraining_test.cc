@@ -69,8 +69,8 @@ TEST(Overtraining, NothingCaptured) {
 TEST(Overtraining, TheCollectionsAndPatternsThatAreNamedAreJudged) {
   TestRun run;
   for (std::int64_t step = 0; step < 7; ++step) {
-    run.add(
-        {.step = step, .tensors = {scalar("error", 1, {"metrics"}), scalar("loss", 1.0F / float(step + 1), kLosses)}});
+    run.add({.step = step,
+             .tensors = {scalar("error", 1, {"metrics"}), scalar("loss", 1.0F / float(step + 1), kLossNames)}});
   }
   EXPECT_EQ(steps_with(judge(run, "Overtraining"), Outcome::kFired), Steps());
   const auto verdicts = judge(run, "Overtraining:collection_names=\"losses,metrics\"");
