@@ -10,15 +10,17 @@ export const MOST_SHOWN = 20;
 
 export interface Chosen {
   shown: Choice[];
-  /** How many there are in all. */
+  /** How many were found. */
   all: number;
+  /** How many there are beside them. */
+  others: number;
   /** Why the search is no search. */
   fault: string | undefined;
 }
 
 /**
- * Pinned first, then losses, then the others: what the search finds in the name or as a whole collection; without
- * a search all losses and scalars.
+ * Pinned first, then losses, then the others: what the search finds in the name or as a whole collection. Without a
+ * search the losses, as other numbers (operations, rates, seconds) are of other sizes; in a run without any the scalars.
  */
 export function choose(choices: readonly Choice[], search: string, pins: readonly string[]): Chosen {
   const pinned = pins.flatMap((name) => choices.filter((choice) => choice.name === name));
@@ -26,7 +28,7 @@ export function choose(choices: readonly Choice[], search: string, pins: readonl
   const found = choices.filter((choice) => test(choice) && !pins.includes(choice.name));
   const losses = found.filter(isLoss);
   const all = [...pinned, ...losses, ...found.filter((choice) => !isLoss(choice))];
-  return { shown: all.slice(0, MOST_SHOWN), all: all.length, fault };
+  return { shown: all.slice(0, MOST_SHOWN), all: all.length, others: choices.length - all.length, fault };
 }
 
 function isLoss(choice: Choice): boolean {
@@ -35,8 +37,9 @@ function isLoss(choice: Choice): boolean {
 
 function searchFor(search: string, choices: readonly Choice[]): { test: (choice: Choice) => boolean; fault: string | undefined } {
   if (search === '') {
-    const usual = choices.filter((choice) => choice.collections.some((name) => name === 'losses' || name === 'scalars'));
-    const some = new Set(usual.length > 0 ? usual : choices.slice(0, 8));
+    const losses = choices.filter(isLoss);
+    const scalars = choices.filter((choice) => choice.collections.includes('scalars'));
+    const some = new Set([losses, scalars].find((each) => each.length > 0) ?? choices.slice(0, 8));
     return { test: (choice) => some.has(choice), fault: undefined };
   }
   try {

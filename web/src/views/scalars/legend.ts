@@ -12,7 +12,7 @@ export interface LegendEvents {
 
 export function legendOf(all: readonly Series[], dark: boolean, hidden: ReadonlySet<string>, pins: readonly string[], step: number | null, events: LegendEvents): HTMLElement {
   const rows = all.map((series, i) => rowOf(series, i, dark, hidden, pins, step, events));
-  const heads = ['Line', 'Series', 'At cursor', 'Last', 'Least', 'Largest', 'Not finite', 'Keep'];
+  const heads = ['Line', 'Series', 'At cursor', 'Last', 'Min', 'Max', 'Not finite', 'Keep'];
   return h('table', { class: 'table' },
     h('caption', { class: 'sr-only' }, 'The series of the chart'),
     h('thead', {}, h('tr', {}, ...heads.map((head, i) => h('th', { class: i >= 2 && i <= 5 ? 'number' : '', scope: 'col' }, head)))),

@@ -81,6 +81,13 @@ describe('choose', () => {
     expect(choose(choices, 'weights', []).all).toBe(39);
     expect(choose(choices, 'layer.(', []).fault).toBeTruthy();
   });
+
+  it('shows losses without scalars at first, scalars where there are none, and counts the others', () => {
+    const scalar: Choice = { id: '40', name: 'total_flos', collections: ['scalars'] };
+    expect(choose([...choices, scalar], '', [])).toMatchObject({ shown: [{ id: '3' }], all: 1, others: 40 });
+    expect(choose([scalar, choices[0]!], '', [])).toMatchObject({ shown: [{ id: '40' }], others: 1 });
+    expect(choose([choices[0]!], '', [])).toMatchObject({ shown: [{ id: '0' }], others: 0 });
+  });
 });
 
 describe('what is shown', () => {

@@ -43,7 +43,7 @@ export class ScalarsView implements View {
   private words: Words;
   private choices: Choice[] = [];
   private choicesMs = -Infinity;
-  private chosen: Chosen = { shown: [], all: 0, fault: undefined };
+  private chosen: Chosen = { shown: [], all: 0, others: 0, fault: undefined };
   private all: Series[] = [];
   private firings: Firing[] = [];
   private hoverStep: number | null = null;
@@ -233,12 +233,13 @@ export class ScalarsView implements View {
   }
 
   private draw(): void {
-    const { shown, all, fault } = this.chosen;
+    const { shown, all, others, fault } = this.chosen;
     const cut = all > shown.length ? `${shown.length} of ${count(all)} series are shown (at most ${MOST_SHOWN}); narrow the search. ` : '';
+    const more = !this.words.search && others > 0 ? `${count(others)} more series: search for a name, or for a collection such as scalars. ` : '';
     const hint = fault ? `“${this.words.search}” is no regular expression (${fault}); it is searched as it stands. ` : '';
     const nothing = shown.length > 0 ? '' : this.words.search ? 'No tensor fits the search. ' : 'This run has no numbers yet. ';
     const unseen = this.words.y === 'log' && this.all.some(({ words }) => !(extremes(words).min > 0)) ? 'Zero and negative numbers have no place on a logarithmic axis; symlog shows them. ' : '';
-    this.note.textContent = hint + nothing + cut + unseen + stillReading(this.all);
+    this.note.textContent = hint + nothing + cut + more + unseen + stillReading(this.all);
     this.note.hidden = this.note.textContent === '';
     this.plotBox.hidden = this.words.table || shown.length === 0;
     this.plotBox.setAttribute('aria-label', this.summary());

@@ -40,7 +40,7 @@ function chartsOf(table: NumberTable, rows: number): Chart[] {
   const charts: Chart[] = [
     { title: 'Mean', lines: [line('mean')] },
     { title: 'Standard deviation', lines: [line('std')] },
-    { title: 'Least and greatest', lines: [line('min'), line('max')] },
+    { title: 'Min and max', lines: [line('min'), line('max')] },
     { title: 'Mean magnitude', lines: [line('mean of |x|', 'abs_mean')] },
     { title: 'L2 norm', lines: [line('L2', 'l2')] },
     { title: 'Zeros, %', lines: [{ of: 'zeros', values: share('zero') }] },
