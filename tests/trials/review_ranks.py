@@ -55,7 +55,7 @@ def train(rank):
         optimizer.step()
         optimizer.zero_grad()
         in_turn(rank, lambda: say_loss(step, loss))
-    names = [] if KIND == "fsdp1_flat" else ["stem.weight", "gradient/head.weight"]
+    names = ["stem.weight", "gradient/head.weight"]
     if KIND.startswith("ddp"):
         if rank == 0:
             end(STEPS, net, names=names, loss="nll_loss_output_0")

@@ -257,7 +257,7 @@ class Trial:
         return tuple(self._core.shape(tensor, step, mode, worker))
 
     def sharded(self, tensor: str, step: int, mode: ModeLike = Mode.GLOBAL) -> ShardedTensor:
-        """A parameter that is sharded over the workers (DTensor, FSDP2), its gradient or its optimizer state, put together.
+        """A parameter that is sharded over the workers (DTensor, FSDP1, FSDP2), its gradient or its optimizer state, put together.
 
         FailedPrecondition when the run does not say that it is sharded, OutOfRange when not all parts are there at this
         step.

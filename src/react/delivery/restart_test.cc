@@ -193,11 +193,11 @@ TEST_F(RequestFiles, ForAnotherRunAreNotCarriedOut) {
   const format::DeliveryRequest request{"r-1", Kind::kRedrive, "ops", 0, "user", clock_.unix_ns()};
   const std::string text = format::address_request(format::encode_delivery_request(request), "other");
   const auto courier = start("one");
-  ASSERT_TRUE(courier->drain(kLong));
+  ASSERT_TRUE(courier->drain(kLongEnough));
   ASSERT_TRUE(storage_->put_if_absent(format::delivery_request_path("r-1"), as_bytes(text)).ok());
   put("r-2", Kind::kDrop);
   courier->wake();
-  ASSERT_TRUE(courier->drain(kLong));
+  ASSERT_TRUE(courier->drain(kLongEnough));
   EXPECT_EQ(calls_->count(), 1);
   EXPECT_EQ(courier->backlog().dead, 0) << "the one that names no run was carried out";
 }

@@ -49,7 +49,7 @@ class Descriptions:
 
     def shards(self, models: list[Model]) -> Optional[str]:
         """None when nothing is sharded, or all is as it was the last time."""
-        named = [each for model in models if model.module is not None for each in model.parameter_names()]
+        named = [each for model in models if model.module is not None for each in model.parameters()]
         described = describe_shards(named)
         if described == self._shards_reported:
             return None
@@ -80,7 +80,7 @@ def _describe_models(models: list[Model], optimized: set[int]) -> str:
     modules, parameters, known = [], [], set()
     for model in models:
         modules += [{"name": name, "kind": class_name(module)} for name, module in model.modules()]
-        for name, parameter in model.parameter_names():
+        for name, parameter, _, _ in model.parameters():
             known.add(id(parameter))
             parameters.append(_describe_parameter(name, parameter, id(parameter) in optimized))
     foreign = len(optimized - known)

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import operator
 import weakref
-from typing import Any, Callable, Iterable, Optional
+from typing import Any, Callable, Iterable, NamedTuple, Optional
 
 import torch
 from torch.optim import Optimizer
 
 from .bridge import Bridge
 from .naming import keys_of
-from .roots import Model
+from .roots import Model, NamedParameter
+
+
+class _Place(NamedTuple):
+    """Where the numbers of a named parameter lie: in these elements of a tensor, or None where they are all of it."""
+
+    name: str
+    elements: Optional[slice]
+
+
+class _Known(NamedTuple):
+    parameter: weakref.ref[torch.Tensor]
+    places: list[_Place]  # several where it was made of several; none where this rank has no element of it
 
 
 class NameBook:
@@ -22,56 +34,65 @@ class NameBook:
     """
 
     def __init__(self) -> None:
-        self._names: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
+        self._known: dict[int, _Known] = {}
         self._strays = 0
         self.look_again: Callable[[], None] = lambda: None
 
-    def add(self, named: Iterable[tuple[str, torch.Tensor]]) -> None:
-        for name, parameter in named:
-            if self.find(parameter) is None:
-                self._names[id(parameter)] = (weakref.ref(parameter), name)
+    def add(self, named: Iterable[NamedParameter]) -> None:
+        new: dict[int, _Known] = {}
+        for name, parameter, elements, _ in named:
+            if id(parameter) in new or not self._knows(parameter):
+                known = new.setdefault(id(parameter), _Known(weakref.ref(parameter), []))
+                if elements is None or elements.start < elements.stop:
+                    known.places.append(_Place(name, elements))
+        self._known.update(new)
 
-    def find(self, parameter: torch.Tensor) -> Optional[str]:
-        known = self._names.get(id(parameter))
-        return known[1] if known is not None and known[0]() is parameter else None
+    def _knows(self, parameter: torch.Tensor) -> bool:
+        known = self._known.get(id(parameter))
+        return known is not None and known.parameter() is parameter
 
-    def names_of(self, parameters: list[torch.Tensor]) -> list[tuple[torch.Tensor, str]]:
-        """Each parameter with its name."""
-        if any(self.find(parameter) is None for parameter in parameters):
+    def places_of(self, parameters: list[torch.Tensor]) -> list[list[_Place]]:
+        """Of each parameter."""
+        if not all(map(self._knows, parameters)):
             self.look_again()
-        strays = [parameter for parameter in parameters if self.find(parameter) is None]
+        strays = [parameter for parameter in parameters if not self._knows(parameter)]
         if strays:
             self._name_by_keys(strays)
-        return [(parameter, self.find(parameter) or self._name_stray(parameter)) for parameter in parameters]
+        for parameter in strays:
+            if not self._knows(parameter):
+                self._name_stray(parameter)
+        return [self._known[id(parameter)].places for parameter in parameters]
 
     def _name_by_keys(self, strays: list[torch.Tensor]) -> None:
         """Those whose key no other parameter has as its name."""
-        taken = {name for reference, name in self._names.values() if reference() is not None}
+        taken = {place.name for known in self._known.values() if known.parameter() is not None for place in known.places}
         keys = keys_of(strays)
         for parameter in strays:
             key = keys.get(id(parameter))
             if key is not None and key not in taken:
                 taken.add(key)
-                self.add([(key, parameter)])
+                self.add([NamedParameter(key, parameter)])
 
-    def _name_stray(self, parameter: torch.Tensor) -> str:
-        name = f"param_{self._strays}"
+    def _name_stray(self, parameter: torch.Tensor) -> None:
+        self.add([NamedParameter(f"param_{self._strays}", parameter)])
         self._strays += 1
-        self.add([(name, parameter)])
-        return name
 
 
 class Slot:
-    """One parameter: its numbers in the hook."""
+    """One named parameter: where it lies in the list of an optimizer's, and its numbers in the hook."""
 
-    __slots__ = ("reference", "name", "weight", "gradient", "state")
+    __slots__ = ("index", "elements", "name", "weight", "gradient", "state")
 
-    def __init__(self, hook: Any, parameter: torch.Tensor, name: str) -> None:
-        self.reference = weakref.ref(parameter)
-        self.name = name
-        self.weight: int = hook.declare(name)
-        self.gradient: int = hook.declare("gradient/" + name)
+    def __init__(self, hook: Any, index: int, place: _Place) -> None:
+        self.index = index
+        self.name, self.elements = place
+        self.weight: int = hook.declare(self.name)
+        self.gradient: int = hook.declare("gradient/" + self.name)
         self.state: dict[str, int] = {}  # by the key in the optimizer's state
+
+    def part_of(self, tensor: torch.Tensor) -> torch.Tensor:
+        """What belongs to this parameter of a tensor that is laid out like the optimizer's."""
+        return tensor if self.elements is None else tensor.detach()[self.elements]
 
 
 class ParameterTable:
@@ -81,14 +102,17 @@ class ParameterTable:
         self._hook = hook
         self._bridge = bridge
         self._names = names
+        self._parameters: list[weakref.ref[torch.Tensor]] = []
         self._slots: list[Slot] = []
         self._has_named_state = False
 
     def slots_for(self, parameters: list[torch.Tensor]) -> list[Slot]:
-        """A slot for each parameter, in the same order."""
-        known = [slot.reference() for slot in self._slots]
+        """A slot for each parameter, in the same order; several for one that was made of several."""
+        known = [reference() for reference in self._parameters]
         if len(known) != len(parameters) or not all(map(operator.is_, known, parameters)):
-            self._slots = [Slot(self._hook, *named) for named in self._names.names_of(parameters)]
+            places = enumerate(self._names.places_of(parameters))
+            self._slots = [Slot(self._hook, index, place) for index, each in places for place in each]
+            self._parameters = [weakref.ref(parameter) for parameter in parameters]
             self._has_named_state = False
         return self._slots
 
@@ -96,18 +120,20 @@ class ParameterTable:
         """The current ones. Those of frozen parameters, and missing ones, are skipped."""
         slots, save = self.slots_for(parameters), self._bridge.save
         with self._bridge.group:
-            for slot, parameter in zip(slots, parameters):
+            for slot in slots:
+                parameter = parameters[slot.index]
                 gradient = parameter.grad
                 if gradient is not None and parameter.requires_grad:
-                    save(slot.gradient, gradient)
+                    save(slot.gradient, slot.part_of(gradient))
 
     def save_weights(self, parameters: list[torch.Tensor]) -> None:
         """Those that are trained: a frozen one never changes."""
         slots, save, wants = self.slots_for(parameters), self._bridge.save, self._hook.wants
         with self._bridge.group:
-            for slot, parameter in zip(slots, parameters):
+            for slot in slots:
+                parameter = parameters[slot.index]
                 if wants(slot.weight) and parameter.requires_grad:  # a step may be there for its losses alone
-                    save(slot.weight, parameter)
+                    save(slot.weight, slot.part_of(parameter))
 
     def has_unnamed_state(self, optimizer: Optimizer) -> bool:
         """Does the optimizer remember something that the hook does not know by name yet? A pattern may mean it."""
@@ -115,9 +141,11 @@ class ParameterTable:
 
     def save_state(self, parameters: list[torch.Tensor], optimizer: Optimizer) -> None:
         """What the optimizer remembers of each parameter: exp_avg, momentum_buffer, step, ..."""
-        for slot, parameter in zip(self.slots_for(parameters), parameters):
+        for slot in self.slots_for(parameters):
+            parameter = parameters[slot.index]
             for key, value in (optimizer.state.get(parameter) or {}).items():
-                self._save_state_value(slot, str(key), value)
+                is_laid_out_alike = isinstance(value, torch.Tensor) and value.shape == parameter.shape
+                self._save_state_value(slot, str(key), slot.part_of(value) if is_laid_out_alike else value)
         self._has_named_state = True
 
     def _save_state_value(self, slot: Slot, key: str, value: Any) -> None:

@@ -57,7 +57,7 @@ class Recorder:
 
     def add_model(self, model: Model) -> None:
         """Takes a model in, or what is new in it."""
-        self.names.add(model.parameter_names())
+        self.names.add(model.parameters())
         self.activations.add(model)
         self.signals.add_model(model)
         root = model.module

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import gc
 import weakref
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, NamedTuple, Optional
 
 import torch
 from torch.nn.modules.loss import _Loss
 from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 
+from .flat import Shard, named_originals, originals_in
 from .frames import frames, variables_of
 from .naming import class_name, variable_name
 from .wrappers import Paths, is_wrapper, stands_in, unwrapped
+
+
+class NamedParameter(NamedTuple):
+    """A parameter as the model had it at first, under its name."""
+
+    name: str
+    parameter: torch.Tensor  # that the module has now
+    elements: Optional[slice] = None  # where it lies in that, on this rank; None: it is that parameter
+    shard: Optional[Shard] = None  # what this rank has of it, where it was made flat
+
 
 class Model:
     """A root: a model, what may be called for it, and the prefix of all names that begin in it. Keeps none alive."""
@@ -38,13 +49,17 @@ class Model:
         if all(entry is not known for known in self.entries):
             self._entries.append(weakref.ref(entry))
 
-    def parameter_names(self) -> list[tuple[str, torch.nn.Parameter]]:
-        """Each parameter once, under the first of its names."""
+    def parameters(self) -> list[NamedParameter]:
+        """Each parameter once, under the first of its names; what FullyShardedDataParallel has put together, one by one."""
         root = self.module
         if root is None:
             return []
-        paths = Paths(root)
-        return [(self.prefix + paths.of_tensor(name), parameter) for name, parameter in root.named_parameters()]
+        paths, flat = Paths(root), originals_in([*self.entries, *root.modules()])
+        return [
+            NamedParameter(self.prefix + paths.of_tensor(name), parameter, *original)
+            for dotted, parameter in root.named_parameters()
+            for name, original in named_originals(dotted, parameter, flat)
+        ]
 
     def buffers(self) -> list[tuple[str, torch.nn.Module, str]]:
         """Each buffer once, under the first of its names: the name, the module that has it, and its key there."""

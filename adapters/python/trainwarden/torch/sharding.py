@@ -1,5 +1,5 @@
 """Sharding: which ranks share one model, and which part of a parameter each has, as the meshes of its distributed tensors
-(DTensor) say.
+(DTensor) and flat parameters (FSDP1) say.
 
 A mesh has a dimension for each kind of parallelism. Along those of data parallelism (fully_shard) each rank has batches
 of its own; along the others, over which parameters are sharded, ranks compute together on the same batch.
@@ -13,6 +13,9 @@ from typing import Any, Iterable, Optional
 
 import torch
 
+from .flat import Shard
+from .roots import NamedParameter
+
 
 def batch_group(root: torch.nn.Module) -> Optional[int]:
     """The first rank of those that get the same batches as this one, as they share the model; None when none does."""
@@ -25,10 +28,18 @@ def batch_group(root: torch.nn.Module) -> Optional[int]:
     return min(ranks) if len(ranks) > 1 else None
 
 
-def describe_shards(parameters: Iterable[tuple[str, torch.Tensor]]) -> Optional[str]:
-    """The parts that this rank has of named parameters, as docs/format/signals.md has it; None when none is sharded."""
-    tensors = [entry for entry in (_describe_part(name, parameter) for name, parameter in parameters) if entry]
+def describe_shards(parameters: Iterable[NamedParameter]) -> Optional[str]:
+    """The parts that this rank has of parameters, as docs/format/signals.md has it; None when none is sharded."""
+    described = [_describe_flat(each.name, each.shard) or _describe_part(each.name, each.parameter) for each in parameters]
+    tensors = [entry for entry in described if entry]
     return json.dumps({"tensors": tensors}) if tensors else None
+
+
+def _describe_flat(name: str, shard: Optional[Shard]) -> Optional[dict[str, Any]]:
+    if shard is None:
+        return None
+    place = f"Flat({shard.begin}:{shard.end})"
+    return {"name": name, "shape": shard.shape, "part": [shard.number], "parts": shard.parts, "placements": [place]}
 
 
 def _describe_part(name: str, parameter: Any) -> Optional[dict[str, Any]]:

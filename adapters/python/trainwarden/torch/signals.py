@@ -225,8 +225,8 @@ class Signals:
     def checkpoint_saved(self, what: Any, file: Any, seconds: float) -> None:
         named: list[tuple[str, torch.Tensor]] = []
         for model in self._models:
-            root = model.module
-            named += [(name[len(model.prefix) :], tensor) for name, tensor in model.parameter_names() if root is not None]
+            whole = [each for each in model.parameters() if each.elements is None]
+            named += [(each.name[len(model.prefix) :], each.parameter) for each in whole]
         self._checkpoints.see(what, file, seconds, named)
 
     # Writing.
