@@ -173,7 +173,7 @@ class TRAINWARDEN_API Trial {
                         std::string_view worker = {});  // of a scalar, or of a value with one element
   Result<Shape> shape(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal,
                       std::string_view worker = {});
-  // Of a parameter that is sharded over the workers (DTensor, FSDP2), its gradient or its optimizer state. A part that
+  // Of a parameter that is sharded over the workers (DTensor, FSDP), its gradient or its optimizer state. A part that
   // several workers have counts once. kFailedPrecondition when the run does not say that it is sharded, kOutOfRange
   // when not all parts are there at this step, kDataLoss when what the workers say does not fit together.
   Result<ShardedTensor> sharded(std::string_view tensor, std::int64_t step, Mode mode = Mode::kGlobal);

@@ -56,7 +56,7 @@ def test_a_wrapper_that_is_trained_itself() -> None:
     assert wrapped_by(nn.DataParallel(own)) is own
     wrapper = Extended(own)
     assert unwrapped(wrapper) is wrapper
-    assert [name for name, _ in Model(wrapper).parameter_names()][:2] == ["scale", "body.0.weight"]
+    assert [each.name for each in Model(wrapper).parameters()][:2] == ["scale", "body.0.weight"]
 
 
 @needs_torch_2

@@ -62,7 +62,7 @@ class Bridge:
     def __init__(self, hook: Any) -> None:
         self.group = Group(hook)
         self._save_memory = hook.save_memory
-        self._wants = hook.wants
+        self._hook = hook
 
     def save(self, tensor_id: int, tensor: torch.Tensor) -> None:
         """Saves the tensor under this number if it is wanted.
@@ -92,7 +92,7 @@ class Bridge:
     def _save_other(self, tensor_id: int, tensor: torch.Tensor) -> None:
         tensor = _local(tensor)
         if hasattr(tensor, "trigger_wait"):  # AsyncCollectiveTensor: what a collective operation writes, which may still run
-            if not self._wants(tensor_id):
+            if not self._hook.wants(tensor_id):
                 return
             with torch.no_grad():
                 tensor = tensor.wait()  # as the program does before it computes with it

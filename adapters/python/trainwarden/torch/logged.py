@@ -34,6 +34,9 @@ class Logged:
         if step is not None:
             held[TRAINER_STEP] = float(step)
 
+    def is_holding(self, mode: str) -> bool:
+        return mode in self._held
+
     def save(self, mode: str) -> None:
         """A step of this mode ends."""
         for name, number in self._held.pop(mode, {}).items():

@@ -174,6 +174,10 @@ class Recorder:
         self._bill()
         return self.hook.step()
 
+    def end_quiet_step(self) -> bool:
+        """Ends a step of which nothing is wanted. False: it has not ended, as there is more to do than to count it."""
+        return not self.logged.is_holding(self._mode) and self.hook.end_idle_step()
+
     def save_rest(self) -> None:
         """A step ends: saves what has waited for that."""
         self.end_passes()

@@ -179,7 +179,6 @@ class Session(SignalListener, Training):
 
     def logged(self, values: Mapping[str, Any], step: Optional[int]) -> None:
         if self._recorder is not None and self._is_ours():
-            self._report_all()
             self._recorder.logged.hold(values, step, self._mode)
 
     def optimizer_made(self, optimizer: Optimizer) -> None:
@@ -303,7 +302,7 @@ class Session(SignalListener, Training):
         recorder.begin_step(self._mode)
         self._forwards = 0
         interception.take_quiet_begin()
-        suspects = self._mode == "train" and self._hidden.suspects(self.optimizers_to_save())
+        suspects = self._mode == "train" and has_compiled() and self._hidden.suspects(self.optimizers_to_save())
         quiet = None if suspects else self._quiet_part(recorder)
         wants = recorder.wants()._replace(quiet=quiet, backward=suspects, batches=self._cycle.has_several())
         if wants != self.wants:
@@ -316,7 +315,7 @@ class Session(SignalListener, Training):
         odd = self._nests or any(model.trains_in_eval for model in models)
         if not recorder.is_idle or recorder.hook.is_guarded or odd:
             return None
-        quiet = interception.Quiet(recorder.hook.end_idle_step, self._thread)
+        quiet = interception.Quiet(recorder.end_quiet_step, self._thread)
         if self._mode == "train":
             stepping = self._cycle.in_use()
             trained = frozenset(key for model in models if model.trained_by for key in map(id, model.entries))
