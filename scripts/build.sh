@@ -38,6 +38,19 @@ build_configured() {
   "${wrap[@]}" cmake --build "build/$preset" --parallel "$(build_jobs)" ${1:+--target "$@"}
 }
 
+# need_disk GIB: stops here, and not in the middle of a build, when the folder build cannot grow to that.
+need_disk() {
+  local needed=$1 built free
+  mkdir -p build
+  built=$(du -sk build | cut -f 1)
+  free=$(df -Pk build | awk 'NR == 2 {print $4}')
+  if ((built + free < needed * 1024 * 1024)); then
+    say "the disk is too full: this takes $needed GiB in $PWD/build, $((built / 1024)) MiB are there already," \
+      "and $((free / 1024)) MiB are free"
+    return 1
+  fi
+}
+
 # What `trainwarden run` preloads into LibTorch programs that know nothing of it. It looks for them in ../lib.
 preload_targets=(trainwarden_preload trainwarden_torch_attach)
 

@@ -2,6 +2,7 @@
 #include "captured_run.h"
 
 #include <torch/torch.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <stdexcept>
@@ -12,7 +13,7 @@ namespace {
 
 std::filesystem::path fresh_folder() {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  const std::string name = std::string(test->test_suite_name()) + "." + test->name();
+  const std::string name = std::string(test->test_suite_name()) + "." + test->name() + "." + std::to_string(::getpid());
   const auto folder = std::filesystem::path(::testing::TempDir()) / ("trainwarden-" + name);
   std::filesystem::remove_all(folder);
   return folder;

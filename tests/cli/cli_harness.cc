@@ -90,10 +90,10 @@ Outcome Background::wait() {
 }
 
 void CliTest::SetUp() {
-  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-  folder_ = fs::path(testing::TempDir()) / "trainwarden_cli_test" / test->test_suite_name() / test->name();
+  std::string pattern = (fs::temp_directory_path() / "trainwarden-cli-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+  folder_ = pattern;
   runs_ = folder_ / "runs";
-  fs::remove_all(folder_);
   fs::create_directories(runs_);
   setenv("TRAINWARDEN_RUNS", runs_.c_str(), 1);
   for (const char* name : {"NO_COLOR", "COLORTERM", "TRAINWARDEN_CONFIG", "TRAINWARDEN_RUN_DIR"}) unsetenv(name);

@@ -12,9 +12,10 @@ def run(*command):
 
 
 def run_test_functions(script):
-    """Runs `script` in a bash that has the functions of dev."""
+    """Runs `script` in a bash that has the functions of dev, in $scratch, a folder that is gone with it."""
+    scratch = "scratch=$(mktemp -d); trap 'rm -rf \"$scratch\"' EXIT"
     sources = "for part in progress counting build python test; do source scripts/$part.sh; done"
-    return run("bash", "-c", f"set -euo pipefail; say() {{ echo \"$*\" >&2; }}; {sources}; {script}")
+    return run("bash", "-c", f"set -euo pipefail; say() {{ echo \"$*\" >&2; }}; {sources}; {scratch}; {script}")
 
 
 def run_runner(folder, report, status):
@@ -119,23 +120,31 @@ class CountingTest(unittest.TestCase):
             self.assertIn("what it said", result.stderr)
 
     def test_long_work_is_not_silent(self):
-        script = "cd $(mktemp -d); with_progress log bash -c 'echo step 7 of 9; sleep 11'"
+        script = "cd $scratch; with_progress log bash -c 'echo step 7 of 9; sleep 11'"
         self.assertRegex(run_test_functions(script).stderr, r"(?m)^  10 s: step 7 of 9$")
 
     def test_long_work_gives_its_exit_status(self):
         self.assertEqual(run_test_functions("with_progress /dev/null bash -c 'exit 7'").returncode, 7)
 
     def test_a_slice_that_has_passed_is_not_run_again(self):
-        script = ("cd $(mktemp -d); tree_id() { echo t1; }; git() { :; }; work() { echo works; check one true; };"
+        script = ("cd $scratch; tree_id() { echo t1; }; git() { :; }; work() { echo works; check one true; };"
                   "slice it work; slice it work; tree_id() { echo t2; }; slice it work; summarise")
         result = run_test_functions(script)
         self.assertEqual(result.stdout.splitlines().count("works"), 2)
         self.assertEqual(result.stdout.splitlines()[-1], "3 passed, 0 failed")
 
     def test_a_slice_that_failed_is_run_again(self):
-        script = ("cd $(mktemp -d); tree_id() { echo t1; }; git() { :; }; work() { echo works; check one false; };"
+        script = ("cd $scratch; tree_id() { echo t1; }; git() { :; }; work() { echo works; check one false; };"
                   "slice it work; slice it work")
         self.assertEqual(run_test_functions(script).stdout.splitlines().count("works"), 2)
+
+    def test_a_full_disk_is_named_before_anything_is_built(self):
+        script = "cd $scratch; df() {{ printf 'head\\n- - - {}\\n'; }}; need_disk 2 && echo builds"
+        self.assertEqual(run_test_functions(script.format(3 * 1024 * 1024)).stdout, "builds\n")
+        full = run_test_functions(script.format(1024 * 1024))
+        self.assertEqual((full.returncode, full.stdout), (1, ""))
+        self.assertIn("2 GiB", full.stderr)
+        self.assertIn("1024 MiB are free", full.stderr)
 
     def test_nothing_run_is_not_a_pass(self):
         self.assertEqual(run_test_functions("summarise").returncode, 1)

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/folder_testing.h"
 #include "store/journal/run_folder.h"
 #include "trainwarden/trial.h"
 
@@ -85,9 +86,6 @@ class Worker {
 
 class Workers : public testing::Test {
  protected:
-  Workers() { std::filesystem::create_directories(root_); }
-  ~Workers() override { std::filesystem::remove_all(root_); }
-
   // Started, its hook perhaps not open yet.
   std::unique_ptr<Worker> launch(int rank, int world_size, Variables variables = {}) const {
     ::signal(SIGPIPE, SIG_IGN);
@@ -113,9 +111,8 @@ class Workers : public testing::Test {
     return *std::move(trial);
   }
 
-  const std::filesystem::path root_ =
-      std::filesystem::path(testing::TempDir()) / "trainwarden_workers_test" /
-      (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + std::to_string(::getpid()));
+  const TestFolder folder_;
+  const std::filesystem::path root_ = folder_.path();
   const std::filesystem::path run_ = root_ / "run";
 };
 

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/folder_testing.h"
+
 namespace trainwarden {
 namespace {
 
@@ -134,7 +136,8 @@ TEST(SecretMaskTest, UsersAddPatternsOfTheirOwn) {
 }
 
 TEST(SecretMaskTest, PatternsAreReadFromAFile) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "secret_patterns";
+  const TestFolder folder;
+  const auto file = folder.path() / "secret_patterns";
   std::ofstream(file) << "# ours\n\n  ACME-[0-9]+  \nbadge (.*)\n";
   const auto patterns = read_secret_patterns(file);
   ASSERT_TRUE(patterns.ok());

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "core/base/folder_testing.h"
 #include "core/process/descriptors.h"
 
 namespace trainwarden::process {
@@ -46,7 +47,8 @@ TEST(ChildProcess, HandsOnASignalThatWasSentToUsAlone) {
 }
 
 TEST(ChildProcess, CanWriteToAFile) {
-  const std::string path = testing::TempDir() + std::to_string(::getpid()) + "_child_process_test.txt";
+  const TestFolder folder;
+  const std::string path = folder.path() / "output";
   SignalRelay relay;
   const auto file = open_output_file(path);
   ASSERT_TRUE(file.ok());

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/base/clock.h"
+#include "core/base/folder_testing.h"
 #include "core/base/log.h"
 #include "data/format/capture_events.h"
 #include "data/format/control_record.h"
@@ -210,7 +211,8 @@ TEST_F(HookChange, ManyChangesWhileManyThreadsSave) {
 }
 
 TEST(ConfigWatch, TellsOfAnEditOnceItHasSettled) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "trainwarden_config_watch.json";
+  const TestFolder folder;
+  const std::filesystem::path file = folder.path() / "config.json";
   const auto write = [&](const char* text) { std::ofstream(file, std::ios::trunc) << text; };
   write("{}");
   auto source = std::make_shared<ConfigSource>();

@@ -1,13 +1,13 @@
 #include "read/transfer/npy.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "core/base/folder_testing.h"
 
 namespace trainwarden::transfer {
 namespace {
@@ -22,7 +22,8 @@ TensorValue make_value(DType dtype, const Shape& shape, const std::vector<T>& el
 
 // Runs Python with `a` loaded from the file; true when `condition` holds.
 bool numpy_agrees(const TensorValue& value, const std::string& condition) {
-  const std::string path = testing::TempDir() + std::to_string(::getpid()) + "_npy_test.npy";
+  const TestFolder folder;
+  const std::string path = folder.path() / "a.npy";
   if (!write_npy(path, value).ok()) return false;
   const std::string program =
       fmt::format("import numpy; a = numpy.load('{}'); assert {}, (a.dtype, a.shape, a.tolist())", path, condition);

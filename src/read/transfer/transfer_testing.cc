@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include <test_paths.h>
-#include <unistd.h>
 
 #include "data/format/run_event.h"
 #include "store/journal/sample_run.h"
@@ -14,19 +13,6 @@
 namespace trainwarden::transfer {
 
 namespace fs = std::filesystem;
-
-TransferTest::TransferTest() {
-  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-  folder_ = fs::path(testing::TempDir()) /
-            (std::string(test->test_suite_name()) + "-" + test->name() + "-" + std::to_string(::getpid()));
-  fs::remove_all(folder_);
-  fs::create_directories(folder_);
-}
-
-TransferTest::~TransferTest() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
 
 std::unique_ptr<Trial> write_sample_run(const fs::path& folder) {
   const auto storage = storage::open_local_storage(folder);

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/folder_testing.h"
 #include "trainwarden/transfer.h"
 
 namespace trainwarden::transfer {
@@ -14,12 +15,10 @@ namespace trainwarden::transfer {
 // A folder of its own for each test, removed afterwards.
 class TransferTest : public testing::Test {
  protected:
-  TransferTest();
-  ~TransferTest() override;
-  std::filesystem::path in(const std::string& name) const { return folder_ / name; }
+  std::filesystem::path in(const std::string& name) const { return folder_.path() / name; }
 
  private:
-  std::filesystem::path folder_;
+  const TestFolder folder_;
 };
 
 // A finished run with a value of each dtype, statistics, shapes, scalars, single reductions, texts and modes.

@@ -27,7 +27,11 @@ class RunOnDisk {
       for (const std::string& segment : *segments) copy(*run.storage(), "journal/" + journal + "/" + segment);
     }
   }
-  ~RunOnDisk() { std::filesystem::remove_all(folder_); }
+  ~RunOnDisk() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+    std::filesystem::remove(place(), ignored);  // unless another run is there
+  }
   RunOnDisk(const RunOnDisk&) = delete;
   RunOnDisk& operator=(const RunOnDisk&) = delete;
 

@@ -1,13 +1,12 @@
 #include "ui/views/what_if.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/base/folder_testing.h"
 #include "read/trial/run_testing.h"
 
 namespace trainwarden::views {
@@ -91,10 +90,9 @@ TEST(WhatIf, RefusesWhatItCannotJudge) {
 
 // Whoever loads a rule file runs what is in it; here it would leave a marker.
 TEST(WhatIf, NoParameterLeadsToARuleFile) {
-  const std::filesystem::path place = std::filesystem::path(testing::TempDir()) / fmt::format("what_if_{}", getpid());
-  std::filesystem::create_directories(place);
-  const std::filesystem::path marker = place / "ran";
-  const std::filesystem::path file = place / "evil.py";
+  const TestFolder folder;
+  const std::filesystem::path marker = folder.path() / "ran";
+  const std::filesystem::path file = folder.path() / "evil.py";
   std::ofstream(file) << "import trainwarden\nopen('" << marker.string() << "', 'w').write('ran')\n";
   const TestRun run = vanishing();
   const auto trial = run.open();
@@ -114,7 +112,6 @@ TEST(WhatIf, NoParameterLeadsToARuleFile) {
   const auto refused = judge_what_if(*trial, vanishing_gradient("1"), {{"rule_file", file.string()}});
   EXPECT_NE(refused.status().message().find("has no parameter \"rule_file\""), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(marker));
-  std::filesystem::remove_all(place);
 }
 
 }  // namespace

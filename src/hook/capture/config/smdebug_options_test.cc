@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/folder_testing.h"
 #include "hook/capture/capture_plan.h"
 #include "hook/capture/config/config_source.h"
 #include "hook/capture/config/hook_environment.h"
@@ -50,17 +51,14 @@ Environment smdebug_environment(const Variables& variables) {
 // A file of this text, gone with the test.
 class TemporaryFile {
  public:
-  TemporaryFile(const std::string& name, std::string_view text)
-      : path_(std::filesystem::path(testing::TempDir()) / ("smdebug_options_" + name)) {
+  TemporaryFile(const std::string& name, std::string_view text) : path_(folder_.path() / name) {
     std::ofstream(path_) << text;
   }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  std::string path() const { return path_.string(); }
+  std::string path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
+  TestFolder folder_;
+  std::string path_;
 };
 
 // Seed 002: an estimator's hook_parameters, all of them texts.

@@ -5,22 +5,20 @@
 #include <fstream>
 #include <string>
 
+#include "core/base/folder_testing.h"
+
 namespace trainwarden::capture {
 namespace {
 
 class SpareMemory : public testing::Test {
  protected:
-  void SetUp() override {
-    root_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(root_);
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
   void write(const std::string& file, const std::string& text) {
     std::filesystem::create_directories((root_ / file).parent_path());
     std::ofstream(root_ / file) << text;
   }
 
-  std::filesystem::path root_;
+  const TestFolder folder_;
+  const std::filesystem::path root_ = folder_.path();
 };
 
 TEST_F(SpareMemory, IsWhatTheMachineHas) {

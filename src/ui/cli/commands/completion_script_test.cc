@@ -1,13 +1,13 @@
 #include "ui/cli/commands/completion_script.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "core/base/folder_testing.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -33,7 +33,8 @@ class CompletionScript : public testing::Test {
 
   // Bash's answers for what was typed; the last word is the one at the cursor.
   std::string complete_in_bash(const std::string& words) {
-    const std::string script = testing::TempDir() + std::to_string(::getpid()) + "_completion_script_test.bash";
+    const TestFolder folder;
+    const std::string script = folder.path() / "completion.bash";
     std::ofstream(script) << bash_completion(describe_commands(app_)) << "trainwarden() { echo first second; }\n"
                           << fmt::format("COMP_WORDS=({})\n", words)
                           << "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_trainwarden\necho \"${COMPREPLY[*]}\"\n";
