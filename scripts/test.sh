@@ -236,6 +236,7 @@ run_test() {
   esac
   need_packages demo test python
   need_npm
+  need_disk 14
   count_compiler_cache
   case ${1:-} in
     --quick) quick_stages stage all ;;
