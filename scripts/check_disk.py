@@ -29,6 +29,8 @@ OWN_FILES = {
     "src/ui/cli/commands/attach.cc": "the preload libraries beside the program",
     "src/ui/cli/running/browser.cc": "the page that a browser is sent to",
     "src/ui/cli/commands/check_runs.cc": "the file for JUnit's report and plain files among arguments",
+    "src/ui/cli/commands/job.cc": "the files that a job's user names, and /proc",
+    "src/ui/cli/commands/metrics.cc": "a program's output",
     "src/ui/cli/commands/demo.cc": "the example beside the program",
     "src/ui/cli/options/program_kind.cc": "the program to start",
     "src/ui/cli/commands/serve.cc": "whether an argument is a folder",

@@ -236,7 +236,7 @@ run_test() {
   esac
   need_packages demo test python
   need_npm
-  need_disk 14
+  need_disk 11
   count_compiler_cache
   case ${1:-} in
     --quick) quick_stages stage all ;;

@@ -27,8 +27,23 @@ class Regex {
   struct Span {
     std::size_t begin = 0;
     std::size_t end = 0;
+    std::string_view in(std::string_view text) const { return text.substr(begin, end - begin); }
   };
   std::optional<Span> find(std::string_view text, std::size_t from) const;
+
+  // The first match from `from` on, with its groups.
+  enum class Outcome { kFound, kNotFound, kGivenUp };
+  struct Match {
+    Span whole;
+    std::vector<std::optional<Span>> groups;  // [0]: group 1; nothing: it took no part
+  };
+  // Fills `match` when one is found; `match` can be used again and again without allocating. kGivenUp: the search
+  // would have backtracked without end. It is logged once, as by found_in().
+  Outcome search(std::string_view text, std::size_t from, Match& match) const;
+
+  std::size_t count_groups() const;
+  // The number of a named group, 1 for the first.
+  std::optional<std::size_t> group_named(const char* name) const;
 
   const std::string& expression() const { return expression_; }
 
@@ -36,6 +51,8 @@ class Regex {
   struct Compiled;
   Regex(std::string expression, std::shared_ptr<const Compiled> compiled)
       : expression_(std::move(expression)), compiled_(std::move(compiled)) {}
+
+  void log_given_up(std::string_view text, int outcome) const;  // once
 
   std::string expression_;
   std::shared_ptr<const Compiled> compiled_;

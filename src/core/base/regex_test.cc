@@ -90,6 +90,54 @@ TEST(Pattern, ManyThreadsShareOne) {
   EXPECT_EQ(wrong, 0);
 }
 
+std::string text_of(std::string_view text, const std::optional<Regex::Span>& span) {
+  return span ? std::string(span->in(text)) : "(none)";
+}
+
+TEST(Pattern, SearchGivesAllGroups) {
+  const Result<Regex> pattern = Regex::compile("(?:loss|(acc)): ([0-9.]+)(?<unit>%)?");
+  ASSERT_TRUE(pattern.ok());
+  EXPECT_EQ(pattern->count_groups(), 3u);
+  EXPECT_EQ(pattern->group_named("unit"), 3u);
+  EXPECT_EQ(pattern->group_named("step"), std::nullopt);
+  const std::string_view text = "loss: 0.5, acc: 80%";
+  Regex::Match match;
+  ASSERT_EQ(pattern->search(text, 0, match), Regex::Outcome::kFound);
+  EXPECT_EQ(text_of(text, match.whole), "loss: 0.5");
+  ASSERT_EQ(match.groups.size(), 3u);
+  EXPECT_EQ(text_of(text, match.groups[0]), "(none)");
+  EXPECT_EQ(text_of(text, match.groups[1]), "0.5");
+  EXPECT_EQ(text_of(text, match.groups[2]), "(none)");
+  ASSERT_EQ(pattern->search(text, match.whole.end, match), Regex::Outcome::kFound);
+  EXPECT_EQ(text_of(text, match.groups[0]), "acc");
+  EXPECT_EQ(text_of(text, match.groups[1]), "80");
+  EXPECT_EQ(text_of(text, match.groups[2]), "%");
+  EXPECT_EQ(pattern->search(text, match.whole.end, match), Regex::Outcome::kNotFound);
+  EXPECT_EQ(pattern->search(text, text.size() + 1, match), Regex::Outcome::kNotFound);
+}
+
+TEST(Pattern, SearchesOfPatternsWithMoreAndWithFewerGroupsTakeTurns) {
+  const Result<Regex> wide = Regex::compile("(a)(b)(c)(d)");
+  const Result<Regex> narrow = Regex::compile("bc");
+  ASSERT_TRUE(wide.ok() && narrow.ok());
+  Regex::Match match;
+  for (int turn = 0; turn < 2; ++turn) {
+    ASSERT_EQ(narrow->search("abcd", 0, match), Regex::Outcome::kFound);
+    EXPECT_TRUE(match.groups.empty());
+    ASSERT_EQ(wide->search("abcd", 0, match), Regex::Outcome::kFound);
+    EXPECT_EQ(text_of("abcd", match.groups.at(3)), "d");
+  }
+}
+
+TEST(Pattern, SearchSaysThatItWasGivenUp) {
+  set_log_sink([](LogLevel, std::string_view) {});
+  const Result<Regex> pattern = Regex::compile("(x+x+)+[yz]");
+  ASSERT_TRUE(pattern.ok());
+  Regex::Match match;
+  EXPECT_EQ(pattern->search(std::string(60, 'x'), 0, match), Regex::Outcome::kGivenUp);
+  set_log_sink({});
+}
+
 TEST(PatternSet, AnyOfSeveral) {
   const Result<RegexSet> set = RegexSet::compile({"^conv", "bias$"});
   ASSERT_TRUE(set.ok());

@@ -161,6 +161,18 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string with_valid_utf8(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const CodePoint point = decode_utf8(text);
+    const std::size_t bytes = std::max<std::size_t>(point.bytes, 1);
+    result += point.bytes > 0 ? text.substr(0, bytes) : std::string_view("\uFFFD");
+    text.remove_prefix(bytes);
+  }
+  return result;
+}
+
 std::u32string to_utf32(std::string_view text) {
   std::u32string result;
   while (!text.empty()) {

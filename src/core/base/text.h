@@ -32,6 +32,7 @@ std::string format_duration_ns(std::int64_t ns);
 // Control characters and broken UTF-8 shown as \xNN, so that a name cannot drive the terminal.
 std::string printable(std::string_view text);
 bool is_utf8(std::string_view text);
-std::u32string to_utf32(std::string_view text);  // a byte that is no UTF-8 becomes U+FFFD
+std::string with_valid_utf8(std::string_view text);  // each byte that is no UTF-8 becomes U+FFFD
+std::u32string to_utf32(std::string_view text);      // a byte that is no UTF-8 becomes U+FFFD
 
 }  // namespace trainwarden

@@ -10,6 +10,13 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
+TEST(Text, BytesThatAreNoUtf8AreReplacedOneByOne) {
+  EXPECT_EQ(with_valid_utf8("größe"), "größe");
+  EXPECT_EQ(with_valid_utf8("a\xff\xfe b"), "a\uFFFD\uFFFD b");
+  EXPECT_EQ(with_valid_utf8("cut \xc3"), "cut \uFFFD");
+  EXPECT_EQ(with_valid_utf8(""), "");
+}
+
 TEST(Text, SplitsLists) {
   EXPECT_EQ(split_list("a, b ,c"), (Strings{"a", "b", "c"}));
   EXPECT_EQ(split_list(",,a,, ,"), (Strings{"a"}));

@@ -9,6 +9,7 @@ void add_all_commands(CLI::App& app, CommandAction& action) {
   add_demo(app, action);
   add_run(app, action);
   add_capture(app, action);
+  add_job(app, action);
   add_stop(app, action);
   add_save(app, action);
   add_serve(app, action);
@@ -26,6 +27,7 @@ void add_all_commands(CLI::App& app, CommandAction& action) {
   add_watch(app, action);
   add_events(app, action);
   add_actions(app, action);
+  add_metrics(app, action);
   add_export(app, action);
   add_import(app, action);
   add_doctor(app, action);

@@ -21,6 +21,7 @@ using CommandAction = std::function<int()>;
 // Each adds one sub-command to `app`; parsing it sets `action`.
 void add_run(CLI::App& app, CommandAction& action);
 void add_capture(CLI::App& app, CommandAction& action);
+void add_job(CLI::App& app, CommandAction& action);
 void add_stop(CLI::App& app, CommandAction& action);
 void add_save(CLI::App& app, CommandAction& action);
 void add_ls(CLI::App& app, CommandAction& action);
@@ -36,6 +37,7 @@ void add_plot(CLI::App& app, CommandAction& action);
 void add_top(CLI::App& app, CommandAction& action);
 void add_events(CLI::App& app, CommandAction& action);
 void add_actions(CLI::App& app, CommandAction& action);
+void add_metrics(CLI::App& app, CommandAction& action);
 void add_export(CLI::App& app, CommandAction& action);
 void add_import(CLI::App& app, CommandAction& action);
 void add_doctor(CLI::App& app, CommandAction& action);

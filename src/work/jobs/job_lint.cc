@@ -1,0 +1,156 @@
+#include "work/jobs/job_lint.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "work/log_metrics/lint.h"
+
+namespace trainwarden::jobs {
+namespace {
+
+constexpr std::string_view kFileScheme = "file://";
+constexpr std::string_view kBucketScheme = "s3://";
+
+class Linter {
+ public:
+  Linter(const JobSpec& spec, const Surroundings& surroundings, document::Mistakes& mistakes)
+      : spec_(spec), surroundings_(surroundings), mistakes_(mistakes) {}
+
+  std::vector<Warning> warnings() {
+    check_program();
+    check_files();
+    check_inputs();
+    check_resources();
+    check_metrics();
+    return std::move(warnings_);
+  }
+
+ private:
+  std::filesystem::path resolved(const std::string& path) const {
+    return (surroundings_.folder / path).lexically_normal();
+  }
+
+  void wrong(std::string_view place, std::string_view what) { mistakes_.add(place, what); }
+
+  void need(FileKind wanted, std::string_view field, const std::string& path) {
+    const FileKind found = surroundings_.look(resolved(path));
+    if (found == wanted) return;
+    wrong(spec_.place,
+          fmt::format("{}: expected a {}, found {}: {}", field, wanted == FileKind::kFile ? "file" : "folder",
+                      found == FileKind::kNone   ? "nothing there"
+                      : found == FileKind::kFile ? "a file"
+                                                 : "a folder",
+                      printable(resolved(path).string())));
+  }
+
+  void check_program() {
+    if (!spec_.program.empty()) {
+      const std::string& program = spec_.program.front();
+      const std::string found_from = program.find('/') == std::string::npos ? program : resolved(program).string();
+      if (!surroundings_.is_program(found_from)) {
+        wrong(spec_.place, fmt::format("program: \"{}\" is not found, as a path or in PATH", printable(program)));
+      }
+    }
+    if (!spec_.source_dir.empty()) need(FileKind::kFolder, "source_dir", spec_.source_dir);
+    if (!spec_.entry_point.empty()) check_entry_point();
+    for (const std::string& folder : spec_.dependencies) need(FileKind::kFolder, "dependencies", folder);
+  }
+
+  void check_entry_point() {
+    const std::filesystem::path entry = std::filesystem::path(spec_.entry_point).lexically_normal();
+    if (!spec_.source_dir.empty() && (entry.is_absolute() || entry.begin()->string() == "..")) {
+      wrong(spec_.place,
+            fmt::format("entry_point: expected a path within source_dir, found \"{}\"", printable(spec_.entry_point)));
+      return;
+    }
+    const std::string path = (std::filesystem::path(spec_.source_dir) / entry).string();
+    if (surroundings_.look(resolved(path)) == FileKind::kFolder) {
+      need(FileKind::kFile, "entry_point", path + "/setup.py");
+    } else {
+      need(FileKind::kFile, "entry_point", path);
+    }
+  }
+
+  void check_files() {
+    if (!spec_.hook_config.empty()) need(FileKind::kFile, "hook", spec_.hook_config);
+    if (!spec_.actions.empty()) need(FileKind::kFile, "actions", spec_.actions);
+    for (const std::string& place : {spec_.output_dir, spec_.checkpoints.path}) note_bucket(spec_.place, place);
+  }
+
+  void check_inputs() {
+    for (const Channel& channel : spec_.inputs) {
+      if (channel.source.starts_with(kBucketScheme)) {
+        note_bucket(channel.place, channel.source);
+      } else {
+        const std::string path =
+            channel.source.starts_with(kFileScheme) ? channel.source.substr(kFileScheme.size()) : channel.source;
+        if (surroundings_.look(resolved(path)) == FileKind::kNone) {
+          wrong(channel.place,
+                fmt::format("inputs: {}: nothing is there: {}", channel.name, printable(resolved(path).string())));
+        } else if (spec_.resources.nodes > 1 && channel.distribution == Distribution::kShardedByKey &&
+                   surroundings_.look(resolved(path)) == FileKind::kFile) {
+          warnings_.push_back({"SHARDS", channel.place,
+                               fmt::format("inputs: {}: one file cannot be divided among {} nodes: all but the first "
+                                           "get nothing",
+                                           channel.name, spec_.resources.nodes)});
+        }
+      }
+    }
+  }
+
+  void note_bucket(const std::string& place, const std::string& source) {
+    if (!source.starts_with(kBucketScheme)) return;
+    warnings_.push_back({"BUCKET", place, fmt::format("{}: buckets cannot be reached yet", printable(source))});
+  }
+
+  // One node's share on this machine.
+  void check_resources() {
+    const Resources& wanted = spec_.resources;
+    const Machine& machine = surroundings_.machine;
+    const std::int64_t cpus = wanted.cpus.value_or(1) * wanted.tasks_per_node;
+    if (cpus > machine.cpus) {
+      wrong(wanted.place,
+            fmt::format("cpus: the tasks of a node want {} processors, this machine has {}", cpus, machine.cpus));
+    }
+    if (wanted.threads_per_rank && wanted.cpus && *wanted.threads_per_rank > *wanted.cpus) {
+      wrong(wanted.place,
+            fmt::format("threads_per_rank: {} threads on {} processors", *wanted.threads_per_rank, *wanted.cpus));
+    }
+    if (machine.gpus && wanted.gpus.value_or(0) > *machine.gpus) {
+      wrong(wanted.place,
+            fmt::format("gpus: expected {} at most, as this machine has, found {}", *machine.gpus, *wanted.gpus));
+    }
+    check_bytes("memory", wanted.memory_bytes, machine.memory_bytes, "has");
+    check_bytes("volume", wanted.volume_bytes, machine.free_disk_bytes, "has free");
+  }
+
+  void check_bytes(std::string_view field, std::optional<std::uint64_t> wanted, std::uint64_t there,
+                   std::string_view has) {
+    if (!wanted || there == 0 || *wanted <= there) return;
+    wrong(spec_.resources.place, fmt::format("{}: expected {} at most, as this machine {}, found {}", field,
+                                             format_bytes(there), has, format_bytes(*wanted)));
+  }
+
+  void check_metrics() {
+    for (const log_metrics::LintWarning& warning : log_metrics::lint(spec_.metrics)) {
+      const std::string better = warning.instead.empty() ? "" : "; better: " + printable(warning.instead);
+      warnings_.push_back({warning.code, warning.place,
+                           fmt::format("{}: {}{}", printable(warning.metric), printable(warning.message), better)});
+    }
+  }
+
+  const JobSpec& spec_;
+  const Surroundings& surroundings_;
+  document::Mistakes& mistakes_;
+  std::vector<Warning> warnings_;
+};
+
+}  // namespace
+
+std::vector<Warning> lint(const JobSpec& spec, const Surroundings& surroundings, document::Mistakes& mistakes) {
+  return Linter(spec, surroundings, mistakes).warnings();
+}
+
+}  // namespace trainwarden::jobs
