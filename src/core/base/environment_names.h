@@ -40,6 +40,7 @@ inline constexpr const char* kMute = "TRAINWARDEN_MUTE";               // keys o
 
 // Any of our programs and libraries reads these.
 inline constexpr const char* kRuns = "TRAINWARDEN_RUNS";               // the folder of runs; the command line
+inline constexpr const char* kJobs = "TRAINWARDEN_JOBS";               // the folder of jobs; the command line
 inline constexpr const char* kReadBudget = "TRAINWARDEN_READ_BUDGET";  // a factor of all limits of readers
 inline constexpr const char* kLogLevel = "TRAINWARDEN_LOG_LEVEL";      // debug, info, warning, error, off
 inline constexpr const char* kStrict = "TRAINWARDEN_STRICT";  // a switch: an error that is logged aborts; for tests
@@ -75,6 +76,10 @@ inline constexpr const char* kRule = "TRAINWARDEN_RULE";                 // its 
 inline constexpr const char* kStep = "TRAINWARDEN_STEP";                 // the global step; empty: of none
 inline constexpr const char* kAttempt = "TRAINWARDEN_ATTEMPT";           // 1, 2, ...
 inline constexpr const char* kHandlerKept = "TRAINWARDEN_HANDLER_KEPT";  // 1: it is asked again and again
+
+// The program of a job finds these in its environment.
+inline constexpr const char* kJobName = "TRAINWARDEN_JOB";     // the job's name
+inline constexpr const char* kJobDir = "TRAINWARDEN_JOB_DIR";  // its folder, whole; by it a job's processes are known
 
 // == We set these for programs that we start; users need not know them.
 

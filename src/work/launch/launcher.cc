@@ -25,6 +25,7 @@ Result<process::Child> start_program(const LaunchPlan& plan, const process::Sign
   process::Program program;
   program.command = plan.command;
   program.environment.set = plan.environment;
+  program.ends_with_us = plan.tied;
   // The program may work in another folder.
   program.environment.set[variable::kRunDir] = storage::Location(plan.run).absolute().address();
   // What we take is on the bill of the training's hook.

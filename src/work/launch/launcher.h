@@ -22,6 +22,7 @@ struct LaunchPlan {
   std::filesystem::path output;                    // file for what it prints; empty: our own standard output and error
   std::vector<std::string> mute;                   // keys of verdicts that nobody is to be alarmed about
   watch::Subscribe subscribe;                      // what follows what happens; null: nothing
+  bool tied = false;  // the program is ended (SIGIO) when this process has gone, in whatever way
   double budget = 0;  // what capture and all beside it may take of the training's time; 0: no limit
 };
 

@@ -22,6 +22,7 @@ using CommandAction = std::function<int()>;
 void add_run(CLI::App& app, CommandAction& action);
 void add_capture(CLI::App& app, CommandAction& action);
 void add_job(CLI::App& app, CommandAction& action);
+void add_submit(CLI::App& app, CommandAction& action);
 void add_stop(CLI::App& app, CommandAction& action);
 void add_save(CLI::App& app, CommandAction& action);
 void add_ls(CLI::App& app, CommandAction& action);

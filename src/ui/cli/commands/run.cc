@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/environment_names.h"
 #include "core/base/secret_mask.h"
 #include "core/base/text.h"
 #include "judge/rules/capture_needs.h"
 #include "judge/rules/rule_history.h"
+#include "store/storage/location.h"
 #include "ui/cli/commands/attach.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
@@ -29,6 +31,7 @@
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/table.h"
 #include "ui/views/last_loss.h"
+#include "work/jobs/job_record.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -48,6 +51,8 @@ struct RunOptions {
   bool inside = false;
   bool page = false;
   std::optional<int> page_port;
+  bool tied = false;
+  std::string exit_record;
 };
 
 // What the user wants, understood.
@@ -105,6 +110,7 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   ProgramPlan plan;
   plan.command = options.command;
   plan.subscribe = judging.subscribe;
+  plan.tied = options.tied;
   constexpr std::int64_t kNsPerSecond = 1'000'000'000;
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, launch::choose_run(runs_folder(options.runs), options.name, options.command,
                                                             system_clock().unix_ns() / kNsPerSecond));
@@ -184,6 +190,21 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
   emit(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan.run));
 }
 
+// For who has started us. What cannot be written does not change the program's exit code.
+void write_exit_record(const std::string& file, const ProgramResult& result) {
+  using How = process::ExitRecord::How;
+  const process::ExitRecord& end = result.exit;
+  jobs::JobExit exit;
+  if (end.how == How::kExited) exit.code = end.number;
+  if (end.how == How::kSignalled) exit.signal = end.number;
+  exit.wall_ns = end.wall.count();
+  exit.stopped_by_rule = result.judging.stop_requested;
+  const std::filesystem::path path = std::filesystem::absolute(file);
+  const storage::Location folder(path.parent_path());
+  const Status status = folder.storage().replace(path.filename().string(), as_bytes(jobs::encode_exit(exit)));
+  if (!status.ok()) emit(stderr, "trainwarden: warning: no exit record: {}\n", status.message());
+}
+
 int act(const RunOptions& options) {
   auto judging = choose_judging(options);
   if (!judging.ok()) return report_error(judging.status());
@@ -194,6 +215,7 @@ int act(const RunOptions& options) {
     report_error(result.status());
     return result.status().code() == Code::kNotFound ? process::kExitNotFound : process::kExitNotExecutable;
   }
+  if (!options.exit_record.empty()) write_exit_record(options.exit_record, *result);
   watch::RuleReport inside;
   if (!judging->places.inside.empty()) inside = report_of_inside(*plan, *result);
   print_summary(options, *plan, *result, inside);
@@ -223,6 +245,9 @@ void add_run(CLI::App& app, CommandAction& action) {
                    "Rules that can judge inside the program do, before the optimizer steps; skip-step implies it");
   command.add_flag("--page", o.page, "Show the run on a page of the browser until the program ends; prints its link");
   command.add_option("--page-port", o.page_port, "The same, on this port")->type_name("N")->check(CLI::Range(0, 65535));
+  command.add_flag("--tied", o.tied, "End the program when this process ends, in whatever way");
+  command.add_option("--exit-record", o.exit_record, "Write how the program ended to a file, as JSON")
+      ->type_name("FILE");
   set_examples(command, {"trainwarden run -- python train.py", "trainwarden run -- ./train --epochs 3",
                          "trainwarden run --budget 1% --include-collection gradients --save-interval 10 -- ./train",
                          "trainwarden run --rules default -- python train.py",

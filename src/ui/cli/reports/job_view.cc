@@ -5,8 +5,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/clock.h"
+#include "core/base/rfc3339.h"
 #include "core/base/text.h"
+#include "ui/cli/reports/run_summary.h"
 #include "ui/cli/terminal/table.h"
+#include "ui/cli/terminal/time_text.h"
 #include "work/jobs/hyperparameters.h"
 
 namespace trainwarden::cli {
@@ -28,14 +32,10 @@ std::string word(const std::string& text) {
   return quoted + "'";
 }
 
-std::vector<std::string> words_of(const jobs::JobSpec& spec) {
-  std::vector<std::string> words = spec.program;
-  if (words.empty() && spec.entry_point.ends_with(".py")) words = {"python3", spec.entry_point};
-  if (words.empty()) words = {spec.entry_point};
-  words.insert(words.end(), spec.arguments.begin(), spec.arguments.end());
-  const std::vector<std::string> parameters = jobs::script_arguments(spec.hyperparameters);
-  words.insert(words.end(), parameters.begin(), parameters.end());
-  return words;
+std::string shell_line(const std::vector<std::string>& words) {
+  std::vector<std::string> quoted;
+  for (const std::string& text : words) quoted.push_back(word(text));
+  return fmt::format("{}", fmt::join(quoted, " "));
 }
 
 std::string tasks_text(const jobs::Resources& resources) {
@@ -49,9 +49,9 @@ std::string tasks_text(const jobs::Resources& resources) {
 }
 
 std::string plan_text(const jobs::JobSpec& spec) {
-  std::string text =
-      fmt::format("  runs      {}\n  on        {}\n  for       {} at most, {} tries\n", printable(job_command(spec)),
-                  tasks_text(spec.resources), duration(spec.limits.max_run_seconds), spec.limits.retries + 1);
+  std::string text = fmt::format("  runs      {}\n  on        {}\n  for       {} at most, {} tries\n",
+                                 printable(shell_line(program_words(spec))), tasks_text(spec.resources),
+                                 duration(spec.limits.max_run_seconds), spec.limits.retries + 1);
   for (const jobs::Channel& channel : spec.inputs) {
     text += fmt::format("  input     {}: {}\n", channel.name, printable(channel.source));
   }
@@ -62,10 +62,106 @@ std::string plan_text(const jobs::JobSpec& spec) {
 
 }  // namespace
 
-std::string job_command(const jobs::JobSpec& spec) {
-  std::vector<std::string> words;
-  for (const std::string& text : words_of(spec)) words.push_back(word(text));
-  return fmt::format("{}", fmt::join(words, " "));
+std::vector<std::string> program_words(const jobs::JobSpec& spec) {
+  std::vector<std::string> words = spec.program;
+  if (words.empty() && spec.entry_point.ends_with(".py")) words = {"python3", spec.entry_point};
+  if (words.empty()) words = {spec.entry_point};
+  words.insert(words.end(), spec.arguments.begin(), spec.arguments.end());
+  const std::vector<std::string> parameters = jobs::script_arguments(spec.hyperparameters);
+  words.insert(words.end(), parameters.begin(), parameters.end());
+  return words;
+}
+
+namespace {
+
+// "Failed (AlgorithmError: ...)"
+std::string status_line(const jobs::Transition& now) {
+  const std::string note = now.message.empty() ? "" : fmt::format(" ({})", printable(now.message));
+  return fmt::format("{}{}", name(now.status), note);
+}
+
+OrderedJson transition_json(const jobs::Transition& transition) {
+  return {{"seq", transition.seq},
+          {"time", format_rfc3339(transition.unix_ns, 3)},
+          {"status", name(jobs::status_of(transition.status))},
+          {"secondary_status", name(transition.status)},
+          {"cause", transition.cause},
+          {"message", transition.message}};
+}
+
+template <class Number>
+OrderedJson optional_json(const std::optional<Number>& number) {
+  return number ? OrderedJson(*number) : OrderedJson(nullptr);
+}
+
+}  // namespace
+
+std::string job_table(const std::vector<JobRow>& rows) {
+  Table table({{"JOB"}, {"STATUS"}, {"SUBMITTED"}, {"WHAT HAPPENED LAST"}});
+  const std::int64_t now = system_clock().unix_ns();
+  for (const JobRow& row : rows) {
+    if (!row.unreadable.ok()) {
+      table.add_row({row.name, "unreadable", "", row.unreadable.message()});
+    } else {
+      table.add_row(
+          {row.name, std::string(name(row.now.status)), age_text(row.submitted_unix_ns, now), row.now.message});
+    }
+  }
+  return table.to_string();
+}
+
+OrderedJson row_json(const JobRow& row) {
+  if (!row.unreadable.ok()) return {{"name", row.name}, {"unreadable", row.unreadable.message()}};
+  OrderedJson json = {{"name", row.name}, {"submitted", format_rfc3339(row.submitted_unix_ns, 3)}, {"run", row.run}};
+  json.update(transition_json(row.now));
+  return json;
+}
+
+std::string standing_text(const jobs::JobRecord& job, const jobs::Transition& now) {
+  return fmt::format("{}: {}", job.order().name, status_line(now));
+}
+
+OrderedJson standing_json(const jobs::JobRecord& job, const jobs::Transition& now) {
+  OrderedJson json = {{"job", job.order().name}};
+  json.update(transition_json(now));
+  return json;
+}
+
+std::string job_text(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions) {
+  const jobs::JobOrder& order = job.order();
+  std::string text = fmt::format("{}\n  runs    {}\n  in      {}\n  run     {}\n  output  {}\n\n",
+                                 standing_text(job, transitions.back()), printable(shell_line(order.command)),
+                                 printable(order.folder), printable(order.run), printable(job.output().string()));
+  Table table({{"TIME"}, {"STATUS"}, {"CAUSE"}, {"MESSAGE"}});
+  for (const jobs::Transition& one : transitions) {
+    table.add_row({local_time_text(one.unix_ns), std::string(name(one.status)), one.cause, one.message});
+  }
+  return text + table.to_string();
+}
+
+OrderedJson job_json(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions,
+                     const std::optional<jobs::JobExit>& exit) {
+  const jobs::JobOrder& order = job.order();
+  OrderedJson list = OrderedJson::array();
+  for (const jobs::Transition& one : transitions) list.push_back(transition_json(one));
+  OrderedJson ended = nullptr;
+  if (exit) {
+    ended = {{"code", optional_json(exit->code)},
+             {"signal", optional_json(exit->signal)},
+             {"wall_ns", exit->wall_ns},
+             {"stopped_by_rule", exit->stopped_by_rule},
+             {"killed", exit->killed}};
+  }
+  OrderedJson json = standing_json(job, transitions.back());
+  json.update({{"submitted", format_rfc3339(order.submitted_unix_ns, 3)},
+               {"command", order.command},
+               {"folder", order.folder},
+               {"run", order.run},
+               {"output", job.output().string()},
+               {"max_run_seconds", order.max_run_seconds},
+               {"exit", ended},
+               {"transitions", list}});
+  return json;
 }
 
 std::string job_lint_text(const jobs::JobSpec& spec, const document::Mistakes& mistakes,
@@ -98,7 +194,7 @@ OrderedJson job_lint_json(const jobs::JobSpec& spec, const document::Mistakes& m
           {"count", mistakes.count()},
           {"mistakes", wrong},
           {"warnings", doubtful},
-          {"command", mistakes.any() ? OrderedJson(nullptr) : OrderedJson(words_of(spec))}};
+          {"command", mistakes.any() ? OrderedJson(nullptr) : OrderedJson(program_words(spec))}};
 }
 
 }  // namespace trainwarden::cli

@@ -1,4 +1,4 @@
-// `trainwarden job`, as a user types it.
+// `trainwarden job lint`, as a user types it.
 #include <fstream>
 
 #include "cli_harness.h"
@@ -6,7 +6,7 @@
 namespace trainwarden::testing_cli {
 namespace {
 
-class Job : public CliTest {
+class JobLint : public CliTest {
  protected:
   std::string file(const std::string& name, const std::string& content) const {
     std::ofstream(folder_ / name, std::ios::binary) << content;
@@ -14,7 +14,7 @@ class Job : public CliTest {
   }
 };
 
-TEST_F(Job, AGoodOneShowsWhatWouldRun) {
+TEST_F(JobLint, AGoodOneShowsWhatWouldRun) {
   file("train.py", "");
   std::filesystem::create_directory(folder_ / "data");
   const std::string job = file("job.toml",
@@ -34,7 +34,7 @@ TEST_F(Job, AGoodOneShowsWhatWouldRun) {
   EXPECT_EQ(answer.at("command"), nlohmann::json({"python3", "train.py", "--epochs", "3", "--name", "a b"}));
 }
 
-TEST_F(Job, AllMistakesAreToldAtOnce) {
+TEST_F(JobLint, AllMistakesAreToldAtOnce) {
   file("actions.toml", "[[on]]\nwhat = 'stop'\n");
   const std::string job = file("job.toml",
                                "entry_pont = 'train.py'\nrules = ['NoSuchRule']\nactions = 'actions.toml'\n"
@@ -52,7 +52,7 @@ TEST_F(Job, AllMistakesAreToldAtOnce) {
   EXPECT_TRUE(answer.at("command").is_null());
 }
 
-TEST_F(Job, WarningsAloneAreExitCode1) {
+TEST_F(JobLint, WarningsAloneAreExitCode1) {
   file("train.py", "");
   const std::string job = file("job.json", R"x({"entry_point": "train.py", "metric_definitions": [
       {"Name": "a", "Regex": "loss: ([0-9\\.]+)"}, {"Name": "b", "Regex": "\\bval_loss: (\\S+)"}]})x");
@@ -64,7 +64,7 @@ TEST_F(Job, WarningsAloneAreExitCode1) {
       << outcome.out;
 }
 
-TEST_F(Job, AFileThatCannotBeReadSaysWhatIsExpected) {
+TEST_F(JobLint, AFileThatCannotBeReadSaysWhatIsExpected) {
   for (const std::string& spec : {(folder_ / "none.toml").string(), folder_.string(), file("bad.toml", "= 1")}) {
     const Outcome outcome = cli({"job", "lint", spec});
     EXPECT_NE(outcome.exit_code, 0);
@@ -73,7 +73,7 @@ TEST_F(Job, AFileThatCannotBeReadSaysWhatIsExpected) {
   EXPECT_EQ(cli({"job"}).exit_code, 2);
 }
 
-TEST_F(Job, ASpecDoesNotDriveTheTerminal) {
+TEST_F(JobLint, ASpecDoesNotDriveTheTerminal) {
   const std::string job = file("job.json", R"({"program": "a\u001b[2J", "x\u001b[2J": 1, "inputs": {"\u202e": 1},
     "tags": {"\u0007": "x"}, "hyperparameters": {"a": "b\u001bc"}})");
   for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--json"}}) {

@@ -1,0 +1,36 @@
+// The sub-commands of `trainwarden job`, a file or two each.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "ui/cli/commands/command.h"
+#include "work/document/mistakes.h"
+#include "work/jobs/job_lint.h"
+#include "work/jobs/job_record.h"
+#include "work/jobs/job_spec.h"
+
+namespace trainwarden::cli {
+
+// Each adds its sub-command to `job`; parsing it sets `action`.
+void add_job_lint(CLI::App& job, CommandAction& action);
+void add_job_ls(CLI::App& job, CommandAction& action);
+void add_job_describe(CLI::App& job, CommandAction& action);
+void add_job_logs(CLI::App& job, CommandAction& action);
+void add_job_stop(CLI::App& job, CommandAction& action);
+void add_job_wait(CLI::App& job, CommandAction& action);
+void add_job_agent(CLI::App& job, CommandAction& action);  // not for people
+
+// A job's file, read and checked against this machine.
+struct CheckedJob {
+  jobs::JobSpec spec;
+  std::string text;
+  std::filesystem::path folder;  // of the file: relative paths begin here
+  document::Mistakes mistakes;
+  std::vector<jobs::Warning> warnings;
+};
+Result<CheckedJob> check_job(const std::string& file);
+
+// Waits until it has ended. 0 when it is Completed, 1 when it is not.
+int wait_for_job(jobs::JobRecord& job, bool follow_output);
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,102 @@
+// `trainwarden job stop` and `job wait`.
+#include <chrono>
+#include <thread>
+
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "ui/cli/commands/exit_code.h"
+#include "ui/cli/commands/job_commands.h"
+#include "ui/cli/options/control_options.h"
+#include "ui/cli/options/job_choice.h"
+#include "ui/cli/reports/job_view.h"
+#include "ui/cli/running/output_follower.h"
+#include "ui/cli/terminal/json_out.h"
+#include "ui/cli/terminal/output.h"
+
+namespace trainwarden::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kJobLookInterval{200};
+
+struct JobStopOptions {
+  JobChoice job;
+  bool wait = false;
+  bool json = false;
+};
+
+struct JobWaitOptions {
+  JobChoice job;
+  bool json = false;
+};
+
+// Until it has ended; prints what its program prints when `output` is given.
+Result<jobs::Transition> await_end(jobs::JobRecord& job, OutputFollower* output) {
+  for (;;) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(jobs::Transition now, job.settle(system_clock()));
+    const bool ended = jobs::is_terminal(now.status);
+    if (output != nullptr) ended ? output->finish() : output->print_new();
+    if (ended) return now;
+    std::this_thread::sleep_for(kJobLookInterval);
+  }
+}
+
+int report_standing(const jobs::JobRecord& job, const Result<jobs::Transition>& now, bool json) {
+  if (!now.ok()) return report_error(now.status());
+  if (json) {
+    print_json(standing_json(job, *now));
+  } else {
+    emit("{}\n", standing_text(job, *now));
+  }
+  return kExitFine;
+}
+
+int act(const JobStopOptions& options) {
+  Result<jobs::JobRecord> job = options.job.open();
+  if (!job.ok()) return report_error(job.status());
+  Result<jobs::Transition> now = job->settle(system_clock());
+  if (now.ok()) now = job->request_stop("user", "asked by " + requested_by(), system_clock());
+  if (now.ok() && options.wait) now = await_end(*job, nullptr);
+  return report_standing(*job, now, options.json);
+}
+
+int act(const JobWaitOptions& options) {
+  Result<jobs::JobRecord> job = options.job.open();
+  if (!job.ok()) return report_error(job.status());
+  const Result<jobs::Transition> now = await_end(*job, nullptr);
+  const int code = report_standing(*job, now, options.json);
+  if (code != kExitFine) return code;
+  return now->status == jobs::JobPhase::kCompleted ? kExitFine : kExitFailed;
+}
+
+}  // namespace
+
+int wait_for_job(jobs::JobRecord& job, bool follow_output) {
+  OutputFollower output(job.output());
+  const Result<jobs::Transition> now = await_end(job, follow_output ? &output : nullptr);
+  if (!now.ok()) return report_error(now.status());
+  emit(stderr, "trainwarden: {}\n", standing_text(job, *now));
+  return now->status == jobs::JobPhase::kCompleted ? kExitFine : kExitFailed;
+}
+
+void add_job_stop(CLI::App& job, CommandAction& action) {
+  auto options = std::make_shared<JobStopOptions>();
+  JobStopOptions& o = *options;
+  CLI::App& command =
+      add_command(job, "stop", "Stop a job: SIGTERM, and SIGKILL after its grace", options, action, act);
+  add_job_choice(command, o.job);
+  command.add_flag("--wait", o.wait, "Wait for its end");
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden job stop bert-7", "trainwarden job stop bert-7 --wait --json"});
+}
+
+void add_job_wait(CLI::App& job, CommandAction& action) {
+  auto options = std::make_shared<JobWaitOptions>();
+  JobWaitOptions& o = *options;
+  CLI::App& command =
+      add_command(job, "wait", "Wait for the end of a job; exit code 0 when it is Completed", options, action, act);
+  add_job_choice(command, o.job);
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden job wait bert-7 && echo done"});
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,123 @@
+// `trainwarden job lint`, and what `submit` checks.
+#include <sched.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/text.h"
+#include "core/base/toml_document.h"
+#include "react/delivery/wiring.h"
+#include "ui/cli/commands/command.h"
+#include "ui/cli/commands/exit_code.h"
+#include "ui/cli/commands/job_commands.h"
+#include "ui/cli/options/program_kind.h"
+#include "ui/cli/options/rule_choice.h"
+#include "ui/cli/reports/job_view.h"
+#include "ui/cli/terminal/output.h"
+#include "work/document/document.h"
+#include "work/jobs/job_lint.h"
+#include "work/jobs/job_spec.h"
+
+namespace trainwarden::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct JobLintOptions {
+  std::string spec;
+  bool json = false;
+};
+
+jobs::FileKind look(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status)) return jobs::FileKind::kFolder;
+  return fs::exists(status) ? jobs::FileKind::kFile : jobs::FileKind::kNone;
+}
+
+std::int64_t count_gpus() {
+  std::int64_t gpus = 0;
+  std::error_code ignored;
+  for (fs::directory_iterator gpu("/proc/driver/nvidia/gpus", ignored), end; gpu != end; gpu.increment(ignored)) ++gpus;
+  return gpus;
+}
+
+jobs::Machine this_machine(const fs::path& folder) {
+  jobs::Machine machine;
+  cpu_set_t processors;
+  if (sched_getaffinity(0, sizeof(processors), &processors) == 0) machine.cpus = CPU_COUNT(&processors);
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page_bytes > 0) {
+    machine.memory_bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
+  }
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  if (!error) machine.free_disk_bytes = space.available;
+  machine.gpus = count_gpus();
+  return machine;
+}
+
+// A word of `rules`: a set, or a rule.
+Status check_rule(const std::string& rule) {
+  const bool is_set = rule == "default" || rule == "all";
+  const RuleChoice choice = is_set ? RuleChoice{{}, {rule}, {}} : RuleChoice{{rule}, {}, {}};
+  const auto created = choice.create();
+  return created.ok() ? Status() : created.status();
+}
+
+void check_judging(const jobs::JobSpec& spec, const fs::path& folder, document::Mistakes& mistakes) {
+  for (const std::string& rule : spec.rules) {
+    if (const Status status = check_rule(rule); !status.ok()) mistakes.add(spec.place, "rules: " + status.message());
+  }
+  const fs::path actions = folder / spec.actions;
+  if (spec.actions.empty() || look(actions) != jobs::FileKind::kFile) return;
+  if (const auto wiring = delivery::read_wiring_file(actions); !wiring.ok()) {
+    mistakes.add(spec.place, "actions: " + wiring.status().message());
+  }
+}
+
+int act(const JobLintOptions& options) {
+  const Result<CheckedJob> job = check_job(options.spec);
+  if (!job.ok()) return report_error(job.status());
+  if (options.json) {
+    print_json(job_lint_json(job->spec, job->mistakes, job->warnings));
+  } else {
+    emit("{}", Lines{job_lint_text(job->spec, job->mistakes, job->warnings)});
+  }
+  if (job->mistakes.any()) return kExitUsage;
+  return job->warnings.empty() ? kExitFine : kExitFailed;
+}
+
+}  // namespace
+
+Result<CheckedJob> check_job(const std::string& file) {
+  CheckedJob job;
+  TRAINWARDEN_ASSIGN_OR_RETURN(job.text, read_toml_text(file, "a job: TOML or JSON, as in entry_point = \"train.py\""));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const document::DocumentValue top, document::parse(job.text, file));
+  job.folder = fs::absolute(file).parent_path();
+  job.spec = jobs::read_job_spec(top, job.mistakes);
+  const jobs::Surroundings surroundings{
+      .folder = job.folder,
+      .look = look,
+      .is_program = [](const std::string& name) { return cli::find_program(name).has_value(); },
+      .machine = this_machine(job.folder)};
+  job.warnings = jobs::lint(job.spec, surroundings, job.mistakes);
+  check_judging(job.spec, job.folder, job.mistakes);
+  return job;
+}
+
+void add_job_lint(CLI::App& job, CommandAction& action) {
+  auto options = std::make_shared<JobLintOptions>();
+  JobLintOptions& o = *options;
+  CLI::App& command =
+      add_command(job, "lint", "Say all that is wrong with a job, and what it would run", options, action, act);
+  command.add_option("SPEC", o.spec, "The job: a file in TOML or JSON")->required()->type_name("");
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden job lint job.toml", "trainwarden job lint job.json --json"});
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,126 @@
+// `trainwarden job ls`, `job describe` and `job logs`.
+#include <algorithm>
+
+#include "core/base/clock.h"
+#include "ui/cli/commands/exit_code.h"
+#include "ui/cli/commands/job_commands.h"
+#include "ui/cli/options/job_choice.h"
+#include "ui/cli/reports/job_view.h"
+#include "ui/cli/running/output_follower.h"
+#include "ui/cli/terminal/json_out.h"
+#include "ui/cli/terminal/output.h"
+
+namespace trainwarden::cli {
+namespace {
+
+struct JobLsOptions {
+  std::string jobs;
+  bool json = false;
+};
+
+struct JobDescribeOptions {
+  JobChoice job;
+  bool json = false;
+};
+
+struct JobLogsOptions {
+  JobChoice job;
+  bool follow = false;
+  bool agent = false;
+};
+
+JobRow read_job_row(const storage::Location& jobs, const std::string& name) {
+  JobRow row;
+  row.name = name;
+  Result<jobs::JobRecord> job = jobs::JobRecord::open(jobs, name);
+  if (!job.ok()) {
+    row.unreadable = job.status();
+    return row;
+  }
+  row.submitted_unix_ns = job->order().submitted_unix_ns;
+  row.run = job->order().run;
+  Result<jobs::Transition> now = job->settle(system_clock());
+  if (now.ok()) {
+    row.now = *std::move(now);
+  } else {
+    row.unreadable = now.status();
+  }
+  return row;
+}
+
+int act(const JobLsOptions& options) {
+  const storage::Location jobs(jobs_folder(options.jobs));
+  const auto names = jobs::JobRecord::list(jobs);
+  if (!names.ok()) return report_error(names.status());
+  std::vector<JobRow> rows;
+  for (const std::string& name : *names) rows.push_back(read_job_row(jobs, name));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const JobRow& a, const JobRow& b) { return a.submitted_unix_ns > b.submitted_unix_ns; });
+  if (options.json) {
+    OrderedJson list = OrderedJson::array();
+    for (const JobRow& row : rows) list.push_back(row_json(row));
+    print_json({{"jobs", list}});
+  } else if (rows.empty()) {
+    emit("no jobs in {}\n", jobs.address());
+  } else {
+    emit("{}", Lines{job_table(rows)});
+  }
+  return kExitFine;
+}
+
+int act(const JobDescribeOptions& options) {
+  Result<jobs::JobRecord> job = options.job.open();
+  if (!job.ok()) return report_error(job.status());
+  if (const auto now = job->settle(system_clock()); !now.ok()) return report_error(now.status());
+  const auto transitions = job->transitions();
+  if (!transitions.ok()) return report_error(transitions.status());
+  const auto exit = job->read_exit();
+  if (!exit.ok()) return report_error(exit.status());
+  if (options.json) {
+    print_json(job_json(*job, *transitions, *exit));
+  } else {
+    emit("{}", Lines{job_text(*job, *transitions)});
+  }
+  return kExitFine;
+}
+
+int act(const JobLogsOptions& options) {
+  Result<jobs::JobRecord> job = options.job.open();
+  if (!job.ok()) return report_error(job.status());
+  if (options.follow) return wait_for_job(*job, true);
+  OutputFollower(options.agent ? job->agent_log() : job->output()).finish();
+  return kExitFine;
+}
+
+}  // namespace
+
+void add_job_ls(CLI::App& job, CommandAction& action) {
+  auto options = std::make_shared<JobLsOptions>();
+  JobLsOptions& o = *options;
+  CLI::App& command = add_command(job, "ls", "List the jobs, the newest first", options, action, act);
+  add_jobs_option(command, o.jobs);
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden job ls", "trainwarden job ls --json | jq -r '.jobs[].name'"});
+}
+
+void add_job_describe(CLI::App& job, CommandAction& action) {
+  auto options = std::make_shared<JobDescribeOptions>();
+  JobDescribeOptions& o = *options;
+  CLI::App& command =
+      add_command(job, "describe", "Say where a job stands, and how it came there", options, action, act);
+  add_job_choice(command, o.job);
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden job describe bert-7", "trainwarden job describe bert-7 --json | jq .exit"});
+}
+
+void add_job_logs(CLI::App& job, CommandAction& action) {
+  auto options = std::make_shared<JobLogsOptions>();
+  JobLogsOptions& o = *options;
+  CLI::App& command = add_command(job, "logs", "Print what a job's program prints", options, action, act);
+  add_job_choice(command, o.job);
+  auto* follow = command.add_flag("-f,--follow", o.follow, "Until the job has ended; exit code 0 when it is Completed");
+  command.add_flag("--agent", o.agent, "What its agent printed")->excludes(follow);
+  set_examples(command, {"trainwarden job logs bert-7 | tail", "trainwarden job logs -f bert-7"});
+}
+
+}  // namespace trainwarden::cli

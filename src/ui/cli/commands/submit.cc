@@ -1,0 +1,187 @@
+// `trainwarden submit`: a training job begins on this machine, and goes on without us.
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/clock.h"
+#include "core/base/environment_names.h"
+#include "core/base/text.h"
+#include "core/process/child.h"
+#include "core/process/descriptors.h"
+#include "read/trial/run_listing.h"
+#include "ui/cli/commands/exit_code.h"
+#include "ui/cli/commands/job_commands.h"
+#include "ui/cli/options/job_choice.h"
+#include "ui/cli/options/run_locator.h"
+#include "ui/cli/reports/job_view.h"
+#include "ui/cli/terminal/json_out.h"
+#include "ui/cli/terminal/output.h"
+#include "work/jobs/job_naming.h"
+
+namespace trainwarden::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SubmitOptions {
+  std::string spec;
+  std::string name;
+  std::string jobs;
+  std::string runs;
+  bool wait = false;
+  bool json = false;
+};
+
+fs::path this_program() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored);
+}
+
+// Of what a job can say, what nothing is done about yet.
+std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) {
+  std::vector<std::string> keys;
+  const auto add = [&keys](bool given, const char* key) {
+    if (given) keys.emplace_back(key);
+  };
+  const jobs::Resources& resources = spec.resources;
+  add(!spec.image.empty(), "image");
+  add(!spec.dependencies.empty(), "dependencies");
+  add(resources.nodes > 1, "nodes");
+  add(resources.tasks_per_node > 1, "tasks_per_node");
+  add(resources.gpus.value_or(0) > 0, "gpus");
+  add(resources.threads_per_rank.has_value(), "threads_per_rank");
+  add(resources.binding != jobs::Binding::kNone, "bind");
+  add(!resources.network_interface.empty(), "network_interface");
+  add(!resources.profile.empty(), "profile");
+  add(resources.preemptible, "preemptible");
+  add(!spec.inputs.empty(), "inputs");
+  add(!spec.output_dir.empty(), "output_dir");
+  add(!spec.checkpoints.path.empty(), "checkpoints");
+  add(spec.limits.max_wait_seconds.has_value(), "max_wait");
+  add(spec.limits.max_pending_seconds.has_value(), "max_pending");
+  add(spec.limits.retries > 0, "retries");
+  add(spec.priority != 0, "priority");
+  add(!spec.metrics.definitions.empty(), "metric");
+  add(!spec.experiment.experiment.empty(), "experiment");
+  return keys;
+}
+
+// With what was read of it. kInvalidArgument tells every mistake.
+Result<CheckedJob> check_for_submission(const std::string& file) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(CheckedJob job, check_job(file));
+  if (const std::vector<std::string> keys = not_done_yet(job.spec); !keys.empty()) {
+    job.mistakes.add(job.spec.place,
+                     fmt::format("`submit` cannot do this yet: {}; leave it out", fmt::join(keys, ", ")));
+  }
+  TRAINWARDEN_RETURN_IF_ERROR(job.mistakes.status());
+  for (const jobs::Warning& warning : job.warnings) {
+    emit(stderr, "trainwarden: warning: {}: {}: {}\n", warning.place, warning.code, warning.what);
+  }
+  return job;
+}
+
+std::string resolved(const CheckedJob& job, const std::string& path) {
+  return (job.folder / path).lexically_normal().string();
+}
+
+// `trainwarden run` with the job's rules and actions, and its program.
+std::vector<std::string> run_command(const CheckedJob& job, const fs::path& run, const fs::path& exit_record) {
+  const jobs::JobSpec& spec = job.spec;
+  std::vector<std::string> words = {this_program().string(), "run", "--tied", "--exit-record", exit_record.string()};
+  const auto add = [&words](const char* option, const std::string& value) {
+    words.emplace_back(option);
+    words.push_back(value);
+  };
+  add("--runs", run.parent_path().string());
+  add("--name", run.filename().string());
+  for (const std::string& rule : spec.rules) add(rule == "default" || rule == "all" ? "--rules" : "--rule", rule);
+  if (!spec.actions.empty()) add("--actions", resolved(job, spec.actions));
+  if (!spec.hook_config.empty()) add("--config", resolved(job, spec.hook_config));
+  for (const auto& [key, value] : spec.tags) add("--label", key + "=" + value);
+  words.emplace_back("--");
+  const std::vector<std::string> program = program_words(spec);
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
+jobs::JobOrder make_order(const CheckedJob& job, const SubmitOptions& options) {
+  const jobs::JobSpec& spec = job.spec;
+  jobs::JobOrder order;
+  order.submitted_unix_ns = system_clock().unix_ns();
+  order.name = options.name;
+  if (order.name.empty()) order.name = spec.name;
+  if (order.name.empty()) order.name = jobs::make_job_name(spec, order.submitted_unix_ns);
+  const fs::path jobs = fs::absolute(jobs_folder(options.jobs));
+  const fs::path run = fs::absolute(runs_folder(options.runs)) / order.name;
+  order.run = run.string();
+  order.command = run_command(job, run, jobs / order.name / jobs::kLaunchFile);
+  order.environment = spec.environment;
+  if (!spec.hook) order.environment[variable::kSwitch] = "0";
+  order.folder = resolved(job, spec.source_dir.empty() ? "." : spec.source_dir);
+  order.max_run_seconds = spec.limits.max_run_seconds;
+  order.spec = job.text;
+  return order;
+}
+
+// It lives on when we end.
+Status start_agent(const jobs::JobRecord& job, const fs::path& jobs) {
+  process::Program agent;
+  agent.command = {this_program().string(), "job", "agent", job.order().name, "--jobs", jobs.string()};
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor null, process::open_null());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor output, process::open_output_file(job.agent_log().string()));
+  agent.descriptors = {{STDIN_FILENO, null.get()}, {STDOUT_FILENO, output.get()}, {STDERR_FILENO, output.get()}};
+  agent.environment.removed = {variable::kJobDir};  // of a job that submits another one
+  agent.signals = process::SignalStart::all_default();
+  const Result<process::Child> child = process::Child::start(agent);
+  return child.ok() ? Status() : child.status();
+}
+
+Result<jobs::JobRecord> submit(const SubmitOptions& options) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const CheckedJob job, check_for_submission(options.spec));
+  const jobs::JobOrder order = make_order(job, options);
+  const fs::path folder = fs::absolute(jobs_folder(options.jobs));
+  if (trial::is_run(order.run)) {
+    return Status(Code::kAlreadyExists,
+                  fmt::format("there is a run \"{}\" already; name the job with --name", printable(order.name)));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record, jobs::JobRecord::create(folder, order));
+  TRAINWARDEN_RETURN_IF_ERROR(start_agent(record, folder));
+  return record;
+}
+
+int act(const SubmitOptions& options) {
+  Result<jobs::JobRecord> job = submit(options);
+  if (!job.ok()) return report_error(job.status());
+  const std::string& name = job->order().name;
+  if (options.json) {
+    print_json({{"job", name}, {"folder", job->place().address()}, {"run", job->order().run}});
+  } else {
+    emit("{}\n", name);
+  }
+  if (options.wait) return wait_for_job(*job, !options.json);
+  emit(stderr, "trainwarden: next: {} job logs -f {}\n", typed_program(), name);
+  return kExitFine;
+}
+
+}  // namespace
+
+void add_submit(CLI::App& app, CommandAction& action) {
+  auto options = std::make_shared<SubmitOptions>();
+  SubmitOptions& o = *options;
+  CLI::App& command = add_command(app, "submit", "Start a training job, which goes on by itself", options, action, act);
+  command.group(kTrainGroup);
+  command.add_option("SPEC", o.spec, "The job: a file in TOML or JSON")->required()->type_name("");
+  command.add_option("--name", o.name, "Name of the job and of its run (default: the file's, or made from the time)")
+      ->type_name("NAME");
+  add_jobs_option(command, o.jobs);
+  add_runs_option(command, o.runs);
+  command.add_flag("--wait", o.wait, "Print what it prints until it has ended; exit code 0 when it is Completed");
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden submit job.toml", "trainwarden submit job.toml --name bert-7 --wait",
+                         "job=$(trainwarden submit job.toml) && trainwarden job wait \"$job\""});
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,29 @@
+#include "ui/cli/options/job_choice.h"
+
+#include <cstdlib>
+
+#include "core/base/environment_names.h"
+
+namespace trainwarden::cli {
+
+std::filesystem::path jobs_folder(const std::string& option) {
+  if (!option.empty()) return option;
+  const char* variable = std::getenv(variable::kJobs);
+  return variable != nullptr && *variable != '\0' ? variable : "jobs";
+}
+
+void add_jobs_option(CLI::App& command, std::string& jobs) {
+  command.add_option("--jobs", jobs, "Folder that holds the jobs (default: $TRAINWARDEN_JOBS, else jobs)")
+      ->type_name("DIR");
+}
+
+Result<jobs::JobRecord> JobChoice::open() const {
+  return jobs::JobRecord::open(jobs_folder(jobs), job);
+}
+
+void add_job_choice(CLI::App& command, JobChoice& choice) {
+  command.add_option("JOB", choice.job, "Name of a job")->required()->type_name("");
+  add_jobs_option(command, choice.jobs);
+}
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,26 @@
+// Jobs as they are named on the command line.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "trainwarden/status.h"
+#include "work/jobs/job_record.h"
+
+namespace trainwarden::cli {
+
+// The folder that holds the jobs: what --jobs said, else TRAINWARDEN_JOBS, else ./jobs.
+std::filesystem::path jobs_folder(const std::string& option);
+void add_jobs_option(CLI::App& command, std::string& jobs);
+
+// A job, as the user names it.
+struct JobChoice {
+  std::string job;
+  std::string jobs;
+  Result<jobs::JobRecord> open() const;
+};
+void add_job_choice(CLI::App& command, JobChoice& choice);
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,211 @@
+#include "work/jobs/job_agent.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/folder_testing.h"
+
+namespace trainwarden::jobs {
+namespace {
+
+using S = JobPhase;
+
+// False for a zombie that nobody has waited for yet.
+bool is_running(pid_t id) {
+  std::ifstream stat("/proc/" + std::to_string(id) + "/stat");
+  std::string text;
+  std::getline(stat, text);
+  const std::size_t name_end = text.rfind(')');  // the state is behind it
+  return name_end != std::string::npos && text.substr(name_end + 2, 1) != "Z";
+}
+
+bool ends_soon(pid_t id) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (is_running(id) && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return !is_running(id);
+}
+
+class JobAgentTest : public testing::Test {
+ protected:
+  // A job that runs this line of a shell.
+  JobRecord create(const std::string& script, double max_run_seconds = 60, double grace_seconds = 30) {
+    JobOrder order;
+    order.name = "job-" + std::to_string(++jobs_made_);
+    order.submitted_unix_ns = system_clock().unix_ns();
+    order.command = {"sh", "-c", script};
+    order.environment = {{"FOR_THE_JOB", "yes"}};
+    order.folder = folder_.path().string();
+    order.max_run_seconds = max_run_seconds;
+    order.grace_seconds = grace_seconds;
+    Result<JobRecord> job = JobRecord::create(place_, order);
+    EXPECT_TRUE(job.ok()) << job.status().to_string();
+    return *job;
+  }
+
+  static std::vector<S> ways(const JobRecord& job) {
+    std::vector<S> ways;
+    for (const Transition& one : job.transitions().value_or({})) ways.push_back(one.status);
+    return ways;
+  }
+
+  std::string output(const JobRecord& job) const {
+    std::ifstream file(job.output());
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+  // The program may print before its agent has said that it runs.
+  static void await_training(const JobRecord& job) {
+    while (job.current()->status != S::kTraining) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+
+  // The agent in a thread of its own, while `meanwhile` goes on.
+  static Status run_beside(JobRecord job, const std::function<void()>& meanwhile) {
+    Status status;
+    std::jthread agent([&] { status = run_agent(job, system_clock()); });
+    meanwhile();
+    agent.join();
+    return status;
+  }
+
+  void await_output(const JobRecord& job, const std::string& text) const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (output(job).find(text) == std::string::npos) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << output(job);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
+  TestFolder folder_;
+  storage::Location place_{folder_.path() / "jobs"};
+  int jobs_made_ = 0;
+};
+
+TEST_F(JobAgentTest, AProgramThatSucceedsIsCompleted) {
+  JobRecord job = create("echo \"here $FOR_THE_JOB\"; pwd; echo there >&2; read line || echo nothing to read");
+  ASSERT_TRUE(run_agent(job, system_clock()).ok());
+  EXPECT_EQ(ways(job), (std::vector<S>{S::kPending, S::kStarting, S::kTraining, S::kCompleted}));
+  EXPECT_EQ(output(job), "here yes\n" + folder_.path().string() + "\nthere\nnothing to read\n");
+  const auto exit = job.read_exit();
+  ASSERT_TRUE(exit.ok() && *exit);
+  EXPECT_EQ((*exit)->code, 0);
+  EXPECT_GT((*exit)->wall_ns, 0);
+  EXPECT_EQ(job.settle(system_clock())->status, S::kCompleted);
+}
+
+TEST_F(JobAgentTest, AProgramThatFailsOrIsKilledHasFailed) {
+  JobRecord failing = create("exit 7");
+  ASSERT_TRUE(run_agent(failing, system_clock()).ok());
+  EXPECT_EQ(failing.current()->status, S::kFailed);
+  EXPECT_EQ(failing.current()->message, "AlgorithmError: the program has ended with exit code 7");
+  JobRecord killed = create("kill -9 $$");
+  ASSERT_TRUE(run_agent(killed, system_clock()).ok());
+  EXPECT_EQ(killed.current()->status, S::kFailed);
+  EXPECT_EQ(killed.current()->message, "AlgorithmError: the program was ended by signal 9");
+  EXPECT_EQ((*killed.read_exit())->signal, 9);
+}
+
+TEST_F(JobAgentTest, AProgramThatCannotBeStartedHasFailed) {
+  JobOrder order = create("true").order();
+  order.name = "other";
+  order.command = {"/nowhere/to/be/found"};
+  Result<JobRecord> job = JobRecord::create(place_, order);
+  ASSERT_TRUE(job.ok() && run_agent(*job, system_clock()).ok());
+  EXPECT_EQ(ways(*job), (std::vector<S>{S::kPending, S::kStarting, S::kFailed}));
+  EXPECT_EQ(job->current()->message.find("ClientError: "), 0u);
+}
+
+TEST_F(JobAgentTest, AStopReachesTheProgram) {
+  JobRecord job = create("trap 'echo saving; exit 0' TERM; echo ready; while :; do sleep 0.05; done");
+  const Status status = run_beside(job, [&] {
+    await_output(job, "ready");
+    await_training(job);
+    EXPECT_EQ(job.request_stop("user", "enough", system_clock())->status, S::kStopping);
+  });
+  ASSERT_TRUE(status.ok()) << status.to_string();
+  EXPECT_EQ(ways(job), (std::vector<S>{S::kPending, S::kStarting, S::kTraining, S::kStopping, S::kStopped}));
+  EXPECT_NE(output(job).find("saving"), std::string::npos);
+}
+
+TEST_F(JobAgentTest, AProgramThatIgnoresAStopIsKilledWithAllThatItStarted) {
+  JobRecord job = create("trap '' TERM; (trap '' TERM; sleep 300) & echo child $!; wait; sleep 300", 60, 0.3);
+  const Status status = run_beside(job, [&] {
+    await_output(job, "child");
+    ASSERT_TRUE(job.request_stop("user", "enough", system_clock()).ok());
+  });
+  ASSERT_TRUE(status.ok()) << status.to_string();
+  EXPECT_EQ(job.current()->status, S::kStopped);
+  EXPECT_EQ(job.current()->message, "it did not end by itself and was killed");
+  const pid_t child = std::stoi(output(job).substr(6));
+  EXPECT_TRUE(ends_soon(child)) << "the child " << child << " is still there";
+}
+
+TEST_F(JobAgentTest, WhatAProgramLeavesBehindIsKilled) {
+  JobRecord job = create("sleep 300 & echo child $!");
+  ASSERT_TRUE(run_agent(job, system_clock()).ok());
+  EXPECT_EQ(job.current()->status, S::kCompleted);
+  const pid_t child = std::stoi(output(job).substr(6));
+  EXPECT_TRUE(ends_soon(child)) << "the child " << child << " is still there";
+}
+
+TEST_F(JobAgentTest, ADaemonThatItLeavesBehindIsKilled) {
+  JobRecord job = create("setsid sh -c 'echo $$; exec sleep 300' & sleep 0.3");
+  ASSERT_TRUE(run_agent(job, system_clock()).ok());
+  EXPECT_EQ(job.current()->status, S::kCompleted);
+  const pid_t daemon = std::stoi(output(job));
+  EXPECT_TRUE(ends_soon(daemon)) << "the daemon " << daemon << " is still there";
+}
+
+TEST_F(JobAgentTest, AJobHasItsTimeAndNoMore) {
+  JobRecord job = create("trap 'exit 0' TERM; while :; do sleep 0.05; done", 0.3);
+  ASSERT_TRUE(run_agent(job, system_clock()).ok());
+  EXPECT_EQ(ways(job), (std::vector<S>{S::kPending, S::kStarting, S::kTraining, S::kStopping, S::kMaxRuntimeExceeded}));
+  EXPECT_EQ(job.transitions()->at(3).cause, "max_run");
+}
+
+TEST_F(JobAgentTest, AJobThatIsStoppedBeforeItsStartDoesNotStart) {
+  JobRecord job = create("echo started");
+  ASSERT_TRUE(job.request_stop("user", "enough", system_clock()).ok());
+  ASSERT_TRUE(run_agent(job, system_clock()).ok());
+  EXPECT_EQ(ways(job), (std::vector<S>{S::kPending, S::kStopping, S::kStopped}));
+  EXPECT_EQ(output(job), "");
+}
+
+TEST_F(JobAgentTest, AJobIsRunOnce) {
+  JobRecord job = create("echo started");
+  ASSERT_TRUE(run_agent(job, system_clock()).ok());
+  EXPECT_EQ(run_agent(job, system_clock()).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(output(job), "started\n");
+}
+
+// kill -9 of an agent: the program goes with it, and the next look says so.
+TEST_F(JobAgentTest, AnAgentThatDiesTakesItsProgramAlong) {
+  JobRecord job = create("sleep 300 & echo $! $$; wait");
+  const pid_t agent = ::fork();
+  if (agent == 0) _exit(run_agent(job, system_clock()).ok() ? 0 : 1);
+  await_output(job, "\n");
+  const pid_t grandchild = std::stoi(output(job));
+  const pid_t program = std::stoi(output(job).substr(output(job).find(' ')));
+  EXPECT_FALSE(is_terminal(job.settle(system_clock())->status));
+  ::kill(agent, SIGKILL);
+  ::waitpid(agent, nullptr, 0);
+  EXPECT_TRUE(ends_soon(program)) << "the program " << program << " is still there";
+  const auto settled = job.settle(system_clock());
+  ASSERT_TRUE(settled.ok());
+  EXPECT_EQ(settled->status, S::kFailed);
+  EXPECT_EQ(settled->cause, "agent lost");
+  EXPECT_TRUE(ends_soon(grandchild)) << "what the program had started, " << grandchild << ", is still there";
+  EXPECT_EQ(job.settle(system_clock())->seq, settled->seq);
+}
+
+}  // namespace
+}  // namespace trainwarden::jobs

@@ -1,0 +1,200 @@
+// `trainwarden submit` and `trainwarden job`, as a user types them.
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include <signal.h>
+
+#include "cli_harness.h"
+
+namespace trainwarden::testing_cli {
+namespace {
+
+// False for a zombie that nobody has waited for yet.
+bool is_running(pid_t id) {
+  std::ifstream stat("/proc/" + std::to_string(id) + "/stat");
+  std::string text;
+  std::getline(stat, text);
+  const std::size_t name_end = text.rfind(')');  // the state is behind it
+  return name_end != std::string::npos && text.substr(name_end + 2, 1) != "Z";
+}
+
+bool ends_soon(pid_t id) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (is_running(id) && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return !is_running(id);
+}
+
+class Jobs : public CliTest {
+ protected:
+  // Every job of a test has ended when the test has: its agent is nobody's child.
+  void TearDown() override {
+    if (std::filesystem::exists(jobs())) {
+      for (const auto& job : std::filesystem::directory_iterator(jobs())) {
+        job_command("stop", job.path().filename().string(), {"--wait"});
+      }
+    }
+    CliTest::TearDown();
+  }
+
+  std::filesystem::path jobs() const { return folder_ / "jobs"; }
+
+  Outcome job_command(const std::string& command, const std::string& job, std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = {"job", command, job, "--jobs", jobs().string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return cli(arguments);
+  }
+
+  nlohmann::json describe(const std::string& job) const { return job_command("describe", job, {"--json"}).json(); }
+
+  Outcome submit(const std::string& spec, std::vector<std::string> more = {}) const {
+    const std::string file = (folder_ / "job.toml").string();
+    std::ofstream(file) << spec;
+    std::vector<std::string> arguments = {"submit", file, "--jobs", jobs().string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return cli(arguments);
+  }
+
+  // A job that trains the tiny model with these options.
+  static std::string training(const std::string& name, const std::string& options, const std::string& more = "") {
+    return "name = '" + name + "'\nprogram = ['" + tiny_training().string() + "', " + options + "]\n" + more;
+  }
+
+  void await_status(const std::string& job, const std::string& status) const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (describe(job).at("secondary_status") != status) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << describe(job).dump(1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+
+  void await_run(const std::string& job) const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!std::filesystem::exists(run_path(job) / "run.json")) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << job_command("logs", job).out;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+};
+
+TEST_F(Jobs, AJobGoesOnByItselfAndIsARun) {
+  const Outcome submitted = submit(training("first", "'--steps', '20'"));
+  EXPECT_EQ(submitted.exit_code, 0) << submitted.err;
+  EXPECT_EQ(submitted.out, "first\n");
+  const Outcome waited = job_command("wait", "first");
+  EXPECT_EQ(waited.exit_code, 0) << waited.err << job_command("logs", "first").out;
+  EXPECT_EQ(waited.out, "first: Completed (the program has ended with exit code 0)\n");
+  EXPECT_NE(cli({"show", "first"}).out.find("20"), std::string::npos);
+  const nlohmann::json described = describe("first");
+  EXPECT_EQ(described.at("status"), "Completed");
+  EXPECT_EQ(described.at("exit").at("code"), 0);
+  ASSERT_EQ(described.at("transitions").size(), 4u);
+  EXPECT_EQ(described["transitions"][2].at("secondary_status"), "Training");
+  EXPECT_EQ(described.at("run"), run_path("first").string());
+  const nlohmann::json listed = cli({"job", "ls", "--jobs", jobs().string(), "--json"}).json();
+  ASSERT_EQ(listed.at("jobs").size(), 1u);
+  EXPECT_EQ(listed["jobs"][0].at("secondary_status"), "Completed");
+  EXPECT_NE(job_command("logs", "first").out.find("trainwarden: run first"), std::string::npos);
+}
+
+TEST_F(Jobs, WaitingHandsOnWhatItPrintsAndHowItEnds) {
+  const Outcome outcome = submit("program = ['sh', '-c', 'echo hello; exit 3']\nbase_job_name = 'sh'\n", {"--wait"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out.find("sh-20"), 0u) << outcome.out;
+  EXPECT_NE(outcome.out.find("hello\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.err.find("Failed (AlgorithmError: the program has ended with exit code 3)"), std::string::npos)
+      << outcome.err;
+}
+
+TEST_F(Jobs, AScriptGetsItsHyperparametersAndItsEnvironment) {
+  std::ofstream(folder_ / "train.py")
+      << "import os, sys\nprint(sys.argv[1:], os.environ['A'], os.environ['TRAINWARDEN_JOB'])\n";
+  const Outcome outcome = submit(
+      "name = 'script'\nentry_point = 'train.py'\nhook = false\n[hyperparameters]\nepochs = 3\nlr = 0.1\n"
+      "[environment]\nA = 'b c'\n",
+      {"--wait"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("['--epochs', '3', '--lr', '0.1'] b c script\n"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Jobs, AStopEndsItAndASecondOneIsFine) {
+  ASSERT_EQ(submit(training("long", "'--until-stopped'")).exit_code, 0);
+  await_run("long");
+  const Outcome stopped = job_command("stop", "long", {"--wait", "--json"});
+  EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
+  EXPECT_EQ(stopped.json().at("secondary_status"), "Stopped");
+  EXPECT_EQ(job_command("stop", "long", {"--json"}).json().at("seq"), stopped.json().at("seq"));
+  EXPECT_EQ(describe("long").at("transitions")[3].at("cause"), "user");
+  EXPECT_EQ(job_command("wait", "long").exit_code, 1);
+}
+
+TEST_F(Jobs, ARuleStopsIt) {
+  const Outcome outcome = submit(training("ruinous", "'--until-stopped', '--vanish-at', '5'",
+                                          "rules = ['VanishingGradient']\nactions = 'actions.toml'\n") +
+                                     "",
+                                 {});
+  EXPECT_EQ(outcome.exit_code, 2) << "actions.toml is not there";
+  std::ofstream(folder_ / "actions.toml") << "[[on]]\nrule = 'VanishingGradient'\ndo = 'stop'\n";
+  ASSERT_EQ(submit(training("ruinous", "'--until-stopped', '--vanish-at', '5'",
+                            "rules = ['VanishingGradient']\nactions = 'actions.toml'\n"))
+                .exit_code,
+            0);
+  EXPECT_EQ(job_command("wait", "ruinous").exit_code, 1);
+  const nlohmann::json described = describe("ruinous");
+  EXPECT_EQ(described.at("secondary_status"), "Stopped") << described.dump(1) << job_command("logs", "ruinous").out;
+  EXPECT_EQ(described.at("exit").at("stopped_by_rule"), true);
+}
+
+// kill -9 of the agent: the training goes with it, no orphan is left, and whoever looks says what has happened.
+TEST_F(Jobs, AnAgentThatIsKilledTakesTheTrainingAlong) {
+  ASSERT_EQ(submit("name = 'orphan'\nprogram = ['sh', '-c', 'echo $PPID $$; exec sleep 300']\n").exit_code, 0);
+  await_status("orphan", "Training");
+  std::string printed;
+  for (int i = 0; i < 600 && printed.find('\n') == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    printed = job_command("logs", "orphan").out;
+  }
+  const pid_t launcher = std::stoi(printed);
+  const pid_t program = std::stoi(printed.substr(printed.find(' ')));
+  const pid_t agent = std::stoi(shell("ps -o ppid= -p " + std::to_string(launcher)).out);
+  ASSERT_EQ(::kill(agent, SIGKILL), 0);
+  EXPECT_TRUE(ends_soon(program)) << "the training is an orphan";
+  EXPECT_TRUE(ends_soon(launcher));
+  await_status("orphan", "Failed");
+  EXPECT_EQ(describe("orphan").at("cause"), "agent lost");
+}
+
+TEST_F(Jobs, MistakesMakeNothing) {
+  const Outcome wrong = submit("entry_pont = 'train.py'\n[resources]\nnodes = 2\n");
+  EXPECT_EQ(wrong.exit_code, 2);
+  for (const char* part : {"did you mean \"entry_point\"?", "`submit` cannot do this yet: nodes; leave it out"}) {
+    EXPECT_NE(wrong.err.find(part), std::string::npos) << wrong.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(jobs()));
+  ASSERT_EQ(submit("name = 'one'\nprogram = 'true'\nhook = false\n", {"--wait"}).exit_code, 0);
+  const Outcome again = submit("name = 'one'\nprogram = 'true'\nhook = false\n");
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_NE(again.err.find("there is a job \"one\" already"), std::string::npos) << again.err;
+  EXPECT_EQ(submit("program = 'true'\n", {"--name", "../x"}).exit_code, 2);
+  const Outcome missing = job_command("describe", "on");
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_NE(missing.err.find("did you mean \"one\"?"), std::string::npos) << missing.err;
+  EXPECT_EQ(cli({"job", "ls", "--jobs", (folder_ / "none").string()}).out.find("no jobs in "), 0u);
+}
+
+TEST_F(Jobs, TenAtOnceEndOnce) {
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(submit("name = 'j" + std::to_string(i) + "'\nprogram = ['sleep', '0.2']\nhook = false\n").exit_code, 0);
+  }
+  for (int i = 0; i < 10; ++i) {
+    const std::string name = "j" + std::to_string(i);
+    EXPECT_EQ(job_command("wait", name).exit_code, 0) << describe(name).dump(1);
+    EXPECT_EQ(describe(name).at("transitions").size(), 4u);
+  }
+}
+
+}  // namespace
+}  // namespace trainwarden::testing_cli
