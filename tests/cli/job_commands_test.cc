@@ -2,6 +2,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include <signal.h>
@@ -11,13 +12,25 @@
 namespace trainwarden::testing_cli {
 namespace {
 
-// False for a zombie that nobody has waited for yet.
-bool is_running(pid_t id) {
-  std::ifstream stat("/proc/" + std::to_string(id) + "/stat");
+// A process as /proc has it; a zombie that nobody has waited for yet does not run.
+struct ProcessStat {
+  char state = 'Z';
+  pid_t parent = -1;
+};
+
+ProcessStat stat_of(pid_t id) {
+  std::ifstream file("/proc/" + std::to_string(id) + "/stat");
   std::string text;
-  std::getline(stat, text);
-  const std::size_t name_end = text.rfind(')');  // the state is behind it
-  return name_end != std::string::npos && text.substr(name_end + 2, 1) != "Z";
+  std::getline(file, text);
+  ProcessStat stat;
+  if (const std::size_t name_end = text.rfind(')'); name_end != std::string::npos) {
+    std::istringstream(text.substr(name_end + 1)) >> stat.state >> stat.parent;
+  }
+  return stat;
+}
+
+bool is_running(pid_t id) {
+  return stat_of(id).state != 'Z';
 }
 
 bool ends_soon(pid_t id) {
@@ -132,16 +145,11 @@ TEST_F(Jobs, AStopEndsItAndASecondOneIsFine) {
 }
 
 TEST_F(Jobs, ARuleStopsIt) {
-  const Outcome outcome = submit(training("ruinous", "'--until-stopped', '--vanish-at', '5'",
-                                          "rules = ['VanishingGradient']\nactions = 'actions.toml'\n") +
-                                     "",
-                                 {});
-  EXPECT_EQ(outcome.exit_code, 2) << "actions.toml is not there";
+  const std::string spec = training("ruinous", "'--until-stopped', '--vanish-at', '5'",
+                                    "rules = ['VanishingGradient']\nactions = 'actions.toml'\n");
+  EXPECT_EQ(submit(spec).exit_code, 2) << "actions.toml is not there";
   std::ofstream(folder_ / "actions.toml") << "[[on]]\nrule = 'VanishingGradient'\ndo = 'stop'\n";
-  ASSERT_EQ(submit(training("ruinous", "'--until-stopped', '--vanish-at', '5'",
-                            "rules = ['VanishingGradient']\nactions = 'actions.toml'\n"))
-                .exit_code,
-            0);
+  ASSERT_EQ(submit(spec).exit_code, 0);
   EXPECT_EQ(job_command("wait", "ruinous").exit_code, 1);
   const nlohmann::json described = describe("ruinous");
   EXPECT_EQ(described.at("secondary_status"), "Stopped") << described.dump(1) << job_command("logs", "ruinous").out;
@@ -159,7 +167,8 @@ TEST_F(Jobs, AnAgentThatIsKilledTakesTheTrainingAlong) {
   }
   const pid_t launcher = std::stoi(printed);
   const pid_t program = std::stoi(printed.substr(printed.find(' ')));
-  const pid_t agent = std::stoi(shell("ps -o ppid= -p " + std::to_string(launcher)).out);
+  const pid_t agent = stat_of(launcher).parent;
+  ASSERT_GT(agent, 1);
   ASSERT_EQ(::kill(agent, SIGKILL), 0);
   EXPECT_TRUE(ends_soon(program)) << "the training is an orphan";
   EXPECT_TRUE(ends_soon(launcher));
