@@ -5,7 +5,10 @@
 #include <sstream>
 #include <thread>
 
+#include <pty.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli_harness.h"
 
@@ -174,6 +177,28 @@ TEST_F(Jobs, AnAgentThatIsKilledTakesTheTrainingAlong) {
   EXPECT_TRUE(ends_soon(launcher));
   await_status("orphan", "Failed");
   EXPECT_EQ(describe("orphan").at("cause"), "agent lost");
+}
+
+// Its session ends with the client, and the system sends SIGHUP to what is in the foreground.
+TEST_F(Jobs, ATerminalThatIsClosedAtOnceLeavesItAlone) {
+  const std::string file = (folder_ / "job.toml").string();
+  std::ofstream(file) << "name = 'alone'\nprogram = ['sleep', '0.3']\nhook = false\n";
+  std::vector<std::string> command = cli_command({"submit", file, "--jobs", jobs().string()});
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  int terminal = -1;
+  const pid_t client = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  ASSERT_GE(client, 0);
+  if (client == 0) {
+    ::execv(arguments[0], arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(client, &status, 0), client);
+  ::close(terminal);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(job_command("wait", "alone").out, "alone: Completed (the program has ended with exit code 0)\n");
 }
 
 TEST_F(Jobs, MistakesMakeNothing) {

@@ -1,4 +1,5 @@
 // `trainwarden submit`: a training job begins on this machine, and goes on without us.
+#include <signal.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -135,6 +136,7 @@ Status start_agent(const jobs::JobRecord& job, const fs::path& jobs) {
   agent.descriptors = {{STDIN_FILENO, null.get()}, {STDOUT_FILENO, output.get()}, {STDERR_FILENO, output.get()}};
   agent.environment.removed = {variable::kJobDir};  // of a job that submits another one
   agent.signals = process::SignalStart::all_default();
+  sigaddset(&agent.signals.blocked, SIGHUP);  // the terminal may be closed before the agent has a session of its own
   const Result<process::Child> child = process::Child::start(agent);
   return child.ok() ? Status() : child.status();
 }
