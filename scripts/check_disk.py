@@ -29,8 +29,8 @@ OWN_FILES = {
     "src/ui/cli/commands/attach.cc": "the preload libraries beside the program",
     "src/ui/cli/running/browser.cc": "the page that a browser is sent to",
     "src/ui/cli/commands/check_runs.cc": "the file for JUnit's report and plain files among arguments",
-    "src/ui/cli/commands/job_lint.cc": "the files that a job's user names, and /proc",
-    "src/ui/cli/commands/submit.cc": "our own program",
+    "src/ui/cli/commands/job_lint.cc": "the files that a job's user names",
+    "src/ui/cli/running/job_keeper.cc": "our own program",
     "src/ui/cli/commands/metrics.cc": "a program's output",
     "src/ui/cli/commands/demo.cc": "the example beside the program",
     "src/ui/cli/options/program_kind.cc": "the program to start",
@@ -57,6 +57,8 @@ OWN_FILES = {
     "src/work/launch/run_naming.cc": "whether an argument is a plain file",
     "src/core/process/descriptors.cc": "the files that a program writes to",
     "src/work/jobs/job_processes.cc": "/proc",
+    "src/work/queue/job_queue.cc": "the queue's own files, which no storage removes",
+    "src/work/queue/machine.cc": "/proc and /sys",
     "src/judge/rules/hosting/host_process.cc": "/proc, and what a child does before it starts a program",
 }
 # Tests and what serves them alone.

@@ -108,6 +108,9 @@ struct HookOptions {
   std::size_t segment_bytes = std::size_t{1} << 30;  // a segment is sealed when it grows past this
   bool dry_run = false;                              // decide and count, write nothing
 
+  // A run that has ended is gone on with. False: its folder is refused.
+  bool resume = false;
+
   // Where counting begins: a program that goes on from a checkpoint hands on where it was, so that its steps do not
   // take the places of those before. Of kGlobal the second means nothing.
   std::int64_t first_global_step = 0;

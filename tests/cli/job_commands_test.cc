@@ -2,6 +2,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <thread>
 
@@ -50,7 +51,8 @@ class Jobs : public CliTest {
   void TearDown() override {
     if (std::filesystem::exists(jobs())) {
       for (const auto& job : std::filesystem::directory_iterator(jobs())) {
-        job_command("stop", job.path().filename().string(), {"--wait"});
+        const std::string name = job.path().filename().string();
+        if (name != ".queue") job_command("stop", name, {"--wait"});
       }
     }
     CliTest::TearDown();
@@ -79,20 +81,32 @@ class Jobs : public CliTest {
     return "name = '" + name + "'\nprogram = ['" + tiny_training().string() + "', " + options + "]\n" + more;
   }
 
-  void await_status(const std::string& job, const std::string& status) const {
+  void await(const std::function<bool()>& is_so) const {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (describe(job).at("secondary_status") != status) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << describe(job).dump(1);
+    while (!is_so()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << cli({"job", "ls", "--jobs", jobs().string()}).out;
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
-
+  void await_status(const std::string& job, const std::string& status) const {
+    await([&] { return describe(job).at("secondary_status") == status; });
+  }
   void await_run(const std::string& job) const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!std::filesystem::exists(run_path(job) / "run.json")) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << job_command("logs", job).out;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    await([&] { return std::filesystem::exists(run_path(job) / "run.json"); });
+  }
+  // The first line that its program prints.
+  std::string await_line(const std::string& job) const {
+    std::string printed;
+    await([&] { return (printed = job_command("logs", job).out).find('\n') != std::string::npos; });
+    return printed.substr(0, printed.find('\n'));
+  }
+
+  pid_t keeper() const {
+    for (const auto& host : std::filesystem::directory_iterator(jobs() / ".queue")) {
+      std::ifstream lease(host.path() / "keeper.lease");
+      if (lease) return nlohmann::json::parse(lease).at("pid").get<pid_t>();
     }
+    return -1;
   }
 };
 
@@ -163,11 +177,7 @@ TEST_F(Jobs, ARuleStopsIt) {
 TEST_F(Jobs, AnAgentThatIsKilledTakesTheTrainingAlong) {
   ASSERT_EQ(submit("name = 'orphan'\nprogram = ['sh', '-c', 'echo $PPID $$; exec sleep 300']\n").exit_code, 0);
   await_status("orphan", "Training");
-  std::string printed;
-  for (int i = 0; i < 600 && printed.find('\n') == std::string::npos; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    printed = job_command("logs", "orphan").out;
-  }
+  const std::string printed = await_line("orphan");
   const pid_t launcher = std::stoi(printed);
   const pid_t program = std::stoi(printed.substr(printed.find(' ')));
   const pid_t agent = stat_of(launcher).parent;
@@ -199,6 +209,72 @@ TEST_F(Jobs, ATerminalThatIsClosedAtOnceLeavesItAlone) {
   ::close(terminal);
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_EQ(job_command("wait", "alone").out, "alone: Completed (the program has ended with exit code 0)\n");
+}
+
+// A training that ends by itself leaves a finished run; the next attempt goes on with it all the same.
+TEST_F(Jobs, AFailedJobGoesOnInTheSameRun) {
+  const std::string trains_and_fails =
+      "import os, subprocess, sys\n"
+      "attempt = int(os.environ['TRAINWARDEN_JOB_ATTEMPT'])\n"
+      "first = ['--first-step', str(10 * (attempt - 1))]\n"
+      "subprocess.run([sys.argv[1], '--steps', '10', *first], check=True)\n"
+      "sys.exit(0 if attempt == 2 else 5)\n";
+  std::ofstream(folder_ / "train.py") << trains_and_fails;
+  ASSERT_EQ(
+      submit("name = 'twice'\nentry_point = 'train.py'\narguments = ['" + tiny_training().string() + "']\n", {"--wait"})
+          .exit_code,
+      1);
+  EXPECT_EQ(cli({"job", "resume", "nobody", "--jobs", jobs().string()}).exit_code, 1);
+  const Outcome resumed = job_command("resume", "twice", {"--wait"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.out << resumed.err;
+  EXPECT_EQ(describe("twice").at("attempt"), 2);
+  const nlohmann::json run = cli({"describe", "twice", "--json"}).json();
+  EXPECT_EQ(run.at("TrainingJobStatus"), "Completed") << run.dump(1);
+  EXPECT_EQ(run.at("Steps"), 20) << "nothing hidden, nothing doubled";
+  EXPECT_EQ(run.at("Attempts"), 2);
+  const Outcome again = job_command("resume", "twice");
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_NE(again.err.find("submit it under another name"), std::string::npos) << again.err;
+}
+
+TEST_F(Jobs, AnAgentThatIsKilledIsReplacedWhenTheJobMayGoOn) {
+  ASSERT_EQ(
+      submit("name = 'tough'\nprogram = ['sh', '-c', 'echo $PPID; test $TRAINWARDEN_JOB_ATTEMPT = 2 || sleep 300']\n"
+             "hook = false\nretries = 1\n")
+          .exit_code,
+      0);
+  await_status("tough", "Training");
+  const pid_t agent = stat_of(std::stoi(await_line("tough"))).parent;
+  ASSERT_GT(agent, 1);
+  ASSERT_EQ(::kill(agent, SIGKILL), 0);
+  EXPECT_EQ(job_command("wait", "tough").exit_code, 0) << describe("tough").dump(1);
+  const nlohmann::json described = describe("tough");
+  std::vector<std::string> way;
+  for (const auto& one : described.at("transitions")) way.push_back(one.at("secondary_status"));
+  EXPECT_EQ(way, (std::vector<std::string>{"Pending", "Starting", "Training", "Interrupted", "Restarting", "Starting",
+                                           "Training", "Completed"}));
+}
+
+TEST_F(Jobs, JobsWaitForOneAnotherAndSayWhy) {
+  const auto queue = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"job", "queue", "--jobs", jobs().string(), "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return cli(words);
+  };
+  EXPECT_EQ(queue({"--cpus", "1"}).json().at("capacity").at("cpus"), 1);
+  EXPECT_EQ(queue({"--cpus", "many"}).exit_code, 2);
+  const std::string one_cpu = "program = ['sleep', '30']\nhook = false\ncpus = 1\n";
+  ASSERT_EQ(submit("name = 'first'\n" + one_cpu).exit_code, 0);
+  await_status("first", "Training");
+  ASSERT_EQ(submit("name = 'second'\n" + one_cpu).exit_code, 0);
+  await([&] { return describe("second").at("message") == "waits for 1 processors: 0 of 1 free"; });
+  EXPECT_EQ(queue({}).json().at("jobs").size(), 2u);
+  // Nobody keeps the queue, and whoever looks sees to it that somebody does.
+  ASSERT_EQ(::kill(keeper(), SIGKILL), 0);
+  ASSERT_EQ(job_command("stop", "first", {"--wait"}).exit_code, 0);
+  await_status("second", "Training");
+  ASSERT_EQ(job_command("stop", "second", {"--wait"}).exit_code, 0);
+  await([&] { return queue({}).json().at("jobs").empty(); });
 }
 
 TEST_F(Jobs, MistakesMakeNothing) {

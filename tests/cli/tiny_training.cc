@@ -2,6 +2,7 @@
 //
 // It "trains" through the real hook: a weight, its gradient, a loss, a few oddities. Options bend it:
 //   --steps N         steps to train (default 30)
+//   --first-step N    begin at this one
 //   --vanish-at N     from this step on gradients are zero
 //   --large           a tensor of 8 KB, too, in each step
 //   --reduce-gradient save the mean of |gradient| in place of the gradient
@@ -40,6 +41,7 @@ constexpr std::chrono::milliseconds kStepTime{1};
 
 struct Settings {
   std::int64_t steps = 30;
+  std::int64_t first_step = 0;
   std::int64_t vanish_at = std::numeric_limits<std::int64_t>::max();
   bool reduce_gradient = false;
   bool large = false;
@@ -56,6 +58,7 @@ Settings parse(int argc, char** argv) {
     const std::string option = argv[i];
     const auto number = [&] { return i + 1 < argc ? std::stoll(argv[++i]) : 0; };
     if (option == "--steps") settings.steps = number();
+    if (option == "--first-step") settings.first_step = number();
     if (option == "--vanish-at") settings.vanish_at = number();
     if (option == "--reduce-gradient") settings.reduce_gradient = true;
     if (option == "--large") settings.large = true;
@@ -161,6 +164,7 @@ int main(int argc, char** argv) {
   }
   auto options = trainwarden::hook_options_from_environment(capture_everything());
   if (!options.ok()) return 9;
+  options->first_global_step = settings.first_step;
   auto hook = Hook::open(*options);
   if (!hook.ok()) return 9;
   train(**hook, settings);

@@ -72,6 +72,7 @@ class Hook(_core.Hook):
         durability: against power loss: "none", "interval" or "step".
         segment_bytes: a file of the run is closed when it grows past this.
         dry_run: decide and count, but write nothing.
+        resume: go on with a run that has ended, instead of raising FileExistsError.
         black_box: how many of the last steps are held whole in memory, to be written when something goes wrong:
             a number of steps, True (3), or an object as in the configuration file, ``{"steps": 5, "bytes": "1GiB"}``.
         checkpoint_on_request: False: requests to save the training's state are refused (see on_checkpoint()).
@@ -108,6 +109,7 @@ class Hook(_core.Hook):
         durability: str = "none",
         segment_bytes: int | str = 1 << 30,
         dry_run: bool = False,
+        resume: bool = False,
         black_box: int | bool | Mapping[str, Any] = 0,
         checkpoint_on_request: bool = True,
         first_global_step: int = 0,

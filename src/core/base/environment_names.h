@@ -80,11 +80,13 @@ inline constexpr const char* kHandlerKept = "TRAINWARDEN_HANDLER_KEPT";  // 1: i
 // The program of a job finds these in its environment.
 inline constexpr const char* kJobName = "TRAINWARDEN_JOB";     // the job's name
 inline constexpr const char* kJobDir = "TRAINWARDEN_JOB_DIR";  // its folder, whole; by it a job's processes are known
+inline constexpr const char* kJobAttempt = "TRAINWARDEN_JOB_ATTEMPT";  // 1, 2, ...
 
 // == We set these for programs that we start; users need not know them.
 
 inline constexpr const char* kAttach = "TRAINWARDEN_ATTACH";    // 1: watch a program without a hook, 0: leave it alone
 inline constexpr const char* kNeeds = "TRAINWARDEN_NEEDS";      // `run` to the hook: a JSON list of what rules need
+inline constexpr const char* kResume = "TRAINWARDEN_RESUME";    // 1: the hook goes on with a run that has ended
 inline constexpr const char* kWatcher = "TRAINWARDEN_WATCHER";  // `run` to the hook: the process id of who judges
 
 }  // namespace trainwarden::variable

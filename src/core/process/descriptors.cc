@@ -76,4 +76,8 @@ Result<FileDescriptor> open_output_file(const std::string& path) {
   return open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
 }
 
+Result<FileDescriptor> open_log_file(const std::string& path) {
+  return open_file(path, O_WRONLY | O_CREAT | O_APPEND);
+}
+
 }  // namespace trainwarden::process

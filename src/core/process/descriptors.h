@@ -31,5 +31,7 @@ Result<FileDescriptor> open_memory_file(std::string_view text);
 Result<FileDescriptor> open_null();  // /dev/null, to read and to write
 // Made when it is not there, emptied when it is. kPermissionDenied, kNotFound when its folder is not there.
 Result<FileDescriptor> open_output_file(const std::string& path);
+Result<FileDescriptor> open_log_file(
+    const std::string& path);  // the same, but what it has stays, and is written behind
 
 }  // namespace trainwarden::process

@@ -9,6 +9,7 @@ namespace trainwarden::format {
 namespace {
 
 constexpr const char* kRunEndType = "run_end";
+constexpr const char* kRunResumeType = "run_resume";
 constexpr const char* kCompleted = "completed";
 constexpr const char* kStopped = "stopped";
 
@@ -18,6 +19,15 @@ std::string encode_run_end(const RunEndEvent& event) {
   return dump_json({{"type", kRunEndType},
                     {"state", event.stopped ? kStopped : kCompleted},
                     {"reason", mask_secrets(event.reason)}});
+}
+
+std::string encode_run_resume() {
+  return dump_json({{"type", kRunResumeType}});
+}
+
+bool is_run_resume(std::string_view text) {
+  const Result<std::string> type = event_type(text);
+  return type.ok() && *type == kRunResumeType;
 }
 
 Result<std::string> event_type(std::string_view text) {

@@ -1,5 +1,5 @@
 // Run end: the event with which a worker says that it left on purpose. A journal without one belongs to a run that
-// still goes on or that died.
+// still goes on or that died. Run resume: the event with which a later process of this worker takes that back.
 #pragma once
 
 #include <optional>
@@ -17,6 +17,9 @@ struct RunEndEvent {
 };
 
 std::string encode_run_end(const RunEndEvent& event);
+
+std::string encode_run_resume();
+bool is_run_resume(std::string_view json);
 
 // The "type" of any event.
 Result<std::string> event_type(std::string_view json);

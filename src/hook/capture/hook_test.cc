@@ -395,6 +395,30 @@ TEST_F(HookTest, AFinishedRunIsRefused) {
   EXPECT_FALSE(storage_->locked(journal::writer_lock("rank-00000"))) << "the attempt leaves no lock behind";
 }
 
+TEST_F(HookTest, AFinishedRunIsGoneOnWithWhenThatIsWanted) {
+  const std::vector<float> values = {1};
+  const auto step_of = [&](Hook& hook) {
+    hook.save_tensor("x", view_of(values));
+    hook.end_step();
+  };
+  const auto first = open(keep_all_of("x"));
+  step_of(*first);
+  ASSERT_TRUE(first->close().ok());
+  HookOptions options = keep_all_of("x");
+  options.resume = true;
+  options.first_global_step = 1;
+  const auto second = open(options);
+  const auto going_on = Trial::open(borrowed(*storage_));
+  ASSERT_TRUE(going_on.ok());
+  EXPECT_EQ((*going_on)->state(), RunState::kRunning);
+  step_of(*second);
+  ASSERT_TRUE(second->close().ok());
+  const auto ended = Trial::open(borrowed(*storage_));
+  ASSERT_TRUE(ended.ok());
+  EXPECT_EQ((*ended)->state(), RunState::kCompleted);
+  EXPECT_EQ((*ended)->steps().size(), 2u);
+}
+
 TEST_F(HookTest, TwoHooksOnOneRank) {
   const auto hook = open(keep_all_of("x"));
   const auto other = HookOpener::open(HookOptions(), borrowed(*storage_), system_clock());

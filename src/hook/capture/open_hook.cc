@@ -76,7 +76,8 @@ struct EarlierWords {
   void take(const journal::EventEntry& event) {
     if (event.kind != format::FrameKind::kEvent) return;
     const auto end = format::decode_run_end(event.json);
-    run_ended = run_ended || (end.ok() && end->has_value());
+    if (end.ok() && *end) run_ended = true;
+    if (run_ended && format::is_run_resume(event.json)) run_ended = false;
     const std::span<const journal::EventEntry> one(&event, 1);
     stop_keys.merge(accepted_stop_keys(one));
     capture_keys.merge(answered_capture_keys(one));
@@ -126,11 +127,14 @@ Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
 
   // Looked at under the lock: nobody else can end the run meanwhile.
   EarlierWords earlier = earlier_words(*storage, run, writer);
-  if (earlier.run_ended) {
+  if (earlier.run_ended && !options.resume) {
     return Status(Code::kAlreadyExists,
-                  fmt::format("{} holds a finished run, and a run is never overwritten; choose a new folder, or move "
-                              "this one away",
+                  fmt::format("{} holds a finished run, and a run is never overwritten; choose a new folder, move this "
+                              "one away, or go on with it (resume)",
                               storage->describe("")));
+  }
+  if (earlier.run_ended) {
+    TRAINWARDEN_RETURN_IF_ERROR(journal->append_event(format::FrameKind::kEvent, -1, format::encode_run_resume()));
   }
   const std::string id = journal::run_identity(run);
   return OpenedRun{std::move(journal), StopRequests(storage, std::move(earlier.stop_keys), id),

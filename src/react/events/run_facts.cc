@@ -110,8 +110,7 @@ std::optional<NextStatus> next_status(const RunTable& table, const RunFacts& fac
                       fmt::format("the run was created{}{}", facts.host.empty() ? "" : " on ", facts.host)};
   }
   const S now = table.status();
-  if (now == S::kCompleted || now == S::kStopped) return std::nullopt;
-  if (now == S::kFailed) return going_on(table, facts);
+  if (is_terminal(now)) return going_on(table, facts);
   if (now == S::kInterrupted) {
     if (auto restart = going_on(table, facts)) return restart;
   }

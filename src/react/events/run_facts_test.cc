@@ -222,6 +222,28 @@ TEST_F(RunFactsTest, IsInterruptedAsLongAsItsProgramLives) {
   EXPECT_EQ(run(), "Failed");
 }
 
+// A job that was stopped or preempted is resumed in the same run.
+TEST_F(RunFactsTest, GoesOnAfterItHasEndedWhenAnotherProcessTakesItUp) {
+  for (const RunState ended : {RunState::kCompleted, RunState::kStopped}) {
+    table_ = {};
+    steps_ = {200};
+    facts_ = {.state = facts_.state};
+    end(ended, 400);
+    run();
+    ASSERT_TRUE(is_terminal(table_.status()));
+    EXPECT_EQ(run(), "") << "nobody writes";
+    facts_.state = RunState::kRunning;
+    facts_.writing = true;
+    facts_.now_unix_ns = 900;
+    EXPECT_EQ(run(), "Restarting");
+    steps_ = {200, 1000};
+    EXPECT_EQ(run(), "Training");
+    EXPECT_EQ(table_.attempt(), 2);
+    end(RunState::kCompleted, 1100);
+    EXPECT_EQ(run(), "Completed");
+  }
+}
+
 TEST_F(RunFactsTest, NamesSignals) {
   EXPECT_EQ(exit_text(1), "exit code 1");
   EXPECT_EQ(exit_text(128), "exit code 128");

@@ -68,9 +68,9 @@ bool may_follow(SecondaryStatus from, SecondaryStatus to) {
       return to == SecondaryStatus::kTraining || to == SecondaryStatus::kInterrupted ||
              to == SecondaryStatus::kStopping || is_terminal(to);
     case SecondaryStatus::kStopping: return is_terminal(to);
-    case SecondaryStatus::kFailed: return to == SecondaryStatus::kRestarting;
+    case SecondaryStatus::kFailed:
     case SecondaryStatus::kCompleted:
-    case SecondaryStatus::kStopped: return false;
+    case SecondaryStatus::kStopped: return to == SecondaryStatus::kRestarting;
   }
   return false;
 }

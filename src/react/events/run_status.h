@@ -39,8 +39,8 @@ struct RunTransition {
   std::string message;           // why, for people: who asked for the stop, which signal ended it
 };
 
-// May `to` follow `from`? Completed and Stopped are the end. Failed may be followed by Restarting: a run that died may
-// go on under its name.
+// May `to` follow `from`? What has ended, in whatever way, may be followed by Restarting alone: another process goes on
+// with the run.
 bool may_follow(SecondaryStatus from, SecondaryStatus to);
 
 // The table of a run, which only ever grows at its end.

@@ -39,8 +39,8 @@ TEST(RunStatus, FollowsTheTable) {
       {S::kRestarting, {S::kTraining, S::kInterrupted, S::kStopping, S::kCompleted, S::kFailed, S::kStopped}},
       {S::kStopping, {S::kCompleted, S::kFailed, S::kStopped}},
       {S::kFailed, {S::kRestarting}},
-      {S::kCompleted, {}},
-      {S::kStopped, {}}};
+      {S::kCompleted, {S::kRestarting}},
+      {S::kStopped, {S::kRestarting}}};
   ASSERT_EQ(table.size(), kSecondaryStatuses.size());
   for (const S from : kSecondaryStatuses) {
     for (const S to : kSecondaryStatuses) {

@@ -59,6 +59,7 @@ Status WorkerJournal::take_in_events() {
     if (event.kind != format::FrameKind::kEvent) return;
     const auto run_end = format::decode_run_end(event.json);
     if (run_end.ok() && *run_end) life_.run_end = **run_end;
+    if (life_.run_end && format::is_run_resume(event.json)) life_.run_end.reset();
   }));
   events_read_ = reader_->event_count();
   return {};

@@ -1,7 +1,9 @@
 #include "work/jobs/job_agent.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include "core/base/log.h"
 #include "core/process/child.h"
 #include "core/process/descriptors.h"
+#include "work/jobs/confinement.h"
 #include "work/jobs/job_processes.h"
 
 namespace trainwarden::jobs {
@@ -19,32 +22,56 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookInterval{200};
+constexpr double kNsPerSecond = 1e9;
 
 class Agent {
  public:
-  Agent(JobRecord& job, const Clock& clock) : job_(job), clock_(clock) {}
+  Agent(JobRecord& job, const Clock& clock, AgentSurroundings surroundings)
+      : job_(job), clock_(clock), around_(std::move(surroundings)) {}
 
   Status run() {
     TRAINWARDEN_ASSIGN_OR_RETURN(lease_, job_.take_agent_lease(clock_));
-    TRAINWARDEN_ASSIGN_OR_RETURN(state_, job_.current());
+    TRAINWARDEN_RETURN_IF_ERROR(begin());
     if (state_.status == JobPhase::kStopping) return end(JobPhase::kStopped, "stopped before its start");
-    if (state_.status != JobPhase::kPending) {
-      return Status(Code::kFailedPrecondition, fmt::format("job {} is {}", job_.order().name, name(state_.status)));
-    }
-    if (!move_on(JobPhase::kStarting, "its agent has begun")) {
-      return end(JobPhase::kStopped, "stopped before its start");
-    }
+    if (uploads_only_) return finish(last_exit_);
     Result<process::Child> child = start();
     if (!child.ok()) return end(JobPhase::kFailed, "ClientError: " + child.status().message());
-    move_on(JobPhase::kTraining, "the program runs");
+    move_on(JobPhase::kTraining, fmt::format("the program runs{}", attempt_ > 1 ? again() : ""));
     watch(*child);
     const JobExit exit = exit_of(child->reap());
-    TRAINWARDEN_RETURN_IF_ERROR(job_.write_exit(exit));
-    TRAINWARDEN_RETURN_IF_ERROR(job_.finish(exit, clock_).status());
-    return lease_->end();
+    TRAINWARDEN_RETURN_IF_ERROR(job_.write_exit(attempt_, exit));
+    return finish(exit);
   }
 
  private:
+  std::string again() const { return fmt::format(", attempt {}", attempt_); }
+
+  // Learns which attempt this is, and says that it starts. Afterwards it is Starting or Stopping.
+  Status begin() {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<Transition> all, job_.transitions());
+    state_ = all.back();
+    attempt_ = attempt_of(all);
+    const double ran_seconds = static_cast<double>(run_ns_of(all, clock_.unix_ns())) / kNsPerSecond;
+    end_at_ = steady_clock::now() + seconds(std::max(job_.order().max_run_seconds - ran_seconds, 0.0));
+    if (state_.status == JobPhase::kStopping) return Status();
+    if (state_.status != JobPhase::kPending && state_.status != JobPhase::kRestarting) {
+      return Status(Code::kFailedPrecondition, fmt::format("job {} is {}", job_.order().name, name(state_.status)));
+    }
+    TRAINWARDEN_RETURN_IF_ERROR(look_for_lost_upload(all));
+    move_on(JobPhase::kStarting, "its agent has begun");
+    return Status();
+  }
+
+  // The program may have ended by itself in the attempt before, whose agent was gone before it stored the results.
+  Status look_for_lost_upload(const std::vector<Transition>& all) {
+    const bool lost = all.size() > 1 && all[all.size() - 2].cause == kUploadLost;
+    if (!lost) return Status();
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<JobExit> exit, job_.read_exit(attempt_ - 1));
+    if (exit) last_exit_ = *exit;
+    uploads_only_ = exit.has_value();
+    return Status();
+  }
+
   // False when the job was asked to stop meanwhile, which state_ then says.
   bool move_on(JobPhase to, const std::string& message) {
     Result<Transition> next = job_.advance(state_, to, "agent", message, clock_);
@@ -57,41 +84,71 @@ class Agent {
   }
 
   void look() {
-    if (Result<Transition> now = job_.current(); now.ok()) state_ = *std::move(now);
+    if (Result<Transition> now = job_.newest_after(state_); now.ok()) state_ = *std::move(now);
   }
 
-  Result<process::Child> start() const {
+  Result<process::Child> start() {
     const JobOrder& order = job_.order();
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::filesystem::path launch, job_.prepare_attempt(attempt_));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<Allocation> given, job_.read_allocation(attempt_));
+    const Allocation allocation = given.value_or(Allocation());
+    TRAINWARDEN_ASSIGN_OR_RETURN(const Confinement confinement, Confinement::to(allocation));
     process::Program program;
-    program.command = order.command;
-    program.environment.set = order.environment;
-    program.environment.set[variable::kJobName] = order.name;
-    program.environment.set[variable::kJobDir] = job_.place().absolute().address();
+    program.command = command_of_attempt(order, launch, attempt_);
+    program.environment.set = environment_of_attempt();
+    add_variables(allocation, program.environment.set);
     program.folder = order.folder;
     program.own_group = true;
     program.ends_with_us = true;
     program.signals = process::SignalStart::all_default();
     TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor null, process::open_null());
-    TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor output, process::open_output_file(job_.output().string()));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor output, process::open_log_file(job_.output().string()));
     program.descriptors = {{STDIN_FILENO, null.get()}, {STDOUT_FILENO, output.get()}, {STDERR_FILENO, output.get()}};
     return process::Child::start(program);
   }
 
+  std::map<std::string, std::string> environment_of_attempt() const {
+    std::map<std::string, std::string> environment = job_.order().environment;
+    environment[variable::kJobName] = job_.order().name;
+    environment[variable::kJobDir] = job_.place().absolute().address();
+    environment[variable::kJobAttempt] = std::to_string(attempt_);
+    return environment;
+  }
+
   void watch(process::Child& child) {
-    const auto end_at = steady_clock::now() + seconds(job_.order().max_run_seconds);
-    while (!child.wait_for(kLookInterval)) {
+    const process::Child::Meanwhile meanwhile = [this](std::chrono::milliseconds max) { await_signal(max); };
+    while (!child.wait_for(kLookInterval, around_.signals != nullptr ? meanwhile : process::Child::Meanwhile())) {
+      if (around_.look) around_.look();
       if (const Status beat = lease_->beat(); !beat.ok()) {
         log(LogLevel::kWarning, "the agent of job {} cannot renew its lease: {}", job_.order().name, beat.message());
       }
       look();
-      if (state_.status != JobPhase::kStopping && steady_clock::now() >= end_at) {
-        const Result<Transition> now = job_.request_stop("max_run", "its time is up", clock_);
-        if (now.ok()) state_ = *now;
-      }
-      if (state_.status == JobPhase::kStopping) urge(child);
+      enforce_limits();
+      if (state_.status == JobPhase::kStopping || preempted_) urge(child);
     }
     child.kill_group();  // what it has left behind
     kill_processes_of(job_.place().absolute().path());
+  }
+
+  // That the terminal is gone is nothing to a job.
+  void await_signal(std::chrono::milliseconds max) {
+    const std::optional<process::ReceivedSignal> signal = around_.signals->wait_for_end(max);
+    if (signal && signal->number != SIGHUP) preempted_ = true;
+  }
+
+  void enforce_limits() {
+    if (state_.status == JobPhase::kStopping) return;
+    const std::optional<double>& max_wait = job_.order().max_wait_seconds;
+    const double waited = static_cast<double>(clock_.unix_ns() - job_.order().submitted_unix_ns) / kNsPerSecond;
+    if (steady_clock::now() >= end_at_) {
+      ask_to_stop("max_run", "its time is up");
+    } else if (max_wait && waited >= *max_wait) {
+      ask_to_stop("max_wait", "its time to wait and to run is up");
+    }
+  }
+
+  void ask_to_stop(const std::string& cause, const std::string& message) {
+    if (const Result<Transition> now = job_.request_stop(cause, message, clock_); now.ok()) state_ = *now;
   }
 
   // SIGTERM to the program once, SIGKILL to its group after the grace.
@@ -116,9 +173,15 @@ class Agent {
     exit.wall_ns = record.wall.count();
     if (record.how == process::ExitRecord::How::kExited) exit.code = record.number;
     if (record.how == process::ExitRecord::How::kSignalled) exit.signal = record.number;
-    if (const auto seen = job_.read_launch(); seen.ok() && *seen) exit = **seen;
+    if (const auto seen = job_.read_launch(attempt_); seen.ok() && *seen) exit = **seen;
     exit.killed = killed_;
+    exit.preempted = preempted_;
     return exit;
+  }
+
+  Status finish(const JobExit& exit) {
+    TRAINWARDEN_RETURN_IF_ERROR(job_.finish(exit, clock_).status());
+    return lease_->end();
   }
 
   // Of a job whose program has not run.
@@ -129,16 +192,33 @@ class Agent {
 
   JobRecord& job_;
   const Clock& clock_;
+  AgentSurroundings around_;
   std::unique_ptr<storage::Lease> lease_;
   Transition state_;
+  int attempt_ = 1;
+  JobExit last_exit_;
+  bool uploads_only_ = false;
+  steady_clock::time_point end_at_;
   std::optional<steady_clock::time_point> kill_at_;  // the program was asked to end
   bool killed_ = false;
+  bool preempted_ = false;
 };
 
 }  // namespace
 
-Status run_agent(JobRecord& job, const Clock& clock) {
-  return Agent(job, clock).run();
+std::vector<std::string> command_of_attempt(const JobOrder& order, const std::filesystem::path& launch_file,
+                                            int attempt) {
+  std::vector<std::string> words = order.launcher;
+  if (!words.empty()) {
+    if (attempt > 1) words.emplace_back("--resume");
+    words.insert(words.end(), {"--exit-record", launch_file.string(), "--"});
+  }
+  words.insert(words.end(), order.program.begin(), order.program.end());
+  return words;
+}
+
+Status run_agent(JobRecord& job, const Clock& clock, AgentSurroundings surroundings) {
+  return Agent(job, clock, std::move(surroundings)).run();
 }
 
 }  // namespace trainwarden::jobs

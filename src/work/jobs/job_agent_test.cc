@@ -42,7 +42,7 @@ class JobAgentTest : public testing::Test {
     JobOrder order;
     order.name = "job-" + std::to_string(++jobs_made_);
     order.submitted_unix_ns = system_clock().unix_ns();
-    order.command = {"sh", "-c", script};
+    order.program = {"sh", "-c", script};
     order.environment = {{"FOR_THE_JOB", "yes"}};
     order.folder = folder_.path().string();
     order.max_run_seconds = max_run_seconds;
@@ -95,7 +95,7 @@ TEST_F(JobAgentTest, AProgramThatSucceedsIsCompleted) {
   ASSERT_TRUE(run_agent(job, system_clock()).ok());
   EXPECT_EQ(ways(job), (std::vector<S>{S::kPending, S::kStarting, S::kTraining, S::kCompleted}));
   EXPECT_EQ(output(job), "here yes\n" + folder_.path().string() + "\nthere\nnothing to read\n");
-  const auto exit = job.read_exit();
+  const auto exit = job.read_exit(1);
   ASSERT_TRUE(exit.ok() && *exit);
   EXPECT_EQ((*exit)->code, 0);
   EXPECT_GT((*exit)->wall_ns, 0);
@@ -111,13 +111,13 @@ TEST_F(JobAgentTest, AProgramThatFailsOrIsKilledHasFailed) {
   ASSERT_TRUE(run_agent(killed, system_clock()).ok());
   EXPECT_EQ(killed.current()->status, S::kFailed);
   EXPECT_EQ(killed.current()->message, "AlgorithmError: the program was ended by signal 9");
-  EXPECT_EQ((*killed.read_exit())->signal, 9);
+  EXPECT_EQ((*killed.read_exit(1))->signal, 9);
 }
 
 TEST_F(JobAgentTest, AProgramThatCannotBeStartedHasFailed) {
   JobOrder order = create("true").order();
   order.name = "other";
-  order.command = {"/nowhere/to/be/found"};
+  order.program = {"/nowhere/to/be/found"};
   Result<JobRecord> job = JobRecord::create(place_, order);
   ASSERT_TRUE(job.ok() && run_agent(*job, system_clock()).ok());
   EXPECT_EQ(ways(*job), (std::vector<S>{S::kPending, S::kStarting, S::kFailed}));
@@ -178,6 +178,74 @@ TEST_F(JobAgentTest, AJobThatIsStoppedBeforeItsStartDoesNotStart) {
   ASSERT_TRUE(run_agent(job, system_clock()).ok());
   EXPECT_EQ(ways(job), (std::vector<S>{S::kPending, S::kStopping, S::kStopped}));
   EXPECT_EQ(output(job), "");
+}
+
+TEST_F(JobAgentTest, AJobThatIsResumedGoesOnAsTheNextAttempt) {
+  JobRecord job = create("echo attempt $TRAINWARDEN_JOB_ATTEMPT; test $TRAINWARDEN_JOB_ATTEMPT = 2");
+  ASSERT_TRUE(run_agent(job, system_clock()).ok());
+  EXPECT_EQ(job.current()->status, S::kFailed);
+  ASSERT_TRUE(job.resume("go on", system_clock()).ok());
+  ASSERT_TRUE(run_agent(job, system_clock()).ok());
+  EXPECT_EQ(job.current()->status, S::kCompleted);
+  EXPECT_EQ(output(job), "attempt 1\nattempt 2\n");
+  EXPECT_EQ((*job.read_exit(1))->code, 1);
+  EXPECT_EQ((*job.read_exit(2))->code, 0);
+}
+
+TEST_F(JobAgentTest, TheTimeOfAllAttemptsCounts) {
+  JobRecord job = create("trap 'exit 0' TERM; while :; do sleep 0.02; done", 0.4);
+  ASSERT_TRUE(run_agent(job, system_clock()).ok());
+  ASSERT_TRUE(job.resume("go on", system_clock()).ok());
+  const auto began = std::chrono::steady_clock::now();
+  ASSERT_TRUE(run_agent(job, system_clock()).ok());
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(390)) << "no time was left";
+  EXPECT_EQ(job.current()->status, S::kMaxRuntimeExceeded);
+}
+
+TEST_F(JobAgentTest, AnAttemptKeepsToItsAllocation) {
+  JobRecord job = create("nproc; echo \"gpus '$CUDA_VISIBLE_DEVICES' threads $OMP_NUM_THREADS\"");
+  ASSERT_TRUE(job.write_allocation(1, {{{0}}, {{2, 3}}, 0}).ok());
+  ASSERT_TRUE(run_agent(job, system_clock()).ok());
+  EXPECT_EQ(output(job), "1\ngpus '2,3' threads 1\n");
+}
+
+TEST(CommandOfAttempt, OnlyALauncherGetsWhatBelongsToTheAttempt) {
+  JobOrder order;
+  order.program = {"./train", "--epochs", "3"};
+  EXPECT_EQ(command_of_attempt(order, "/x/launch.json", 2), order.program);
+  order.launcher = {"trainwarden", "run"};
+  EXPECT_EQ(command_of_attempt(order, "/x/launch.json", 1),
+            (std::vector<std::string>{"trainwarden", "run", "--exit-record", "/x/launch.json", "--", "./train",
+                                      "--epochs", "3"}));
+  EXPECT_EQ(command_of_attempt(order, "/x/launch.json", 2)[2], "--resume");
+}
+
+// The machine goes down, or a scheduler wants the place: SIGTERM to the agent, not to the job.
+TEST_F(JobAgentTest, AnAgentThatIsAskedToEndLetsTheProgramSaveAndTheJobGoOn) {
+  for (const bool may_go_on : {true, false}) {
+    JobOrder order = create("trap 'echo saving; exit 0' TERM; echo ready; while :; do sleep 0.02; done").order();
+    order.name += "-asked";
+    order.preemptible = may_go_on;
+    Result<JobRecord> job = JobRecord::create(place_, order);
+    ASSERT_TRUE(job.ok());
+    const pid_t agent = ::fork();
+    if (agent == 0) {
+      process::SignalRelay signals;
+      _exit(run_agent(*job, system_clock(), {.signals = &signals}).ok() ? 0 : 1);
+    }
+    await_output(*job, "ready");
+    await_training(*job);
+    ::kill(agent, SIGHUP);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(job->current()->status, S::kTraining) << "that the terminal is gone is nothing";
+    ::kill(agent, SIGTERM);
+    int status = -1;
+    ::waitpid(agent, &status, 0);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(job->current()->status, may_go_on ? S::kInterrupted : S::kFailed);
+    EXPECT_EQ(output(*job), "ready\nsaving\n");
+    EXPECT_TRUE((*job->read_exit(1))->preempted);
+  }
 }
 
 TEST_F(JobAgentTest, AJobIsRunOnce) {

@@ -15,87 +15,34 @@ namespace trainwarden::jobs {
 namespace {
 
 constexpr const char* kOrderFile = "job.json";
-constexpr const char* kExitFile = "exit.json";
 constexpr const char* kStateFolder = "state";
 constexpr const char* kAgentLease = "agent";
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{4} << 20;
 constexpr std::size_t kMaxTransitions = 10'000;  // of a folder that anybody may have written
-constexpr std::int64_t kFormat = 1;
-// An agent has so long to take its lease after the submission.
-constexpr std::int64_t kAgentStartNs = 30'000'000'000;
+constexpr std::ptrdiff_t kMaxUploadsLost = 3;
 
 std::string transition_file(std::int64_t seq) {
   return fmt::format("{}/{:06}.json", kStateFolder, seq);
 }
 
-std::string encode(const JobOrder& order) {
-  return format::dump_json({{"format", kFormat},
-                            {"name", order.name},
-                            {"submitted", order.submitted_unix_ns},
-                            {"command", order.command},
-                            {"environment", order.environment},
-                            {"folder", order.folder},
-                            {"run", order.run},
-                            {"max_run_seconds", order.max_run_seconds},
-                            {"grace_seconds", order.grace_seconds},
-                            {"spec", order.spec}}) +
-         "\n";
+std::string attempt_folder(int attempt) {
+  return fmt::format("attempts/{}", attempt);
 }
 
-Result<double> seconds_field(const format::Json& json, const char* field) {
-  const auto found = json.find(field);
-  if (found == json.end() || !found->is_number() || !(found->get<double>() >= 0)) {
-    return Status(Code::kDataLoss, fmt::format("{}: expected a number of seconds", field));
-  }
-  return found->get<double>();
+std::string allocation_file(int attempt) {
+  return attempt_folder(attempt) + "/allocation.json";
 }
 
-Result<std::map<std::string, std::string>> texts_by_name(const format::Json& json, const char* field) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const format::Json* const object, format::object_field(json, field));
-  std::map<std::string, std::string> texts;
-  for (const auto& [name, value] : object->items()) {
-    if (!value.is_string()) return Status(Code::kDataLoss, fmt::format("{}: expected texts", field));
-    texts.emplace(name, value.get<std::string>());
-  }
-  return texts;
+std::string exit_file(int attempt) {
+  return attempt_folder(attempt) + "/exit.json";
 }
 
-Result<JobOrder> decode_order(std::string_view text, const std::string& what) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const format::Json json, format::parse_json_object(text, what));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t version, format::int_field(json, "format", 1));
-  if (version > kFormat) {
-    return Status(Code::kUnimplemented,
-                  fmt::format("{}: of a newer version of Trainwarden (format {})", what, version));
-  }
-  JobOrder order;
-  TRAINWARDEN_ASSIGN_OR_RETURN(order.name, format::string_field(json, "name"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(order.submitted_unix_ns, format::int_field(json, "submitted", 0));
-  TRAINWARDEN_ASSIGN_OR_RETURN(order.command, format::strings_field(json, "command"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(order.environment, texts_by_name(json, "environment"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(order.folder, format::string_field(json, "folder"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(order.run, format::string_field(json, "run"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(order.max_run_seconds, seconds_field(json, "max_run_seconds"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(order.grace_seconds, seconds_field(json, "grace_seconds"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(order.spec, format::string_field(json, "spec"));
-  return order;
+std::string launch_file(int attempt) {
+  return attempt_folder(attempt) + "/launch.json";
 }
 
-format::OrderedJson number_or_null(std::optional<int> number) {
-  return number ? format::OrderedJson(*number) : format::OrderedJson(nullptr);
-}
-
-Result<std::optional<int>> number_or_nothing(const format::Json& json, const char* field) {
-  const auto found = json.find(field);
-  if (found != json.end() && found->is_null()) return std::optional<int>();
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t number, format::int_field(json, field, 0, 255));
-  return std::optional<int>(static_cast<int>(number));
-}
-
-std::string how_it_ended(const JobExit& exit) {
-  if (exit.killed) return "it did not end by itself and was killed";
-  if (exit.code) return fmt::format("the program has ended with exit code {}", *exit.code);
-  if (exit.signal) return fmt::format("the program was ended by signal {}", *exit.signal);
-  return "nobody knows how the program has ended";
+std::ptrdiff_t count_causes(const std::vector<Transition>& all, std::string_view cause) {
+  return std::count_if(all.begin(), all.end(), [cause](const Transition& one) { return one.cause == cause; });
 }
 
 struct Ending {
@@ -103,11 +50,17 @@ struct Ending {
   std::string message;
 };
 
-Ending ending_of(const Transition& now, const JobExit& exit) {
-  if (now.status == JobPhase::kStopping) {
-    return {now.cause == "max_run" ? JobPhase::kMaxRuntimeExceeded : JobPhase::kStopped, how_it_ended(exit)};
-  }
-  if (exit.code == 0) return {JobPhase::kCompleted, how_it_ended(exit)};
+JobPhase stopped_as(const std::string& cause) {
+  if (cause == "max_run") return JobPhase::kMaxRuntimeExceeded;
+  if (cause == "max_wait") return JobPhase::kMaxWaitTimeExceeded;
+  return JobPhase::kStopped;
+}
+
+Ending ending_of(const Transition& now, const JobExit& exit, bool may_go_on) {
+  if (now.status == JobPhase::kStopping) return {stopped_as(now.cause), how_it_ended(exit)};
+  if (exit.code == 0 && !exit.preempted) return {JobPhase::kCompleted, how_it_ended(exit)};
+  if (exit.preempted && may_go_on) return {JobPhase::kInterrupted, "it was to make room: " + how_it_ended(exit)};
+  if (exit.preempted) return {JobPhase::kFailed, "InternalServerError: it was to make room: " + how_it_ended(exit)};
   return {JobPhase::kFailed, "AlgorithmError: " + how_it_ended(exit)};
 }
 
@@ -121,7 +74,7 @@ Result<JobRecord> JobRecord::create(const storage::Location& jobs, const JobOrde
   TRAINWARDEN_RETURN_IF_ERROR(all.create_folder(order.name + "/" + kStateFolder));
   JobRecord record(jobs.beneath(order.name), order);
   // Whoever writes the order owns the name.
-  const Status ordered = record.place_.storage().put_if_absent(kOrderFile, as_bytes(encode(order)));
+  const Status ordered = record.place_.storage().put_if_absent(kOrderFile, as_bytes(encode_order(order)));
   if (ordered.code() == Code::kAlreadyExists) {
     return Status(Code::kAlreadyExists, fmt::format("there is a job \"{}\" already", order.name));
   }
@@ -167,20 +120,40 @@ std::filesystem::path JobRecord::agent_log() const {
 
 Result<std::vector<Transition>> JobRecord::transitions() const {
   std::vector<Transition> all = {{1, order_.submitted_unix_ns, JobPhase::kPending, "submit", "submitted"}};
-  for (std::size_t seq = 2; seq <= kMaxTransitions; ++seq) {
-    const std::string file = transition_file(static_cast<std::int64_t>(seq));
-    const Result<std::string> text = place_.storage().read(file, kMaxFileBytes);
-    if (text.status().code() == Code::kNotFound) break;
-    if (!text.ok()) return text.status();
-    TRAINWARDEN_ASSIGN_OR_RETURN(Transition transition, decode_transition(*text, place_.storage().describe(file)));
-    all.push_back(std::move(transition));
+  while (all.size() < kMaxTransitions) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(std::optional<Transition> next, read_transition(all.back().seq + 1));
+    if (!next) break;
+    all.push_back(*std::move(next));
   }
   return all;
+}
+
+Result<std::optional<Transition>> JobRecord::read_transition(std::int64_t seq) const {
+  const std::string file = transition_file(seq);
+  const Result<std::string> text = place_.storage().read(file, kMaxFileBytes);
+  if (text.status().code() == Code::kNotFound) return std::optional<Transition>();
+  if (!text.ok()) return text.status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(Transition transition, decode_transition(*text, place_.storage().describe(file)));
+  if (transition.seq != seq) {
+    return Status(Code::kDataLoss,
+                  fmt::format("{}: seq: expected {}, found {}", place_.storage().describe(file), seq, transition.seq));
+  }
+  return std::optional<Transition>(std::move(transition));
 }
 
 Result<Transition> JobRecord::current() const {
   TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<Transition> all, transitions());
   return std::move(all.back());
+}
+
+Result<Transition> JobRecord::newest_after(const Transition& known) const {
+  Transition newest = known;
+  while (newest.seq < static_cast<std::int64_t>(kMaxTransitions)) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(std::optional<Transition> next, read_transition(newest.seq + 1));
+    if (!next) break;
+    newest = *std::move(next);
+  }
+  return newest;
 }
 
 Result<Transition> JobRecord::advance(const Transition& from, JobPhase to, const std::string& cause,
@@ -207,26 +180,63 @@ Result<Transition> JobRecord::request_stop(const std::string& cause, const std::
   }
 }
 
+Result<Transition> JobRecord::resume(const std::string& message, const Clock& clock) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Transition now, settle(clock));
+  if (!is_terminal(now.status)) {
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("job {} has not ended: it is {}", order_.name, name(now.status)));
+  }
+  if (now.status == JobPhase::kCompleted) {
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("job {} is Completed; to run it once more, submit it under another name", order_.name));
+  }
+  return advance(now, JobPhase::kRestarting, "user", message, clock);
+}
+
 Result<std::unique_ptr<storage::Lease>> JobRecord::take_agent_lease(const Clock& clock) {
   return storage::take_lease(place_.storage(), kAgentLease, clock);
 }
 
+bool JobRecord::has_agent(const Clock& clock) const {
+  return storage::is_leased(place_.storage(), kAgentLease, clock);
+}
+
 Result<Transition> JobRecord::settle(const Clock& clock) {
   for (;;) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(Transition now, current());
-    const bool starts = now.status == JobPhase::kPending && clock.unix_ns() - now.unix_ns < kAgentStartNs;
-    if (is_terminal(now.status) || starts || storage::is_leased(place_.storage(), kAgentLease, clock)) return now;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<Transition> all, transitions());
+    const Transition& now = all.back();
+    if (is_terminal(now.status) || is_queued(now.status) || has_agent(clock)) return now;
     // It may have said its last word between our two looks.
-    TRAINWARDEN_ASSIGN_OR_RETURN(const Transition again, current());
+    TRAINWARDEN_ASSIGN_OR_RETURN(const Transition again, newest_after(now));
     if (again.seq != now.seq) continue;
-    const Result<std::optional<JobExit>> exit = read_exit();
-    if (exit.ok() && *exit) return finish(**exit, clock);
-    Result<Transition> failed = advance(now, JobPhase::kFailed, "agent lost",
-                                        "InternalServerError: its agent is gone, and the program with it", clock);
-    if (failed.status().code() == Code::kAborted) continue;
-    if (failed.ok() && place_.folder()) kill_processes_of(place_.absolute().path());
-    return failed;
+    Result<Transition> settled = give_up(all, clock);
+    if (settled.status().code() == Code::kAborted) continue;
+    if (settled.ok() && place_.folder()) kill_processes_of(place_.absolute().path());
+    return settled;
   }
+}
+
+// Its agent is gone without a last word.
+Result<Transition> JobRecord::give_up(const std::vector<Transition>& all, const Clock& clock) {
+  const Transition& now = all.back();
+  const int attempt = attempt_of(all);
+  if (now.status == JobPhase::kStopping && all.size() > 1 && is_queued(all[all.size() - 2].status)) {
+    return advance(now, stopped_as(now.cause), "agent", "stopped before its start", clock);
+  }
+  if (now.status == JobPhase::kUploading && count_causes(all, kUploadLost) < kMaxUploadsLost) {
+    return advance(now, JobPhase::kInterrupted, kUploadLost, "its agent is gone before its results were stored", clock);
+  }
+  Result<std::optional<JobExit>> exit = read_exit(attempt);
+  if (!exit.ok() || !*exit) exit = read_launch(attempt);
+  if (exit.ok() && *exit) return finish(**exit, clock);
+  if (now.status == JobPhase::kStopping) {
+    return advance(now, stopped_as(now.cause), kAgentLost, "its agent is gone, and the program with it", clock);
+  }
+  if (count_causes(all, kAgentLost) < order_.retries) {
+    return advance(now, JobPhase::kInterrupted, kAgentLost, "its agent is gone, and the program with it", clock);
+  }
+  return advance(now, JobPhase::kFailed, kAgentLost, "InternalServerError: its agent is gone, and the program with it",
+                 clock);
 }
 
 Result<Transition> JobRecord::finish(const JobExit& exit, const Clock& clock) {
@@ -235,51 +245,48 @@ Result<Transition> JobRecord::finish(const JobExit& exit, const Clock& clock) {
     if (exit.stopped_by_rule) {
       TRAINWARDEN_ASSIGN_OR_RETURN(now, request_stop("rule", "a rule has stopped it", clock));
     }
-    if (is_terminal(now.status)) return now;
-    const Ending ending = ending_of(now, exit);
+    if (is_terminal(now.status) || is_queued(now.status)) return now;
+    const Ending ending = ending_of(now, exit, order_.preemptible || order_.retries > 0);
     Result<Transition> ended = advance(now, ending.phase, "program", ending.message, clock);
     if (ended.status().code() != Code::kAborted) return ended;
   }
 }
 
-std::string encode_exit(const JobExit& exit) {
-  return format::dump_json({{"code", number_or_null(exit.code)},
-                            {"signal", number_or_null(exit.signal)},
-                            {"wall_ns", exit.wall_ns},
-                            {"stopped_by_rule", exit.stopped_by_rule},
-                            {"killed", exit.killed}}) +
-         "\n";
+Result<std::filesystem::path> JobRecord::prepare_attempt(int attempt) {
+  TRAINWARDEN_RETURN_IF_ERROR(place_.storage().create_folder(attempt_folder(attempt)));
+  return place_.absolute().path() / launch_file(attempt);
 }
 
-Result<JobExit> decode_exit(std::string_view text, std::string_view what) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const format::Json json, format::parse_json_object(text, what));
-  JobExit exit;
-  TRAINWARDEN_ASSIGN_OR_RETURN(exit.code, number_or_nothing(json, "code"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(exit.signal, number_or_nothing(json, "signal"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(exit.wall_ns, format::int_field(json, "wall_ns", 0));
-  TRAINWARDEN_ASSIGN_OR_RETURN(exit.stopped_by_rule, format::bool_field(json, "stopped_by_rule"));
-  TRAINWARDEN_ASSIGN_OR_RETURN(exit.killed, format::bool_field(json, "killed"));
-  return exit;
+Status JobRecord::write_allocation(int attempt, const Allocation& allocation) {
+  TRAINWARDEN_RETURN_IF_ERROR(prepare_attempt(attempt).status());
+  return place_.storage().replace(allocation_file(attempt), as_bytes(encode_allocation(allocation)));
 }
 
-Status JobRecord::write_exit(const JobExit& exit) {
-  return place_.storage().put_if_absent(kExitFile, as_bytes(encode_exit(exit)));
+Result<std::optional<Allocation>> JobRecord::read_allocation(int attempt) const {
+  return read_optional(allocation_file(attempt), decode_allocation);
 }
 
-Result<std::optional<JobExit>> JobRecord::read_exit() const {
-  return read_optional_exit(kExitFile);
+Status JobRecord::write_exit(int attempt, const JobExit& exit) {
+  return place_.storage().put_if_absent(exit_file(attempt), as_bytes(encode_exit(exit)));
 }
 
-Result<std::optional<JobExit>> JobRecord::read_launch() const {
-  return read_optional_exit(kLaunchFile);
+Result<std::optional<JobExit>> JobRecord::read_exit(int attempt) const {
+  return read_optional(exit_file(attempt), decode_exit);
 }
 
-Result<std::optional<JobExit>> JobRecord::read_optional_exit(const char* file) const {
+Result<std::optional<JobExit>> JobRecord::read_launch(int attempt) const {
+  return read_optional(launch_file(attempt), decode_exit);
+}
+
+template <class Content>
+Result<std::optional<Content>> JobRecord::read_optional(const std::string& file,
+                                                        Result<Content> (*decode)(std::string_view,
+                                                                                  std::string_view)) const {
   const Result<std::string> text = place_.storage().read(file, kMaxFileBytes);
-  if (text.status().code() == Code::kNotFound) return std::optional<JobExit>();
+  if (text.status().code() == Code::kNotFound) return std::optional<Content>();
   if (!text.ok()) return text.status();
-  TRAINWARDEN_ASSIGN_OR_RETURN(JobExit exit, decode_exit(*text, place_.storage().describe(file)));
-  return std::optional<JobExit>(exit);
+  TRAINWARDEN_ASSIGN_OR_RETURN(Content content, decode(*text, place_.storage().describe(file)));
+  return std::optional<Content>(std::move(content));
 }
 
 }  // namespace trainwarden::jobs

@@ -24,13 +24,27 @@ class JobRecordTest : public testing::Test {
   JobOrder order(const std::string& name) const {
     return {.name = name,
             .submitted_unix_ns = clock_.unix_ns(),
-            .command = {"trainwarden", "run", "--", "./train", "a b"},
+            .host = "here",
+            .launcher = {"trainwarden", "run"},
+            .program = {"./train", "a b"},
             .environment = {{"A", "1"}},
             .folder = "/work",
             .run = "/runs/" + name,
+            .needs = {.cpus = 2, .memory_bytes = 1024},
+            .priority = -3,
             .max_run_seconds = 3600,
+            .max_pending_seconds = 7.5,
+            .retries = 1,
             .grace_seconds = 0.5,
-            .spec = "program = './train'\n"};
+            .spec = "program = './train'\n",
+            .spec_file = "/work/job.toml"};
+  }
+
+  void move(JobRecord& job, const std::vector<S>& way) {
+    for (const S next : way) {
+      const auto moved = job.advance(*job.current(), next, "test", "", clock_);
+      ASSERT_TRUE(moved.ok()) << moved.status().to_string();
+    }
   }
 
   FakeClock clock_;
@@ -97,15 +111,49 @@ TEST_F(JobRecordTest, AskingToStopTwiceIsFine) {
   EXPECT_EQ(job.transitions()->size(), 3u);
 }
 
-TEST_F(JobRecordTest, AJobWithoutAnAgentFailsOnce) {
+TEST_F(JobRecordTest, AJobThatWaitsNeedsNoAgent) {
   JobRecord job = create();
-  EXPECT_EQ(job.settle(clock_)->status, S::kPending);  // its agent may be on its way
-  clock_.advance_ns(31'000'000'000);
+  clock_.advance_ns(3600'000'000'000);
+  EXPECT_EQ(job.settle(clock_)->status, S::kPending);
+  ASSERT_TRUE(job.request_stop("user", "asked", clock_).ok());
+  const auto stopped = job.settle(clock_);
+  ASSERT_TRUE(stopped.ok());
+  EXPECT_EQ(stopped->status, S::kStopped);
+  EXPECT_EQ(stopped->message, "stopped before its start");
+}
+
+// The fixture's jobs have one retry.
+TEST_F(JobRecordTest, AJobWhoseAgentIsGoneGoesOnAsOftenAsItMayAndThenHasFailed) {
+  JobRecord job = create();
+  move(job, {S::kStarting, S::kTraining});
+  const auto interrupted = job.settle(clock_);
+  ASSERT_TRUE(interrupted.ok());
+  EXPECT_EQ(interrupted->status, S::kInterrupted);
+  EXPECT_EQ(interrupted->cause, "agent lost");
+  EXPECT_EQ(job.settle(clock_)->seq, interrupted->seq);
+  move(job, {S::kRestarting, S::kStarting});
   const auto failed = job.settle(clock_);
   ASSERT_TRUE(failed.ok());
   EXPECT_EQ(failed->status, S::kFailed);
-  EXPECT_EQ(failed->cause, "agent lost");
   EXPECT_EQ(job.settle(clock_)->seq, failed->seq);
+}
+
+TEST_F(JobRecordTest, AStoppingJobWhoseAgentIsGoneIsStopped) {
+  JobRecord job = create();
+  move(job, {S::kStarting, S::kTraining});
+  ASSERT_TRUE(job.request_stop("max_run", "its time is up", clock_).ok());
+  EXPECT_EQ(job.settle(clock_)->status, S::kMaxRuntimeExceeded);
+}
+
+TEST_F(JobRecordTest, ResultsThatWereNotStoredAreStoredByTheNextAgent) {
+  JobRecord job = create();
+  move(job, {S::kStarting, S::kTraining, S::kUploading});
+  ASSERT_TRUE(job.prepare_attempt(1).ok() && job.write_exit(1, {.code = 0}).ok());
+  for (int lost = 0; lost < 3; ++lost) {
+    ASSERT_EQ(job.settle(clock_)->status, S::kInterrupted) << "a retry is not used up";
+    move(job, {S::kRestarting, S::kStarting, S::kUploading});
+  }
+  EXPECT_EQ(job.settle(clock_)->cause, "agent lost") << "some time it is enough";
 }
 
 TEST_F(JobRecordTest, AnExitRecordSaysHowAJobWithoutAnAgentHasEnded) {
@@ -118,13 +166,12 @@ TEST_F(JobRecordTest, AnExitRecordSaysHowAJobWithoutAnAgentHasEnded) {
   for (const Case& one :
        {Case{"good", S::kTraining, {.code = 0}, S::kCompleted}, Case{"bad", S::kTraining, {.code = 1}, S::kFailed},
         Case{"stopped", S::kStopping, {.code = 1}, S::kStopped},
-        Case{"judged", S::kTraining, {.code = 0, .stopped_by_rule = true}, S::kStopped}}) {
+        Case{"judged", S::kTraining, {.code = 0, .stopped_by_rule = true}, S::kStopped},
+        Case{"preempted", S::kTraining, {.code = 0, .preempted = true}, S::kInterrupted}}) {
     JobRecord job = create(one.name);
-    Transition now = *job.current();
-    for (const JobPhase phase : {S::kStarting, S::kTraining, S::kStopping}) {
-      if (now.status != one.before) now = *job.advance(now, phase, "agent", "", clock_);
-    }
-    ASSERT_TRUE(job.write_exit(one.exit).ok());
+    move(job, {S::kStarting, S::kTraining});
+    if (one.before == S::kStopping) move(job, {S::kStopping});
+    ASSERT_TRUE(job.prepare_attempt(1).ok() && job.write_exit(1, one.exit).ok());
     const auto settled = job.settle(clock_);
     ASSERT_TRUE(settled.ok()) << settled.status().to_string();
     EXPECT_EQ(settled->status, one.after) << one.name;
@@ -132,26 +179,58 @@ TEST_F(JobRecordTest, AnExitRecordSaysHowAJobWithoutAnAgentHasEnded) {
   }
 }
 
+// `trainwarden run` has written how the program ended, and then the agent was killed.
+TEST_F(JobRecordTest, WhatTheLauncherSawCountsWhenTheAgentSaidNothing) {
+  JobRecord job = create();
+  move(job, {S::kStarting, S::kTraining});
+  ASSERT_TRUE(job.prepare_attempt(1).ok());
+  ASSERT_TRUE(storage_->replace("first/attempts/1/launch.json", as_bytes(encode_exit({.code = 0}))).ok());
+  EXPECT_EQ(job.settle(clock_)->status, S::kCompleted);
+}
+
 TEST_F(JobRecordTest, AJobWhoseAgentLivesIsLeftAlone) {
   JobRecord job = create();
   auto lease = job.take_agent_lease(clock_);
   ASSERT_TRUE(lease.ok()) << lease.status().to_string();
   EXPECT_EQ(job.take_agent_lease(clock_).status().code(), Code::kAlreadyExists);
-  clock_.advance_ns(31'000'000'000);
-  EXPECT_EQ(job.settle(clock_)->status, S::kPending);
+  move(job, {S::kStarting, S::kTraining});
+  EXPECT_EQ(job.settle(clock_)->status, S::kTraining);
   ASSERT_TRUE((*lease)->end().ok());
   lease = Status(Code::kCancelled, "gone");
-  EXPECT_EQ(job.settle(clock_)->status, S::kFailed);
+  EXPECT_EQ(job.settle(clock_)->status, S::kInterrupted);
+}
+
+TEST_F(JobRecordTest, WhatHasEndedOtherwiseThanWellIsResumed) {
+  JobRecord job = create();
+  EXPECT_EQ(job.resume("go on", clock_).status().code(), Code::kFailedPrecondition) << "it has not ended";
+  move(job, {S::kStarting, S::kTraining, S::kFailed});
+  const auto resumed = job.resume("go on", clock_);
+  ASSERT_TRUE(resumed.ok()) << resumed.status().to_string();
+  EXPECT_EQ(resumed->status, S::kRestarting);
+  EXPECT_EQ(attempt_of(*job.transitions()), 2);
+  move(job, {S::kStarting, S::kTraining, S::kCompleted});
+  EXPECT_EQ(job.resume("again", clock_).status().code(), Code::kFailedPrecondition);
 }
 
 TEST_F(JobRecordTest, HowItEndedIsWrittenOnce) {
   JobRecord job = create();
-  EXPECT_FALSE(job.read_exit()->has_value());
+  EXPECT_FALSE(job.read_exit(1)->has_value());
   const JobExit exit{.code = std::nullopt, .signal = 9, .wall_ns = 5, .stopped_by_rule = true, .killed = true};
-  ASSERT_TRUE(job.write_exit(exit).ok());
-  EXPECT_EQ(job.write_exit({.code = 0}).code(), Code::kAlreadyExists);
-  ASSERT_TRUE(job.read_exit()->has_value());
-  EXPECT_EQ(**job.read_exit(), exit);
+  ASSERT_TRUE(job.prepare_attempt(1).ok() && job.write_exit(1, exit).ok());
+  EXPECT_EQ(job.write_exit(1, {.code = 0}).code(), Code::kAlreadyExists);
+  ASSERT_TRUE(job.read_exit(1)->has_value());
+  EXPECT_EQ(**job.read_exit(1), exit);
+  EXPECT_FALSE(job.read_exit(2)->has_value()) << "each attempt has its own";
+}
+
+TEST_F(JobRecordTest, AnAllocationIsReadAsItWasWritten) {
+  JobRecord job = create();
+  EXPECT_FALSE(job.read_allocation(1)->has_value());
+  for (const Allocation& one : {Allocation(), Allocation{{{0, 3}}, {{}}, 5}}) {
+    ASSERT_TRUE(job.write_allocation(1, one).ok());
+    ASSERT_TRUE(job.read_allocation(1)->has_value());
+    EXPECT_EQ(**job.read_allocation(1), one);
+  }
 }
 
 TEST_F(JobRecordTest, DamageIsToldWithItsPlace) {
@@ -161,8 +240,13 @@ TEST_F(JobRecordTest, DamageIsToldWithItsPlace) {
   };
   damage("first/state/000002.json", "{}");
   EXPECT_EQ(JobRecord::open(jobs_, "first")->current().status().code(), Code::kDataLoss);
-  damage("first/exit.json", "{\"code\": 999}");
-  EXPECT_EQ(JobRecord::open(jobs_, "first")->read_exit().status().code(), Code::kDataLoss);
+  damage("first/state/000002.json", encode_transition({3, 1, S::kStarting, "", ""}));
+  EXPECT_EQ(JobRecord::open(jobs_, "first")->current().status().code(), Code::kDataLoss) << "another's number";
+  ASSERT_TRUE(storage_->create_folder("first/attempts/1").ok());
+  damage("first/attempts/1/exit.json", "{\"code\": 999}");
+  EXPECT_EQ(JobRecord::open(jobs_, "first")->read_exit(1).status().code(), Code::kDataLoss);
+  damage("first/attempts/1/allocation.json", R"({"cpus": [-1], "gpus": null, "memory_bytes": 0})");
+  EXPECT_EQ(JobRecord::open(jobs_, "first")->read_allocation(1).status().code(), Code::kDataLoss);
   for (const char* text : {"", "[]", "{\"format\": 1}", "{\"format\": 1, \"name\": 7}"}) {
     damage("first/job.json", text);
     EXPECT_EQ(JobRecord::open(jobs_, "first").status().code(), Code::kDataLoss) << text;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -17,17 +18,23 @@ struct Named {
   JobStatus primary;
 };
 
-constexpr std::array<Named, 8> kStatuses = {{{JobPhase::kPending, "Pending", JobStatus::kInProgress},
-                                             {JobPhase::kStarting, "Starting", JobStatus::kInProgress},
-                                             {JobPhase::kTraining, "Training", JobStatus::kInProgress},
-                                             {JobPhase::kStopping, "Stopping", JobStatus::kStopping},
-                                             {JobPhase::kStopped, "Stopped", JobStatus::kStopped},
-                                             {JobPhase::kMaxRuntimeExceeded, "MaxRuntimeExceeded", JobStatus::kStopped},
-                                             {JobPhase::kCompleted, "Completed", JobStatus::kCompleted},
-                                             {JobPhase::kFailed, "Failed", JobStatus::kFailed}}};
+constexpr std::array<Named, 13> kPhases = {
+    {{JobPhase::kPending, "Pending", JobStatus::kInProgress},
+     {JobPhase::kStarting, "Starting", JobStatus::kInProgress},
+     {JobPhase::kDownloading, "Downloading", JobStatus::kInProgress},
+     {JobPhase::kTraining, "Training", JobStatus::kInProgress},
+     {JobPhase::kInterrupted, "Interrupted", JobStatus::kInProgress},
+     {JobPhase::kRestarting, "Restarting", JobStatus::kInProgress},
+     {JobPhase::kUploading, "Uploading", JobStatus::kInProgress},
+     {JobPhase::kStopping, "Stopping", JobStatus::kStopping},
+     {JobPhase::kStopped, "Stopped", JobStatus::kStopped},
+     {JobPhase::kMaxRuntimeExceeded, "MaxRuntimeExceeded", JobStatus::kStopped},
+     {JobPhase::kMaxWaitTimeExceeded, "MaxWaitTimeExceeded", JobStatus::kStopped},
+     {JobPhase::kCompleted, "Completed", JobStatus::kCompleted},
+     {JobPhase::kFailed, "Failed", JobStatus::kFailed}}};
 
 const Named& named(JobPhase status) {
-  return kStatuses[static_cast<std::size_t>(status)];
+  return kPhases[static_cast<std::size_t>(status)];
 }
 
 }  // namespace
@@ -50,19 +57,48 @@ bool is_terminal(JobPhase status) {
   return primary != JobStatus::kInProgress && primary != JobStatus::kStopping;
 }
 
+bool is_queued(JobPhase phase) {
+  return phase == JobPhase::kPending || phase == JobPhase::kInterrupted || phase == JobPhase::kRestarting;
+}
+
 bool may_follow(JobPhase before, JobPhase after) {
-  if (is_terminal(before) || before == after) return false;
+  using P = JobPhase;
+  if (before == after) return false;
+  if (after == P::kRestarting) return before == P::kInterrupted || (is_terminal(before) && before != P::kCompleted);
+  if (is_terminal(before)) return false;
   switch (after) {
-    case JobPhase::kPending: return false;
-    case JobPhase::kStarting: return before == JobPhase::kPending;
-    case JobPhase::kTraining: return before == JobPhase::kStarting;
-    case JobPhase::kStopping: return true;
-    case JobPhase::kStopped:
-    case JobPhase::kMaxRuntimeExceeded: return before == JobPhase::kStopping;
-    case JobPhase::kCompleted: return before == JobPhase::kTraining;
-    case JobPhase::kFailed: return true;
+    case P::kPending:
+    case P::kRestarting: return false;
+    case P::kStarting: return before == P::kPending || before == P::kRestarting;
+    case P::kDownloading: return before == P::kStarting;
+    case P::kTraining: return before == P::kStarting || before == P::kDownloading;
+    case P::kUploading: return before == P::kTraining || before == P::kStarting;
+    case P::kInterrupted: return !is_queued(before) && before != P::kStopping;
+    case P::kStopped:
+    case P::kMaxRuntimeExceeded: return before == P::kStopping;
+    case P::kMaxWaitTimeExceeded: return before == P::kStopping || is_queued(before);
+    case P::kCompleted: return before == P::kTraining || before == P::kUploading;
+    case P::kStopping:
+    case P::kFailed: return true;
   }
   return false;
+}
+
+int attempt_of(const std::vector<Transition>& transitions) {
+  return 1 + static_cast<int>(std::count_if(transitions.begin(), transitions.end(),
+                                            [](const Transition& one) { return one.status == JobPhase::kRestarting; }));
+}
+
+std::int64_t run_ns_of(const std::vector<Transition>& transitions, std::int64_t unix_ns) {
+  std::int64_t sum = 0;
+  std::optional<std::int64_t> since;
+  for (const Transition& one : transitions) {
+    if (one.status == JobPhase::kTraining) since = one.unix_ns;
+    if (one.status == JobPhase::kTraining || one.status == JobPhase::kStopping || !since) continue;
+    sum += one.unix_ns - *since;
+    since.reset();
+  }
+  return since ? sum + std::max<std::int64_t>(unix_ns - *since, 0) : sum;
 }
 
 std::string encode_transition(const Transition& transition) {
@@ -83,8 +119,8 @@ Result<Transition> decode_transition(std::string_view text, std::string_view wha
   TRAINWARDEN_ASSIGN_OR_RETURN(transition.message, format::string_field(json, "message"));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string status, format::string_field(json, "status"));
   const auto* const known =
-      std::find_if(kStatuses.begin(), kStatuses.end(), [&](const Named& one) { return one.name == status; });
-  if (known == kStatuses.end()) {
+      std::find_if(kPhases.begin(), kPhases.end(), [&](const Named& one) { return one.name == status; });
+  if (known == kPhases.end()) {
     return Status(Code::kDataLoss, fmt::format("{}: unknown status \"{}\"", what, printable(status)));
   }
   transition.status = known->status;

@@ -106,23 +106,24 @@ std::string make_run_name(const fs::path& folder, const std::vector<std::string>
   return name;
 }
 
-Result<fs::path> choose_run(const fs::path& folder, const std::string& name, const std::vector<std::string>& command,
-                            std::int64_t unix_seconds) {
-  if (name.empty()) return folder / make_run_name(folder, command, unix_seconds);
+Result<fs::path> choose_run(const RunWish& wish) {
+  const std::string& name = wish.name;
+  if (name.empty()) return wish.folder / make_run_name(wish.folder, wish.command, wish.unix_seconds);
   if (name.find('/') != std::string::npos || name[0] == '.') {
     return Status(Code::kInvalidArgument,
                   fmt::format("\"{}\" cannot be the name of a run: it may not have a slash or begin with a dot; --runs "
                               "names the folder",
                               printable(name)));
   }
-  fs::path run = folder / name;
-  if (!is_run(run)) return run;
+  fs::path run = wish.folder / name;
+  if (wish.resume || !is_run(run)) return run;
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run));
   const bool finished = trial->state() == RunState::kCompleted || trial->state() == RunState::kStopped;
   if (!finished) return run;
-  return Status(Code::kAlreadyExists, fmt::format("{} holds a finished run, which is never written again; take another "
-                                                  "--name, or remove the folder",
-                                                  run.string()));
+  return Status(Code::kAlreadyExists,
+                fmt::format("{} holds a finished run; take another --name, remove the folder, or go "
+                            "on with it (--resume)",
+                            run.string()));
 }
 
 }  // namespace trainwarden::launch

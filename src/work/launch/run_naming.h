@@ -33,10 +33,16 @@ std::string run_name(const std::filesystem::path& run);
 std::string make_run_name(const std::filesystem::path& folder, const std::vector<std::string>& command,
                           std::int64_t unix_seconds);
 
-// Where a new run is to lie: under this name in `folder`, or, with an empty name, under one that make_run_name() makes.
-// kInvalidArgument for a name that is no folder's, kAlreadyExists for one of a finished run, which is never written
-// again; a run that was cut off may be gone on with.
-Result<std::filesystem::path> choose_run(const std::filesystem::path& folder, const std::string& name,
-                                         const std::vector<std::string>& command, std::int64_t unix_seconds);
+struct RunWish {
+  std::filesystem::path folder;  // of runs
+  std::string name;              // empty: one that make_run_name() makes
+  std::vector<std::string> command;
+  std::int64_t unix_seconds = 0;
+  bool resume = false;  // a finished run is to be gone on with
+};
+
+// Where a run is to lie. kInvalidArgument for a name that is no folder's, kAlreadyExists for one of a finished run that
+// is not to be resumed; a run that was cut off may always be gone on with.
+Result<std::filesystem::path> choose_run(const RunWish& wish);
 
 }  // namespace trainwarden::launch

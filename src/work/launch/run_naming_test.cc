@@ -94,20 +94,25 @@ TEST_F(RunNaming, TheNameOfARunIsItsFolders) {
 
 TEST_F(RunNaming, ANewRunMayGoOnWithOneThatWasCutOffButNotWriteAFinishedOneAgain) {
   const std::vector<std::string> command = {"./train"};
-  EXPECT_EQ(*choose_run(runs_, "", command, 1'700'000'000), runs_ / make_run_name(runs_, command, 1'700'000'000));
-  EXPECT_EQ(*choose_run(runs_, "new", command, 0), runs_ / "new");
-  EXPECT_EQ(choose_run(runs_, "a/b", command, 0).status().code(), Code::kInvalidArgument);
-  EXPECT_EQ(choose_run(runs_, ".hidden", command, 0).status().code(), Code::kInvalidArgument);
+  const auto choose = [&](const std::string& name, bool resume = false) {
+    return choose_run(
+        {.folder = runs_, .name = name, .command = command, .unix_seconds = 1'700'000'000, .resume = resume});
+  };
+  EXPECT_EQ(*choose(""), runs_ / make_run_name(runs_, command, 1'700'000'000));
+  EXPECT_EQ(*choose("new"), runs_ / "new");
+  EXPECT_EQ(choose("a/b").status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(choose(".hidden").status().code(), Code::kInvalidArgument);
   TestRun cut_off;
   cut_off.add_steps(0, 2);
   cut_off.kill();
   cut_off.save_to(runs_ / "cut-off");
-  EXPECT_EQ(*choose_run(runs_, "cut-off", command, 0), runs_ / "cut-off");
+  EXPECT_EQ(*choose("cut-off"), runs_ / "cut-off");
   TestRun finished;
   finished.add_steps(0, 2);
   finished.end();
   finished.save_to(runs_ / "finished");
-  EXPECT_EQ(choose_run(runs_, "finished", command, 0).status().code(), Code::kAlreadyExists);
+  EXPECT_EQ(choose("finished").status().code(), Code::kAlreadyExists);
+  EXPECT_EQ(*choose("finished", true), runs_ / "finished");
 }
 
 }  // namespace

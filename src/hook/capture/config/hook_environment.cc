@@ -222,6 +222,7 @@ Status overlay_variables(const Environment& environment, HookOptions& options) {
   reader.read(variable::kBlackBoxBytes, options.black_box.bytes, parse_byte_size);
   reader.read(variable::kCheckpointOnRequest, options.checkpoint_on_request, parse_switch);
   reader.read(variable::kDryRun, options.dry_run, parse_switch);
+  reader.read(variable::kResume, options.resume, parse_switch);
   reader.read(variable::kCodeVersion, options.code_version, parse_text);
   return reader.status();
 }

@@ -195,6 +195,7 @@ Status read_document(const json& value, HookOptions& options) {
   document.read_word("when_full", options.when_full, parse_when_full);
   document.read_word("durability", options.durability, parse_durability);
   document.read("dry_run", options.dry_run);
+  document.read("resume", options.resume);
   read_black_box(document, options.black_box, status);
   document.read("checkpoint_on_request", options.checkpoint_on_request);
   read_first_steps(document, options, status);

@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kChangeable = {
     "include_collections", "include", "collections", "save_all", "save", "keep", "budget"};
-constexpr std::array<std::string_view, 13> kUnchangeable = {
-    "run_dir",    "rank",    "world_size",   "include_workers", "staging_bytes", "segment_bytes",        "when_full",
-    "durability", "dry_run", "code_version", "labels",          "black_box",     "checkpoint_on_request"};
+constexpr std::array<std::string_view, 14> kUnchangeable = {
+    "run_dir",    "rank",    "world_size",   "include_workers", "staging_bytes", "segment_bytes",         "when_full",
+    "durability", "dry_run", "code_version", "labels",          "black_box",     "checkpoint_on_request", "resume"};
 
 Status cannot_change(std::string_view key) {
   return Status(Code::kInvalidArgument, fmt::format("{} cannot be changed while the training goes on; what can: {}",
@@ -132,6 +132,7 @@ Status check_unchangeable(const HookOptions& before, const HookOptions& after) {
       {"segment_bytes", before.segment_bytes != after.segment_bytes},
       {"when_full", before.when_full != after.when_full},
       {"durability", before.durability != after.durability},
+      {"resume", before.resume != after.resume},
       {"dry_run", before.dry_run != after.dry_run},
       {"code_version", before.code_version != after.code_version},
       {"labels", before.labels != after.labels}};

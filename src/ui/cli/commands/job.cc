@@ -4,7 +4,7 @@
 namespace trainwarden::cli {
 
 void add_job(CLI::App& app, CommandAction& action) {
-  CLI::App& command = add_subcommand(app, "job", "List, follow, stop and check training jobs", [] {});
+  CLI::App& command = add_subcommand(app, "job", "List, follow, stop, resume and check training jobs", [] {});
   command.group(kTrainGroup);
   command.require_subcommand(1);
   add_job_ls(command, action);
@@ -13,9 +13,12 @@ void add_job(CLI::App& app, CommandAction& action) {
   add_job_stop(command, action);
   add_job_wait(command, action);
   add_job_lint(command, action);
+  add_job_resume(command, action);
+  add_job_queue(command, action);
   add_job_agent(command, action);
+  add_job_keeper(command, action);
   set_examples(command, {"trainwarden job ls", "trainwarden job logs -f bert-7", "trainwarden job stop bert-7",
-                         "trainwarden job lint job.toml"});
+                         "trainwarden job resume bert-7", "trainwarden job lint job.toml"});
 }
 
 }  // namespace trainwarden::cli

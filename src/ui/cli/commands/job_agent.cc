@@ -1,14 +1,22 @@
-// `trainwarden job agent`: not for people. `submit` starts it; it starts the job and stays with it.
+// `trainwarden job agent`: not for people. The keeper of the queue starts it; it starts the job and stays with it.
 #include <unistd.h>
 
+#include <chrono>
+
 #include "core/base/clock.h"
+#include "core/process/signal_relay.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/running/job_keeper.h"
 #include "work/jobs/job_agent.h"
 
 namespace trainwarden::cli {
 namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kKeeperInterval{2};
 
 struct JobAgentOptions {
   JobChoice job;
@@ -16,9 +24,16 @@ struct JobAgentOptions {
 
 int act(const JobAgentOptions& options) {
   ::setsid();  // the terminal of who submitted may be closed
+  process::SignalRelay signals;
   Result<jobs::JobRecord> job = options.job.open();
   if (!job.ok()) return report_error(job.status());
-  const Status status = jobs::run_agent(*job, system_clock());
+  auto look_at = steady_clock::now() + kKeeperInterval;
+  const auto look = [&] {
+    if (steady_clock::now() < look_at) return;
+    look_at = steady_clock::now() + kKeeperInterval;
+    try_ensure_job_keeper(jobs_folder(options.job.jobs));
+  };
+  const Status status = jobs::run_agent(*job, system_clock(), {.signals = &signals, .look = look});
   return status.ok() ? kExitFine : report_error(status);
 }
 

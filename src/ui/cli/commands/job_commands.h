@@ -18,7 +18,10 @@ void add_job_describe(CLI::App& job, CommandAction& action);
 void add_job_logs(CLI::App& job, CommandAction& action);
 void add_job_stop(CLI::App& job, CommandAction& action);
 void add_job_wait(CLI::App& job, CommandAction& action);
-void add_job_agent(CLI::App& job, CommandAction& action);  // not for people
+void add_job_resume(CLI::App& job, CommandAction& action);
+void add_job_queue(CLI::App& job, CommandAction& action);
+void add_job_agent(CLI::App& job, CommandAction& action);   // not for people
+void add_job_keeper(CLI::App& job, CommandAction& action);  // the same
 
 // A job's file, read and checked against this machine.
 struct CheckedJob {
@@ -30,7 +33,7 @@ struct CheckedJob {
 };
 Result<CheckedJob> check_job(const std::string& file);
 
-// Waits until it has ended. 0 when it is Completed, 1 when it is not.
-int wait_for_job(jobs::JobRecord& job, bool follow_output);
+// Waits until it has ended, and prints its output from the given byte on. 0 when it is Completed, 1 when it is not.
+int wait_for_job(jobs::JobRecord& job, bool follow_output, std::uint64_t printed_bytes = 0);
 
 }  // namespace trainwarden::cli

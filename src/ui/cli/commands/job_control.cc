@@ -9,6 +9,7 @@
 #include "ui/cli/options/control_options.h"
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/reports/job_view.h"
+#include "ui/cli/running/job_keeper.h"
 #include "ui/cli/running/output_follower.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
@@ -17,8 +18,15 @@ namespace trainwarden::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kJobLookInterval{200};
+constexpr int kLooksPerKeeperLook = 10;
 
 struct JobStopOptions {
+  JobChoice job;
+  bool wait = false;
+  bool json = false;
+};
+
+struct JobResumeOptions {
   JobChoice job;
   bool wait = false;
   bool json = false;
@@ -31,7 +39,8 @@ struct JobWaitOptions {
 
 // Until it has ended; prints what its program prints when `output` is given.
 Result<jobs::Transition> await_end(jobs::JobRecord& job, OutputFollower* output) {
-  for (;;) {
+  for (int looks = 0;; ++looks) {
+    if (looks % kLooksPerKeeperLook == 0) try_ensure_job_is_kept(job);
     TRAINWARDEN_ASSIGN_OR_RETURN(jobs::Transition now, job.settle(system_clock()));
     const bool ended = jobs::is_terminal(now.status);
     if (output != nullptr) ended ? output->finish() : output->print_new();
@@ -55,8 +64,24 @@ int act(const JobStopOptions& options) {
   if (!job.ok()) return report_error(job.status());
   Result<jobs::Transition> now = job->settle(system_clock());
   if (now.ok()) now = job->request_stop("user", "asked by " + requested_by(), system_clock());
+  if (now.ok()) now = job->settle(system_clock());  // one that has not begun ends at once
   if (now.ok() && options.wait) now = await_end(*job, nullptr);
   return report_standing(*job, now, options.json);
+}
+
+Result<jobs::Transition> resume(jobs::JobRecord& job) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::Transition now, job.resume("asked by " + requested_by(), system_clock()));
+  TRAINWARDEN_RETURN_IF_ERROR(ensure_job_is_kept(job));
+  return now;
+}
+
+int act(const JobResumeOptions& options) {
+  Result<jobs::JobRecord> job = options.job.open();
+  if (!job.ok()) return report_error(job.status());
+  const std::uint64_t printed = OutputFollower::bytes_of(job->output());  // by the attempts before
+  const Result<jobs::Transition> now = resume(*job);
+  if (!now.ok() || !options.wait) return report_standing(*job, now, options.json);
+  return wait_for_job(*job, !options.json, printed);
 }
 
 int act(const JobWaitOptions& options) {
@@ -70,8 +95,8 @@ int act(const JobWaitOptions& options) {
 
 }  // namespace
 
-int wait_for_job(jobs::JobRecord& job, bool follow_output) {
-  OutputFollower output(job.output());
+int wait_for_job(jobs::JobRecord& job, bool follow_output, std::uint64_t printed_bytes) {
+  OutputFollower output(job.output(), printed_bytes);
   const Result<jobs::Transition> now = await_end(job, follow_output ? &output : nullptr);
   if (!now.ok()) return report_error(now.status());
   emit(stderr, "trainwarden: {}\n", standing_text(job, *now));
@@ -87,6 +112,17 @@ void add_job_stop(CLI::App& job, CommandAction& action) {
   command.add_flag("--wait", o.wait, "Wait for its end");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden job stop bert-7", "trainwarden job stop bert-7 --wait --json"});
+}
+
+void add_job_resume(CLI::App& job, CommandAction& action) {
+  auto options = std::make_shared<JobResumeOptions>();
+  JobResumeOptions& o = *options;
+  CLI::App& command = add_command(job, "resume", "Go on with a job that has failed or was stopped: the next attempt",
+                                  options, action, act);
+  add_job_choice(command, o.job);
+  command.add_flag("--wait", o.wait, "Print what it prints until it has ended; exit code 0 when it is Completed");
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden job resume bert-7", "trainwarden job resume bert-7 --wait"});
 }
 
 void add_job_wait(CLI::App& job, CommandAction& action) {

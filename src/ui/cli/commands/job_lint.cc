@@ -1,7 +1,4 @@
 // `trainwarden job lint`, and what `submit` checks.
-#include <sched.h>
-#include <unistd.h>
-
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -20,6 +17,7 @@
 #include "work/document/document.h"
 #include "work/jobs/job_lint.h"
 #include "work/jobs/job_spec.h"
+#include "work/queue/machine.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -38,26 +36,15 @@ jobs::FileKind look(const fs::path& path) {
   return fs::exists(status) ? jobs::FileKind::kFile : jobs::FileKind::kNone;
 }
 
-std::int64_t count_gpus() {
-  std::int64_t gpus = 0;
-  std::error_code ignored;
-  for (fs::directory_iterator gpu("/proc/driver/nvidia/gpus", ignored), end; gpu != end; gpu.increment(ignored)) ++gpus;
-  return gpus;
-}
-
-jobs::Machine this_machine(const fs::path& folder) {
+jobs::Machine machine_with_disk_of(const fs::path& folder) {
+  const queue::Capacity capacity = queue::this_machine();
   jobs::Machine machine;
-  cpu_set_t processors;
-  if (sched_getaffinity(0, sizeof(processors), &processors) == 0) machine.cpus = CPU_COUNT(&processors);
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && page_bytes > 0) {
-    machine.memory_bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
-  }
+  machine.cpus = static_cast<std::int64_t>(capacity.cpus.size());
+  machine.gpus = static_cast<std::int64_t>(capacity.gpus.size());
+  machine.memory_bytes = capacity.memory_bytes;
   std::error_code error;
   const fs::space_info space = fs::space(folder, error);
   if (!error) machine.free_disk_bytes = space.available;
-  machine.gpus = count_gpus();
   return machine;
 }
 
@@ -104,7 +91,7 @@ Result<CheckedJob> check_job(const std::string& file) {
       .folder = job.folder,
       .look = look,
       .is_program = [](const std::string& name) { return cli::find_program(name).has_value(); },
-      .machine = this_machine(job.folder)};
+      .machine = machine_with_disk_of(job.folder)};
   job.warnings = jobs::lint(job.spec, surroundings, job.mistakes);
   check_judging(job.spec, job.folder, job.mistakes);
   return job;

@@ -1,14 +1,17 @@
 // `trainwarden job ls`, `job describe` and `job logs`.
 #include <algorithm>
+#include <map>
 
 #include "core/base/clock.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/reports/job_view.h"
+#include "ui/cli/running/job_keeper.h"
 #include "ui/cli/running/output_follower.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
+#include "work/queue/job_queue.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -29,7 +32,14 @@ struct JobLogsOptions {
   bool agent = false;
 };
 
-JobRow read_job_row(const storage::Location& jobs, const std::string& name) {
+// What its newest transition says of a job that waits is less than why it waits.
+void add_reason(jobs::Transition& now, const std::map<std::string, std::string>& reasons, const std::string& job) {
+  const auto reason = reasons.find(job);
+  if (jobs::is_queued(now.status) && reason != reasons.end()) now.message = reason->second;
+}
+
+JobRow read_job_row(const storage::Location& jobs, const std::map<std::string, std::string>& reasons,
+                    const std::string& name) {
   JobRow row;
   row.name = name;
   Result<jobs::JobRecord> job = jobs::JobRecord::open(jobs, name);
@@ -42,6 +52,7 @@ JobRow read_job_row(const storage::Location& jobs, const std::string& name) {
   Result<jobs::Transition> now = job->settle(system_clock());
   if (now.ok()) {
     row.now = *std::move(now);
+    add_reason(row.now, reasons, name);
   } else {
     row.unreadable = now.status();
   }
@@ -50,10 +61,12 @@ JobRow read_job_row(const storage::Location& jobs, const std::string& name) {
 
 int act(const JobLsOptions& options) {
   const storage::Location jobs(jobs_folder(options.jobs));
+  try_ensure_job_keeper(jobs.path());
   const auto names = jobs::JobRecord::list(jobs);
   if (!names.ok()) return report_error(names.status());
   std::vector<JobRow> rows;
-  for (const std::string& name : *names) rows.push_back(read_job_row(jobs, name));
+  const auto reasons = queue::JobQueue(jobs.path(), queue::this_host()).reasons();
+  for (const std::string& name : *names) rows.push_back(read_job_row(jobs, reasons, name));
   std::stable_sort(rows.begin(), rows.end(),
                    [](const JobRow& a, const JobRow& b) { return a.submitted_unix_ns > b.submitted_unix_ns; });
   if (options.json) {
@@ -71,10 +84,13 @@ int act(const JobLsOptions& options) {
 int act(const JobDescribeOptions& options) {
   Result<jobs::JobRecord> job = options.job.open();
   if (!job.ok()) return report_error(job.status());
+  try_ensure_job_is_kept(*job);
   if (const auto now = job->settle(system_clock()); !now.ok()) return report_error(now.status());
-  const auto transitions = job->transitions();
+  auto transitions = job->transitions();
   if (!transitions.ok()) return report_error(transitions.status());
-  const auto exit = job->read_exit();
+  const queue::JobQueue queue(jobs_folder(options.job.jobs), queue::this_host());
+  add_reason(transitions->back(), queue.reasons(), job->order().name);
+  const auto exit = job->read_exit(jobs::attempt_of(*transitions));
   if (!exit.ok()) return report_error(exit.status());
   if (options.json) {
     print_json(job_json(*job, *transitions, *exit));

@@ -52,6 +52,7 @@ struct RunOptions {
   bool page = false;
   std::optional<int> page_port;
   bool tied = false;
+  bool resume = false;
   std::string exit_record;
 };
 
@@ -112,8 +113,11 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   plan.subscribe = judging.subscribe;
   plan.tied = options.tied;
   constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-  TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, launch::choose_run(runs_folder(options.runs), options.name, options.command,
-                                                            system_clock().unix_ns() / kNsPerSecond));
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, launch::choose_run({.folder = runs_folder(options.runs),
+                                                             .name = options.name,
+                                                             .command = options.command,
+                                                             .unix_seconds = system_clock().unix_ns() / kNsPerSecond,
+                                                             .resume = options.resume}));
   plan.mute = options.rules.mute;
   if (options.page || options.page_port) plan.page_port = options.page_port.value_or(0);
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.environment, rule_environment(options, judging));
@@ -121,6 +125,7 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.budget, options.capture.budget_share(plan.environment));
   TRAINWARDEN_ASSIGN_OR_RETURN(auto labels, options.labels.variables(process_environment));
   plan.environment.merge(std::move(labels));
+  if (options.resume) plan.environment[variable::kResume] = "1";
   TRAINWARDEN_RETURN_IF_ERROR(process_mask().status);  // here, before a secret is in the run
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.board, options.capture.board(plan.run));
   AttachPlan attach = plan_attach(options.command, options.attach);
@@ -245,6 +250,8 @@ void add_run(CLI::App& app, CommandAction& action) {
                    "Rules that can judge inside the program do, before the optimizer steps; skip-step implies it");
   command.add_flag("--page", o.page, "Show the run on a page of the browser until the program ends; prints its link");
   command.add_option("--page-port", o.page_port, "The same, on this port")->type_name("N")->check(CLI::Range(0, 65535));
+  command.add_flag("--resume", o.resume, "Go on with the run that has this name already, also when it has ended")
+      ->needs("--name");
   command.add_flag("--tied", o.tied, "End the program when this process ends, in whatever way");
   command.add_option("--exit-record", o.exit_record, "Write how the program ended to a file, as JSON")
       ->type_name("FILE");

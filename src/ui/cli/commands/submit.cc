@@ -1,7 +1,4 @@
 // `trainwarden submit`: a training job begins on this machine, and goes on without us.
-#include <signal.h>
-#include <unistd.h>
-
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -10,17 +7,17 @@
 #include "core/base/clock.h"
 #include "core/base/environment_names.h"
 #include "core/base/text.h"
-#include "core/process/child.h"
-#include "core/process/descriptors.h"
 #include "read/trial/run_listing.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/reports/job_view.h"
+#include "ui/cli/running/job_keeper.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "work/jobs/job_naming.h"
+#include "work/queue/job_queue.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -36,11 +33,6 @@ struct SubmitOptions {
   bool json = false;
 };
 
-fs::path this_program() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored);
-}
-
 // Of what a job can say, what nothing is done about yet.
 std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) {
   std::vector<std::string> keys;
@@ -52,19 +44,13 @@ std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) {
   add(!spec.dependencies.empty(), "dependencies");
   add(resources.nodes > 1, "nodes");
   add(resources.tasks_per_node > 1, "tasks_per_node");
-  add(resources.gpus.value_or(0) > 0, "gpus");
   add(resources.threads_per_rank.has_value(), "threads_per_rank");
   add(resources.binding != jobs::Binding::kNone, "bind");
   add(!resources.network_interface.empty(), "network_interface");
   add(!resources.profile.empty(), "profile");
-  add(resources.preemptible, "preemptible");
   add(!spec.inputs.empty(), "inputs");
   add(!spec.output_dir.empty(), "output_dir");
   add(!spec.checkpoints.path.empty(), "checkpoints");
-  add(spec.limits.max_wait_seconds.has_value(), "max_wait");
-  add(spec.limits.max_pending_seconds.has_value(), "max_pending");
-  add(spec.limits.retries > 0, "retries");
-  add(spec.priority != 0, "priority");
   add(!spec.metrics.definitions.empty(), "metric");
   add(!spec.experiment.experiment.empty(), "experiment");
   return keys;
@@ -88,10 +74,10 @@ std::string resolved(const CheckedJob& job, const std::string& path) {
   return (job.folder / path).lexically_normal().string();
 }
 
-// `trainwarden run` with the job's rules and actions, and its program.
-std::vector<std::string> run_command(const CheckedJob& job, const fs::path& run, const fs::path& exit_record) {
+// `trainwarden run` with the job's rules and actions.
+std::vector<std::string> launcher_words(const CheckedJob& job, const fs::path& run) {
   const jobs::JobSpec& spec = job.spec;
-  std::vector<std::string> words = {this_program().string(), "run", "--tied", "--exit-record", exit_record.string()};
+  std::vector<std::string> words = {this_program().string(), "run", "--tied"};
   const auto add = [&words](const char* option, const std::string& value) {
     words.emplace_back(option);
     words.push_back(value);
@@ -102,10 +88,11 @@ std::vector<std::string> run_command(const CheckedJob& job, const fs::path& run,
   if (!spec.actions.empty()) add("--actions", resolved(job, spec.actions));
   if (!spec.hook_config.empty()) add("--config", resolved(job, spec.hook_config));
   for (const auto& [key, value] : spec.tags) add("--label", key + "=" + value);
-  words.emplace_back("--");
-  const std::vector<std::string> program = program_words(spec);
-  words.insert(words.end(), program.begin(), program.end());
   return words;
+}
+
+jobs::Needs needs_of(const jobs::Resources& resources) {
+  return {resources.cpus, resources.gpus, resources.memory_bytes.value_or(0)};
 }
 
 jobs::JobOrder make_order(const CheckedJob& job, const SubmitOptions& options) {
@@ -115,30 +102,24 @@ jobs::JobOrder make_order(const CheckedJob& job, const SubmitOptions& options) {
   order.name = options.name;
   if (order.name.empty()) order.name = spec.name;
   if (order.name.empty()) order.name = jobs::make_job_name(spec, order.submitted_unix_ns);
-  const fs::path jobs = fs::absolute(jobs_folder(options.jobs));
+  order.host = queue::this_host();
   const fs::path run = fs::absolute(runs_folder(options.runs)) / order.name;
   order.run = run.string();
-  order.command = run_command(job, run, jobs / order.name / jobs::kLaunchFile);
+  order.launcher = launcher_words(job, run);
+  order.program = program_words(spec);
   order.environment = spec.environment;
   if (!spec.hook) order.environment[variable::kSwitch] = "0";
   order.folder = resolved(job, spec.source_dir.empty() ? "." : spec.source_dir);
+  order.needs = needs_of(spec.resources);
+  order.priority = spec.priority;
   order.max_run_seconds = spec.limits.max_run_seconds;
+  order.max_wait_seconds = spec.limits.max_wait_seconds;
+  order.max_pending_seconds = spec.limits.max_pending_seconds;
+  order.retries = spec.limits.retries;
+  order.preemptible = spec.resources.preemptible;
   order.spec = job.text;
+  order.spec_file = job.spec.place;
   return order;
-}
-
-// It lives on when we end.
-Status start_agent(const jobs::JobRecord& job, const fs::path& jobs) {
-  process::Program agent;
-  agent.command = {this_program().string(), "job", "agent", job.order().name, "--jobs", jobs.string()};
-  TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor null, process::open_null());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor output, process::open_output_file(job.agent_log().string()));
-  agent.descriptors = {{STDIN_FILENO, null.get()}, {STDOUT_FILENO, output.get()}, {STDERR_FILENO, output.get()}};
-  agent.environment.removed = {variable::kJobDir};  // of a job that submits another one
-  agent.signals = process::SignalStart::all_default();
-  sigaddset(&agent.signals.blocked, SIGHUP);  // the terminal may be closed before the agent has a session of its own
-  const Result<process::Child> child = process::Child::start(agent);
-  return child.ok() ? Status() : child.status();
 }
 
 Result<jobs::JobRecord> submit(const SubmitOptions& options) {
@@ -149,8 +130,11 @@ Result<jobs::JobRecord> submit(const SubmitOptions& options) {
     return Status(Code::kAlreadyExists,
                   fmt::format("there is a run \"{}\" already; name the job with --name", printable(order.name)));
   }
+  // Its place in the queue comes first: a job that is there and has none would wait for ever.
+  if (!jobs::is_job_name(order.name)) return jobs::JobRecord::create(folder, order).status();
+  TRAINWARDEN_RETURN_IF_ERROR(queue::JobQueue(folder, order.host).enter(order.name));
   TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record, jobs::JobRecord::create(folder, order));
-  TRAINWARDEN_RETURN_IF_ERROR(start_agent(record, folder));
+  TRAINWARDEN_RETURN_IF_ERROR(ensure_job_is_kept(record));
   return record;
 }
 

@@ -130,7 +130,7 @@ OrderedJson standing_json(const jobs::JobRecord& job, const jobs::Transition& no
 std::string job_text(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions) {
   const jobs::JobOrder& order = job.order();
   std::string text = fmt::format("{}\n  runs    {}\n  in      {}\n  run     {}\n  output  {}\n\n",
-                                 standing_text(job, transitions.back()), printable(shell_line(order.command)),
+                                 standing_text(job, transitions.back()), printable(shell_line(order.program)),
                                  printable(order.folder), printable(order.run), printable(job.output().string()));
   Table table({{"TIME"}, {"STATUS"}, {"CAUSE"}, {"MESSAGE"}});
   for (const jobs::Transition& one : transitions) {
@@ -154,10 +154,12 @@ OrderedJson job_json(const jobs::JobRecord& job, const std::vector<jobs::Transit
   }
   OrderedJson json = standing_json(job, transitions.back());
   json.update({{"submitted", format_rfc3339(order.submitted_unix_ns, 3)},
-               {"command", order.command},
+               {"program", order.program},
                {"folder", order.folder},
                {"run", order.run},
                {"output", job.output().string()},
+               {"host", order.host},
+               {"attempt", jobs::attempt_of(transitions)},
                {"max_run_seconds", order.max_run_seconds},
                {"exit", ended},
                {"transitions", list}});

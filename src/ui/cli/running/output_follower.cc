@@ -19,6 +19,12 @@ void print_line(const log_metrics::LogRecord& record) {
 
 }  // namespace
 
+std::uint64_t OutputFollower::bytes_of(const std::filesystem::path& file) {
+  const storage::Location folder(file.parent_path());
+  const auto info = folder.storage().info(file.filename().string());
+  return info.ok() ? info->bytes : 0;
+}
+
 void OutputFollower::print_new() {
   const storage::Location folder(file_.parent_path());
   const auto file = folder.storage().open(file_.filename().string());

@@ -1,0 +1,32 @@
+// A program keeps to what its job may use of the machine.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <sched.h>
+
+#include "trainwarden/status.h"
+#include "work/jobs/allocation.h"
+
+namespace trainwarden::jobs {
+
+// Binds this thread, and what it starts, to the allocation's processors as long as the object lives.
+class Confinement {
+ public:
+  // kFailedPrecondition when the machine has no such processors.
+  static Result<Confinement> to(const Allocation& allocation);
+  Confinement(Confinement&& other) noexcept;
+  Confinement& operator=(Confinement&&) = delete;
+  ~Confinement();
+
+ private:
+  Confinement() = default;
+  cpu_set_t before_{};
+  bool changed_ = false;
+};
+
+// Adds the variables by which programs of the field choose GPUs and threads; what the user has set stays as it is.
+void add_variables(const Allocation& allocation, std::map<std::string, std::string>& environment);
+
+}  // namespace trainwarden::jobs

@@ -1,0 +1,52 @@
+#include "work/jobs/job_exit.h"
+
+#include <fmt/format.h>
+
+#include "data/format/json.h"
+
+namespace trainwarden::jobs {
+namespace {
+
+format::OrderedJson number_or_null(std::optional<int> number) {
+  return number ? format::OrderedJson(*number) : format::OrderedJson(nullptr);
+}
+
+Result<std::optional<int>> number_or_nothing(const format::Json& json, const char* field) {
+  const auto found = json.find(field);
+  if (found != json.end() && found->is_null()) return std::optional<int>();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t number, format::int_field(json, field, 0, 255));
+  return std::optional<int>(static_cast<int>(number));
+}
+
+}  // namespace
+
+std::string how_it_ended(const JobExit& exit) {
+  if (exit.killed) return "it did not end by itself and was killed";
+  if (exit.code) return fmt::format("the program has ended with exit code {}", *exit.code);
+  if (exit.signal) return fmt::format("the program was ended by signal {}", *exit.signal);
+  return "nobody knows how the program has ended";
+}
+
+std::string encode_exit(const JobExit& exit) {
+  return format::dump_json({{"code", number_or_null(exit.code)},
+                            {"signal", number_or_null(exit.signal)},
+                            {"wall_ns", exit.wall_ns},
+                            {"stopped_by_rule", exit.stopped_by_rule},
+                            {"killed", exit.killed},
+                            {"preempted", exit.preempted}}) +
+         "\n";
+}
+
+Result<JobExit> decode_exit(std::string_view text, std::string_view what) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const format::Json json, format::parse_json_object(text, what));
+  JobExit exit;
+  TRAINWARDEN_ASSIGN_OR_RETURN(exit.code, number_or_nothing(json, "code"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(exit.signal, number_or_nothing(json, "signal"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(exit.wall_ns, format::int_field(json, "wall_ns", 0));
+  TRAINWARDEN_ASSIGN_OR_RETURN(exit.stopped_by_rule, format::bool_field(json, "stopped_by_rule"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(exit.killed, format::bool_field(json, "killed"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(exit.preempted, format::bool_field(json, "preempted"));
+  return exit;
+}
+
+}  // namespace trainwarden::jobs

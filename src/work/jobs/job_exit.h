@@ -1,0 +1,29 @@
+// JobExit: how the program of a job has ended, as whoever started it saw it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "trainwarden/status.h"
+
+namespace trainwarden::jobs {
+
+struct JobExit {
+  std::optional<int> code;    // nothing: a signal ended it, or nobody knows
+  std::optional<int> signal;  // that ended it
+  std::int64_t wall_ns = 0;
+  bool stopped_by_rule = false;
+  bool killed = false;     // it did not end by itself when it was to stop
+  bool preempted = false;  // it was to make room, and not because anybody wanted it stopped
+  friend bool operator==(const JobExit&, const JobExit&) = default;
+};
+
+std::string how_it_ended(const JobExit& exit);  // "the program has ended with exit code 3"
+
+std::string encode_exit(const JobExit& exit);  // one line of JSON
+// kDataLoss when it is none; `what` names the text in the message.
+Result<JobExit> decode_exit(std::string_view text, std::string_view what);
+
+}  // namespace trainwarden::jobs

@@ -1,0 +1,130 @@
+#include "work/queue/placing.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/text.h"
+
+namespace trainwarden::queue {
+namespace {
+
+using Numbers = std::vector<int>;
+
+// What is free of one kind of device.
+class FreeDevices {
+ public:
+  FreeDevices(const Numbers& all, std::string_view what) : all_(all), free_(all), what_(what) {}
+
+  void take(const std::optional<Numbers>& taken) {
+    const Numbers& gone = taken ? *taken : all_;
+    std::erase_if(free_, [&](int one) { return std::find(gone.begin(), gone.end(), one) != gone.end(); });
+  }
+
+  std::size_t wanted(std::optional<std::int64_t> count) const {
+    return count ? static_cast<std::size_t>(*count) : all_.size();
+  }
+
+  bool could_fit(std::optional<std::int64_t> count) const { return wanted(count) <= all_.size(); }
+
+  // Nothing when there are enough.
+  std::optional<std::string> shortage(std::optional<std::int64_t> count) const {
+    const std::size_t need = wanted(count);
+    if (!could_fit(count)) return fmt::format("needs {} {}, and there are {} in all", need, what_, all_.size());
+    if (need > free_.size())
+      return fmt::format("waits for {} {}: {} of {} free", need, what_, free_.size(), all_.size());
+    return std::nullopt;
+  }
+
+  // As many as are wanted; as many as there are when they are not enough.
+  Numbers pick(std::optional<std::int64_t> count) const {
+    return {free_.begin(), free_.begin() + static_cast<std::ptrdiff_t>(std::min(wanted(count), free_.size()))};
+  }
+
+ private:
+  Numbers all_;
+  Numbers free_;
+  std::string what_;
+};
+
+class FreeMemory {
+ public:
+  explicit FreeMemory(std::uint64_t bytes) : all_(bytes), free_(bytes) {}
+  void take(std::uint64_t bytes) { free_ -= std::min(bytes, free_); }
+  bool could_fit(std::uint64_t bytes) const { return bytes <= all_; }
+  std::optional<std::string> shortage(std::uint64_t bytes) const {
+    if (!could_fit(bytes))
+      return fmt::format("needs {}, and there are {} in all", format_bytes(bytes), format_bytes(all_));
+    if (bytes <= free_) return std::nullopt;
+    return fmt::format("waits for {}: {} of {} free", format_bytes(bytes), format_bytes(free_), format_bytes(all_));
+  }
+
+ private:
+  std::uint64_t all_;
+  std::uint64_t free_;
+};
+
+class Machine {
+ public:
+  explicit Machine(const Capacity& capacity)
+      : cpus_(capacity.cpus, "processors"), gpus_(capacity.gpus, "GPUs"), memory_(capacity.memory_bytes) {}
+
+  void take(const jobs::Allocation& allocation) {
+    cpus_.take(allocation.cpus);
+    gpus_.take(allocation.gpus);
+    memory_.take(allocation.memory_bytes);
+  }
+
+  bool could_fit(const jobs::Needs& needs) const {
+    return cpus_.could_fit(needs.cpus) && gpus_.could_fit(needs.gpus) && memory_.could_fit(needs.memory_bytes);
+  }
+
+  std::optional<std::string> shortage(const jobs::Needs& needs) const {
+    if (auto cpus = cpus_.shortage(needs.cpus)) return cpus;
+    if (auto gpus = gpus_.shortage(needs.gpus)) return gpus;
+    return memory_.shortage(needs.memory_bytes);
+  }
+
+  jobs::Allocation pick(const jobs::Needs& needs) const {
+    return {cpus_.pick(needs.cpus), gpus_.pick(needs.gpus), needs.memory_bytes};
+  }
+
+ private:
+  FreeDevices cpus_;
+  FreeDevices gpus_;
+  FreeMemory memory_;
+};
+
+// A job that says nothing is not confined to numbers: what it gets is the machine.
+jobs::Allocation given(jobs::Allocation picked, const jobs::Needs& needs) {
+  if (!needs.cpus) picked.cpus.reset();
+  if (!needs.gpus) picked.gpus.reset();
+  return picked;
+}
+
+}  // namespace
+
+Placing place(std::vector<WaitingJob> waiting, const std::vector<jobs::Allocation>& running, const Capacity& capacity) {
+  const auto order = [](const WaitingJob& job) { return std::tuple(-job.priority, job.submitted_unix_ns, job.name); };
+  std::sort(waiting.begin(), waiting.end(),
+            [&](const WaitingJob& a, const WaitingJob& b) { return order(a) < order(b); });
+  Machine machine(capacity);
+  for (const jobs::Allocation& one : running) machine.take(one);
+  Placing placing;
+  for (const WaitingJob& job : waiting) {
+    const std::optional<std::string> shortage = machine.shortage(job.needs);
+    const jobs::Allocation picked = machine.pick(job.needs);  // or what is kept for it
+    if (shortage) {
+      placing.reasons[job.name] = *shortage;
+    } else {
+      placing.starts[job.name] = given(picked, job.needs);
+    }
+    if (machine.could_fit(job.needs)) machine.take(picked);
+  }
+  return placing;
+}
+
+}  // namespace trainwarden::queue
