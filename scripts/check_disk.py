@@ -30,6 +30,7 @@ OWN_FILES = {
     "src/ui/cli/running/browser.cc": "the page that a browser is sent to",
     "src/ui/cli/commands/check_runs.cc": "the file for JUnit's report and plain files among arguments",
     "src/ui/cli/commands/job_lint.cc": "the files that a job's user names",
+    "src/ui/cli/commands/submit.cc": "a copy of the sources that nobody needs",
     "src/ui/cli/running/job_keeper.cc": "our own program",
     "src/ui/cli/commands/metrics.cc": "a program's output",
     "src/ui/cli/commands/demo.cc": "the example beside the program",
@@ -59,6 +60,11 @@ OWN_FILES = {
     "src/work/jobs/job_processes.cc": "/proc",
     "src/work/queue/job_queue.cc": "the queue's own files, which no storage removes",
     "src/work/queue/machine.cc": "/proc and /sys",
+    "src/work/workspace/channels.cc": "a job's inputs",
+    "src/work/workspace/checkpoint_sync.cc": "a job's checkpoints",
+    "src/work/workspace/code_copy.cc": "a job's sources",
+    "src/work/workspace/results.cc": "what a job's program has written",
+    "src/work/workspace/workspace.cc": "the folders of a job's program",
     "src/judge/rules/hosting/host_process.cc": "/proc, and what a child does before it starts a program",
 }
 # Tests and what serves them alone.

@@ -150,6 +150,31 @@ TEST_F(Jobs, AScriptGetsItsHyperparametersAndItsEnvironment) {
   EXPECT_NE(outcome.out.find("['--epochs', '3', '--lr', '0.1'] b c script\n"), std::string::npos) << outcome.out;
 }
 
+// What is queued is what was submitted, whatever becomes of the sources meanwhile.
+TEST_F(Jobs, SourcesAreThoseOfTheSubmission) {
+  std::filesystem::create_directories(folder_ / "src/lib");
+  std::ofstream(folder_ / "src/lib/model.py") << "NAME = 'as submitted'\n";
+  std::ofstream(folder_ / "src/train.py")
+      << "import os, time\nwhile not os.path.exists(os.environ['GO']): time.sleep(0.01)\n"
+         "from lib import model\nprint(model.NAME)\n"
+         "print(open(os.environ['SM_CHANNEL_TRAINING'] + '/a.txt').read())\n";
+  std::filesystem::create_directories(folder_ / "data");
+  std::ofstream(folder_ / "data/a.txt") << "numbers";
+  const std::string go = (folder_ / "go").string();
+  ASSERT_EQ(submit("name = 'sources'\nsource_dir = 'src'\nentry_point = 'train.py'\nhook = false\ninputs = 'data'\n"
+                   "[environment]\nGO = '" +
+                   go + "'\n")
+                .exit_code,
+            0);
+  std::ofstream(folder_ / "src/lib/model.py") << "NAME = 'changed'\n";
+  std::ofstream(go).close();
+  EXPECT_EQ(job_command("wait", "sources").exit_code, 0) << job_command("logs", "sources").out;
+  EXPECT_NE(job_command("logs", "sources").out.find("as submitted\nnumbers\n"), std::string::npos);
+  const Outcome bucket = submit("program = 'true'\ninputs = 's3://mine/data'\n");
+  EXPECT_EQ(bucket.exit_code, 2);
+  EXPECT_NE(bucket.err.find("set TRAINWARDEN_BUCKETS"), std::string::npos) << bucket.err;
+}
+
 TEST_F(Jobs, AStopEndsItAndASecondOneIsFine) {
   ASSERT_EQ(submit(training("long", "'--until-stopped'")).exit_code, 0);
   await_run("long");

@@ -41,6 +41,7 @@ inline constexpr const char* kMute = "TRAINWARDEN_MUTE";               // keys o
 // Any of our programs and libraries reads these.
 inline constexpr const char* kRuns = "TRAINWARDEN_RUNS";               // the folder of runs; the command line
 inline constexpr const char* kJobs = "TRAINWARDEN_JOBS";               // the folder of jobs; the command line
+inline constexpr const char* kBuckets = "TRAINWARDEN_BUCKETS";         // a folder with a folder for each bucket
 inline constexpr const char* kReadBudget = "TRAINWARDEN_READ_BUDGET";  // a factor of all limits of readers
 inline constexpr const char* kLogLevel = "TRAINWARDEN_LOG_LEVEL";      // debug, info, warning, error, off
 inline constexpr const char* kStrict = "TRAINWARDEN_STRICT";  // a switch: an error that is logged aborts; for tests
@@ -80,7 +81,10 @@ inline constexpr const char* kHandlerKept = "TRAINWARDEN_HANDLER_KEPT";  // 1: i
 // The program of a job finds these in its environment.
 inline constexpr const char* kJobName = "TRAINWARDEN_JOB";     // the job's name
 inline constexpr const char* kJobDir = "TRAINWARDEN_JOB_DIR";  // its folder, whole; by it a job's processes are known
-inline constexpr const char* kJobAttempt = "TRAINWARDEN_JOB_ATTEMPT";  // 1, 2, ...
+inline constexpr const char* kJobAttempt = "TRAINWARDEN_JOB_ATTEMPT";        // 1, 2, ...
+inline constexpr const char* kCheckpointDir = "TRAINWARDEN_CHECKPOINT_DIR";  // a folder; so for both of these
+inline constexpr const char* kModelDir = "TRAINWARDEN_MODEL_DIR";
+inline constexpr const char* kOutputDir = "TRAINWARDEN_OUTPUT_DIR";
 
 // == We set these for programs that we start; users need not know them.
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "store/storage/bucket_folder.h"
 #include "store/storage/local_storage.h"
 #include "store/storage/prefix_storage.h"
 #include "store/storage/unreachable_storage.h"
@@ -71,6 +72,13 @@ fs::path absolute_of(const fs::path& path) {
 }  // namespace
 
 Location::Location(const fs::path& address) : address_(address.string()) {
+  if (address_.starts_with(kBucketScheme)) {
+    const Result<fs::path> folder = folder_of_bucket(address_);
+    is_folder_ = folder.ok();
+    if (is_folder_) address_ = folder->string();
+    storage_ = is_folder_ ? open_folder_at(address_) : create_unreachable_storage(folder.status());
+    return;
+  }
   const Address parts = parts_of(address_);
   const Backend* backend = backend_of(parts.scheme.empty() ? "file" : parts.scheme);
   is_folder_ = backend != nullptr && backend->is_folder;

@@ -33,14 +33,14 @@ class Agent {
     TRAINWARDEN_ASSIGN_OR_RETURN(lease_, job_.take_agent_lease(clock_));
     TRAINWARDEN_RETURN_IF_ERROR(begin());
     if (state_.status == JobPhase::kStopping) return end(JobPhase::kStopped, "stopped before its start");
-    if (uploads_only_) return finish(last_exit_);
+    if (uploads_only_) return store_and_finish(last_exit_);
     Result<process::Child> child = start();
     if (!child.ok()) return end(JobPhase::kFailed, "ClientError: " + child.status().message());
     move_on(JobPhase::kTraining, fmt::format("the program runs{}", attempt_ > 1 ? again() : ""));
     watch(*child);
     const JobExit exit = exit_of(child->reap());
     TRAINWARDEN_RETURN_IF_ERROR(job_.write_exit(attempt_, exit));
-    return finish(exit);
+    return store_and_finish(exit);
   }
 
  private:
@@ -95,7 +95,7 @@ class Agent {
     TRAINWARDEN_ASSIGN_OR_RETURN(const Confinement confinement, Confinement::to(allocation));
     process::Program program;
     program.command = command_of_attempt(order, launch, attempt_);
-    program.environment.set = environment_of_attempt();
+    TRAINWARDEN_ASSIGN_OR_RETURN(program.environment.set, environment_of_attempt(allocation));
     add_variables(allocation, program.environment.set);
     program.folder = order.folder;
     program.own_group = true;
@@ -107,8 +107,14 @@ class Agent {
     return process::Child::start(program);
   }
 
-  std::map<std::string, std::string> environment_of_attempt() const {
+  // What the user has set stays as it is, but for what names the job.
+  Result<std::map<std::string, std::string>> environment_of_attempt(const Allocation& allocation) {
     std::map<std::string, std::string> environment = job_.order().environment;
+    if (around_.stages != nullptr) {
+      if (around_.stages->fetches()) move_on(JobPhase::kDownloading, "its inputs and checkpoints are fetched");
+      TRAINWARDEN_ASSIGN_OR_RETURN(auto found, around_.stages->fetch(allocation));
+      environment.merge(found);
+    }
     environment[variable::kJobName] = job_.order().name;
     environment[variable::kJobDir] = job_.place().absolute().address();
     environment[variable::kJobAttempt] = std::to_string(attempt_);
@@ -179,15 +185,31 @@ class Agent {
     return exit;
   }
 
-  Status finish(const JobExit& exit) {
+  Status store_and_finish(JobExit exit) {
+    if (around_.stages != nullptr) {
+      look();
+      if ((uploads_only_ || around_.stages->stores()) && state_.status != JobPhase::kStopping) {
+        move_on(JobPhase::kUploading, "its results are stored");
+      }
+      if (const Status stored = around_.stages->store(); !stored.ok()) {
+        return end(JobPhase::kFailed, "ClientError: its results are not stored: " + stored.message());
+      }
+      exit.failure = around_.stages->failure();
+    }
     TRAINWARDEN_RETURN_IF_ERROR(job_.finish(exit, clock_).status());
     return lease_->end();
   }
 
-  // Of a job whose program has not run.
+  // Of a job that has ended otherwise than with its program, whatever it was asked meanwhile.
   Status end(JobPhase phase, const std::string& message) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(state_, job_.advance(state_, phase, "agent", message, clock_));
-    return lease_->end();
+    for (;;) {
+      const Result<Transition> ended = job_.advance(state_, phase, "agent", message, clock_);
+      if (ended.status().code() != Code::kAborted) {
+        TRAINWARDEN_RETURN_IF_ERROR(ended.status());
+        return lease_->end();
+      }
+      TRAINWARDEN_ASSIGN_OR_RETURN(state_, job_.newest_after(state_));
+    }
   }
 
   JobRecord& job_;

@@ -9,6 +9,7 @@
 #include "core/base/clock.h"
 #include "core/process/signal_relay.h"
 #include "trainwarden/status.h"
+#include "work/jobs/attempt_stages.h"
 #include "work/jobs/job_record.h"
 
 namespace trainwarden::jobs {
@@ -20,6 +21,7 @@ std::vector<std::string> command_of_attempt(const JobOrder& order, const std::fi
 struct AgentSurroundings {
   process::SignalRelay* signals = nullptr;  // nothing: SIGTERM ends this process at once, and the program with it
   std::function<void()> look;               // called several times a second while the program runs
+  AttemptStages* stages = nullptr;          // nothing: nothing is done before and after
 };
 
 // Starts the next attempt of a job that waits for its turn, and waits for the program's end: seconds to weeks. The

@@ -22,7 +22,8 @@ Result<std::optional<int>> number_or_nothing(const format::Json& json, const cha
 
 std::string how_it_ended(const JobExit& exit) {
   if (exit.killed) return "it did not end by itself and was killed";
-  if (exit.code) return fmt::format("the program has ended with exit code {}", *exit.code);
+  const std::string why = exit.code == 0 || exit.failure.empty() ? "" : ": " + exit.failure;
+  if (exit.code) return fmt::format("the program has ended with exit code {}{}", *exit.code, why);
   if (exit.signal) return fmt::format("the program was ended by signal {}", *exit.signal);
   return "nobody knows how the program has ended";
 }
@@ -33,7 +34,8 @@ std::string encode_exit(const JobExit& exit) {
                             {"wall_ns", exit.wall_ns},
                             {"stopped_by_rule", exit.stopped_by_rule},
                             {"killed", exit.killed},
-                            {"preempted", exit.preempted}}) +
+                            {"preempted", exit.preempted},
+                            {"failure", exit.failure}}) +
          "\n";
 }
 
@@ -46,6 +48,7 @@ Result<JobExit> decode_exit(std::string_view text, std::string_view what) {
   TRAINWARDEN_ASSIGN_OR_RETURN(exit.stopped_by_rule, format::bool_field(json, "stopped_by_rule"));
   TRAINWARDEN_ASSIGN_OR_RETURN(exit.killed, format::bool_field(json, "killed"));
   TRAINWARDEN_ASSIGN_OR_RETURN(exit.preempted, format::bool_field(json, "preempted"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(exit.failure, format::string_field(json, "failure"));
   return exit;
 }
 

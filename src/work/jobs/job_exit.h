@@ -17,6 +17,7 @@ struct JobExit {
   bool stopped_by_rule = false;
   bool killed = false;     // it did not end by itself when it was to stop
   bool preempted = false;  // it was to make room, and not because anybody wanted it stopped
+  std::string failure;     // what the program itself says of why it failed
   friend bool operator==(const JobExit&, const JobExit&) = default;
 };
 

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "store/storage/bucket_folder.h"
 #include "work/log_metrics/lint.h"
 
 namespace trainwarden::jobs {
 namespace {
 
 constexpr std::string_view kFileScheme = "file://";
-constexpr std::string_view kBucketScheme = "s3://";
 
 class Linter {
  public:
@@ -81,11 +81,10 @@ class Linter {
 
   void check_inputs() {
     for (const Channel& channel : spec_.inputs) {
-      if (channel.source.starts_with(kBucketScheme)) {
+      if (is_unreachable(channel.source)) {
         note_bucket(channel.place, channel.source);
       } else {
-        const std::string path =
-            channel.source.starts_with(kFileScheme) ? channel.source.substr(kFileScheme.size()) : channel.source;
+        const std::string path = reachable(channel.source);
         if (surroundings_.look(resolved(path)) == FileKind::kNone) {
           wrong(channel.place,
                 fmt::format("inputs: {}: nothing is there: {}", channel.name, printable(resolved(path).string())));
@@ -100,9 +99,19 @@ class Linter {
     }
   }
 
+  static bool is_unreachable(const std::string& source) {
+    return source.starts_with(storage::kBucketScheme) && !storage::folder_of_bucket(source).ok();
+  }
+
+  // Its path on this machine.
+  static std::string reachable(const std::string& source) {
+    if (source.starts_with(storage::kBucketScheme)) return storage::folder_of_bucket(source)->string();
+    return source.starts_with(kFileScheme) ? source.substr(kFileScheme.size()) : source;
+  }
+
   void note_bucket(const std::string& place, const std::string& source) {
-    if (!source.starts_with(kBucketScheme)) return;
-    warnings_.push_back({"BUCKET", place, fmt::format("{}: buckets cannot be reached yet", printable(source))});
+    if (!is_unreachable(source)) return;
+    warnings_.push_back({"BUCKET", place, storage::folder_of_bucket(source).status().message()});
   }
 
   // One node's share on this machine.

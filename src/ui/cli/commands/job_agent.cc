@@ -10,6 +10,7 @@
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/running/job_keeper.h"
 #include "work/jobs/job_agent.h"
+#include "work/workspace/workspace.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -33,7 +34,10 @@ int act(const JobAgentOptions& options) {
     look_at = steady_clock::now() + kKeeperInterval;
     try_ensure_job_keeper(jobs_folder(options.job.jobs));
   };
-  const Status status = jobs::run_agent(*job, system_clock(), {.signals = &signals, .look = look});
+  const auto stages = workspace::create_workspace(*job);
+  if (!stages.ok()) return report_error(stages.status());
+  const Status status =
+      jobs::run_agent(*job, system_clock(), {.signals = &signals, .look = look, .stages = stages->get()});
   return status.ok() ? kExitFine : report_error(status);
 }
 

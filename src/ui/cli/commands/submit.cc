@@ -1,4 +1,6 @@
 // `trainwarden submit`: a training job begins on this machine, and goes on without us.
+#include <unistd.h>
+
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -18,6 +20,7 @@
 #include "ui/cli/terminal/output.h"
 #include "work/jobs/job_naming.h"
 #include "work/queue/job_queue.h"
+#include "work/workspace/code_copy.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -41,16 +44,9 @@ std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) {
   };
   const jobs::Resources& resources = spec.resources;
   add(!spec.image.empty(), "image");
-  add(!spec.dependencies.empty(), "dependencies");
   add(resources.nodes > 1, "nodes");
   add(resources.tasks_per_node > 1, "tasks_per_node");
-  add(resources.threads_per_rank.has_value(), "threads_per_rank");
   add(resources.binding != jobs::Binding::kNone, "bind");
-  add(!resources.network_interface.empty(), "network_interface");
-  add(!resources.profile.empty(), "profile");
-  add(!spec.inputs.empty(), "inputs");
-  add(!spec.output_dir.empty(), "output_dir");
-  add(!spec.checkpoints.path.empty(), "checkpoints");
   add(!spec.metrics.definitions.empty(), "metric");
   add(!spec.experiment.experiment.empty(), "experiment");
   return keys;
@@ -62,6 +58,9 @@ Result<CheckedJob> check_for_submission(const std::string& file) {
   if (const std::vector<std::string> keys = not_done_yet(job.spec); !keys.empty()) {
     job.mistakes.add(job.spec.place,
                      fmt::format("`submit` cannot do this yet: {}; leave it out", fmt::join(keys, ", ")));
+  }
+  for (const jobs::Warning& warning : job.warnings) {
+    if (warning.code == "BUCKET") job.mistakes.add(warning.place, warning.what);
   }
   TRAINWARDEN_RETURN_IF_ERROR(job.mistakes.status());
   for (const jobs::Warning& warning : job.warnings) {
@@ -109,7 +108,7 @@ jobs::JobOrder make_order(const CheckedJob& job, const SubmitOptions& options) {
   order.program = program_words(spec);
   order.environment = spec.environment;
   if (!spec.hook) order.environment[variable::kSwitch] = "0";
-  order.folder = resolved(job, spec.source_dir.empty() ? "." : spec.source_dir);
+  order.folder = job.folder.lexically_normal().string();
   order.needs = needs_of(spec.resources);
   order.priority = spec.priority;
   order.max_run_seconds = spec.limits.max_run_seconds;
@@ -118,13 +117,26 @@ jobs::JobOrder make_order(const CheckedJob& job, const SubmitOptions& options) {
   order.retries = spec.limits.retries;
   order.preemptible = spec.resources.preemptible;
   order.spec = job.text;
-  order.spec_file = job.spec.place;
+  order.spec_file = fs::absolute(options.spec).string();
   return order;
+}
+
+// A copy of the sources has a name of its own: another submission under the same name may be at it. Empty: the program
+// runs where it lies.
+fs::path code_folder(const CheckedJob& job, const fs::path& jobs, const jobs::JobOrder& order) {
+  if (job.spec.source_dir.empty()) return {};
+  return jobs / order.name / fmt::format("code-{:x}-{}", order.submitted_unix_ns, ::getpid());
+}
+
+Status copy_code(const CheckedJob& job, const fs::path& target) {
+  std::vector<fs::path> dependencies;
+  for (const std::string& folder : job.spec.dependencies) dependencies.emplace_back(resolved(job, folder));
+  return workspace::copy_code(resolved(job, job.spec.source_dir), dependencies, target);
 }
 
 Result<jobs::JobRecord> submit(const SubmitOptions& options) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const CheckedJob job, check_for_submission(options.spec));
-  const jobs::JobOrder order = make_order(job, options);
+  jobs::JobOrder order = make_order(job, options);
   const fs::path folder = fs::absolute(jobs_folder(options.jobs));
   if (trial::is_run(order.run)) {
     return Status(Code::kAlreadyExists,
@@ -133,8 +145,15 @@ Result<jobs::JobRecord> submit(const SubmitOptions& options) {
   // Its place in the queue comes first: a job that is there and has none would wait for ever.
   if (!jobs::is_job_name(order.name)) return jobs::JobRecord::create(folder, order).status();
   TRAINWARDEN_RETURN_IF_ERROR(queue::JobQueue(folder, order.host).enter(order.name));
-  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record, jobs::JobRecord::create(folder, order));
-  TRAINWARDEN_RETURN_IF_ERROR(ensure_job_is_kept(record));
+  const fs::path code = code_folder(job, folder, order);
+  if (!code.empty()) {
+    TRAINWARDEN_RETURN_IF_ERROR(copy_code(job, code));
+    order.folder = code.string();
+  }
+  Result<jobs::JobRecord> record = jobs::JobRecord::create(folder, order);
+  std::error_code ignored;
+  if (!record.ok() && !code.empty()) fs::remove_all(code, ignored);
+  if (record.ok()) TRAINWARDEN_RETURN_IF_ERROR(ensure_job_is_kept(*record));
   return record;
 }
 

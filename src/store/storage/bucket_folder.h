@@ -1,0 +1,20 @@
+// Buckets that are folders of this machine: until an object store can be reached, "s3://BUCKET/KEY" is the file KEY in
+// the folder BUCKET of the folder that TRAINWARDEN_BUCKETS names.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "core/base/environment.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::storage {
+
+inline constexpr std::string_view kBucketScheme = "s3://";
+
+// `address` begins with kBucketScheme. kUnimplemented when no folder is set; kInvalidArgument when there is no bucket
+// in it, or a part of it is "..".
+Result<std::filesystem::path> folder_of_bucket(std::string_view address,
+                                               const Environment& environment = process_environment);
+
+}  // namespace trainwarden::storage

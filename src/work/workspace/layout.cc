@@ -1,0 +1,45 @@
+#include "work/workspace/layout.h"
+
+#include <string_view>
+
+#include "store/storage/bucket_folder.h"
+
+namespace trainwarden::workspace {
+
+namespace fs = std::filesystem;
+
+Result<fs::path> local_path(const std::string& address, const fs::path& base) {
+  constexpr std::string_view kFileScheme = "file://";
+  if (address.starts_with(storage::kBucketScheme)) return storage::folder_of_bucket(address);
+  const std::string path = address.starts_with(kFileScheme) ? address.substr(kFileScheme.size()) : address;
+  return (base / path).lexically_normal();
+}
+
+Result<JobLayout> layout_of(const jobs::JobRecord& record, const jobs::JobSpec& spec) {
+  const fs::path job = record.place().absolute().path();
+  const fs::path base = fs::path(record.order().spec_file).parent_path();
+  JobLayout layout;
+  layout.root = job / "ml";
+  layout.code = record.order().folder;
+  layout.input = layout.root / "input";
+  layout.input_config = layout.input / "config";
+  layout.input_data = layout.input / "data";
+  layout.model = layout.root / "model";
+  layout.output = layout.root / "output";
+  layout.output_data = layout.output / "data";
+  layout.intermediate = layout.output / "intermediate";
+  layout.kept_checkpoints = job / "checkpoints";
+  if (!spec.checkpoints.path.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(layout.kept_checkpoints, local_path(spec.checkpoints.path, base));
+  }
+  layout.checkpoints = layout.kept_checkpoints;
+  if (!spec.checkpoints.local.empty()) layout.checkpoints = (base / spec.checkpoints.local).lexically_normal();
+  layout.results = job / "output";
+  if (!spec.output_dir.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const fs::path output, local_path(spec.output_dir, base));
+    layout.results = output / record.order().name / "output";
+  }
+  return layout;
+}
+
+}  // namespace trainwarden::workspace

@@ -1,0 +1,43 @@
+// JobLayout: where the program of a job finds what is its own, in the way of SageMaker's containers.
+//
+//   JOB/code-.../                 the sources as they were when the job was submitted; the program works here
+//   JOB/ml/input/config/*.json    hyper-parameters, channels and resources
+//   JOB/ml/input/data/CHANNEL     a link to the channel's data, or a folder of links to this node's share
+//   JOB/ml/model/                 becomes OUTPUT/JOB/output/model.tar.gz
+//   JOB/ml/output/data/           becomes OUTPUT/JOB/output/output.tar.gz
+//   JOB/ml/output/failure         what the program says of why it failed
+//   JOB/checkpoints/              checkpoints, unless the job says where they are
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "trainwarden/status.h"
+#include "work/jobs/job_record.h"
+#include "work/jobs/job_spec.h"
+
+namespace trainwarden::workspace {
+
+struct JobLayout {
+  std::filesystem::path root;  // JOB/ml
+  std::filesystem::path code;
+  std::filesystem::path input;
+  std::filesystem::path input_config;
+  std::filesystem::path input_data;
+  std::filesystem::path model;
+  std::filesystem::path output;
+  std::filesystem::path output_data;
+  std::filesystem::path intermediate;
+  std::filesystem::path checkpoints;       // the program writes them here
+  std::filesystem::path kept_checkpoints;  // and they are kept here; the same folder, unless the job says otherwise
+  std::filesystem::path results;           // OUTPUT/JOB/output
+};
+
+// A path, "file://..." or "s3://..." as a folder or file of this machine; relative ones begin in `base`. Errors as of
+// storage::folder_of_bucket().
+Result<std::filesystem::path> local_path(const std::string& address, const std::filesystem::path& base);
+
+// Relative paths of the spec begin where its file lies.
+Result<JobLayout> layout_of(const jobs::JobRecord& job, const jobs::JobSpec& spec);
+
+}  // namespace trainwarden::workspace

@@ -1,0 +1,15 @@
+// Workspace: what a job's program finds when it starts, and what is kept of it when it has ended.
+#pragma once
+
+#include <memory>
+
+#include "trainwarden/status.h"
+#include "work/jobs/attempt_stages.h"
+#include "work/jobs/job_record.h"
+
+namespace trainwarden::workspace {
+
+// Of this job on this machine, as the text of its spec says. kInvalidArgument when that cannot be read.
+Result<std::unique_ptr<jobs::AttemptStages>> create_workspace(const jobs::JobRecord& job);
+
+}  // namespace trainwarden::workspace
