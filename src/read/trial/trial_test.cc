@@ -9,6 +9,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/folder_testing.h"
+#include "data/format/run_event.h"
 #include "read/trial/run_testing.h"
 #include "read/trial/trial_access.h"
 #include "store/storage/local_storage.h"
@@ -536,6 +537,20 @@ TEST(TrialDamage, ATornTailOfADeadRunIsReported) {
 TEST(TrialNames, OfStates) {
   EXPECT_EQ(name(StepState::kNotYetAvailable), "not yet available");
   EXPECT_EQ(name(RunState::kDied), "died");
+}
+
+TEST(TrialState, ARunThatEndedAndIsGoneOnWithRunsAgain) {
+  TestRun run;
+  run.add_steps(0, 1);
+  run.end();
+  EXPECT_EQ(run.open()->state(), RunState::kCompleted);
+  run.event(format::encode_run_resume());
+  run.add_steps(2, 3);
+  const auto going_on = run.open();
+  EXPECT_EQ(going_on->state(), RunState::kRunning);
+  EXPECT_EQ(going_on->steps().size(), 4u);
+  run.end();
+  EXPECT_EQ(run.open()->state(), RunState::kCompleted);
 }
 
 }  // namespace
