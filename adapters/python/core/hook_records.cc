@@ -1,4 +1,5 @@
 // What goes into a hook and what it returns, in Python: options, ends of steps, reports.
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "errors.h"
+#include "modes.h"
 #include "python_hook.h"
 
 namespace trainwarden::python {
@@ -72,6 +74,11 @@ void bind_report(nb::module_& module) {
       .def_ro("losses", &HookReport::losses, "One for each cause that occurred.");
 }
 
+void set_first_steps(HookOptions& options, std::int64_t global_step, const std::map<std::string, std::int64_t>& modes) {
+  options.first_global_step = global_step;
+  for (const auto& [mode, step] : modes) options.first_mode_steps.at(index_of(mode_of(mode))) = step;
+}
+
 void bind_options(nb::module_& module) {
   nb::class_<HookOptions>(module, "HookOptions", "Checked options of a hook.")
       .def_prop_rw(
@@ -80,7 +87,9 @@ void bind_options(nb::module_& module) {
       .def_prop_ro("tensorboard_dir", [](const HookOptions& options) { return options.tensorboard_dir.string(); })
       .def_rw("rank", &HookOptions::rank)
       .def_rw("world_size", &HookOptions::world_size)
-      .def_rw("labels", &HookOptions::labels);
+      .def_rw("labels", &HookOptions::labels)
+      .def("set_first_steps", set_first_steps, nb::arg("global_step"), nb::arg("mode_steps"),
+           "Where counting begins: of all steps, and within each mode by its name.");
   module.def(
       "parse_options",
       [](std::string_view json, std::string_view source) { return value_or_raise(parse_hook_options(json, source)); },

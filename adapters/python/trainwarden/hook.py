@@ -142,6 +142,8 @@ class Hook(_core.Hook):
         rank: int | None = None,
         world_size: int | None = None,
         labels: Mapping[str, str] | None = None,
+        first_global_step: int = 0,
+        first_mode_steps: Mapping[str, int] | None = None,
     ) -> Hook:
         """A hook for an unchanged program. It captures what the environment configures, else losses and statistics of
         weights, biases, gradients and outputs at every step, under a budget of 1 %. Arguments take precedence, except
@@ -156,6 +158,8 @@ class Hook(_core.Hook):
             options.world_size = world_size
         if labels is not None:
             options.labels = {**labels, **options.labels}
+        if first_global_step or first_mode_steps:
+            options.set_first_steps(first_global_step, dict(first_mode_steps or {}))
         return cls._of(options)._guarded()
 
     @classmethod

@@ -4,7 +4,17 @@ import torch  # first: a program that is attached to is so when torch has been i
 
 from .attach import attach, detach
 from .faults import failures
+from .resuming import checkpoint_loaded, checkpoint_saved
 from .saving import restore
 from .watcher import Watcher, watch
 
-__all__ = ["Watcher", "attach", "detach", "failures", "restore", "watch"]
+__all__ = [
+    "Watcher",
+    "attach",
+    "checkpoint_loaded",
+    "checkpoint_saved",
+    "detach",
+    "failures",
+    "restore",
+    "watch",
+]

@@ -12,6 +12,7 @@ import torch
 from .._arguments import parsed_parameters
 from ..errors import AlreadyExists
 from ..hook import Hook
+from . import resuming
 from .faults import say
 
 
@@ -24,6 +25,9 @@ def is_data_worker() -> bool:
 def open_hook(run_dir: Optional[str]) -> Optional[Hook]:
     """The hook for this worker; None, said once on standard error, when there can be none."""
     options: dict[str, Any] = {**_place_in_job(), "labels": parsed_parameters()}
+    position = resuming.first_position()
+    if position is not None:
+        options.update(first_global_step=position.global_step, first_mode_steps=position.mode_steps)
     if run_dir is not None:
         options["run_dir"] = run_dir
     try:

@@ -20,7 +20,7 @@ from torch.optim import Optimizer
 from ..guard import StepAdvice
 from ..hook import Hook
 from ..stopping import StopTraining
-from . import faults, interception, trainers
+from . import faults, interception, resuming, trainers
 from .frames import frames, variables_of
 from .hidden_steps import HiddenSteps, has_compiled
 from .models import KnownModel, Models
@@ -65,6 +65,7 @@ class Session(SignalListener, Training):
         self._models = Models()
         self._cycle: Cycle[int] = Cycle()
         self._mode = ""
+        self._mode_steps: dict[str, int] = {}  # the next of each mode that was left
         self._thread = 0  # that trains
         self._running: list[weakref.ref[Optimizer]] = []  # optimizers whose step() runs, the outermost first
         self._passes_inside = 0  # backward passes since the last of them began
@@ -244,12 +245,20 @@ class Session(SignalListener, Training):
             self._leave_process()
             return None
         self._hook, self._thread = hook, threading.get_ident()
+        resuming.follow(self._position)
         close_at_exit(self)
         try:
             return self._begin(Recorder(hook), module, optimizers)
         except Exception:
             self._leave_process()
             raise
+
+    def _position(self) -> Optional[resuming.Position]:
+        """Where the training is; of this mode the hook knows it, of the others it was noted when they were left."""
+        if self._hook is None:
+            return None
+        mode_steps = {**self._mode_steps, self._mode: self._hook.mode_step}
+        return resuming.Position(self._hook.global_step, mode_steps)
 
     def _end_unfinished(self, module: torch.nn.Module) -> None:
         if self._unfinished == id(module):
@@ -401,6 +410,8 @@ class Session(SignalListener, Training):
             recorder.save_rest()
             recorder.signals.end_step(is_cut_short=True)
             recorder.hook.step()  # also one of which nothing was wanted
+        if self._mode:
+            self._mode_steps[self._mode] = recorder.hook.mode_step
         recorder.hook.set_mode(mode)
         self._mode = mode
         self._cycle.abandon()

@@ -12,7 +12,7 @@ import torch
 from torch.optim import Optimizer
 
 from .._imports import when_imported
-from . import gates
+from . import gates, resuming
 from .exchange import innermost, is_plain, put_around
 
 Notify = Callable[..., None]
@@ -33,6 +33,7 @@ def wrap(
     """`notify(method, ...)` calls the method of that name of SignalListener. Gives the functions put into torch."""
     when_imported("torch.utils.data.dataloader", lambda: _wrap_data_loaders(are_batches_wanted, notify))
     _wrap_save(is_wanted, notify)
+    _wrap_load()
     return [
         *_wrap_zero_grad(Optimizer, is_wanted, notify),
         *_wrap_zero_grad(torch.nn.Module, is_wanted, notify),
@@ -156,6 +157,8 @@ def _wrap_data_loaders(is_wanted: Callable[[], bool], notify: Notify) -> None:
 
 def _wrap_save(is_wanted: Callable[[], bool], notify: Notify) -> None:
     def save(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if resuming.is_on():
+            torch_function = functools.partial(resuming.save, torch_function)
         if not is_wanted():
             return torch_function(*args, **kwargs)
         begin = _clock()
@@ -168,3 +171,10 @@ def _wrap_save(is_wanted: Callable[[], bool], notify: Notify) -> None:
     function = innermost(torch.save)
     if is_plain(function):
         put_around(function, save)
+
+
+def _wrap_load() -> None:
+    """Where a job goes on is seen by the checkpoint that it loads."""
+    function = innermost(torch.load)
+    if resuming.is_on() and is_plain(function):
+        put_around(function, resuming.load)
