@@ -175,6 +175,25 @@ TEST_F(Jobs, SourcesAreThoseOfTheSubmission) {
   EXPECT_NE(bucket.err.find("set TRAINWARDEN_BUCKETS"), std::string::npos) << bucket.err;
 }
 
+TEST_F(Jobs, WhatItLeavesIsListedFetchedAndRemoved) {
+  ASSERT_EQ(submit("name = 'leaves'\nprogram = ['sh', '-c', 'echo 1 > $SM_MODEL_DIR/m']\nhook = false\n", {"--wait"})
+                .exit_code,
+            0);
+  const nlohmann::json files = job_command("files", "leaves", {"--json"}).json().at("files");
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].at("name"), "output/model.tar.gz");
+  const std::string to = (folder_ / "fetched").string();
+  const Outcome fetched = job_command("fetch", "leaves", {"--to", to});
+  EXPECT_EQ(fetched.out, to + "/output/model.tar.gz\n") << fetched.err;
+  EXPECT_EQ(job_command("fetch", "leaves", {"--to", to}).exit_code, 1) << "nothing is written over";
+  EXPECT_NE(job_command("fetch", "leaves", {"nothing"}).err.find("`job files leaves` lists them"), std::string::npos);
+  ASSERT_EQ(submit("name = 'runs'\nprogram = ['sleep', '60']\nhook = false\n").exit_code, 0);
+  EXPECT_NE(job_command("rm", "runs").err.find("stop it first"), std::string::npos);
+  EXPECT_EQ(job_command("rm", "leaves").out, "removed leaves\n");
+  EXPECT_FALSE(std::filesystem::exists(jobs() / "leaves"));
+  EXPECT_EQ(job_command("rm", "leaves").exit_code, 1);
+}
+
 TEST_F(Jobs, AStopEndsItAndASecondOneIsFine) {
   ASSERT_EQ(submit(training("long", "'--until-stopped'")).exit_code, 0);
   await_run("long");

@@ -29,7 +29,7 @@ Status link(const fs::path& source, const fs::path& name) {
 
 // Paths of the files within, also of those in folders of it; a link counts as what it leads to, but leads into no
 // folder.
-Result<std::vector<std::string>> files_within(const fs::path& folder) {
+Result<std::vector<std::string>> files_to_divide(const fs::path& folder) {
   std::vector<std::string> files;
   std::error_code error;
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -46,7 +46,7 @@ Result<std::vector<std::string>> files_within(const fs::path& folder) {
 }
 
 Status link_share(const fs::path& source, const fs::path& name, const JobNode& node) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<std::string> files, files_within(source));
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<std::string> files, files_to_divide(source));
   const std::vector<std::string> share = shard_of(std::move(files), node);
   std::error_code error;
   fs::create_directories(name, error);

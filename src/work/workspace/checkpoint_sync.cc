@@ -9,6 +9,7 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "work/workspace/files_within.h"
 
 namespace trainwarden::workspace {
 namespace {
@@ -23,20 +24,9 @@ Status failed(std::string_view what, const fs::path& path, const std::error_code
   return Status(Code::kInternal, fmt::format("cannot {} {}: {}", what, printable(path.string()), error.message()));
 }
 
-// Files within, also in folders of it; no link is followed.
 Result<std::vector<fs::path>> files_of(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    const bool is_file = at->is_regular_file(ignored) && !at->is_symlink(ignored);
-    if (is_file && at->path().extension() != kPartial) files.push_back(at->path().lexically_relative(folder));
-    if (files.size() > kMaxFiles) {
-      return Status(Code::kResourceExhausted,
-                    fmt::format("{} has more than {} files", printable(folder.string()), kMaxFiles));
-    }
-  }
-  if (error) return failed("list", folder, error);
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<fs::path> files, files_within(folder, kMaxFiles));
+  std::erase_if(files, [](const fs::path& file) { return file.extension() == kPartial; });
   return files;
 }
 

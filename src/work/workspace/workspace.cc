@@ -87,16 +87,21 @@ class Workspace final : public jobs::AttemptStages {
 
 }  // namespace
 
-Result<std::unique_ptr<jobs::AttemptStages>> create_workspace(const jobs::JobRecord& job) {
-  const jobs::JobOrder& order = job.order();
-  const fs::path file = order.spec_file;
-  TRAINWARDEN_ASSIGN_OR_RETURN(const document::DocumentValue top, document::parse(order.spec, file));
+Result<jobs::JobSpec> spec_of(const jobs::JobRecord& job) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const document::DocumentValue top,
+                               document::parse(job.order().spec, job.order().spec_file));
   document::Mistakes mistakes;
   jobs::JobSpec spec = jobs::read_job_spec(top, mistakes);
   TRAINWARDEN_RETURN_IF_ERROR(mistakes.status());
+  return spec;
+}
+
+Result<std::unique_ptr<jobs::AttemptStages>> create_workspace(const jobs::JobRecord& job) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobSpec spec, spec_of(job));
   TRAINWARDEN_ASSIGN_OR_RETURN(JobLayout layout, layout_of(job, spec));
+  const fs::path base = fs::path(job.order().spec_file).parent_path();
   return std::unique_ptr<jobs::AttemptStages>(
-      std::make_unique<Workspace>(std::move(spec), file.parent_path(), std::move(layout), order.program));
+      std::make_unique<Workspace>(std::move(spec), base, std::move(layout), job.order().program));
 }
 
 }  // namespace trainwarden::workspace

@@ -6,8 +6,12 @@
 #include "trainwarden/status.h"
 #include "work/jobs/attempt_stages.h"
 #include "work/jobs/job_record.h"
+#include "work/jobs/job_spec.h"
 
 namespace trainwarden::workspace {
+
+// What the job's user wrote, as it was submitted. kInvalidArgument when it cannot be read.
+Result<jobs::JobSpec> spec_of(const jobs::JobRecord& job);
 
 // Of this job on this machine, as the text of its spec says. kInvalidArgument when that cannot be read.
 Result<std::unique_ptr<jobs::AttemptStages>> create_workspace(const jobs::JobRecord& job);

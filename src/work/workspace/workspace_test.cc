@@ -6,6 +6,7 @@
 
 #include "core/base/folder_testing.h"
 #include "work/jobs/job_agent.h"
+#include "work/workspace/job_files.h"
 
 namespace trainwarden::workspace {
 namespace {
@@ -82,6 +83,25 @@ TEST_F(WorkspaceTest, CheckpointsElsewhereAreKeptAndBroughtBack) {
   fs::remove_all(folder_.path() / "local");
   EXPECT_EQ(run("test $(cat local/step) = 7", spec).current()->status, S::kCompleted)
       << "a new job with the same address";
+}
+
+TEST_F(WorkspaceTest, WhatAJobLeavesIsListedAndFetched) {
+  const jobs::JobRecord job =
+      run("echo 1 > $SM_MODEL_DIR/m; mkdir $TRAINWARDEN_CHECKPOINT_DIR/deep; echo 22 > "
+          "$TRAINWARDEN_CHECKPOINT_DIR/deep/a.pt; "
+          "ln -s /etc/passwd $TRAINWARDEN_CHECKPOINT_DIR/link",
+          "");
+  const auto files = list_job_files(job);
+  ASSERT_TRUE(files.ok()) << files.status().to_string();
+  ASSERT_EQ(files->size(), 2u) << "a link is no file";
+  EXPECT_EQ(files->front().name, "checkpoints/deep/a.pt");
+  EXPECT_EQ(files->front().bytes, 3u);
+  EXPECT_EQ(files->back().name, "output/model.tar.gz");
+  const fs::path to = folder_.path() / "fetched";
+  ASSERT_TRUE(fetch_job_file(files->front(), to).ok());
+  std::ifstream fetched(to / "checkpoints/deep/a.pt");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(fetched), {}), "22\n");
+  EXPECT_EQ(fetch_job_file(files->front(), to).code(), Code::kAlreadyExists);
 }
 
 TEST_F(WorkspaceTest, AProgramSaysWhyItHasFailed) {

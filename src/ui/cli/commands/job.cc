@@ -14,6 +14,9 @@ void add_job(CLI::App& app, CommandAction& action) {
   add_job_wait(command, action);
   add_job_lint(command, action);
   add_job_resume(command, action);
+  add_job_files(command, action);
+  add_job_fetch(command, action);
+  add_job_rm(command, action);
   add_job_queue(command, action);
   add_job_agent(command, action);
   add_job_keeper(command, action);

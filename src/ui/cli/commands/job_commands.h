@@ -19,6 +19,9 @@ void add_job_logs(CLI::App& job, CommandAction& action);
 void add_job_stop(CLI::App& job, CommandAction& action);
 void add_job_wait(CLI::App& job, CommandAction& action);
 void add_job_resume(CLI::App& job, CommandAction& action);
+void add_job_files(CLI::App& job, CommandAction& action);
+void add_job_fetch(CLI::App& job, CommandAction& action);
+void add_job_rm(CLI::App& job, CommandAction& action);
 void add_job_queue(CLI::App& job, CommandAction& action);
 void add_job_agent(CLI::App& job, CommandAction& action);   // not for people
 void add_job_keeper(CLI::App& job, CommandAction& action);  // the same

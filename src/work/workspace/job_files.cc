@@ -1,0 +1,56 @@
+#include "work/workspace/job_files.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "work/workspace/files_within.h"
+#include "work/workspace/layout.h"
+#include "work/workspace/workspace.h"
+
+namespace trainwarden::workspace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxListedFiles = 100'000;
+
+Status add_files(const fs::path& folder, const std::string& prefix, std::vector<JobFile>& files) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return Status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<fs::path> paths, files_within(folder, kMaxListedFiles));
+  for (const fs::path& path : paths) {
+    const std::uint64_t bytes = fs::file_size(folder / path, error);
+    if (!error) files.push_back({prefix + "/" + path.string(), folder / path, bytes});
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<std::vector<JobFile>> list_job_files(const jobs::JobRecord& job) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::JobSpec spec, spec_of(job));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const JobLayout layout, layout_of(job, spec));
+  std::vector<JobFile> files;
+  TRAINWARDEN_RETURN_IF_ERROR(add_files(layout.results, "output", files));
+  TRAINWARDEN_RETURN_IF_ERROR(add_files(layout.kept_checkpoints, "checkpoints", files));
+  std::sort(files.begin(), files.end(), [](const JobFile& a, const JobFile& b) { return a.name < b.name; });
+  return files;
+}
+
+Status fetch_job_file(const JobFile& file, const fs::path& folder) {
+  const fs::path target = folder / file.name;
+  std::error_code error;
+  fs::create_directories(target.parent_path(), error);
+  if (!error && fs::exists(fs::symlink_status(target, error))) {
+    return Status(Code::kAlreadyExists, fmt::format("{} is there already", printable(target.string())));
+  }
+  if (!error || error == std::errc::no_such_file_or_directory) fs::copy_file(file.path, target, error);
+  if (!error) return Status();
+  return Status(Code::kInternal, fmt::format("cannot copy {} to {}: {}", printable(file.path.string()),
+                                             printable(target.string()), error.message()));
+}
+
+}  // namespace trainwarden::workspace
