@@ -39,10 +39,10 @@ struct Metric {
   friend bool operator==(const Metric&, const Metric&) = default;
 };
 
-// A metric as one worker of the run has sampled it.
+// A metric as one worker of the run has sampled it, or as it was found in what a worker printed.
 struct SampledMetric {
   Metric metric;
-  std::string worker;  // "rank-00000"
+  std::string worker;  // "rank-00000"; of what a program prints, "output-0"
   friend bool operator==(const SampledMetric&, const SampledMetric&) = default;
 };
 

@@ -184,6 +184,10 @@ class TRAINWARDEN_API Trial {
   // Those in [from_unix_ns, to_unix_ns), by rising time; damaged ones are among the losses. kNotFound when the run has
   // no such metric.
   Result<std::vector<Sample>> samples(const SampledMetric& metric, std::int64_t from_unix_ns, std::int64_t to_unix_ns);
+  // The steps that a program printed beside such samples, as values, at the times of the samples. Those that it printed
+  // without a step are left out. As samples() for the rest.
+  Result<std::vector<Sample>> sample_steps(const SampledMetric& metric, std::int64_t from_unix_ns,
+                                           std::int64_t to_unix_ns);
 
  private:
   class Impl;

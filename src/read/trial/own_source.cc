@@ -23,6 +23,7 @@ class OwnSource final : public RunSource {
   const journal::RunInfo& info() const override { return info_; }
   Status refresh(std::int64_t last_complete_step) override;
   std::vector<SourceWorker> workers() const override { return workers_; }
+  std::vector<SourceWorker> outputs() const override { return outputs_; }
   std::vector<Collection> take_collections() override { return {}; }
   Result<std::unique_ptr<journal::JournalReader>> open_journal(const SourceWorker& worker) override {
     const journal::JournalReaderOptions options{.live = true, .verify_payloads = verify_payloads_, .budget = budget_};
@@ -41,34 +42,57 @@ class OwnSource final : public RunSource {
 
  private:
   bool knows(const std::string& worker) const { return known_.contains(worker); }
+  Status take_in_worker_facts();
+  void look_for_outputs();
 
   const std::shared_ptr<const storage::Storage> storage_;
   const Clock& clock_;
   const bool verify_payloads_;
   const std::shared_ptr<ReadBudget> budget_;
-  const journal::RunInfo info_;
+  journal::RunInfo info_;
+  std::uint64_t info_file_ = 0;  // identity of the run.json that info_ is of
   std::int64_t age_ns_ = 0;  // as of the last refresh
   std::vector<SourceWorker> workers_;
+  std::vector<SourceWorker> outputs_;
   std::unordered_set<std::string> known_;  // names of workers_
 };
 
 Status OwnSource::refresh(std::int64_t /*last_complete_step*/) {
   age_ns_ = clock_.unix_ns() - info_.created_unix_ns;
+  if (info_.awaits_worker) TRAINWARDEN_RETURN_IF_ERROR(take_in_worker_facts());
+  look_for_outputs();
   if (workers_.size() >= static_cast<std::size_t>(info_.world_size)) return {};
   const auto journals = journal::list_journals(*storage_);
   if (!journals.ok()) return journals.status().code() == Code::kNotFound ? Status() : journals.status();
   for (const std::string& journal : *journals) {
     const auto id = journal::writer_id_of(journal);
-    // Others are watch journals, and other runs' ranks.
+    // Others are journals of watchers and of outputs, and other runs' ranks.
     const bool is_worker = id && *id < static_cast<std::uint32_t>(info_.world_size);
     if (is_worker && known_.insert(journal).second) workers_.push_back({journal, static_cast<int>(*id)});
   }
   return {};
 }
 
+// The first worker puts another run.json in the place of one that awaits it.
+Status OwnSource::take_in_worker_facts() {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const storage::FileInfo file, storage_->info(journal::kRunFile));
+  if (file.identity != 0 && file.identity == info_file_) return {};
+  TRAINWARDEN_ASSIGN_OR_RETURN(journal::RunInfo now, journal::read_run(*storage_));
+  info_file_ = file.identity;
+  if (now.id == info_.id && now.world_size <= kMaxWorldSize) info_ = std::move(now);
+  return {};
+}
+
+// They are numbered without gaps, so that a look at one name tells whether there is another.
+void OwnSource::look_for_outputs() {
+  const int next = static_cast<int>(outputs_.size());
+  const std::string name = journal::output_name(next);
+  if (next < kMaxWorldSize && storage_->exists(journal::journal_folder(name))) outputs_.push_back({name, next});
+}
+
 std::vector<RunLoss> OwnSource::losses(RunState state) const {
   std::vector<RunLoss> losses;
-  if (state == RunState::kRunning) return losses;
+  if (state == RunState::kRunning || info_.awaits_worker) return losses;
   for (int rank = 0; rank < info_.world_size; ++rank) {
     const std::string worker = journal::worker_name(rank);
     if (!knows(worker)) losses.push_back({journal::journal_folder(worker), "worker never started", 1, 0, true});

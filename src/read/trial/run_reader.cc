@@ -53,18 +53,40 @@ Result<std::unique_ptr<RunReader>> RunReader::open(std::shared_ptr<const storage
 
 Status RunReader::refresh() {
   Status failure = refresh_source();
-  std::vector<WorkerLife> lives;
   for (const auto& worker : workers_) {
     Status status = worker->refresh();
     if (!status.ok() && failure.ok()) failure = status.with_context(worker->name());
     step_table_.set_worker_ended(worker->rank(), source_->has_ended(worker->life()));
-    lives.push_back(worker->life());
   }
+  if (const Status status = refresh_outputs(); failure.ok()) failure = status;
   // What could not be read now may show that the run goes on: no end is concluded from it.
-  if (failure.ok()) state_ = source_->state(lives);
+  if (failure.ok()) state_ = source_->state(lives());
   step_table_.set_finished(state_ != RunState::kRunning);
   step_table_.settle();
   return failure;
+}
+
+Status RunReader::refresh_outputs() {
+  for (const SourceWorker& output : source_->outputs()) {
+    const bool known = std::any_of(outputs_.begin(), outputs_.end(),
+                                   [&](const auto& journal) { return journal->name() == output.name; });
+    if (!known) outputs_.push_back(std::make_unique<OutputJournal>(*source_, output));
+  }
+  Status failure;
+  for (const auto& output : outputs_) {
+    const Status status = output->refresh();
+    if (!status.ok() && failure.ok()) failure = status.with_context(output->name());
+  }
+  return failure;
+}
+
+// Of the workers; of a program that has none, of who reads what it prints.
+std::vector<WorkerLife> RunReader::lives() const {
+  std::vector<WorkerLife> lives;
+  for (const auto& worker : workers_) lives.push_back(worker->life());
+  if (!lives.empty()) return lives;
+  for (const auto& output : outputs_) lives.push_back(output->life());
+  return lives;
 }
 
 Status RunReader::refresh_source() {
@@ -93,6 +115,7 @@ std::vector<RunLoss> RunReader::losses() const {
   for (const auto& worker : workers_) {
     losses.insert(losses.end(), worker->losses().begin(), worker->losses().end());
   }
+  for (const auto& output : outputs_) losses.insert(losses.end(), output->losses().begin(), output->losses().end());
   const std::vector<RunLoss> shared = source_->losses(state_);
   losses.insert(losses.end(), shared.begin(), shared.end());
   const std::vector<RunLoss> left_out = catalog_.losses();

@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/read_budget.h"
+#include "read/trial/output_journal.h"
 #include "read/trial/run_source.h"
 #include "read/trial/step_table.h"
 #include "read/trial/tensor_catalog.h"
@@ -39,6 +40,7 @@ class RunReader {
   TensorCatalog& catalog() { return catalog_; }
   const std::vector<std::unique_ptr<WorkerJournal>>& workers() const { return workers_; }  // by name
   WorkerJournal* find_worker(std::string_view name) const;                                 // null when unknown
+  const std::vector<std::unique_ptr<OutputJournal>>& outputs() const { return outputs_; }  // by number
   std::vector<RunLoss> losses() const;
   Status check_same_run() const { return source_->check_same_run(); }
   std::string describe() const { return source_->describe(); }
@@ -50,11 +52,14 @@ class RunReader {
   RunReader(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget);
   Status refresh_source();
   void add_worker(const SourceWorker& worker);
+  Status refresh_outputs();
+  std::vector<WorkerLife> lives() const;
 
   const std::unique_ptr<RunSource> source_;
   StepTable step_table_;
   TensorCatalog catalog_;
   std::vector<std::unique_ptr<WorkerJournal>> workers_;
+  std::vector<std::unique_ptr<OutputJournal>> outputs_;
   RunState state_ = RunState::kRunning;
 };
 

@@ -44,6 +44,8 @@ class RunSource {
   virtual Status refresh(std::int64_t last_complete_step) = 0;
   // In any order.
   virtual std::vector<SourceWorker> workers() const = 0;
+  // Who reads what the workers print, "output-0"; in any order.
+  virtual std::vector<SourceWorker> outputs() const { return {}; }
   // Collections that were defined or changed since the last call and that are not in the journals.
   virtual std::vector<Collection> take_collections() = 0;
   // Must not outlive the source.
@@ -53,7 +55,8 @@ class RunSource {
   virtual bool is_writing(const SourceWorker& worker) const = 0;
   // Will it write no more?
   virtual bool has_ended(const WorkerLife& worker) const = 0;
-  // Of the run, from what is known of the workers that have written something.
+  // Of the run, from what is known of the workers that have written something; where none has, of who reads their
+  // output.
   virtual RunState state(std::span<const WorkerLife> workers) const = 0;
   // What is missing from the run and is in no journal's losses.
   virtual std::vector<RunLoss> losses(RunState state) const = 0;

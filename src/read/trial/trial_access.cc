@@ -67,6 +67,25 @@ bool TrialAccess::stop_accepted(const Trial& trial) {
   return accepted;
 }
 
+std::optional<format::OutputReport> TrialAccess::output_report(const Trial& trial) {
+  const auto& outputs = trial.impl_->run().outputs();
+  if (outputs.empty()) return std::nullopt;
+  format::OutputReport sum;
+  for (const auto& output : outputs) format::add_report(sum, output->report());
+  return sum;
+}
+
+std::size_t TrialAccess::sample_frames(const Trial& trial) {
+  std::size_t frames = 0;
+  for (const auto& worker : trial.impl_->run().workers()) {
+    if (worker->readable()) frames += worker->reader().sample_frames();
+  }
+  for (const auto& output : trial.impl_->run().outputs()) {
+    if (output->readable()) frames += output->reader().sample_frames();
+  }
+  return frames;
+}
+
 std::int64_t TrialAccess::step_unix_ns(const Trial& trial, std::string_view worker, std::int64_t global_step) {
   trial::WorkerJournal* const journal = trial.impl_->run().find_worker(worker);
   if (journal == nullptr || !journal->readable()) return 0;

@@ -3,11 +3,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/clock.h"
+#include "data/format/output_report.h"
 #include "read/trial/worker_journal.h"
 #include "store/journal/journal_reader.h"
 #include "store/journal/run_folder.h"
@@ -45,6 +47,10 @@ class TrialAccess {
   static std::vector<std::string> living_workers(const Trial& trial);
   // Has a worker said, in a stop_accepted event, that it takes a request to stop? As of the last refresh.
   static bool stop_accepted(const Trial& trial);
+  // What was read of the workers' output, all together; nothing when none was.
+  static std::optional<format::OutputReport> output_report(const Trial& trial);
+  // How many pieces of samples there are of all workers and their outputs: whether there are new ones.
+  static std::size_t sample_frames(const Trial& trial);
   // When the worker ended the step; 0 when that is not known.
   static std::int64_t step_unix_ns(const Trial& trial, std::string_view worker, std::int64_t global_step);
   // The tensors of all workers, and their collections.

@@ -1,5 +1,6 @@
 // Trial: what was sampled over time.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -7,6 +8,7 @@
 
 #include "core/base/no_throw.h"
 #include "core/base/text.h"
+#include "data/format/step_metric.h"
 #include "read/trial/trial_impl.h"
 #include "trainwarden/trial.h"
 
@@ -26,13 +28,64 @@ bool sample_before(const Sample& a, const Sample& b) {
   return a.unix_ns < b.unix_ns;
 }
 
+// Of a worker, or of who reads its output; null when there is none, or it could not be read yet.
+journal::JournalReader* find_reader(trial::RunReader& run, const std::string& name) {
+  if (trial::WorkerJournal* const worker = run.find_worker(name)) {
+    return worker->readable() ? &worker->reader() : nullptr;
+  }
+  for (const auto& output : run.outputs()) {
+    if (output->name() == name && output->readable()) return &output->reader();
+  }
+  return nullptr;
+}
+
+std::optional<std::uint32_t> find_metric(journal::JournalReader* reader, const Metric& wanted) {
+  if (reader == nullptr) return std::nullopt;
+  const auto metrics = reader->metrics();
+  const auto found =
+      std::find_if(metrics.begin(), metrics.end(), [&](const Metric& metric) { return same_metric(metric, wanted); });
+  if (found == metrics.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - metrics.begin());
+}
+
+Result<std::vector<Sample>> read_samples(journal::JournalReader& reader, std::uint32_t metric,
+                                         std::int64_t from_unix_ns, std::int64_t to_unix_ns) {
+  journal::SampleQuery query;
+  query.metrics = {metric};
+  query.from_unix_ns = from_unix_ns;
+  query.to_unix_ns = to_unix_ns;
+  std::vector<Sample> samples;
+  TRAINWARDEN_RETURN_IF_ERROR(reader.samples(query, [&](const journal::SampleChunk& chunk) {
+    samples.insert(samples.end(), chunk.samples.begin(), chunk.samples.end());
+  }));
+  // Only where the clock of the machine was set back do frames overlap.
+  if (!std::is_sorted(samples.begin(), samples.end(), sample_before)) {
+    std::stable_sort(samples.begin(), samples.end(), sample_before);
+  }
+  return samples;
+}
+
+Status no_such_metric(const SampledMetric& wanted) {
+  return Status(Code::kNotFound,
+                fmt::format("{} has no metric \"{}\" of {} {}; metrics() lists those that there are",
+                            printable(wanted.worker), printable(wanted.metric.name), name(wanted.metric.source),
+                            printable(wanted.metric.instance)));
+}
+
 }  // namespace
 
 std::vector<SampledMetric> Trial::metrics() const {
   std::vector<SampledMetric> metrics;
+  const auto add = [&metrics](journal::JournalReader& reader, const std::string& name) {
+    for (const Metric& metric : reader.metrics()) {
+      if (!format::is_step_metric(metric)) metrics.push_back({metric, name});
+    }
+  };
   for (const auto& worker : impl_->run().workers()) {
-    if (!worker->readable()) continue;
-    for (const Metric& metric : worker->reader().metrics()) metrics.push_back({metric, worker->name()});
+    if (worker->readable()) add(worker->reader(), worker->name());
+  }
+  for (const auto& output : impl_->run().outputs()) {
+    if (output->readable()) add(output->reader(), output->name());
   }
   std::sort(metrics.begin(), metrics.end(), metric_before);
   return metrics;
@@ -41,30 +94,21 @@ std::vector<SampledMetric> Trial::metrics() const {
 Result<std::vector<Sample>> Trial::samples(const SampledMetric& wanted, std::int64_t from_unix_ns,
                                            std::int64_t to_unix_ns) {
   return no_throw([&]() -> Result<std::vector<Sample>> {
-    trial::WorkerJournal* const worker = impl_->run().find_worker(wanted.worker);
-    const auto metrics =
-        worker != nullptr && worker->readable() ? worker->reader().metrics() : std::span<const Metric>();
-    const auto found = std::find_if(metrics.begin(), metrics.end(),
-                                    [&](const Metric& metric) { return same_metric(metric, wanted.metric); });
-    if (found == metrics.end()) {
-      return Status(Code::kNotFound,
-                    fmt::format("{} has no metric \"{}\" of {} {}; metrics() lists those that there are",
-                                printable(wanted.worker), printable(wanted.metric.name), name(wanted.metric.source),
-                                printable(wanted.metric.instance)));
-    }
-    journal::SampleQuery query;
-    query.metrics = {static_cast<std::uint32_t>(found - metrics.begin())};
-    query.from_unix_ns = from_unix_ns;
-    query.to_unix_ns = to_unix_ns;
-    std::vector<Sample> samples;
-    TRAINWARDEN_RETURN_IF_ERROR(worker->reader().samples(query, [&](const journal::SampleChunk& chunk) {
-      samples.insert(samples.end(), chunk.samples.begin(), chunk.samples.end());
-    }));
-    // Only where the clock of the machine was set back do frames overlap.
-    if (!std::is_sorted(samples.begin(), samples.end(), sample_before)) {
-      std::stable_sort(samples.begin(), samples.end(), sample_before);
-    }
-    return samples;
+    journal::JournalReader* const reader = find_reader(impl_->run(), wanted.worker);
+    const auto metric = find_metric(reader, wanted.metric);
+    if (!metric) return no_such_metric(wanted);
+    return read_samples(*reader, *metric, from_unix_ns, to_unix_ns);
+  });
+}
+
+Result<std::vector<Sample>> Trial::sample_steps(const SampledMetric& wanted, std::int64_t from_unix_ns,
+                                                std::int64_t to_unix_ns) {
+  return no_throw([&]() -> Result<std::vector<Sample>> {
+    journal::JournalReader* const reader = find_reader(impl_->run(), wanted.worker);
+    if (!find_metric(reader, wanted.metric)) return no_such_metric(wanted);
+    const auto steps = find_metric(reader, format::step_metric(wanted.metric));
+    if (!steps) return std::vector<Sample>();
+    return read_samples(*reader, *steps, from_unix_ns, to_unix_ns);
   });
 }
 

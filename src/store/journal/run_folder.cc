@@ -17,6 +17,7 @@ using format::Json;
 constexpr const char* kJournalFolder = "journal";
 constexpr std::uint32_t kFirstWatchId = 0x10000;
 constexpr std::uint32_t kLedgerId = 0x20000;
+constexpr std::uint32_t kFirstOutputId = 0x30000;
 
 // The decimal number that follows `prefix`, when that is all there is.
 std::optional<std::uint32_t> number_after(std::string_view text, std::string_view prefix) {
@@ -29,6 +30,14 @@ std::optional<std::uint32_t> number_after(std::string_view text, std::string_vie
     number = number * 10 + static_cast<std::uint32_t>(digit - '0');
   }
   return number;
+}
+
+// Workers that come at the same time all put the same id, time and world size.
+Result<RunInfo> complete_run(storage::Storage& storage, const RunInfo& there, RunInfo worker) {
+  worker.id = there.id;
+  worker.created_unix_ns = there.created_unix_ns;
+  TRAINWARDEN_RETURN_IF_ERROR(storage.replace(kRunFile, as_bytes(encode_run_info(worker))));
+  return worker;
 }
 
 bool is_random_id(std::string_view id) {
@@ -56,6 +65,7 @@ Result<RunInfo> fields_of(const Json& json) {
   info.host = json.value("host", "");
   info.command = json.value("command", std::vector<std::string>());
   info.labels = json.value("labels", std::map<std::string, std::string>());
+  info.awaits_worker = json.value("awaits_worker", false);
   if (info.format_version > kFormatVersion) {
     return Status(Code::kUnimplemented,
                   fmt::format("the run has format version {} and this program reads up to {}; use a newer trainwarden",
@@ -69,7 +79,7 @@ Result<RunInfo> fields_of(const Json& json) {
 }  // namespace
 
 std::string encode_run_info(const RunInfo& info) {
-  const Json json = {
+  Json json = {
       {"id", info.id},
       {"format_version", info.format_version},
       {"created_unix_ns", info.created_unix_ns},
@@ -79,6 +89,7 @@ std::string encode_run_info(const RunInfo& info) {
       {"command", info.command},
       {"labels", info.labels},
   };
+  if (info.awaits_worker) json["awaits_worker"] = true;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -99,7 +110,8 @@ Result<RunInfo> create_or_join_run(storage::Storage& storage, const RunInfo& inf
   if (put.ok()) return info;
   if (put.code() != Code::kAlreadyExists) return put;
   TRAINWARDEN_ASSIGN_OR_RETURN(RunInfo there, read_run(storage));
-  if (there.world_size == info.world_size) return there;
+  if (there.awaits_worker && !info.awaits_worker) return complete_run(storage, there, info);
+  if (there.world_size == info.world_size || info.awaits_worker) return there;
   return Status(Code::kFailedPrecondition,
                 fmt::format("{} is a run of {} workers and this one was started as one of {}; give every worker the "
                             "same world size, or use a new folder",
@@ -141,6 +153,10 @@ std::string worker_name(int rank) {
   return fmt::format("rank-{:05}", rank);
 }
 
+std::string output_name(int rank) {
+  return fmt::format("output-{}", rank);
+}
+
 std::string journal_folder(std::string_view writer) {
   return fmt::format("{}/{}", kJournalFolder, writer);
 }
@@ -163,6 +179,7 @@ std::optional<std::uint32_t> writer_id_of(std::string_view writer) {
   if (const auto rank = number_after(writer, "rank-")) return rank;
   if (writer == "ledger") return kLedgerId;
   if (const auto watch = number_after(writer, "watch-")) return kFirstWatchId + *watch;
+  if (const auto output = number_after(writer, "output-")) return kFirstOutputId + *output;
   return std::nullopt;
 }
 

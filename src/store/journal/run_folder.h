@@ -17,7 +17,7 @@ namespace trainwarden::journal {
 inline constexpr const char* kRunFile = "run.json";
 inline constexpr int kFormatVersion = 1;
 
-// What run.json says. Written once, by whichever worker is first.
+// What run.json says. Written once, by whichever worker is first; see awaits_worker.
 struct RunInfo {
   std::string id;  // 32 hexadecimal digits, random
   int format_version = kFormatVersion;
@@ -27,13 +27,17 @@ struct RunInfo {
   std::string host;
   std::vector<std::string> command;  // the training program's arguments
   std::map<std::string, std::string> labels;
+  // No worker has written it: who reads the program's output did, to keep what it found there. The first worker that
+  // joins puts what it knows itself in its place; id and time stay.
+  bool awaits_worker = false;
   friend bool operator==(const RunInfo&, const RunInfo&) = default;
 };
 
 std::string encode_run_info(const RunInfo& info);
 Result<RunInfo> decode_run_info(std::string_view json);  // kDataLoss, kUnimplemented for a newer version
 
-// Puts run.json, or reads the one that another worker put. kFailedPrecondition when the world sizes differ.
+// Puts run.json, or reads the one that another worker put. One that awaits a worker is replaced.
+// kFailedPrecondition when the world sizes differ.
 Result<RunInfo> create_or_join_run(storage::Storage& storage, const RunInfo& info);
 // kNotFound when there is no run.json, otherwise as decode_run_info.
 Result<RunInfo> read_run(const storage::Storage& storage);
@@ -54,8 +58,10 @@ std::string writer_lock(std::string_view writer);     // "journal/rank-00003/wri
 std::string writer_lease(std::string_view writer);    // "journal/rank-00003/writer", as storage::take_lease() has it
 // Is a process writing this journal, for all that can be seen from here?
 bool has_living_writer(const storage::Storage& storage, std::string_view writer);
-// The id that a writer's frames carry: 3 for "rank-00003", 0x10000 + n for "watch-n", 0x20000 for "ledger", none for
-// other names.
+// "output-3": who reads what worker 3 prints.
+std::string output_name(int rank);
+// The id that a writer's frames carry: 3 for "rank-00003", 0x10000 + n for "watch-n", 0x20000 for "ledger", 0x30000 + n
+// for "output-n", none for other names.
 std::optional<std::uint32_t> writer_id_of(std::string_view writer);
 // 12 for "seg-00000012.tw", none for other files.
 std::optional<std::uint64_t> segment_number(std::string_view file_name);

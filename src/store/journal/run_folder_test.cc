@@ -73,6 +73,7 @@ TEST(RunFolderTest, NamesOfFilesAndWriters) {
   EXPECT_EQ(segment_number("writer.lock"), std::nullopt);
   EXPECT_EQ(writer_id_of("rank-00003"), 3u);
   EXPECT_EQ(writer_id_of("watch-2"), 0x10002u);
+  EXPECT_EQ(writer_id_of("output-2"), 0x30002u);
   EXPECT_EQ(writer_id_of("rank-"), std::nullopt);
   EXPECT_EQ(writer_id_of("other"), std::nullopt);
 }
