@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/secret_mask.h"
 #include "data/format/json.h"
 
 namespace trainwarden::format {
@@ -46,7 +47,7 @@ std::string encode_output_report(const OutputReport& report) {
                        {"values", metric.values},
                        {"duplicates", metric.duplicates},
                        {"parse_errors", metric.parse_errors},
-                       {"first_unreadable", metric.first_unreadable},
+                       {"first_unreadable", mask_secrets(metric.first_unreadable)},
                        {"given_up", metric.given_up}});
   }
   return dump_json({{"type", kReportType},

@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/log.h"
 #include "core/base/no_throw.h"
 #include "data/format/control_record.h"
 #include "data/format/json_number.h"
 #include "react/events/recorder.h"
+#include "read/trial/printed_metrics.h"
 #include "read/trial/trial_access.h"
 #include "trainwarden/describe.h"
 
@@ -38,10 +40,25 @@ std::int64_t step_unix_ns(Trial& trial, std::int64_t global_step) {
   return 0;
 }
 
+// Those that were found in the output, whose names users know from there.
+void add_printed_metrics(Trial& trial, OrderedJson& list, std::set<std::string>& listed) {
+  const auto metrics = trial::last_printed(trial, kMaxMetrics);
+  if (!metrics.ok()) return log(LogLevel::kWarning, "printed metrics cannot be read: {}", metrics.status().to_string());
+  for (const auto& [metric, last] : *metrics) {
+    if (!listed.insert(metric.metric.name).second) continue;
+    OrderedJson json = {{"MetricName", metric.metric.name},
+                        {"Value", format::json_number(last.value)},
+                        {"Timestamp", time_json(last.unix_ns, TimeForm::kText, false)}};
+    if (last.step) json["Step"] = *last.step;
+    list.push_back(std::move(json));
+  }
+}
+
 // The last value of each number that the training reported of itself.
 OrderedJson metrics_json(Trial& trial) {
   OrderedJson list = OrderedJson::array();
   std::set<std::string> listed;
+  add_printed_metrics(trial, list, listed);
   for (const char* collection : {"losses", "scalars"}) {
     const auto names = trial.tensor_names({.include = {}, .collection = collection, .mode = {}, .step = {}});
     if (!names.ok()) continue;  // the run has no such collection

@@ -1,6 +1,5 @@
 // import_run: walks another program's run and writes it down as a hook of ours would have.
 #include <algorithm>
-#include <random>
 #include <system_error>
 #include <utility>
 
@@ -20,14 +19,6 @@ namespace trainwarden {
 namespace {
 
 namespace fs = std::filesystem;
-
-// 32 hexadecimal digits, random.
-std::string make_run_id() {
-  std::random_device random;
-  std::string id;
-  for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", static_cast<std::uint32_t>(random()));
-  return id;
-}
 
 // A folder that becomes `path` when all is in it. Without commit() it is removed again.
 class NewFolder {
@@ -89,7 +80,7 @@ std::vector<trial::WorkerJournal*> ordered_journals(Trial& source) {
 journal::RunInfo describe_run(Trial& source, const std::vector<trial::WorkerJournal*>& journals) {
   std::error_code ignored;
   journal::RunInfo info;
-  info.id = make_run_id();
+  info.id = journal::make_run_id();
   info.created_unix_ns = source.created_unix_ns();
   info.world_size = std::max(1, static_cast<int>(journals.size()));
   info.labels = source.labels();

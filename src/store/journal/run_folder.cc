@@ -1,6 +1,7 @@
 #include "store/journal/run_folder.h"
 
 #include <algorithm>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -77,6 +78,13 @@ Result<RunInfo> fields_of(const Json& json) {
 }
 
 }  // namespace
+
+std::string make_run_id() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", static_cast<std::uint32_t>(random()));
+  return id;
+}
 
 std::string encode_run_info(const RunInfo& info) {
   Json json = {

@@ -33,6 +33,7 @@ struct RunInfo {
   friend bool operator==(const RunInfo&, const RunInfo&) = default;
 };
 
+std::string make_run_id();  // of a new run
 std::string encode_run_info(const RunInfo& info);
 Result<RunInfo> decode_run_info(std::string_view json);  // kDataLoss, kUnimplemented for a newer version
 

@@ -4,6 +4,7 @@
 #include "read/trial/trial_access.h"
 #include "ui/answers/replies.h"
 #include "ui/answers/route.h"
+#include "ui/views/metric_series.h"
 #include "ui/views/series.h"
 
 namespace trainwarden::answers {
@@ -90,7 +91,18 @@ OrderedJson json_of(const views::Series& series) {
           {"positive_inf", all.positive_inf},
           {"negative_inf", all.negative_inf},
           {"left", series.left},
-          {"unreadable", series.unreadable}};
+          {"unreadable", series.unreadable},
+          {"counted", series.counted}};
+}
+
+// Of a tensor, or of a metric that was found in the output.
+Result<views::Series> series_of(const views::OpenRun::Use& use, const std::string& id, views::SeriesQuestion& question,
+                                std::chrono::nanoseconds patience) {
+  const auto tensor = use.tensor_name(id);
+  if (tensor.status().code() == Code::kNotFound) return views::read_metric_series(use, id, question);
+  if (!tensor.ok()) return tensor.status();
+  question.tensor = *tensor;
+  return views::read_series(use, question, patience);
 }
 
 // One after the other, so that the last may find its patience spent: it then says how much is left.
@@ -105,11 +117,8 @@ Result<Reply> series_of_run(const Request& request, const Services& services) {
   const auto patience = kSeriesPatience / static_cast<std::int64_t>(std::max<std::size_t>(1, ids.size()));
   for (std::size_t i = 0; i < ids.size(); ++i) {
     OrderedJson json = {{"id", ids[i]}};
-    const auto name = use.tensor_name(ids[i]);
-    if (!name.ok()) return name.status();
-    json["name"] = *name;
-    question.tensor = *name;
-    TRAINWARDEN_ASSIGN_OR_RETURN(const views::Series series, views::read_series(use, question, patience));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const views::Series series, series_of(use, ids[i], question, patience));
+    json["name"] = series.name;
     Columns columns(reply, std::to_string(i) + ".");
     if (series.buckets.empty()) {
       add_points(columns, series.points);
@@ -123,13 +132,16 @@ Result<Reply> series_of_run(const Request& request, const Services& services) {
   return std::move(reply).to_reply();
 }
 
-// What can be drawn as series, for who chooses: the tensors with their collections.
+// What can be drawn as series, for who chooses: the tensors with their collections, then metrics of the output.
 OrderedJson choices_of(Trial& trial) {
   OrderedJson list = OrderedJson::array();
   trial::TensorCatalog& catalog = TrialAccess::catalog(trial);
   for (auto& [name, tensor] : catalog.tensors()) {
     list.push_back(
         {{"id", views::tensor_id_of(name)}, {"name", name}, {"collections", catalog.collections_of(tensor)}});
+  }
+  for (const views::MetricChoice& metric : views::metric_choices(trial)) {
+    list.push_back({{"id", metric.id}, {"name", metric.name}, {"collections", {"metrics"}}});
   }
   return list;
 }

@@ -131,7 +131,14 @@ Result<SeriesNumber> guess_number(const Place& place) {
   return kMean;
 }
 
-void cut(const SeriesPyramid& pyramid, const SeriesQuestion& question, Series& series) {
+}  // namespace
+
+void cut_series(const SeriesPyramid& pyramid, const SeriesQuestion& question, Series& series) {
+  series.all = pyramid.summary(0, pyramid.size());
+  if (pyramid.size() > 0) {
+    series.first_step = pyramid.step(0);
+    series.last_step = pyramid.step(pyramid.size() - 1);
+  }
   const std::size_t begin = pyramid.at_or_after(question.from);
   const bool to_the_end = question.to == std::numeric_limits<std::int64_t>::max();
   const std::size_t end = to_the_end ? pyramid.size() : pyramid.at_or_after(question.to + 1);
@@ -145,11 +152,10 @@ void cut(const SeriesPyramid& pyramid, const SeriesQuestion& question, Series& s
   }
 }
 
-}  // namespace
-
 Result<Series> read_series(const OpenRun::Use& run, const SeriesQuestion& question, std::chrono::nanoseconds patience) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const Place place, find_place(run.trial(), question));
   Series series;
+  series.name = question.tensor;
   series.worker = place.journal->name();
   if (question.number) {
     series.number = *question.number;
@@ -167,15 +173,9 @@ Result<Series> read_series(const OpenRun::Use& run, const SeriesQuestion& questi
   kept.take(part, question.mode);
   memory.forget_oldest(key);
 
-  const SeriesPyramid& pyramid = kept.pyramid;
   series.left = kept.left;
   series.unreadable = kept.unreadable;
-  series.all = pyramid.summary(0, pyramid.size());
-  if (pyramid.size() > 0) {
-    series.first_step = pyramid.step(0);
-    series.last_step = pyramid.step(pyramid.size() - 1);
-  }
-  cut(pyramid, question, series);
+  cut_series(kept.pyramid, question, series);
   return series;
 }
 

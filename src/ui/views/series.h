@@ -34,6 +34,7 @@ struct SeriesPointOut {
 };
 
 struct Series {
+  std::string name;  // the tensor's
   trial::SeriesNumber number;
   std::string worker;
   // One of the two: where there are at most four times as many points as buckets, the points.
@@ -45,7 +46,11 @@ struct Series {
   std::int64_t last_step = -1;
   std::uint64_t left = 0;        // steps that have not been read yet: ask again
   std::uint64_t unreadable = 0;  // steps whose bytes are damaged
+  bool counted = false;          // the steps are none of the training's (views/metric_series.h)
 };
+
+// Fills in what of the series the question is about, and what is known of all of it.
+void cut_series(const SeriesPyramid& pyramid, const SeriesQuestion& question, Series& series);
 
 // What was read is remembered with the run; each question reads only what is new, for at most `patience`. kNotFound for
 // an unknown tensor or worker.

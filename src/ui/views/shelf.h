@@ -73,6 +73,7 @@ class OpenRun : public std::enable_shared_from_this<OpenRun> {
   std::int64_t seen_step_ = -1;
   std::int64_t seen_unix_ns_ = 0;
   RunState seen_state_ = RunState::kRunning;
+  std::size_t seen_samples_ = 0;
   std::map<std::string, std::string, std::less<>> tensor_names_;  // by id
   std::size_t named_tensors_ = 0;
   std::map<std::type_index, std::shared_ptr<void>> memories_;

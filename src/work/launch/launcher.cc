@@ -32,7 +32,7 @@ Result<process::Child> start_program(const LaunchPlan& plan, const process::Sign
   program.environment.set[variable::kWatcher] = std::to_string(::getpid());
   FileDescriptor output;
   if (!plan.output.empty()) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(output, process::open_output_file(plan.output.string()));
+    TRAINWARDEN_ASSIGN_OR_RETURN(output, process::open_log_file(plan.output.string()));
     program.descriptors = {{STDOUT_FILENO, output.get()}, {STDERR_FILENO, output.get()}};
   }
   return process::start_in_foreground(std::move(program), relay);

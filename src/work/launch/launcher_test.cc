@@ -93,10 +93,11 @@ TEST_F(LauncherTest, JudgesWhatTheProgramWritesAndHandsOnItsExitCode) {
 TEST_F(LauncherTest, ItsProgramKnowsItsRunAndWhoWatches) {
   plan_.environment = {{"TW_WORD", "given"}};
   plan_.output = folder_.path() / "out";
+  std::ofstream(plan_.output) << "of before\n";
   script("echo $TW_WORD $TRAINWARDEN_RUN_DIR $TRAINWARDEN_WATCHER; echo error >&2");
   ASSERT_TRUE(launch_it().ok());
   EXPECT_EQ(text_of(plan_.output),
-            "given " + fs::absolute(plan_.run).string() + " " + std::to_string(::getpid()) + "\nerror\n");
+            "of before\ngiven " + fs::absolute(plan_.run).string() + " " + std::to_string(::getpid()) + "\nerror\n");
 }
 
 TEST_F(LauncherTest, AProgramThatWritesNoRunIsNoError) {

@@ -82,6 +82,10 @@ void check_names_differ(const DefinitionSet& set, Mistakes& mistakes) {
 
 }  // namespace
 
+std::string_view name(MatchChoice choice) {
+  return kMatchChoices[static_cast<std::size_t>(choice)];
+}
+
 std::vector<MetricDefinition> read_definitions(const DocumentValue& list, Mistakes& mistakes) {
   DefinitionSet set;
   if (!list.is(DocumentValue::Kind::kList)) {

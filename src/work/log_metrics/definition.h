@@ -20,6 +20,7 @@ inline constexpr std::size_t kMaxGroups = 30;
 
 // Which matches within one record count.
 enum class MatchChoice : std::uint8_t { kFirst, kLast, kAll };
+std::string_view name(MatchChoice choice);  // "first", "last", "all"
 
 struct MetricDefinition {
   std::string name;

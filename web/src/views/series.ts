@@ -19,6 +19,8 @@ export interface SeriesWords {
   negative_inf: number;
   left: number;
   unreadable: number;
+  /** Its steps are none of the training's: its values are counted, 1, 2, ... */
+  counted?: boolean;
 }
 
 /** The places of NaN and infinities; drawn as marks, never left out. */

@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
+#include "ui/cli/commands/metrics_command.h"
 #include "ui/cli/reports/metric_trial.h"
 #include "ui/cli/terminal/output.h"
 
@@ -145,12 +146,14 @@ void add_metrics_lint(CLI::App& metrics, CommandAction& action) {
 }  // namespace
 
 void add_metrics(CLI::App& app, CommandAction& action) {
-  CLI::App& command = add_subcommand(app, "metrics", "Try patterns that find metrics in a program's output", [] {});
+  CLI::App& command = add_subcommand(app, "metrics", "Find metrics in what programs print, and show those of a run", [] {});
   command.group(kLookGroup);
   command.require_subcommand(1);
   add_metrics_try(command, action);
   add_metrics_lint(command, action);
-  set_examples(command, {"trainwarden metrics try training.log", "trainwarden metrics lint metrics.toml"});
+  add_metrics_show(command, action);
+  set_examples(command, {"trainwarden metrics try training.log", "trainwarden metrics lint metrics.toml",
+                         "trainwarden metrics show first --csv"});
 }
 
 }  // namespace trainwarden::cli

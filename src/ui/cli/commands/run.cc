@@ -21,9 +21,11 @@
 #include "ui/cli/options/guard_environment.h"
 #include "ui/cli/options/known_rules.h"
 #include "ui/cli/options/label_choice.h"
+#include "ui/cli/options/output_choice.h"
 #include "ui/cli/options/rule_choice.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/reports/bill_view.h"
+#include "ui/cli/reports/output_view.h"
 #include "ui/cli/reports/rule_report.h"
 #include "ui/cli/reports/run_summary.h"
 #include "ui/cli/running/follow_up.h"
@@ -54,6 +56,7 @@ struct RunOptions {
   bool tied = false;
   bool resume = false;
   std::string exit_record;
+  OutputChoice output;
 };
 
 // What the user wants, understood.
@@ -107,6 +110,25 @@ Result<std::map<std::string, std::string>> rule_environment(const RunOptions& op
   return environment;
 }
 
+// Where the program prints, and what is read of it.
+Status choose_output(const RunOptions& options, ProgramPlan& plan) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::filesystem::path file, options.output.file());
+  if (file.empty()) return {};
+  output::OutputPlan metrics{plan.run, {}, file};
+  TRAINWARDEN_ASSIGN_OR_RETURN(metrics.definitions, options.output.definitions());
+  metrics.info.command = process_mask().mask.arguments(options.command);
+  TRAINWARDEN_ASSIGN_OR_RETURN(metrics.info.labels, recorded_labels(plan.environment, process_environment));
+  if (!options.output.of_job) {
+    plan.output = file;
+    metrics.on_bytes = [](std::string_view bytes) {
+      emit("{}", Painted{bytes});
+      std::fflush(stdout);
+    };
+  }
+  plan.metrics = std::move(metrics);
+  return {};
+}
+
 Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging) {
   ProgramPlan plan;
   plan.command = options.command;
@@ -128,6 +150,7 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   if (options.resume) plan.environment[variable::kResume] = "1";
   TRAINWARDEN_RETURN_IF_ERROR(process_mask().status);  // here, before a secret is in the run
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.board, options.capture.board(plan.run));
+  TRAINWARDEN_RETURN_IF_ERROR(choose_output(options, plan));
   AttachPlan attach = plan_attach(options.command, options.attach);
   if (!attach.warning.empty()) emit(stderr, "trainwarden: warning: {}\n", attach.warning);
   plan.environment.merge(std::move(attach.environment));
@@ -188,6 +211,7 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
     print_report(stderr, inside);
   }
   if (result.board) print_board(plan, *result.board);
+  if (result.metrics) print_output_result(*result.metrics);
   if (plan.page_port) {
     emit(stderr, "trainwarden: the page has ended with the program; again: {} serve {}\n", typed_program(),
          typed_run(plan.run));
@@ -244,6 +268,7 @@ void add_run(CLI::App& app, CommandAction& action) {
   command.add_option("--attach", o.attach, "Watch a program that has no hook of its own (default: auto)")
       ->type_name("HOW")
       ->check(CLI::IsMember({"auto", "preload", "off"}));
+  add_output_options(command, o.output);
   add_rule_choice(command, o.rules);
   add_action_choice(command, o.actions);
   command.add_flag("--inside", o.inside,
@@ -263,6 +288,8 @@ void add_run(CLI::App& app, CommandAction& action) {
                          "trainwarden run --rules default --actions actions.toml -- python train.py",
                          "trainwarden run --page --rules default -- python train.py",
                          "trainwarden run --label lr=0.1 --label data=v2 -- python train.py",
+                         "trainwarden run --log train.log -- python train.py",
+                         "trainwarden run --log train.log --metrics metrics.toml -- python train.py",
                          "trainwarden run --tensorboard board -- python train.py",
                          "trainwarden run --config capture.json -- python3 train.py"});
 }

@@ -16,6 +16,7 @@
 #include "ui/cli/reports/bill_view.h"
 #include "ui/cli/reports/black_box_view.h"
 #include "ui/cli/reports/checkpoint_view.h"
+#include "ui/cli/reports/output_view.h"
 #include "ui/cli/reports/rule_report.h"
 #include "ui/cli/reports/run_summary.h"
 #include "ui/cli/terminal/json_out.h"
@@ -77,6 +78,7 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, c
   for (const views::WorkerCheckpoint& checkpoint : views::read_checkpoints(trial)) {
     checkpoints.push_back(cli::json_of(checkpoint));
   }
+  const auto output = TrialAccess::output_report(trial);
   print_json({{"name", run_name(trial.path())},
               {"path", trial.path().string()},
               {"recorder", trial.recorder()},
@@ -97,6 +99,7 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, c
               {"losses", losses},
               {"black_boxes", black_boxes},
               {"checkpoints", checkpoints},
+              {"output", output ? cli::json_of(*output) : OrderedJson(nullptr)},
               {"rules", rules_as_json(rules)}});
 }
 
@@ -213,6 +216,7 @@ int act(const ShowOptions& options) {
   print_missing(**trial);
   print_head(**trial, *view);
   print_contents(**trial);
+  print_printed_metrics(stdout, **trial);
   print_rules(*rules);
   print_losses(**trial);
   print_black_boxes(stdout, views::read_black_boxes(TrialAccess::location(**trial)));

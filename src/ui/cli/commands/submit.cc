@@ -13,6 +13,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/options/output_choice.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/reports/job_view.h"
 #include "ui/cli/running/job_keeper.h"
@@ -47,7 +48,6 @@ std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) {
   add(resources.nodes > 1, "nodes");
   add(resources.tasks_per_node > 1, "tasks_per_node");
   add(resources.binding != jobs::Binding::kNone, "bind");
-  add(!spec.metrics.definitions.empty(), "metric");
   add(!spec.experiment.experiment.empty(), "experiment");
   return keys;
 }
@@ -87,6 +87,8 @@ std::vector<std::string> launcher_words(const CheckedJob& job, const fs::path& r
   if (!spec.actions.empty()) add("--actions", resolved(job, spec.actions));
   if (!spec.hook_config.empty()) add("--config", resolved(job, spec.hook_config));
   for (const auto& [key, value] : spec.tags) add("--label", key + "=" + value);
+  const std::vector<std::string> metrics = words_of_job_metrics(spec.metrics);
+  words.insert(words.end(), metrics.begin(), metrics.end());
   return words;
 }
 

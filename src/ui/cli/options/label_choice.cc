@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/environment_names.h"
+#include "core/base/secret_mask.h"
 #include "core/base/text.h"
 #include "data/format/json.h"
 
@@ -52,6 +53,21 @@ Result<std::map<std::string, std::string>> LabelChoice::variables(const Environm
   TRAINWARDEN_RETURN_IF_ERROR(add_labels(labels, all));
   variables[variable::kLabels] = format::dump_json(all);
   return variables;
+}
+
+Result<std::map<std::string, std::string>> recorded_labels(const std::map<std::string, std::string>& variables,
+                                                           const Environment& environment) {
+  const auto given = variables.find(variable::kLabels);
+  const char* const before = environment(variable::kLabels);
+  const std::string text = given != variables.end() ? given->second : before != nullptr ? before : "";
+  std::map<std::string, std::string> labels;
+  if (text.empty()) return labels;
+  const Result<format::Json> json = format::parse_json_object(text, variable::kLabels);
+  if (!json.ok()) return Status(Code::kInvalidArgument, json.status().message());
+  for (const auto& [name, value] : json->items()) {
+    labels[name] = process_mask().mask.value(name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return labels;
 }
 
 void add_label_options(CLI::App& command, LabelChoice& choice) {

@@ -19,6 +19,11 @@ struct LabelChoice {
   Result<std::map<std::string, std::string>> variables(const Environment& environment) const;
 };
 
+// The labels that a program started with `variables` beside `environment` is recorded with, without secrets.
+// kInvalidArgument when TRAINWARDEN_LABELS is no object of texts.
+Result<std::map<std::string, std::string>> recorded_labels(const std::map<std::string, std::string>& variables,
+                                                           const Environment& environment);
+
 void add_label_options(CLI::App& command, LabelChoice& choice);
 
 }  // namespace trainwarden::cli

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/process/descriptors.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/running/live_export.h"
 #include "ui/cli/running/run_page.h"
@@ -26,6 +27,14 @@ class ProgramView final : public WatchView {
   std::unique_ptr<LiveExport> board_;
 };
 
+// From before the program prints anything.
+Result<std::unique_ptr<output::OutputMetrics>> follow_output(const ProgramPlan& plan) {
+  if (!plan.output.empty()) {
+    TRAINWARDEN_RETURN_IF_ERROR(process::open_log_file(plan.output.string()).status());
+  }
+  return output::OutputMetrics::start(*plan.metrics);
+}
+
 }  // namespace
 
 int ProgramResult::combined_exit_code() const {
@@ -38,11 +47,16 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   process::SignalRelay relay;  // before any thread
   std::unique_ptr<server::Server> page;
   if (plan.page_port) page = open_run_page(plan.run, *plan.page_port);
+  std::unique_ptr<output::OutputMetrics> metrics;
+  if (plan.metrics) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(metrics, follow_output(plan));
+  }
   ProgramView view(plan);
   TRAINWARDEN_ASSIGN_OR_RETURN(launch::LaunchResult launched, launch::launch(plan, std::move(rules), view, relay));
   ProgramResult result;
   static_cast<launch::LaunchResult&>(result) = std::move(launched);
   result.board = view.board();
+  if (metrics) result.metrics = metrics->finish(result.exit.shell_code() == 0);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "ui/cli/options/capture_choice.h"
 #include "ui/cli/running/watch_view.h"
 #include "work/launch/launcher.h"
+#include "work/output/output_metrics.h"
 
 namespace trainwarden::cli {
 
@@ -16,16 +17,18 @@ struct ProgramPlan : launch::LaunchPlan {
   std::optional<int> page_port;  // of the page beside it, 0: one that is free; nothing: no page
   Board board;                   // where the run is shown while it trains
   Chatter chatter = Chatter::kVerdicts;
+  std::optional<output::OutputPlan> metrics;  // what is read of the program's output
 };
 
 struct ProgramResult : launch::LaunchResult {
   std::optional<Result<ExportReport>> board;  // when it was to be shown to TensorBoard
+  std::optional<output::OutputResult> metrics;  // when its output was to be read
 
   // 3 when a rule fired and the program succeeded or was asked to stop, else the program's own.
   int combined_exit_code() const;
 };
 
-// Errors as launch::launch().
+// Errors as launch::launch() and output::OutputMetrics::start().
 Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::EngineRule> rules);
 
 }  // namespace trainwarden::cli

@@ -20,7 +20,8 @@ export interface Chosen {
 
 /**
  * Pinned first, then losses, then the others: what the search finds in the name or as a whole collection. Without a
- * search the losses, as other numbers (operations, rates, seconds) are of other sizes; in a run without any the scalars.
+ * search the losses, as other numbers (operations, rates, seconds) are of other sizes; in a run without any what its
+ * program printed, then the scalars.
  */
 export function choose(choices: readonly Choice[], search: string, pins: readonly string[]): Chosen {
   const pinned = pins.flatMap((name) => choices.filter((choice) => choice.name === name));
@@ -31,15 +32,17 @@ export function choose(choices: readonly Choice[], search: string, pins: readonl
   return { shown: all.slice(0, MOST_SHOWN), all: all.length, others: choices.length - all.length, fault };
 }
 
+/** Of what a program printed there is only the name to go by. */
 function isLoss(choice: Choice): boolean {
-  return choice.collections.includes('losses');
+  return choice.collections.includes('losses') || (choice.collections.includes('metrics') && /loss/i.test(choice.name));
 }
 
 function searchFor(search: string, choices: readonly Choice[]): { test: (choice: Choice) => boolean; fault: string | undefined } {
   if (search === '') {
     const losses = choices.filter(isLoss);
+    const printed = choices.filter((choice) => choice.collections.includes('metrics'));
     const scalars = choices.filter((choice) => choice.collections.includes('scalars'));
-    const some = new Set([losses, scalars].find((each) => each.length > 0) ?? choices.slice(0, 8));
+    const some = new Set([losses, printed, scalars].find((each) => each.length > 0) ?? choices.slice(0, 8));
     return { test: (choice) => some.has(choice), fault: undefined };
   }
   try {

@@ -41,7 +41,7 @@ function rowOf(series: Series, index: number, dark: boolean, hidden: ReadonlySet
   return h('tr', { 'data-hidden': isHidden, 'data-series': words.name },
     h('td', {}, h('button', { 'data-focus': `hide ${words.id}`, 'aria-pressed': String(!isHidden), 'aria-label': `Show ${words.name}`, title: 'Show, hide', onclick: () => events.hide(words.id) }, swatch(series, index, dark))),
     h('td', {}, words.name, series.other && h('strong', {}, ` of ${series.other.run}`), h('span', { class: 'muted' }, words.of === 'scalar' ? '' : ` ${words.of}`, words.left > 0 ? ` · ${count(words.left)} steps still being read` : '',
-      words.unreadable > 0 ? ` · ${count(words.unreadable)} steps damaged` : '')),
+      words.counted ? ' · counted: its output names no steps' : '', words.unreadable > 0 ? ` · ${count(words.unreadable)} steps damaged` : '')),
     h('td', { class: 'number', 'data-test': 'here' }, here === undefined ? '' : short(here)),
     number(last), number(min), number(max),
     h('td', { class: 'marks' }, oddText(series)),

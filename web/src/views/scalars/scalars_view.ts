@@ -235,7 +235,7 @@ export class ScalarsView implements View {
   private draw(): void {
     const { shown, all, others, fault } = this.chosen;
     const cut = all > shown.length ? `${shown.length} of ${count(all)} series are shown (at most ${MOST_SHOWN}); narrow the search. ` : '';
-    const more = !this.words.search && others > 0 ? `${count(others)} more series: search for a name, or for a collection such as scalars. ` : '';
+    const more = !this.words.search && others > 0 ? `${count(others)} more series: search for a name, or for a collection such as scalars or metrics. ` : '';
     const hint = fault ? `“${this.words.search}” is no regular expression (${fault}); it is searched as it stands. ` : '';
     const nothing = shown.length > 0 ? '' : this.words.search ? 'No tensor fits the search. ' : 'This run has no numbers yet. ';
     const unseen = this.words.y === 'log' && this.all.some(({ words }) => !(extremes(words).min > 0)) ? 'Zero and negative numbers have no place on a logarithmic axis; symlog shows them. ' : '';

@@ -1,0 +1,100 @@
+#include "ui/cli/reports/output_view.h"
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "read/trial/printed_metrics.h"
+#include "read/trial/trial_access.h"
+#include "ui/cli/commands/exit_code.h"
+#include "ui/cli/terminal/output.h"
+#include "ui/cli/terminal/table.h"
+#include "work/log_metrics/record_splitter.h"
+
+namespace trainwarden::cli {
+namespace {
+
+constexpr std::size_t kMostPrintedShown = 40;
+
+// What was seen and is not among the values, a line each.
+std::string troubles_of(const format::OutputReport& report) {
+  std::string text;
+  for (const format::OutputMetricCount& metric : report.metrics) {
+    if (metric.parse_errors > 0) {
+      text += fmt::format("{}: matches that are no number: {}, the first \"{}\"\n", printable(metric.name),
+                          metric.parse_errors, printable(metric.first_unreadable));
+    }
+    if (metric.given_up > 0) {
+      text += fmt::format("{}: records on which the search took too long: {}\n", printable(metric.name), metric.given_up);
+    }
+    if (metric.duplicates > 0) {
+      text += fmt::format("{}: left out, the same value again within 100 ms: {}\n", printable(metric.name),
+                          metric.duplicates);
+    }
+  }
+  if (report.cut_records > 0) {
+    text += fmt::format("lines longer than {}, of which only the beginning was read: {}\n",
+                        format_bytes(log_metrics::kMaxRecordBytes), report.cut_records);
+  }
+  if (report.restarts > 0) text += fmt::format("times that the log was emptied: {}\n", report.restarts);
+  if (report.lost_values > 0) text += fmt::format("values that could not be kept: {}\n", report.lost_values);
+  return text;
+}
+
+std::uint64_t count_values(const format::OutputReport& report) {
+  std::uint64_t values = 0;
+  for (const format::OutputMetricCount& metric : report.metrics) values += metric.values;
+  return values;
+}
+
+}  // namespace
+
+void print_output_result(const output::OutputResult& result) {
+  const format::OutputReport& report = result.report;
+  std::vector<std::string> absent;
+  for (const format::OutputMetricCount& metric : report.metrics) {
+    if (metric.values == 0) absent.push_back(printable(metric.name));
+  }
+  emit(stderr, "trainwarden: in the output: {} values of {} metrics{}\n", count_values(report),
+       report.metrics.size() - absent.size(),
+       absent.empty() ? "" : fmt::format("; none of {}", fmt::join(absent, ", ")));
+  const std::string troubles = troubles_of(report);
+  for (std::size_t begin = 0, end; (end = troubles.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    emit(stderr, "trainwarden: {}\n", troubles.substr(begin, end - begin));
+  }
+  if (!result.status.ok()) report_error(result.status);
+}
+
+void print_printed_metrics(std::FILE* out, Trial& trial) {
+  const auto report = TrialAccess::output_report(trial);
+  if (!report) return;
+  const auto last = trial::last_printed(trial, kMostPrintedShown);
+  Table table({{"PRINTED METRIC"}, {"LAST VALUE", Align::kRight}, {"STEP", Align::kRight}});
+  for (const trial::LastPrinted& one : last.value_or({})) {
+    table.add_row({one.metric.metric.name, format_number(one.value.value),
+                   one.value.step ? std::to_string(*one.value.step) : "-"});
+  }
+  emit(out, "\n{}", Lines{table.to_string()});
+  emit(out, "{}", Lines{troubles_of(*report)});
+  if (!last.ok()) report_error(last.status());
+}
+
+OrderedJson json_of(const format::OutputReport& report) {
+  OrderedJson metrics = OrderedJson::array();
+  for (const format::OutputMetricCount& metric : report.metrics) {
+    metrics.push_back({{"metric", metric.name},
+                       {"values", metric.values},
+                       {"duplicates", metric.duplicates},
+                       {"parse_errors", metric.parse_errors},
+                       {"first_unreadable", metric.first_unreadable},
+                       {"given_up", metric.given_up}});
+  }
+  return {{"file", report.file},
+          {"bytes", report.bytes},
+          {"records", report.records},
+          {"cut_records", report.cut_records},
+          {"restarts", report.restarts},
+          {"lost_values", report.lost_values},
+          {"metrics", std::move(metrics)}};
+}
+
+}  // namespace trainwarden::cli
