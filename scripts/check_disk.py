@@ -34,6 +34,7 @@ OWN_FILES = {
     "src/ui/cli/commands/submit.cc": "a copy of the sources that nobody needs",
     "src/ui/cli/running/job_keeper.cc": "our own program",
     "src/ui/cli/commands/metrics.cc": "a program's output",
+    "src/work/output/log_tail.cc": "a program's output while it grows",
     "src/ui/cli/commands/demo.cc": "the example beside the program",
     "src/ui/cli/options/program_kind.cc": "the program to start",
     "src/ui/cli/commands/serve.cc": "whether an argument is a folder",

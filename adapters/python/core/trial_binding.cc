@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -287,6 +289,78 @@ void bind_following(nb::class_<PythonTrial>& type) {
       .def("wait_for_steps", wait_for_steps, nb::arg("steps"), nb::arg("mode"), nb::arg("timeout_s"));
 }
 
+// Name, worker, unit, kind, source, instance: the fields of trainwarden.Metric.
+using MetricTuple = std::tuple<std::string, std::string, std::string, std::string_view, std::string_view, std::string>;
+
+MetricTuple tuple_of(const SampledMetric& sampled) {
+  const Metric& metric = sampled.metric;
+  return {metric.name, sampled.worker, metric.unit, name(metric.kind), name(metric.source), metric.instance};
+}
+
+std::vector<MetricTuple> metrics(PythonTrial& self) {
+  std::vector<MetricTuple> tuples;
+  for (const SampledMetric& metric : self.look([](Trial& trial) { return trial.metrics(); })) {
+    tuples.push_back(tuple_of(metric));
+  }
+  return tuples;
+}
+
+Result<SampledMetric> find_metric(Trial& trial, const MetricTuple& wanted) {
+  for (const SampledMetric& metric : trial.metrics()) {
+    if (tuple_of(metric) == wanted) return metric;
+  }
+  return Status(Code::kNotFound, "the run has no such metric of \"" + std::get<1>(wanted) +
+                                     "\"; Trial.metrics() lists those that there are");
+}
+
+template <class Number>
+using Column = nb::ndarray<nb::numpy, const Number, nb::ndim<1>>;
+
+// The array keeps the numbers.
+template <class Number>
+Column<Number> column_of(std::vector<Number> numbers) {
+  auto* owner = new std::vector<Number>(std::move(numbers));
+  const nb::capsule keeper(owner, [](void* held) noexcept { delete static_cast<std::vector<Number>*>(held); });
+  return Column<Number>(owner->data(), {owner->size()}, keeper);
+}
+
+struct SampleColumns {
+  std::vector<std::int64_t> unix_ns;
+  std::vector<double> values;
+  std::vector<double> steps;  // NaN where none was printed
+};
+
+Result<SampleColumns> read_samples(Trial& trial, const MetricTuple& wanted, std::int64_t from, std::int64_t to) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const SampledMetric metric, find_metric(trial, wanted));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto samples, trial.samples(metric, from, to));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto steps, trial.sample_steps(metric, from, to));
+  SampleColumns columns;
+  auto step = steps.begin();
+  for (const Sample& sample : samples) {
+    while (step != steps.end() && step->unix_ns < sample.unix_ns) ++step;
+    columns.unix_ns.push_back(sample.unix_ns);
+    columns.values.push_back(sample.value);
+    const bool has_step = step != steps.end() && step->unix_ns == sample.unix_ns;
+    columns.steps.push_back(has_step ? step->value : std::numeric_limits<double>::quiet_NaN());
+  }
+  return columns;
+}
+
+nb::tuple samples(PythonTrial& self, const MetricTuple& metric, std::int64_t from_unix_ns, std::int64_t to_unix_ns) {
+  SampleColumns columns =
+      value_or_raise(self.read([&](Trial& trial) { return read_samples(trial, metric, from_unix_ns, to_unix_ns); }));
+  return nb::make_tuple(column_of(std::move(columns.unix_ns)), column_of(std::move(columns.values)),
+                        column_of(std::move(columns.steps)));
+}
+
+void bind_metrics(nb::class_<PythonTrial>& type) {
+  type.def("metrics", metrics)
+      .def("samples", samples, nb::arg("metric"), nb::arg("from_unix_ns"), nb::arg("to_unix_ns"),
+           nb::sig("def samples(self, metric: tuple[str, str, str, str, str, str], from_unix_ns: int, to_unix_ns: int) "
+                   "-> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
+                   "numpy.typing.NDArray[numpy.float64]]"));
+}
+
 void bind_tensors(nb::class_<PythonTrial>& type) {
   const auto def = [&](const char* name, auto method) {
     type.def(name, method, nb::arg("tensor"), nb::arg("step"), nb::arg("mode"), nb::arg("worker"));
@@ -328,6 +402,7 @@ void bind_trial(nb::module_& module) {
   type.def("__init__", open_trial, nb::arg("path"), nb::arg("incomplete_step_window"), nb::arg("verify"));
   bind_run(type);
   bind_steps(type);
+  bind_metrics(type);
   bind_following(type);
   bind_tensors(type);
 }

@@ -36,9 +36,9 @@ from .stopping import StopTraining
 if TYPE_CHECKING:
     from . import rules
     from .control import SaveAnswer, StopAnswer, save, stop
-    from .describing import describe
+    from .describing import describe, metrics_frame
     from .transfer import Exporter, ExportNote, ExportReport, ImportReport, export, import_run
-    from .trial import RunState, StepState, TensorHandle, Trial, open
+    from .trial import Metric, RunState, Samples, StepState, TensorHandle, Trial, open
 
 __all__ = [
     "CheckpointRequest",
@@ -54,9 +54,11 @@ __all__ = [
     "ImportReport",
     "KeepForm",
     "Kept",
+    "Metric",
     "Mode",
     "Reduction",
     "RunState",
+    "Samples",
     "SaveAnswer",
     "SavePolicy",
     "SaveSchedule",
@@ -74,6 +76,7 @@ __all__ = [
     "export",
     "import_run",
     "log",
+    "metrics_frame",
     "open",
     "rules",
     "save",
@@ -83,7 +86,7 @@ __all__ = [
 __version__ = version()
 
 # Only reading needs NumPy, so a training that is only captured does not import it.
-_READING = ("RunState", "StepState", "TensorHandle", "Trial", "open")
+_READING = ("Metric", "RunState", "Samples", "StepState", "TensorHandle", "Trial", "open")
 _CONTROL = ("SaveAnswer", "StopAnswer", "save", "stop")
 _TRANSFER = ("ExportNote", "ExportReport", "Exporter", "ImportReport", "export", "import_run")
 
@@ -97,8 +100,8 @@ def __getattr__(name: str) -> object:
         return getattr(importlib.import_module(".control", __name__), name)
     if name in _TRANSFER:
         return getattr(importlib.import_module(".transfer", __name__), name)
-    if name == "describe":
-        return importlib.import_module(".describing", __name__).describe
+    if name in ("describe", "metrics_frame"):
+        return getattr(importlib.import_module(".describing", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -7,10 +7,12 @@ import os
 import re
 from datetime import datetime, timezone
 from typing import Any
+from urllib.parse import urlencode
 
 from . import _core
+from .errors import opening
 
-__all__ = ["describe"]
+__all__ = ["describe", "metrics_frame"]
 
 _TIMES = frozenset(
     (
@@ -50,3 +52,29 @@ def _with_datetimes(fields: dict[str, Any]) -> dict[str, Any]:
             moment = datetime.strptime(f"{found[1]}.{found[2]}", "%Y-%m-%dT%H:%M:%S.%f")
             fields[name] = moment.replace(tzinfo=timezone.utc)
     return fields
+
+
+def metrics_frame(
+    run: str | os.PathLike[str], *, period: float = 60, relative: str | None = "metric", full: bool = False
+) -> dict[str, list[Any]]:
+    """The metrics of a run's output, as the columns of SageMaker's TrainingJobAnalytics.dataframe().
+
+        pandas.DataFrame(trainwarden.metrics_frame("runs/first"))
+
+    The columns are timestamp, metric_name and value; with `full` also step, host and time. Values within `period`
+    seconds are averaged; with 0 each value is a row. Timestamps are seconds since each metric's own first row, since the
+    "job" began, or, with None, since 1970. Rows come metric by metric, in the order of the definitions.
+
+    Raises:
+        FileNotFoundError: there is no run.
+        InvalidArgument (ValueError): a period below 0, or another word for `relative`.
+    """
+    with opening():
+        answers = _core.Answers.open(os.fspath(run))
+    question = urlencode({"period": period, "relative": relative or "none"})
+    _, body = answers.ask(f"/runs/{answers.run_id}/metrics?{question}")
+    rows = json.loads(body)["rows"]
+    names = ["timestamp", "metric_name", "value", *(["step", "host", "time"] if full else [])]
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in names}
+    columns["value"] = [float(value) for value in columns["value"]]  # "NaN" and "Infinity" are texts in JSON
+    return columns

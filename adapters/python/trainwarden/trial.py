@@ -269,6 +269,40 @@ class Trial:
         return self._core.workers_of(tensor, step, mode, "")
 
 
+    # --- what was sampled over time, beside the steps
+
+    def metrics(self) -> list[Metric]:
+        """What was sampled over time; what a program printed has the worker "output-0"."""
+        return [Metric(*fields) for fields in self._core.metrics()]
+
+    def samples(self, metric: Metric, from_unix_ns: int = 0, to_unix_ns: int = 2**63 - 1) -> Samples:
+        """The samples of a metric of metrics(), from one time until before another, by rising time.
+
+            loss = next(metric for metric in trial.metrics() if metric.name == "loss")
+            plt.plot(trial.samples(loss).step, trial.samples(loss).value)
+        """
+        return Samples(*self._core.samples(tuple(metric), from_unix_ns, to_unix_ns))
+
+
+class Metric(NamedTuple):
+    """What is sampled over time."""
+
+    name: str
+    worker: str  # "rank-00000"; of what a program printed "output-0"
+    unit: str
+    kind: str  # "gauge", "counter", "delta", "ratio"
+    source: str  # "host", "process", "device", "rank"
+    instance: str
+
+
+class Samples(NamedTuple):
+    """Arrays of equal length."""
+
+    unix_ns: Array  # int64: nanoseconds since 1970
+    value: Array  # float64
+    step: Array  # float64; NaN where none was printed with the value
+
+
 class ShardedTensor(NamedTuple):
     """A tensor whose parts lie on several workers, put together."""
 

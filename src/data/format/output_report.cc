@@ -40,7 +40,7 @@ Result<std::vector<OutputMetricCount>> decode_metric_counts(const Json& report) 
 
 }  // namespace
 
-std::string encode_output_report(const OutputReport& report) {
+OrderedJson json_of(const OutputReport& report) {
   OrderedJson metrics = OrderedJson::array();
   for (const OutputMetricCount& metric : report.metrics) {
     metrics.push_back({{"name", metric.name},
@@ -50,15 +50,20 @@ std::string encode_output_report(const OutputReport& report) {
                        {"first_unreadable", mask_secrets(metric.first_unreadable)},
                        {"given_up", metric.given_up}});
   }
-  return dump_json({{"type", kReportType},
-                    {"began_unix_ns", report.began_unix_ns},
-                    {"file", report.file},
-                    {"bytes", report.bytes},
-                    {"records", report.records},
-                    {"cut_records", report.cut_records},
-                    {"restarts", report.restarts},
-                    {"lost_values", report.lost_values},
-                    {"metrics", std::move(metrics)}});
+  return {{"began_unix_ns", report.began_unix_ns},
+          {"file", report.file},
+          {"bytes", report.bytes},
+          {"records", report.records},
+          {"cut_records", report.cut_records},
+          {"restarts", report.restarts},
+          {"lost_values", report.lost_values},
+          {"metrics", std::move(metrics)}};
+}
+
+std::string encode_output_report(const OutputReport& report) {
+  OrderedJson event = {{"type", kReportType}};
+  event.update(json_of(report));
+  return dump_json(event);
 }
 
 Result<std::optional<OutputReport>> decode_output_report(std::string_view text) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/format/json.h"
 #include "trainwarden/status.h"
 
 namespace trainwarden::format {
@@ -37,6 +38,9 @@ struct OutputReport {
   std::vector<OutputMetricCount> metrics;  // in the order of their definitions, or in which they were found
   friend bool operator==(const OutputReport&, const OutputReport&) = default;
 };
+
+// For people and programs, with the fields of the event.
+OrderedJson json_of(const OutputReport& report);
 
 std::string encode_output_report(const OutputReport& report);
 // None when the event is of another type. kDataLoss.

@@ -55,8 +55,9 @@ TEST(OutputReport, ReadingsAddUp) {
   EXPECT_EQ(sum.began_unix_ns, 18);
   EXPECT_EQ(sum.bytes, 8192u);
   EXPECT_EQ(sum.lost_values, 6u);
-  EXPECT_EQ(sum.metrics, (std::vector<OutputMetricCount>{
-                             {"train:loss", 30, 5, 1, "n/a", 0}, {"eval \"loss\"", 3, 0, 7, "none", 4}, {"new", 9, 0, 0, "", 0}}));
+  EXPECT_EQ(sum.metrics,
+            (std::vector<OutputMetricCount>{
+                {"train:loss", 30, 5, 1, "n/a", 0}, {"eval \"loss\"", 3, 0, 7, "none", 4}, {"new", 9, 0, 0, "", 0}}));
 }
 
 }  // namespace

@@ -15,13 +15,6 @@ constexpr std::int64_t kAllTimes = std::numeric_limits<std::int64_t>::max();
 const Metric kPrintedLoss = {"loss", "", MetricKind::kGauge, MetricSource::kRank, "0"};
 const SampledMetric kSampledLoss = {kPrintedLoss, "output-0"};
 
-std::unique_ptr<journal::JournalWriter> output_writer(const TestRun& run, const journal::RunInfo& info) {
-  auto writer = journal::JournalWriter::open(*run.storage(), run.clock(), info,
-                                             {.writer = "output-0", .writer_id = *journal::writer_id_of("output-0")});
-  EXPECT_TRUE(writer.ok()) << writer.status().message();
-  return *std::move(writer);
-}
-
 // Losses at the ticks 10, 20, 30, with a step at the first and the last.
 void write_losses(journal::JournalWriter& writer) {
   journal::SampleBatch batch;

@@ -51,7 +51,7 @@ class OwnSource final : public RunSource {
   const std::shared_ptr<ReadBudget> budget_;
   journal::RunInfo info_;
   std::uint64_t info_file_ = 0;  // identity of the run.json that info_ is of
-  std::int64_t age_ns_ = 0;  // as of the last refresh
+  std::int64_t age_ns_ = 0;      // as of the last refresh
   std::vector<SourceWorker> workers_;
   std::vector<SourceWorker> outputs_;
   std::unordered_set<std::string> known_;  // names of workers_

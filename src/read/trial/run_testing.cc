@@ -227,4 +227,11 @@ std::unique_ptr<Trial> TestRun::open(const TrialOptions& options) const {
   return *std::move(trial);
 }
 
+std::unique_ptr<journal::JournalWriter> output_writer(const TestRun& run, const journal::RunInfo& info) {
+  auto writer = journal::JournalWriter::open(*run.storage(), run.clock(), info,
+                                             {.writer = "output-0", .writer_id = *journal::writer_id_of("output-0")});
+  must(writer.status());
+  return *std::move(writer);
+}
+
 }  // namespace trainwarden

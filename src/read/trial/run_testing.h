@@ -89,4 +89,7 @@ class TestRun {
   std::map<int, std::map<std::string, std::uint32_t>> metrics_;  // by worker, then by metric's name
 };
 
+// Of the journal with what worker 0 printed.
+std::unique_ptr<journal::JournalWriter> output_writer(const TestRun& run, const journal::RunInfo& info);
+
 }  // namespace trainwarden

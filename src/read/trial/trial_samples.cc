@@ -66,10 +66,9 @@ Result<std::vector<Sample>> read_samples(journal::JournalReader& reader, std::ui
 }
 
 Status no_such_metric(const SampledMetric& wanted) {
-  return Status(Code::kNotFound,
-                fmt::format("{} has no metric \"{}\" of {} {}; metrics() lists those that there are",
-                            printable(wanted.worker), printable(wanted.metric.name), name(wanted.metric.source),
-                            printable(wanted.metric.instance)));
+  return Status(Code::kNotFound, fmt::format("{} has no metric \"{}\" of {} {}; metrics() lists those that there are",
+                                             printable(wanted.worker), printable(wanted.metric.name),
+                                             name(wanted.metric.source), printable(wanted.metric.instance)));
 }
 
 }  // namespace

@@ -135,6 +135,9 @@ class Collector {
   void take_series() {
     std::vector<std::string> ids = tensors(true);
     ids.resize(std::min(ids.size(), kMostSeries));
+    for (const Json& choice : take_json(run_ + "/series/choices").value("tensors", Json::array())) {
+      if (choice.value("collections", Json::array()) == Json::array({"metrics"})) ids.push_back(choice.at("id"));
+    }
     for (const std::string& id : ids) take(fmt::format("{}/series?buckets=1000&tensors={}", run_, id));
   }
 

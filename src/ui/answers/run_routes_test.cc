@@ -26,6 +26,14 @@ TestRun trained() {
              .mode_step = eval ? step / 3 : step - step / 3});
   }
   run.end();
+  journal::SampleBatch printed;
+  printed.new_metrics = {{0, {"val_loss", "", MetricKind::kGauge, MetricSource::kRank, "0"}}};
+  printed.tables = {{{60'000'000'000, 61'000'000'000}, {{0, {3, NAN}}}}};
+  const auto writer = output_writer(run, run.info());
+  EXPECT_TRUE(writer->append_samples(printed).ok());
+  format::OutputReport report;
+  report.metrics = {{"val_loss", 2, 0, 1, "none", 0}};
+  EXPECT_TRUE(writer->append_event(format::FrameKind::kEvent, -1, format::encode_output_report(report)).ok());
   return run;
 }
 
@@ -40,8 +48,8 @@ class RunRoutesTest : public ::testing::Test {
     }
     return Status(Code::kNotFound, "no such route: " + path);
   }
-  Json ask_json(const std::vector<Route>& routes, const std::string& path) {
-    const auto reply = ask(routes, path);
+  Json ask_json(const std::vector<Route>& routes, const std::string& path, views::Query::Parameters query = {}) {
+    const auto reply = ask(routes, path, std::move(query));
     EXPECT_TRUE(reply.ok()) << reply.status().to_string();
     return reply.ok() ? Json::parse(*reply->body) : Json();
   }
@@ -140,6 +148,33 @@ TEST_F(RunRoutesTest, TellWhatSeriesThereAre) {
   const Json choices = ask_json(series_routes(), "/runs/{run}/series/choices");
   EXPECT_EQ(choices.at("tensors").at(1).at("name"), "w");
   EXPECT_EQ(choices.at("tensors").at(1).at("collections"), Json::parse(R"(["weights"])"));
+  EXPECT_EQ(choices.at("tensors").at(2).at("name"), "val_loss");
+  EXPECT_EQ(choices.at("tensors").at(2).at("collections"), Json::parse(R"(["metrics"])"));
+  EXPECT_EQ(choices.at("output").at("metrics").at(0).at("parse_errors"), 1);
+}
+
+TEST_F(RunRoutesTest, HaveSeriesOfWhatWasPrinted) {
+  const std::string id = ask_json(series_routes(), "/runs/{run}/series/choices").at("tensors").at(2).at("id");
+  const auto series = ask(series_routes(), "/runs/{run}/series", {{"tensors", id}});
+  ASSERT_TRUE(series.ok()) << series.status().message();
+  EXPECT_EQ(column(*series->body, "0.step"), (std::vector<double>{1, 2}));
+  EXPECT_EQ(column(*series->body, "0.time"), (std::vector<double>{60, 61}));
+  EXPECT_EQ(column(*series->body, "0.value")[0], 3);
+}
+
+TEST_F(RunRoutesTest, GiveTheFrameOfWhatWasPrinted) {
+  const Json rows =
+      ask_json(series_routes(), "/runs/{run}/metrics", {{"period", "0"}, {"relative", "none"}}).at("rows");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows.at(0).at("timestamp"), 60);
+  EXPECT_EQ(rows.at(0).at("metric_name"), "val_loss");
+  EXPECT_EQ(rows.at(1).at("value"), "NaN");
+  EXPECT_EQ(rows.at(1).at("step"), nullptr);
+  const auto code = [&](views::Query::Parameters query) {
+    return ask(series_routes(), "/runs/{run}/metrics", std::move(query)).status().code();
+  };
+  EXPECT_EQ(code({{"period", "-1"}}), Code::kInvalidArgument);
+  EXPECT_EQ(code({{"relative", "jobs"}}), Code::kInvalidArgument);
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
 // Numbers over steps.
 #include <chrono>
 
+#include <fmt/format.h>
+
+#include "core/base/text.h"
 #include "read/trial/trial_access.h"
 #include "ui/answers/replies.h"
 #include "ui/answers/route.h"
+#include "ui/views/metric_frame.h"
 #include "ui/views/metric_series.h"
 #include "ui/views/series.h"
 
@@ -149,7 +153,33 @@ OrderedJson choices_of(Trial& trial) {
 Result<Reply> series_choices(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
-  return json_reply({{"tensors", choices_of(use.trial())}});
+  const auto report = TrialAccess::output_report(use.trial());
+  return json_reply(
+      {{"tensors", choices_of(use.trial())}, {"output", report ? format::json_of(*report) : OrderedJson()}});
+}
+
+// Rows in the shape of SageMaker's TrainingJobAnalytics, and what of the output could not be read.
+Result<Reply> metrics_of_run(const Request& request, const Services& services) {
+  const views::Query& query = request.query;
+  TRAINWARDEN_RETURN_IF_ERROR(query.only({"period", "relative"}));
+  views::MetricFrameQuestion question;
+  TRAINWARDEN_ASSIGN_OR_RETURN(question.period_seconds, query.number("period", question.period_seconds));
+  if (!(question.period_seconds >= 0 && question.period_seconds <= views::kMostPeriodSeconds)) {
+    return Status(Code::kInvalidArgument, fmt::format("period: expected 0 to {} seconds, found {}",
+                                                      views::kMostPeriodSeconds, question.period_seconds));
+  }
+  const std::string relative = query.text("relative", "metric");
+  const auto start = views::parse_frame_start(relative);
+  if (!start) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("relative: expected metric, job or none, found \"{}\"", printable(relative)));
+  }
+  question.start = *start;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto rows, views::read_metric_frame(use.trial(), question));
+  const auto report = TrialAccess::output_report(use.trial());
+  return json_reply(
+      {{"rows", views::frame_json(rows, true)}, {"output", report ? format::json_of(*report) : OrderedJson()}});
 }
 
 }  // namespace
@@ -158,6 +188,7 @@ std::vector<Route> series_routes() {
   return {
       {Method::kGet, "/runs/{run}/series", series_of_run},
       {Method::kGet, "/runs/{run}/series/choices", series_choices},
+      {Method::kGet, "/runs/{run}/metrics", metrics_of_run},
   };
 }
 

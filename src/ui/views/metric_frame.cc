@@ -1,9 +1,10 @@
 #include "ui/views/metric_frame.h"
 
-#include <algorithm>
 #include <cmath>
 
+#include "core/base/rfc3339.h"
 #include "core/base/text.h"
+#include "data/format/json_number.h"
 #include "read/trial/printed_metrics.h"
 #include "store/journal/run_folder.h"
 
@@ -31,7 +32,9 @@ void add_rows(const SampledMetric& metric, const std::vector<PrintedValue>& valu
     const std::int64_t begin = beginning_of(first->unix_ns, period_ns);
     MetricRow row{0, metric.metric.name, 0, std::nullopt, host, begin};
     auto last = first;
-    for (; last != values.end() && (last == first || (period_ns > 0 && beginning_of(last->unix_ns, period_ns) == begin)); ++last) {
+    for (;
+         last != values.end() && (last == first || (period_ns > 0 && beginning_of(last->unix_ns, period_ns) == begin));
+         ++last) {
       row.value += last->value;
       if (last->step) row.step = last->step;
     }
@@ -43,12 +46,21 @@ void add_rows(const SampledMetric& metric, const std::vector<PrintedValue>& valu
 
 void set_timestamps(std::vector<MetricRow>& rows, std::size_t first, FrameStart start, std::int64_t run_unix_ns) {
   for (std::size_t i = first; i < rows.size(); ++i) {
-    const std::int64_t zero = start == FrameStart::kMetric ? rows[first].unix_ns : start == FrameStart::kRun ? run_unix_ns : 0;
+    const std::int64_t zero = start == FrameStart::kMetric ? rows[first].unix_ns
+                              : start == FrameStart::kRun  ? run_unix_ns
+                                                           : 0;
     rows[i].timestamp = static_cast<double>(rows[i].unix_ns - zero) / kNsPerSecond;
   }
 }
 
 }  // namespace
+
+std::optional<FrameStart> parse_frame_start(std::string_view text) {
+  if (text == "metric") return FrameStart::kMetric;
+  if (text == "job") return FrameStart::kRun;
+  if (text == "none") return FrameStart::kEpoch;
+  return std::nullopt;
+}
 
 Result<std::vector<MetricRow>> read_metric_frame(Trial& trial, const MetricFrameQuestion& question) {
   const auto period_ns = static_cast<std::int64_t>(std::llround(question.period_seconds * kNsPerSecond));
@@ -60,6 +72,21 @@ Result<std::vector<MetricRow>> read_metric_frame(Trial& trial, const MetricFrame
     set_timestamps(rows, first, question.start, trial.created_unix_ns());
   }
   return rows;
+}
+
+format::OrderedJson frame_json(const std::vector<MetricRow>& rows, bool full) {
+  format::OrderedJson list = format::OrderedJson::array();
+  for (const MetricRow& row : rows) {
+    format::OrderedJson json = {
+        {"timestamp", row.timestamp}, {"metric_name", row.metric}, {"value", format::json_number(row.value)}};
+    if (full) {
+      json["step"] = row.step ? format::OrderedJson(*row.step) : format::OrderedJson();
+      json["host"] = row.host;
+      json["time"] = format_rfc3339(row.unix_ns, 3);
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
 }
 
 }  // namespace trainwarden::views

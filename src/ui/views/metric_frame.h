@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "data/format/json.h"
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
 
@@ -17,6 +19,11 @@ enum class FrameStart : std::uint8_t {
   kRun,     // the beginning of the run
   kEpoch,   // 1970
 };
+
+// "metric", "job", "none": as `metrics show --relative` has them.
+std::optional<FrameStart> parse_frame_start(std::string_view text);
+
+inline constexpr double kMostPeriodSeconds = 31 * 24 * 3600.0;
 
 struct MetricFrameQuestion {
   // Values within so many seconds are one row with their average, and its time is the beginning of these; they begin
@@ -37,5 +44,8 @@ struct MetricRow {
 // Metric by metric in the order of their definitions, each by rising time. Metrics without a value have no rows.
 // Errors as Trial::samples().
 Result<std::vector<MetricRow>> read_metric_frame(Trial& trial, const MetricFrameQuestion& question);
+
+// A list of {timestamp, metric_name, value}; `full`: with {step, host, time}.
+format::OrderedJson frame_json(const std::vector<MetricRow>& rows, bool full);
 
 }  // namespace trainwarden::views

@@ -24,7 +24,8 @@ class KeptMetric {
 
   // False when the steps do not go on: all is to be read anew.
   bool take(const std::vector<PrintedValue>& values) {
-    if (!counted && std::any_of(values.begin(), values.end(), [](const auto& value) { return !value.step; })) return false;
+    if (!counted && std::any_of(values.begin(), values.end(), [](const auto& value) { return !value.step; }))
+      return false;
     for (const PrintedValue& value : values) {
       const auto last = pyramid.size() == 0 ? 0 : pyramid.step(pyramid.size() - 1);
       const std::int64_t step = counted ? last + 1 : *value.step;

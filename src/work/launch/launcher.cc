@@ -65,6 +65,7 @@ Result<LaunchResult> launch(const LaunchPlan& plan, std::vector<rules::EngineRul
   Judging judging(judging_plan(plan, std::move(rules)), observer);
   LaunchResult result;
   result.exit = process::wait_and_relay(child, relay);
+  observer.on_program_end(result.exit);
   judging.program_ended({result.exit.shell_code(), system_clock().unix_ns()});
   await_judgement(judging, relay);
   result.judging = judging.result();

@@ -19,11 +19,11 @@ struct LaunchPlan {
   std::vector<std::string> command;
   std::filesystem::path run;                       // its TRAINWARDEN_RUN_DIR
   std::map<std::string, std::string> environment;  // beside that: what to capture, and how
-  std::filesystem::path output;                    // file behind whose end it prints; empty: our own standard output and error
-  std::vector<std::string> mute;                   // keys of verdicts that nobody is to be alarmed about
-  watch::Subscribe subscribe;                      // what follows what happens; null: nothing
-  bool tied = false;  // the program is ended (SIGIO) when this process has gone, in whatever way
-  double budget = 0;  // what capture and all beside it may take of the training's time; 0: no limit
+  std::filesystem::path output;   // file behind whose end it prints; empty: our own standard output and error
+  std::vector<std::string> mute;  // keys of verdicts that nobody is to be alarmed about
+  watch::Subscribe subscribe;     // what follows what happens; null: nothing
+  bool tied = false;              // the program is ended (SIGIO) when this process has gone, in whatever way
+  double budget = 0;              // what capture and all beside it may take of the training's time; 0: no limit
 };
 
 struct LaunchResult {

@@ -29,6 +29,7 @@ class FiresAtTwo final : public Rule {
 class Heard final : public Observer {
  public:
   void on_start(const fs::path&) override { story += "start "; }
+  void on_program_end(const process::ExitRecord& exit) override { ended_with = exit.shell_code(); }
   void on_verdict(const rules::VerdictRecord& verdict) override {
     story += verdict.rule_id + "@" + std::to_string(verdict.place.global_step) + " ";
   }
@@ -37,6 +38,7 @@ class Heard final : public Observer {
 
   std::string story;
   int looks = 0;
+  int ended_with = -1;
 };
 
 // A shell script in place of a training: it copies a run that a hook wrote into the folder that it is given.
@@ -88,6 +90,7 @@ TEST_F(LauncherTest, JudgesWhatTheProgramWritesAndHandsOnItsExitCode) {
   EXPECT_TRUE(result->judging.report.any_fired());
   EXPECT_EQ(heard_.story, "start FiresAtTwo@2 end");
   EXPECT_GT(heard_.looks, 0);
+  EXPECT_EQ(heard_.ended_with, 5);
 }
 
 TEST_F(LauncherTest, ItsProgramKnowsItsRunAndWhoWatches) {

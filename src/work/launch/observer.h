@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/process/exit_record.h"
 #include "judge/rules/engine.h"
 #include "judge/rules/verdict_record.h"
 #include "react/events/delivery_record.h"
@@ -12,14 +13,16 @@
 
 namespace trainwarden::launch {
 
-// Each does nothing unless it is overridden. All but on_start() come from the thread that judges, one at a time: what
-// takes long delays the next verdict. None may throw.
+// Each does nothing unless it is overridden. All but the first two come from the thread that judges, one at a time:
+// what takes long delays the next verdict. None may throw.
 class Observer {
  public:
   virtual ~Observer() = default;
 
   // The program runs; its run may not be there yet. From the thread that launches, before all others.
   virtual void on_start(const std::filesystem::path& run) { static_cast<void>(run); }
+  // The program has ended, and its run is judged to its end afterwards. From the same thread.
+  virtual void on_program_end(const process::ExitRecord& exit) { static_cast<void>(exit); }
   virtual void on_verdict(const rules::VerdictRecord& verdict) { static_cast<void>(verdict); }  // fired, or failed
   virtual void on_delivery(const events::DeliveryRecord& delivery, const events::Event& event) {
     static_cast<void>(delivery);

@@ -12,7 +12,12 @@ namespace trainwarden::log_metrics {
 namespace {
 
 constexpr double kMaxStep = 1e15;
+constexpr std::int64_t kMaxBarStep = 1'000'000'000'000'000;
 constexpr std::size_t kMaxValues = 64;  // of one record: more are no metrics, and a log is untrusted
+constexpr std::size_t kMaxBars = 32;
+constexpr std::size_t kMaxTitleBytes = 100;
+constexpr std::string_view kRichTitle = "Epoch ";
+constexpr std::int64_t kMaxRichTotal = 1'000'000'000;  // of epochs, and of steps in one
 
 // Empty: the group took no part.
 std::string_view group_text(std::string_view text, const std::optional<Regex::Span>& group) {
@@ -27,6 +32,13 @@ Regex compiled(std::string_view expression) {
 
 bool is_found(Regex::Outcome outcome) {
   return outcome == Regex::Outcome::kFound;
+}
+
+// Of Lightning's rich bar, "Epoch 2/9 ... 40/100", whose epochs count from 0.
+std::int64_t step_of_epoch(std::string_view record, std::int64_t count, std::optional<std::int64_t> total) {
+  const std::string_view title = record.substr(kRichTitle.size());
+  const std::int64_t epoch = parse_int(title.substr(0, title.find('/'))).value_or(0);
+  return total.value_or(0) <= kMaxRichTotal && epoch <= kMaxRichTotal ? epoch * total.value_or(0) + count : count;
 }
 
 }  // namespace
@@ -47,10 +59,10 @@ struct Extractor::Patterns {
 
   // The bar, with "45/100" (no step in "45.0k/100k") and what stands after the rate.
   Regex tqdm_bar = compiled(
-      R"((?:^|\s|:)\d{1,3}%\|[^|]*\| *(?:(\d{1,15})|[\d.]+[kMG])/[^\s\[]+ \[[^,\]]*(?:, *[^,\]=]*)?([^\]]*)\])");
+      R"((?:^|\s|:)\d{1,3}%\|[^|]*\| *(?:(\d{1,15})|[\d.]+[kMG])/([^\s\[]+) \[[^,\]]*(?:, *[^,\]=]*)?([^\]]*)\])");
   Regex tqdm_item = compiled(R"(, *([A-Za-z_][\w/.\- ]*)=([^,\]]+))");
-  // Lightning's rich bar: "Epoch 0/9 ━━━━━━ 50/100 0:00:01 • 0:00:01 45.2it/s v_num: 0.000 loss: 0.31".
-  Regex rich_bar = compiled(R"(^Epoch \d+/\d+\s+\S+\s+(\d{1,15})/\d+ \S+ • \S+ \S+it/s(.*)$)");
+  // Lightning's rich bar, of which only the last state is in a file: "Epoch 0/9 ━━━━━━ 50/100 0:00:01 • 0:00:01 45.2it/s v_num: 0.000 loss: 0.31".
+  Regex rich_bar = compiled(R"(^Epoch \d+/\d+\s+\S+\s+(\d{1,15})/(\d+) \S+ • \S+ \S+it/s(.*)$)");
   Regex rich_item = compiled(R"( ([A-Za-z_][\w/.\-]*): (\S+))");
 
   static const Patterns& shared() {
@@ -131,11 +143,29 @@ std::optional<Extraction> Extractor::read_hugging_face(std::string_view record) 
   return extraction;
 }
 
+// Of bars beyond kMaxBars, and of those that are not titled alike, each has a count of its own.
+std::int64_t Extractor::step_of_bar(std::string_view title, std::int64_t count, std::optional<std::int64_t> total) {
+  std::string key(title.substr(0, kMaxTitleBytes));
+  std::erase_if(key, [](char c) { return c >= '0' && c <= '9'; });
+  if (bars_.size() >= kMaxBars && !bars_.contains(key)) return count;
+  Bar& bar = bars_[key];
+  if (count < bar.count) bar.before = std::min(bar.before + std::max(bar.count, bar.total), kMaxBarStep);
+  bar.count = count;
+  bar.total = std::min(total.value_or(0), kMaxBarStep);
+  return bar.before + count;
+}
+
 std::optional<Extraction> Extractor::read_tqdm(std::string_view record) {
   const bool plain = is_found(patterns_.tqdm_bar.search(record, 0, match_));
   if (!plain && !is_found(patterns_.rich_bar.search(record, 0, match_))) return std::nullopt;
-  Extraction extraction{LogStyle::kTqdm, {}, parse_int(group_text(record, match_.groups[0]))};
-  const std::string_view items = group_text(record, match_.groups[1]);
+  Extraction extraction{LogStyle::kTqdm, {}, {}};
+  const std::optional<std::int64_t> count = parse_int(group_text(record, match_.groups[0]));
+  const std::optional<std::int64_t> total = parse_int(group_text(record, match_.groups[1]));
+  if (count) {
+    extraction.step =
+        plain ? step_of_bar(record.substr(0, match_.whole.begin), *count, total) : step_of_epoch(record, *count, total);
+  }
+  const std::string_view items = group_text(record, match_.groups[2]);
   add_items(plain ? patterns_.tqdm_item : patterns_.rich_item, items, extraction);
   std::erase_if(extraction.values, [](const Extracted& one) { return one.name == "v_num"; });
   return extraction;

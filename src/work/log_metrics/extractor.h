@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,7 +34,7 @@ struct Extraction {
 };
 
 // What is no number (a time, a text) is not among the values, and neither is Lightning's v_num, its run's number. For
-// one thread: it remembers Keras' epoch, and its working memory.
+// one thread: it remembers Keras' epoch, how far bars have come, and its working memory.
 class Extractor {
  public:
   Extractor();
@@ -48,9 +50,18 @@ class Extractor {
   std::optional<Extraction> read_hugging_face(std::string_view record);
   std::optional<Extraction> read_tqdm(std::string_view record);
 
+  std::int64_t step_of_bar(std::string_view title, std::int64_t count, std::optional<std::int64_t> total);
+
+  // A bar that begins again goes on: each epoch has one.
+  struct Bar {
+    std::int64_t before = 0;  // in those that have ended
+    std::int64_t count = 0;
+    std::int64_t total = 0;
+  };
   struct Patterns;
   const Patterns& patterns_;
-  std::int64_t keras_epoch_ = 0;  // 0: none named yet
+  std::int64_t keras_epoch_ = 0;                  // 0: none named yet
+  std::map<std::string, Bar, std::less<>> bars_;  // by their titles without digits
   Regex::Match match_;
 };
 

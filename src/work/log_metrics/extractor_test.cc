@@ -90,6 +90,32 @@ TEST(Extractor, Tqdm) {
   bar = extractor.read("Epoch 0/9 ━━━━━━━━━━ 50/100 0:00:01 • 0:00:01 45.20it/s v_num: 0.000 loss: 0.31");
   EXPECT_EQ(values_of(bar), (Values{{"loss", 0.31}}));
   EXPECT_EQ(bar->step, 50);
+  bar = extractor.read("Epoch 2/2  ━━━━━━━━━━━━━━━━ 40/40 0:00:00 • 0:00:00 578.62it/s train_loss: 0.710");
+  EXPECT_EQ(bar.value().step, 120);
+}
+
+TEST(Extractor, ABarThatBeginsAgainGoesOn) {
+  Extractor extractor;
+  const auto step = [&](const std::string& title, int count) {
+    const std::string counts = std::to_string(count) + "/100 [00:03<00:04, 12.1it/s, loss=0.4]";
+    return extractor.read(title + " 45%|####5     | " + counts).value().step;
+  };
+  EXPECT_EQ(step("Epoch 0:", 50), 50);
+  EXPECT_EQ(step("Validation 0:", 7), 7);
+  EXPECT_EQ(step("Epoch 0:", 99), 99);
+  EXPECT_EQ(step("Epoch 1:", 10), 110) << "the last of the epoch before was not printed";
+  EXPECT_EQ(step("Validation 1:", 5), 105);
+  EXPECT_EQ(step("Epoch 1:", 20), 120);
+  EXPECT_EQ(step("Epoch 12:", 1), 201);
+}
+
+TEST(Extractor, StepsOfBarsStayNumbers) {
+  Extractor extractor;
+  const std::string end = "/9223372036854775807 [00:03<00:04, 12.1it/s, loss=0.4]";
+  for (int i = 0; i < 20'000; ++i) {
+    const auto bar = extractor.read(" 4%|#  | " + std::string(i % 2 == 0 ? "999999999999999" : "1") + end);
+    ASSERT_GT(bar.value().step.value(), 0);
+  }
 }
 
 TEST(Extractor, OtherTextIsNoMetric) {

@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 
 Status cannot_follow(const std::filesystem::path& file, const char* why, Code code) {
-  return Status(code, fmt::format("{}: expected the file that the program prints into: {}", printable(file.string()), why));
+  return Status(code,
+                fmt::format("{}: expected the file that the program prints into: {}", printable(file.string()), why));
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ Result<LogTail> LogTail::open_at_end(const std::filesystem::path& file) {
     const Code code = errno == ENOENT ? Code::kNotFound : Code::kPermissionDenied;
     return cannot_follow(file, std::strerror(errno), code);
   }
-  struct stat facts{};
+  struct stat facts {};
   if (::fstat(descriptor.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
     return cannot_follow(file, "it is no regular file", Code::kInvalidArgument);
   }
@@ -40,7 +41,7 @@ LogTail::LogTail(FileDescriptor file, std::uint64_t offset)
     : file_(std::move(file)), piece_(kPieceBytes, '\0'), offset_(offset) {}
 
 Result<std::string_view> LogTail::read() {
-  struct stat facts{};
+  struct stat facts {};
   if (::fstat(file_.get(), &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) < offset_) {
     offset_ = 0;
     ++restarts_;

@@ -28,9 +28,9 @@ namespace trainwarden::output {
 
 struct OutputPlan {
   storage::Location run;
-  journal::RunInfo info;       // should there be no run when the first metric is found
-  std::filesystem::path file;  // that the program prints into; it must be there
-  int rank = 0;                // of the worker that does
+  journal::RunInfo info;                                  // should there be no run when the first metric is found
+  std::filesystem::path file;                             // that the program prints into; it must be there
+  int rank = 0;                                           // of the worker that does
   std::optional<log_metrics::DefinitionSet> definitions;  // none: the styles of libraries
   // Gets all that is new, from the thread that reads; null: nobody wants it. What takes long delays the reading, never
   // the program.

@@ -35,11 +35,14 @@ void SampleCollector::add(std::string_view name, double value, std::optional<std
   }
   if (is_duplicate(*metric, value, now_ns_)) return;
   if (!has_room()) flush();
-  const bool sampled_here = in_record_ && !metric->samples.ticks.empty() && metric->samples.ticks.back() + 1 == ticks_.size();
+  const bool sampled_here =
+      in_record_ && !metric->samples.ticks.empty() && metric->samples.ticks.back() + 1 == ticks_.size();
   if (!in_record_ || sampled_here) make_tick();
   put(metric->samples, value);
   if (!step) return;
-  if (!metric->has_steps) new_metrics_.push_back({metric->id + 1, format::step_metric({std::string(name), "", MetricKind::kGauge, MetricSource::kRank, instance_})});
+  if (!metric->has_steps)
+    new_metrics_.push_back({metric->id + 1, format::step_metric({std::string(name), "", MetricKind::kGauge,
+                                                                 MetricSource::kRank, instance_})});
   metric->has_steps = true;
   put(metric->steps, static_cast<double>(*step));
 }

@@ -146,7 +146,8 @@ void add_metrics_lint(CLI::App& metrics, CommandAction& action) {
 }  // namespace
 
 void add_metrics(CLI::App& app, CommandAction& action) {
-  CLI::App& command = add_subcommand(app, "metrics", "Find metrics in what programs print, and show those of a run", [] {});
+  CLI::App& command =
+      add_subcommand(app, "metrics", "Find metrics in what programs print, and show those of a run", [] {});
   command.group(kLookGroup);
   command.require_subcommand(1);
   add_metrics_try(command, action);

@@ -20,8 +20,6 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr double kMostPeriodSeconds = 31 * 24 * 3600.0;
-
 struct MetricsShowOptions {
   RunChoice run;
   double period = 60;
@@ -30,12 +28,7 @@ struct MetricsShowOptions {
   bool csv = false;
   bool json = false;
 
-  views::MetricFrameQuestion question() const {
-    const auto start = relative == "job"    ? views::FrameStart::kRun
-                       : relative == "none" ? views::FrameStart::kEpoch
-                                            : views::FrameStart::kMetric;
-    return {period, start};
-  }
+  views::MetricFrameQuestion question() const { return {period, *views::parse_frame_start(relative)}; }
 };
 
 // As pandas reads it, with every digit.
@@ -64,21 +57,6 @@ void print_csv(const std::vector<views::MetricRow>& rows, bool full) {
     if (full) emit(",{},{},{}", step_text(row), csv_field(printable(row.host)), format_rfc3339(row.unix_ns, 3));
     emit("\n");
   }
-}
-
-OrderedJson frame_json(const std::vector<views::MetricRow>& rows, bool full) {
-  OrderedJson list = OrderedJson::array();
-  for (const views::MetricRow& row : rows) {
-    OrderedJson json = {
-        {"timestamp", row.timestamp}, {"metric_name", row.metric}, {"value", json_number(row.value)}};
-    if (full) {
-      json["step"] = row.step ? OrderedJson(*row.step) : OrderedJson();
-      json["host"] = row.host;
-      json["time"] = format_rfc3339(row.unix_ns, 3);
-    }
-    list.push_back(std::move(json));
-  }
-  return list;
 }
 
 void print_table(const std::vector<views::MetricRow>& rows, bool full) {
@@ -116,8 +94,8 @@ int act(const MetricsShowOptions& options) {
     print_json({{"run", run_name((*trial)->path())},
                 {"period", options.period},
                 {"relative", options.relative},
-                {"rows", frame_json(*rows, options.full)},
-                {"output", report ? cli::json_of(*report) : OrderedJson()}});
+                {"rows", views::frame_json(*rows, options.full)},
+                {"output", report ? format::json_of(*report) : OrderedJson()}});
     return kExitFine;
   }
   print_absent(report);
@@ -139,7 +117,7 @@ void add_metrics_show(CLI::App& metrics, CommandAction& action) {
   add_run_choice(command, o.run);
   command.add_option("--period", o.period, "Average over so many seconds; 0: each value as it is")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, kMostPeriodSeconds))
+      ->check(CLI::Range(0.0, views::kMostPeriodSeconds))
       ->capture_default_str();
   command
       .add_option("--relative", o.relative,

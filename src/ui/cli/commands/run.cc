@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "judge/rules/capture_needs.h"
 #include "judge/rules/rule_history.h"
+#include "store/journal/run_folder.h"
 #include "store/storage/location.h"
 #include "ui/cli/commands/attach.h"
 #include "ui/cli/commands/command.h"
@@ -202,6 +203,9 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
     const auto loss = views::last_loss(**trial);
     emit(stderr, "trainwarden: run {} {}, {}{}\n", run_name(plan.run), name((*trial)->state()), progress_text(**trial),
          loss ? fmt::format(", loss {} at step {}", format_number(loss->value), loss->step) : "");
+  }
+  if (journal::read_run(*storage::Location(plan.run).shared_storage()).value_or({}).awaits_worker) {
+    emit(stderr, "trainwarden: no tensors: {}\n", explain_missing_run(options.command, options.attach));
   }
   if (!result.judging.status.ok()) report_error(result.judging.status);
   if (!result.judging.report.statuses.empty()) print_report(stderr, result.judging.report);

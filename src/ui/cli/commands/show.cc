@@ -99,7 +99,7 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, c
               {"losses", losses},
               {"black_boxes", black_boxes},
               {"checkpoints", checkpoints},
-              {"output", output ? cli::json_of(*output) : OrderedJson(nullptr)},
+              {"output", output ? format::json_of(*output) : OrderedJson(nullptr)},
               {"rules", rules_as_json(rules)}});
 }
 
@@ -122,7 +122,11 @@ void print_head(Trial& trial, const events::RunView& view) {
   emit("\n");
   if (is_foreign(trial)) print_recorder(trial, now);
   for (const auto& [label, value] : trial.labels()) emit("  {} = {}\n", label, value);
-  emit("workers: {} of {}\n", fmt::join(trial.workers(), ", "), trial.world_size());
+  if (TrialAccess::run_info(trial).awaits_worker) {
+    emit("workers: none, only the output was read\n");
+  } else {
+    emit("workers: {} of {}\n", fmt::join(trial.workers(), ", "), trial.world_size());
+  }
   print_bills(stdout, views::read_bills(trial));
 }
 
@@ -132,7 +136,7 @@ void print_contents(Trial& trial) {
     const auto steps = trial.steps(mode);
     modes.add_row({std::string(name(mode)), std::to_string(steps.size()), format_steps(steps)});
   }
-  emit("\n{}", Lines{modes.to_string()});
+  if (!modes.empty()) emit("\n{}", Lines{modes.to_string()});
   if (views::last_trained_step(trial, views::read_bills(trial)) > trial.last_complete_step()) {
     emit("{}: of the others nothing was to be kept\n", progress_text(trial));
   }
@@ -140,7 +144,7 @@ void print_contents(Trial& trial) {
   for (const CollectionSize& collection : collection_sizes(trial)) {
     collections.add_row({collection.name, std::to_string(collection.tensors)});
   }
-  emit("\n{}", Lines{collections.to_string()});
+  if (!collections.empty()) emit("\n{}", Lines{collections.to_string()});
   if (const auto loss = views::last_loss(trial)) {
     emit("\nloss: {} is {} at step {}\n", loss->tensor, format_number(loss->value), loss->step);
   }

@@ -27,8 +27,8 @@ Result<std::filesystem::path> OutputChoice::file() const {
   if (!of_job) return std::filesystem::path(log);
   const char* const folder = process_environment(variable::kJobDir);
   if (folder == nullptr) {
-    return Status(Code::kFailedPrecondition,
-                  std::string("--of-job: expected the folder of a job in ") + variable::kJobDir + "; `submit` starts jobs");
+    return Status(Code::kFailedPrecondition, std::string("--of-job: expected the folder of a job in ") +
+                                                 variable::kJobDir + "; `submit` starts jobs");
   }
   const std::filesystem::path place = folder;
   TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::JobRecord job,

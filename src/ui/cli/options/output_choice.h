@@ -14,9 +14,9 @@ namespace trainwarden::cli {
 
 struct OutputChoice {
   std::string log;
-  std::string metrics;        // a file
-  std::string metric_texts;   // the same as a text, for who starts us
-  bool of_job = false;        // we are part of a job: its log is read, and we print into it ourselves
+  std::string metrics;       // a file
+  std::string metric_texts;  // the same as a text, for who starts us
+  bool of_job = false;       // we are part of a job: its log is read, and we print into it ourselves
 
   // The file that the program prints into; empty: none that is read. kFailedPrecondition when it is to be a job's and
   // there is none.

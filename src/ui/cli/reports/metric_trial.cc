@@ -39,15 +39,13 @@ OrderedJson counts_json(const log_metrics::MetricCounts& counts) {
 }  // namespace
 
 Result<MetricTrial> MetricTrial::create(std::optional<log_metrics::DefinitionSet> definitions, std::size_t max_values) {
-  std::optional<log_metrics::MetricReader> reader;
-  if (definitions) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(reader, log_metrics::MetricReader::create(*std::move(definitions)));
-  }
-  return MetricTrial(std::move(reader), max_values);
+  TRAINWARDEN_ASSIGN_OR_RETURN(log_metrics::MetricFinder finder,
+                               log_metrics::MetricFinder::create(std::move(definitions)));
+  return MetricTrial(std::move(finder), max_values);
 }
 
-MetricTrial::MetricTrial(std::optional<log_metrics::MetricReader> reader, std::size_t max_values)
-    : reader_(std::move(reader)), max_values_(max_values) {}
+MetricTrial::MetricTrial(log_metrics::MetricFinder finder, std::size_t max_values)
+    : finder_(std::move(finder)), max_values_(max_values) {}
 
 log_metrics::RecordSplitter::Sink MetricTrial::sink() {
   return [this](const log_metrics::LogRecord& record) { take_record(record); };
@@ -64,17 +62,8 @@ void MetricTrial::finish() {
 void MetricTrial::take_record(const log_metrics::LogRecord& record) {
   ++records_;
   cut_records_ += record.cut ? 1 : 0;
-  if (reader_) {
-    for (const log_metrics::MetricValue& value : reader_->read(record.text)) {
-      const std::string& metric = reader_->definitions().definitions[value.definition].name;
-      take_value(record, metric, "definition", value.value, value.step);
-    }
-    return;
-  }
-  const std::optional<log_metrics::Extraction> extraction = extractor_.read(record.text);
-  if (!extraction) return;
-  for (const log_metrics::Extracted& one : extraction->values) {
-    take_value(record, one.name, std::string(log_metrics::name(extraction->style)), one.value, extraction->step);
+  for (const log_metrics::FoundValue& value : finder_.read(record.text)) {
+    take_value(record, value.metric, std::string(value.found_by), value.value, value.step);
   }
 }
 
@@ -104,17 +93,17 @@ void MetricTrial::take_value(const log_metrics::LogRecord& record, const std::st
 }
 
 std::vector<std::string> MetricTrial::metrics() const {
-  if (!reader_) return order_;
+  if (finder_.definitions() == nullptr) return order_;
   std::vector<std::string> names;
-  for (const log_metrics::MetricDefinition& definition : reader_->definitions().definitions) {
+  for (const log_metrics::MetricDefinition& definition : finder_.definitions()->definitions().definitions) {
     names.push_back(definition.name);
   }
   return names;
 }
 
 bool MetricTrial::found_all() const {
-  if (!reader_) return count_ > 0;
-  const auto& counts = reader_->counts();
+  if (finder_.definitions() == nullptr) return count_ > 0;
+  const auto& counts = finder_.definitions()->counts();
   return std::all_of(counts.begin(), counts.end(), [](const auto& one) { return one.values > 0; });
 }
 
@@ -154,9 +143,9 @@ std::string MetricTrial::metrics_text() const {
 // What was seen and not read.
 std::string MetricTrial::troubles_text() const {
   std::string text;
-  for (std::size_t i = 0; reader_ && i < reader_->counts().size(); ++i) {
-    const log_metrics::MetricCounts& counts = reader_->counts()[i];
-    const std::string metric = printable(reader_->definitions().definitions[i].name);
+  for (std::size_t i = 0; finder_.definitions() != nullptr && i < finder_.definitions()->counts().size(); ++i) {
+    const log_metrics::MetricCounts& counts = finder_.definitions()->counts()[i];
+    const std::string metric = printable(finder_.definitions()->definitions().definitions[i].name);
     if (counts.parse_errors > 0) {
       text += fmt::format("{}: matches that are no number: {}, the first \"{}\"\n", metric, counts.parse_errors,
                           printable(counts.first_unreadable));
@@ -211,7 +200,7 @@ OrderedJson MetricTrial::to_json() const {
                           {"last", any ? json_number(summary.last) : OrderedJson(nullptr)},
                           {"min", finite ? json_number(summary.min) : OrderedJson(nullptr)},
                           {"max", finite ? json_number(summary.max) : OrderedJson(nullptr)}};
-    if (reader_) metric.update(counts_json(reader_->counts()[i]));
+    if (finder_.definitions() != nullptr) metric.update(counts_json(finder_.definitions()->counts()[i]));
     list.push_back(std::move(metric));
   }
   return {{"records", records_}, {"cut_records", cut_records_}, {"values", count_}, {"lost_values", lost_metrics_},

@@ -11,9 +11,8 @@
 #include "trainwarden/status.h"
 #include "ui/cli/terminal/json_out.h"
 #include "work/log_metrics/definition.h"
-#include "work/log_metrics/extractor.h"
 #include "work/log_metrics/lint.h"
-#include "work/log_metrics/metric_reader.h"
+#include "work/log_metrics/metric_finder.h"
 #include "work/log_metrics/record_splitter.h"
 
 namespace trainwarden::cli {
@@ -51,7 +50,7 @@ class MetricTrial {
     double max = 0;
   };
 
-  MetricTrial(std::optional<log_metrics::MetricReader> reader, std::size_t max_values);
+  MetricTrial(log_metrics::MetricFinder finder, std::size_t max_values);
   log_metrics::RecordSplitter::Sink sink();
   void take_record(const log_metrics::LogRecord& record);
   void take_value(const log_metrics::LogRecord& record, const std::string& metric, const std::string& found_by,
@@ -61,8 +60,7 @@ class MetricTrial {
   std::string troubles_text() const;
   std::vector<std::string> metrics() const;  // in the order of the definitions, or of the log
 
-  std::optional<log_metrics::MetricReader> reader_;
-  log_metrics::Extractor extractor_;
+  log_metrics::MetricFinder finder_;
   log_metrics::RecordSplitter splitter_;
   std::size_t max_values_;
   std::vector<Value> values_;

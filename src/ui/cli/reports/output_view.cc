@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "data/format/output_report.h"
 #include "read/trial/printed_metrics.h"
 #include "read/trial/trial_access.h"
 #include "ui/cli/commands/exit_code.h"
@@ -24,7 +25,8 @@ std::string troubles_of(const format::OutputReport& report) {
                           metric.parse_errors, printable(metric.first_unreadable));
     }
     if (metric.given_up > 0) {
-      text += fmt::format("{}: records on which the search took too long: {}\n", printable(metric.name), metric.given_up);
+      text +=
+          fmt::format("{}: records on which the search took too long: {}\n", printable(metric.name), metric.given_up);
     }
     if (metric.duplicates > 0) {
       text += fmt::format("{}: left out, the same value again within 100 ms: {}\n", printable(metric.name),
@@ -54,9 +56,8 @@ void print_output_result(const output::OutputResult& result) {
   for (const format::OutputMetricCount& metric : report.metrics) {
     if (metric.values == 0) absent.push_back(printable(metric.name));
   }
-  emit(stderr, "trainwarden: in the output: {} values of {} metrics{}\n", count_values(report),
-       report.metrics.size() - absent.size(),
-       absent.empty() ? "" : fmt::format("; none of {}", fmt::join(absent, ", ")));
+  emit(stderr, "trainwarden: in the output: metrics: {}, values: {}{}\n", report.metrics.size() - absent.size(),
+       count_values(report), absent.empty() ? "" : fmt::format("; not found: {}", fmt::join(absent, ", ")));
   const std::string troubles = troubles_of(report);
   for (std::size_t begin = 0, end; (end = troubles.find('\n', begin)) != std::string::npos; begin = end + 1) {
     emit(stderr, "trainwarden: {}\n", troubles.substr(begin, end - begin));
@@ -76,25 +77,6 @@ void print_printed_metrics(std::FILE* out, Trial& trial) {
   emit(out, "\n{}", Lines{table.to_string()});
   emit(out, "{}", Lines{troubles_of(*report)});
   if (!last.ok()) report_error(last.status());
-}
-
-OrderedJson json_of(const format::OutputReport& report) {
-  OrderedJson metrics = OrderedJson::array();
-  for (const format::OutputMetricCount& metric : report.metrics) {
-    metrics.push_back({{"metric", metric.name},
-                       {"values", metric.values},
-                       {"duplicates", metric.duplicates},
-                       {"parse_errors", metric.parse_errors},
-                       {"first_unreadable", metric.first_unreadable},
-                       {"given_up", metric.given_up}});
-  }
-  return {{"file", report.file},
-          {"bytes", report.bytes},
-          {"records", report.records},
-          {"cut_records", report.cut_records},
-          {"restarts", report.restarts},
-          {"lost_values", report.lost_values},
-          {"metrics", std::move(metrics)}};
 }
 
 }  // namespace trainwarden::cli

@@ -1,12 +1,9 @@
-// OutputView: what was read of a program's output, for people and for programs.
+// OutputView: what was read of a program's output, for people.
 #pragma once
 
 #include <cstdio>
 
-#include "data/format/output_report.h"
-#include "trainwarden/status.h"
 #include "trainwarden/trial.h"
-#include "ui/cli/terminal/json_out.h"
 #include "work/output/output_metrics.h"
 
 namespace trainwarden::cli {
@@ -15,7 +12,5 @@ namespace trainwarden::cli {
 void print_output_result(const output::OutputResult& result);
 // The last value of each metric, and what could not be read; nothing where no output was read.
 void print_printed_metrics(std::FILE* out, Trial& trial);
-
-OrderedJson json_of(const format::OutputReport& report);
 
 }  // namespace trainwarden::cli

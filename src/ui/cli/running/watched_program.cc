@@ -11,20 +11,28 @@
 namespace trainwarden::cli {
 namespace {
 
-// What is seen of it; TensorBoard is shown the run from its start on.
+// What is seen of it; TensorBoard is shown the run from its start on, and what it prints is read to its end.
 class ProgramView final : public WatchView {
  public:
-  explicit ProgramView(const ProgramPlan& plan) : WatchView(stderr, plan.chatter), board_folder_(plan.board.folder) {}
+  ProgramView(const ProgramPlan& plan, std::unique_ptr<output::OutputMetrics> metrics)
+      : WatchView(stderr, plan.chatter), board_folder_(plan.board.folder), metrics_(std::move(metrics)) {}
 
   void on_start(const std::filesystem::path& run) override {
     if (!board_folder_.empty()) board_ = std::make_unique<LiveExport>(run, board_folder_);
   }
 
+  void on_program_end(const process::ExitRecord& exit) override {
+    if (metrics_) metrics_result_ = metrics_->finish(exit.shell_code() == 0);
+  }
+
+  std::optional<output::OutputResult> metrics() { return std::move(metrics_result_); }
   std::optional<Result<ExportReport>> board() { return board_ ? std::optional(board_->result()) : std::nullopt; }
 
  private:
   const std::filesystem::path board_folder_;
   std::unique_ptr<LiveExport> board_;
+  const std::unique_ptr<output::OutputMetrics> metrics_;
+  std::optional<output::OutputResult> metrics_result_;
 };
 
 // From before the program prints anything.
@@ -51,12 +59,12 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   if (plan.metrics) {
     TRAINWARDEN_ASSIGN_OR_RETURN(metrics, follow_output(plan));
   }
-  ProgramView view(plan);
+  ProgramView view(plan, std::move(metrics));
   TRAINWARDEN_ASSIGN_OR_RETURN(launch::LaunchResult launched, launch::launch(plan, std::move(rules), view, relay));
   ProgramResult result;
   static_cast<launch::LaunchResult&>(result) = std::move(launched);
   result.board = view.board();
-  if (metrics) result.metrics = metrics->finish(result.exit.shell_code() == 0);
+  result.metrics = view.metrics();
   return result;
 }
 

@@ -21,7 +21,7 @@ struct ProgramPlan : launch::LaunchPlan {
 };
 
 struct ProgramResult : launch::LaunchResult {
-  std::optional<Result<ExportReport>> board;  // when it was to be shown to TensorBoard
+  std::optional<Result<ExportReport>> board;    // when it was to be shown to TensorBoard
   std::optional<output::OutputResult> metrics;  // when its output was to be read
 
   // 3 when a rule fired and the program succeeded or was asked to stop, else the program's own.

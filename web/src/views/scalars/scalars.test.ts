@@ -5,7 +5,7 @@ import { placeOf, places, startOf, stepAt } from './axis';
 import { choose, MOST_SHOWN, type Choice } from './choice';
 import { csvRows, svg } from './exports';
 import { legendOf, tableOf } from './legend';
-import { stillReading } from './reading';
+import { stillReading, unreadOutput } from './reading';
 import { seriesOf, smoothed, valueAt, type Series, type SeriesWords } from '../series';
 import { wordsOf } from './words';
 
@@ -54,6 +54,30 @@ describe('what is still being read', () => {
     expect(stillReading([seriesWith(0, 900)])).toBe('');
     expect(stillReading([seriesWith(0, 900), seriesWith(40, 300), seriesWith(7, 500)])).toBe('2 of 3 series are still being read, the slowest up to step 300: what is missing is not drawn. ');
     expect(stillReading([seriesWith(40, -1)])).toBe('1 of 1 series are still being read, nothing of the slowest: what is missing is not drawn. ');
+  });
+});
+
+describe('what a program printed', () => {
+  const choice = (name: string, ...collections: string[]): Choice => ({ id: name, name, collections });
+
+  it('is shown first where it is called a loss, and before other scalars', () => {
+    const printed = [choice('loss', 'metrics'), choice('accuracy', 'metrics'), choice('val_loss', 'metrics')];
+    expect(choose([choice('seconds', 'scalars'), ...printed], '', []).shown.map(({ name }) => name)).toEqual(['loss', 'val_loss']);
+    expect(choose([choice('seconds', 'scalars'), choice('accuracy', 'metrics')], '', []).shown.map(({ name }) => name)).toEqual(['accuracy']);
+    expect(choose(printed, 'metrics', []).all).toBe(3);
+  });
+
+  it('says what of it could not be read', () => {
+    const output = { cut_records: 2, lost_values: 0, metrics: [{ name: 'acc', parse_errors: 3, first_unreadable: 'n/a', given_up: 0 }] };
+    expect(unreadOutput(output)).toBe('3 matches of acc in the output are no number, the first “n/a”. Of 2 lines of the output only the beginning was read. ');
+    expect(unreadOutput(null)).toBe('');
+  });
+
+  it('says that its steps are counted', () => {
+    const events = { hide: () => undefined, pin: () => undefined };
+    const series = { ...points(), words: { ...words, counted: true } };
+    expect(legendOf([series], false, new Set(), [], null, events).textContent).toContain('counted: its output names no steps');
+    expect(legendOf([points()], false, new Set(), [], null, events).textContent).not.toContain('counted');
   });
 });
 

@@ -16,7 +16,7 @@ import { choose, MOST_SHOWN, type Choice, type Chosen } from './choice';
 import { Controls } from './controls';
 import * as exports from './exports';
 import { legendOf, tableOf } from './legend';
-import { stillReading } from './reading';
+import { stillReading, unreadOutput, type Output } from './reading';
 import { extremes, seriesOf, type Series } from '../series';
 import { wordsOf, type Words } from './words';
 
@@ -43,6 +43,7 @@ export class ScalarsView implements View {
   private words: Words;
   private choices: Choice[] = [];
   private choicesMs = -Infinity;
+  private output: Output | null | undefined;
   private chosen: Chosen = { shown: [], all: 0, others: 0, fault: undefined };
   private all: Series[] = [];
   private firings: Firing[] = [];
@@ -160,7 +161,9 @@ export class ScalarsView implements View {
     const path = `/runs/${this.context.run.id}/series`;
     const signal = this.gone.signal;
     if (performance.now() - this.choicesMs > CHOICES_AGE_MS || this.chosen.shown.length === 0) {
-      this.choices = (await this.context.source.json<{ tensors: Choice[] }>(`${path}/choices`, {}, signal)).tensors;
+      const there = await this.context.source.json<{ tensors: Choice[]; output?: Output | null }>(`${path}/choices`, {}, signal);
+      this.choices = there.tensors;
+      this.output = there.output;
       this.choicesMs = performance.now();
       void this.askFirings();
     }
@@ -239,7 +242,7 @@ export class ScalarsView implements View {
     const hint = fault ? `“${this.words.search}” is no regular expression (${fault}); it is searched as it stands. ` : '';
     const nothing = shown.length > 0 ? '' : this.words.search ? 'No tensor fits the search. ' : 'This run has no numbers yet. ';
     const unseen = this.words.y === 'log' && this.all.some(({ words }) => !(extremes(words).min > 0)) ? 'Zero and negative numbers have no place on a logarithmic axis; symlog shows them. ' : '';
-    this.note.textContent = hint + nothing + cut + more + unseen + stillReading(this.all);
+    this.note.textContent = hint + nothing + cut + more + unseen + stillReading(this.all) + unreadOutput(this.output);
     this.note.hidden = this.note.textContent === '';
     this.plotBox.hidden = this.words.table || shown.length === 0;
     this.plotBox.setAttribute('aria-label', this.summary());

@@ -60,7 +60,8 @@ class OutputMetricsTest : public ::testing::Test {
 
 TEST_F(OutputMetricsTest, StylesNeedNoPatternAndNoHook) {
   print("{'loss': 9.0}\n");  // of an earlier attempt
-  const OutputResult result = read("Epoch 1/2\n1/2 [==>..] - ETA: 3s - loss: 2.5\r2/2 [====] - 3s - loss: 1.5\nready\n");
+  const OutputResult result =
+      read("Epoch 1/2\n1/2 [==>..] - ETA: 3s - loss: 2.5\r2/2 [====] - 3s - loss: 1.5\nready\n");
   EXPECT_EQ(values("loss"), (std::vector<double>{2.5, 1.5}));
   EXPECT_EQ(steps("loss"), (std::vector<double>{1, 2}));
   const auto trial = Trial::open(run_).value();
