@@ -87,7 +87,7 @@ Status OwnSource::take_in_worker_facts() {
 void OwnSource::look_for_outputs() {
   const int next = static_cast<int>(outputs_.size());
   const std::string name = journal::output_name(next);
-  if (next < kMaxWorldSize && storage_->exists(journal::journal_folder(name))) outputs_.push_back({name, next});
+  if (next < info_.world_size && storage_->exists(journal::journal_folder(name))) outputs_.push_back({name, next});
 }
 
 std::vector<RunLoss> OwnSource::losses(RunState state) const {

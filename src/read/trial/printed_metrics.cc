@@ -22,6 +22,7 @@ std::optional<std::int64_t> whole_step(double value) {
 std::vector<SampledMetric> printed_metrics(const Trial& trial) {
   std::vector<SampledMetric> metrics = trial.metrics();
   std::erase_if(metrics, [](const SampledMetric& metric) { return !metric.worker.starts_with("output-"); });
+  if (metrics.size() > kMaxPrintedMetrics) metrics.resize(kMaxPrintedMetrics);
   std::map<std::string, std::size_t> places;
   if (const auto report = TrialAccess::output_report(trial)) {
     for (const auto& metric : report->metrics) places.emplace(metric.name, places.size());

@@ -1,6 +1,7 @@
 // Printed metrics: what was found in a run's output, value by value, with the steps that were printed beside them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -18,7 +19,11 @@ struct PrintedValue {
   std::optional<std::int64_t> step;
 };
 
-// In the order of their definitions, or in which they were first found; of several workers' outputs by rank.
+// Who has crafted a run may have put more metrics into it than whoever looks at them could bear.
+inline constexpr std::size_t kMaxPrintedMetrics = 4096;
+
+// In the order of their definitions, or in which they were first found; of several workers' outputs by rank. Those
+// beyond the limit are left out.
 std::vector<SampledMetric> printed_metrics(const Trial& trial);
 
 // Those in [from_unix_ns, to_unix_ns), by rising time. Errors as Trial::samples().

@@ -71,16 +71,15 @@ Result<const KeptMetric*> read_on(const OpenRun::Use& run, const MetricChoice& c
 }  // namespace
 
 std::vector<MetricChoice> metric_choices(const Trial& trial) {
-  std::vector<MetricChoice> choices;
   const std::vector<SampledMetric> metrics = trial::printed_metrics(trial);
+  std::map<std::string, int> of_name;
+  for (const SampledMetric& metric : metrics) ++of_name[metric.metric.name];
+  std::vector<MetricChoice> choices;
   for (const SampledMetric& metric : metrics) {
-    const auto of_this_name = std::count_if(metrics.begin(), metrics.end(), [&](const SampledMetric& other) {
-      return other.metric.name == metric.metric.name;
-    });
     const std::string& name = metric.metric.name;
     // A tensor's name has no line feed in front.
     choices.push_back({tensor_id_of("\n" + metric.worker + "\n" + name),
-                       of_this_name > 1 ? fmt::format("{} ({})", name, metric.worker) : name, metric});
+                       of_name[name] > 1 ? fmt::format("{} ({})", name, metric.worker) : name, metric});
   }
   return choices;
 }

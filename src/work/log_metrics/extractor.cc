@@ -61,7 +61,8 @@ struct Extractor::Patterns {
   Regex tqdm_bar = compiled(
       R"((?:^|\s|:)\d{1,3}%\|[^|]*\| *(?:(\d{1,15})|[\d.]+[kMG])/([^\s\[]+) \[[^,\]]*(?:, *[^,\]=]*)?([^\]]*)\])");
   Regex tqdm_item = compiled(R"(, *([A-Za-z_][\w/.\- ]*)=([^,\]]+))");
-  // Lightning's rich bar, of which only the last state is in a file: "Epoch 0/9 ━━━━━━ 50/100 0:00:01 • 0:00:01 45.2it/s v_num: 0.000 loss: 0.31".
+  // Lightning's rich bar, of which only the last state is in a file: "Epoch 0/9 ━━━━━━ 50/100 0:00:01 •
+  // 0:00:01 45.2it/s v_num: 0.000 loss: 0.31".
   Regex rich_bar = compiled(R"(^Epoch \d+/\d+\s+\S+\s+(\d{1,15})/(\d+) \S+ • \S+ \S+it/s(.*)$)");
   Regex rich_item = compiled(R"( ([A-Za-z_][\w/.\-]*): (\S+))");
 
