@@ -281,7 +281,7 @@ class Trial:
             loss = next(metric for metric in trial.metrics() if metric.name == "loss")
             plt.plot(trial.samples(loss).step, trial.samples(loss).value)
         """
-        return Samples(*self._core.samples(tuple(metric), from_unix_ns, to_unix_ns))
+        return Samples(*self._core.samples(metric, from_unix_ns, to_unix_ns))
 
 
 class Metric(NamedTuple):
