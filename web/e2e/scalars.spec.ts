@@ -81,3 +81,22 @@ test('what is shown leaves as CSV, NPY, PNG and SVG', async ({ page, runs, serve
     expect((await download).suggestedFilename()).toMatch(new RegExp(`\\.${ending}$`));
   }
 });
+
+test('what a program prints is drawn while it runs, and what could not be read is told', async ({ page, runs, server }) => {
+  const printing = runs.printing('printed');
+  printing.print("{'loss': 3.0, 'rate': 7.0}\n");
+  await expect.poll(() => printing.isThere).toBe(true);
+  await visit(page, server, '#/run/printed/scalars');
+  const view = page.locator(VIEW);
+  const loss = view.locator('tr[data-series="loss"]');
+  await expect(loss).toContainText('counted: its output names no steps');
+  await expect(view.locator('tr[data-series]')).toHaveCount(1); // the rate is no loss
+  printing.print("{'loss': nan}\n{'loss': 1.5}\n" + 'x'.repeat(70_000) + '\n');
+  await expect(view).toHaveAttribute('data-step', '3');
+  await expect(loss).toContainText('✕ 1 NaN');
+  await expect(loss.locator('td').nth(3)).toHaveText('1.5');
+  await expect(view).toContainText('Of 1 lines of the output only the beginning was read.', { timeout: 30_000 });
+  await view.locator('[data-search]').fill('metrics');
+  await expect(view.locator('tr[data-series]')).toHaveCount(2);
+  expect(await axeViolations(page)).toEqual([]);
+});

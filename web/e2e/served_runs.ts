@@ -1,6 +1,6 @@
 // Runs written by sample_runs, and a server of the built program that shows them: for tests and benchmarks.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
@@ -45,6 +45,14 @@ export class Runs {
     return new LiveRun(child);
   }
 
+  /** A program without a hook, whose output is read: it prints what print() says. */
+  printing(name: string): PrintingRun {
+    const log = join(this.folder, `${name}.log`);
+    const child = spawn(program, ['run', '--runs', this.folder, '--name', name, '--log', log, '--', 'cat'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    this.children.push(child);
+    return new PrintingRun(child, join(this.folder, name, 'run.json'));
+  }
+
   /** Runs the program; what it writes on standard output. Throws when it fails. */
   trainwarden(...args: string[]): string {
     return execFileSync(program, args, { encoding: 'utf8', cwd: this.folder });
@@ -53,6 +61,22 @@ export class Runs {
   close(): void {
     for (const child of this.children) child.kill('SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export class PrintingRun {
+  constructor(
+    private readonly child: ChildProcess,
+    private readonly runFile: string,
+  ) {}
+
+  print(text: string): void {
+    this.child.stdin!.write(text);
+  }
+
+  /** Something of what was printed is in the run. */
+  get isThere(): boolean {
+    return existsSync(this.runFile);
   }
 }
 

@@ -75,13 +75,13 @@ std::optional<format::OutputReport> TrialAccess::output_report(const Trial& tria
   return sum;
 }
 
-std::size_t TrialAccess::sample_frames(const Trial& trial) {
+std::size_t TrialAccess::count_sampled(const Trial& trial) {
   std::size_t frames = 0;
   for (const auto& worker : trial.impl_->run().workers()) {
     if (worker->readable()) frames += worker->reader().sample_frames();
   }
   for (const auto& output : trial.impl_->run().outputs()) {
-    if (output->readable()) frames += output->reader().sample_frames();
+    if (output->readable()) frames += output->reader().sample_frames() + output->reader().event_count();
   }
   return frames;
 }

@@ -49,8 +49,8 @@ class TrialAccess {
   static bool stop_accepted(const Trial& trial);
   // What was read of the workers' output, all together; nothing when none was.
   static std::optional<format::OutputReport> output_report(const Trial& trial);
-  // How many pieces of samples there are of all workers and their outputs: whether there are new ones.
-  static std::size_t sample_frames(const Trial& trial);
+  // How many pieces of samples there are of all workers and their outputs, and reports on these: whether there is news.
+  static std::size_t count_sampled(const Trial& trial);
   // When the worker ended the step; 0 when that is not known.
   static std::int64_t step_unix_ns(const Trial& trial, std::string_view worker, std::int64_t global_step);
   // The tensors of all workers, and their collections.

@@ -150,7 +150,6 @@ TEST_F(RunRoutesTest, TellWhatSeriesThereAre) {
   EXPECT_EQ(choices.at("tensors").at(1).at("collections"), Json::parse(R"(["weights"])"));
   EXPECT_EQ(choices.at("tensors").at(2).at("name"), "val_loss");
   EXPECT_EQ(choices.at("tensors").at(2).at("collections"), Json::parse(R"(["metrics"])"));
-  EXPECT_EQ(choices.at("output").at("metrics").at(0).at("parse_errors"), 1);
 }
 
 TEST_F(RunRoutesTest, HaveSeriesOfWhatWasPrinted) {
@@ -160,6 +159,7 @@ TEST_F(RunRoutesTest, HaveSeriesOfWhatWasPrinted) {
   EXPECT_EQ(column(*series->body, "0.step"), (std::vector<double>{1, 2}));
   EXPECT_EQ(column(*series->body, "0.time"), (std::vector<double>{60, 61}));
   EXPECT_EQ(column(*series->body, "0.value")[0], 3);
+  EXPECT_NE(series->body->find(R"(\"parse_errors\":1)"), std::string::npos) << "what could not be read is told";
 }
 
 TEST_F(RunRoutesTest, GiveTheFrameOfWhatWasPrinted) {

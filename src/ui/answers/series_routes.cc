@@ -99,6 +99,12 @@ OrderedJson json_of(const views::Series& series) {
           {"counted", series.counted}};
 }
 
+// Null where nobody has read the output.
+OrderedJson output_json(const Trial& trial) {
+  const auto report = TrialAccess::output_report(trial);
+  return report ? format::json_of(*report) : OrderedJson();
+}
+
 // Of a tensor, or of a metric that was found in the output.
 Result<views::Series> series_of(const views::OpenRun::Use& use, const std::string& id, views::SeriesQuestion& question,
                                 std::chrono::nanoseconds patience) {
@@ -133,6 +139,7 @@ Result<Reply> series_of_run(const Request& request, const Services& services) {
     list.push_back(std::move(json));
   }
   reply.note_json("series", list);
+  reply.note_json("output", output_json(use.trial()));
   return std::move(reply).to_reply();
 }
 
@@ -153,9 +160,7 @@ OrderedJson choices_of(Trial& trial) {
 Result<Reply> series_choices(const Request& request, const Services& services) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
-  const auto report = TrialAccess::output_report(use.trial());
-  return json_reply(
-      {{"tensors", choices_of(use.trial())}, {"output", report ? format::json_of(*report) : OrderedJson()}});
+  return json_reply({{"tensors", choices_of(use.trial())}});
 }
 
 // Rows in the shape of SageMaker's TrainingJobAnalytics, and what of the output could not be read.
@@ -177,9 +182,7 @@ Result<Reply> metrics_of_run(const Request& request, const Services& services) {
   question.start = *start;
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto rows, views::read_metric_frame(use.trial(), question));
-  const auto report = TrialAccess::output_report(use.trial());
-  return json_reply(
-      {{"rows", views::frame_json(rows, true)}, {"output", report ? format::json_of(*report) : OrderedJson()}});
+  return json_reply({{"rows", views::frame_json(rows, true)}, {"output", output_json(use.trial())}});
 }
 
 }  // namespace

@@ -47,20 +47,20 @@ OpenRun::OpenRun(std::string name, std::unique_ptr<Trial> trial)
   seen_step_ = trial_->last_complete_step();
   seen_unix_ns_ = trial_->last_unix_ns();
   seen_state_ = trial_->state();
-  seen_samples_ = TrialAccess::sample_frames(*trial_);
+  seen_samples_ = TrialAccess::count_sampled(*trial_);
 }
 
 Status OpenRun::refresh() {
   refreshed_ns_ = system_clock().steady_ns();
   const Status refreshed = trial_->refresh();
   const bool news = trial_->last_complete_step() != seen_step_ || trial_->last_unix_ns() != seen_unix_ns_ ||
-                    trial_->state() != seen_state_ || TrialAccess::sample_frames(*trial_) != seen_samples_;
+                    trial_->state() != seen_state_ || TrialAccess::count_sampled(*trial_) != seen_samples_;
   if (!news) return refreshed;
   ++version_;
   seen_step_ = trial_->last_complete_step();
   seen_unix_ns_ = trial_->last_unix_ns();
   seen_state_ = trial_->state();
-  seen_samples_ = TrialAccess::sample_frames(*trial_);
+  seen_samples_ = TrialAccess::count_sampled(*trial_);
   return refreshed;
 }
 

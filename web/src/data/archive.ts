@@ -85,7 +85,10 @@ function joinSeries(each: Arrays[]): Arrays {
   each.forEach((one, i) => {
     for (const [name, array] of one.arrays) arrays.set(name.replace(/^0\./, `${i}.`), array);
   });
-  return new Arrays(arrays, { series: JSON.stringify(each.flatMap((one) => one.json<unknown[]>('series') ?? [])) });
+  return new Arrays(arrays, {
+    series: JSON.stringify(each.flatMap((one) => one.json<unknown[]>('series') ?? [])),
+    output: JSON.stringify(each[0]?.json('output') ?? null), // of the run: the same in all
+  });
 }
 
 /** One answer about the tensors `ids`, out of one about many. */

@@ -11,7 +11,7 @@ export function stillReading(all: readonly Series[]): string {
   return `${count(reading.length)} of ${count(all.length)} series are still being read, ${upTo}: what is missing is not drawn. `;
 }
 
-/** What was read of a program's output, as GET /runs/{run}/series/choices has it. */
+/** What was read of a program's output, as GET /runs/{run}/series has it. */
 export interface Output {
   cut_records: number;
   lost_values: number;

@@ -161,9 +161,7 @@ export class ScalarsView implements View {
     const path = `/runs/${this.context.run.id}/series`;
     const signal = this.gone.signal;
     if (performance.now() - this.choicesMs > CHOICES_AGE_MS || this.chosen.shown.length === 0) {
-      const there = await this.context.source.json<{ tensors: Choice[]; output?: Output | null }>(`${path}/choices`, {}, signal);
-      this.choices = there.tensors;
-      this.output = there.output;
+      this.choices = (await this.context.source.json<{ tensors: Choice[] }>(`${path}/choices`, {}, signal)).tensors;
       this.choicesMs = performance.now();
       void this.askFirings();
     }
@@ -175,7 +173,9 @@ export class ScalarsView implements View {
     }
     const buckets = Math.min(4096, Math.max(200, this.plotBox.clientWidth));
     const tensors = this.chosen.shown.map(({ id }) => id).join(',');
-    this.all = seriesOf(await this.context.source.arrays(path, { tensors, of, mode, from, to, buckets }, signal));
+    const answer = await this.context.source.arrays(path, { tensors, of, mode, from, to, buckets }, signal);
+    this.all = seriesOf(answer);
+    this.output = answer.json<Output | null>('output');
     const other = parseOther(this.state.params['b'])?.run;
     if (other) this.all.push(...(await this.askOther(other, { of, mode, from, to, buckets })));
     if (this.all.some(({ words }) => words.left > 0)) setTimeout(() => void this.ask(), 50);
