@@ -69,6 +69,8 @@ OWN_FILES = {
     "src/work/workspace/job_files.cc": "what a job's program has written",
     "src/work/workspace/results.cc": "what a job's program has written",
     "src/work/workspace/workspace.cc": "the folders of a job's program",
+    "src/work/slurm/slurm_commands.cc": "Slurm's programs",
+    "src/work/slurm/slurm_witness.cc": "Slurm's list of completed jobs",
     "src/judge/rules/hosting/host_process.cc": "/proc, and what a child does before it starts a program",
 }
 # Tests and what serves them alone.

@@ -44,6 +44,11 @@ need_packages() {
   warn_of_slow_blas
 }
 
+# Slurm's daemons, which the tests start beside what runs there. Without them two programs of tests are skipped.
+cluster_for_tests() {
+  need_packages slurm || fail "Slurm cannot be installed: what submits to it is skipped"
+}
+
 # npm builds the page. One that is there already, from wherever, is left alone.
 need_npm() {
   if ! command -v npm >/dev/null; then need_packages page; fi

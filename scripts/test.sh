@@ -167,6 +167,7 @@ quick_stages() {
   local run=$1 tests=$2
   "$run" "rivals and foreign readers" rivals_for_tests
   "$run" "a mail server" mail_server_for_tests
+  "$run" "a cluster" cluster_for_tests
   "$run" "checks of the sources" source_checks
   "$run" "release: build" release_build "$tests"
   "$run" "release: tests" release_tests

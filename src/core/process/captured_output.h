@@ -13,10 +13,11 @@ namespace trainwarden::process {
 
 struct CapturedOutput {
   ExitRecord exit;
-  std::string text;  // the last of its standard output
+  std::string text;    // the last of its standard output
+  std::string errors;  // and of its standard error
 };
 
-// Runs it to its end with nothing to read; what it writes to its standard error is dropped. Errors as Child::start();
+// Runs it to its end with nothing to read; `max_bytes` of each stream are kept. Errors as Child::start();
 // kDeadlineExceeded when it took longer, and was killed with all that it had started.
 Result<CapturedOutput> capture_output(Program program, std::size_t max_bytes, std::chrono::milliseconds timeout);
 

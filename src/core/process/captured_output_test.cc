@@ -17,6 +17,7 @@ TEST(CapturedOutput, IsWhatTheProgramWroteAndHowItEnded) {
   const auto answer = capture_output(ask("echo answer; echo error >&2; cat; exit 3"), 1000, 60s);
   ASSERT_TRUE(answer.ok()) << answer.status().message();
   EXPECT_EQ(answer->text, "answer\n");
+  EXPECT_EQ(answer->errors, "error\n");
   EXPECT_EQ(answer->exit.number, 3);
 }
 
@@ -25,6 +26,13 @@ TEST(CapturedOutput, IsBounded) {
   ASSERT_TRUE(answer.ok()) << answer.status().message();
   EXPECT_EQ(answer->text.size(), 1000u);
   EXPECT_TRUE(answer->text.ends_with("end"));
+}
+
+TEST(CapturedOutput, TakesBothStreamsAtOnce) {
+  const auto answer = capture_output(ask("yes e | head -c 1000000 >&2; yes o | head -c 1000000"), 1000, 60s);
+  ASSERT_TRUE(answer.ok()) << answer.status().message();
+  EXPECT_EQ(answer->text.substr(0, 2), "o\n");
+  EXPECT_EQ(answer->errors.substr(0, 2), "e\n");
 }
 
 TEST(CapturedOutput, DoesNotWaitForWhatIsLeftBehind) {

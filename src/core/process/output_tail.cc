@@ -30,11 +30,11 @@ void OutputTail::read() {
 
 void OutputTail::add(std::string_view text) {
   text_.append(text);
-  if (text_.size() > max_bytes_) text_.erase(0, text_.size() - max_bytes_);
+  if (text_.size() / 2 > max_bytes_) text_.erase(0, text_.size() - max_bytes_);
 }
 
 std::string OutputTail::last_lines() const {
-  std::string text = text_;
+  std::string text = this->text();
   std::replace(text.begin(), text.end(), '\t', ' ');
   std::vector<std::string> lines = split_list(text, '\n');
   if (lines.size() > kMaxLines) lines.erase(lines.begin(), lines.end() - kMaxLines);

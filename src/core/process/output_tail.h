@@ -1,6 +1,7 @@
 // OutputTail: the last of what a program writes into a pipe.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -21,14 +22,14 @@ class OutputTail {
   void add(std::string_view text);  // as if it had come from the pipe
   void clear() { text_.clear(); }
   int number() const { return open_ ? pipe_.get() : -1; }  // to poll for; -1: the program has closed its end
-  const std::string& text() const { return text_; }
+  std::string text() const { return text_.substr(text_.size() - std::min(text_.size(), max_bytes_)); }
   std::string last_lines() const;  // "a / b": at most six, in one printable line
 
  private:
   FileDescriptor pipe_;
   std::size_t max_bytes_ = 0;
   bool open_ = false;
-  std::string text_;
+  std::string text_;  // up to twice as long, so that its head is cut off seldom
 };
 
 }  // namespace trainwarden::process
