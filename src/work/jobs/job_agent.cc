@@ -131,6 +131,7 @@ class Agent {
       look();
       enforce_limits();
       if (state_.status == JobPhase::kStopping || preempted_) urge(child);
+      if (preempted_ && around_.signalled) std::exchange(around_.signalled, nullptr)();
     }
     child.kill_group();  // what it has left behind
     kill_processes_of(job_.place().absolute().path());

@@ -22,6 +22,7 @@ struct AgentSurroundings {
   process::SignalRelay* signals = nullptr;  // nothing: SIGTERM ends this process at once, and the program with it
   std::function<void()> look;               // called several times a second while the program runs
   AttemptStages* stages = nullptr;          // nothing: nothing is done before and after
+  std::function<void()> signalled;  // a signal asks this process to end: whoever knows why may say so in the job
 };
 
 // Starts the next attempt of a job that waits for its turn, and waits for the program's end: seconds to weeks. The

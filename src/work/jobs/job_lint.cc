@@ -114,18 +114,23 @@ class Linter {
     warnings_.push_back({"BUCKET", place, storage::folder_of_bucket(source).status().message()});
   }
 
-  // One node's share on this machine.
   void check_resources() {
+    if (spec_.backend == Backend::kLocal) check_machine();  // what a cluster has, it says when a job is submitted
+    const Resources& wanted = spec_.resources;
+    if (wanted.threads_per_rank && wanted.cpus && *wanted.threads_per_rank > *wanted.cpus) {
+      wrong(wanted.place,
+            fmt::format("threads_per_rank: {} threads on {} processors", *wanted.threads_per_rank, *wanted.cpus));
+    }
+  }
+
+  // One node's share on this machine.
+  void check_machine() {
     const Resources& wanted = spec_.resources;
     const Machine& machine = surroundings_.machine;
     const std::int64_t cpus = wanted.cpus.value_or(1) * wanted.tasks_per_node;
     if (cpus > machine.cpus) {
       wrong(wanted.place,
             fmt::format("cpus: the tasks of a node want {} processors, this machine has {}", cpus, machine.cpus));
-    }
-    if (wanted.threads_per_rank && wanted.cpus && *wanted.threads_per_rank > *wanted.cpus) {
-      wrong(wanted.place,
-            fmt::format("threads_per_rank: {} threads on {} processors", *wanted.threads_per_rank, *wanted.cpus));
     }
     if (machine.gpus && wanted.gpus.value_or(0) > *machine.gpus) {
       wrong(wanted.place,

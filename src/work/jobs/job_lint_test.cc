@@ -82,10 +82,10 @@ TEST_F(JobLint, MoreThanThisMachineHas) {
   EXPECT_EQ(mistakes_in("program = 'python3'\n[resources]\ncpus = 5\ntasks_per_node = 2\ngpus = 2\nmemory = '17 GiB'\n"
                         "volume = '2 GiB'\nthreads_per_rank = 6\n"),
             (Lines{"job, line 2: cpus: the tasks of a node want 10 processors, this machine has 8",
-                   "job, line 2: threads_per_rank: 6 threads on 5 processors",
                    "job, line 2: gpus: expected 1 at most, as this machine has, found 2",
                    "job, line 2: memory: expected 16.0 GiB at most, as this machine has, found 17.0 GiB",
-                   "job, line 2: volume: expected 1.0 GiB at most, as this machine has free, found 2.0 GiB"}));
+                   "job, line 2: volume: expected 1.0 GiB at most, as this machine has free, found 2.0 GiB",
+                   "job, line 2: threads_per_rank: 6 threads on 5 processors"}));
 }
 
 TEST_F(JobLint, WhatMayNotBeMeantIsAWarning) {
@@ -94,6 +94,15 @@ TEST_F(JobLint, WhatMayNotBeMeantIsAWarning) {
     "metric_definitions": [{"Name": "a", "Regex": "loss: (\\S+)"}, {"Name": "b", "Regex": "val_loss: (\\S+)"}]})x"),
             Lines{});
   EXPECT_EQ(warning_codes(), (Lines{"BUCKET", "SHARDS", "METRIC_AMBIGUOUS"}));
+}
+
+// What a cluster has, it says when a job is submitted.
+TEST_F(JobLint, MeasuresNoJobOfAClusterByThisMachine) {
+  const std::string big =
+      "program = './train'\n[resources]\ncpus = 64\nmemory = '1 TiB'\ngpus = 8\nthreads_per_rank = 65\n";
+  EXPECT_EQ(mistakes_in(big).size(), 4U);
+  EXPECT_EQ(mistakes_in("backend = 'slurm'\n" + big),
+            Lines{"job, line 3: threads_per_rank: 65 threads on 64 processors"});
 }
 
 }  // namespace

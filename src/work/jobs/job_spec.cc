@@ -41,6 +41,7 @@ bool is_channel_name(std::string_view name) {
 }
 
 // In the order of the types that they are for.
+constexpr std::array<const char*, 2> kBackends = {"local", "slurm"};
 constexpr std::array<const char*, 3> kBindings = {"none", "sockets", "cores"};
 constexpr std::array<const char*, 2> kDistributions = {"FullyReplicated", "ShardedByS3Key"};
 constexpr std::array<const char*, 2> kModes = {"File", "FastFile"};
@@ -60,6 +61,7 @@ class SpecReader {
     read_hyperparameters();
     read_environment();
     read_resources();
+    read_backend();
     read_inputs();
     read_places();
     read_limits();
@@ -203,6 +205,18 @@ class SpecReader {
     resources.binding = static_cast<Binding>(table.choice({"bind"}, kBindings).value_or(0));
   }
 
+  void read_backend() {
+    spec_.backend = static_cast<Backend>(table_.choice({"backend"}, kBackends).value_or(0));
+    const DocumentValue* const table = table_.table({"slurm"});
+    if (table == nullptr) return;
+    TableReader reader(*table, mistakes_);
+    spec_.slurm.partition = plain_text(reader, {"partition"});
+    spec_.slurm.account = plain_text(reader, {"account"});
+    spec_.slurm.qos = plain_text(reader, {"qos"});
+    spec_.slurm.constraint = plain_text(reader, {"constraint"});
+    reader.refuse_rest();
+  }
+
   // A table of channels, or the source of a single one, "training".
   void read_inputs() {
     const DocumentValue* const inputs = table_.take({"inputs"});
@@ -306,13 +320,13 @@ class SpecReader {
     const DocumentValue* const table = table_.table({"experiment", "experiment_config"});
     if (table == nullptr) return;
     TableReader reader(*table, mistakes_);
-    spec_.experiment.experiment = experiment_name(reader, {"experiment", "experiment_name"});
-    spec_.experiment.trial = experiment_name(reader, {"trial", "trial_name"});
-    spec_.experiment.run = experiment_name(reader, {"run", "run_name", "trial_component_display_name"});
+    spec_.experiment.experiment = plain_text(reader, {"experiment", "experiment_name"});
+    spec_.experiment.trial = plain_text(reader, {"trial", "trial_name"});
+    spec_.experiment.run = plain_text(reader, {"run", "run_name", "trial_component_display_name"});
     reader.refuse_rest();
   }
 
-  std::string experiment_name(TableReader& table, TableReader::Names names) {
+  std::string plain_text(TableReader& table, TableReader::Names names) {
     const std::string name = table.text(names).value_or("");
     if (name.size() <= kMaxNameBytes && printable(name) == name) return name;
     wrong(table.place(), fmt::format("{}: expected {} bytes at most and no control characters, found \"{}\"",

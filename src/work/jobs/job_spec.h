@@ -30,6 +30,7 @@ inline constexpr double kMaxRunSeconds = 28.0 * 24 * 3600;
 
 enum class Distribution : std::uint8_t { kFullyReplicated, kShardedByKey };
 enum class InputMode : std::uint8_t { kFile, kFastFile };
+enum class Backend : std::uint8_t { kLocal, kSlurm };
 enum class Binding : std::uint8_t { kNone, kSockets, kCores };
 
 struct Channel {
@@ -75,6 +76,15 @@ struct Experiment {
   std::string run;
 };
 
+// On a cluster that Slurm runs: who pays, and where it may run; what is empty is left to Slurm.
+struct SlurmChoice {
+  std::string partition;
+  std::string account;
+  std::string qos;
+  std::string constraint;
+  friend bool operator==(const SlurmChoice&, const SlurmChoice&) = default;
+};
+
 struct JobSpec {
   std::string name;       // of this very job; or else
   std::string base_name;  // what its name begins with
@@ -89,6 +99,8 @@ struct JobSpec {
   std::map<std::string, document::DocumentValue> hyperparameters;  // by name
   std::map<std::string, std::string> environment;
   Resources resources;
+  Backend backend = Backend::kLocal;
+  SlurmChoice slurm;
   std::string image;
   std::vector<Channel> inputs;
   std::string output_dir;

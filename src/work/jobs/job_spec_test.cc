@@ -40,6 +40,13 @@ hook = "hook.toml"
 rules = ["default", "value(loss) > 3"]
 actions = "actions.toml"
 strict_metrics = true
+backend = "slurm"
+
+[slurm]
+partition = "gpu"
+account = "vision"
+qos = "long"
+constraint = "a100&nvlink"
 
 [hyperparameters]
 epochs = 3
@@ -96,6 +103,8 @@ run = "seventh"
   EXPECT_EQ(spec.limits.max_pending_seconds, 3600);
   EXPECT_EQ(spec.limits.retries, 3);
   EXPECT_EQ(spec.priority, -5);
+  EXPECT_EQ(spec.backend, Backend::kSlurm);
+  EXPECT_EQ(spec.slurm, (SlurmChoice{"gpu", "vision", "long", "a100&nvlink"}));
   EXPECT_EQ(spec.hook_config, "hook.toml");
   EXPECT_EQ(spec.rules, (Lines{"default", "value(loss) > 3"}));
   EXPECT_EQ(spec.actions, "actions.toml");

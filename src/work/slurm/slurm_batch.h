@@ -7,18 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "work/jobs/job_spec.h"
+
 namespace trainwarden::slurm {
 
-// Who pays, and where it may run; what is empty is left to Slurm.
-struct SlurmChoice {
-  std::string partition;
-  std::string account;
-  std::string qos;
-  std::string constraint;
-  friend bool operator==(const SlurmChoice&, const SlurmChoice&) = default;
-};
-
-inline constexpr std::uint64_t kDefaultMemoryBytes = std::uint64_t{1} << 30;  // where the user says nothing
+// Of each task, where the user says nothing.
+inline constexpr std::uint64_t kDefaultTaskMemoryBytes = std::uint64_t{4} << 30;
 
 struct BatchRequest {
   std::string name;     // of the job
@@ -29,11 +23,11 @@ struct BatchRequest {
   std::int64_t tasks_per_node = 1;
   std::int64_t cpus_per_task = 1;
   std::int64_t gpus_per_node = 0;
-  std::uint64_t memory_bytes = kDefaultMemoryBytes;  // of each node
+  std::uint64_t memory_bytes = kDefaultTaskMemoryBytes;  // of each node
   double max_run_seconds = 0;
   double grace_seconds = 120;
   bool requeue = false;  // it may be interrupted, and goes on
-  SlurmChoice choice;
+  jobs::SlurmChoice choice;
   std::vector<std::string> command;                // the agent's; its first word is a path
   std::map<std::string, std::string> environment;  // of the agent, beside what Slurm gives
 };

@@ -33,7 +33,7 @@ TEST(SlurmBatch, AlwaysSaysHowMuchMemoryAndTimeItNeeds) {
   EXPECT_EQ(joined(request()),
             "--parsable --open-mode=append --export=NONE --job-name=bert-7 --comment=trainwarden-0123 "
             "--chdir=/srv/jobs/bert-7 --output=/srv/100%%/agent.log --nodes=1 --ntasks-per-node=1 --cpus-per-task=1 "
-            "--mem=1024M --time=69 --signal=B:TERM@480 --no-requeue /srv/batch.sh");
+            "--mem=4096M --time=69 --signal=B:TERM@480 --no-requeue /srv/batch.sh");
 }
 
 TEST(SlurmBatch, SaysAllThatTheUserHasChosen) {

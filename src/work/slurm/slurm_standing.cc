@@ -26,8 +26,8 @@ constexpr std::array<Word, 27> kWords = {{{"REQUEUE_FED", Standing::kSetAside},
                                           {"STAGE_OUT", Standing::kEnding},
                                           {"CONFIGURING", Standing::kStarting},
                                           {"POWER_UP_NODE", Standing::kStarting},
-                                          {"STOPPED", Standing::kSetAside},
-                                          {"SUSPENDED", Standing::kSetAside},
+                                          {"STOPPED", Standing::kSuspended},
+                                          {"SUSPENDED", Standing::kSuspended},
                                           {"PREEMPTED", Standing::kSetAside},
                                           {"NODE_FAIL", Standing::kNodeFailed},
                                           {"BOOT_FAIL", Standing::kNodeFailed},
@@ -104,6 +104,7 @@ Opinion opinion_of(Standing standing, std::string_view reason, const KnownOfJob&
       return known.agent_lives ? Opinion{JobPhase::kTraining, "the program runs"}
                                : Opinion{JobPhase::kStarting, "Slurm has started it" + why};
     case Standing::kEnding: return {JobPhase::kUploading, "Slurm waits for the end of its processes"};
+    case Standing::kSuspended: return {std::nullopt, "Slurm has suspended it" + why};
     case Standing::kSetAside:
       if (known.requeues) return {JobPhase::kInterrupted, ended_as("Slurm has set it aside", reason)};
       return stopped(known, ended_as("Slurm has set it aside for good", reason));

@@ -20,7 +20,8 @@ enum class Standing : std::uint8_t {
   kStarting,     // CONFIGURING
   kRunning,      // RUNNING
   kEnding,       // COMPLETING, STAGE_OUT: its processes have ended or are being ended
-  kSetAside,     // SUSPENDED, STOPPED, PREEMPTED, REQUEUED and others: it is to go on, if it may be requeued
+  kSuspended,    // SUSPENDED, STOPPED: its processes stand still and go on later, as if nothing had been
+  kSetAside,     // PREEMPTED, REQUEUED and others: its processes end; it is to go on, if it may be requeued
   kEnded,        // COMPLETED: its script has returned 0
   kFailed,       // FAILED: its script has returned something else, or could not be started
   kCancelled,    // CANCELLED

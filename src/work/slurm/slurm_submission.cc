@@ -69,6 +69,16 @@ Result<Submitted> find_or_submit(const SubmissionIntent& intent, const SlurmComm
   return submitted;
 }
 
+Result<std::string> new_comment() {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string unique, storage::random_name());
+  return "trainwarden-" + unique;
+}
+
+Status put_intent(const storage::Location& job, int number, const SubmissionIntent& intent) {
+  const std::string text = format::dump_json({{"comment", intent.comment}, {"sbatch", intent.arguments}}) + "\n";
+  return job.storage().put_if_absent(intent_file(number), as_bytes(text));
+}
+
 }  // namespace
 
 Result<std::optional<Submission>> newest_submission(const storage::Location& job) {
@@ -84,21 +94,30 @@ Result<std::optional<Submission>> newest_submission(const storage::Location& job
 }
 
 Status write_intent(const storage::Location& job, BatchRequest request) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string unique, storage::random_name());
-  request.comment = "trainwarden-" + unique;
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.comment, new_comment());
   const std::optional<std::filesystem::path> folder = job.absolute().folder();
   if (!folder) {
     return {Code::kUnimplemented,
             fmt::format("{}: jobs for Slurm lie in a folder that its nodes share with this machine", job.address())};
   }
   const int number = newest_number(job) + 1;
-  // A script of its own for each try: who died before the intent has left one behind.
-  const std::string script = submission_file(number, fmt::format("batch-{}.sh", unique.substr(0, 8)));
+  // A script of its own for each try: whoever died before the intent has left one behind.
+  const std::string script = submission_file(number, fmt::format("{}.sh", request.comment));
   TRAINWARDEN_RETURN_IF_ERROR(job.storage().create_folder(fmt::format("slurm/{}", number)));
   TRAINWARDEN_RETURN_IF_ERROR(job.storage().put_if_absent(script, as_bytes(batch_script(request))));
-  const std::vector<std::string> arguments = sbatch_arguments(request, (*folder / script).string());
-  const std::string text = format::dump_json({{"comment", request.comment}, {"sbatch", arguments}}) + "\n";
-  return job.storage().put_if_absent(intent_file(number), as_bytes(text));
+  return put_intent(job, number, {request.comment, sbatch_arguments(request, (*folder / script).string())});
+}
+
+Status write_intent_again(const storage::Location& job) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<Submission> before, newest_submission(job));
+  if (!before) return {Code::kNotFound, fmt::format("{} was not meant for Slurm", job.address())};
+  SubmissionIntent intent = before->intent;
+  TRAINWARDEN_ASSIGN_OR_RETURN(intent.comment, new_comment());
+  std::replace(intent.arguments.begin(), intent.arguments.end(), "--comment=" + before->intent.comment,
+               "--comment=" + intent.comment);
+  const int number = before->number + 1;
+  TRAINWARDEN_RETURN_IF_ERROR(job.storage().create_folder(fmt::format("slurm/{}", number)));
+  return put_intent(job, number, intent);
 }
 
 Status write_submitted(const storage::Location& job, int number, const Submitted& submitted) {

@@ -48,6 +48,8 @@ Result<std::optional<Submission>> newest_submission(const storage::Location& job
 // Writes script and intent of the next one. `request.comment` is made here. kAlreadyExists when another process has
 // done so meanwhile.
 Status write_intent(const storage::Location& job, BatchRequest request);
+// The same with the options of the one before, for a job that is to go on. kNotFound when there is none.
+Status write_intent_again(const storage::Location& job);
 // Writes that this is its number in Slurm. Fine when that has been written, kAlreadyExists when another number has.
 Status write_submitted(const storage::Location& job, int number, const Submitted& submitted);
 

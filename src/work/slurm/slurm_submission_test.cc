@@ -80,6 +80,20 @@ TEST_F(SlurmSubmissionTest, IsSubmittedAnewUnderTheNextNumber) {
   EXPECT_EQ(submit_now()->id, 18);
 }
 
+TEST_F(SlurmSubmissionTest, GoesOnWithTheSameOptionsAndAnotherComment) {
+  const std::vector<std::string> before = (*newest_submission(job_))->intent.arguments;
+  ASSERT_TRUE(write_intent_again(job_).ok());
+  const auto newest = newest_submission(job_);
+  ASSERT_TRUE(newest.ok() && newest->has_value());
+  EXPECT_EQ((*newest)->number, 2);
+  std::vector<std::string> expected = before;
+  std::replace(expected.begin(), expected.end(), "--comment=" + comment_, "--comment=" + (*newest)->intent.comment);
+  EXPECT_EQ((*newest)->intent.arguments, expected);
+  EXPECT_NE(expected, before);
+  const TestFolder other;
+  EXPECT_EQ(write_intent_again(other.path()).code(), Code::kNotFound);
+}
+
 TEST_F(SlurmSubmissionTest, KeepsTheFirstNumber) {
   EXPECT_TRUE(write_submitted(job_, 1, {17, "", false}).ok());
   EXPECT_TRUE(write_submitted(job_, 1, {17, "", true}).ok());

@@ -23,8 +23,9 @@ void add_job_files(CLI::App& job, CommandAction& action);
 void add_job_fetch(CLI::App& job, CommandAction& action);
 void add_job_rm(CLI::App& job, CommandAction& action);
 void add_job_queue(CLI::App& job, CommandAction& action);
-void add_job_agent(CLI::App& job, CommandAction& action);   // not for people
-void add_job_keeper(CLI::App& job, CommandAction& action);  // the same
+void add_job_slurm_agent(CLI::App& job, CommandAction& action);  // not for people
+void add_job_agent(CLI::App& job, CommandAction& action);        // not for people
+void add_job_keeper(CLI::App& job, CommandAction& action);       // the same
 
 // A job's file, read and checked against this machine.
 struct CheckedJob {
@@ -34,7 +35,8 @@ struct CheckedJob {
   document::Mistakes mistakes;
   std::vector<jobs::Warning> warnings;
 };
-Result<CheckedJob> check_job(const std::string& file);
+// On this backend, whatever the file says.
+Result<CheckedJob> check_job(const std::string& file, std::optional<jobs::Backend> backend = {});
 
 // Waits until it has ended, and prints its output from the given byte on. 0 when it is Completed, 1 when it is not.
 int wait_for_job(jobs::JobRecord& job, bool follow_output, std::uint64_t printed_bytes = 0);

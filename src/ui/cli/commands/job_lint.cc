@@ -81,12 +81,13 @@ int act(const JobLintOptions& options) {
 
 }  // namespace
 
-Result<CheckedJob> check_job(const std::string& file) {
+Result<CheckedJob> check_job(const std::string& file, std::optional<jobs::Backend> backend) {
   CheckedJob job;
   TRAINWARDEN_ASSIGN_OR_RETURN(job.text, read_toml_text(file, "a job: TOML or JSON, as in entry_point = \"train.py\""));
   TRAINWARDEN_ASSIGN_OR_RETURN(const document::DocumentValue top, document::parse(job.text, file));
   job.folder = fs::absolute(file).parent_path();
   job.spec = jobs::read_job_spec(top, job.mistakes);
+  if (backend) job.spec.backend = *backend;
   const jobs::Surroundings surroundings{
       .folder = job.folder,
       .look = look,

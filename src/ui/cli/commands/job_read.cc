@@ -12,6 +12,7 @@
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "work/queue/job_queue.h"
+#include "work/slurm/slurm_settle.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -39,7 +40,7 @@ void add_reason(jobs::Transition& now, const std::map<std::string, std::string>&
 }
 
 JobRow read_job_row(const storage::Location& jobs, const std::map<std::string, std::string>& reasons,
-                    const std::string& name) {
+                    slurm::SlurmView& slurm, const std::string& name) {
   JobRow row;
   row.name = name;
   Result<jobs::JobRecord> job = jobs::JobRecord::open(jobs, name);
@@ -49,7 +50,7 @@ JobRow read_job_row(const storage::Location& jobs, const std::map<std::string, s
   }
   row.submitted_unix_ns = job->order().submitted_unix_ns;
   row.run = job->order().run;
-  Result<jobs::Transition> now = job->settle(system_clock());
+  Result<jobs::Transition> now = slurm::settle(*job, slurm, system_clock());
   if (now.ok()) {
     row.now = *std::move(now);
     add_reason(row.now, reasons, name);
@@ -66,7 +67,8 @@ int act(const JobLsOptions& options) {
   if (!names.ok()) return report_error(names.status());
   std::vector<JobRow> rows;
   const auto reasons = queue::JobQueue(jobs.path(), queue::this_host()).reasons();
-  for (const std::string& name : *names) rows.push_back(read_job_row(jobs, reasons, name));
+  slurm::SlurmView slurm;
+  for (const std::string& name : *names) rows.push_back(read_job_row(jobs, reasons, slurm, name));
   std::stable_sort(rows.begin(), rows.end(),
                    [](const JobRow& a, const JobRow& b) { return a.submitted_unix_ns > b.submitted_unix_ns; });
   if (options.json) {
@@ -85,10 +87,13 @@ int act(const JobDescribeOptions& options) {
   Result<jobs::JobRecord> job = options.job.open();
   if (!job.ok()) return report_error(job.status());
   try_ensure_job_is_kept(*job);
-  if (const auto now = job->settle(system_clock()); !now.ok()) return report_error(now.status());
+  slurm::SlurmView slurm;
+  const auto now = slurm::settle(*job, slurm, system_clock());
+  if (!now.ok()) return report_error(now.status());
   auto transitions = job->transitions();
   if (!transitions.ok()) return report_error(transitions.status());
   const queue::JobQueue queue(jobs_folder(options.job.jobs), queue::this_host());
+  if (now->seq == transitions->back().seq) transitions->back().message = now->message;
   add_reason(transitions->back(), queue.reasons(), job->order().name);
   const auto exit = job->read_exit(jobs::attempt_of(*transitions));
   if (!exit.ok()) return report_error(exit.status());

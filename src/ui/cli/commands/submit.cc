@@ -17,6 +17,7 @@
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/reports/job_view.h"
 #include "ui/cli/running/job_keeper.h"
+#include "ui/cli/running/slurm_jobs.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "work/jobs/job_naming.h"
@@ -30,6 +31,7 @@ namespace fs = std::filesystem;
 
 struct SubmitOptions {
   std::string spec;
+  std::string backend;  // empty: the file's
   std::string name;
   std::string jobs;
   std::string runs;
@@ -44,20 +46,28 @@ std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) {
     if (given) keys.emplace_back(key);
   };
   const jobs::Resources& resources = spec.resources;
+  const bool slurm = spec.backend == jobs::Backend::kSlurm;
   add(!spec.image.empty(), "image");
-  add(resources.nodes > 1, "nodes");
-  add(resources.tasks_per_node > 1, "tasks_per_node");
+  add(resources.nodes > 1 && !slurm, "nodes");
+  add(resources.tasks_per_node > 1 && !slurm, "tasks_per_node");
+  add(resources.volume_bytes.has_value() && slurm, "volume");
+  add(spec.limits.max_wait_seconds.has_value() && slurm, "max_wait");
+  add(spec.limits.max_pending_seconds.has_value() && slurm, "max_pending");
+  add(spec.priority != 0 && slurm, "priority");
   add(resources.binding != jobs::Binding::kNone, "bind");
   add(!spec.experiment.experiment.empty(), "experiment");
   return keys;
 }
 
 // With what was read of it. kInvalidArgument tells every mistake.
-Result<CheckedJob> check_for_submission(const std::string& file) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(CheckedJob job, check_job(file));
+Result<CheckedJob> check_for_submission(const SubmitOptions& options) {
+  std::optional<jobs::Backend> backend;
+  if (!options.backend.empty()) backend = options.backend == "slurm" ? jobs::Backend::kSlurm : jobs::Backend::kLocal;
+  TRAINWARDEN_ASSIGN_OR_RETURN(CheckedJob job, check_job(options.spec, backend));
   if (const std::vector<std::string> keys = not_done_yet(job.spec); !keys.empty()) {
     job.mistakes.add(job.spec.place,
-                     fmt::format("`submit` cannot do this yet: {}; leave it out", fmt::join(keys, ", ")));
+                     fmt::format("`submit` cannot do this yet{}: {}; leave it out",
+                                 job.spec.backend == jobs::Backend::kSlurm ? " on Slurm" : "", fmt::join(keys, ", ")));
   }
   for (const jobs::Warning& warning : job.warnings) {
     if (warning.code == "BUCKET") job.mistakes.add(warning.place, warning.what);
@@ -103,7 +113,7 @@ jobs::JobOrder make_order(const CheckedJob& job, const SubmitOptions& options) {
   order.name = options.name;
   if (order.name.empty()) order.name = spec.name;
   if (order.name.empty()) order.name = jobs::make_job_name(spec, order.submitted_unix_ns);
-  order.host = queue::this_host();
+  if (spec.backend == jobs::Backend::kLocal) order.host = queue::this_host();
   const fs::path run = fs::absolute(runs_folder(options.runs)) / order.name;
   order.run = run.string();
   order.launcher = launcher_words(job, run);
@@ -136,26 +146,32 @@ Status copy_code(const CheckedJob& job, const fs::path& target) {
   return workspace::copy_code(resolved(job, job.spec.source_dir), dependencies, target);
 }
 
+Result<jobs::JobRecord> create_with_code(const CheckedJob& job, const fs::path& jobs, jobs::JobOrder order) {
+  const fs::path code = code_folder(job, jobs, order);
+  if (!code.empty()) {
+    TRAINWARDEN_RETURN_IF_ERROR(copy_code(job, code));
+    order.folder = code.string();
+  }
+  Result<jobs::JobRecord> record = jobs::JobRecord::create(jobs, order);
+  std::error_code ignored;
+  if (!record.ok() && !code.empty()) fs::remove_all(code, ignored);
+  return record;
+}
+
 Result<jobs::JobRecord> submit(const SubmitOptions& options) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const CheckedJob job, check_for_submission(options.spec));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const CheckedJob job, check_for_submission(options));
   jobs::JobOrder order = make_order(job, options);
   const fs::path folder = fs::absolute(jobs_folder(options.jobs));
   if (trial::is_run(order.run)) {
     return Status(Code::kAlreadyExists,
                   fmt::format("there is a run \"{}\" already; name the job with --name", printable(order.name)));
   }
-  // Its place in the queue comes first: a job that is there and has none would wait for ever.
   if (!jobs::is_job_name(order.name)) return jobs::JobRecord::create(folder, order).status();
-  TRAINWARDEN_RETURN_IF_ERROR(queue::JobQueue(folder, order.host).enter(order.name));
-  const fs::path code = code_folder(job, folder, order);
-  if (!code.empty()) {
-    TRAINWARDEN_RETURN_IF_ERROR(copy_code(job, code));
-    order.folder = code.string();
-  }
-  Result<jobs::JobRecord> record = jobs::JobRecord::create(folder, order);
-  std::error_code ignored;
-  if (!record.ok() && !code.empty()) fs::remove_all(code, ignored);
-  if (record.ok()) TRAINWARDEN_RETURN_IF_ERROR(ensure_job_is_kept(*record));
+  const bool is_local = job.spec.backend == jobs::Backend::kLocal;
+  // Its place in the queue comes first: a job that is there and has none would wait for ever.
+  if (is_local) TRAINWARDEN_RETURN_IF_ERROR(queue::JobQueue(folder, order.host).enter(order.name));
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record, create_with_code(job, folder, std::move(order)));
+  TRAINWARDEN_RETURN_IF_ERROR(is_local ? ensure_job_is_kept(record) : submit_to_slurm(record, job.spec, folder));
   return record;
 }
 
@@ -183,6 +199,8 @@ void add_submit(CLI::App& app, CommandAction& action) {
   command.add_option("SPEC", o.spec, "The job: a file in TOML or JSON")->required()->type_name("");
   command.add_option("--name", o.name, "Name of the job and of its run (default: the file's, or made from the time)")
       ->type_name("NAME");
+  command.add_option("--backend", o.backend, "Where it runs (default: the file's, else local)")
+      ->check(CLI::IsMember({"local", "slurm"}));
   add_jobs_option(command, o.jobs);
   add_runs_option(command, o.runs);
   command.add_flag("--wait", o.wait, "Print what it prints until it has ended; exit code 0 when it is Completed");

@@ -1,0 +1,39 @@
+// `trainwarden job slurm-agent`: not for people. A batch script of Slurm ends by becoming this.
+#include "core/base/clock.h"
+#include "core/process/signal_relay.h"
+#include "ui/cli/commands/exit_code.h"
+#include "ui/cli/commands/job_commands.h"
+#include "ui/cli/options/job_choice.h"
+#include "work/slurm/slurm_agent.h"
+
+namespace trainwarden::cli {
+namespace {
+
+struct SlurmAgentOptions {
+  JobChoice job;
+};
+
+Status run(const SlurmAgentOptions& options, process::SignalRelay& signals) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmSelf self, slurm::slurm_self());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmCommands commands, slurm::SlurmCommands::find());
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord job, options.job.open());
+  return slurm::run_slurm_agent(job, self, commands, system_clock(),
+                                {.signals = &signals, .look = {}, .signalled = {}});
+}
+
+int act(const SlurmAgentOptions& options) {
+  process::SignalRelay signals;
+  const Status status = run(options, signals);
+  return status.ok() ? kExitFine : report_error(status);
+}
+
+}  // namespace
+
+void add_job_slurm_agent(CLI::App& job, CommandAction& action) {
+  auto options = std::make_shared<SlurmAgentOptions>();
+  CLI::App& command = add_command(job, "slurm-agent", "Start a job on a node of Slurm", options, action, act);
+  command.group("");  // hidden
+  add_job_choice(command, options->job);
+}
+
+}  // namespace trainwarden::cli

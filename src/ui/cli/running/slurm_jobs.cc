@@ -1,0 +1,106 @@
+#include "ui/cli/running/slurm_jobs.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/clock.h"
+#include "core/process/program.h"
+#include "ui/cli/running/job_keeper.h"
+#include "ui/cli/terminal/output.h"
+#include "work/slurm/slurm_batch.h"
+#include "work/slurm/slurm_control.h"
+#include "work/slurm/slurm_settle.h"
+#include "work/slurm/slurm_submission.h"
+
+namespace trainwarden::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kTries = 4;
+constexpr std::chrono::seconds kFirstPause{1};
+constexpr double kNsOfASecond = 1e9;
+constexpr double kAgentSeconds = 30;  // after the grace, to store results and say so
+
+slurm::BatchRequest batch_request(const jobs::JobRecord& job, const jobs::JobSpec& spec, const fs::path& jobs) {
+  const jobs::JobOrder& order = job.order();
+  const jobs::Resources& wanted = spec.resources;
+  slurm::BatchRequest request;
+  request.name = order.name;
+  request.folder = (jobs / order.name).string();
+  request.output = (jobs / order.name / "agent.log").string();
+  request.nodes = wanted.nodes;
+  request.tasks_per_node = wanted.tasks_per_node;
+  request.cpus_per_task = wanted.cpus.value_or(1);
+  request.gpus_per_node = wanted.gpus.value_or(0);
+  const auto tasks = static_cast<std::uint64_t>(wanted.tasks_per_node);
+  request.memory_bytes = wanted.memory_bytes.value_or(slurm::kDefaultTaskMemoryBytes * tasks);
+  request.max_run_seconds = order.max_run_seconds;
+  request.grace_seconds = order.grace_seconds;
+  request.requeue = order.preemptible || order.retries > 0;
+  request.choice = spec.slurm;
+  request.command = {this_program().string(), "job", "slurm-agent", order.name, "--jobs", jobs.string()};
+  request.environment = slurm::environment_to_carry(process::environment_with({}));
+  return request;
+}
+
+// Again and again while nobody knows what has become of it.
+Status submit_newest(const jobs::JobRecord& job) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmCommands commands, slurm::SlurmCommands::find());
+  auto pause = kFirstPause;
+  for (int left = kTries;; pause *= 2) {
+    const Status status = slurm::submit(job.place(), commands, system_clock()).status();
+    if (status.code() != Code::kUnavailable || --left == 0) return status;
+    emit(stderr, "trainwarden: {}; trying again\n", status.message());
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+// Whatever is known to be wrong ends the job.
+Status submit_or_fail(jobs::JobRecord& job) {
+  const Status status = submit_newest(job);
+  if (status.ok()) return status;
+  if (status.code() == Code::kUnavailable) {
+    return {Code::kUnavailable,
+            fmt::format("nobody knows whether Slurm has job {} now: {}; `trainwarden job describe {}` "
+                        "finds out",
+                        job.order().name, status.message(), job.order().name)};
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, job.current());
+  TRAINWARDEN_RETURN_IF_ERROR(
+      job.advance(now, jobs::JobPhase::kFailed, "submit", "ClientError: " + status.message(), system_clock()).status());
+  return status;
+}
+
+}  // namespace
+
+Status submit_to_slurm(jobs::JobRecord& job, const jobs::JobSpec& spec, const fs::path& jobs) {
+  TRAINWARDEN_RETURN_IF_ERROR(slurm::write_intent(job.place(), batch_request(job, spec, jobs)));
+  return submit_or_fail(job);
+}
+
+Status stop_in_slurm(const jobs::JobRecord& job, const jobs::Transition& stopping, slurm::SlurmView& slurm) {
+  if (stopping.status != jobs::JobPhase::kStopping) return {};
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<slurm::SlurmJob> found, slurm::find_in_slurm(job, slurm));
+  if (!found) return {};
+  TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmCommands commands, slurm.commands());
+  const double waited = static_cast<double>(system_clock().unix_ns() - stopping.unix_ns) / kNsOfASecond;
+  if (waited > job.order().grace_seconds + kAgentSeconds) return slurm::cancel(commands, found->key());
+  return slurm::ask_to_end(commands, *found);
+}
+
+Result<jobs::Transition> resume_in_slurm(jobs::JobRecord& job, const std::string& message) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition ended, job.current());
+  const bool may_go_on = jobs::is_terminal(ended.status) && ended.status != jobs::JobPhase::kCompleted;
+  // The intent comes first: who looks at the job after it waits again must not take the old one's end for the new
+  // one's.
+  if (may_go_on) TRAINWARDEN_RETURN_IF_ERROR(slurm::write_intent_again(job.place()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, job.resume(message, system_clock()));
+  TRAINWARDEN_RETURN_IF_ERROR(submit_or_fail(job));
+  return now;
+}
+
+}  // namespace trainwarden::cli

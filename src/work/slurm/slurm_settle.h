@@ -1,0 +1,30 @@
+// Where a job of Slurm stands, by its own files, by its agent's lease, and by what Slurm says.
+#pragma once
+
+#include "core/base/clock.h"
+#include "trainwarden/status.h"
+#include "work/jobs/job_record.h"
+#include "work/slurm/slurm_submission.h"
+#include "work/slurm/slurm_view.h"
+
+namespace trainwarden::slurm {
+
+// It is in no machine's queue.
+bool is_for_slurm(const jobs::JobOrder& order);
+
+// As JobRecord::settle(), which it calls for a job that was never meant for Slurm. Of one that was:
+//
+//   - as long as its agent lives, its files are right, and Slurm is not asked;
+//   - while Slurm does not answer, it stays as it is;
+//   - what Slurm has put back into its queue is Interrupted;
+//   - what has ended for Slurm ends as its exit record says, or, without one, as Slurm says (slurm_standing.h);
+//   - what was to be submitted and is not in Slurm has failed, unless somebody is at it.
+//
+// The message of a job that waits says why, in Slurm's words; it is not written down. Nothing is started.
+Result<jobs::Transition> settle(jobs::JobRecord& job, SlurmView& slurm, const Clock& clock);
+
+// The job in Slurm that this one is; nothing when it is not there, or is there no longer. Its comment is compared, so
+// that no number in a damaged or foreign folder leads to another job of this user. kUnavailable when nobody knows.
+Result<std::optional<SlurmJob>> find_in_slurm(const jobs::JobRecord& job, SlurmView& slurm);
+
+}  // namespace trainwarden::slurm
