@@ -9,6 +9,7 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "work/jobs/job_processes.h"
 #include "work/slurm/slurm_control.h"
 #include "work/slurm/slurm_listing.h"
 #include "work/slurm/slurm_standing.h"
@@ -40,6 +41,7 @@ class SlurmAgent {
     TRAINWARDEN_RETURN_IF_ERROR(claim());
     await_old_agent();
     TRAINWARDEN_ASSIGN_OR_RETURN(const bool goes_on, take_over());
+    jobs::kill_processes_of(job_.place().absolute().path());  // of an attempt that Slurm has not ended whole
     if (!goes_on) return Status();
     surroundings.signalled = [this] { look_for_cause(); };
     TRAINWARDEN_RETURN_IF_ERROR(jobs::run_agent(job_, clock_, std::move(surroundings)));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "work/jobs/job_processes.h"
 #include "work/slurm/slurm_standing.h"
 
 namespace trainwarden::slurm {
@@ -154,7 +155,10 @@ Result<Transition> settle(JobRecord& job, SlurmView& slurm, const Clock& clock) 
     TRAINWARDEN_ASSIGN_OR_RETURN(const Transition now, job.current());
     if (is_terminal(now.status) || job.has_agent(clock)) return now;
     Result<Transition> settled = Settler(job, now, submission, slurm, clock).settle();
-    if (settled.status().code() != Code::kAborted) return settled;
+    if (settled.status().code() == Code::kAborted) continue;
+    // Not every cluster follows processes into groups of their own; on this machine we do.
+    if (settled.ok() && settled->seq != now.seq) jobs::kill_processes_of(job.place().absolute().path());
+    return settled;
   }
 }
 
