@@ -271,6 +271,59 @@ TEST_F(SlurmJobs, ASecondJobInSlurmForTheSameOneDoesNothing) {
   EXPECT_EQ(output("single").find("ran"), output("single").rfind("ran"));
 }
 
+constexpr const char* kTwoByTwo = "nodes = 2\ntasks_per_node = 2\ncpus = 1\n";
+
+TEST_F(SlurmJobs, AJobOfSeveralNodesHasTorchrunsVariables) {
+  const std::string script =
+      "echo \"rank $RANK local $LOCAL_RANK of $WORLD_SIZE, $LOCAL_WORLD_SIZE here, node $GROUP_RANK on "
+      "$SLURMD_NODENAME, "
+      "$MASTER_ADDR:$MASTER_PORT\"";
+  ASSERT_EQ(submit("four", script, kTwoByTwo).code, 0);
+  const Answer waited = trainwarden({"job", "wait", "four"});
+  EXPECT_EQ(waited.code, 0) << waited.text << output("four");
+  const std::string printed = output("four");
+  for (const char* line :
+       {"rank 0 local 0 of 4, 2 here, node 0 on node1, 127.0.0.1:", "rank 1 local 1 of 4, 2 here, node 0 ",
+        "rank 2 local 0 of 4, 2 here, node 1 on node2, 127.0.0.1:", "rank 3 local 1 of 4, 2 here, node 1 "}) {
+    EXPECT_NE(printed.find(line), std::string::npos) << line << "\n" << printed;
+  }
+}
+
+TEST_F(SlurmJobs, AJobOfSeveralNodesIsOneRunWithManyWorkers) {
+  const std::string file = (folder_.path() / "many.toml").string();
+  std::ofstream(file) << "program = ['" << TW_TINY_TRAINING
+                      << "', '--steps', '5']\nbackend = 'slurm'\nmemory = '50 MiB'\n"
+                      << kTwoByTwo;
+  ASSERT_EQ(trainwarden({"submit", file, "--name", "many"}).code, 0);
+  const Answer waited = trainwarden({"job", "wait", "many"});
+  EXPECT_EQ(waited.code, 0) << waited.text << output("many");
+  std::set<std::string> workers;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "runs/many/journal")) {
+    if (entry.path().filename().string().starts_with("rank-")) workers.insert(entry.path().filename().string());
+  }
+  EXPECT_EQ(workers, (std::set<std::string>{"rank-00000", "rank-00001", "rank-00002", "rank-00003"}));
+}
+
+// srun would kill the tasks after KillWait.
+TEST_F(SlurmJobs, TasksOfAJobThatIsStoppedHaveTheirGrace) {
+  const std::string script =
+      "trap 'sleep 5; echo saved $RANK; exit 0' TERM; echo ready $RANK; while :; do sleep 0.1; done";
+  ASSERT_EQ(submit("saves-all", script, kTwoByTwo).code, 0);
+  for (const char* rank : {"0", "1", "2", "3"}) ASSERT_TRUE(prints("saves-all", std::string("ready ") + rank));
+  EXPECT_EQ(trainwarden({"job", "stop", "saves-all", "--wait"}).code, 0);
+  EXPECT_EQ(phase("saves-all"), P::kStopped);
+  for (const char* rank : {"0", "1", "2", "3"}) {
+    EXPECT_NE(output("saves-all").find(std::string("saved ") + rank), std::string::npos) << output("saves-all");
+  }
+}
+
+TEST_F(SlurmJobs, ATaskThatFailsEndsTheOthers) {
+  ASSERT_EQ(submit("one-fails", "echo ready $RANK; test $RANK = 2 && sleep 1 && exit 5; sleep 600", kTwoByTwo).code, 0);
+  EXPECT_EQ(trainwarden({"job", "wait", "one-fails"}).code, 1);
+  EXPECT_EQ(phase("one-fails"), P::kFailed);
+  EXPECT_TRUE(comes_true([&] { return processes("one-fails").empty(); }, 30s));
+}
+
 TEST_F(SlurmJobs, AJobGoesOnWhileTheControllerIsAway) {
   ASSERT_EQ(submit("calm", "echo ready; until test -e go; do sleep 0.1; done").code, 0);
   ASSERT_TRUE(prints("calm", "ready"));

@@ -24,6 +24,7 @@ void add_job_fetch(CLI::App& job, CommandAction& action);
 void add_job_rm(CLI::App& job, CommandAction& action);
 void add_job_queue(CLI::App& job, CommandAction& action);
 void add_job_slurm_agent(CLI::App& job, CommandAction& action);  // not for people
+void add_job_slurm_ranks(CLI::App& job, CommandAction& action);  // not for people
 void add_job_agent(CLI::App& job, CommandAction& action);        // not for people
 void add_job_keeper(CLI::App& job, CommandAction& action);       // the same
 

@@ -118,6 +118,7 @@ jobs::JobOrder make_order(const CheckedJob& job, const SubmitOptions& options) {
   order.run = run.string();
   order.launcher = launcher_words(job, run);
   order.program = program_words(spec);
+  if (spec.backend == jobs::Backend::kSlurm) order.program = program_for_slurm(spec, order.program);
   order.environment = spec.environment;
   if (!spec.hook) order.environment[variable::kSwitch] = "0";
   order.folder = job.folder.lexically_normal().string();

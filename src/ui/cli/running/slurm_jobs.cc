@@ -12,6 +12,7 @@
 #include "ui/cli/terminal/output.h"
 #include "work/slurm/slurm_batch.h"
 #include "work/slurm/slurm_control.h"
+#include "work/slurm/slurm_ranks.h"
 #include "work/slurm/slurm_settle.h"
 #include "work/slurm/slurm_submission.h"
 
@@ -76,6 +77,11 @@ Status submit_or_fail(jobs::JobRecord& job) {
 }
 
 }  // namespace
+
+std::vector<std::string> program_for_slurm(const jobs::JobSpec& spec, const std::vector<std::string>& program) {
+  if (spec.resources.nodes == 1 && spec.resources.tasks_per_node == 1) return program;
+  return slurm::ranks_command(this_program().string(), spec.resources, program);
+}
 
 Status submit_to_slurm(jobs::JobRecord& job, const jobs::JobSpec& spec, const fs::path& jobs) {
   TRAINWARDEN_RETURN_IF_ERROR(slurm::write_intent(job.place(), batch_request(job, spec, jobs)));

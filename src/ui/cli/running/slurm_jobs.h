@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "trainwarden/status.h"
 #include "work/jobs/job_record.h"
@@ -9,6 +11,9 @@
 #include "work/slurm/slurm_view.h"
 
 namespace trainwarden::cli {
+
+// What its order runs: the program, or what starts it on all nodes.
+std::vector<std::string> program_for_slurm(const jobs::JobSpec& spec, const std::vector<std::string>& program);
 
 // A job that was made just now. When Slurm refuses it, it has failed with Slurm's words, which are the error too.
 // kUnavailable when nobody knows whether Slurm has it: looking at the job will tell.

@@ -1,0 +1,51 @@
+#include "work/slurm/slurm_ranks.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace trainwarden::slurm {
+namespace {
+
+// Of the third of four tasks on two nodes, as srun 22.05.8 has set them.
+const std::map<std::string, std::string> kTask = {
+    {"SLURM_PROCID", "2"},         {"SLURM_LOCALID", "0"},        {"SLURM_NODEID", "1"},
+    {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_STEP_NUM_NODES", "2"}, {"SLURM_LAUNCH_NODE_IPADDR", "10.0.0.1"}};
+
+TEST(SlurmRanks, FindsWhatTorchrunWouldSay) {
+  const auto variables = torchrun_variables(kTask);
+  ASSERT_TRUE(variables.ok()) << variables.status().to_string();
+  const std::map<std::string, std::string> expected = {
+      {"RANK", "2"},       {"LOCAL_RANK", "0"},       {"WORLD_SIZE", "4"},        {"LOCAL_WORLD_SIZE", "2"},
+      {"GROUP_RANK", "1"}, {"GROUP_WORLD_SIZE", "2"}, {"MASTER_ADDR", "10.0.0.1"}};
+  EXPECT_EQ(*variables, expected);
+}
+
+TEST(SlurmRanks, AreStartedBySrunAlone) {
+  EXPECT_EQ(torchrun_variables({}).status().code(), Code::kFailedPrecondition);
+  for (const auto& [name, value] : kTask) {
+    auto without = kTask;
+    without.erase(name);
+    EXPECT_EQ(torchrun_variables(without).status().code(), Code::kFailedPrecondition) << name;
+  }
+  auto damaged = kTask;
+  damaged["SLURM_PROCID"] = "-1";
+  EXPECT_EQ(torchrun_variables(damaged).status().code(), Code::kDataLoss);
+  damaged["SLURM_PROCID"] = "2";
+  damaged["SLURM_STEP_NUM_NODES"] = "0";
+  EXPECT_FALSE(torchrun_variables(damaged).ok());
+}
+
+TEST(SlurmRanks, AreStartedWithWhatTheJobAskedFor) {
+  jobs::Resources resources;
+  resources.nodes = 2;
+  resources.tasks_per_node = 4;
+  resources.cpus = 8;
+  EXPECT_EQ(fmt::format("{}", fmt::join(ranks_command("/bin/tw", resources, {"python3", "train.py", "--fast"}), " ")),
+            "/bin/tw job slurm-ranks -- --nodes=2 --ntasks-per-node=4 --cpus-per-task=8 --export=ALL "
+            "--kill-on-bad-exit=1 /bin/tw job slurm-task -- python3 train.py --fast");
+}
+
+}  // namespace
+}  // namespace trainwarden::slurm
