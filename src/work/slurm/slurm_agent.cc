@@ -39,9 +39,9 @@ class SlurmAgent {
 
   Status run(jobs::AgentSurroundings surroundings) {
     TRAINWARDEN_RETURN_IF_ERROR(claim());
-    await_old_agent();
-    TRAINWARDEN_ASSIGN_OR_RETURN(const bool goes_on, take_over());
+    TRAINWARDEN_RETURN_IF_ERROR(await_old_agent());
     jobs::kill_processes_of(job_.place().absolute().path());  // of an attempt that Slurm has not ended whole
+    TRAINWARDEN_ASSIGN_OR_RETURN(const bool goes_on, take_over());
     if (!goes_on) return Status();
     surroundings.signalled = [this] { look_for_cause(); };
     TRAINWARDEN_RETURN_IF_ERROR(jobs::run_agent(job_, clock_, std::move(surroundings)));
@@ -53,14 +53,20 @@ class SlurmAgent {
   Status claim() {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<Submission> submission, newest_submission(job_.place()));
     if (!submission) return {Code::kFailedPrecondition, "it was not meant for Slurm"};
+    comment_ = submission->intent.comment;
     const Status claimed = write_submitted(job_.place(), submission->number, {self_.id, "", true});
     if (claimed.code() != Code::kAlreadyExists) return claimed;
     return {Code::kFailedPrecondition, fmt::format("it is another job in Slurm than {}", self_.id)};
   }
 
-  void await_old_agent() const {
+  // A controller that was killed may have forgotten that it has started the job, and start it once more beside itself.
+  Status await_old_agent() const {
     const auto end = steady_clock::now() + kOldAgent;
-    while (job_.has_agent(clock_) && steady_clock::now() < end) std::this_thread::sleep_for(kOldAgentLook);
+    while (job_.has_agent(clock_)) {
+      if (steady_clock::now() >= end) return {Code::kAlreadyExists, "it has an agent that lives"};
+      std::this_thread::sleep_for(kOldAgentLook);
+    }
+    return {};
   }
 
   // Whether the next attempt is to begin; afterwards the job waits for its turn.
@@ -99,6 +105,7 @@ class SlurmAgent {
     if (!stopping.ok()) log(LogLevel::kWarning, "cannot say that it is to stop: {}", stopping.status().message());
   }
 
+  // Nothing when Slurm does not answer or has forgotten this job, whose number another one may have by now.
   std::optional<SlurmJob> ask() const {
     const Result<std::string> text =
         commands_.run(SlurmTool::kScontrol, {"-o", "show", "job", std::to_string(self_.id)}, kQuestionTimeout);
@@ -107,7 +114,8 @@ class SlurmAgent {
       return std::nullopt;
     }
     const std::vector<SlurmJob> jobs = parse_scontrol_jobs(*text);
-    return jobs.empty() ? std::nullopt : std::optional<SlurmJob>(jobs.front());
+    if (jobs.empty() || jobs.front().comment != comment_) return std::nullopt;
+    return jobs.front();
   }
 
   // Who was asked to make room by somebody else than Slurm is not in Slurm's queue.
@@ -123,6 +131,7 @@ class SlurmAgent {
   const SlurmSelf self_;
   const SlurmCommands& commands_;
   const Clock& clock_;
+  std::string comment_;  // that it has in Slurm
 };
 
 }  // namespace

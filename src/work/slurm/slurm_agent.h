@@ -25,7 +25,8 @@ Result<SlurmSelf> slurm_self();
 // time is up in Slurm is to stop, every other one is interrupted; what Slurm does not put back into its queue by itself
 // is put there at the end, when it may go on.
 //
-// kFailedPrecondition when the job is another one in Slurm, as one that was submitted twice is, or has ended.
+// kFailedPrecondition when the job is another one in Slurm, as one that was submitted twice is, or has ended;
+// kAlreadyExists when an agent of it lives still.
 Status run_slurm_agent(jobs::JobRecord& job, const SlurmSelf& self, const SlurmCommands& commands, const Clock& clock,
                        jobs::AgentSurroundings surroundings);
 
