@@ -5,6 +5,7 @@
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
 #include "work/slurm/slurm_agent.h"
+#include "work/workspace/workspace.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -17,8 +18,11 @@ Status run(const SlurmAgentOptions& options, process::SignalRelay& signals) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmSelf self, slurm::slurm_self());
   TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmCommands commands, slurm::SlurmCommands::find());
   TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord job, options.job.open());
-  return slurm::run_slurm_agent(job, self, commands, system_clock(),
-                                {.signals = &signals, .look = {}, .signalled = {}});
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::unique_ptr<jobs::AttemptStages> stages, workspace::create_workspace(job));
+  jobs::AgentSurroundings surroundings;
+  surroundings.signals = &signals;
+  surroundings.stages = stages.get();
+  return slurm::run_slurm_agent(job, self, commands, system_clock(), std::move(surroundings));
 }
 
 int act(const SlurmAgentOptions& options) {

@@ -1,6 +1,7 @@
 // `trainwarden submit`: a training job begins on this machine, and goes on without us.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -39,6 +40,12 @@ struct SubmitOptions {
   bool json = false;
 };
 
+bool has_shards(const jobs::JobSpec& spec) {
+  return std::any_of(spec.inputs.begin(), spec.inputs.end(), [](const jobs::Channel& channel) {
+    return channel.distribution == jobs::Distribution::kShardedByKey;
+  });
+}
+
 // Of what a job can say, what nothing is done about yet.
 std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) {
   std::vector<std::string> keys;
@@ -54,6 +61,7 @@ std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) {
   add(spec.limits.max_wait_seconds.has_value() && slurm, "max_wait");
   add(spec.limits.max_pending_seconds.has_value() && slurm, "max_pending");
   add(spec.priority != 0 && slurm, "priority");
+  add(resources.nodes > 1 && has_shards(spec), "distribution");
   add(resources.binding != jobs::Binding::kNone, "bind");
   add(!spec.experiment.experiment.empty(), "experiment");
   return keys;
