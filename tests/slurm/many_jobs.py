@@ -95,8 +95,9 @@ class Jobs:
 ENDED = {"Completed", "Failed", "Stopped", "MaxRuntimeExceeded"}
 
 
-def agents():
-    """The processes that are agents, by the name of their job."""
+def agents(folder):
+    """The processes that are agents of jobs in this folder, by the name of their job."""
+    jobs = str(folder / "jobs").encode()
     found = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -104,7 +105,7 @@ def agents():
                 words = (entry / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if b"slurm-agent" in words:
+            if b"slurm-agent" in words and jobs in words:
                 found[words[words.index(b"slurm-agent") + 1].decode()] = int(entry.name)
     return found
 
@@ -122,10 +123,10 @@ def leftovers(folder):
     return left
 
 
-def kill_agents(count, killed, stop, chance):
+def kill_agents(folder, count, killed, stop, chance):
     while len(killed) < count and not stop.is_set():
         time.sleep(chance.uniform(0.05, 0.4))
-        running = sorted(agents().items())
+        running = sorted(agents(folder).items())
         if running:
             name, process = chance.choice(running)
             try:
@@ -191,7 +192,7 @@ def prove(arguments, cluster, jobs):
     chance, killed, stop = random.Random(arguments.seed), collections.Counter(), threading.Event()
     ends = ["stop"] * arguments.controller_restarts + ["kill"] * arguments.controller_kills
     chance.shuffle(ends)
-    killers = [threading.Thread(target=kill_agents, args=(arguments.agent_kills, killed, stop, chance)),
+    killers = [threading.Thread(target=kill_agents, args=(jobs.folder, arguments.agent_kills, killed, stop, chance)),
                threading.Thread(target=end_controller, args=(cluster, ends, stop, chance))]
     begin = time.monotonic()
     for killer in killers:

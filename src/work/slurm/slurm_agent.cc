@@ -98,8 +98,10 @@ class SlurmAgent {
   void look_for_cause() {
     const std::optional<SlurmJob> me = ask();
     if (!me || me->restarts > self_.restarts) return;
-    if (standing_of(me->states) == Standing::kRunning) return;
-    const bool out_of_time = me->reason == "TimeLimit" || standing_of(me->states) == Standing::kOutOfTime;
+    const Standing standing = standing_of(me->states);
+    // One that it takes for waiting it has forgotten to have started, and starts again.
+    if (standing != Standing::kEnding && !has_ended(standing)) return;
+    const bool out_of_time = me->reason == "TimeLimit" || standing == Standing::kOutOfTime;
     const Result<Transition> stopping = job_.request_stop(
         out_of_time ? "max_run" : "slurm", out_of_time ? "its time in Slurm is up" : "cancelled in Slurm", clock_);
     if (!stopping.ok()) log(LogLevel::kWarning, "cannot say that it is to stop: {}", stopping.status().message());

@@ -79,6 +79,10 @@ class Settler {
 
   Result<Transition> by_memory() {
     const std::optional<SlurmJob> found = slurm_.remembered(submission_->submitted->id);
+    if (!found && jobs::is_queued(now_.status)) {
+      return close(JobPhase::kFailed,
+                   "InternalServerError: Slurm has forgotten it; `trainwarden job resume` submits it again");
+    }
     const Standing standing = found ? standing_of(found->states) : Standing::kFailed;
     SlurmJob forgotten;
     forgotten.reason = "forgotten";

@@ -227,6 +227,13 @@ TEST_F(SlurmSettleTest, WhatNobodyRemembersHasFailed) {
   EXPECT_NE(now.message.find("forgotten"), std::string::npos) << now.message;
 }
 
+TEST_F(SlurmSettleTest, WhatSlurmHasForgottenBeforeItBeganCanBeSubmittedAgain) {
+  submitted();
+  const jobs::Transition now = settled();
+  EXPECT_EQ(now.status, P::kFailed);
+  EXPECT_NE(now.message.find("job resume"), std::string::npos) << now.message;
+}
+
 TEST_F(SlurmSettleTest, OneLookIsForAllJobs) {
   submitted();
   slurm_.answers("squeue", fmt::format("echo x >> {}/looks; echo '{{\"jobs\": [{{\"job_id\": {}, \"comment\": \"{}\", "
