@@ -5,8 +5,9 @@ with the state that its own program's journal proves.
 usage: many_jobs.py --trainwarden PROGRAM [--jobs N] [--agent-kills N] [--controller-restarts N] [--controller-kills N]
                     [--seed N]
 
-A controller that is killed has lost what it did in the seconds before: it forgets jobs, or starts them once more. Those
-may fail, with the words InternalServerError; none may run twice or be Completed without having run.
+A controller that is killed has lost what it did in the seconds before: it forgets jobs, cancels them, or starts them once
+more. Those may fail, with the words InternalServerError, or be stopped because they are cancelled in Slurm; none may run
+twice or be Completed without having run.
 
 Prints the figures. Ends with code 1 and a line for each job that is not as its journal says, 77 where there is no Slurm.
 """
@@ -154,9 +155,9 @@ def wrong_of(jobs, name, job, killed, forgetful):
         return f"its program ran {journal.count('begin')} times"
     if state == "Completed" and journal != ["begin", "end"]:
         return f"is Completed, and its journal says {journal}"
-    forgotten = forgetful and job["message"].startswith("InternalServerError")
+    forgotten = forgetful and job["message"].startswith(("InternalServerError", "cancelled in Slurm"))
     if state != "Completed" and not killed[name] and not forgotten:
-        return f"is {state}, and nobody has killed its agent: {job['message']}"
+        return f"is {state}, and nobody has killed its agent: {job['message']}; {ways}; {journal}"
     return None
 
 

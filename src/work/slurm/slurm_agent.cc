@@ -91,6 +91,10 @@ class SlurmAgent {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<Transition> all, job_.transitions());
     Result<std::optional<jobs::JobExit>> exit = job_.read_exit(jobs::attempt_of(all));
     if (exit.ok() && *exit) return job_.finish(**exit, clock_).status();
+    const bool may_go_on = job_.order().preemptible || jobs::attempt_of(all) <= job_.order().retries;
+    if (!may_go_on) {
+      return job_.advance(now, JobPhase::kFailed, "slurm", "InternalServerError: its agent is gone", clock_).status();
+    }
     return job_.advance(now, JobPhase::kInterrupted, "slurm", "Slurm has ended its agent", clock_).status();
   }
 

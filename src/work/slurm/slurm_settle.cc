@@ -78,7 +78,9 @@ class Settler {
   }
 
   Result<Transition> by_memory() {
-    const std::optional<SlurmJob> found = slurm_.remembered(submission_->submitted->id);
+    // A controller that was killed gives numbers away a second time.
+    std::optional<SlurmJob> found = slurm_.remembered(submission_->submitted->id);
+    if (found && found->name != job_.order().name) found.reset();
     if (!found && jobs::is_queued(now_.status)) {
       return close(JobPhase::kFailed,
                    "InternalServerError: Slurm has forgotten it; `trainwarden job resume` submits it again");

@@ -215,8 +215,16 @@ TEST_F(SlurmSettleTest, WhatWasNotEvenMeantToGetThereToo) {
 TEST_F(SlurmSettleTest, WhatSlurmHasForgottenEndsByItsWitnesses) {
   submitted();
   moved({P::kStarting, P::kTraining});
-  slurm_.answers("sacct", fmt::format("echo '{}|CANCELLED by 0|0:15'", kId));
+  slurm_.answers("sacct", fmt::format("echo '{}|CANCELLED by 0|0:15|bert-7'", kId));
   EXPECT_EQ(settled().status, P::kStopped);
+}
+
+// A controller that was killed gives numbers away a second time.
+TEST_F(SlurmSettleTest, AnotherJobOfItsNumberIsNoWitness) {
+  submitted();
+  moved({P::kStarting, P::kTraining});
+  slurm_.answers("sacct", fmt::format("echo '{}|CANCELLED by 0|0:15|another'", kId));
+  EXPECT_EQ(settled().status, P::kFailed);
 }
 
 TEST_F(SlurmSettleTest, WhatNobodyRemembersHasFailed) {
@@ -278,6 +286,13 @@ TEST_F(SlurmSettleTest, TheNextAgentGoesOnWhereSlurmHasEndedTheFirst) {
   EXPECT_EQ(ways, (std::vector<P>{P::kPending, P::kStarting, P::kTraining, P::kInterrupted, P::kRestarting,
                                   P::kStarting, P::kTraining, P::kCompleted}));
   EXPECT_EQ(jobs::attempt_of(*all), 2);
+}
+
+TEST_F(SlurmSettleTest, TheNextAgentBeginsNoAttemptThatTheUserDidNotAllow) {
+  submitted();
+  moved({P::kStarting, P::kTraining, P::kInterrupted, P::kRestarting, P::kStarting, P::kTraining});
+  EXPECT_EQ(run_slurm_agent(*job_, {kId, 2}, slurm_.commands(), clock_, {}).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(job_->current()->status, P::kFailed);
 }
 
 TEST_F(SlurmSettleTest, AnAgentOfAJobThatHasEndedDoesNotBegin) {

@@ -47,9 +47,9 @@ std::vector<SlurmJob> completed_jobs(const SlurmCommands& commands) {
 }
 
 std::vector<SlurmJob> accounted_jobs(const SlurmCommands& commands, const std::vector<std::int64_t>& ids) {
-  const Result<std::string> text =
-      commands.run(SlurmTool::kSacct, {"--noheader", "--parsable2", "--duplicates", "--format=JobIDRaw,State,ExitCode",
-                                       fmt::format("--jobs={}", fmt::join(ids, ","))});
+  const Result<std::string> text = commands.run(
+      SlurmTool::kSacct, {"--noheader", "--parsable2", "--duplicates", "--format=JobIDRaw,State,ExitCode,JobName",
+                          fmt::format("--jobs={}", fmt::join(ids, ","))});
   return text.ok() ? parse_sacct(*text) : std::vector<SlurmJob>();
 }
 
@@ -64,12 +64,13 @@ std::vector<SlurmJob> parse_sacct(std::string_view text) {
   std::vector<SlurmJob> jobs;
   for (const std::string& line : split_list(text, '\n')) {
     const std::vector<std::string> parts = split_list(line, '|');
-    const std::optional<std::int64_t> id = parts.size() == 3 ? parse_int(parts[0]) : std::nullopt;
+    const std::optional<std::int64_t> id = parts.size() == 4 ? parse_int(parts[0]) : std::nullopt;
     if (!id || *id <= 0) continue;
     SlurmJob job;
     job.id = *id;
     job.states = {parts[1].substr(0, parts[1].find(' '))};
     job.exit = parse_exit_pair(parts[2]);
+    job.name = parts[3];
     keep_last(jobs, std::move(job));
   }
   return jobs;

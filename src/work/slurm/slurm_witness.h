@@ -16,8 +16,8 @@ namespace trainwarden::slurm {
 // error. Of a job in the list of completed jobs the state alone is told: it has exit code 0 for what was cancelled.
 std::vector<SlurmJob> ask_witnesses(const SlurmCommands& commands, const std::vector<std::int64_t>& ids);
 
-// "17|CANCELLED by 1000|0:9", a line a job and a line each of its steps, "17.batch|...", which are left out. Of a job
-// that was requeued the last line counts.
+// "17|CANCELLED by 1000|0:9|bert", a line a job and a line each of its steps, "17.batch|...", which are left out. Of a
+// job that was requeued the last line counts.
 std::vector<SlurmJob> parse_sacct(std::string_view text);
 
 }  // namespace trainwarden::slurm

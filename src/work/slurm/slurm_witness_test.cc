@@ -54,7 +54,8 @@ TEST_F(SlurmWitnessTest, TakesTheLastOfARequeuedJob) {
 
 TEST_F(SlurmWitnessTest, AsksTheAccountingFirst) {
   has_list(kCompleted);
-  slurm_.answers("sacct", "case \"$*\" in *--jobs=2,3*) printf '2|COMPLETED|0:0\\n2.batch|FAILED|1:0\\n';; esac");
+  slurm_.answers("sacct",
+                 "case \"$*\" in *--jobs=2,3*) printf '2|COMPLETED|0:0|wrap\\n2.batch|FAILED|1:0|batch\\n';; esac");
   const auto found = ask_witnesses(slurm_.commands(), {2, 3});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].states, std::vector<std::string>{"COMPLETED"});
@@ -62,11 +63,12 @@ TEST_F(SlurmWitnessTest, AsksTheAccountingFirst) {
 }
 
 TEST(SlurmWitness, ReadsSacct) {
-  const auto jobs =
-      parse_sacct("17|PREEMPTED|0:0\n17|CANCELLED by 1000|0:9\n17.batch|CANCELLED|0:9\n17_3|FAILED|1:0\n|\n");
+  const auto jobs = parse_sacct(
+      "17|PREEMPTED|0:0|bert\n17|CANCELLED by 1000|0:9|bert\n17.batch|CANCELLED|0:9|batch\n17_3|FAILED|1:0|x\n|\n");
   ASSERT_EQ(jobs.size(), 1U);
   EXPECT_EQ(jobs[0].states, std::vector<std::string>{"CANCELLED"});
   EXPECT_EQ(jobs[0].exit, (SlurmExit{std::nullopt, 9}));
+  EXPECT_EQ(jobs[0].name, "bert");
 }
 
 }  // namespace
