@@ -16,6 +16,7 @@ set(tw_needs
   "libtomlplusplus-dev module tomlplusplus TOMLPLUSPLUS"
   "libcurl4-openssl-dev module libcurl LIBCURL"
   "libssl-dev module libcrypto LIBCRYPTO"
+  "libsqlite3-dev module sqlite3 SQLITE"
   "libpng-dev module libpng LIBPNG"
   "libdlpack-dev header dlpack/dlpack.h"
   "libboost1.81-dev header boost/beast/version.hpp")

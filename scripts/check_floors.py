@@ -36,8 +36,9 @@ LIBRARIES = {
     "hwy": ("src/data/tensor", "bench"),
     "simdjson.h": ("src/data/foreign",),
     "toml++": ("src/core/base",),
+    "sqlite3.h": ("src/work/catalogue",),
     "curl": ("src/react/network",),
-    "openssl": ("src/react/network",),
+    "openssl": ("src/react/network", "src/work/experiments"),
     "boost": ("src/ui/server", "fuzz", "tests", "bench"),
     "page_files.h": ("src/ui/answers", "src/ui/server"),  # of web/, made from the built page
     "zip.h": ("src/read/transfer",),

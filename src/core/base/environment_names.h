@@ -39,11 +39,13 @@ inline constexpr const char* kOnFire = "TRAINWARDEN_ON_FIRE";          // report
 inline constexpr const char* kMute = "TRAINWARDEN_MUTE";               // keys of verdicts, one a line
 
 // Any of our programs and libraries reads these.
-inline constexpr const char* kRuns = "TRAINWARDEN_RUNS";               // the folder of runs; the command line
-inline constexpr const char* kJobs = "TRAINWARDEN_JOBS";               // the folder of jobs; the command line
-inline constexpr const char* kBuckets = "TRAINWARDEN_BUCKETS";         // a folder with a folder for each bucket
-inline constexpr const char* kReadBudget = "TRAINWARDEN_READ_BUDGET";  // a factor of all limits of readers
-inline constexpr const char* kLogLevel = "TRAINWARDEN_LOG_LEVEL";      // debug, info, warning, error, off
+inline constexpr const char* kBuckets = "TRAINWARDEN_BUCKETS";          // a folder with a folder for each bucket
+inline constexpr const char* kRuns = "TRAINWARDEN_RUNS";                // the folder of runs; the command line
+inline constexpr const char* kJobs = "TRAINWARDEN_JOBS";                // the folder of jobs; the command line
+inline constexpr const char* kExperiments = "TRAINWARDEN_EXPERIMENTS";  // the folder of experiments; the command line
+inline constexpr const char* kCatalogue = "TRAINWARDEN_CATALOGUE";      // the folder of the catalogue; the command line
+inline constexpr const char* kReadBudget = "TRAINWARDEN_READ_BUDGET";   // a factor of all limits of readers
+inline constexpr const char* kLogLevel = "TRAINWARDEN_LOG_LEVEL";       // debug, info, warning, error, off
 inline constexpr const char* kStrict = "TRAINWARDEN_STRICT";  // a switch: an error that is logged aborts; for tests
 inline constexpr const char* kSecretPatterns = "TRAINWARDEN_SECRET_PATTERNS";  // a file of patterns
 inline constexpr const char* kNvrtc = "TRAINWARDEN_NVRTC";                     // the path of the compiler of kernels
@@ -85,6 +87,9 @@ inline constexpr const char* kJobAttempt = "TRAINWARDEN_JOB_ATTEMPT";        // 
 inline constexpr const char* kCheckpointDir = "TRAINWARDEN_CHECKPOINT_DIR";  // a folder; so for both of these
 inline constexpr const char* kModelDir = "TRAINWARDEN_MODEL_DIR";
 inline constexpr const char* kOutputDir = "TRAINWARDEN_OUTPUT_DIR";
+
+// When its job belongs to an experiment, TRAINWARDEN_EXPERIMENTS and:
+inline constexpr const char* kComponent = "TRAINWARDEN_COMPONENT";  // the component that its job is
 
 // == We set these for programs that we start; users need not know them.
 

@@ -14,8 +14,6 @@
 namespace trainwarden::jobs {
 namespace {
 
-constexpr const char* kOrderFile = "job.json";
-constexpr const char* kStateFolder = "state";
 constexpr const char* kAgentLease = "agent";
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{4} << 20;
 constexpr std::size_t kMaxTransitions = 10'000;  // of a folder that anybody may have written

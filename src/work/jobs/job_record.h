@@ -27,6 +27,9 @@
 
 namespace trainwarden::jobs {
 
+inline constexpr const char* kOrderFile = "job.json";
+inline constexpr const char* kStateFolder = "state";
+
 // Cheap to copy. Const methods may be called from many threads and processes at once, and so may advance().
 class JobRecord {
  public:

@@ -48,6 +48,13 @@ std::string_view name(JobPhase status) {
   return named(status).name;
 }
 
+Result<JobPhase> phase_named(std::string_view name, std::string_view what) {
+  const auto* const known =
+      std::find_if(kPhases.begin(), kPhases.end(), [&](const Named& one) { return one.name == name; });
+  if (known != kPhases.end()) return known->status;
+  return Status(Code::kDataLoss, fmt::format("{}: unknown status \"{}\"", what, printable(name)));
+}
+
 JobStatus status_of(JobPhase status) {
   return named(status).primary;
 }
@@ -118,12 +125,7 @@ Result<Transition> decode_transition(std::string_view text, std::string_view wha
   TRAINWARDEN_ASSIGN_OR_RETURN(transition.cause, format::string_field(json, "cause"));
   TRAINWARDEN_ASSIGN_OR_RETURN(transition.message, format::string_field(json, "message"));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string status, format::string_field(json, "status"));
-  const auto* const known =
-      std::find_if(kPhases.begin(), kPhases.end(), [&](const Named& one) { return one.name == status; });
-  if (known == kPhases.end()) {
-    return Status(Code::kDataLoss, fmt::format("{}: unknown status \"{}\"", what, printable(status)));
-  }
-  transition.status = known->status;
+  TRAINWARDEN_ASSIGN_OR_RETURN(transition.status, phase_named(status, what));
   return transition;
 }
 

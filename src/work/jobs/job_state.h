@@ -30,6 +30,8 @@ enum class JobPhase : std::uint8_t {
   kFailed,
 };
 std::string_view name(JobPhase phase);  // "Pending", ...
+// The other way round. kDataLoss when there is no such phase; `what` names the text in the message.
+Result<JobPhase> phase_named(std::string_view name, std::string_view what);
 
 JobStatus status_of(JobPhase phase);
 bool is_terminal(JobPhase phase);

@@ -1,0 +1,176 @@
+#include "work/catalogue/job_table.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "work/catalogue/folder_changes.h"
+#include "work/document/document.h"
+#include "work/jobs/hyperparameters.h"
+#include "work/jobs/job_record.h"
+#include "work/jobs/job_spec.h"
+
+namespace trainwarden::catalogue {
+namespace {
+
+constexpr std::size_t kJobsInTransaction = 1000;
+
+struct SeenJob {
+  CataloguedJob job;
+  std::int64_t mark = 0;
+};
+
+Result<KnownMarks> known_jobs(Database& database, std::int64_t place) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(Statement rows, database.prepare("SELECT name, mark FROM job WHERE place = ?"));
+  rows.bind(1, place);
+  KnownMarks known;
+  for (;;) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const bool more, rows.step());
+    if (!more) return known;
+    known.emplace_hint(known.end(), rows.text(0), rows.integer(1));
+  }
+}
+
+// Those that have ended and may be resumed, which changes nothing in their folder but in `state`.
+Result<std::set<std::string>> resumable_jobs(Database& database, std::int64_t place) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(Statement rows,
+                               database.prepare("SELECT name FROM job WHERE place = ? AND mark <> 0 AND phase <> ?"));
+  rows.bind(1, place).bind(2, name(jobs::JobPhase::kCompleted));
+  std::set<std::string> names;
+  for (;;) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const bool more, rows.step());
+    if (!more) return names;
+    names.insert(rows.text(0));
+  }
+}
+
+format::OrderedJson json_of(const document::DocumentValue& value) {
+  using Kind = document::DocumentValue::Kind;
+  if (value.is(Kind::kInteger)) return value.integer;
+  if (value.is(Kind::kNumber)) return value.number;
+  return jobs::argument_text(value);
+}
+
+// What the user's file says of it; a file that was written for another version may say less.
+void read_spec_of(const std::string& text, CataloguedJob& job) {
+  const Result<document::DocumentValue> top = document::parse(text, "job");
+  if (!top.ok()) return;
+  document::Mistakes ignored;
+  const jobs::JobSpec spec = jobs::read_job_spec(*top, ignored);
+  job.experiment = spec.experiment.experiment;
+  job.trial = spec.experiment.trial;
+  format::OrderedJson parameters = format::OrderedJson::object();
+  for (const auto& [name, value] : spec.hyperparameters) parameters[name] = json_of(value);
+  job.hyperparameters = format::dump_json(parameters);
+}
+
+CataloguedJob read_job(const storage::Location& jobs, const std::string& name, const Clock& clock) {
+  CataloguedJob job;
+  job.name = name;
+  job.hyperparameters = "{}";
+  Result<jobs::JobRecord> record = jobs::JobRecord::open(jobs, name);
+  if (!record.ok()) {
+    job.unreadable = record.status();
+    return job;
+  }
+  job.submitted_unix_ns = record->order().submitted_unix_ns;
+  job.run = record->order().run;
+  read_spec_of(record->order().spec, job);
+  Result<jobs::Transition> now = record->settle(clock);
+  if (now.ok()) {
+    job.now = *std::move(now);
+  } else {
+    job.unreadable = now.status();
+  }
+  return job;
+}
+
+Status write_jobs(Database& database, std::int64_t place, std::span<const SeenJob> seen) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(Transaction transaction, Transaction::begin(database));
+  TRAINWARDEN_ASSIGN_OR_RETURN(
+      Statement put, database.prepare("REPLACE INTO job(place, name, mark, submitted, run, seq, changed, phase, "
+                                      "cause, message, experiment, trial, parameters, unreadable) "
+                                      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  for (const auto& [job, mark] : seen) {
+    const bool ended = job.unreadable.ok() && is_terminal(job.now.status);
+    put.bind(1, place).bind(2, job.name).bind(3, ended ? mark : 0);
+    put.bind(4, job.submitted_unix_ns).bind(5, job.run).bind(6, job.now.seq).bind(7, job.now.unix_ns);
+    put.bind(8, name(job.now.status)).bind(9, job.now.cause).bind(10, job.now.message);
+    put.bind(11, job.experiment).bind(12, job.trial).bind(13, job.hyperparameters);
+    job.unreadable.ok() ? put.bind_null(14) : put.bind(14, job.unreadable.message());
+    TRAINWARDEN_RETURN_IF_ERROR(put.run());
+  }
+  return transaction.commit();
+}
+
+Status forget_jobs(Database& database, std::int64_t place, const std::vector<std::string>& gone) {
+  if (gone.empty()) return Status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(Transaction transaction, Transaction::begin(database));
+  TRAINWARDEN_ASSIGN_OR_RETURN(Statement drop, database.prepare("DELETE FROM job WHERE place = ? AND name = ?"));
+  for (const std::string& name : gone) TRAINWARDEN_RETURN_IF_ERROR(drop.bind(1, place).bind(2, name).run());
+  return transaction.commit();
+}
+
+Result<jobs::Transition> transition_of(const Statement& row) {
+  jobs::Transition now;
+  now.seq = row.integer(4);
+  now.unix_ns = row.integer(5);
+  TRAINWARDEN_ASSIGN_OR_RETURN(now.status, jobs::phase_named(row.text(6), "the catalogue"));
+  now.cause = row.text(7);
+  now.message = row.text(8);
+  return now;
+}
+
+}  // namespace
+
+Status update_jobs(Database& database, std::int64_t place, const storage::Location& jobs, const Clock& clock) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto folders, entries_of(jobs.storage(), "", storage::FileInfo::Kind::kFolder));
+  std::erase_if(folders, [](const storage::Entry& folder) { return !jobs::is_job_name(folder.name); });
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::set<std::string> resumable, resumable_jobs(database, place));
+  for (storage::Entry& folder : folders) {
+    if (!resumable.contains(folder.name)) continue;
+    const auto state = jobs.storage().info(folder.name + "/" + jobs::kStateFolder);
+    if (state.ok()) folder.info.changed_unix_ns = std::max(folder.info.changed_unix_ns, state->changed_unix_ns);
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(KnownMarks known, known_jobs(database, place));
+  FolderChanges changes = compare(folders, std::move(known));
+  std::vector<SeenJob> seen;
+  for (const auto& [name, mark] : changes.changed) {
+    if (!jobs.storage().exists(name + "/" + jobs::kOrderFile)) {
+      changes.gone.push_back(name);  // if it ever was a job
+      continue;
+    }
+    seen.push_back({read_job(jobs, name, clock), mark});
+    if (seen.size() < kJobsInTransaction) continue;
+    TRAINWARDEN_RETURN_IF_ERROR(write_jobs(database, place, seen));
+    seen.clear();
+  }
+  if (!seen.empty()) TRAINWARDEN_RETURN_IF_ERROR(write_jobs(database, place, seen));
+  return forget_jobs(database, place, changes.gone);
+}
+
+Result<std::vector<CataloguedJob>> read_jobs(Database& database, std::int64_t place) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(
+      Statement rows, database.prepare("SELECT name, unreadable, submitted, run, seq, changed, phase, cause, message, "
+                                       "experiment, trial, parameters FROM job WHERE place = ? "
+                                       "ORDER BY submitted DESC, name"));
+  rows.bind(1, place);
+  std::vector<CataloguedJob> all;
+  for (;;) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const bool more, rows.step());
+    if (!more) return all;
+    CataloguedJob job;
+    job.name = rows.text(0);
+    if (!rows.is_null(1)) job.unreadable = Status(Code::kDataLoss, rows.text(1));
+    job.submitted_unix_ns = rows.integer(2);
+    job.run = rows.text(3);
+    TRAINWARDEN_ASSIGN_OR_RETURN(job.now, transition_of(rows));
+    job.experiment = rows.text(9);
+    job.trial = rows.text(10);
+    job.hyperparameters = rows.text(11);
+    all.push_back(std::move(job));
+  }
+}
+
+}  // namespace trainwarden::catalogue
