@@ -339,6 +339,36 @@ TEST_F(Jobs, MistakesMakeNothing) {
   EXPECT_EQ(cli({"job", "ls", "--jobs", (folder_ / "none").string()}).out.find("no jobs in "), 0u);
 }
 
+TEST_F(Jobs, TheListIsFilteredSortedAndHasColumns) {
+  const auto make = [this](const std::string& name, const std::string& program, const std::string& lr) {
+    submit("name = '" + name + "'\nprogram = '" + program + "'\nhook = false\n[hyperparameters]\nlr = " + lr + "\n",
+           {"--wait"});
+  };
+  make("good", "true", "0.1");
+  make("bad", "false", "0.01");
+  const auto list = [this](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"job", "ls", "--jobs", jobs().string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return cli(arguments);
+  };
+  const nlohmann::json all = list({"--json", "--sort", "lr"}).json().at("jobs");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].at("name"), "bad");
+  EXPECT_EQ(all[0].at("hyperparameters").at("lr"), 0.01);
+  const Outcome failed = list({"--status", "Failed", "--columns", "lr"});
+  EXPECT_NE(failed.out.find("0.01"), std::string::npos) << failed.out;
+  EXPECT_EQ(failed.out.find("good"), std::string::npos) << failed.out;
+  const Outcome unknown = list({"--columns", "lrr"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("did you mean \"lr\"?"), std::string::npos) << unknown.err;
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "catalogue" / "catalogue.db"));
+  std::ofstream(folder_ / "catalogue" / "catalogue.db", std::ios::trunc) << std::string(3000, 'x');
+  const Outcome damaged = list({"--json"});
+  EXPECT_NE(damaged.err.find("made anew"), std::string::npos) << damaged.err;
+  EXPECT_EQ(damaged.json().at("jobs").size(), 2u);
+  EXPECT_EQ(cli({"catalogue", "rebuild", "--jobs", jobs().string(), "--json"}).json().at("jobs"), 2);
+}
+
 TEST_F(Jobs, TenAtOnceEndOnce) {
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(submit("name = 'j" + std::to_string(i) + "'\nprogram = ['sleep', '0.2']\nhook = false\n").exit_code, 0);

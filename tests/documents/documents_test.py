@@ -120,7 +120,7 @@ def synopsis(words):
     """A line with placeholders: its sub-command and the options it has. Those of a program behind -- are not ours."""
     words = words[: words.index("--")] if "--" in words else words
     command = [words[0]]
-    if words[0] in ("events", "job", "metrics") and len(words) > 1 and re.fullmatch(r"[a-z][a-z-]*", words[1]):
+    if words[0] in ("catalogue", "events", "experiment", "job", "metrics") and len(words) > 1 and re.fullmatch(r"[a-z][a-z-]*", words[1]):
         command.append(words[1])
     return {"command": command, "options": sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", " ".join(words))))}
 

@@ -36,6 +36,7 @@ RunRow read_run_row(Trial& trial) {
   row.name = run.name();
   row.state = trial.state();
   row.recorder = trial.recorder();
+  row.labels = trial.labels();
   row.created_unix_ns = trial.created_unix_ns();
   row.last_unix_ns = trial.last_unix_ns();
   row.step_count = trial.steps().size();

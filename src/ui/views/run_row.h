@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct RunRow {
   RunState state = RunState::kRunning;
   std::optional<events::SecondaryStatus> status;  // none when its journals cannot be read, or say nothing
   std::string recorder;
+  std::map<std::string, std::string> labels;
   std::int64_t created_unix_ns = 0;
   std::int64_t last_unix_ns = 0;
   std::size_t step_count = 0;

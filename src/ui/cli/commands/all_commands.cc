@@ -29,8 +29,11 @@ void add_all_commands(CLI::App& app, CommandAction& action) {
   add_events(app, action);
   add_actions(app, action);
   add_metrics(app, action);
+  add_experiment(app, action);
+  add_lineage(app, action);
   add_export(app, action);
   add_import(app, action);
+  add_catalogue(app, action);
   add_doctor(app, action);
   add_completion(app, action);
   add_rule_host(app, action);

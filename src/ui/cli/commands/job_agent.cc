@@ -8,6 +8,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/running/job_experiment.h"
 #include "ui/cli/running/job_keeper.h"
 #include "work/jobs/job_agent.h"
 #include "work/workspace/workspace.h"
@@ -38,7 +39,9 @@ int act(const JobAgentOptions& options) {
   if (!stages.ok()) return report_error(stages.status());
   const Status status =
       jobs::run_agent(*job, system_clock(), {.signals = &signals, .look = look, .stages = stages->get()});
-  return status.ok() ? kExitFine : report_error(status);
+  if (!status.ok()) return report_error(status);
+  const Status recorded = record_job_end(*job);
+  return recorded.ok() ? kExitFine : report_error(recorded);
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // The sub-commands of `trainwarden job`, a file or two each.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include <CLI/CLI.hpp>
 
 #include "ui/cli/commands/command.h"
@@ -27,6 +30,7 @@ void add_job_slurm_agent(CLI::App& job, CommandAction& action);  // not for peop
 void add_job_slurm_ranks(CLI::App& job, CommandAction& action);  // not for people
 void add_job_agent(CLI::App& job, CommandAction& action);        // not for people
 void add_job_keeper(CLI::App& job, CommandAction& action);       // the same
+void add_job_record(CLI::App& job, CommandAction& action);       // the same
 
 // A job's file, read and checked against this machine.
 struct CheckedJob {
@@ -41,5 +45,8 @@ Result<CheckedJob> check_job(const std::string& file, std::optional<jobs::Backen
 
 // Waits until it has ended, and prints its output from the given byte on. 0 when it is Completed, 1 when it is not.
 int wait_for_job(jobs::JobRecord& job, bool follow_output, std::uint64_t printed_bytes = 0);
+
+// Of a job that waits its newest transition says less than why it waits: `reasons` by job, as the queue has them.
+void add_reason(jobs::Transition& now, const std::map<std::string, std::string>& reasons, const std::string& job);
 
 }  // namespace trainwarden::cli

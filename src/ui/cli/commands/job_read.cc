@@ -1,7 +1,4 @@
-// `trainwarden job ls`, `job describe` and `job logs`.
-#include <algorithm>
-#include <map>
-
+// `trainwarden job describe` and `job logs`.
 #include "core/base/clock.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
@@ -17,11 +14,6 @@
 namespace trainwarden::cli {
 namespace {
 
-struct JobLsOptions {
-  std::string jobs;
-  bool json = false;
-};
-
 struct JobDescribeOptions {
   JobChoice job;
   bool json = false;
@@ -32,56 +24,6 @@ struct JobLogsOptions {
   bool follow = false;
   bool agent = false;
 };
-
-// What its newest transition says of a job that waits is less than why it waits.
-void add_reason(jobs::Transition& now, const std::map<std::string, std::string>& reasons, const std::string& job) {
-  const auto reason = reasons.find(job);
-  if (jobs::is_queued(now.status) && reason != reasons.end()) now.message = reason->second;
-}
-
-JobRow read_job_row(const storage::Location& jobs, const std::map<std::string, std::string>& reasons,
-                    slurm::SlurmView& slurm, const std::string& name) {
-  JobRow row;
-  row.name = name;
-  Result<jobs::JobRecord> job = jobs::JobRecord::open(jobs, name);
-  if (!job.ok()) {
-    row.unreadable = job.status();
-    return row;
-  }
-  row.submitted_unix_ns = job->order().submitted_unix_ns;
-  row.run = job->order().run;
-  Result<jobs::Transition> now = slurm::settle(*job, slurm, system_clock());
-  if (now.ok()) {
-    row.now = *std::move(now);
-    add_reason(row.now, reasons, name);
-  } else {
-    row.unreadable = now.status();
-  }
-  return row;
-}
-
-int act(const JobLsOptions& options) {
-  const storage::Location jobs(jobs_folder(options.jobs));
-  try_ensure_job_keeper(jobs.path());
-  const auto names = jobs::JobRecord::list(jobs);
-  if (!names.ok()) return report_error(names.status());
-  std::vector<JobRow> rows;
-  const auto reasons = queue::JobQueue(jobs.path(), queue::this_host()).reasons();
-  slurm::SlurmView slurm;
-  for (const std::string& name : *names) rows.push_back(read_job_row(jobs, reasons, slurm, name));
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const JobRow& a, const JobRow& b) { return a.submitted_unix_ns > b.submitted_unix_ns; });
-  if (options.json) {
-    OrderedJson list = OrderedJson::array();
-    for (const JobRow& row : rows) list.push_back(row_json(row));
-    print_json({{"jobs", list}});
-  } else if (rows.empty()) {
-    emit("no jobs in {}\n", jobs.address());
-  } else {
-    emit("{}", Lines{job_table(rows)});
-  }
-  return kExitFine;
-}
 
 int act(const JobDescribeOptions& options) {
   Result<jobs::JobRecord> job = options.job.open();
@@ -115,13 +57,9 @@ int act(const JobLogsOptions& options) {
 
 }  // namespace
 
-void add_job_ls(CLI::App& job, CommandAction& action) {
-  auto options = std::make_shared<JobLsOptions>();
-  JobLsOptions& o = *options;
-  CLI::App& command = add_command(job, "ls", "List the jobs, the newest first", options, action, act);
-  add_jobs_option(command, o.jobs);
-  add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden job ls", "trainwarden job ls --json | jq -r '.jobs[].name'"});
+void add_reason(jobs::Transition& now, const std::map<std::string, std::string>& reasons, const std::string& job) {
+  const auto reason = reasons.find(job);
+  if (jobs::is_queued(now.status) && reason != reasons.end()) now.message = reason->second;
 }
 
 void add_job_describe(CLI::App& job, CommandAction& action) {

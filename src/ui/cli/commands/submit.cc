@@ -17,6 +17,7 @@
 #include "ui/cli/options/output_choice.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/reports/job_view.h"
+#include "ui/cli/running/job_experiment.h"
 #include "ui/cli/running/job_keeper.h"
 #include "ui/cli/running/slurm_jobs.h"
 #include "ui/cli/terminal/json_out.h"
@@ -63,7 +64,6 @@ std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) {
   add(spec.priority != 0 && slurm, "priority");
   add(resources.nodes > 1 && has_shards(spec), "distribution");
   add(resources.binding != jobs::Binding::kNone, "bind");
-  add(!spec.experiment.experiment.empty(), "experiment");
   return keys;
 }
 
@@ -167,6 +167,16 @@ Result<jobs::JobRecord> create_with_code(const CheckedJob& job, const fs::path& 
   return record;
 }
 
+// The job, in the queue of this machine or handed to Slurm.
+Result<jobs::JobRecord> make_job(const CheckedJob& job, const fs::path& folder, const jobs::JobOrder& order) {
+  const bool is_local = job.spec.backend == jobs::Backend::kLocal;
+  // Its place in the queue comes first: a job that is there and has none would wait for ever.
+  if (is_local) TRAINWARDEN_RETURN_IF_ERROR(queue::JobQueue(folder, order.host).enter(order.name));
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record, create_with_code(job, folder, order));
+  TRAINWARDEN_RETURN_IF_ERROR(is_local ? ensure_job_is_kept(record) : submit_to_slurm(record, job.spec, folder));
+  return record;
+}
+
 Result<jobs::JobRecord> submit(const SubmitOptions& options) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const CheckedJob job, check_for_submission(options));
   jobs::JobOrder order = make_order(job, options);
@@ -176,11 +186,10 @@ Result<jobs::JobRecord> submit(const SubmitOptions& options) {
                   fmt::format("there is a run \"{}\" already; name the job with --name", printable(order.name)));
   }
   if (!jobs::is_job_name(order.name)) return jobs::JobRecord::create(folder, order).status();
-  const bool is_local = job.spec.backend == jobs::Backend::kLocal;
-  // Its place in the queue comes first: a job that is there and has none would wait for ever.
-  if (is_local) TRAINWARDEN_RETURN_IF_ERROR(queue::JobQueue(folder, order.host).enter(order.name));
-  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record, create_with_code(job, folder, std::move(order)));
-  TRAINWARDEN_RETURN_IF_ERROR(is_local ? ensure_job_is_kept(record) : submit_to_slurm(record, job.spec, folder));
+  TRAINWARDEN_RETURN_IF_ERROR(enter_experiment(job.spec, folder, order));
+  Result<jobs::JobRecord> record = make_job(job, folder, order);
+  if (!record.ok()) leave_experiment(order, record.status());
+  if (record.ok()) start_recording_inputs(*record, folder, job.folder);
   return record;
 }
 

@@ -96,24 +96,36 @@ OrderedJson optional_json(const std::optional<Number>& number) {
 
 }  // namespace
 
-std::string job_table(const std::vector<JobRow>& rows) {
-  Table table({{"JOB"}, {"STATUS"}, {"SUBMITTED"}, {"WHAT HAPPENED LAST"}});
-  const std::int64_t now = system_clock().unix_ns();
-  for (const JobRow& row : rows) {
-    if (!row.unreadable.ok()) {
-      table.add_row({row.name, "unreadable", "", row.unreadable.message()});
-    } else {
-      table.add_row(
-          {row.name, std::string(name(row.now.status)), age_text(row.submitted_unix_ns, now), row.now.message});
-    }
-  }
-  return table.to_string();
+namespace {
+
+std::vector<Column> job_columns(const std::vector<std::string>& more) {
+  std::vector<Column> columns = {{"JOB"}, {"STATUS"}, {"SUBMITTED"}};
+  for (const std::string& name : more) columns.push_back({printable(name), Align::kRight});
+  columns.push_back({"WHAT HAPPENED LAST"});
+  return columns;
 }
 
-OrderedJson row_json(const JobRow& row) {
-  if (!row.unreadable.ok()) return {{"name", row.name}, {"unreadable", row.unreadable.message()}};
-  OrderedJson json = {{"name", row.name}, {"submitted", format_rfc3339(row.submitted_unix_ns, 3)}, {"run", row.run}};
-  json.update(transition_json(row.now));
+}  // namespace
+
+JobTable::JobTable(std::vector<std::string> columns)
+    : columns_(std::move(columns)), table_(job_columns(columns_)), now_unix_ns_(system_clock().unix_ns()) {}
+
+void JobTable::add(const catalogue::CataloguedJob& job, const ListItem& item) {
+  const bool readable = job.unreadable.ok();
+  std::vector<std::string> cells = {job.name, readable ? std::string(name(job.now.status)) : "unreadable",
+                                    readable ? age_text(job.submitted_unix_ns, now_unix_ns_) : ""};
+  for (const std::string& column : columns_) cells.push_back(cell_text(item, column));
+  cells.push_back(readable ? job.now.message : job.unreadable.message());
+  table_.add_row(std::move(cells));
+}
+
+OrderedJson row_json(const catalogue::CataloguedJob& job, const ListItem& item) {
+  if (!job.unreadable.ok()) return {{"name", job.name}, {"unreadable", job.unreadable.message()}};
+  OrderedJson json = {{"name", job.name}, {"submitted", format_rfc3339(job.submitted_unix_ns, 3)}, {"run", job.run}};
+  json.update(transition_json(job.now));
+  json["experiment"] = job.experiment.empty() ? OrderedJson(nullptr) : OrderedJson(job.experiment);
+  json["trial"] = job.trial.empty() ? OrderedJson(nullptr) : OrderedJson(job.trial);
+  json["hyperparameters"] = json_of(item.values);
   return json;
 }
 

@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "ui/cli/options/list_choice.h"
 #include "ui/cli/terminal/json_out.h"
+#include "ui/cli/terminal/table.h"
+#include "work/catalogue/job_table.h"
 #include "work/document/mistakes.h"
 #include "work/jobs/job_lint.h"
 #include "work/jobs/job_record.h"
@@ -16,16 +19,19 @@ namespace trainwarden::cli {
 // The program that a task of it runs, and its arguments.
 std::vector<std::string> program_words(const jobs::JobSpec& spec);
 
-// A line of the list of jobs.
-struct JobRow {
-  std::string name;
-  std::string run;
-  std::int64_t submitted_unix_ns = 0;
-  jobs::Transition now;
-  Status unreadable;  // ok: it is not
+// The list of jobs, with columns for values that they have.
+class JobTable {
+ public:
+  explicit JobTable(std::vector<std::string> columns);
+  void add(const catalogue::CataloguedJob& job, const ListItem& item);
+  std::string to_string() const { return table_.to_string(); }
+
+ private:
+  std::vector<std::string> columns_;
+  Table table_;
+  std::int64_t now_unix_ns_;
 };
-std::string job_table(const std::vector<JobRow>& rows);
-OrderedJson row_json(const JobRow& row);
+OrderedJson row_json(const catalogue::CataloguedJob& job, const ListItem& item);
 
 // "bert-7: Stopping (asked by anna)"
 std::string standing_text(const jobs::JobRecord& job, const jobs::Transition& now);

@@ -1,0 +1,118 @@
+// How long `trainwarden job ls` takes for 10,000 jobs that have ended, and `trainwarden experiment` for 5,000
+// components: the whole program, from its start to its end.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench.h"
+#include "core/process/child.h"
+#include "core/process/descriptors.h"
+#include "temporary_folder.h"
+#include "work/experiments/experiment_store.h"
+#include "work/jobs/job_record.h"
+
+namespace trainwarden::bench {
+namespace {
+
+constexpr int kJobs = 10'000;
+constexpr int kComponents = 5'000;
+constexpr int kRounds = 15;
+
+Status make_job(const std::filesystem::path& jobs, int number) {
+  jobs::JobOrder order;
+  order.name = fmt::format("job-{}", number);
+  order.submitted_unix_ns = 1'700'000'000'000'000'000 + number;
+  order.program = {"true"};
+  order.spec = fmt::format("program = 'true'\n[hyperparameters]\nlr = 0.{}\nepochs = 3\n", number);
+  const std::filesystem::path folder = jobs / order.name;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::JobRecord job, jobs::JobRecord::create(jobs, order));
+  // The files as advance() writes them, without waiting for the disk.
+  std::int64_t seq = 2;
+  for (const jobs::JobPhase phase :
+       {jobs::JobPhase::kStarting, jobs::JobPhase::kTraining, jobs::JobPhase::kCompleted}) {
+    std::ofstream(folder / fmt::format("state/{:06}.json", seq))
+        << jobs::encode_transition({seq, order.submitted_unix_ns + seq, phase, "agent", "it goes on"});
+    ++seq;
+  }
+  return Status();
+}
+
+// Of a program whose text goes nowhere.
+Result<double> program_ms(std::vector<std::string> words) {
+  process::Program program;
+  program.command = {TW_CLI};
+  program.command.insert(program.command.end(), words.begin(), words.end());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor null, process::open_null());
+  program.descriptors = {{1, null.get()}};
+  const auto begin = std::chrono::steady_clock::now();
+  TRAINWARDEN_ASSIGN_OR_RETURN(process::Child child, process::Child::start(program));
+  if (!child.wait_for(std::chrono::minutes(1))) return Status(Code::kDeadlineExceeded, "it takes a minute");
+  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  if (child.reap().number != 0) return Status(Code::kInternal, "it has failed");
+  return ms;
+}
+
+// A first time, which reads the folder, and the spread of the times after it.
+Result<std::vector<Figure>> measure_program(const std::string& name, const std::vector<std::string>& words,
+                                            double most_ms, const std::string& limit) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const double first, program_ms(words));
+  std::this_thread::sleep_for(std::chrono::seconds(3));  // what has changed just now is read again in any case
+  TRAINWARDEN_RETURN_IF_ERROR(program_ms(words).status());
+  std::vector<double> rounds;
+  for (int round = 0; round < kRounds; ++round) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const double ms, program_ms(words));
+    rounds.push_back(ms);
+  }
+  return std::vector<Figure>{{name, spread_of(rounds), "ms", at_most(most_ms), limit},
+                             {name + ".first", spread_of({first}), "ms", {}, "reading all files"}};
+}
+
+Result<std::vector<Figure>> measure_jobs() {
+  const TemporaryFolder folder;
+  for (int i = 0; i < kJobs; ++i) TRAINWARDEN_RETURN_IF_ERROR(make_job(folder.path() / "jobs", i));
+  return measure_program("jobs.list_10k_ms", {"job", "ls", "--jobs", (folder.path() / "jobs").string()}, 200,
+                         "a look at each folder, and writing the lines");
+}
+
+// 20 parameters and 5 metrics each.
+Status make_component(experiments::ExperimentStore& store, int number) {
+  experiments::ComponentRecord record;
+  record.unix_ns = 1'700'000'000'000'000'000 + number;
+  record.status = "Completed";
+  record.trials = {"all"};
+  for (int i = 0; i < 20; ++i) record.parameters[fmt::format("p{}", i)] = number * 0.001 * i;
+  for (int i = 0; i < 5; ++i) record.metrics[fmt::format("m{}", i)].add(number * 0.5, record.unix_ns);
+  return store.create_component(fmt::format("c-{}", number), record);
+}
+
+Result<std::vector<Figure>> measure_experiments() {
+  const TemporaryFolder folder;
+  const std::string experiments = (folder.path() / "experiments").string();
+  experiments::ExperimentStore store{storage::Location(experiments)};
+  TRAINWARDEN_RETURN_IF_ERROR(store.create_experiment({"digits", "", "", 1, {}}));
+  TRAINWARDEN_RETURN_IF_ERROR(store.ensure_trial({"all", "digits", "", 1}));
+  for (int i = 0; i < kComponents; ++i) TRAINWARDEN_RETURN_IF_ERROR(make_component(store, i));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto figures,
+                               measure_program("experiments.search_5k_ms",
+                                               {"experiment", "search", "--filter", "Parameters.p3 > 10", "--filter",
+                                                "Metrics.m2.Min < 2000", "--most", "10", "--experiments", experiments},
+                                               500, "a look at each folder"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(
+      const auto frame, measure_program("experiments.frame_5k_ms",
+                                        {"experiment", "analytics", "digits", "--csv", "--experiments", experiments},
+                                        1000, "250,000 values as text"));
+  figures.push_back(frame.front());
+  return figures;
+}
+
+}  // namespace
+
+std::vector<Benchmark> benchmarks() {
+  return {{"jobs.list_10k_ms", measure_jobs}, {"experiments", measure_experiments}};
+}
+
+}  // namespace trainwarden::bench

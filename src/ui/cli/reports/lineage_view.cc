@@ -1,0 +1,138 @@
+#include "ui/cli/reports/lineage_view.h"
+
+#include <array>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "ui/cli/terminal/table.h"
+
+namespace trainwarden::cli {
+namespace {
+
+using catalogue::Lineage;
+using catalogue::LineageEdge;
+using catalogue::LineageVertex;
+
+constexpr std::array kTableColumns = {"Name/Source", "Direction", "Type", "Association Type", "Lineage Type"};
+// Of a longer name the visualizer shows this much of its beginning and of its end.
+constexpr std::size_t kLongestName = 48;
+constexpr std::size_t kNameBegin = 5;
+constexpr std::size_t kNameEnd = 40;
+
+std::map<std::string, const LineageVertex*> by_node(const Lineage& lineage) {
+  std::map<std::string, const LineageVertex*> vertices;
+  for (const LineageVertex& vertex : lineage.vertices) vertices.emplace(vertex.node, &vertex);
+  return vertices;
+}
+
+// "DataSet /data/train", "bert-7-aws-training-job (Completed)", "trial cnn"
+std::string vertex_text(const LineageVertex& vertex) {
+  if (vertex.kind == "artifact") return fmt::format("{}{}{}", vertex.type, vertex.type.empty() ? "" : " ", vertex.name);
+  if (vertex.kind == "trial") return "trial " + vertex.name;
+  return vertex.type.empty() ? vertex.name : fmt::format("{} ({})", vertex.name, vertex.type);
+}
+
+// One direction of a lineage, line by line.
+class LineageTree {
+ public:
+  LineageTree(const Lineage& lineage, bool upwards) : vertices_(by_node(lineage)), upwards_(upwards) {
+    for (const LineageEdge& edge : lineage.edges) {
+      neighbours_[upwards ? edge.destination : edge.source].push_back(&edge);
+    }
+  }
+
+  std::string draw(const std::string& start) {
+    shown_.insert(start);
+    add_below(start, 1);
+    return std::move(text_);
+  }
+
+ private:
+  void add_below(const std::string& node, std::size_t depth) {
+    for (const LineageEdge* const edge : neighbours_[node]) {
+      const std::string& next = upwards_ ? edge->source : edge->destination;
+      const LineageVertex& vertex = *vertices_.at(next);
+      // An edge belongs to this direction when it leads away from the start.
+      if (upwards_ ? vertex.distance >= 0 : vertex.distance <= 0) continue;
+      const bool is_new = shown_.insert(next).second;
+      const std::string more = !is_new && neighbours_.contains(next) ? " (as above)" : "";
+      text_ +=
+          fmt::format("{}{}  {}{}\n", std::string(2 * depth, ' '), edge->type, printable(vertex_text(vertex)), more);
+      if (is_new) add_below(next, depth + 1);
+    }
+  }
+
+  std::map<std::string, const LineageVertex*> vertices_;
+  std::map<std::string, std::vector<const LineageEdge*>> neighbours_;
+  std::set<std::string> shown_;
+  bool upwards_;
+  std::string text_;
+};
+
+std::string short_name(const std::string& name) {
+  if (name.size() <= kLongestName) return name;
+  return name.substr(0, kNameBegin) + "..." + name.substr(name.size() - kNameEnd);
+}
+
+std::vector<std::array<std::string, 5>> table_rows(const Lineage& lineage) {
+  const std::string& start = lineage.vertices.front().node;
+  const auto vertices = by_node(lineage);
+  std::vector<std::array<std::string, 5>> rows;
+  for (const bool is_input : {true, false}) {
+    for (const LineageEdge& edge : lineage.edges) {
+      if ((is_input ? edge.destination : edge.source) != start) continue;
+      const LineageVertex& other = *vertices.at(is_input ? edge.source : edge.destination);
+      const std::string type = other.kind == "trial-component" ? "" : other.type;
+      rows.push_back({short_name(other.name), is_input ? "Input" : "Output", type, edge.type, other.kind});
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string lineage_text(const Lineage& lineage) {
+  const LineageVertex& start = lineage.vertices.front();
+  std::string text = printable(vertex_text(start)) + "\n";
+  const std::string inputs = LineageTree(lineage, true).draw(start.node);
+  const std::string outputs = LineageTree(lineage, false).draw(start.node);
+  if (!inputs.empty()) text += "went in\n" + inputs;
+  if (!outputs.empty()) text += "came out\n" + outputs;
+  if (inputs.empty() && outputs.empty()) text += "nothing is known of what led to it or came of it\n";
+  return text;
+}
+
+OrderedJson lineage_json(const Lineage& lineage) {
+  OrderedJson vertices = OrderedJson::array();
+  for (const LineageVertex& vertex : lineage.vertices) {
+    vertices.push_back({{"node", vertex.node},
+                        {"lineage_type", vertex.kind},
+                        {"name", vertex.name},
+                        {"type", vertex.type},
+                        {"distance", vertex.distance}});
+  }
+  OrderedJson edges = OrderedJson::array();
+  for (const LineageEdge& edge : lineage.edges) {
+    edges.push_back({{"source", edge.source}, {"destination", edge.destination}, {"association_type", edge.type}});
+  }
+  return {{"start", lineage.vertices.front().node}, {"vertices", vertices}, {"edges", edges}, {"cut", lineage.cut}};
+}
+
+std::string lineage_table(const Lineage& lineage) {
+  std::vector<Column> titles;
+  for (const char* const title : kTableColumns) titles.push_back({title});
+  Table table(titles);
+  for (const auto& row : table_rows(lineage)) table.add_row({row.begin(), row.end()});
+  return table.to_string();
+}
+
+OrderedJson lineage_table_json(const Lineage& lineage) {
+  OrderedJson rows = OrderedJson::array();
+  for (const auto& row : table_rows(lineage)) rows.push_back(row);
+  return {{"columns", kTableColumns}, {"rows", rows}};
+}
+
+}  // namespace trainwarden::cli
