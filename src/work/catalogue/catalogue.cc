@@ -64,10 +64,10 @@ Result<Answer> Catalogue::ask(const std::function<Result<Answer>(Database&)>& qu
   return question(parts_->file.database);
 }
 
-Result<std::vector<CataloguedJob>> Catalogue::jobs(const storage::Location& jobs, const Clock& clock) {
+Result<std::vector<CataloguedJob>> Catalogue::jobs(const storage::Location& jobs, const SettleJob& settle) {
   return ask<std::vector<CataloguedJob>>([&](Database& database) -> Result<std::vector<CataloguedJob>> {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t place, place_of(database, "jobs", jobs));
-    TRAINWARDEN_RETURN_IF_ERROR(update_jobs(database, place, jobs, clock));
+    TRAINWARDEN_RETURN_IF_ERROR(update_jobs(database, place, jobs, settle));
     return read_jobs(database, place);
   });
 }

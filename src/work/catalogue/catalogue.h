@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/clock.h"
 #include "store/storage/location.h"
 #include "trainwarden/status.h"
 #include "work/catalogue/component_rows.h"
@@ -42,7 +41,7 @@ class Catalogue {
   std::vector<std::string> take_notes();
 
   // The jobs in the folder, as they are now, the newest first. None when there is no such folder.
-  Result<std::vector<CataloguedJob>> jobs(const storage::Location& jobs, const Clock& clock);
+  Result<std::vector<CataloguedJob>> jobs(const storage::Location& jobs, const SettleJob& settle);
 
   // The experiments in the folder, the newest first, and the trials of one. None when there is no such folder.
   Result<std::vector<CataloguedExperiment>> experiments(const experiments::ExperimentStore& store);

@@ -45,7 +45,7 @@ class CatalogueTest : public testing::Test {
   }
 
   std::vector<CataloguedJob> list(Catalogue& catalogue) {
-    auto all = catalogue.jobs(jobs(), clock_);
+    auto all = catalogue.jobs(jobs(), settle_);
     EXPECT_TRUE(all.ok()) << all.status().to_string();
     return all.value_or({});
   }
@@ -57,6 +57,7 @@ class CatalogueTest : public testing::Test {
 
   TestFolder folder_;
   FakeClock clock_;
+  SettleJob settle_ = [this](jobs::JobRecord& job) { return job.settle(clock_); };
 };
 
 TEST_F(CatalogueTest, HasWhatTheFolderOfJobsHas) {
@@ -133,7 +134,7 @@ TEST_F(CatalogueTest, FoldersDoNotMix) {
   auto catalogue = Catalogue::open(place());
   ASSERT_TRUE(catalogue.ok());
   EXPECT_EQ(list(*catalogue).size(), 1u);
-  EXPECT_TRUE(catalogue->jobs(folder_.path() / "others", clock_)->empty());
+  EXPECT_TRUE(catalogue->jobs(folder_.path() / "others", settle_)->empty());
   EXPECT_EQ(list(*catalogue).size(), 1u);
 }
 
@@ -168,7 +169,7 @@ TEST_F(CatalogueTest, ManyProcessesAtOnceSomeKilled) {
       for (int round = 0; i < 3 || round < 20; ++round) {  // three are killed, three end by themselves
         auto catalogue = Catalogue::open(place());
         if (!catalogue.ok()) ::_exit(2);
-        const auto all = catalogue->jobs(jobs(), clock_);
+        const auto all = catalogue->jobs(jobs(), settle_);
         if (!all.ok() || all->size() != kJobs || !catalogue->take_notes().empty()) ::_exit(3);
       }
       ::_exit(0);

@@ -65,7 +65,7 @@ void read_spec_of(const std::string& text, CataloguedJob& job) {
   job.hyperparameters = format::dump_json(parameters);
 }
 
-CataloguedJob read_job(const storage::Location& jobs, const std::string& name, const Clock& clock) {
+CataloguedJob read_job(const storage::Location& jobs, const std::string& name, const SettleJob& settle) {
   CataloguedJob job;
   job.name = name;
   job.hyperparameters = "{}";
@@ -77,7 +77,7 @@ CataloguedJob read_job(const storage::Location& jobs, const std::string& name, c
   job.submitted_unix_ns = record->order().submitted_unix_ns;
   job.run = record->order().run;
   read_spec_of(record->order().spec, job);
-  Result<jobs::Transition> now = record->settle(clock);
+  Result<jobs::Transition> now = settle(*record);
   if (now.ok()) {
     job.now = *std::move(now);
   } else {
@@ -124,7 +124,7 @@ Result<jobs::Transition> transition_of(const Statement& row) {
 
 }  // namespace
 
-Status update_jobs(Database& database, std::int64_t place, const storage::Location& jobs, const Clock& clock) {
+Status update_jobs(Database& database, std::int64_t place, const storage::Location& jobs, const SettleJob& settle) {
   TRAINWARDEN_ASSIGN_OR_RETURN(auto folders, entries_of(jobs.storage(), "", storage::FileInfo::Kind::kFolder));
   std::erase_if(folders, [](const storage::Entry& folder) { return !jobs::is_job_name(folder.name); });
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::set<std::string> resumable, resumable_jobs(database, place));
@@ -141,7 +141,7 @@ Status update_jobs(Database& database, std::int64_t place, const storage::Locati
       changes.gone.push_back(name);  // if it ever was a job
       continue;
     }
-    seen.push_back({read_job(jobs, name, clock), mark});
+    seen.push_back({read_job(jobs, name, settle), mark});
     if (seen.size() < kJobsInTransaction) continue;
     TRAINWARDEN_RETURN_IF_ERROR(write_jobs(database, place, seen));
     seen.clear();

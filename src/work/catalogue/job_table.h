@@ -2,15 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "core/base/clock.h"
 #include "data/format/json.h"
 #include "store/storage/location.h"
 #include "trainwarden/status.h"
 #include "work/catalogue/database.h"
-#include "work/jobs/job_state.h"
+#include "work/jobs/job_record.h"
 
 namespace trainwarden::catalogue {
 
@@ -25,9 +25,12 @@ struct CataloguedJob {
   std::string hyperparameters;  // a JSON object of texts and numbers by name
 };
 
-// Reads what is new or not ended in the folder of jobs, and forgets what is gone. `place` is the folder's number. A job
-// that has not ended is settled (JobRecord::settle). Codes as Database's; a job that cannot be read is no error.
-Status update_jobs(Database& database, std::int64_t place, const storage::Location& jobs, const Clock& clock);
+// Says where a job stands that may not have ended: JobRecord::settle(), or what else knows of its backend.
+using SettleJob = std::function<Result<jobs::Transition>(jobs::JobRecord&)>;
+
+// Reads what is new or not ended in the folder of jobs, and forgets what is gone. `place` is the folder's number. Codes as
+// Database's; a job that cannot be read is no error.
+Status update_jobs(Database& database, std::int64_t place, const storage::Location& jobs, const SettleJob& settle);
 
 // The newest first.
 Result<std::vector<CataloguedJob>> read_jobs(Database& database, std::int64_t place);

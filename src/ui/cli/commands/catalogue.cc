@@ -1,7 +1,6 @@
 // `trainwarden catalogue`: what makes lists quick.
 #include "work/catalogue/catalogue.h"
 
-#include "core/base/clock.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/catalogue_choice.h"
@@ -25,7 +24,7 @@ int act(const CatalogueRebuildOptions& options) {
   auto catalogue = catalogue::Catalogue::make_anew(folder);
   if (!catalogue.ok()) return report_error(catalogue.status());
   report_notes(*catalogue);
-  const auto all = catalogue->jobs(jobs, system_clock());
+  const auto all = catalogue->jobs(jobs, settle_now());
   if (!all.ok()) return report_error(all.status());
   const experiments::ExperimentStore store(experiments_folder(options.experiments));
   const auto found = catalogue->experiments(store);

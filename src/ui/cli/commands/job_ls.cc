@@ -39,7 +39,7 @@ int act(const JobLsOptions& options) {
   try_ensure_job_keeper(jobs.path());
   auto catalogue = catalogue::Catalogue::open(catalogue_folder(jobs.path()));
   if (!catalogue.ok()) return report_error(catalogue.status());
-  auto all = catalogue->jobs(jobs, system_clock());
+  auto all = catalogue->jobs(jobs, settle_now());
   report_notes(*catalogue);
   if (!all.ok()) return report_error(all.status());
   const auto reasons = queue::JobQueue(jobs.path(), queue::this_host()).reasons();

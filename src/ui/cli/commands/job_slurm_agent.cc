@@ -4,6 +4,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/running/job_experiment.h"
 #include "work/slurm/slurm_agent.h"
 #include "work/workspace/workspace.h"
 
@@ -22,7 +23,9 @@ Status run(const SlurmAgentOptions& options, process::SignalRelay& signals) {
   jobs::AgentSurroundings surroundings;
   surroundings.signals = &signals;
   surroundings.stages = stages.get();
-  return slurm::run_slurm_agent(job, self, commands, system_clock(), std::move(surroundings));
+  TRAINWARDEN_RETURN_IF_ERROR(
+      slurm::run_slurm_agent(job, self, commands, system_clock(), std::move(surroundings)));
+  return record_job_end(job);
 }
 
 int act(const SlurmAgentOptions& options) {

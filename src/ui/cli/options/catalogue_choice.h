@@ -10,6 +10,9 @@ namespace trainwarden::cli {
 // TRAINWARDEN_CATALOGUE, else the folder `catalogue` beside this one (of jobs, runs or experiments).
 std::filesystem::path catalogue_folder(const std::filesystem::path& beside);
 
+// Where jobs stand now, also those of Slurm, which is asked for all of them together.
+catalogue::SettleJob settle_now();
+
 // Writes what is to be known of it to standard error.
 void report_notes(catalogue::Catalogue& catalogue);
 
