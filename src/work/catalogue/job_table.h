@@ -28,8 +28,8 @@ struct CataloguedJob {
 // Says where a job stands that may not have ended: JobRecord::settle(), or what else knows of its backend.
 using SettleJob = std::function<Result<jobs::Transition>(jobs::JobRecord&)>;
 
-// Reads what is new or not ended in the folder of jobs, and forgets what is gone. `place` is the folder's number. Codes as
-// Database's; a job that cannot be read is no error.
+// Reads what is new or not ended in the folder of jobs, and forgets what is gone. `place` is the folder's number. Codes
+// as Database's; a job that cannot be read is no error.
 Status update_jobs(Database& database, std::int64_t place, const storage::Location& jobs, const SettleJob& settle);
 
 // The newest first.

@@ -23,8 +23,7 @@ Status run(const SlurmAgentOptions& options, process::SignalRelay& signals) {
   jobs::AgentSurroundings surroundings;
   surroundings.signals = &signals;
   surroundings.stages = stages.get();
-  TRAINWARDEN_RETURN_IF_ERROR(
-      slurm::run_slurm_agent(job, self, commands, system_clock(), std::move(surroundings)));
+  TRAINWARDEN_RETURN_IF_ERROR(slurm::run_slurm_agent(job, self, commands, system_clock(), std::move(surroundings)));
   return record_job_end(job);
 }
 
