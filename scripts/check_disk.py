@@ -62,6 +62,7 @@ OWN_FILES = {
     "src/work/launch/run_naming.cc": "whether an argument is a plain file",
     "src/core/process/descriptors.cc": "the files that a program writes to",
     "src/work/jobs/job_processes.cc": "/proc",
+    "src/work/jobs/submitter_environment.cc": "a file that its owner alone may read",
     "src/work/queue/job_queue.cc": "the queue's own files, which no storage removes",
     "src/work/queue/machine.cc": "/proc and /sys",
     "src/work/workspace/channels.cc": "a job's inputs",

@@ -194,6 +194,20 @@ TEST_F(Jobs, WhatItLeavesIsListedFetchedAndRemoved) {
   EXPECT_EQ(job_command("rm", "leaves").exit_code, 1);
 }
 
+// The keeper of the queue was started by another job's submission, and the agents by the keeper.
+TEST_F(Jobs, AJobHasTheEnvironmentOfItsSubmission) {
+  ASSERT_EQ(submit("name = 'before'\nprogram = ['sleep', '60']\nhook = false\ncpus = 1\n").exit_code, 0);
+  await_status("before", "Training");
+  ::setenv("OF_THE_SECOND", "yes", 1);
+  const Outcome second = submit(
+      "name = 'second'\nprogram = ['sh', '-c', 'echo $OF_THE_SECOND $TRAINWARDEN_JOB']\nhook = false\ncpus = 1\n");
+  ::unsetenv("OF_THE_SECOND");
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_EQ(job_command("wait", "second").exit_code, 0);
+  EXPECT_NE(job_command("logs", "second").out.find("yes second\n"), std::string::npos)
+      << job_command("logs", "second").out;
+}
+
 TEST_F(Jobs, AStopEndsItAndASecondOneIsFine) {
   ASSERT_EQ(submit(training("long", "'--until-stopped'")).exit_code, 0);
   await_run("long");

@@ -227,7 +227,7 @@ TEST_F(RunFactsTest, GoesOnAfterItHasEndedWhenAnotherProcessTakesItUp) {
   for (const RunState ended : {RunState::kCompleted, RunState::kStopped}) {
     table_ = {};
     steps_ = {200};
-    facts_ = {.state = facts_.state};
+    facts_.now_unix_ns = 500;
     end(ended, 400);
     run();
     ASSERT_TRUE(is_terminal(table_.status()));

@@ -15,6 +15,7 @@
 #include "core/process/descriptors.h"
 #include "work/jobs/confinement.h"
 #include "work/jobs/job_processes.h"
+#include "work/jobs/submitter_environment.h"
 
 namespace trainwarden::jobs {
 namespace {
@@ -95,8 +96,12 @@ class Agent {
     TRAINWARDEN_ASSIGN_OR_RETURN(const Confinement confinement, Confinement::to(allocation));
     process::Program program;
     program.command = command_of_attempt(order, launch, attempt_);
-    TRAINWARDEN_ASSIGN_OR_RETURN(program.environment.set, environment_of_attempt(allocation));
-    add_variables(allocation, program.environment.set);
+    TRAINWARDEN_ASSIGN_OR_RETURN(auto variables, environment_of_attempt(allocation));
+    add_variables(allocation, variables);
+    if (!order.environment_file.empty()) {
+      TRAINWARDEN_ASSIGN_OR_RETURN(program.environment, read_submitter_environment(order.environment_file));
+    }
+    for (const auto& [name, value] : variables) program.environment.set[name] = value;
     program.folder = order.folder;
     program.own_group = true;
     program.ends_with_us = true;

@@ -80,6 +80,7 @@ std::string encode_order(const JobOrder& order) {
                             {"launcher", order.launcher},
                             {"program", order.program},
                             {"environment", order.environment},
+                            {"environment_file", order.environment_file},
                             {"folder", order.folder},
                             {"run", order.run},
                             {"needs",
@@ -112,6 +113,7 @@ Result<JobOrder> decode_order(std::string_view text, const std::string& what) {
   TRAINWARDEN_ASSIGN_OR_RETURN(order.launcher, format::strings_field(json, "launcher"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.program, format::strings_field(json, "program"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.environment, texts_by_name(json, "environment"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(order.environment_file, format::string_field(json, "environment_file"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.folder, format::string_field(json, "folder"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.run, format::string_field(json, "run"));
   TRAINWARDEN_RETURN_IF_ERROR(read_limits(json, order));

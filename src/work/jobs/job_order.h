@@ -27,7 +27,8 @@ struct JobOrder {
   // `trainwarden run` with its options, but those that belong to an attempt; empty: the program is started by itself.
   std::vector<std::string> launcher;
   std::vector<std::string> program;                // and its arguments
-  std::map<std::string, std::string> environment;  // beside that of whoever submits
+  std::map<std::string, std::string> environment;  // beside that of whoever submits:
+  std::string environment_file;                    // submitter_environment.h; empty: the agent's own
   std::string folder;                              // in which the program works
   std::string run;                                 // the path of its run
   Needs needs;

@@ -28,6 +28,7 @@ class JobRecordTest : public testing::Test {
             .launcher = {"trainwarden", "run"},
             .program = {"./train", "a b"},
             .environment = {{"A", "1"}},
+            .environment_file = "/jobs/first/environment-1",
             .folder = "/work",
             .run = "/runs/" + name,
             .needs = {.cpus = 2, .memory_bytes = 1024},

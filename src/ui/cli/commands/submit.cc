@@ -10,7 +10,9 @@
 #include "core/base/clock.h"
 #include "core/base/environment_names.h"
 #include "core/base/text.h"
+#include "core/process/program.h"
 #include "read/trial/run_listing.h"
+#include "store/storage/location.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
@@ -23,6 +25,7 @@
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "work/jobs/job_naming.h"
+#include "work/jobs/submitter_environment.h"
 #include "work/queue/job_queue.h"
 #include "work/workspace/code_copy.h"
 
@@ -155,15 +158,29 @@ Status copy_code(const CheckedJob& job, const fs::path& target) {
   return workspace::copy_code(resolved(job, job.spec.source_dir), dependencies, target);
 }
 
+// Ours, for the agent, which the keeper of the queue starts; Slurm carries it by itself.
+Result<std::string> keep_environment(const fs::path& jobs, const jobs::JobOrder& order) {
+  const fs::path folder = jobs / order.name;
+  const storage::Location place(folder);
+  TRAINWARDEN_RETURN_IF_ERROR(place.storage().create_folder(""));
+  const fs::path file = folder / fmt::format("environment-{:x}-{}", order.submitted_unix_ns, ::getpid());
+  TRAINWARDEN_RETURN_IF_ERROR(jobs::write_submitter_environment(file, process::environment_with({})));
+  return file.string();
+}
+
 Result<jobs::JobRecord> create_with_code(const CheckedJob& job, const fs::path& jobs, jobs::JobOrder order) {
   const fs::path code = code_folder(job, jobs, order);
   if (!code.empty()) {
     TRAINWARDEN_RETURN_IF_ERROR(copy_code(job, code));
     order.folder = code.string();
   }
+  if (!order.host.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(order.environment_file, keep_environment(jobs, order));
+  }
   Result<jobs::JobRecord> record = jobs::JobRecord::create(jobs, order);
   std::error_code ignored;
   if (!record.ok() && !code.empty()) fs::remove_all(code, ignored);
+  if (!record.ok() && !order.environment_file.empty()) fs::remove(order.environment_file, ignored);
   return record;
 }
 
