@@ -1,0 +1,182 @@
+"""SageMakerClient: the client of SageMaker's API that notebooks ask, with its names and shapes."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from . import _program
+from ._description import describe, job_arn, moment
+from ._job_files import write_files
+from ._job_folder import forget_submission, new_submission
+from ._places import joined, local_path
+from ._program import ProgramError
+from ._say import say
+from .exceptions import ClientError, NotHere
+
+_METHODS = "create_training_job, describe_training_job, list_training_jobs and stop_training_job"
+_SORTED_BY = {"CreationTime": "submitted", "Name": "name", "Status": "status"}
+
+
+class _Exceptions:
+    ClientError = ClientError
+    ResourceNotFound = ClientError
+
+
+class SageMakerClient:
+    """Jobs and runs in two folders of this machine. One thread at a time.
+
+    Attributes:
+        jobs, runs: these folders.
+    """
+
+    exceptions = _Exceptions
+
+    def __init__(self, jobs: Path, runs: Path, region: str):
+        self.jobs = jobs
+        self.runs = runs
+        self._region = region
+
+    def create_training_job(self, **request: Any) -> dict[str, str]:
+        """Submits a job. `request` has the fields of SageMaker's API; the names of a script and its folder are the
+        hyper-parameters sagemaker_program and sagemaker_submit_directory.
+
+        Raises:
+            ClientError: the job has mistakes; the message has them all.
+        """
+        name = request.get("TrainingJobName")
+        if not isinstance(name, str) or not name.replace("-", "").isalnum():
+            raise ClientError(
+                "ValidationException",
+                f"TrainingJobName: expected letters and digits with hyphens, found {name!r}",
+                "CreateTrainingJob",
+            )
+        folder = new_submission(self.jobs, name)
+        link = None
+        try:
+            spec = write_files(folder, request, say)
+            link = _link_run(self.runs / name, request)
+            self._submit(name, spec, request)
+        except BaseException as error:
+            forget_submission(folder)
+            if link is not None:
+                link.unlink(missing_ok=True)
+            if isinstance(error, (ProgramError, ValueError)):
+                raise ClientError("ValidationException", str(error), "CreateTrainingJob") from error
+            raise
+        return {"TrainingJobArn": job_arn(self._region, name)}
+
+    def describe_training_job(self, TrainingJobName: str) -> dict[str, Any]:
+        """Where a job stands.
+
+        Raises:
+            ClientError: there is no such job.
+        """
+        try:
+            return describe(self.jobs, TrainingJobName, self._region)
+        except ProgramError as error:
+            raise ClientError("ValidationException", error.message, "DescribeTrainingJob") from error
+
+    def stop_training_job(self, TrainingJobName: str) -> dict[str, Any]:
+        """Its program gets SIGTERM, and SIGKILL after 120 s. A job that has ended is left as it is.
+
+        Raises:
+            ClientError: there is no such job.
+        """
+        try:
+            _program.ask("job", "stop", TrainingJobName, "--jobs", str(self.jobs))
+        except ProgramError as error:
+            raise ClientError("ValidationException", error.message, "StopTrainingJob") from error
+        return {}
+
+    def list_training_jobs(
+        self,
+        *,
+        NameContains: str = "",
+        StatusEquals: str = "",
+        CreationTimeAfter: datetime | None = None,
+        CreationTimeBefore: datetime | None = None,
+        SortBy: str = "CreationTime",
+        SortOrder: str = "Descending",
+        MaxResults: int = 10,
+        NextToken: str = "0",
+    ) -> dict[str, Any]:
+        """The jobs that are there, a page at a time.
+
+        Raises:
+            ClientError: a SortBy, SortOrder, MaxResults or NextToken that the API does not have.
+        """
+        if SortBy not in _SORTED_BY or SortOrder not in ("Ascending", "Descending"):
+            raise self._wrong_list(f"SortBy {SortBy!r}, SortOrder {SortOrder!r}")
+        if not 1 <= MaxResults <= 100 or not NextToken.isdecimal():
+            raise self._wrong_list(f"MaxResults {MaxResults!r} (1 to 100), NextToken {NextToken!r}")
+        rows = [row for row in self._rows() if NameContains in row["name"]]
+        rows = [row for row in rows if StatusEquals in ("", row["status"])]
+        if CreationTimeAfter is not None:
+            rows = [row for row in rows if moment(row["submitted"]) > CreationTimeAfter]
+        if CreationTimeBefore is not None:
+            rows = [row for row in rows if moment(row["submitted"]) < CreationTimeBefore]
+        rows.sort(key=lambda row: str(row[_SORTED_BY[SortBy]]), reverse=SortOrder == "Descending")
+        begin, end = int(NextToken), int(NextToken) + MaxResults
+        page: dict[str, Any] = {"TrainingJobSummaries": [self._summary(row) for row in rows[begin:end]]}
+        if end < len(rows):
+            page["NextToken"] = str(end)
+        return page
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise NotHere(f"the client of Trainwarden has {_METHODS}, not {name}")
+
+    def _submit(self, name: str, spec: Path, request: dict[str, Any]) -> None:
+        if (spec.parent / "actions.toml").exists():
+            own = [word for rule in _own_rules(request) for word in ("--rule", rule)]
+            _program.check("actions", "--check", str(spec.parent / "actions.toml"), *own)
+        _program.ask("submit", str(spec), "--name", name, "--jobs", str(self.jobs), "--runs", str(self.runs))
+
+    def _rows(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = _program.ask("job", "ls", "--jobs", str(self.jobs))["jobs"]
+        return [row for row in rows if "unreadable" not in row]
+
+    def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
+        summary = {
+            "TrainingJobName": row["name"],
+            "TrainingJobArn": job_arn(self._region, row["name"]),
+            "CreationTime": moment(row["submitted"]),
+            "LastModifiedTime": moment(row["time"]),
+            "TrainingJobStatus": row["status"],
+            "SecondaryStatus": row["secondary_status"],
+        }
+        if row["status"] in ("Completed", "Failed", "Stopped"):
+            summary["TrainingEndTime"] = summary["LastModifiedTime"]
+        return summary
+
+    @staticmethod
+    def _wrong_list(found: str) -> ClientError:
+        return ClientError("ValidationException", f"found {found}", "ListTrainingJobs")
+
+
+def _own_rules(request: dict[str, Any]) -> list[str]:
+    """Rules of a user's, which a file of actions may name only when they are told."""
+    parameters = [rule["RuleParameters"] for rule in request.get("DebugRuleConfigurations") or []]
+    return [
+        f"{os.path.abspath(each['source_s3_uri'])}:{each['rule_to_invoke']}"
+        for each in parameters
+        if "source_s3_uri" in each
+    ]
+
+
+def _link_run(run: Path, request: dict[str, Any]) -> Path | None:
+    """The run is also found where SageMaker would have put its tensors. None when that is said nowhere."""
+    output = (request.get("DebugHookConfig") or {}).get("S3OutputPath")
+    if not output:
+        return None
+    link = local_path(joined(output, run.name, "debug-output"))
+    link.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        link.symlink_to(run)
+    except FileExistsError:
+        raise ValueError(f"debugger_hook_config: s3_output_path: {link} is there already") from None
+    return link

@@ -1,0 +1,84 @@
+"""The program `trainwarden`, which does the work: it submits, follows and stops jobs, and says how they stand."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from typing import Any
+
+
+class ProgramError(RuntimeError):
+    """The program said no.
+
+    Attributes:
+        exit_code: as docs/reference/cli.md has them; 2 for what is wrong with what was asked.
+        message: what it printed on standard error.
+    """
+
+    def __init__(self, exit_code: int, message: str):
+        super().__init__(message or f"trainwarden ended with exit code {exit_code}")
+        self.exit_code = exit_code
+        self.message = message
+
+
+def find_program() -> str:
+    """The path of the program: what TRAINWARDEN_PROGRAM names, else beside this Python, else in PATH.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    named = os.environ.get("TRAINWARDEN_PROGRAM")
+    if named:
+        return named
+    for folder in (os.path.dirname(sys.executable), sysconfig.get_path("scripts")):
+        path = os.path.join(folder, "trainwarden")
+        if os.access(path, os.X_OK):
+            return path
+    found = shutil.which("trainwarden")
+    if found is None:
+        raise FileNotFoundError(
+            "expected the program trainwarden beside this Python or in PATH; install the package trainwarden, "
+            "or set TRAINWARDEN_PROGRAM to its path"
+        )
+    return found
+
+
+def ask(*arguments: str) -> dict[str, Any]:
+    """What the program answers in JSON to `arguments` with --json.
+
+    Raises:
+        ProgramError: it ended with another exit code than 0.
+    """
+    done = subprocess.run(
+        [find_program(), *arguments, "--json"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode != 0:
+        raise ProgramError(done.returncode, _plain(done.stderr))
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def check(*arguments: str) -> None:
+    """Lets the program check something.
+
+    Raises:
+        ProgramError: it found something wrong.
+    """
+    done = subprocess.run(
+        [find_program(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
+    )
+    if done.returncode != 0:
+        raise ProgramError(done.returncode, _plain(done.stderr))
+
+
+def _plain(words: str) -> str:
+    """Its error without "trainwarden: error: "."""
+    return "\n".join(line.removeprefix("trainwarden: error: ") for line in words.strip().splitlines())

@@ -1,0 +1,101 @@
+"""TrainingJobAnalytics: the metrics of a job as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from . import _program
+from ._keywords import Keyword, Keywords
+from ._program import ProgramError
+from .exceptions import NotHere
+from .session import Session
+
+if TYPE_CHECKING:
+    import pandas
+
+_PERIOD_SECONDS = 60
+_COLUMNS = ("timestamp", "metric_name", "value")
+TRAINING_JOB_ANALYTICS = Keywords(
+    "TrainingJobAnalytics",
+    [
+        Keyword("training_job_name", "the job"),
+        Keyword("metric_names", "which metrics; all of them without it"),
+        Keyword("sagemaker_session", "where jobs and runs are"),
+        Keyword("start_time", "only values from this datetime on"),
+        Keyword("end_time", "only values before this datetime"),
+        Keyword("period", "seconds whose values are one row with their average (60); 0: each value"),
+    ],
+)
+
+
+class TrainingJobAnalytics:
+    """Rows of timestamp (seconds from the metric's own first row), metric_name and value, metric by metric."""
+
+    CLOUDWATCH_NAMESPACE = "/aws/sagemaker/TrainingJobs"
+    __signature__ = TRAINING_JOB_ANALYTICS.signature()
+
+    def __init__(self, *positional: Any, **given: Any):
+        options = TRAINING_JOB_ANALYTICS.take(positional, given)
+        if not options["training_job_name"]:
+            raise ValueError("TrainingJobAnalytics: training_job_name: expected the name of a job, found none")
+        self.name: str = options["training_job_name"]
+        self._session: Session = options["sagemaker_session"] or Session()
+        self._metric_names: list[str] | None = options["metric_names"]
+        self._start: datetime | None = options["start_time"]
+        self._end: datetime | None = options["end_time"]
+        self._period = _PERIOD_SECONDS if options["period"] is None else options["period"]
+        self._rows: list[tuple[float, str, float]] | None = None
+
+    def dataframe(self, force_refresh: bool = False) -> pandas.DataFrame:
+        """The table; it is read once, unless `force_refresh` asks for it again.
+
+        Raises:
+            NotHere: the program trainwarden is too old to have metrics from a program's output.
+        """
+        import pandas
+
+        if force_refresh:
+            self.clear_cache()
+        if self._rows is None:
+            self._rows = self._read()
+        return pandas.DataFrame(self._rows, columns=list(_COLUMNS))
+
+    def export_csv(self, filename: str) -> None:
+        """Writes the table into a file."""
+        self.dataframe().to_csv(filename, index=False)
+
+    def clear_cache(self) -> None:
+        """The next table is read anew."""
+        self._rows = None
+
+    def _read(self) -> list[tuple[float, str, float]]:
+        run = self._session.describe_training_job(self.name).get("DebugHookConfig", {}).get("LocalPath")
+        if run is None:
+            run = str(self._session.sagemaker_client.runs / self.name)
+        try:
+            answer = _program.ask("metrics", "show", run, "--period", str(self._period), "--relative", "none")
+        except ProgramError as error:
+            if error.exit_code == 2:
+                raise NotHere(
+                    "this version of the program trainwarden keeps no metrics from a program's output; "
+                    f"`trainwarden plot {self.name}` draws what was captured ({error.message.splitlines()[0]})"
+                ) from error
+            raise
+        rows = [(float(row["timestamp"]), row["metric_name"], float(row["value"])) for row in answer["rows"]]
+        return list(_from_first(row for row in rows if self._is_wanted(*row[:2])))
+
+    def _is_wanted(self, timestamp: float, metric: str) -> bool:
+        if self._metric_names is not None and metric not in self._metric_names:
+            return False
+        if self._start is not None and timestamp < self._start.timestamp():
+            return False
+        return self._end is None or timestamp < self._end.timestamp()
+
+
+def _from_first(rows: Iterable[tuple[float, str, float]]) -> Iterable[tuple[float, str, float]]:
+    """With timestamps that count from the first of each metric."""
+    first: dict[str, float] = {}
+    for timestamp, metric, value in rows:
+        yield timestamp - first.setdefault(metric, timestamp), metric, value

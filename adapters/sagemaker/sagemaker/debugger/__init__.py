@@ -1,0 +1,19 @@
+"""What an estimator is told about looking into its training: what is captured, which rules judge, what they start."""
+
+from __future__ import annotations
+
+from . import rule_configs
+from .hook_config import CollectionConfig, DebuggerHookConfig, TensorBoardOutputConfig
+from .profiling import FrameworkProfile, ProfilerConfig
+from .rules import ProfilerRule, Rule
+
+__all__ = [
+    "CollectionConfig",
+    "DebuggerHookConfig",
+    "FrameworkProfile",
+    "ProfilerConfig",
+    "ProfilerRule",
+    "Rule",
+    "TensorBoardOutputConfig",
+    "rule_configs",
+]
