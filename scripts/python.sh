@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The Python packages trainwarden and smdebug: their environment, their wheels and their tests. Sourced by dev.
+# The Python packages trainwarden, smdebug and sagemaker: their environment, their wheels and their tests. Sourced by dev.
 readonly venv=build/venv
 with_python=(-DTRAINWARDEN_PYTHON_PACKAGE=ON "-DPython_EXECUTABLE=$PWD/$venv/bin/python3"
   "-DPython3_EXECUTABLE=$PWD/$venv/bin/python3")
@@ -45,7 +45,7 @@ pack() {
     "$source" >&2
 }
 
-# Both wheels of this tree, in FOLDER. scikit-build-core finds everything built.
+# The wheels of this tree, in FOLDER. scikit-build-core finds everything built.
 build_wheels() {
   local folder=$1 setting settings=()
   for setting in build-dir=build/release cmake.define.TRAINWARDEN_{WERROR,DEVELOPER,TORCH}=ON; do
@@ -53,7 +53,8 @@ build_wheels() {
   done
   build_configured release python_package >&2 || return
   pack $venv/bin/pip "$folder" . --quiet "${settings[@]}" &&
-    pack $venv/bin/pip "$folder" ./adapters/smdebug --quiet
+    pack $venv/bin/pip "$folder" ./adapters/smdebug --quiet &&
+    pack $venv/bin/pip "$folder" ./adapters/sagemaker --quiet
 }
 
 # The wheels of this tree, installed into the environment.
@@ -75,5 +76,5 @@ python_tests() {
     return
   fi
   OMP_NUM_THREADS=1 run_tests python "$report" "$log" $venv/bin/python -m pytest -q --rootdir=. -p no:cacheprovider \
-    -n "$(nproc)" --dist loadfile adapters/python adapters/smdebug --junit-xml="$report"
+    -n "$(nproc)" --dist loadfile adapters/python adapters/smdebug adapters/sagemaker --junit-xml="$report"
 }

@@ -133,7 +133,7 @@ class SageMakerClient:
     def _submit(self, name: str, spec: Path, request: dict[str, Any]) -> None:
         if (spec.parent / "actions.toml").exists():
             own = [word for rule in _own_rules(request) for word in ("--rule", rule)]
-            _program.check("actions", "--check", str(spec.parent / "actions.toml"), *own)
+            _program.call("actions", "--check", str(spec.parent / "actions.toml"), *own)
         _program.ask("submit", str(spec), "--name", name, "--jobs", str(self.jobs), "--runs", str(self.runs))
 
     def _rows(self) -> list[dict[str, Any]]:

@@ -14,13 +14,13 @@ import json
 import math
 import os
 import shutil
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from . import _actions_file
 from ._places import absolute, local_path
+from ._program import interpreter_path
 from ._rule_ids import rule_ids
 
 Request = Mapping[str, Any]
@@ -45,7 +45,7 @@ def write_files(folder: Path, request: Request, say: Any) -> Path:
         **_judging(request, folder),
         **_records(request),
     }
-    job["environment"] = {**_interpreter(), **_tensorboard(request, folder), **(request.get("Environment") or {})}
+    job["environment"] = {"PATH": interpreter_path(), **_tensorboard(request, folder), **(request.get("Environment") or {})}
     _write(folder / "request.json", request)
     _write(folder / "job.json", {key: value for key, value in job.items() if value not in (None, {}, [])})
     return folder / "job.json"
@@ -183,14 +183,6 @@ def _records(request: Request) -> dict[str, Any]:
         "tags": request.get("Tags"),
         "experiment_config": request.get("ExperimentConfig"),
     }
-
-
-def _interpreter() -> dict[str, str]:
-    """The job's python3 is the one that submits, also when its folder is not in PATH."""
-    folder = os.path.dirname(sys.executable)
-    if not os.access(os.path.join(folder, "python3"), os.X_OK):
-        return {}
-    return {"PATH": os.pathsep.join([folder, os.environ.get("PATH", os.defpath)])}
 
 
 def _tensorboard(request: Request, folder: Path) -> dict[str, str]:

@@ -47,36 +47,41 @@ def find_program() -> str:
     return found
 
 
+def interpreter_path() -> str:
+    """PATH, with this Python's folder first: jobs and rules of one's own run in this environment, also where nobody has
+    activated it."""
+    folder = os.path.dirname(sys.executable)
+    path = os.environ.get("PATH", os.defpath)
+    return os.pathsep.join([folder, path]) if os.access(os.path.join(folder, "python3"), os.X_OK) else path
+
+
 def ask(*arguments: str) -> dict[str, Any]:
     """What the program answers in JSON to `arguments` with --json.
 
     Raises:
         ProgramError: it ended with another exit code than 0.
     """
+    answer: dict[str, Any] = json.loads(call(*arguments, "--json"))
+    return answer
+
+
+def call(*arguments: str) -> str:
+    """What the program prints.
+
+    Raises:
+        ProgramError: it ended with another exit code than 0.
+    """
     done = subprocess.run(
-        [find_program(), *arguments, "--json"],
+        [find_program(), *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         errors="replace",
+        env={**os.environ, "PATH": interpreter_path()},
     )
     if done.returncode != 0:
         raise ProgramError(done.returncode, _plain(done.stderr))
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
-
-
-def check(*arguments: str) -> None:
-    """Lets the program check something.
-
-    Raises:
-        ProgramError: it found something wrong.
-    """
-    done = subprocess.run(
-        [find_program(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-    )
-    if done.returncode != 0:
-        raise ProgramError(done.returncode, _plain(done.stderr))
+    return done.stdout
 
 
 def _plain(words: str) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ._places import absolute
-from .debugger import DebuggerHookConfig, ProfilerRule, Rule
+from .debugger import DebuggerHookConfig, ProfilerRule, Rule, TensorBoardOutputConfig
 from .debugger.profiling import NO_PROFILER
 from .exceptions import NotHere
 from .inputs import TrainingInput, channels
@@ -144,8 +144,11 @@ def _tags(tags: Any) -> list[dict[str, str]]:
 def _watched(options: Options, output: str | None) -> dict[str, Any]:
     rules = check_rules(options["rules"])
     watched: dict[str, Any] = {"DebugRuleConfigurations": [rule.request() for rule in rules]}
-    if options["tensorboard_output_config"] is not None:
-        config = options["tensorboard_output_config"].request()
+    board = options["tensorboard_output_config"]
+    if board is not None and not isinstance(board, TensorBoardOutputConfig):
+        raise ValueError(f"tensorboard_output_config: expected TensorBoardOutputConfig(...), found {board!r}")
+    if board is not None:
+        config = board.request()
         watched["TensorBoardOutputConfig"] = {"S3OutputPath": _address(config["S3OutputPath"])}
     hook = options["debugger_hook_config"]
     if hook is False:

@@ -22,7 +22,7 @@ def create_trial(
     """Opens the run in a folder: one of Trainwarden's, or one that smdebug wrote. Waits until it has begun.
 
     Arguments:
-        path: the folder.
+        path: the folder; where TRAINWARDEN_BUCKETS names one, s3://BUCKET/KEY is BUCKET/KEY in it.
         name: the name of the trial; by default the last part of the path.
         range_steps: (begin, end), the global steps of the trial, end not included; None leaves a side open.
         cache: keep the values that were read.
@@ -31,12 +31,23 @@ def create_trial(
 
     Raises:
         MissingCollectionFiles: the training has ended and has left nothing that can be read.
-        SMDebugNotImplementedError: for an address in S3, and for profiler=True.
+        SMDebugNotImplementedError: for an address in S3 without TRAINWARDEN_BUCKETS, and for profiler=True.
     """
     folder = os.fspath(path).strip()
     name = os.path.basename(folder) if name is None else name
     if profiler:
         return ProfilerTrial(name, folder, output_dir, **kwargs)
     if is_s3(folder)[0]:
-        return S3Trial(name, folder, **kwargs)
+        buckets = os.environ.get("TRAINWARDEN_BUCKETS")
+        if not buckets:
+            return S3Trial(name, folder, **kwargs)
+        folder = _in_buckets(buckets, folder)
     return LocalTrial(name, folder, **kwargs)
+
+
+def _in_buckets(buckets: str, address: str) -> str:
+    """The folder that s3://BUCKET/KEY stands for."""
+    parts = address.removeprefix("s3://").split("/")
+    if "." in parts or ".." in parts:
+        raise ValueError(f'{address}: expected s3://BUCKET/KEY, without "." and ".."')
+    return os.path.join(buckets, *parts)

@@ -257,7 +257,16 @@ def test_the_other_arguments_are_taken(run_dir: Path) -> None:
     assert weight.value(0) is weight.value(0)
 
 
-def test_what_is_not_read() -> None:
+def test_buckets_are_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_modes(tmp_path / "buckets" / "mine" / "some" / "run")
+    monkeypatch.setenv("TRAINWARDEN_BUCKETS", str(tmp_path / "buckets"))
+    assert create_trial("s3://mine/some/run").tensor("weight").steps()
+    with pytest.raises(ValueError, match=r"s3://mine/\.\./run: expected s3://BUCKET/KEY"):
+        create_trial("s3://mine/../run")
+
+
+def test_what_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRAINWARDEN_BUCKETS", raising=False)
     with pytest.raises(SMDebugNotImplementedError, match="aws s3 sync s3://bucket/some/run run"):
         create_trial("s3://bucket/some/run")
     with pytest.raises(SMDebugNotImplementedError, match="profiler=True"):

@@ -1,0 +1,182 @@
+"""Every keyword of an estimator and of fit() has an effect that is seen here, or is an error that says what to use."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorder import Recorder, outcome
+
+import sagemaker
+from sagemaker._estimator_keywords import FIT
+from sagemaker._keywords import Keyword
+from sagemaker.debugger import DebuggerHookConfig, Rule, TensorBoardOutputConfig, rule_configs
+from sagemaker.estimator import Estimator
+from sagemaker.exceptions import NotHere
+from sagemaker.mxnet import MXNet
+from sagemaker.pytorch import PyTorch
+from sagemaker.tensorflow import TensorFlow
+
+ESTIMATORS = (Estimator, PyTorch, TensorFlow, MXNet)
+# A user sees these in describe(); all others change the job's files.
+DESCRIBED = {"role", "framework_version", "py_version"}
+
+# A value for each keyword that is taken.
+SAMPLES: dict[str, Any] = {
+    "entry_point": "other.py",
+    "dependencies": ["more"],
+    "source_dir": "src",
+    "hyperparameters": {"lr": 0.1},
+    "role": "somebody",
+    "instance_count": 2,
+    "instance_type": "ml.big",
+    "volume_size": 1,
+    "max_run": 60,
+    "max_wait": 90000,
+    "use_spot_instances": True,
+    "max_retry_attempts": 2,
+    "image_uri": "registry.example.com/image",
+    "environment": {"COLOUR": "red"},
+    "input_mode": "FastFile",
+    "output_path": "results",
+    "checkpoint_s3_uri": "s3://mine/checkpoints",
+    "checkpoint_local_path": "/opt/ml/checkpoints",
+    "model_uri": "data",
+    "model_channel_name": "pretrained",
+    "debugger_hook_config": False,
+    "metric_definitions": [{"Name": "loss", "Regex": "loss: (.*)"}],
+    "base_job_name": "mine",
+    "tags": [{"Key": "team", "Value": "a"}],
+    "framework_version": "0.1",
+    "py_version": "py36",
+    "model_dir": "/tmp/model",
+}
+# What some need beside them.
+BESIDE: dict[str, dict[str, Any]] = {
+    "model_channel_name": {"model_uri": "data"},
+    "dependencies": {"source_dir": "src", "entry_point": "train.py"},
+}
+
+
+def vanishing(**given: Any) -> Any:
+    return Rule.sagemaker(rule_configs.vanishing_gradient(), **given)
+
+
+def sample(name: str) -> Any:
+    if name == "rules":
+        return [vanishing()]
+    if name == "tensorboard_output_config":
+        return TensorBoardOutputConfig("boards")
+    return SAMPLES[name]
+
+
+def of_estimators() -> Iterator[Any]:
+    for estimator in ESTIMATORS:
+        for name, keyword in estimator.keywords.items():
+            if name != "sagemaker_session":  # test_an_estimator_asks_the_session_that_it_is_given
+                yield pytest.param(estimator, keyword, id=f"{estimator.__name__}.{name}")
+
+
+@pytest.mark.parametrize(("estimator", "keyword"), list(of_estimators()))
+def test_each_keyword_changes_the_job_or_is_refused(
+    estimator: Any, keyword: Keyword, work: Path, tmp_path: Path
+) -> None:
+    is_always_true = keyword.only == (True,)
+    if keyword.refused or is_always_true:
+        with pytest.raises(NotHere) as refused:
+            estimator(entry_point="train.py", **{keyword.name: False if is_always_true else "something"})
+        assert keyword.name in str(refused.value) and keyword.does in str(refused.value)
+        return
+    beside = BESIDE.get(keyword.name, {})
+    files, request = outcome(tmp_path / "without", estimator, **beside)
+    given = {**beside, keyword.name: sample(keyword.name)}
+    changed_files, changed_request = outcome(tmp_path / "with", estimator, **given)
+    if keyword.name in DESCRIBED:
+        del request["TrainingJobName"], changed_request["TrainingJobName"]
+        assert changed_request != request
+    else:
+        assert changed_files != files
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_names_of_version_1_mean_the_same(estimator: Any, work: Path, tmp_path: Path) -> None:
+    for keyword in estimator.keywords.values():
+        for old in keyword.also:
+            if keyword.refused:
+                with pytest.raises(NotHere, match=keyword.name):
+                    estimator(entry_point="train.py", **{old: "something"})
+                continue
+            new_files, _ = outcome(tmp_path / keyword.name, estimator, **{keyword.name: sample(keyword.name)})
+            old_files, _ = outcome(tmp_path / old, estimator, **{old: sample(keyword.name)})
+            assert old_files == new_files, old
+
+
+def test_an_estimator_asks_the_session_that_it_is_given(work: Path, tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path)
+    estimator = PyTorch(entry_point="train.py", sagemaker_session=sagemaker.Session(sagemaker_client=recorder))
+    estimator.fit(wait=False)
+    assert len(recorder.requests) == 1
+
+
+def test_all_that_is_refused_is_told_at_once(script: Path) -> None:
+    with pytest.raises(NotHere) as refused:
+        PyTorch(entry_point="train.py", subnets=["a"], git_config={"repo": "b"}, instance_type="c")
+    assert "subnets" in str(refused.value) and "source_dir" in str(refused.value)
+
+
+def test_unknown_keywords_get_the_nearest(script: Path) -> None:
+    with pytest.raises(TypeError, match='did you mean "instance_type"'):
+        PyTorch(entry_point="train.py", instance_typ="a")
+    with pytest.raises(TypeError, match="instance_count is given twice"):
+        PyTorch(entry_point="train.py", instance_count=1, train_instance_count=1)
+
+
+def test_what_the_profiler_does_is_refused_in_words(script: Path) -> None:
+    report = [Rule.sagemaker(rule_configs.ProfilerReport())]
+    with pytest.raises(NotHere, match="ProfilerReport: Trainwarden has no profiler yet"):
+        PyTorch(entry_point="train.py", rules=report)
+
+
+def test_each_keyword_of_fit(work: Path, tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "requests")
+    estimator = PyTorch(entry_point="train.py", sagemaker_session=sagemaker.Session(sagemaker_client=recorder))
+    samples: dict[str, Any] = {
+        "inputs": {"train": "data"},
+        "job_name": "given-2026-11-23-17-05-09-123",
+        "experiment_config": {"ExperimentName": "first"},
+    }
+    estimator.fit(wait=False)
+    before = recorder.files()
+    for name, value in samples.items():
+        estimator.fit(wait=False, **{name: value})
+        assert recorder.files() != before, name
+    with pytest.raises(NotHere, match="tensorboard_output_config"):
+        estimator.fit(wait=False, run_tensorboard_locally=True)
+    with pytest.raises(ValueError, match="logs: expected"):
+        estimator.fit(wait=False, logs="Loud")
+    assert {*samples, "wait", "logs", "run_tensorboard_locally"} == {*FIT}  # test_jobs.py sees wait and logs at work
+
+
+def test_the_files_say_what_the_estimator_was_told(work: Path, tmp_path: Path) -> None:
+    files, _ = outcome(
+        tmp_path / "one",
+        PyTorch,
+        hyperparameters={"lr": 0.1, "flag": True, "text": "10.00", "wide": float("inf")},
+        rules=[vanishing(rule_parameters={"tensor_regex": 'a,"b"'})],
+        debugger_hook_config=DebuggerHookConfig(hook_parameters={"save_interval": 10, "export_tensorboard": True}),
+    )
+    job = json.loads(files["job.json"])
+    assert job["hyperparameters"] == {"lr": 0.1, "flag": True, "text": "10.00", "wide": "inf"}
+    assert job["rules"] == ['VanishingGradient:tensor_regex="a,\\"b\\""']
+    assert json.loads(files["hook.json"]) == {"HookParameters": {"save_interval": "10", "export_tensorboard": "true"}}
+    assert job["source_dir"] == "FOLDER/code" and job["entry_point"] == "train.py"
+
+
+def test_help_shows_what_is_taken() -> None:
+    assert "train_instance_count" not in inspect.signature(PyTorch).parameters
+    assert next(iter(inspect.signature(PyTorch).parameters)) == "entry_point"
+    assert list(inspect.signature(PyTorch.fit).parameters)[:3] == ["self", "inputs", "wait"]

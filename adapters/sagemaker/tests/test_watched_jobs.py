@@ -1,0 +1,120 @@
+"""Jobs whose programs are captured and judged: needs PyTorch and the package trainwarden."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+import sagemaker
+from sagemaker.debugger import CollectionConfig, DebuggerHookConfig, Rule, rule_configs
+from sagemaker.mxnet import MXNet
+from sagemaker.pytorch import PyTorch
+
+needs_torch = pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("torch", "trainwarden")),
+    reason="no PyTorch, or no package trainwarden",
+)
+
+TRAINING = """
+import argparse, time, torch
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float, default=0.1)
+parser.add_argument("--steps", type=int, default=12)
+options = parser.parse_args()
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=options.lr)
+criterion = torch.nn.MSELoss()
+data, wanted = torch.randn(32, 4), torch.randn(32, 1)
+for step in range(options.steps):
+    optimizer.zero_grad()
+    criterion(net(data), wanted).backward()
+    optimizer.step()
+    time.sleep(0.02)
+"""
+
+
+@pytest.fixture
+def training(tmp_path: Path) -> Path:
+    path = tmp_path / "work" / "train.py"
+    path.write_text(TRAINING)
+    return path
+
+
+@needs_torch
+def test_a_rule_stops_its_training(training: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stuck = Rule.sagemaker(
+        rule_configs.loss_not_decreasing(),
+        name="Stuck",
+        rule_parameters={"num_steps": "5", "diff_percent": "5"},
+        actions=rule_configs.StopTraining(),
+    )
+    estimator = PyTorch(
+        entry_point="train.py",
+        hyperparameters={"lr": 1e-9, "steps": 3000},
+        rules=[Rule.sagemaker(rule_configs.vanishing_gradient()), stuck],
+    )
+    estimator.fit()
+    printed = capsys.readouterr().out
+    assert "* Stuck: InProgress" in printed and "* Stuck: IssuesFound" in printed
+    job = estimator.latest_training_job
+    assert job is not None and job.describe()["TrainingJobStatus"] == "Stopped"
+    vanishing, found = job.rule_job_summary()
+    assert vanishing["RuleConfigurationName"] == "VanishingGradient" and found["RuleConfigurationName"] == "Stuck"
+    assert found["RuleEvaluationStatus"] == "IssuesFound"
+    assert found["StatusDetails"].startswith("RuleEvaluationConditionMet: ")
+    assert len(found["RuleEvaluationJobArn"].rpartition("-")[2]) == 8
+    assert {*found} <= {
+        "RuleConfigurationName",
+        "RuleEvaluationJobArn",
+        "RuleEvaluationStatus",
+        "StatusDetails",
+        "LastModifiedTime",
+    }
+
+
+@needs_torch
+def test_what_is_captured_is_found_where_sagemaker_puts_it(training: Path) -> None:
+    trials = pytest.importorskip("smdebug.trials")
+    bucket = sagemaker.Session().default_bucket()
+    hook = DebuggerHookConfig(
+        s3_output_path=f"s3://{bucket}/tensors",
+        collection_configs=[CollectionConfig("first", {"include_regex": "^Sequential_0.weight", "save_interval": "5"})],
+    )
+    estimator = MXNet(entry_point="train.py", debugger_hook_config=hook)
+    estimator.fit(logs=False)
+    path = estimator.latest_job_debugger_artifacts_path()
+    assert estimator.latest_training_job is not None
+    assert path == f"s3://{bucket}/tensors/{estimator.latest_training_job.name}/debug-output"
+    trial = trials.create_trial(path)
+    names = trial.tensor_names(collection="first")
+    assert len(names) == 1 and trial.tensor(names[0]).steps() == [0, 5, 10]
+
+
+@needs_torch
+def test_a_rule_of_ones_own(training: Path) -> None:
+    (training.parent / "my_rule.py").write_text(
+        "from trainwarden.rules import Rule, Verdict\n"
+        "class Always(Rule):\n"
+        "    def evaluate(self, window):\n"
+        "        return Verdict.fired('it always does')\n"
+    )
+    rule = Rule.custom(name="Mine", source="my_rule.py", rule_to_invoke="Always")
+    estimator = PyTorch(entry_point="train.py", rules=[rule])
+    estimator.fit(logs=False)
+    assert estimator.latest_training_job is not None
+    (status,) = estimator.latest_training_job.rule_job_summary()
+    assert (status["RuleConfigurationName"], status["RuleEvaluationStatus"]) == ("Mine", "IssuesFound")
+
+
+def test_rules_without_anything_to_judge_are_errors(tmp_path: Path) -> None:
+    (tmp_path / "work" / "train.py").write_text("print('captures nothing')")
+    rules = [Rule.sagemaker(rule_configs.vanishing_gradient())]
+    estimator = PyTorch(entry_point="train.py", rules=rules, environment={"TRAINWARDEN": "0"})
+    estimator.fit(logs=False)
+    assert estimator.latest_training_job is not None
+    (status,) = estimator.latest_training_job.rule_job_summary()
+    assert status["RuleEvaluationStatus"] in ("Error", "NoIssuesFound")
+    assert "StatusDetails" in status
