@@ -8,8 +8,17 @@ from collections.abc import Mapping
 from typing import Any
 
 # What the process that delivers may not find in its environment: it was started by somebody else, or earlier.
-_MAIL = {"host": "HOST", "from": "FROM", "port": "PORT", "security": "SECURITY", "user": "USER"}
-_SMS = {name: name.upper() for name in ("from", "body", "encoding", "parts", "user", "token_scheme", "allow_http")}
+_MAIL = {
+    "host": "TRAINWARDEN_SMTP_HOST",
+    "from": "TRAINWARDEN_SMTP_FROM",
+    "port": "TRAINWARDEN_SMTP_PORT",
+    "security": "TRAINWARDEN_SMTP_SECURITY",
+    "user": "TRAINWARDEN_SMTP_USER",
+}
+_SMS = {
+    name: f"TRAINWARDEN_SMS_{name.upper()}"
+    for name in ("from", "body", "encoding", "parts", "user", "token_scheme", "allow_http")
+}
 
 
 def text(rules: Mapping[str, Mapping[str, Any]]) -> str:
@@ -47,7 +56,7 @@ def _fields(action: Mapping[str, Any]) -> dict[str, Any]:
 def _mail_server() -> dict[str, Any]:
     if not os.environ.get("TRAINWARDEN_SMTP_HOST"):
         raise ValueError("Email: set TRAINWARDEN_SMTP_HOST to your mail server (docs/guide/mail.md says how)")
-    server = _from_environment("TRAINWARDEN_SMTP_", _MAIL)
+    server = _from_environment(_MAIL)
     if file := os.environ.get("TRAINWARDEN_SMTP_PASSWORD_FILE"):
         server["password"] = {"file": os.path.abspath(file)}
     elif os.environ.get("TRAINWARDEN_SMTP_PASSWORD"):
@@ -60,7 +69,7 @@ def _mail_server() -> dict[str, Any]:
 def _gateway() -> dict[str, Any]:
     if not os.environ.get("TRAINWARDEN_SMS_URL"):
         raise ValueError("SMS: set TRAINWARDEN_SMS_URL to your provider's gateway (docs/guide/sms.md says how)")
-    gateway = _from_environment("TRAINWARDEN_SMS_", _SMS)
+    gateway = _from_environment(_SMS)
     if "parts" in gateway:
         gateway["parts"] = int(gateway["parts"])
     if "allow_http" in gateway:
@@ -72,6 +81,6 @@ def _gateway() -> dict[str, Any]:
     return gateway
 
 
-def _from_environment(prefix: str, names: Mapping[str, str]) -> dict[str, Any]:
-    found = {key: os.environ.get(prefix + name) for key, name in names.items()}
+def _from_environment(names: Mapping[str, str]) -> dict[str, Any]:
+    found = {key: os.environ.get(name) for key, name in names.items()}
     return {key: value for key, value in found.items() if value}

@@ -81,7 +81,7 @@ def test_what_is_captured_is_found_where_sagemaker_puts_it(training: Path) -> No
     bucket = sagemaker.Session().default_bucket()
     hook = DebuggerHookConfig(
         s3_output_path=f"s3://{bucket}/tensors",
-        collection_configs=[CollectionConfig("first", {"include_regex": "^Sequential_0.weight", "save_interval": "5"})],
+        collection_configs=[CollectionConfig("first", {"include_regex": "^0.weight", "save_interval": "5"})],
     )
     estimator = MXNet(entry_point="train.py", debugger_hook_config=hook)
     estimator.fit(logs=False)
