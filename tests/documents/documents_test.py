@@ -19,7 +19,8 @@ import tomllib
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PACKAGES = {"trainwarden": ROOT / "adapters/python/trainwarden", "smdebug": ROOT / "adapters/smdebug/smdebug"}
+PACKAGES = {"trainwarden": ROOT / "adapters/python/trainwarden", "smdebug": ROOT / "adapters/smdebug/smdebug",
+            "sagemaker": ROOT / "adapters/sagemaker/sagemaker"}
 PARSE_COMMANDS = TRAINWARDEN = ""
 
 # A part of a line, and why nothing is asked of it.
