@@ -63,8 +63,9 @@ class SageMakerClient:
             forget_submission(folder)
             if link is not None:
                 link.unlink(missing_ok=True)
-            if isinstance(error, (ProgramError, ValueError)):
-                raise ClientError("ValidationException", str(error), "CreateTrainingJob") from error
+            if isinstance(error, (ProgramError, ValueError, KeyError)):
+                what = f"expected the field {error}" if isinstance(error, KeyError) else str(error)
+                raise ClientError("ValidationException", what, "CreateTrainingJob") from error
             raise
         return {"TrainingJobArn": job_arn(self._region, name)}
 

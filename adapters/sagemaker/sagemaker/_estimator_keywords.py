@@ -19,7 +19,9 @@ _SCRIPT = [
 _WHERE = [
     Keyword("role", "is shown by describe(); the job runs as whoever submits it"),
     Keyword("instance_count", "how many nodes", default=1, also=("train_instance_count",)),
-    Keyword("instance_type", "a name for the kind of machine, for the program and describe()", also=("train_instance_type",)),
+    Keyword(
+        "instance_type", "a name for the kind of machine, for the program and describe()", also=("train_instance_type",)
+    ),
     Keyword("volume_size", "GB of free disk; less is a warning", also=("train_volume_size",)),
     Keyword("max_run", "seconds that it may run", also=("train_max_run",)),
     Keyword("max_wait", "seconds that it may wait and run", also=("train_max_wait",)),
@@ -72,7 +74,9 @@ _OF_THE_CLOUD = [
     Keyword("enable_session_tag_chaining", "there are no sessions to tag; leave it out", refused=True),
 ]
 _OF_FRAMEWORKS = [
-    Keyword("framework_version", "is shown by describe(); the framework of this environment runs, whatever its version"),
+    Keyword(
+        "framework_version", "is shown by describe(); the framework of this environment runs, whatever its version"
+    ),
     Keyword("py_version", "is shown by describe(); this Python runs"),
     Keyword(
         "distribution",

@@ -1,11 +1,11 @@
 """The files of a submission, made of a request as SageMaker's API has it (CreateTrainingJob):
 
-    request.json      the request itself, for who describes the job later
-    job.json          the job (docs/reference/job-spec.md), which the program trainwarden reads
-    hook.json         what is captured; in smdebug's schema, which Trainwarden's hook reads
-    actions.toml      what rules start
-    tensorboard.json  where the run is exported for TensorBoard
-    code/             the entry point, when it came without a folder of sources
+request.json      the request itself, for who describes the job later
+job.json          the job (docs/reference/job-spec.md), which the program trainwarden reads
+hook.json         what is captured; in smdebug's schema, which Trainwarden's hook reads
+actions.toml      what rules start
+tensorboard.json  where the run is exported for TensorBoard
+code/             the entry point, when it came without a folder of sources
 """
 
 from __future__ import annotations
@@ -45,7 +45,11 @@ def write_files(folder: Path, request: Request, say: Any) -> Path:
         **_judging(request, folder),
         **_records(request),
     }
-    job["environment"] = {"PATH": interpreter_path(), **_tensorboard(request, folder), **(request.get("Environment") or {})}
+    job["environment"] = {
+        "PATH": interpreter_path(),
+        **_tensorboard(request, folder),
+        **(request.get("Environment") or {}),
+    }
     _write(folder / "request.json", request)
     _write(folder / "job.json", {key: value for key, value in job.items() if value not in (None, {}, [])})
     return folder / "job.json"
@@ -75,7 +79,9 @@ def _program(folder: Path, hyperparameters: Mapping[str, Any]) -> dict[str, Any]
     """The script with its folder. One without a folder comes alone, as in SageMaker's containers."""
     script = hyperparameters.get("sagemaker_program")
     if not isinstance(script, str) or not script:
-        raise ValueError("expected entry_point, the script that trains (on the wire: the hyper-parameter sagemaker_program)")
+        raise ValueError(
+            "expected entry_point, the script that trains (in a request: the hyper-parameter sagemaker_program)"
+        )
     sources = hyperparameters.get("sagemaker_submit_directory")
     if sources is None:
         if not os.path.isfile(script):
@@ -129,7 +135,7 @@ def _resources(request: Request, folder: Path, say: Any) -> dict[str, Any]:
 
 
 def _volume(gigabytes: int | None, folder: Path, say: Any) -> int | None:
-    """SageMaker made a disk of this size. Here is the disk that is here: that it is smaller is no reason not to train."""
+    """SageMaker made a disk of this size. That the disk which is here is smaller is no reason not to train."""
     if gigabytes is None:
         return None
     free = shutil.disk_usage(folder).free

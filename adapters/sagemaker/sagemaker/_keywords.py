@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from .exceptions import NotHere
 
@@ -53,7 +53,7 @@ class Keywords(Mapping[str, Keyword]):
     def __getitem__(self, name: str) -> Keyword:
         return self._all[name]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._all)
 
     def __len__(self) -> int:
@@ -85,6 +85,10 @@ class Keywords(Mapping[str, Keyword]):
         own = [inspect.Parameter(first, kind)] if first else []
         return inspect.Signature([*own, *(inspect.Parameter(k.name, kind, default=k.default) for k in self.values())])
 
+    def text(self) -> str:
+        """What each does, for help()."""
+        return "\n".join(f"    {keyword.name}: {keyword.does}" for keyword in self.values() if not keyword.refused)
+
     def _known(self, name: str) -> str:
         if name in self._names:
             return self._names[name]
@@ -96,3 +100,17 @@ class Keywords(Mapping[str, Keyword]):
         reasons = [reason for name, value in named.items() if (reason := self._all[name].why_not(value)) is not None]
         if reasons:
             raise NotHere(f"{self.owner}: " + "\n  ".join(reasons))
+
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def takes(keywords: Keywords) -> Callable[[_Class], _Class]:
+    """Shows in help() what a class takes."""
+
+    def shown(owner: _Class) -> _Class:
+        setattr(owner, "__signature__", keywords.signature())
+        owner.__doc__ = f"{owner.__doc__}\n\nArguments:\n{keywords.text()}"
+        return owner
+
+    return shown

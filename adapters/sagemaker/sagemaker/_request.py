@@ -46,7 +46,9 @@ def check_rules(rules: Any) -> list[Rule]:
     return wanted
 
 
-def training_request(options: Options, job_name: str, inputs: Any, experiment: Any, output: str | None) -> dict[str, Any]:
+def training_request(
+    options: Options, job_name: str, inputs: Any, experiment: Any, output: str | None
+) -> dict[str, Any]:
     """What the estimator and fit() were given. `output`: where results go that no address is given for.
 
     Raises:
@@ -75,7 +77,9 @@ def training_request(options: Options, job_name: str, inputs: Any, experiment: A
         "ExperimentConfig": dict(experiment or {}),
         **_watched(options, output),
     }
-    return {field: value for field, value in request.items() if value not in (None, {}, []) or field == "DebugHookConfig"}
+    return {
+        field: value for field, value in request.items() if value not in (None, {}, []) or field == "DebugHookConfig"
+    }
 
 
 def _given(**fields: Any) -> dict[str, Any]:

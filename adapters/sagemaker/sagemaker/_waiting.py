@@ -133,7 +133,7 @@ class _LogReader:
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
         )
@@ -148,8 +148,12 @@ class _LogReader:
 
     def finish(self) -> None:
         """Waits until all is printed."""
-        self._process.wait()
         self._thread.join()
+        assert self._process.stderr is not None
+        words = self._process.stderr.read()
+        self._process.wait()
+        if "trainwarden: error: " in words:  # else it says how the job has ended, as we do
+            say(f"what the job prints cannot be read: {words.strip()}")
 
     def stop(self) -> None:
         self._process.terminate()

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from . import _program
-from ._keywords import Keyword, Keywords
+from ._keywords import Keyword, Keywords, takes
 from ._program import ProgramError
 from .exceptions import NotHere
 from .session import Session
@@ -30,11 +30,11 @@ TRAINING_JOB_ANALYTICS = Keywords(
 )
 
 
+@takes(TRAINING_JOB_ANALYTICS)
 class TrainingJobAnalytics:
     """Rows of timestamp (seconds from the metric's own first row), metric_name and value, metric by metric."""
 
     CLOUDWATCH_NAMESPACE = "/aws/sagemaker/TrainingJobs"
-    __signature__ = TRAINING_JOB_ANALYTICS.signature()
 
     def __init__(self, *positional: Any, **given: Any):
         options = TRAINING_JOB_ANALYTICS.take(positional, given)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ._estimator_keywords import ESTIMATOR, FIT
-from ._keywords import Keywords
+from ._keywords import Keywords, takes
 from ._places import joined
 from ._request import check_rules, new_job_name, training_request
 from ._say import say
@@ -149,11 +149,11 @@ class EstimatorBase:
         return str(self._options["base_job_name"] or os.path.splitext(script)[0].replace("_", "-"))
 
 
+@takes(ESTIMATOR)
 class Estimator(EstimatorBase):
     """Trains with a script, in an image or as it is."""
 
     keywords = ESTIMATOR
-    __signature__ = ESTIMATOR.signature()
 
 
 class Framework(EstimatorBase):
@@ -197,7 +197,9 @@ class Framework(EstimatorBase):
         here = f"{sys.version_info.major}{sys.version_info.minor}"
         if wanted.startswith("py2"):
             raise NotHere(f"py_version: {wanted}: this Python is {sys.version.split()[0]}; use py3")
-        return "" if wanted in ("py3", f"py{here}") else f"Python {sys.version.split()[0]} runs, not py_version {wanted}"
+        return (
+            "" if wanted in ("py3", f"py{here}") else f"Python {sys.version.split()[0]} runs, not py_version {wanted}"
+        )
 
 
 def _version_of(module: str) -> str:

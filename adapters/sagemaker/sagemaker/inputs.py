@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._keywords import Keyword, Keywords
+from ._keywords import Keyword, Keywords, takes
 
 _LINK = "the data are linked as they are, and the program reads them"
 TRAINING_INPUT = Keywords(
@@ -35,14 +35,13 @@ TRAINING_INPUT = Keywords(
 )
 
 
+@takes(TRAINING_INPUT)
 class TrainingInput:
     """Where a channel's data are, and how nodes share them.
 
     Attributes:
         config: the channel as SageMaker's API has it; keys are there when they were set.
     """
-
-    __signature__ = TRAINING_INPUT.signature()
 
     def __init__(self, *positional: Any, **given: Any):
         options = TRAINING_INPUT.take(positional, given)

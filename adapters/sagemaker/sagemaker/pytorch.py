@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ._estimator_keywords import PYTORCH
+from ._keywords import takes
 from .estimator import Framework
 
 
+@takes(PYTORCH)
 class PyTorch(Framework):
     """Trains with a script of PyTorch."""
 
     keywords = PYTORCH
-    __signature__ = PYTORCH.signature()
     _framework = "pytorch"
     _module = "torch"

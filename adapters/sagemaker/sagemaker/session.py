@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ._client import SageMakerClient
-from ._keywords import Keyword, Keywords
+from ._keywords import Keyword, Keywords, takes
 from ._places import buckets_folder, has_buckets
 from ._waiting import follow, wait_for_end
 from .exceptions import NotHere
@@ -33,6 +33,7 @@ SESSION = Keywords(
 )
 
 
+@takes(SESSION)
 class Session:
     """The folders are those of TRAINWARDEN_JOBS, TRAINWARDEN_RUNS and TRAINWARDEN_BUCKETS when the session is made.
 
@@ -40,8 +41,6 @@ class Session:
         sagemaker_client: see SageMakerClient.
         boto_region_name: "local", unless a boto session or AWS_DEFAULT_REGION says otherwise.
     """
-
-    __signature__ = SESSION.signature()
 
     def __init__(self, *positional: Any, **given: Any):
         options = SESSION.take(positional, given)

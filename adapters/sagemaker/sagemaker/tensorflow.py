@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ._estimator_keywords import TENSORFLOW
+from ._keywords import takes
 from .estimator import Framework
 
 
+@takes(TENSORFLOW)
 class TensorFlow(Framework):
     """Trains with a script of TensorFlow; of PyTorch, where TensorFlow is not in the environment."""
 
     keywords = TENSORFLOW
-    __signature__ = TENSORFLOW.signature()
     _framework = "tensorflow"
     _module = "tensorflow"

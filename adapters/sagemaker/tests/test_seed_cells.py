@@ -125,7 +125,10 @@ def test_rule_events() -> None:
     for words in ("import TensorFlow", "import Rule", "entrypoint_script=", "rules=[", "estimator.fit(wait=False)"):
         cells.run(words)
     first, second = cells.run("rule_job_summary()")
-    assert (first["RuleConfigurationName"], second["RuleConfigurationName"]) == ("VanishingGradient", "LossNotDecreasing")
+    assert (first["RuleConfigurationName"], second["RuleConfigurationName"]) == (
+        "VanishingGradient",
+        "LossNotDecreasing",
+    )
     deadline = time.monotonic() + 60
     while cells.run("rule_job_summary()")[0]["RuleEvaluationStatus"] != "IssuesFound":
         assert time.monotonic() < deadline

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sagemaker
-from sagemaker.debugger import CollectionConfig, DebuggerHookConfig, Rule, rule_configs
+from sagemaker.debugger import CollectionConfig, DebuggerHookConfig, Rule, TensorBoardOutputConfig, rule_configs
 from sagemaker.mxnet import MXNet
 from sagemaker.pytorch import PyTorch
 
@@ -91,6 +91,16 @@ def test_what_is_captured_is_found_where_sagemaker_puts_it(training: Path) -> No
     trial = trials.create_trial(path)
     names = trial.tensor_names(collection="first")
     assert len(names) == 1 and trial.tensor(names[0]).steps() == [0, 5, 10]
+
+
+@needs_torch
+def test_a_run_is_exported_for_tensorboard(training: Path, tmp_path: Path) -> None:
+    estimator = PyTorch(entry_point="train.py", tensorboard_output_config=TensorBoardOutputConfig("boards"))
+    estimator.fit(logs=False)
+    path = estimator.latest_job_tensorboard_artifacts_path()
+    assert estimator.latest_training_job is not None
+    assert path == str(tmp_path / "work" / "boards" / estimator.latest_training_job.name)
+    assert [each for each in Path(path).rglob("*tfevents*") if each.stat().st_size > 0]
 
 
 @needs_torch

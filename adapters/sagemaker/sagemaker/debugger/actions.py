@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .._keywords import Keyword, Keywords
+from .._keywords import Keyword, Keywords, takes
 from ..exceptions import NotHere
 
 STOP_TRAINING = Keywords(
@@ -35,20 +35,18 @@ class Action:
     parameters: dict[str, str]
 
 
+@takes(STOP_TRAINING)
 class StopTraining(Action):
-    """The training is asked to stop at the end of its step; one that does not answer gets SIGTERM, and SIGKILL later."""
-
-    __signature__ = STOP_TRAINING.signature()
+    """The training is asked to stop at the end of its step; without an answer SIGTERM follows, and SIGKILL later."""
 
     def __init__(self, *positional: Any, **given: Any):
         STOP_TRAINING.take(positional, given)
         self.parameters = {"name": "stoptraining"}
 
 
+@takes(EMAIL)
 class Email(Action):
     """A mail."""
-
-    __signature__ = EMAIL.signature()
 
     def __init__(self, *positional: Any, **given: Any):
         address = EMAIL.take(positional, given)["email_address"]
@@ -57,10 +55,9 @@ class Email(Action):
         self.parameters = {"name": "email", "endpoint": address}
 
 
+@takes(SMS_KEYWORDS)
 class SMS(Action):
     """A text message."""
-
-    __signature__ = SMS_KEYWORDS.signature()
 
     def __init__(self, *positional: Any, **given: Any):
         number = SMS_KEYWORDS.take(positional, given)["phone_number"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .._keywords import Keyword, Keywords
+from .._keywords import Keyword, Keywords, takes
 
 COLLECTION_CONFIG = Keywords(
     "CollectionConfig",
@@ -47,10 +47,9 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@takes(COLLECTION_CONFIG)
 class CollectionConfig:
     """A named set of tensors, and when it is saved."""
-
-    __signature__ = COLLECTION_CONFIG.signature()
 
     def __init__(self, *positional: Any, **given: Any):
         options = COLLECTION_CONFIG.take(positional, given)
@@ -71,10 +70,9 @@ class CollectionConfig:
         return {"CollectionName": self.name, **parameters}
 
 
+@takes(DEBUGGER_HOOK_CONFIG)
 class DebuggerHookConfig:
     """What is captured. Without one, losses, signals and statistics are, for at most 1 % of the training's time."""
-
-    __signature__ = DEBUGGER_HOOK_CONFIG.signature()
 
     def __init__(self, *positional: Any, **given: Any):
         options = DEBUGGER_HOOK_CONFIG.take(positional, given)
@@ -105,10 +103,9 @@ class DebuggerHookConfig:
         return request
 
 
+@takes(TENSORBOARD_OUTPUT_CONFIG)
 class TensorBoardOutputConfig:
     """Where a run is exported for TensorBoard while it is written."""
-
-    __signature__ = TENSORBOARD_OUTPUT_CONFIG.signature()
 
     def __init__(self, *positional: Any, **given: Any):
         self.s3_output_path: str = TENSORBOARD_OUTPUT_CONFIG.take(positional, given)["s3_output_path"]

@@ -1,4 +1,4 @@
-"""The rules that come with Trainwarden, by the names that SageMaker gives to its own: rule_configs.vanishing_gradient().
+"""The rules that come with Trainwarden, under names as SageMaker gives them: rule_configs.vanishing_gradient().
 
 Each function gives a configuration for Rule.sagemaker(). All rules of `trainwarden rules` are here, also those that
 SageMaker does not have. And the actions that a rule can start: StopTraining, Email, SMS.
@@ -53,9 +53,7 @@ def _snake_case(name: str) -> str:
 
 def _configuration(name: str) -> Callable[[], RuleConfig]:
     def configuration() -> RuleConfig:
-        return {
-            "DebugRuleConfiguration": {"RuleConfigurationName": name, "RuleParameters": {"rule_to_invoke": name}}
-        }
+        return {"DebugRuleConfiguration": {"RuleConfigurationName": name, "RuleParameters": {"rule_to_invoke": name}}}
 
     configuration.__name__ = _snake_case(name)
     configuration.__doc__ = f"The rule {name}; `trainwarden rules {name}` says what it finds."
