@@ -118,6 +118,25 @@ def test_a_job_is_stopped(script: Path, capsys: pytest.CaptureFixture[str]) -> N
         client.stop_training_job(TrainingJobName="nobody-1")
 
 
+def test_ctrl_c_ends_the_waiting_and_not_the_job(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = submit(script, hyperparameters={"seconds": 60}, job_name="interrupted-1").latest_training_job
+    client = job.sagemaker_session.sagemaker_client
+    asked = []
+
+    def describe(TrainingJobName: str) -> dict[str, Any]:
+        asked.append(TrainingJobName)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        description: dict[str, Any] = type(client).describe_training_job(client, TrainingJobName)
+        return description
+
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(client, "describe_training_job", describe)
+        with pytest.raises(KeyboardInterrupt):
+            job.wait()
+    assert job.describe()["SecondaryStatus"] in ("Pending", "Starting", "Training")
+
+
 def test_jobs_are_listed(script: Path) -> None:
     for number in range(3):
         submit(script, job_name=f"listed-{number}").latest_training_job.wait(logs="None")
