@@ -8,7 +8,12 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterable
 from typing import Any
+
+from ._say import say
+
+_WARNING = "trainwarden: warning: "
 
 
 class ProgramError(RuntimeError):
@@ -66,7 +71,7 @@ def ask(*arguments: str) -> dict[str, Any]:
 
 
 def call(*arguments: str) -> str:
-    """What the program prints.
+    """What the program prints. What `submit` warns of is said on the log.
 
     Raises:
         ProgramError: it ended with another exit code than 0.
@@ -79,11 +84,15 @@ def call(*arguments: str) -> str:
         errors="replace",
         env={**os.environ, "PATH": interpreter_path()},
     )
+    lines = done.stderr.strip().splitlines()
+    if arguments[0] == "submit":
+        for warning in (line for line in lines if line.startswith(_WARNING)):
+            say(warning.removeprefix("trainwarden: "))
     if done.returncode != 0:
-        raise ProgramError(done.returncode, _plain(done.stderr))
+        raise ProgramError(done.returncode, _plain(line for line in lines if not line.startswith(_WARNING)))
     return done.stdout
 
 
-def _plain(words: str) -> str:
+def _plain(lines: Iterable[str]) -> str:
     """Its error without "trainwarden: error: "."""
-    return "\n".join(line.removeprefix("trainwarden: error: ") for line in words.strip().splitlines())
+    return "\n".join(line.removeprefix("trainwarden: error: ") for line in lines)

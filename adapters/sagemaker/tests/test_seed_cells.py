@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from cells import Notebook, boto3_double
 
+from sagemaker import _program
 from sagemaker.exceptions import NotHere
 
 if any(importlib.util.find_spec(name) is None for name in ("torch", "trainwarden", "smdebug")):
@@ -93,7 +94,8 @@ def test_realtime_analysis() -> None:
     assert cells.names["trial"].tensor("conv0.weight").steps() == [0]
 
 
-def test_bert_classifier(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bert_classifier(capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "sagemaker")
     put_script("src/tf_bert_reviews.py")
     uris = {f"processed_{name}_data_s3_uri": "s3://mine/train" for name in ("train", "validation", "test")}
     cells = notebook("002", max_seq_length=64, experiment_name="reviews", trial_name="first", pd=None, **uris)
@@ -110,8 +112,10 @@ def test_bert_classifier(capsys: pytest.CaptureFixture[str]) -> None:
         cells.run("estimator = TensorFlow(")
     cells.names.update(rules=[], profiler_config=None)  # until there is one
     cells.run("estimator = TensorFlow(")
-    cells.names["experiment_config"] = None  # until there are experiments
+    _program.call("experiment", "create", "reviews", "--trial", "first")  # in an earlier notebook
+    cells.run("experiment_config =")
     cells.run("estimator.fit(")
+    assert 'METRIC_AMBIGUOUS: train:loss: "loss: " also stands within "val_loss: "' in caplog.text
     cells.run("training_job_name = estimator")
     cells.run("latest_training_job.wait(logs=False)")
     frame = cells.run("training_job_analytics.dataframe()")
