@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 
 #include "work/catalogue/component_search.h"
 #include "work/experiments/entities.h"
@@ -20,12 +21,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto experiment = experiments::decode_experiment(text, "experiment"); experiment.ok()) {
     if (!experiments::decode_experiment(experiments::encode(*experiment), "again").ok()) __builtin_trap();
   }
-  experiments::decode_trial(text, "trial");
+  std::ignore = experiments::decode_trial(text, "trial");
   if (const auto filter = catalogue::parse_search_filter(text); filter.ok()) {
-    catalogue::condition_of({{*filter}, {}, {}, false});
+    std::ignore = catalogue::condition_of({{*filter}, {}, {}, false});
   }
   if (const auto expression = catalogue::parse_search_expression(text); expression.ok()) {
-    catalogue::condition_of(*expression);
+    std::ignore = catalogue::condition_of(*expression);
   }
   return 0;
 }
