@@ -338,7 +338,8 @@ TEST_F(Jobs, JobsWaitForOneAnotherAndSayWhy) {
 TEST_F(Jobs, MistakesMakeNothing) {
   const Outcome wrong = submit("entry_pont = 'train.py'\n[resources]\nnodes = 2\n");
   EXPECT_EQ(wrong.exit_code, 2);
-  for (const char* part : {"did you mean \"entry_point\"?", "`submit` cannot do this yet: nodes; leave it out"}) {
+  for (const char* part :
+       {"did you mean \"entry_point\"?", "`submit` cannot do this yet on this machine: nodes; leave it out"}) {
     EXPECT_NE(wrong.err.find(part), std::string::npos) << wrong.err;
   }
   EXPECT_FALSE(std::filesystem::exists(jobs()));

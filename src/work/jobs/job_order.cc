@@ -76,6 +76,7 @@ std::string encode_order(const JobOrder& order) {
   return format::dump_json({{"format", kFormat},
                             {"name", order.name},
                             {"submitted", order.submitted_unix_ns},
+                            {"backend", name(order.backend)},
                             {"host", order.host},
                             {"launcher", order.launcher},
                             {"program", order.program},
@@ -110,6 +111,8 @@ Result<JobOrder> decode_order(std::string_view text, const std::string& what) {
   TRAINWARDEN_ASSIGN_OR_RETURN(order.name, format::string_field(json, "name"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.submitted_unix_ns, format::int_field(json, "submitted", 0));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.host, format::string_field(json, "host"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string backend, format::string_field(json, "backend"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(order.backend, backend_named(backend, what + ": backend"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.launcher, format::strings_field(json, "launcher"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.program, format::strings_field(json, "program"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.environment, texts_by_name(json, "environment"));

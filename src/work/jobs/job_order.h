@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trainwarden/status.h"
+#include "work/jobs/backend.h"
 
 namespace trainwarden::jobs {
 
@@ -23,7 +24,8 @@ struct Needs {
 struct JobOrder {
   std::string name;
   std::int64_t submitted_unix_ns = 0;
-  std::string host;  // whose queue it is in
+  Backend backend = Backend::kLocal;
+  std::string host;  // of a local one, whose queue it is in
   // `trainwarden run` with its options, but those that belong to an attempt; empty: the program is started by itself.
   std::vector<std::string> launcher;
   std::vector<std::string> program;                // and its arguments

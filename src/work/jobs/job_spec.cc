@@ -41,7 +41,6 @@ bool is_channel_name(std::string_view name) {
 }
 
 // In the order of the types that they are for.
-constexpr std::array<const char*, 2> kBackends = {"local", "slurm"};
 constexpr std::array<const char*, 3> kBindings = {"none", "sockets", "cores"};
 constexpr std::array<const char*, 2> kDistributions = {"FullyReplicated", "ShardedByS3Key"};
 constexpr std::array<const char*, 2> kModes = {"File", "FastFile"};
@@ -206,7 +205,7 @@ class SpecReader {
   }
 
   void read_backend() {
-    spec_.backend = static_cast<Backend>(table_.choice({"backend"}, kBackends).value_or(0));
+    spec_.backend = static_cast<Backend>(table_.choice({"backend"}, kBackendNames).value_or(0));
     const DocumentValue* const table = table_.table({"slurm"});
     if (table == nullptr) return;
     TableReader reader(*table, mistakes_);

@@ -12,6 +12,7 @@
 #include "trainwarden/status.h"
 #include "work/document/document.h"
 #include "work/document/mistakes.h"
+#include "work/jobs/backend.h"
 #include "work/log_metrics/definition.h"
 
 namespace trainwarden::jobs {
@@ -30,7 +31,6 @@ inline constexpr double kMaxRunSeconds = 28.0 * 24 * 3600;
 
 enum class Distribution : std::uint8_t { kFullyReplicated, kShardedByKey };
 enum class InputMode : std::uint8_t { kFile, kFastFile };
-enum class Backend : std::uint8_t { kLocal, kSlurm };
 enum class Binding : std::uint8_t { kNone, kSockets, kCores };
 
 struct Channel {

@@ -150,14 +150,9 @@ class Settler {
 
 }  // namespace
 
-bool is_for_slurm(const jobs::JobOrder& order) {
-  return order.host.empty();
-}
-
 Result<Transition> settle(JobRecord& job, SlurmView& slurm, const Clock& clock) {
   for (;;) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<Submission> submission, newest_submission(job.place()));
-    if (!is_for_slurm(job.order())) return job.settle(clock);
     TRAINWARDEN_ASSIGN_OR_RETURN(const Transition now, job.current());
     if (is_terminal(now.status) || job.has_agent(clock)) return now;
     Result<Transition> settled = Settler(job, now, submission, slurm, clock).settle();

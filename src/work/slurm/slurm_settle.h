@@ -9,10 +9,7 @@
 
 namespace trainwarden::slurm {
 
-// It is in no machine's queue.
-bool is_for_slurm(const jobs::JobOrder& order);
-
-// As JobRecord::settle(), which it calls for a job that was never meant for Slurm. Of one that was:
+// As JobRecord::settle(), of a job whose backend is Slurm:
 //
 //   - as long as its agent lives, its files are right, and Slurm is not asked;
 //   - while Slurm does not answer, it stays as it is;

@@ -252,17 +252,6 @@ TEST_F(SlurmSettleTest, OneLookIsForAllJobs) {
   EXPECT_EQ(std::filesystem::file_size(slurm_.folder() / "looks"), 2U);
 }
 
-TEST_F(SlurmSettleTest, AJobOfThisMachineIsNoneOfSlurms) {
-  jobs::JobOrder order = job_->order();
-  order.name = "local";
-  order.host = "this-one";
-  auto local = jobs::JobRecord::create(storage::Location(folder_.path()), order);
-  ASSERT_TRUE(local.ok());
-  silent();
-  SlurmView view(slurm_.commands());
-  EXPECT_EQ(settle(*local, view, clock_)->status, P::kPending);
-}
-
 TEST_F(SlurmSettleTest, AnAgentOfAnotherSubmissionDoesNotBegin) {
   submitted();
   EXPECT_EQ(run_slurm_agent(*job_, {kId + 1, 0}, slurm_.commands(), clock_, {}).code(), Code::kFailedPrecondition);

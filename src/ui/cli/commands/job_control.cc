@@ -9,12 +9,10 @@
 #include "ui/cli/options/control_options.h"
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/reports/job_view.h"
-#include "ui/cli/running/job_keeper.h"
+#include "ui/cli/running/job_backend.h"
 #include "ui/cli/running/output_follower.h"
-#include "ui/cli/running/slurm_jobs.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
-#include "work/slurm/slurm_settle.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -41,10 +39,10 @@ struct JobWaitOptions {
 
 // Until it has ended; prints what its program prints when `output` is given.
 Result<jobs::Transition> await_end(jobs::JobRecord& job, OutputFollower* output) {
-  slurm::SlurmView slurm;
+  JobBackends backends;
   for (int looks = 0;; ++looks) {
-    if (looks % kLooksPerKeeperLook == 0) try_ensure_job_is_kept(job);
-    TRAINWARDEN_ASSIGN_OR_RETURN(jobs::Transition now, slurm::settle(job, slurm, system_clock()));
+    if (looks % kLooksPerKeeperLook == 0) backends.keep(job);
+    TRAINWARDEN_ASSIGN_OR_RETURN(jobs::Transition now, backends.settle(job));
     const bool ended = jobs::is_terminal(now.status);
     if (output != nullptr) ended ? output->finish() : output->print_new();
     if (ended) return now;
@@ -63,13 +61,12 @@ int report_standing(const jobs::JobRecord& job, const Result<jobs::Transition>& 
 }
 
 Result<jobs::Transition> stop(jobs::JobRecord& job) {
-  slurm::SlurmView slurm;
-  TRAINWARDEN_RETURN_IF_ERROR(slurm::settle(job, slurm, system_clock()).status());
+  JobBackends backends;
+  TRAINWARDEN_RETURN_IF_ERROR(backends.settle(job).status());
   TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition stopping,
                                job.request_stop("user", "asked by " + requested_by(), system_clock()));
-  if (slurm::is_for_slurm(job.order())) TRAINWARDEN_RETURN_IF_ERROR(stop_in_slurm(job, stopping, slurm));
-  slurm::SlurmView afterwards;
-  return slurm::settle(job, afterwards, system_clock());  // one that has not begun ends at once
+  TRAINWARDEN_RETURN_IF_ERROR(backends.of(job.order().backend).stop(job, stopping));
+  return backends.settle(job);  // one that has not begun ends at once
 }
 
 int act(const JobStopOptions& options) {
@@ -81,13 +78,9 @@ int act(const JobStopOptions& options) {
 }
 
 Result<jobs::Transition> resume(jobs::JobRecord& job) {
-  slurm::SlurmView slurm;
-  TRAINWARDEN_RETURN_IF_ERROR(slurm::settle(job, slurm, system_clock()).status());
-  const std::string message = "asked by " + requested_by();
-  if (slurm::is_for_slurm(job.order())) return resume_in_slurm(job, message);
-  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::Transition now, job.resume(message, system_clock()));
-  TRAINWARDEN_RETURN_IF_ERROR(ensure_job_is_kept(job));
-  return now;
+  JobBackends backends;
+  TRAINWARDEN_RETURN_IF_ERROR(backends.settle(job).status());
+  return backends.of(job.order().backend).resume(job, "asked by " + requested_by());
 }
 
 int act(const JobResumeOptions& options) {

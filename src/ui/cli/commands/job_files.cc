@@ -10,6 +10,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/running/job_backend.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/table.h"
@@ -98,7 +99,7 @@ Status remove_folder(const fs::path& folder) {
 
 Status remove_job(const JobRemoveOptions& options) {
   TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord job, options.job.open());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, job.settle(system_clock()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, JobBackends().settle(job));
   if (!jobs::is_terminal(now.status) || job.has_agent(system_clock())) {
     return Status(Code::kFailedPrecondition, fmt::format("job {} is {}; stop it first: trainwarden job stop {} --wait",
                                                          job.order().name, name(now.status), job.order().name));

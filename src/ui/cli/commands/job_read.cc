@@ -1,15 +1,13 @@
 // `trainwarden job describe` and `job logs`.
-#include "core/base/clock.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/reports/job_view.h"
-#include "ui/cli/running/job_keeper.h"
+#include "ui/cli/running/job_backend.h"
 #include "ui/cli/running/output_follower.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "work/queue/job_queue.h"
-#include "work/slurm/slurm_settle.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -28,9 +26,9 @@ struct JobLogsOptions {
 int act(const JobDescribeOptions& options) {
   Result<jobs::JobRecord> job = options.job.open();
   if (!job.ok()) return report_error(job.status());
-  try_ensure_job_is_kept(*job);
-  slurm::SlurmView slurm;
-  const auto now = slurm::settle(*job, slurm, system_clock());
+  JobBackends backends;
+  backends.keep(*job);
+  const auto now = backends.settle(*job);
   if (!now.ok()) return report_error(now.status());
   auto transitions = job->transitions();
   if (!transitions.ok()) return report_error(transitions.status());

@@ -1,7 +1,6 @@
-// `trainwarden submit`: a training job begins on this machine, and goes on without us.
+// `trainwarden submit`: a training job begins, and goes on without us.
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -19,14 +18,13 @@
 #include "ui/cli/options/output_choice.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/reports/job_view.h"
+#include "ui/cli/running/job_backend.h"
 #include "ui/cli/running/job_experiment.h"
 #include "ui/cli/running/job_keeper.h"
-#include "ui/cli/running/slurm_jobs.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "work/jobs/job_naming.h"
 #include "work/jobs/submitter_environment.h"
-#include "work/queue/job_queue.h"
 #include "work/workspace/code_copy.h"
 
 namespace trainwarden::cli {
@@ -44,41 +42,17 @@ struct SubmitOptions {
   bool json = false;
 };
 
-bool has_shards(const jobs::JobSpec& spec) {
-  return std::any_of(spec.inputs.begin(), spec.inputs.end(), [](const jobs::Channel& channel) {
-    return channel.distribution == jobs::Distribution::kShardedByKey;
-  });
-}
-
-// Of what a job can say, what nothing is done about yet.
-std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) {
-  std::vector<std::string> keys;
-  const auto add = [&keys](bool given, const char* key) {
-    if (given) keys.emplace_back(key);
-  };
-  const jobs::Resources& resources = spec.resources;
-  const bool slurm = spec.backend == jobs::Backend::kSlurm;
-  add(!spec.image.empty(), "image");
-  add(resources.nodes > 1 && !slurm, "nodes");
-  add(resources.tasks_per_node > 1 && !slurm, "tasks_per_node");
-  add(resources.volume_bytes.has_value() && slurm, "volume");
-  add(spec.limits.max_wait_seconds.has_value() && slurm, "max_wait");
-  add(spec.limits.max_pending_seconds.has_value() && slurm, "max_pending");
-  add(spec.priority != 0 && slurm, "priority");
-  add(resources.nodes > 1 && has_shards(spec), "distribution");
-  add(resources.binding != jobs::Binding::kNone, "bind");
-  return keys;
-}
-
 // With what was read of it. kInvalidArgument tells every mistake.
-Result<CheckedJob> check_for_submission(const SubmitOptions& options) {
-  std::optional<jobs::Backend> backend;
-  if (!options.backend.empty()) backend = options.backend == "slurm" ? jobs::Backend::kSlurm : jobs::Backend::kLocal;
-  TRAINWARDEN_ASSIGN_OR_RETURN(CheckedJob job, check_job(options.spec, backend));
-  if (const std::vector<std::string> keys = not_done_yet(job.spec); !keys.empty()) {
-    job.mistakes.add(job.spec.place,
-                     fmt::format("`submit` cannot do this yet{}: {}; leave it out",
-                                 job.spec.backend == jobs::Backend::kSlurm ? " on Slurm" : "", fmt::join(keys, ", ")));
+Result<CheckedJob> check_for_submission(const SubmitOptions& options, JobBackends& backends) {
+  std::optional<jobs::Backend> wanted;
+  if (!options.backend.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(wanted, jobs::backend_named(options.backend, "--backend"));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(CheckedJob job, check_job(options.spec, wanted));
+  const JobBackend& backend = backends.of(job.spec.backend);
+  if (const std::vector<std::string> keys = backend.not_done_yet(job.spec); !keys.empty()) {
+    job.mistakes.add(job.spec.place, fmt::format("`submit` cannot do this yet {}: {}; leave it out", backend.where(),
+                                                 fmt::join(keys, ", ")));
   }
   for (const jobs::Warning& warning : job.warnings) {
     if (warning.code == "BUCKET") job.mistakes.add(warning.place, warning.what);
@@ -124,12 +98,11 @@ jobs::JobOrder make_order(const CheckedJob& job, const SubmitOptions& options) {
   order.name = options.name;
   if (order.name.empty()) order.name = spec.name;
   if (order.name.empty()) order.name = jobs::make_job_name(spec, order.submitted_unix_ns);
-  if (spec.backend == jobs::Backend::kLocal) order.host = queue::this_host();
+  order.backend = spec.backend;
   const fs::path run = fs::absolute(runs_folder(options.runs)) / order.name;
   order.run = run.string();
   order.launcher = launcher_words(job, run);
   order.program = program_words(spec);
-  if (spec.backend == jobs::Backend::kSlurm) order.program = program_for_slurm(spec, order.program);
   order.environment = spec.environment;
   if (!spec.hook) order.environment[variable::kSwitch] = "0";
   order.folder = job.folder.lexically_normal().string();
@@ -158,7 +131,7 @@ Status copy_code(const CheckedJob& job, const fs::path& target) {
   return workspace::copy_code(resolved(job, job.spec.source_dir), dependencies, target);
 }
 
-// Ours, for the agent, which the keeper of the queue starts; Slurm carries it by itself.
+// Ours, for the agent, which the keeper of the queue starts; other backends carry it by themselves.
 Result<std::string> keep_environment(const fs::path& jobs, const jobs::JobOrder& order) {
   const fs::path folder = jobs / order.name;
   const storage::Location place(folder);
@@ -184,18 +157,18 @@ Result<jobs::JobRecord> create_with_code(const CheckedJob& job, const fs::path& 
   return record;
 }
 
-// The job, in the queue of this machine or handed to Slurm.
-Result<jobs::JobRecord> make_job(const CheckedJob& job, const fs::path& folder, const jobs::JobOrder& order) {
-  const bool is_local = job.spec.backend == jobs::Backend::kLocal;
-  // Its place in the queue comes first: a job that is there and has none would wait for ever.
-  if (is_local) TRAINWARDEN_RETURN_IF_ERROR(queue::JobQueue(folder, order.host).enter(order.name));
-  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record, create_with_code(job, folder, order));
-  TRAINWARDEN_RETURN_IF_ERROR(is_local ? ensure_job_is_kept(record) : submit_to_slurm(record, job.spec, folder));
+// The job, handed to its backend.
+Result<jobs::JobRecord> make_job(const CheckedJob& job, const fs::path& folder, jobs::JobOrder order,
+                                 JobBackend& backend) {
+  TRAINWARDEN_RETURN_IF_ERROR(backend.prepare(job.spec, folder, order));
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record, create_with_code(job, folder, std::move(order)));
+  TRAINWARDEN_RETURN_IF_ERROR(backend.submit(record, job.spec));
   return record;
 }
 
 Result<jobs::JobRecord> submit(const SubmitOptions& options) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const CheckedJob job, check_for_submission(options));
+  JobBackends backends;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const CheckedJob job, check_for_submission(options, backends));
   jobs::JobOrder order = make_order(job, options);
   const fs::path folder = fs::absolute(jobs_folder(options.jobs));
   if (trial::is_run(order.run)) {
@@ -204,7 +177,7 @@ Result<jobs::JobRecord> submit(const SubmitOptions& options) {
   }
   if (!jobs::is_job_name(order.name)) return jobs::JobRecord::create(folder, order).status();
   TRAINWARDEN_RETURN_IF_ERROR(enter_experiment(job.spec, folder, order));
-  Result<jobs::JobRecord> record = make_job(job, folder, order);
+  Result<jobs::JobRecord> record = make_job(job, folder, order, backends.of(order.backend));
   if (!record.ok()) leave_experiment(order, record.status());
   if (record.ok()) start_recording_inputs(*record, folder, job.folder);
   return record;
@@ -235,7 +208,7 @@ void add_submit(CLI::App& app, CommandAction& action) {
   command.add_option("--name", o.name, "Name of the job and of its run (default: the file's, or made from the time)")
       ->type_name("NAME");
   command.add_option("--backend", o.backend, "Where it runs (default: the file's, else local)")
-      ->check(CLI::IsMember({"local", "slurm"}));
+      ->check(CLI::IsMember(std::vector<std::string>(jobs::kBackendNames.begin(), jobs::kBackendNames.end())));
   add_jobs_option(command, o.jobs);
   add_runs_option(command, o.runs);
   command.add_flag("--wait", o.wait, "Print what it prints until it has ended; exit code 0 when it is Completed");

@@ -3,10 +3,9 @@
 #include <cstdlib>
 #include <memory>
 
-#include "core/base/clock.h"
 #include "core/base/environment_names.h"
+#include "ui/cli/running/job_backend.h"
 #include "ui/cli/terminal/output.h"
-#include "work/slurm/slurm_settle.h"
 
 namespace trainwarden::cli {
 
@@ -19,8 +18,8 @@ std::filesystem::path catalogue_folder(const std::filesystem::path& beside) {
 }
 
 catalogue::SettleJob settle_now() {
-  const auto slurm = std::make_shared<slurm::SlurmView>();
-  return [slurm](jobs::JobRecord& job) { return slurm::settle(job, *slurm, system_clock()); };
+  const auto backends = std::make_shared<JobBackends>();
+  return [backends](jobs::JobRecord& job) { return backends->settle(job); };
 }
 
 void report_notes(catalogue::Catalogue& catalogue) {

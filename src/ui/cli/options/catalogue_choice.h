@@ -10,7 +10,7 @@ namespace trainwarden::cli {
 // TRAINWARDEN_CATALOGUE, else the folder `catalogue` beside this one (of jobs, runs or experiments).
 std::filesystem::path catalogue_folder(const std::filesystem::path& beside);
 
-// Where jobs stand now, also those of Slurm, which is asked for all of them together.
+// Where jobs stand now. Who runs many of them, as Slurm does, is asked for all of them together.
 catalogue::SettleJob settle_now();
 
 // Writes what is to be known of it to standard error.

@@ -170,6 +170,7 @@ OrderedJson job_json(const jobs::JobRecord& job, const std::vector<jobs::Transit
                {"folder", order.folder},
                {"run", order.run},
                {"output", job.output().string()},
+               {"backend", jobs::name(order.backend)},
                {"host", order.host},
                {"attempt", jobs::attempt_of(transitions)},
                {"max_run_seconds", order.max_run_seconds},

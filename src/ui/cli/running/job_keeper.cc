@@ -32,10 +32,6 @@ Result<process::Child> start_detached(std::vector<std::string> command, const fs
   return process::Child::start(program);
 }
 
-void warn(const Status& status) {
-  if (!status.ok()) emit(stderr, "trainwarden: warning: nobody starts the jobs that wait: {}\n", status.message());
-}
-
 }  // namespace
 
 fs::path this_program() {
@@ -70,11 +66,8 @@ Status ensure_job_is_kept(const jobs::JobRecord& job) {
 }
 
 void try_ensure_job_keeper(const fs::path& jobs) {
-  warn(ensure_job_keeper(jobs));
-}
-
-void try_ensure_job_is_kept(const jobs::JobRecord& job) {
-  warn(ensure_job_is_kept(job));
+  const Status kept = ensure_job_keeper(jobs);
+  if (!kept.ok()) emit(stderr, "trainwarden: warning: nobody starts the jobs that wait: {}\n", kept.message());
 }
 
 }  // namespace trainwarden::cli

@@ -20,8 +20,7 @@ Status ensure_job_keeper(const std::filesystem::path& jobs);
 // The same, and that this job is in the queue when it waits for its turn. A job of another machine is left to that.
 Status ensure_job_is_kept(const jobs::JobRecord& job);
 
-// The same for commands that only look: what is wrong is a warning.
+// As ensure_job_keeper(), for commands that only look: what is wrong is a warning.
 void try_ensure_job_keeper(const std::filesystem::path& jobs);
-void try_ensure_job_is_kept(const jobs::JobRecord& job);
 
 }  // namespace trainwarden::cli

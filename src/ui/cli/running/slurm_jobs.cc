@@ -1,6 +1,9 @@
 #include "ui/cli/running/slurm_jobs.h"
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -15,6 +18,7 @@
 #include "work/slurm/slurm_ranks.h"
 #include "work/slurm/slurm_settle.h"
 #include "work/slurm/slurm_submission.h"
+#include "work/slurm/slurm_view.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -26,13 +30,14 @@ constexpr std::chrono::seconds kFirstPause{1};
 constexpr double kNsOfASecond = 1e9;
 constexpr double kAgentSeconds = 30;  // after the grace, to store results and say so
 
-slurm::BatchRequest batch_request(const jobs::JobRecord& job, const jobs::JobSpec& spec, const fs::path& jobs) {
+slurm::BatchRequest batch_request(const jobs::JobRecord& job, const jobs::JobSpec& spec) {
+  const fs::path folder = job.place().absolute().path();
   const jobs::JobOrder& order = job.order();
   const jobs::Resources& wanted = spec.resources;
   slurm::BatchRequest request;
   request.name = order.name;
-  request.folder = (jobs / order.name).string();
-  request.output = (jobs / order.name / "agent.log").string();
+  request.folder = folder.string();
+  request.output = (folder / "agent.log").string();
   request.nodes = wanted.nodes;
   request.tasks_per_node = wanted.tasks_per_node;
   request.cpus_per_task = wanted.cpus.value_or(1);
@@ -43,7 +48,8 @@ slurm::BatchRequest batch_request(const jobs::JobRecord& job, const jobs::JobSpe
   request.grace_seconds = order.grace_seconds;
   request.requeue = order.preemptible || order.retries > 0;
   request.choice = spec.slurm;
-  request.command = {this_program().string(), "job", "slurm-agent", order.name, "--jobs", jobs.string()};
+  request.command = {this_program().string(),      "job", "slurm-agent", order.name, "--jobs",
+                     folder.parent_path().string()};
   request.environment = slurm::environment_to_carry(process::environment_with({}));
   return request;
 }
@@ -76,37 +82,81 @@ Status submit_or_fail(jobs::JobRecord& job) {
   return status;
 }
 
+bool has_shards(const jobs::JobSpec& spec) {
+  return std::any_of(spec.inputs.begin(), spec.inputs.end(), [](const jobs::Channel& channel) {
+    return channel.distribution == jobs::Distribution::kShardedByKey;
+  });
+}
+
+class SlurmBackend final : public JobBackend {
+ public:
+  std::string_view where() const override { return "on Slurm"; }
+
+  std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) const override {
+    std::vector<std::string> keys;
+    const jobs::Resources& resources = spec.resources;
+    if (!spec.image.empty()) keys.emplace_back("image");
+    if (resources.volume_bytes) keys.emplace_back("volume");
+    if (spec.limits.max_wait_seconds) keys.emplace_back("max_wait");
+    if (spec.limits.max_pending_seconds) keys.emplace_back("max_pending");
+    if (spec.priority != 0) keys.emplace_back("priority");
+    if (resources.nodes > 1 && has_shards(spec)) keys.emplace_back("distribution");
+    if (resources.binding != jobs::Binding::kNone) keys.emplace_back("bind");
+    return keys;
+  }
+
+  // Its order runs the program, or what starts it on all nodes.
+  Status prepare(const jobs::JobSpec& spec, const fs::path&, jobs::JobOrder& order) override {
+    if (spec.resources.nodes > 1 || spec.resources.tasks_per_node > 1) {
+      order.program = slurm::ranks_command(this_program().string(), spec.resources, order.program);
+    }
+    return {};
+  }
+
+  Status submit(jobs::JobRecord& job, const jobs::JobSpec& spec) override {
+    TRAINWARDEN_RETURN_IF_ERROR(slurm::write_intent(job.place(), batch_request(job, spec)));
+    return submit_or_fail(job);
+  }
+
+  Result<jobs::Transition> settle(jobs::JobRecord& job) override { return slurm::settle(job, view_, system_clock()); }
+
+  // A second request, after the grace, cancels it in Slurm.
+  Status stop(jobs::JobRecord& job, const jobs::Transition& stopping) override {
+    if (stopping.status != jobs::JobPhase::kStopping) return {};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<slurm::SlurmJob> found, slurm::find_in_slurm(job, view_));
+    if (!found) return {};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmCommands commands, view_.commands());
+    const double waited = static_cast<double>(system_clock().unix_ns() - stopping.unix_ns) / kNsOfASecond;
+    const bool overdue = waited > job.order().grace_seconds + kAgentSeconds;
+    const Status handed_on = overdue ? slurm::cancel(commands, found->key()) : slurm::ask_to_end(commands, *found);
+    view_ = slurm::SlurmView();  // what it says now is new
+    return handed_on;
+  }
+
+  Result<jobs::Transition> resume(jobs::JobRecord& job, const std::string& message) override {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition ended, job.current());
+    const bool may_go_on = jobs::is_terminal(ended.status) && ended.status != jobs::JobPhase::kCompleted;
+    // The intent comes first: who looks at the job after it waits again must not take the old one's end for the new
+    // one's.
+    if (may_go_on) TRAINWARDEN_RETURN_IF_ERROR(slurm::write_intent_again(job.place()));
+    TRAINWARDEN_ASSIGN_OR_RETURN(jobs::Transition now, job.resume(message, system_clock()));
+    TRAINWARDEN_RETURN_IF_ERROR(submit_or_fail(job));
+    return now;
+  }
+
+  // Slurm keeps its jobs itself; those of this machine that lie in the same folder need somebody.
+  Status keep(const jobs::JobRecord& job) override {
+    return ensure_job_keeper(job.place().absolute().path().parent_path());
+  }
+
+ private:
+  slurm::SlurmView view_;  // of all jobs, asked for together
+};
+
 }  // namespace
 
-std::vector<std::string> program_for_slurm(const jobs::JobSpec& spec, const std::vector<std::string>& program) {
-  if (spec.resources.nodes == 1 && spec.resources.tasks_per_node == 1) return program;
-  return slurm::ranks_command(this_program().string(), spec.resources, program);
-}
-
-Status submit_to_slurm(jobs::JobRecord& job, const jobs::JobSpec& spec, const fs::path& jobs) {
-  TRAINWARDEN_RETURN_IF_ERROR(slurm::write_intent(job.place(), batch_request(job, spec, jobs)));
-  return submit_or_fail(job);
-}
-
-Status stop_in_slurm(const jobs::JobRecord& job, const jobs::Transition& stopping, slurm::SlurmView& slurm) {
-  if (stopping.status != jobs::JobPhase::kStopping) return {};
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<slurm::SlurmJob> found, slurm::find_in_slurm(job, slurm));
-  if (!found) return {};
-  TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmCommands commands, slurm.commands());
-  const double waited = static_cast<double>(system_clock().unix_ns() - stopping.unix_ns) / kNsOfASecond;
-  if (waited > job.order().grace_seconds + kAgentSeconds) return slurm::cancel(commands, found->key());
-  return slurm::ask_to_end(commands, *found);
-}
-
-Result<jobs::Transition> resume_in_slurm(jobs::JobRecord& job, const std::string& message) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition ended, job.current());
-  const bool may_go_on = jobs::is_terminal(ended.status) && ended.status != jobs::JobPhase::kCompleted;
-  // The intent comes first: who looks at the job after it waits again must not take the old one's end for the new
-  // one's.
-  if (may_go_on) TRAINWARDEN_RETURN_IF_ERROR(slurm::write_intent_again(job.place()));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, job.resume(message, system_clock()));
-  TRAINWARDEN_RETURN_IF_ERROR(submit_or_fail(job));
-  return now;
+std::unique_ptr<JobBackend> create_slurm_backend() {
+  return std::make_unique<SlurmBackend>();
 }
 
 }  // namespace trainwarden::cli
