@@ -116,6 +116,54 @@ TEST_F(FashionMnistTest, EvaluatesAfterAnEpoch) {
   EXPECT_TRUE((*trial)->scalar("CrossEntropyLoss_output_0", 0, Mode::kEval).ok());
 }
 
+// The loss of each step, bit for bit.
+std::vector<double> losses(const std::filesystem::path& run, Mode mode) {
+  const auto trial = Trial::open(run);
+  EXPECT_TRUE(trial.ok()) << trial.status().to_string();
+  std::vector<double> values;
+  for (const std::int64_t step : (*trial)->steps(mode)) {
+    values.push_back((*trial)->scalar("CrossEntropyLoss_output_0", step, mode).value_or(-1));
+  }
+  return values;
+}
+
+// Ended in the middle of its second epoch, and begun again: nothing of it differs from one that was left alone.
+TEST_F(FashionMnistTest, GoesOnFromItsCheckpoint) {
+  const std::filesystem::path checkpoints = folder_ / "checkpoints";
+  std::filesystem::create_directories(checkpoints);
+  const std::string whole = " --epochs 3" + data_option();
+  ASSERT_EQ(run_example(whole), 0) << output();
+  const std::vector<double> train = losses(run_dir(), Mode::kTrain);
+  const std::vector<double> eval = losses(run_dir(), Mode::kEval);
+  ASSERT_EQ(train.size(), 12u);
+  ASSERT_EQ(eval.size(), 3u);
+  std::filesystem::remove_all(run_dir());
+
+  const std::string resumed = whole + " --checkpoint-interval 2 --checkpoints " + checkpoints.string();
+  ASSERT_EQ(run_example(resumed + " --steps 7"), 0) << output();
+  ::setenv("TRAINWARDEN_RESUME", "1", 1);
+  const int status = run_example(resumed);
+  ::unsetenv("TRAINWARDEN_RESUME");
+  ASSERT_EQ(status, 0) << output();
+  EXPECT_NE(output().find("going on after 6 steps"), std::string::npos) << output();
+  EXPECT_EQ(losses(run_dir(), Mode::kTrain), train);
+  EXPECT_EQ(losses(run_dir(), Mode::kEval), eval);
+}
+
+TEST_F(FashionMnistTest, RefusesACheckpointThatIsNone) {
+  const std::filesystem::path checkpoints = folder_ / "checkpoints";
+  std::filesystem::create_directories(checkpoints);
+  std::ofstream(checkpoints / "last.pt") << "no archive";
+  EXPECT_EQ(run_example("--checkpoints " + checkpoints.string() + data_option()), 1);
+}
+
+TEST_F(FashionMnistTest, WritesTheTrainedNetwork) {
+  const std::filesystem::path models = folder_ / "model";
+  std::filesystem::create_directories(models);
+  ASSERT_EQ(run_example("--epochs 1 --model " + models.string() + data_option()), 0) << output();
+  EXPECT_TRUE(std::filesystem::exists(models / "model.pt"));
+}
+
 TEST_F(FashionMnistTest, TrainsWithoutAHook) {
   EXPECT_EQ(run_example("--steps 2 --no-hook" + data_option()), 0) << output();
   EXPECT_FALSE(std::filesystem::exists(run_dir()));

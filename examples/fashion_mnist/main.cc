@@ -3,7 +3,7 @@
 // The lines with `hook`, `watcher` and `step` are all that Trainwarden needs; the rest is an ordinary LibTorch program.
 #include <torch/nn/modules/loss.h>
 #include <torch/optim/sgd.h>
-#include <torch/serialize/archive.h>
+#include <torch/serialize.h>
 #include <torch/utils.h>
 
 #include <cstdio>
@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "checkpoint.h"
 #include "idx.h"
 #include "net.h"
 #include "options.h"
@@ -54,23 +55,14 @@ Score evaluate(Net& net, const LabelledImages& set) {
           .accuracy = all_scores.argmax(1).eq(set.labels).to(torch::kFloat64).mean().item<double>()};
 }
 
-// All that is needed to go on from here.
-void save_state(const Net& net, const torch::optim::Optimizer& optimizer, std::int64_t steps,
-                const std::filesystem::path& file) {
-  torch::serialize::OutputArchive archive, model, optimizer_state;
-  net->save(model);
-  optimizer.save(optimizer_state);
-  archive.write("model", model);
-  archive.write("optimizer", optimizer_state);
-  archive.write("steps", torch::tensor(steps), /*is_buffer=*/true);
-  archive.save_to(file.string());
-}
-
 // Without a folder to write to the training goes on unseen.
-std::unique_ptr<Hook> open_hook(const Options& options) {
+std::unique_ptr<Hook> open_hook(const Options& options, const Progress& progress) {
   if (!options.use_hook) return Hook::disabled();
-  const auto configured = hook_options(options);
+  auto configured = hook_options(options);
   if (!configured.ok()) throw std::invalid_argument(configured.status().to_string());
+  configured->first_global_step = progress.steps + progress.epochs;
+  configured->first_mode_steps[index_of(Mode::kTrain)] = progress.steps;
+  configured->first_mode_steps[index_of(Mode::kEval)] = progress.epochs;
   auto hook = Hook::open(*configured);
   if (!hook.ok()) {
     std::fprintf(stderr, "nothing is captured: %s\n", hook.status().to_string().c_str());
@@ -80,45 +72,113 @@ std::unique_ptr<Hook> open_hook(const Options& options) {
   return std::move(hook).value();
 }
 
+// A training with all that changes while it goes on.
+class Training {
+ public:
+  explicit Training(const Options& options)
+      : options_(options),
+        train_set_(read_labelled_images(options.data_dir, "train")),
+        test_set_(read_labelled_images(options.data_dir, "t10k")),
+        optimizer_(net_->parameters(), options.learning_rate),
+        progress_(first_progress()),
+        hook_(open_hook(options, progress_)),
+        watcher_(trainwarden::torch::watch(*hook_, *net_)) {
+    watcher_.on_checkpoint([this](const std::filesystem::path& file) {  // before the step is counted
+      save_checkpoint(net_, optimizer_, after_one_step(), file);
+    });
+  }
+
+  void run() {
+    while (progress_.epochs < options_.epochs) {
+      if (!train_epoch()) return;
+      end_epoch();
+    }
+    save_model();
+  }
+
+ private:
+  // The beginning, or where the checkpoint of an earlier process ends.
+  Progress first_progress() {
+    Progress progress{.epoch_generator = generator_state()};
+    if (options_.checkpoint_dir.empty() || !std::filesystem::exists(checkpoint_file())) return progress;
+    load_checkpoint(net_, optimizer_, progress, checkpoint_file());
+    set_generator_state(progress.epoch_generator);
+    std::printf("going on after %ld steps\n", progress.steps);
+    return progress;
+  }
+
+  // False: it is to end here.
+  bool train_epoch() {
+    watcher_.set_mode(Mode::kTrain);
+    const std::vector<torch::Tensor> batches = shuffled_batches(train_set_, options_.batch_size);
+    while (progress_.batches < static_cast<std::int64_t>(batches.size())) {
+      if (!train_step(batches[static_cast<std::size_t>(progress_.batches)])) return false;
+      if (progress_.steps % options_.checkpoint_interval == 0) keep_checkpoint();
+      if (progress_.steps == options_.max_steps) return false;
+    }
+    return true;
+  }
+
+  // False: somebody asked it to stop.
+  bool train_step(const torch::Tensor& indices) {
+    const torch::Tensor images = as_input(train_set_.images.index_select(0, indices));
+    const torch::Tensor labels = train_set_.labels.index_select(0, indices);
+    optimizer_.zero_grad();
+    const torch::Tensor loss = watcher_.loss("CrossEntropyLoss", criterion_(net_->forward(images, &watcher_), labels));
+    loss.backward();
+    optimizer_.step();
+    const trainwarden::StepEnd step = watcher_.end_step();
+    const std::int64_t number = progress_.steps;
+    progress_ = after_one_step();
+    if (number % kStepsBetweenLines == 0) std::printf("step %5ld  loss %.4g\n", number, loss.item<double>());
+    if (step.stop_requested) {
+      std::printf("stopped after step %ld: %s\n", number, std::string(step.stop_reason).c_str());
+    }
+    return !step.stop_requested;
+  }
+
+  void end_epoch() {
+    watcher_.set_mode(Mode::kEval);
+    const Score score = evaluate(net_, test_set_);
+    watcher_.loss("CrossEntropyLoss", score.loss);
+    hook_->save_scalar("accuracy", score.accuracy);
+    watcher_.end_step();
+    progress_ = {progress_.steps, progress_.epochs + 1, 0, generator_state()};
+    std::printf("epoch %ld  test loss %.4g  accuracy %.4f\n", progress_.epochs, score.loss.item<double>(),
+                score.accuracy);
+    keep_checkpoint();
+  }
+
+  Progress after_one_step() const {
+    Progress progress = progress_;
+    ++progress.steps;
+    ++progress.batches;
+    return progress;
+  }
+
+  std::filesystem::path checkpoint_file() const { return options_.checkpoint_dir / "last.pt"; }
+  void keep_checkpoint() {
+    if (!options_.checkpoint_dir.empty()) save_checkpoint(net_, optimizer_, progress_, checkpoint_file());
+  }
+  void save_model() const {
+    if (!options_.model_dir.empty()) torch::save(net_, (options_.model_dir / "model.pt").string());
+  }
+
+  const Options& options_;
+  LabelledImages train_set_;
+  LabelledImages test_set_;
+  Net net_;
+  torch::nn::CrossEntropyLoss criterion_;
+  torch::optim::SGD optimizer_;
+  Progress progress_;
+  std::unique_ptr<Hook> hook_;
+  trainwarden::torch::Watcher watcher_;
+};
+
 void train(const Options& options) {
   torch::manual_seed(options.seed);
   torch::set_num_threads(options.threads);
-  const LabelledImages train_set = read_labelled_images(options.data_dir, "train");
-  const LabelledImages test_set = read_labelled_images(options.data_dir, "t10k");
-  Net net;
-  torch::nn::CrossEntropyLoss criterion;
-  torch::optim::SGD optimizer(net->parameters(), options.learning_rate);
-
-  const std::unique_ptr<Hook> hook = open_hook(options);
-  auto watcher = trainwarden::torch::watch(*hook, *net);
-
-  std::int64_t steps = 0;
-  watcher.on_checkpoint([&](const std::filesystem::path& file) { save_state(net, optimizer, steps + 1, file); });
-  for (int epoch = 1; epoch <= options.epochs; ++epoch) {
-    watcher.set_mode(Mode::kTrain);
-    for (const torch::Tensor& indices : shuffled_batches(train_set, options.batch_size)) {
-      const torch::Tensor images = as_input(train_set.images.index_select(0, indices));
-      const torch::Tensor labels = train_set.labels.index_select(0, indices);
-      optimizer.zero_grad();
-      const torch::Tensor loss = watcher.loss("CrossEntropyLoss", criterion(net->forward(images, &watcher), labels));
-      loss.backward();
-      optimizer.step();
-      const trainwarden::StepEnd step = watcher.end_step();
-
-      if (steps % kStepsBetweenLines == 0) std::printf("step %5ld  loss %.4g\n", steps, loss.item<double>());
-      if (step.stop_requested) {
-        std::printf("stopped after step %ld: %s\n", steps, std::string(step.stop_reason).c_str());
-        return;
-      }
-      if (++steps == options.max_steps) return;
-    }
-    watcher.set_mode(Mode::kEval);
-    const Score score = evaluate(net, test_set);
-    watcher.loss("CrossEntropyLoss", score.loss);
-    hook->save_scalar("accuracy", score.accuracy);
-    watcher.end_step();
-    std::printf("epoch %d  test loss %.4g  accuracy %.4f\n", epoch, score.loss.item<double>(), score.accuracy);
-  }
+  Training(options).run();
 }
 
 }  // namespace

@@ -31,6 +31,13 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--steps", options.max_steps, "stop after so many steps")->check(CLI::PositiveNumber);
   app.add_option("--data", options.data_dir, "folder of the IDX files")->capture_default_str();
   app.add_option("--run-dir", options.run_dir, "folder of the run (default runs/fashion_mnist)");
+  app.add_option("--checkpoints", options.checkpoint_dir, "folder of the checkpoint: go on from it, and write it")
+      ->envname("TRAINWARDEN_CHECKPOINT_DIR");
+  app.add_option("--checkpoint-interval", options.checkpoint_interval, "steps between two checkpoints")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--model", options.model_dir, "folder that the trained network is written to")
+      ->envname("TRAINWARDEN_MODEL_DIR");
   app.add_option("--seed", options.seed, "of weights and of the order of the images")->capture_default_str();
   app.add_option("--threads", options.threads, "of LibTorch")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_flag("!--no-hook", options.use_hook, "train without capturing anything");

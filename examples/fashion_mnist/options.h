@@ -18,7 +18,10 @@ struct Options {
   int threads = 1;
   bool use_hook = true;
   std::filesystem::path data_dir = "/usr/share/datasets/fashion-mnist";
-  std::filesystem::path run_dir;  // empty: the environment's, else runs/fashion_mnist
+  std::filesystem::path checkpoint_dir;   // where checkpoints are written and found again; empty: nowhere
+  std::int64_t checkpoint_interval = 50;  // steps between two
+  std::filesystem::path model_dir;        // where the trained network goes; empty: nowhere
+  std::filesystem::path run_dir;          // empty: the environment's, else runs/fashion_mnist
 };
 
 // Exits after --help (0) and on wrong usage (2).
