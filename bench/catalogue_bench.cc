@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "bench.h"
-#include "core/process/child.h"
-#include "core/process/descriptors.h"
 #include "temporary_folder.h"
+#include "typed_program.h"
 #include "work/experiments/experiment_store.h"
 #include "work/jobs/job_record.h"
 
@@ -41,19 +40,9 @@ Status make_job(const std::filesystem::path& jobs, int number) {
   return Status();
 }
 
-// Of a program whose text goes nowhere.
-Result<double> program_ms(std::vector<std::string> words) {
-  process::Program program;
-  program.command = {TW_CLI};
-  program.command.insert(program.command.end(), words.begin(), words.end());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor null, process::open_null());
-  program.descriptors = {{1, null.get()}};
-  const auto begin = std::chrono::steady_clock::now();
-  TRAINWARDEN_ASSIGN_OR_RETURN(process::Child child, process::Child::start(program));
-  if (!child.wait_for(std::chrono::minutes(1))) return Status(Code::kDeadlineExceeded, "it takes a minute");
-  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  if (child.reap().number != 0) return Status(Code::kInternal, "it has failed");
-  return ms;
+Result<double> program_ms(const std::vector<std::string>& words) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const process::ExitRecord record, run_typed(words));
+  return ms_of(record);
 }
 
 // A first time, which reads the folder, and the spread of the times after it.
