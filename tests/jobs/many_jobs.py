@@ -1,47 +1,54 @@
 #!/usr/bin/env python3
-"""Many jobs on this machine while their agents, the keeper of the queue and their programs are killed: each ends exactly
-once, with the state that its own program's journal proves; what may go on goes on from its checkpoint.
+"""Many jobs on this machine while their agents, the keeper of the queue, the page's server and their programs are killed:
+each ends exactly once, with the state that its own program's journal proves; what may go on goes on from its checkpoint.
 
-usage: many_jobs.py --trainwarden PROGRAM [--jobs N] [--kills N] [--seconds S] [--cpus N] [--seed N]
+usage: many_jobs.py --trainwarden PROGRAM [--jobs N] [--kills N] [--seconds S] [--cpus N] [--seed N] [--python PYTHON]
 
-A job makes five steps of S/5 seconds. It writes each into its journal, and then into its checkpoint. Who is killed is drawn:
-an agent (the job goes on by itself: it has retries), the keeper, or a program (the job has failed, and is resumed).
+A job makes five steps of S/5 seconds. It writes each into its journal, and then into its checkpoint. With --python, one that
+has PyTorch and our package, every third job is a PyTorch program that saves and loads with torch.save and torch.load; its
+run must have each step once, with the losses of a training that was left alone, bit for bit.
+
+Who is killed is drawn: an agent (the job goes on by itself: it has retries), the keeper, the server, or a program (the job
+has failed, and is resumed).
 
 Prints the figures. Ends with code 1 and a line for each job that is not as its journal says.
 """
 import argparse
 import collections
+import csv
 import json
 import os
+import pathlib
 import random
 import signal
+import subprocess
 import sys
 import time
 
 from job_trials import JobFolder, leftovers, processes_with
 
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 STEPS = 5
-# What a training does: each line is on the disk before the next step begins.
-PROGRAM = """
-import os, sys, time
-journal = open(sys.argv[1], "a")
-def write(word):
-    journal.write(word + "\\n")
-    journal.flush()
-    os.fsync(journal.fileno())
-path = os.path.join(os.environ["TRAINWARDEN_CHECKPOINT_DIR"], "step")
-first = int(open(path).read()) if os.path.exists(path) else 0
-write("attempt " + os.environ["TRAINWARDEN_JOB_ATTEMPT"] + " " + str(time.time()))
-for step in range(first, %d):
-    time.sleep(float(sys.argv[2]))
-    write("step " + str(step))
-    with open(path + ".new", "w") as file:
-        file.write(str(step + 1))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(path + ".new", path)
-write("end")
-""" % STEPS
+TORCH_EVERY = 3
+VICTIMS = {"agent": b"agent", "keeper": b"keeper", "program": b"train.py", "torch": b"torch_train.py", "server": b"serve"}
+
+
+class Server:
+    """The page's server over all runs, started again whenever it is gone."""
+
+    def __init__(self, jobs):
+        self.jobs, self.process = jobs, None
+        (jobs.folder / "runs").mkdir()
+
+    def keep(self):
+        if self.process is None or self.process.poll() is not None:
+            self.process = subprocess.Popen(
+                [self.jobs.program, "serve", self.jobs.folder / "runs", "--port", "0"], cwd=self.jobs.folder,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait(60)
 
 
 class Killer:
@@ -51,8 +58,8 @@ class Killer:
         self.jobs, self.chance, self.killed = jobs, chance, collections.Counter()
 
     def kill(self):
-        kind, words = self.chance.choice([("agent", b"agent"), ("keeper", b"keeper"), ("program", b"train.py")])
-        found = processes_with(self.jobs.folder, words)
+        kind, word = self.chance.choice(list(VICTIMS.items()))
+        found = processes_with(self.jobs.folder, word)
         if not found:
             return
         try:
@@ -68,13 +75,15 @@ def resume_what_failed(jobs, listed):
             jobs.run("job", "resume", name)
 
 
-def wrong_of(jobs, name, job):
+def wrong_of(arguments, jobs, name, job):
     """What is wrong with a job, by the journal that its program has written itself."""
     lines = jobs.journal(name)
     attempts = [int(line.split()[1]) for line in lines if line.startswith("attempt")]
     steps = [int(line.split()[1]) for line in lines if line.startswith("step")]
     if job["secondary_status"] != "Completed":
         return f"is {job['secondary_status']}: {job['message']}"
+    if is_torch(arguments, name) and (problem := wrong_of_run(jobs, name)):
+        return problem
     # What is killed between a program's last word and its exit makes it come to its end once more.
     if lines[-1] != "end" or any(line.startswith("step") for line in lines[lines.index("end"):]):
         return f"is Completed, and its journal says {lines}"
@@ -85,6 +94,35 @@ def wrong_of(jobs, name, job):
     if len(steps) > STEPS + len(attempts) - 1:
         return f"more steps were made again than attempts: {steps}, {attempts}"
     return None
+
+
+def losses(jobs, run):
+    """Step, mode, step of the mode and loss of each row, as text: the same text is the same number, bit for bit."""
+    table = jobs.folder / "losses.csv"
+    answer = jobs.run("export", str(run), str(table), "--to", "csv", "--collection", "losses", "--force")
+    if answer.returncode != 0:
+        return answer.stderr
+    with table.open(newline="", encoding="ascii") as file:
+        return [(row["step"], row["mode"], row["mode_step"], row["value"]) for row in csv.DictReader(file)
+                if row["quantity"] == "value"]
+
+
+def wrong_of_run(jobs, name):
+    """What is wrong with the run of a PyTorch program."""
+    found, expected = losses(jobs, jobs.folder / "runs" / name), losses(jobs, jobs.folder / "alone")
+    return None if found == expected else f"its run has other steps than a training that was left alone: {found}"
+
+
+def train_alone(arguments, jobs):
+    """The PyTorch program under nobody's eyes but the hook's, for comparison."""
+    checkpoints = jobs.folder / "checkpoints-alone"
+    checkpoints.mkdir()
+    os.environ.update(TRAINWARDEN_CHECKPOINT_DIR=str(checkpoints), TRAINWARDEN_JOB_ATTEMPT="1")
+    answer = jobs.run("run", "--runs", ".", "--name", "alone", "--", arguments.python, str(PROGRAMS / "torch_train.py"),
+                      str(jobs.folder / "alone.journal"), "0", str(STEPS))
+    del os.environ["TRAINWARDEN_CHECKPOINT_DIR"], os.environ["TRAINWARDEN_JOB_ATTEMPT"]
+    assert answer.returncode == 0, answer.stderr
+    assert len(losses(jobs, jobs.folder / "alone")) == 4 * STEPS
 
 
 def start_delay(jobs, name, submitted):
@@ -98,21 +136,29 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0)
     for name, default in (("jobs", 100), ("kills", 30), ("cpus", 2), ("seed", 1)):
         parser.add_argument("--" + name, type=int, default=default)
+    parser.add_argument("--python", help="one with PyTorch and trainwarden: every third job is a program of it")
     arguments = parser.parse_args()
     with JobFolder(os.path.abspath(arguments.trainwarden)) as jobs:
         return prove(arguments, jobs)
 
 
+def is_torch(arguments, name):
+    return arguments.python is not None and int(name.split("-")[1]) % TORCH_EVERY == 0
+
+
+def job_of(arguments, jobs, name):
+    torch = is_torch(arguments, name)
+    start = [arguments.python, PROGRAMS / "torch_train.py"] if torch else [sys.executable, "-S", PROGRAMS / "train.py"]
+    words = [*start, jobs.journal_file(name), arguments.seconds / STEPS, STEPS]
+    return {"program": [str(word) for word in words], "cpus": 1, "gpus": 0, "hook": torch, "retries": 30}
+
+
 def submit_all(arguments, jobs):
-    (jobs.folder / "train.py").write_text(PROGRAM, encoding="ascii")
     spec = jobs.folder / "job.json"
     submitted = {}
     for number in range(arguments.jobs):
         name = f"job-{number}"
-        spec.write_text(json.dumps({
-            "program": [sys.executable, "-S", str(jobs.folder / "train.py"), str(jobs.journal_file(name)),
-                        str(arguments.seconds / STEPS)],
-            "cpus": 1, "gpus": 0, "hook": False, "retries": 30}), encoding="ascii")
+        spec.write_text(json.dumps(job_of(arguments, jobs, name)), encoding="ascii")
         submitted[name] = time.time()
         answer = jobs.run("submit", str(spec), "--name", name)
         if answer.returncode != 0:
@@ -123,14 +169,18 @@ def submit_all(arguments, jobs):
 def prove(arguments, jobs):
     chance = random.Random(arguments.seed)
     killer = Killer(jobs, chance)
+    server = Server(jobs)
+    if arguments.python:
+        train_alone(arguments, jobs)
     jobs.run("job", "queue", "--cpus", str(arguments.cpus))
     begin = time.monotonic()
     submitted = submit_all(arguments, jobs)
     all_submitted = time.monotonic() - begin
-    limit = begin + 120 + 4 * arguments.jobs * (arguments.seconds + 1) / arguments.cpus
+    limit = begin + 120 + 4 * arguments.jobs * (arguments.seconds + (5 if arguments.python else 1)) / arguments.cpus
     listed = {}
     while time.monotonic() < limit:
         time.sleep(chance.uniform(0.05, 0.3))
+        server.keep()
         if killer.killed.total() < arguments.kills:
             killer.kill()
         if chance.random() < 0.2 or killer.killed.total() >= arguments.kills:
@@ -139,8 +189,9 @@ def prove(arguments, jobs):
             if len(listed) == arguments.jobs and all(job["secondary_status"] == "Completed" for job in listed.values()):
                 break
     took = time.monotonic() - begin
+    server.close()
     wrong = [f"{name}: lost" for name in submitted if name not in listed]
-    wrong += [f"{name}: {problem}" for name, job in listed.items() if (problem := wrong_of(jobs, name, job))]
+    wrong += [f"{name}: {problem}" for name, job in listed.items() if (problem := wrong_of(arguments, jobs, name, job))]
     wrong += [f"process {process} is left" for process in leftovers(jobs.folder)]
     print(json.dumps({
         "jobs": arguments.jobs, "killed": dict(killer.killed), "submitted_after_s": round(all_submitted, 1),
