@@ -124,6 +124,13 @@ TEST_F(Jobs, AJobGoesOnByItselfAndIsARun) {
   ASSERT_EQ(described.at("transitions").size(), 4u);
   EXPECT_EQ(described["transitions"][2].at("secondary_status"), "Training");
   EXPECT_EQ(described.at("run"), run_path("first").string());
+  EXPECT_NE(described.at("spec").get<std::string>().find("first"), std::string::npos);
+  const nlohmann::json wire = job_command("describe", "first", {"--format", "sagemaker", "--region", "eu-1"}).json();
+  EXPECT_EQ(wire.at("TrainingJobArn"), "arn:aws:sagemaker:eu-1:000000000000:training-job/first");
+  EXPECT_EQ(wire.at("TrainingJobStatus"), "Completed");
+  EXPECT_EQ(wire.at("DebugHookConfig").at("LocalPath"), run_path("first").string());
+  EXPECT_FALSE(wire.at("FinalMetricDataList").empty());
+  EXPECT_EQ(job_command("describe", "first", {"--region", "eu-1"}).exit_code, 2);
   const nlohmann::json listed = cli({"job", "ls", "--jobs", jobs().string(), "--json"}).json();
   ASSERT_EQ(listed.at("jobs").size(), 1u);
   EXPECT_EQ(listed["jobs"][0].at("secondary_status"), "Completed");

@@ -8,12 +8,18 @@
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "work/queue/job_queue.h"
+#include "work/sagemaker/job_description.h"
 
 namespace trainwarden::cli {
 namespace {
 
+constexpr const char* kOwnFormat = "trainwarden";
+constexpr const char* kSageMakerFormat = "sagemaker";
+
 struct JobDescribeOptions {
   JobChoice job;
+  std::string format = kOwnFormat;
+  std::string region = sagemaker::kLocalRegion;
   bool json = false;
 };
 
@@ -22,6 +28,14 @@ struct JobLogsOptions {
   bool follow = false;
   bool agent = false;
 };
+
+int describe_as_sagemaker(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions,
+                          const std::string& region) {
+  const auto description = sagemaker::describe_training_job(job, transitions, region);
+  if (!description.ok()) return report_error(description.status());
+  print_json(*description);
+  return kExitFine;
+}
 
 int act(const JobDescribeOptions& options) {
   Result<jobs::JobRecord> job = options.job.open();
@@ -35,6 +49,7 @@ int act(const JobDescribeOptions& options) {
   const queue::JobQueue queue(jobs_folder(options.job.jobs), queue::this_host());
   if (now->seq == transitions->back().seq) transitions->back().message = now->message;
   add_reason(transitions->back(), queue.reasons(), job->order().name);
+  if (options.format == kSageMakerFormat) return describe_as_sagemaker(*job, *transitions, options.region);
   const auto exit = job->read_exit(jobs::attempt_of(*transitions));
   if (!exit.ok()) return report_error(exit.status());
   if (options.json) {
@@ -66,8 +81,16 @@ void add_job_describe(CLI::App& job, CommandAction& action) {
   CLI::App& command =
       add_command(job, "describe", "Say where a job stands, and how it came there", options, action, act);
   add_job_choice(command, o.job);
+  auto* format =
+      command.add_option("--format", o.format, "trainwarden (default), or sagemaker: JSON as its API answers")
+          ->check(CLI::IsMember({kOwnFormat, kSageMakerFormat}))
+          ->type_name("FORMAT");
+  command.add_option("--region", o.region, "With --format sagemaker: the region in its ARN (local)")
+      ->needs(format)
+      ->type_name("NAME");
   add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden job describe bert-7", "trainwarden job describe bert-7 --json | jq .exit"});
+  set_examples(command, {"trainwarden job describe bert-7", "trainwarden job describe bert-7 --json | jq .exit",
+                         "trainwarden job describe bert-7 --format sagemaker --json"});
 }
 
 void add_job_logs(CLI::App& job, CommandAction& action) {

@@ -175,7 +175,9 @@ OrderedJson job_json(const jobs::JobRecord& job, const std::vector<jobs::Transit
                {"attempt", jobs::attempt_of(transitions)},
                {"max_run_seconds", order.max_run_seconds},
                {"exit", ended},
-               {"transitions", list}});
+               {"transitions", list},
+               {"spec", order.spec},
+               {"spec_file", order.spec_file}});
   return json;
 }
 

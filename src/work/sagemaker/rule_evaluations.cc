@@ -1,0 +1,73 @@
+#include "work/sagemaker/rule_evaluations.h"
+
+#include "core/base/rfc3339.h"
+
+namespace trainwarden::sagemaker {
+namespace {
+
+using format::OrderedJson;
+
+constexpr const char* kName = "RuleConfigurationName";
+constexpr const char* kStatus = "RuleEvaluationStatus";
+
+std::string text_of(const OrderedJson& object, const char* field) {
+  if (!object.is_object() || !object.contains(field) || !object.at(field).is_string()) return "";
+  return object.at(field).get<std::string>();
+}
+
+// What SageMaker has of an evaluation; ours has more.
+OrderedJson evaluation(const OrderedJson& seen, const std::string& name) {
+  OrderedJson json = {{kName, name}};
+  for (const char* field : {"RuleEvaluationJobArn", kStatus, "StatusDetails", "LastModifiedTime"}) {
+    if (seen.contains(field)) json[field] = seen.at(field);
+  }
+  return json;
+}
+
+OrderedJson not_judged(const std::string& name, const jobs::Transition& now) {
+  OrderedJson json = {{kName, name}, {kStatus, "InProgress"}};
+  if (jobs::status_of(now.status) == jobs::JobStatus::kStopped) {
+    json[kStatus] = "Stopped";
+  } else if (jobs::is_terminal(now.status)) {
+    json[kStatus] = "Error";
+    json["StatusDetails"] = "ClientError: the job has ended, and its program has captured nothing to judge\n";
+  }
+  json["LastModifiedTime"] = format_rfc3339(now.unix_ns, 3);
+  return json;
+}
+
+}  // namespace
+
+std::vector<RequestedRule> requested_rules(const OrderedJson& configurations) {
+  std::map<std::string, int> seen;
+  std::vector<RequestedRule> rules;
+  if (!configurations.is_array()) return rules;
+  for (const OrderedJson& one : configurations) {
+    if (!one.is_object() || !one.contains("RuleParameters")) continue;
+    const std::string rule = text_of(one.at("RuleParameters"), "rule_to_invoke");
+    const std::string name = text_of(one, kName);
+    if (rule.empty() || name.empty()) continue;
+    const int count = ++seen[rule];
+    rules.push_back({count == 1 ? rule : rule + "-" + std::to_string(count), name});
+  }
+  return rules;
+}
+
+OrderedJson rule_evaluations(const OrderedJson& request, const OrderedJson& run, const jobs::Transition& now) {
+  std::map<std::string, OrderedJson> seen;
+  OrderedJson of_run = OrderedJson::array();
+  for (const OrderedJson& status : run.value("DebugRuleEvaluationStatuses", OrderedJson::array())) {
+    const std::string id = text_of(status, kName);
+    seen[id] = status;
+    of_run.push_back(evaluation(status, id));
+  }
+  if (!request.contains("DebugRuleConfigurations")) return of_run;
+  OrderedJson list = OrderedJson::array();
+  for (const RequestedRule& rule : requested_rules(request.at("DebugRuleConfigurations"))) {
+    const auto known = seen.find(rule.id);
+    list.push_back(known == seen.end() ? not_judged(rule.name, now) : evaluation(known->second, rule.name));
+  }
+  return list;
+}
+
+}  // namespace trainwarden::sagemaker

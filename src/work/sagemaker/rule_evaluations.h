@@ -1,0 +1,26 @@
+// Where the rules of a job stand: DebugRuleEvaluationStatuses of SageMaker's API.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "data/format/json.h"
+#include "work/jobs/job_state.h"
+
+namespace trainwarden::sagemaker {
+
+// Rules of a request with the ids by which a run knows them: the rule's class, and -2, -3 for further ones of the same.
+// `configurations` is DebugRuleConfigurations; what is none is left out.
+struct RequestedRule {
+  std::string id;
+  std::string name;  // that the job gives to it
+};
+std::vector<RequestedRule> requested_rules(const format::OrderedJson& configurations);
+
+// `run` is the description of the job's run, or an empty object while there is none; times are RFC 3339 texts. A rule
+// that nobody has asked yet is in progress, until the job has ended. Without rules of the request those of the run.
+format::OrderedJson rule_evaluations(const format::OrderedJson& request, const format::OrderedJson& run,
+                                     const jobs::Transition& now);
+
+}  // namespace trainwarden::sagemaker
