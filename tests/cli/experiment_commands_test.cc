@@ -247,5 +247,32 @@ TEST_F(ExperimentJobs, AJobThatFailsSaysSo) {
   EXPECT_EQ(bad.at("trials"), nlohmann::json::array({"t"}));
 }
 
+TEST_F(Experiments, WhatIsRemovedIsGoneAndNothingElse) {
+  for (const char* name : {"first", "second"}) ASSERT_EQ(experiment("create", {name}).exit_code, 0);
+  log({"own", "--experiment", "first", "--trial", "a"});
+  log({"shared", "--experiment", "first", "--trial", "a"});
+  log({"shared", "--experiment", "second", "--trial", "b"});
+
+  const Outcome refused = experiment("rm", {"first"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("components belong to first: 2 of them; --components"), std::string::npos) << refused.err;
+  EXPECT_EQ(experiment("show", {"a", "--json"}).json().at("components").size(), 2u);
+
+  ASSERT_EQ(experiment("rm", {"first", "--components"}).exit_code, 0);
+  for (const char* gone : {"first", "a", "own"}) EXPECT_EQ(experiment("show", {gone}).exit_code, 1) << gone;
+  EXPECT_EQ(experiment("show", {"shared", "--json"}).json().at("experiments"), nlohmann::json::array({"second"}));
+  EXPECT_EQ(experiment("ls", {"--json"}).json().at("experiments").size(), 1u);
+
+  EXPECT_EQ(experiment("rm", {"b", "--kind", "component"}).exit_code, 1) << "it is a trial";
+  EXPECT_EQ(experiment("rm", {"b", "--kind", "trial"}).exit_code, 1) << "a component belongs to it";
+  ASSERT_EQ(experiment("rm", {"shared"}).exit_code, 0);
+  ASSERT_EQ(experiment("rm", {"b"}).exit_code, 0);
+  EXPECT_TRUE(experiment("show", {"second", "--json"}).json().at("trials").empty());
+  const Outcome missing = experiment("rm", {"secund"});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_NE(missing.err.find("second"), std::string::npos) << missing.err;
+  EXPECT_EQ(experiment("rm", {"../first", "--kind", "component"}).exit_code, 2) << "no name of a component";
+}
+
 }  // namespace
 }  // namespace trainwarden::testing_cli

@@ -10,6 +10,7 @@ void add_experiment(CLI::App& app, CommandAction& action) {
   add_experiment_create(command, action);
   add_experiment_log(command, action);
   add_experiment_associate(command, action);
+  add_experiment_rm(command, action);
   add_experiment_ls(command, action);
   add_experiment_show(command, action);
   add_experiment_search(command, action);

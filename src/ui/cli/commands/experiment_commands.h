@@ -11,6 +11,7 @@ namespace trainwarden::cli {
 void add_experiment_create(CLI::App& experiment, CommandAction& action);
 void add_experiment_log(CLI::App& experiment, CommandAction& action);
 void add_experiment_associate(CLI::App& experiment, CommandAction& action);  // in lineage.cc
+void add_experiment_rm(CLI::App& experiment, CommandAction& action);
 void add_experiment_ls(CLI::App& experiment, CommandAction& action);
 void add_experiment_show(CLI::App& experiment, CommandAction& action);
 void add_experiment_search(CLI::App& experiment, CommandAction& action);

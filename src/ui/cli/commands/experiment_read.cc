@@ -23,6 +23,7 @@ struct ExperimentLsOptions {
 struct ExperimentShowOptions {
   std::string experiments;
   std::string name;
+  std::string kind;  // empty: an experiment, else a trial, else a component
   bool json = false;
 };
 
@@ -91,13 +92,27 @@ int show_component(OpenExperiments& opened, const std::string& name, bool json) 
   return kExitFine;
 }
 
+int show_trial(OpenExperiments& opened, const experiments::TrialInfo& trial, bool json) {
+  const auto found =
+      opened.catalogue.components(opened.store, only("Parents.TrialName", trial.name), {}, catalogue::kMostComponents);
+  report_notes(opened.catalogue);
+  if (!found.ok()) return report_error(found.status());
+  if (json) {
+    print_json(trial_json(trial, *found));
+  } else {
+    emit("{}", Lines{trial_text(trial, *found)});
+  }
+  return kExitFine;
+}
+
 int act(const ExperimentShowOptions& options) {
   auto opened = open_experiments(options.experiments);
   if (!opened.ok()) return report_error(opened.status());
-  const auto info = opened->store.read_experiment(options.name);
-  if (info.ok()) return show_experiment(*opened, *info, options.json);
-  if (opened->store.read_component(options.name).ok()) return show_component(*opened, options.name, options.json);
-  return report_error(info.status());
+  const auto named = find_entity(opened->store, options.kind, options.name);
+  if (!named.ok()) return report_error(named.status());
+  if (named->experiment) return show_experiment(*opened, *named->experiment, options.json);
+  if (named->trial) return show_trial(*opened, *named->trial, options.json);
+  return show_component(*opened, options.name, options.json);
 }
 
 int act(const ExperimentSearchOptions& options) {
@@ -158,9 +173,10 @@ void add_experiment_ls(CLI::App& experiment, CommandAction& action) {
 
 void add_experiment_show(CLI::App& experiment, CommandAction& action) {
   auto options = std::make_shared<ExperimentShowOptions>();
-  CLI::App& command =
-      add_command(experiment, "show", "Show an experiment with its components, or a component", options, action, act);
-  command.add_option("NAME", options->name, "Name of an experiment or of a component")->required()->type_name("");
+  CLI::App& command = add_command(
+      experiment, "show", "Show an experiment or a trial with its components, or a component", options, action, act);
+  command.add_option("NAME", options->name, "Name of an experiment, a trial or a component")->required()->type_name("");
+  add_kind_option(command, options->kind);
   add_experiments_option(command, options->experiments);
   add_json_flag(command, options->json);
   set_examples(command,

@@ -32,6 +32,34 @@ Result<OpenExperiments> open_experiments(const std::string& option) {
   return OpenExperiments{experiments::ExperimentStore(folder), std::move(catalogue)};
 }
 
+void add_kind_option(CLI::App& command, std::string& kind) {
+  command
+      .add_option("--kind", kind, "experiment, trial or component, where one name is several (default: in this order)")
+      ->check(CLI::IsMember({kExperimentKind, kTrialKind, kComponentKind}))
+      ->type_name("KIND");
+}
+
+Result<NamedEntity> find_entity(const experiments::ExperimentStore& store, const std::string& kind,
+                                const std::string& name) {
+  std::optional<Status> missing;  // of what was looked for first
+  if (kind.empty() || kind == kExperimentKind) {
+    auto experiment = store.read_experiment(name);
+    if (experiment.ok()) return NamedEntity{*std::move(experiment), {}};
+    missing = experiment.status();
+  }
+  if (kind.empty() || kind == kTrialKind) {
+    auto trial = store.read_trial(name);
+    if (trial.ok()) return NamedEntity{{}, *std::move(trial)};
+    if (!missing) missing = trial.status();
+  }
+  if (kind.empty() || kind == kComponentKind) {
+    const auto component = store.read_component(name);
+    if (component.ok()) return NamedEntity();
+    if (!missing) missing = component.status();
+  }
+  return *missing;
+}
+
 void add_search_options(CLI::App& command, SearchChoice& choice) {
   command
       .add_option("--filter", choice.filters, "Only components that meet this: \"Parameters.lr > 0.1\"; all of several")

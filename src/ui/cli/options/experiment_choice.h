@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,20 @@ struct OpenExperiments {
   catalogue::Catalogue catalogue;
 };
 Result<OpenExperiments> open_experiments(const std::string& option);
+
+// What has a name: an experiment, a trial, or, when it is neither, a component.
+struct NamedEntity {
+  std::optional<experiments::ExperimentInfo> experiment;
+  std::optional<experiments::TrialInfo> trial;
+};
+inline constexpr const char* kExperimentKind = "experiment";
+inline constexpr const char* kTrialKind = "trial";
+inline constexpr const char* kComponentKind = "component";
+
+void add_kind_option(CLI::App& command, std::string& kind);
+// Of this kind; with an empty one the first that has the name. kNotFound names the nearest.
+Result<NamedEntity> find_entity(const experiments::ExperimentStore& store, const std::string& kind,
+                                const std::string& name);
 
 // Which components: --filter, --expression, --sort-by, --ascending, --most.
 struct SearchChoice {

@@ -154,6 +154,22 @@ OrderedJson experiment_json(const experiments::ExperimentInfo& info, const std::
           {"components", list}};
 }
 
+std::string trial_text(const experiments::TrialInfo& trial, const std::vector<FoundComponent>& components) {
+  const std::string text = fmt::format("{}\n  created     {}\n  experiment  {}\n", trial.name,
+                                       local_time_text(trial.created_unix_ns), trial.experiment);
+  return components.empty() ? text : text + "\n" + components_table(components, {});
+}
+
+OrderedJson trial_json(const experiments::TrialInfo& trial, const std::vector<FoundComponent>& components) {
+  OrderedJson list = OrderedJson::array();
+  for (const FoundComponent& one : components) list.push_back(component_json(one));
+  return {{"name", trial.name},
+          {"experiment", trial.experiment},
+          {"display_name", text_or_null(trial.display_name)},
+          {"created", format_rfc3339(trial.created_unix_ns, 3)},
+          {"components", list}};
+}
+
 std::string components_table(const std::vector<FoundComponent>& components, const std::vector<std::string>& columns) {
   std::vector<Column> titles = {{"COMPONENT"}, {"STATUS"}, {"CREATED"}, {"TRIALS"}};
   for (const std::string& column : columns) titles.push_back({printable(column), Align::kRight});

@@ -20,6 +20,10 @@ std::string experiment_text(const experiments::ExperimentInfo& info, const std::
 OrderedJson experiment_json(const experiments::ExperimentInfo& info, const std::vector<experiments::TrialInfo>& trials,
                             const std::vector<catalogue::FoundComponent>& components);
 
+// A trial with its components.
+std::string trial_text(const experiments::TrialInfo& trial, const std::vector<catalogue::FoundComponent>& components);
+OrderedJson trial_json(const experiments::TrialInfo& trial, const std::vector<catalogue::FoundComponent>& components);
+
 // `columns` are names of parameters and metrics, of which the last value is shown.
 std::string components_table(const std::vector<catalogue::FoundComponent>& components,
                              const std::vector<std::string>& columns);
