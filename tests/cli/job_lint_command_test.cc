@@ -36,19 +36,20 @@ TEST_F(JobLint, AGoodOneShowsWhatWouldRun) {
 
 TEST_F(JobLint, AllMistakesAreToldAtOnce) {
   file("actions.toml", "[[on]]\nwhat = 'stop'\n");
+  file("hook.json", R"({"save_intervall": 3})");
   const std::string job = file("job.toml",
-                               "entry_pont = 'train.py'\nrules = ['NoSuchRule']\nactions = 'actions.toml'\n"
+                               "entry_pont = 'train.py'\nrules = ['NoSuchRule']\nactions = 'actions.toml'\nhook = 'hook.json'\n"
                                "[resources]\ncpus = 4000\nmemory = '900 TiB'\n[inputs]\ntrain = 'none'\n");
   const Outcome outcome = cli({"job", "lint", job});
   EXPECT_EQ(outcome.exit_code, 2);
   for (const char* part : {"job.toml, line 1: unknown key \"entry_pont\"; did you mean \"entry_point\"?",
-                           "found neither", "NoSuchRule", "actions: ", "line 4: cpus: ", "line 4: memory: ",
-                           "line 8: inputs: train: nothing is there: ", "mistakes: 7"}) {
+                           "found neither", "NoSuchRule", "actions: ", "hook: ", "save_intervall", "line 5: cpus: ",
+                           "line 5: memory: ", "line 9: inputs: train: nothing is there: ", "mistakes: 8"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << " is not in\n" << outcome.out;
   }
   const nlohmann::json answer = cli({"job", "lint", job, "--json"}).json();
-  EXPECT_EQ(answer.at("count"), 7);
-  EXPECT_EQ(answer.at("mistakes").size(), 7u);
+  EXPECT_EQ(answer.at("count"), 8);
+  EXPECT_EQ(answer.at("mistakes").size(), 8u);
   EXPECT_TRUE(answer.at("command").is_null());
 }
 

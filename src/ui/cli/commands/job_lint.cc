@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/base/toml_document.h"
 #include "react/delivery/wiring.h"
+#include "trainwarden/hook.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
@@ -56,6 +57,15 @@ Status check_rule(const std::string& rule) {
   return created.ok() ? Status() : created.status();
 }
 
+// What the program's hook would refuse, where its words are lost among others.
+void check_capture(const jobs::JobSpec& spec, const fs::path& folder, document::Mistakes& mistakes) {
+  const fs::path config = folder / spec.hook_config;
+  if (spec.hook_config.empty() || look(config) != jobs::FileKind::kFile) return;
+  if (const auto options = load_hook_options(config); !options.ok()) {
+    mistakes.add(spec.place, "hook: " + options.status().message());
+  }
+}
+
 void check_judging(const jobs::JobSpec& spec, const fs::path& folder, document::Mistakes& mistakes) {
   for (const std::string& rule : spec.rules) {
     if (const Status status = check_rule(rule); !status.ok()) mistakes.add(spec.place, "rules: " + status.message());
@@ -94,6 +104,7 @@ Result<CheckedJob> check_job(const std::string& file, std::optional<jobs::Backen
       .is_program = [](const std::string& name) { return cli::find_program(name).has_value(); },
       .machine = machine_with_disk_of(job.folder)};
   job.warnings = jobs::lint(job.spec, surroundings, job.mistakes);
+  check_capture(job.spec, job.folder, job.mistakes);
   check_judging(job.spec, job.folder, job.mistakes);
   return job;
 }
