@@ -37,9 +37,10 @@ TEST_F(JobLint, AGoodOneShowsWhatWouldRun) {
 TEST_F(JobLint, AllMistakesAreToldAtOnce) {
   file("actions.toml", "[[on]]\nwhat = 'stop'\n");
   file("hook.json", R"({"save_intervall": 3})");
-  const std::string job = file("job.toml",
-                               "entry_pont = 'train.py'\nrules = ['NoSuchRule']\nactions = 'actions.toml'\nhook = 'hook.json'\n"
-                               "[resources]\ncpus = 4000\nmemory = '900 TiB'\n[inputs]\ntrain = 'none'\n");
+  const std::string job =
+      file("job.toml",
+           "entry_pont = 'train.py'\nrules = ['NoSuchRule']\nactions = 'actions.toml'\nhook = 'hook.json'\n"
+           "[resources]\ncpus = 4000\nmemory = '900 TiB'\n[inputs]\ntrain = 'none'\n");
   const Outcome outcome = cli({"job", "lint", job});
   EXPECT_EQ(outcome.exit_code, 2);
   for (const char* part : {"job.toml, line 1: unknown key \"entry_pont\"; did you mean \"entry_point\"?",

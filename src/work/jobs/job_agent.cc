@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookInterval{200};
+constexpr std::chrono::seconds kFullDiskInterval{1};
 constexpr double kNsPerSecond = 1e9;
 
 class Agent {
@@ -40,7 +42,7 @@ class Agent {
     move_on(JobPhase::kTraining, fmt::format("the program runs{}", attempt_ > 1 ? again() : ""));
     watch(*child);
     const JobExit exit = exit_of(child->reap());
-    TRAINWARDEN_RETURN_IF_ERROR(job_.write_exit(attempt_, exit));
+    TRAINWARDEN_RETURN_IF_ERROR(await_room([&] { return job_.write_exit(attempt_, exit); }));
     return store_and_finish(exit);
   }
 
@@ -197,21 +199,33 @@ class Agent {
       if ((uploads_only_ || around_.stages->stores()) && state_.status != JobPhase::kStopping) {
         move_on(JobPhase::kUploading, "its results are stored");
       }
-      if (const Status stored = around_.stages->store(); !stored.ok()) {
+      if (const Status stored = await_room([&] { return around_.stages->store(); }); !stored.ok()) {
         return end(JobPhase::kFailed, "ClientError: its results are not stored: " + stored.message());
       }
       exit.failure = around_.stages->failure();
     }
-    TRAINWARDEN_RETURN_IF_ERROR(job_.finish(exit, clock_).status());
+    TRAINWARDEN_RETURN_IF_ERROR(await_room([&] { return job_.finish(exit, clock_).status(); }));
     return lease_->end();
+  }
+
+  // How a job has ended, and its results, are not lost to a full disk: this tries again until there is room.
+  template <class Write>
+  Status await_room(const Write& write) {
+    for (bool told = false;; told = true) {
+      const Status status = write();
+      if (status.code() != Code::kResourceExhausted) return status;
+      if (!told) log(LogLevel::kWarning, "the end of job {} waits: {}", job_.order().name, status.message());
+      std::this_thread::sleep_for(kFullDiskInterval);
+      (void)lease_->beat();  // needs room too; what holds it is its lock
+    }
   }
 
   // Of a job that has ended otherwise than with its program, whatever it was asked meanwhile.
   Status end(JobPhase phase, const std::string& message) {
     for (;;) {
-      const Result<Transition> ended = job_.advance(state_, phase, "agent", message, clock_);
-      if (ended.status().code() != Code::kAborted) {
-        TRAINWARDEN_RETURN_IF_ERROR(ended.status());
+      const Status ended = await_room([&] { return job_.advance(state_, phase, "agent", message, clock_).status(); });
+      if (ended.code() != Code::kAborted) {
+        TRAINWARDEN_RETURN_IF_ERROR(ended);
         return lease_->end();
       }
       TRAINWARDEN_ASSIGN_OR_RETURN(state_, job_.newest_after(state_));

@@ -8,6 +8,7 @@
 #include <functional>
 #include <thread>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +90,38 @@ class JobAgentTest : public testing::Test {
   storage::Location place_{folder_.path() / "jobs"};
   int jobs_made_ = 0;
 };
+
+// No file of this process may grow, as on a full disk.
+class NoRoom {
+ public:
+  NoRoom() {
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit none{0, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~NoRoom() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, SIG_DFL);
+  }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(JobAgentTest, AFullDiskAtItsEndLosesNothing) {
+  JobRecord job = create("sleep 0.3; exit 3");
+  const Status status = run_beside(job, [&] {
+    await_training(job);
+    const NoRoom no_room;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    EXPECT_EQ(job.current()->status, S::kTraining) << "it is not known as ended, nor lost";
+    EXPECT_TRUE(job.has_agent(system_clock()));
+  });
+  EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_EQ(ways(job), (std::vector<S>{S::kPending, S::kStarting, S::kTraining, S::kFailed}));
+  EXPECT_EQ((*job.read_exit(1))->code, 3);
+}
 
 TEST_F(JobAgentTest, AProgramThatSucceedsIsCompleted) {
   JobRecord job = create("echo \"here $FOR_THE_JOB\"; pwd; echo there >&2; read line || echo nothing to read");
