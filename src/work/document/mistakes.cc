@@ -1,11 +1,30 @@
 #include "work/document/mistakes.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include <fmt/format.h>
 
 namespace trainwarden::document {
 
+namespace {
+
+// 7 of "job.toml, line 7"; 0 when the place has no line, as in JSON.
+int line_of(std::string_view place) {
+  constexpr std::string_view kBefore = ", line ";
+  const std::size_t at = place.rfind(kBefore);
+  int line = 0;
+  if (at != std::string_view::npos) std::from_chars(place.data() + at + kBefore.size(), place.end(), line);
+  return line;
+}
+
+}  // namespace
+
 void Mistakes::add(std::string_view place, std::string_view what) {
-  if (++count_ <= kMaxListed) listed_.push_back({std::string(place), std::string(what)});
+  if (++count_ > kMaxListed) return;
+  const auto is_before = [](int line, const Mistake& other) { return line < line_of(other.place); };
+  const auto at = std::upper_bound(listed_.begin(), listed_.end(), line_of(place), is_before);
+  listed_.insert(at, {std::string(place), std::string(what)});
 }
 
 Status Mistakes::status() const {

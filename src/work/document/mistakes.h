@@ -21,10 +21,10 @@ class Mistakes {
   // Of more than these only the number is told.
   static constexpr std::size_t kMaxListed = 50;
 
-  void add(std::string_view place, std::string_view what);
+  void add(std::string_view place, std::string_view what);  // those of one line stay in the order of their coming
   bool any() const { return count_ > 0; }
   std::size_t count() const { return count_; }
-  const std::vector<Mistake>& listed() const { return listed_; }
+  const std::vector<Mistake>& listed() const { return listed_; }  // by line; without one first
 
   // kInvalidArgument with a line each, PLACE: WHAT. Ok when there are none.
   Status status() const;

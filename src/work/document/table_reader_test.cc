@@ -107,6 +107,16 @@ TEST(TableReader, TimesAndSizes) {
                    "f, line 7: g: expected a size, as in \"16 GiB\", or a number of bytes"}));
 }
 
+TEST(Mistakes, AreToldInTheOrderOfTheFile) {
+  Mistakes mistakes;
+  mistakes.add("a, line 12.toml, line 10", "a");
+  mistakes.add("job.toml, line 9", "b");
+  mistakes.add("job.toml, line 10", "c");
+  mistakes.add("job.toml", "d");
+  EXPECT_EQ(mistakes.status().message(),
+            "job.toml: d\njob.toml, line 9: b\na, line 12.toml, line 10: a\njob.toml, line 10: c");
+}
+
 TEST(Mistakes, OfVeryManyOnlyTheNumberIsTold) {
   Mistakes mistakes;
   for (int i = 0; i < 1000; ++i) mistakes.add("f", "wrong " + std::to_string(i));

@@ -226,12 +226,12 @@ TEST_F(JobAgentTest, AJobThatIsResumedGoesOnAsTheNextAttempt) {
 }
 
 TEST_F(JobAgentTest, TheTimeOfAllAttemptsCounts) {
-  JobRecord job = create("trap 'exit 0' TERM; while :; do sleep 0.02; done", 0.4);
+  JobRecord job = create("trap 'exit 0' TERM; while :; do sleep 0.02; done", 2);
   ASSERT_TRUE(run_agent(job, system_clock()).ok());
   ASSERT_TRUE(job.resume("go on", system_clock()).ok());
   const auto began = std::chrono::steady_clock::now();
   ASSERT_TRUE(run_agent(job, system_clock()).ok());
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(390)) << "no time was left";
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(1900)) << "no time was left";
   EXPECT_EQ(job.current()->status, S::kMaxRuntimeExceeded);
 }
 

@@ -198,17 +198,17 @@ SM_HOSTS = "a"
       job.mistakes,
       (Lines{"job: name: expected letters and digits with single hyphens between them, 63 at most, found \"a--b\"",
              "job: expected either entry_point = \"train.py\" or program = [\"./train\", \"--fast\"], found both",
-             "job, line 17: environment: expected names of letters, digits and \"_\", found \"1X\"",
-             "job, line 16: environment: SM_HOSTS: Trainwarden sets variables that begin so",
+             "job, line 5: max_run: expected 1 s to 2419200 s, found 2592000 s",
+             "job, line 6: unknown key \"hooks\"; did you mean \"hook\"?",
              "job, line 8: cpus: expected 1 to 4096, found 0",
              "job, line 9: memory: expected a size, as in \"16 GiB\", or a number of bytes",
              "job, line 10: bind: expected one of none, sockets, cores, found \"nodes\"",
+             "job, line 12: mode: expected one of File, FastFile, found \"Pipe\"",
              "job, line 13: inputs: expected names of letters, digits, \".\", \"-\" and \"_\", 64 at most, found "
              "\"bad name\"",
-             "job, line 12: mode: expected one of File, FastFile, found \"Pipe\"",
              "job, line 14: val: expected a path or a table, found an integer",
-             "job, line 5: max_run: expected 1 s to 2419200 s, found 2592000 s",
-             "job, line 6: unknown key \"hooks\"; did you mean \"hook\"?"}));
+             "job, line 16: environment: SM_HOSTS: Trainwarden sets variables that begin so",
+             "job, line 17: environment: expected names of letters, digits and \"_\", found \"1X\""}));
 }
 
 TEST(JobSpec, LimitsAreTold) {

@@ -78,15 +78,15 @@ regex = "b=(.)"
 percent = "yes"
 )x"),
             "metrics, line 2: unknown key \"strikt\" (known: strict_metrics, metric)\n"
-            "metrics, line 4: unknown key \"nam\"; did you mean \"name\"?\n"
             "metrics, line 3: name: expected the metric's name, as in name = \"train:loss\"\n"
             "metrics, line 3: regex: pattern \"(\" does not compile: missing closing parenthesis at 1\n"
+            "metrics, line 4: unknown key \"nam\"; did you mean \"name\"?\n"
+            "metrics, line 6: regex: expected a pattern, as in regex = 'loss: (\\S+)'\n"
             "metrics, line 8: regex: expected a text, found an integer\n"
             "metrics, line 9: match: expected one of first, last, all, found \"second\"\n"
-            "metrics, line 6: regex: expected a pattern, as in regex = 'loss: (\\S+)'\n"
-            "metrics, line 13: percent: expected true or false, found a text\n"
             "metrics, line 10: name: \"b\" is defined already (metrics, line 6); one pattern can match several ways: "
-            "regex = 'first: (\\S+)|second: (\\S+)'");
+            "regex = 'first: (\\S+)|second: (\\S+)'\n"
+            "metrics, line 13: percent: expected true or false, found a text");
 }
 
 TEST(Definition, Limits) {
