@@ -1,9 +1,10 @@
-// Fuzzes the server: the input is what a client sends, one request after another, to a server of one small run. The
-// token is "t". Every answer must be one that can be sent, and must not be taken for a page when it is none.
+// Fuzzes the server: the input is what a client sends, one request after another, to a server of one run and one job.
+// The token is "t". Every answer must be one that can be sent, and must not be taken for a page when it is none.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,9 +16,11 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include "core/base/clock.h"
 #include "trainwarden/hook.h"
 #include "ui/server/http_wire.h"
 #include "ui/server/site.h"
+#include "ui/work_answers/work_desk.h"
 
 namespace {
 
@@ -48,6 +51,28 @@ void train(const std::filesystem::path& folder) {
   if (!(*hook)->close().ok()) std::abort();
 }
 
+// A job that has ended, with a log and a checkpoint.
+void submit(const std::filesystem::path& folder) {
+  jobs::JobOrder order;
+  order.name = "job";
+  order.program = {"true"};
+  order.run = folder / "run";
+  order.spec = "program = \"true\"\n[checkpoints]\npath = \"checkpoints\"\n";
+  order.spec_file = folder / "job.toml";
+  auto job = jobs::JobRecord::create(folder / "jobs", order);
+  if (!job.ok()) std::abort();
+  if (!job->advance(*job->current(), jobs::JobPhase::kFailed, "test", "", system_clock()).ok()) std::abort();
+  std::filesystem::create_directories(folder / "checkpoints");
+  std::ofstream(folder / "checkpoints/last.pt") << "weights";
+  std::ofstream(job->output()) << "line 1\nline 2\n";
+}
+
+work_answers::JobActions only_reading() {
+  work_answers::JobActions actions;
+  actions.settling = [] { return [](jobs::JobRecord& job) { return job.current(); }; };
+  return actions;
+}
+
 class Place {
  public:
   Place() : folder_(std::filesystem::temp_directory_path() / fmt::format("fuzz_http-{}", getpid())) {
@@ -55,7 +80,11 @@ class Place {
     auto shelf = views::Shelf::open(folder_);
     if (!shelf.ok()) std::abort();
     shelf_ = *std::move(shelf);
-    site_ = std::make_unique<server::Site>(answers::Services{*shelf_}, server::Site::Options{.access = {"t", {}}});
+    submit(folder_);
+    desk_ = std::make_unique<work_answers::WorkDesk>(work_answers::WorkPlaces{folder_ / "jobs", folder_ / "catalogue"},
+                                                     only_reading());
+    server::Site::Options options{.access = {"t", {}}, .areas = work_answers::work_areas(*desk_)};
+    site_ = std::make_unique<server::Site>(answers::Services{*shelf_}, std::move(options));
   }
   ~Place() { std::filesystem::remove_all(folder_); }
   Place(const Place&) = delete;
@@ -66,6 +95,7 @@ class Place {
  private:
   std::filesystem::path folder_;
   std::unique_ptr<views::Shelf> shelf_;
+  std::unique_ptr<work_answers::WorkDesk> desk_;
   std::unique_ptr<server::Site> site_;
 };
 

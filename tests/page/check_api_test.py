@@ -130,9 +130,9 @@ def safetensors_arrays(body):
 
 
 class Server:
-    def __init__(self, place):
+    def __init__(self, place, jobs):
         self.process = subprocess.Popen(
-            [BUILD / "bin/trainwarden", "serve", place, "--json", "--no-open", "--token-file", place / "token"],
+            [BUILD / "bin/trainwarden", "serve", place, "--jobs", jobs, "--json", "--no-open", "--token-file", place / "token"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )
         started = json.loads(self.process.stdout.readline())
@@ -165,7 +165,9 @@ class ApiTest(unittest.TestCase):
         place = pathlib.Path(cls.folder.name)
         for kind, more in KINDS.items():
             subprocess.run([BUILD / "tests/page/sample_runs", kind, place / kind, *more], check=True)
-        cls.server = Server(place)
+        jobs = place / "work/jobs"
+        subprocess.run([BUILD / "tests/page/sample_jobs", jobs, "5", place], check=True)
+        cls.server = Server(place, jobs)
         cls.runs = [run["id"] for run in cls.server.json("/runs")["runs"]]
 
     @classmethod
@@ -186,7 +188,7 @@ class ApiTest(unittest.TestCase):
         for (method, path), operation in self.operations.items():
             if method != "get":
                 continue
-            address = re.sub(r"{\w+}", self.runs[0], path) + "?no_such_parameter=1"
+            address = self.fill(path, operation, {"run": self.runs[0]}, ["no_such_parameter=1"])
             status, _, body = self.server.get(address)
             message = json.loads(body)["error"]["message"]
             self.assertEqual(status, 400, f"{path} takes a parameter that nobody knows: {message}")
@@ -239,18 +241,19 @@ class ApiTest(unittest.TestCase):
                 yield {"tensor": tensor, "tensors": tensor, "step": step, "steps": step, **pair}
 
     @staticmethod
-    def fill(path, operation, values):
+    def fill(path, operation, values, query=None):
         guesses = {"layer": "0", "head": "0", "heads": "0", "query": "0", "queries": "0", "item": "0", "from": "0",
-                   "level": "0", "row": "0", "column": "0", "format": "csv", "rule": "VanishingGradient", **values}
-        address, query = path, []
+                   "level": "0", "row": "0", "column": "0", "format": "csv", "rule": "VanishingGradient", "job": "sweep-0", "log": "output",
+                   "name": "checkpoints/last.pt", **values}
+        address, asked = path, list(query or [])
         for parameter in operation.parameters:
             name, schema = parameter["name"], parameter.get("schema", {})
-            value = str(parameter.get("example", guesses.get(name, schema.get("example", schema.get("enum", ["0"])[0]))))
+            value = str(guesses.get(name, parameter.get("example", schema.get("example", schema.get("enum", ["0"])[0]))))
             if parameter["in"] == "path":
                 address = address.replace("{" + name + "}", value)
-            elif parameter["in"] == "query" and parameter.get("required"):
-                query.append(f"{name}={value}")
-        return address + ("?" + "&".join(query) if query else "")
+            elif query is None and parameter["in"] == "query" and parameter.get("required"):
+                asked.append(f"{name}={value}")
+        return address + ("?" + "&".join(asked) if asked else "")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import { createInterface, type Interface } from 'node:readline';
 const build = resolve(process.env.TRAINWARDEN_BUILD ?? '../build/release');
 const program = join(build, 'bin/trainwarden');
 const sampleRuns = join(build, 'tests/page/sample_runs');
+const sampleJobs = join(build, 'tests/page/sample_jobs');
 
 export type Kind = 'training' | 'apart' | 'attention' | 'long' | 'head' | 'series' | 'tensors' | 'many' | 'hostile';
 
@@ -31,6 +32,13 @@ export class Runs {
   write(kind: Kind, name: string = kind, number?: number): string {
     const folder = join(this.folder, name);
     execFileSync(sampleRuns, [kind, folder, ...(number === undefined ? [] : [String(number)])]);
+    return folder;
+  }
+
+  /** As many jobs as if they had run (tests/page/sample_jobs.cc). Gives their folder. */
+  writeJobs(count: number): string {
+    const folder = join(this.folder, 'work/jobs');
+    execFileSync(sampleJobs, [folder, String(count), this.folder]);
     return folder;
   }
 

@@ -1,6 +1,7 @@
 // Route: what one address of the API answers. Knows nothing of sockets.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -32,14 +33,14 @@ struct Reply {
 // that fits the code: kInvalidArgument 400, kPermissionDenied 403, kNotFound and kOutOfRange 404,
 // kFailedPrecondition 409, kResourceExhausted 413, kUnimplemented 501, kUnavailable 503, kDeadlineExceeded 504, else
 // 500.
-using Handler = Result<Reply> (*)(const Request& request, const Services& services);
+using Handler = std::function<Result<Reply>(const Request& request, const Services& services)>;
 
 enum class Method { kGet, kPost };
 
 struct Route {
   Method method = Method::kGet;
   std::string path;  // below /api/v1: "/runs/{run}/series"
-  Handler handler = nullptr;
+  Handler handler;
   bool acts = false;  // changes something outside: refused without --allow-actions
 };
 
@@ -51,5 +52,11 @@ std::vector<Route> attention_routes();  // attention_routes.cc
 std::vector<Route> rule_routes();       // rule_routes.cc: rules, events, black boxes, what-if, stop, save
 std::vector<Route> insight_routes();    // insight_routes.cc: confusion, comparison of runs
 std::vector<Route> page_routes();       // page_routes.cc: a run as one file
+
+// Routes to what a server shows beside the runs: "jobs". Their handlers bring what they need.
+struct Area {
+  std::string name;
+  std::vector<Route> routes;
+};
 
 }  // namespace trainwarden::answers

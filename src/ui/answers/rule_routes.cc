@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "data/format/parse_json.h"
 #include "react/watch/control.h"
 #include "read/trial/trial_access.h"
 #include "ui/answers/long_work.h"
 #include "ui/answers/replies.h"
+#include "ui/answers/request_body.h"
 #include "ui/answers/route.h"
 #include "ui/answers/rule_json.h"
 #include "ui/views/black_boxes.h"
@@ -24,7 +24,6 @@ using format::OrderedJson;
 
 constexpr std::int64_t kMostEvents = 1'000;
 constexpr std::int64_t kUsualEvents = 100;
-constexpr std::size_t kMostReasonBytes = 500;
 constexpr std::size_t kMostParameters = 100;
 constexpr const char* kRequestedBy = "page";
 
@@ -103,16 +102,6 @@ Result<Reply> get_black_boxes(const Request& request, const Services& services) 
   return json_reply({{"black_boxes", std::move(boxes)}});
 }
 
-Status bad_body(std::string_view field, std::string_view expected) {
-  return Status(Code::kInvalidArgument, fmt::format("body: expected {} in \"{}\"", expected, field));
-}
-
-Result<Json> body_of(const Request& request) {
-  Result<Json> body = format::parse_json(request.body, "body");
-  if (body.ok() && body->is_object()) return body;
-  return Status(Code::kInvalidArgument, body.ok() ? "body: expected a JSON object" : body.status().message());
-}
-
 Result<RuleParameters> parameters_of(const Json& body, const char* field) {
   RuleParameters parameters;
   const auto found = body.find(field);
@@ -139,16 +128,6 @@ Result<Reply> post_what_if(const Request& request, const Services& services) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const views::WhatIf what_if,
                                views::judge_what_if(*trial, {rule->get<std::string>(), std::move(now)}, changed));
   return json_reply(answers::json_of(what_if));
-}
-
-Result<std::string> reason_of(const Request& request) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Json body, body_of(request));
-  const auto reason = body.find("reason");
-  if (reason == body.end()) return std::string("somebody asked for it on the page");
-  if (!reason->is_string()) return bad_body("reason", "a text");
-  std::string text = reason->get<std::string>();
-  if (text.empty() || text.size() > kMostReasonBytes) return bad_body("reason", "a text of 1 to 500 bytes");
-  return text;
 }
 
 // Both leave once the request is there: what the training makes of it is reported by the run's events.

@@ -1,5 +1,5 @@
-// Services: what the page's server shows, given to each handler. What comes beside runs (jobs, experiments, studies) is
-// a further member here, and its routes an area of their own.
+// Services: the runs that the page's server shows, given to each handler. What is shown beside runs is an Area
+// (route.h).
 #pragma once
 
 #include "ui/views/shelf.h"

@@ -21,6 +21,7 @@ struct ServerOptions {
   ListenerOptions listener;
   std::vector<std::string> allowed_hosts;
   bool allow_actions = false;
+  std::vector<answers::Area> areas;  // what is shown beside the runs; what their handlers use must outlive the server
   // Where the token is written, for the user alone; nothing: default_token_file(), when there is one.
   std::optional<std::filesystem::path> token_file;
 };

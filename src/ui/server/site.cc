@@ -80,10 +80,19 @@ HttpAnswer answer_of(answers::Reply reply) {
   return answer;
 }
 
+std::vector<answers::Route> routes_with(const std::vector<answers::Area>& areas) {
+  std::vector<answers::Route> routes = answers::all_routes();
+  for (const answers::Area& area : areas) routes.insert(routes.end(), area.routes.begin(), area.routes.end());
+  return routes;
+}
+
 }  // namespace
 
 Site::Site(const answers::Services& services, Options options)
-    : services_(services), options_(std::move(options)), access_(options_.access), router_(answers::all_routes()) {}
+    : services_(services),
+      options_(std::move(options)),
+      access_(options_.access),
+      router_(routes_with(options_.areas)) {}
 
 HttpAnswer Site::answer(const HttpRequest& request) const {
   HttpAnswer answer;
@@ -145,9 +154,12 @@ HttpAnswer Site::answer_api(const HttpRequest& request, std::string_view address
 }
 
 HttpAnswer Site::answer_about() const {
+  auto areas = format::OrderedJson::array();
+  for (const answers::Area& area : options_.areas) areas.push_back(area.name);
   HttpAnswer answer = answer_of(answers::json_reply({{"version", std::string(version())},
                                                      {"actions_allowed", options_.allow_actions},
-                                                     {"place", services_.shelf.place().address()}}));
+                                                     {"place", services_.shelf.place().address()},
+                                                     {"areas", std::move(areas)}}));
   answer.add("Cache-Control", "private, no-cache");
   answer.add("ETag", etag_of(answer.body));
   return answer;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ui/answers/router.h"
 #include "ui/answers/services.h"
@@ -18,6 +19,7 @@ class Site {
   struct Options {
     Access::Options access;
     bool allow_actions = false;
+    std::vector<answers::Area> areas;  // beside the runs
     // Called with the id of each run that somebody asks something of. Null: nobody.
     std::function<void(std::string_view run_id)> looked_at;
   };

@@ -3,6 +3,7 @@ import { formatLink, parseLink, type Link } from '../data/link';
 import { HttpSource, tokenIn, type Session } from '../data/http_source';
 import type { FeedState } from '../data/notice_feed';
 import { SourceError } from '../data/source';
+import { openPlaces } from './places';
 
 /** The shortest time between two announcements for a screen reader; of several in between, the newest is made. */
 const QUIET_MS = 5000;
@@ -11,6 +12,8 @@ export class Page {
   readonly source: HttpSource;
   link = $state.raw<Link>(parseLink(''));
   session = $state.raw<Session | null>(null);
+  /** The views without a run that this server has. */
+  places = $derived(openPlaces(this.session?.areas ?? []));
   problem = $state.raw<SourceError | null>(null);
   feed = $state<FeedState>('connecting');
   said = $state('');

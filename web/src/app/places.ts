@@ -2,11 +2,21 @@
 import { formatLink } from '../data/link';
 import type { PlaceContext, ViewKind } from '../views/view';
 
-export type Place = ViewKind<PlaceContext>;
+export interface Place extends ViewKind<PlaceContext> {
+  /** What the server must show beside the runs; undefined: nothing. */
+  area?: string;
+}
 
 const RUNS: Place = { id: 'runs', title: 'Runs', key: 'r', load: async () => (await import('./run_list.svelte')).mount };
 
-export const places: Place[] = [RUNS];
+const JOBS: Place = { id: 'jobs', title: 'Jobs', key: 'j', area: 'jobs', load: async () => (await import('../views/jobs')).mount };
+
+export const places: Place[] = [RUNS, JOBS];
+
+/** Those that a server of these areas has. */
+export function openPlaces(areas: readonly string[]): Place[] {
+  return places.filter(({ area }) => area === undefined || areas.includes(area));
+}
 
 /** The place that a link without a run means; one that nobody knows is the list of runs. */
 export function placeOf(view: string, among: readonly Place[] = places): Place {

@@ -13,6 +13,8 @@ export interface Session {
   actions_allowed: boolean;
   /** The folder of runs, or the run, that the server shows. */
   place: string;
+  /** What it shows beside the runs: "jobs". */
+  areas: string[];
 }
 
 // A request of another site's cannot have this header without our leave.

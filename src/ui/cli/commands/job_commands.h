@@ -43,6 +43,11 @@ struct CheckedJob {
 // On this backend, whatever the file says.
 Result<CheckedJob> check_job(const std::string& file, std::optional<jobs::Backend> backend = {});
 
+// On whatever backend it has. `message` is that of the transition. Errors as of JobRecord::request_stop() and resume(),
+// and of the backend.
+Result<jobs::Transition> stop_job(jobs::JobRecord& job, const std::string& message);
+Result<jobs::Transition> resume_job(jobs::JobRecord& job, const std::string& message);
+
 // Waits until it has ended, and prints its output from the given byte on. 0 when it is Completed, 1 when it is not.
 int wait_for_job(jobs::JobRecord& job, bool follow_output, std::uint64_t printed_bytes = 0);
 

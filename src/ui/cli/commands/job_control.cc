@@ -60,34 +60,23 @@ int report_standing(const jobs::JobRecord& job, const Result<jobs::Transition>& 
   return kExitFine;
 }
 
-Result<jobs::Transition> stop(jobs::JobRecord& job) {
-  JobBackends backends;
-  TRAINWARDEN_RETURN_IF_ERROR(backends.settle(job).status());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition stopping,
-                               job.request_stop("user", "asked by " + requested_by(), system_clock()));
-  TRAINWARDEN_RETURN_IF_ERROR(backends.of(job.order().backend).stop(job, stopping));
-  return backends.settle(job);  // one that has not begun ends at once
+std::string asked_by() {
+  return "asked by " + requested_by();
 }
 
 int act(const JobStopOptions& options) {
   Result<jobs::JobRecord> job = options.job.open();
   if (!job.ok()) return report_error(job.status());
-  Result<jobs::Transition> now = stop(*job);
+  Result<jobs::Transition> now = stop_job(*job, asked_by());
   if (now.ok() && options.wait) now = await_end(*job, nullptr);
   return report_standing(*job, now, options.json);
-}
-
-Result<jobs::Transition> resume(jobs::JobRecord& job) {
-  JobBackends backends;
-  TRAINWARDEN_RETURN_IF_ERROR(backends.settle(job).status());
-  return backends.of(job.order().backend).resume(job, "asked by " + requested_by());
 }
 
 int act(const JobResumeOptions& options) {
   Result<jobs::JobRecord> job = options.job.open();
   if (!job.ok()) return report_error(job.status());
   const std::uint64_t printed = OutputFollower::bytes_of(job->output());  // by the attempts before
-  const Result<jobs::Transition> now = resume(*job);
+  const Result<jobs::Transition> now = resume_job(*job, asked_by());
   if (!now.ok() || !options.wait) return report_standing(*job, now, options.json);
   return wait_for_job(*job, !options.json, printed);
 }
@@ -102,6 +91,20 @@ int act(const JobWaitOptions& options) {
 }
 
 }  // namespace
+
+Result<jobs::Transition> stop_job(jobs::JobRecord& job, const std::string& message) {
+  JobBackends backends;
+  TRAINWARDEN_RETURN_IF_ERROR(backends.settle(job).status());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition stopping, job.request_stop("user", message, system_clock()));
+  TRAINWARDEN_RETURN_IF_ERROR(backends.of(job.order().backend).stop(job, stopping));
+  return backends.settle(job);  // one that has not begun ends at once
+}
+
+Result<jobs::Transition> resume_job(jobs::JobRecord& job, const std::string& message) {
+  JobBackends backends;
+  TRAINWARDEN_RETURN_IF_ERROR(backends.settle(job).status());
+  return backends.of(job.order().backend).resume(job, message);
+}
 
 int wait_for_job(jobs::JobRecord& job, bool follow_output, std::uint64_t printed_bytes) {
   OutputFollower output(job.output(), printed_bytes);

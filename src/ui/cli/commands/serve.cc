@@ -9,6 +9,8 @@
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/serve_command.h"
+#include "ui/cli/commands/serve_desk.h"
+#include "ui/cli/options/job_choice.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/running/browser.h"
 #include "ui/cli/terminal/json_out.h"
@@ -23,6 +25,7 @@ constexpr std::chrono::hours kSignalWait{1};
 struct ServeOptions {
   std::string place;
   std::string runs;
+  std::string jobs;
   int port = 0;
   std::vector<std::string> bind;
   bool allow_remote = false;
@@ -87,8 +90,10 @@ void announce(const ServeOptions& options, const server::Server& server, const s
 int act(const ServeOptions& options) {
   const auto place = locate_place(options);
   if (!place.ok()) return report_error(place.status());
-  const auto settings = server_options(options);
+  auto settings = server_options(options);
   if (!settings.ok()) return report_error(settings.status());
+  const auto desk = open_desk(jobs_folder(options.jobs), options.allow_actions);  // outlives the server
+  settings->areas = work_answers::work_areas(*desk);
   auto shelf = views::Shelf::open(*place);
   if (!shelf.ok()) return report_error(shelf.status());
   (*shelf)->set_attention_file(options.attention_file);
@@ -108,10 +113,12 @@ int act(const ServeOptions& options) {
 void add_serve(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ServeOptions>();
   ServeOptions& o = *options;
-  CLI::App& command = add_command(app, "serve", "Show runs on a page of the browser, live", options, action, act);
+  CLI::App& command =
+      add_command(app, "serve", "Show runs and jobs on a page of the browser, live", options, action, act);
   command.group(kLookGroup);
   command.add_option("PLACE", o.place, "A folder of runs, or a run (default: the folder of runs)")->type_name("");
   add_runs_option(command, o.runs);
+  add_jobs_option(command, o.jobs);
   command.add_option("--port", o.port, "Port (default: one that is free)")->type_name("N")->check(CLI::Range(0, 65535));
   command.add_option("--bind", o.bind, "Address to listen on (default: 127.0.0.1 and ::1)")
       ->type_name("ADDRESS")
@@ -124,7 +131,8 @@ void add_serve(CLI::App& app, CommandAction& action) {
       ->type_name("HOST")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_flag("--allow-actions", o.allow_actions, "The page may also stop a training and have it saved");
+  command.add_flag("--allow-actions", o.allow_actions,
+                   "The page may also stop trainings, have them saved, and go on with jobs");
   command
       .add_option("--attention", o.attention_file,
                   "Which tensors are attention (default: attention.toml of each run, else a guess)")

@@ -1,0 +1,15 @@
+// The jobs that `serve` shows beside the runs.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "ui/work_answers/work_desk.h"
+
+namespace trainwarden::cli {
+
+// In this folder, which need not be there yet. A page that only shows starts no process: jobs that wait are looked
+// after when `may_act` is true.
+std::unique_ptr<work_answers::WorkDesk> open_desk(const std::filesystem::path& jobs, bool may_act);
+
+}  // namespace trainwarden::cli

@@ -1,0 +1,68 @@
+#include "ui/work_answers/job_downloads.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "store/storage/location.h"
+#include "ui/answers/replies.h"
+#include "work/workspace/job_files.h"
+
+namespace trainwarden::work_answers {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "checkpoints/epoch-3/last.pt" lies as epoch-3/last.pt in a folder of the user's, beneath which no link is followed.
+struct FilePlace {
+  storage::Location folder;
+  std::string path;
+};
+
+FilePlace place_of(const workspace::JobFile& file) {
+  const std::string path = file.name.substr(file.name.find('/') + 1);
+  const std::string whole = file.path.string();
+  return {storage::Location(fs::path(whole.substr(0, whole.size() - path.size()))), path};
+}
+
+Status too_large(const jobs::JobRecord& job, const workspace::JobFile& file) {
+  return Status(Code::kResourceExhausted,
+                fmt::format("{} has {} bytes, and the page gives files of {} at most; in a terminal: trainwarden job "
+                            "fetch {} {}",
+                            printable(file.name), file.bytes, kMostFileBytes, job.order().name, printable(file.name)));
+}
+
+}  // namespace
+
+Result<answers::Reply> list_downloads(const jobs::JobRecord& job) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto files, workspace::list_job_files(job));
+  auto list = format::OrderedJson::array();
+  for (const workspace::JobFile& file : files) {
+    if (list.size() == kMostFiles) break;
+    list.push_back({{"name", file.name}, {"bytes", file.bytes}, {"given", file.bytes <= kMostFileBytes}});
+  }
+  return answers::json_reply({{"files", std::move(list)}, {"count", files.size()}});
+}
+
+Result<answers::Reply> download(const jobs::JobRecord& job, const std::string& name) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto files, workspace::list_job_files(job));
+  const auto file = std::find_if(files.begin(), files.end(), [&](const auto& each) { return each.name == name; });
+  if (file == files.end()) {
+    return Status(Code::kNotFound, fmt::format("job {} has no file \"{}\"", job.order().name, printable(name)));
+  }
+  const FilePlace place = place_of(*file);
+  Result<std::string> content = place.folder.storage().read(place.path, kMostFileBytes);
+  if (content.status().code() == Code::kOutOfRange) return too_large(job, *file);
+  if (!content.ok()) return content.status();
+  answers::Reply reply;
+  reply.type = "application/octet-stream";
+  reply.file_name = file->path.filename().string();
+  reply.body = std::make_shared<const std::string>(*std::move(content));
+  return reply;
+}
+
+}  // namespace trainwarden::work_answers

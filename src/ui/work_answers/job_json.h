@@ -1,0 +1,21 @@
+// Jobs as answers of the page.
+#pragma once
+
+#include "data/format/json.h"
+#include "ui/answers/services.h"
+#include "ui/work_answers/work_desk.h"
+#include "work/catalogue/job_table.h"
+
+namespace trainwarden::work_answers {
+
+// A row of the list.
+format::OrderedJson row_json(const catalogue::CataloguedJob& job);
+
+// All of it but its files. The text of the user's file has no secrets that are known by their shape. Errors of its
+// exit record.
+Result<format::OrderedJson> job_json(const WorkDesk::JobNow& job, const answers::Services& services);
+
+// What became of a request to stop or to resume it.
+format::OrderedJson standing_json(const jobs::JobRecord& job, const jobs::Transition& now);
+
+}  // namespace trainwarden::work_answers

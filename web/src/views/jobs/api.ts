@@ -1,0 +1,81 @@
+// What the server answers about jobs (docs/reference/api/jobs.yaml).
+
+export interface JobRow {
+  name: string;
+  /** Why it cannot be read: then nothing else is there. */
+  error?: string;
+  status?: string;
+  secondary_status?: string;
+  message?: string;
+  submitted_unix_ms?: number;
+  changed_unix_ms?: number;
+  experiment?: string | null;
+  hyperparameters?: Record<string, number | string>;
+}
+
+export interface JobsAnswer {
+  folder: string;
+  jobs: JobRow[];
+}
+
+export interface Transition {
+  secondary_status: string;
+  unix_ms: number;
+  cause: string;
+  message: string;
+}
+
+export interface JobLog {
+  id: string;
+  kind: string;
+  name: string;
+  bytes: number;
+}
+
+export interface JobAnswer {
+  name: string;
+  status: string;
+  secondary_status: string;
+  message: string;
+  submitted_unix_ms: number;
+  changed_unix_ms: number;
+  ran_ms: number;
+  attempt: number;
+  host: string;
+  program: string[];
+  folder: string;
+  max_run_seconds: number;
+  run: { name: string; path: string; id: string | null };
+  hyperparameters: Record<string, string>;
+  resources: { nodes: number; tasks_per_node: number; cpus: number | null; gpus: number | null; memory_bytes: number | null };
+  experiment: string | null;
+  trial: string | null;
+  component: string | null;
+  spec_file: string;
+  spec: string;
+  exit: { code: number | null; signal: number | null; stopped_by_rule: boolean; killed: boolean; text: string } | null;
+  transitions: Transition[];
+  logs: JobLog[];
+  can_stop: boolean;
+  can_resume: boolean;
+}
+
+export interface LogPiece {
+  from: number;
+  to: number;
+  bytes: number;
+  text: string;
+}
+
+export interface FilesAnswer {
+  files: { name: string; bytes: number; given: boolean }[];
+  count: number;
+}
+
+/** Of a run: GET /runs/{run}. */
+export interface RuleStanding {
+  id: string;
+  rule: string;
+  status: string;
+  details: string;
+}
