@@ -1,114 +1,16 @@
 // `trainwarden submit` and `trainwarden job`, as a user types them.
-#include <chrono>
 #include <csignal>
 #include <fstream>
-#include <functional>
-#include <sstream>
-#include <thread>
 
 #include <pty.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli_harness.h"
+#include "job_harness.h"
 
 namespace trainwarden::testing_cli {
 namespace {
-
-// A process as /proc has it; a zombie that nobody has waited for yet does not run.
-struct ProcessStat {
-  char state = 'Z';
-  pid_t parent = -1;
-};
-
-ProcessStat stat_of(pid_t id) {
-  std::ifstream file("/proc/" + std::to_string(id) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  ProcessStat stat;
-  if (const std::size_t name_end = text.rfind(')'); name_end != std::string::npos) {
-    std::istringstream(text.substr(name_end + 1)) >> stat.state >> stat.parent;
-  }
-  return stat;
-}
-
-bool is_running(pid_t id) {
-  return stat_of(id).state != 'Z';
-}
-
-bool ends_soon(pid_t id) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (is_running(id) && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return !is_running(id);
-}
-
-class Jobs : public CliTest {
- protected:
-  // Every job of a test has ended when the test has: its agent is nobody's child.
-  void TearDown() override {
-    if (std::filesystem::exists(jobs())) {
-      for (const auto& job : std::filesystem::directory_iterator(jobs())) {
-        const std::string name = job.path().filename().string();
-        if (name != ".queue") job_command("stop", name, {"--wait"});
-      }
-    }
-    CliTest::TearDown();
-  }
-
-  std::filesystem::path jobs() const { return folder_ / "jobs"; }
-
-  Outcome job_command(const std::string& command, const std::string& job, std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments = {"job", command, job, "--jobs", jobs().string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return cli(arguments);
-  }
-
-  nlohmann::json describe(const std::string& job) const { return job_command("describe", job, {"--json"}).json(); }
-
-  Outcome submit(const std::string& spec, std::vector<std::string> more = {}) const {
-    const std::string file = (folder_ / "job.toml").string();
-    std::ofstream(file) << spec;
-    std::vector<std::string> arguments = {"submit", file, "--jobs", jobs().string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return cli(arguments);
-  }
-
-  // A job that trains the tiny model with these options.
-  static std::string training(const std::string& name, const std::string& options, const std::string& more = "") {
-    return "name = '" + name + "'\nprogram = ['" + tiny_training().string() + "', " + options + "]\n" + more;
-  }
-
-  void await(const std::function<bool()>& is_so) const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!is_so()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << cli({"job", "ls", "--jobs", jobs().string()}).out;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-  }
-  void await_status(const std::string& job, const std::string& status) const {
-    await([&] { return describe(job).at("secondary_status") == status; });
-  }
-  void await_run(const std::string& job) const {
-    await([&] { return std::filesystem::exists(run_path(job) / "run.json"); });
-  }
-  // The first line that its program prints.
-  std::string await_line(const std::string& job) const {
-    std::string printed;
-    await([&] { return (printed = job_command("logs", job).out).find('\n') != std::string::npos; });
-    return printed.substr(0, printed.find('\n'));
-  }
-
-  pid_t keeper() const {
-    for (const auto& host : std::filesystem::directory_iterator(jobs() / ".queue")) {
-      std::ifstream lease(host.path() / "keeper.lease");
-      if (lease) return nlohmann::json::parse(lease).at("pid").get<pid_t>();
-    }
-    return -1;
-  }
-};
 
 TEST_F(Jobs, AJobGoesOnByItselfAndIsARun) {
   const Outcome submitted = submit(training("first", "'--steps', '20'"));
@@ -332,7 +234,7 @@ TEST_F(Jobs, JobsWaitForOneAnotherAndSayWhy) {
   ASSERT_EQ(submit("name = 'first'\n" + one_cpu).exit_code, 0);
   await_status("first", "Training");
   ASSERT_EQ(submit("name = 'second'\n" + one_cpu).exit_code, 0);
-  await([&] { return describe("second").at("message") == "waits for 1 processors: 0 of 1 free"; });
+  await([&] { return describe("second").at("message") == "waits for 1 processor: 0 of 1 free"; });
   EXPECT_EQ(queue({}).json().at("jobs").size(), 2u);
   // Nobody keeps the queue, and whoever looks sees to it that somebody does.
   ASSERT_EQ(::kill(keeper(), SIGKILL), 0);
@@ -345,8 +247,8 @@ TEST_F(Jobs, JobsWaitForOneAnotherAndSayWhy) {
 TEST_F(Jobs, MistakesMakeNothing) {
   const Outcome wrong = submit("entry_pont = 'train.py'\n[resources]\nnodes = 2\n");
   EXPECT_EQ(wrong.exit_code, 2);
-  for (const char* part :
-       {"did you mean \"entry_point\"?", "`submit` cannot do this yet on this machine: nodes; leave it out"}) {
+  for (const char* part : {"did you mean \"entry_point\"?",
+                           "`submit` cannot do this yet on this machine: nodes (several need backend = "}) {
     EXPECT_NE(wrong.err.find(part), std::string::npos) << wrong.err;
   }
   EXPECT_FALSE(std::filesystem::exists(jobs()));

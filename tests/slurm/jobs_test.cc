@@ -287,6 +287,8 @@ TEST_F(SlurmJobs, AJobOfSeveralNodesHasTorchrunsVariables) {
         "rank 2 local 0 of 4, 2 here, node 1 on node2, 127.0.0.1:", "rank 3 local 1 of 4, 2 here, node 1 "}) {
     EXPECT_NE(printed.find(line), std::string::npos) << line << "\n" << printed;
   }
+  EXPECT_NE(printed.find("[3] rank 3 local 1 of 4"), std::string::npos) << printed;
+  EXPECT_EQ(trainwarden({"job", "logs", "four", "--rank", "3"}).text.find("rank 3 local 1 of 4"), 0U);
 }
 
 TEST_F(SlurmJobs, AJobOfSeveralNodesIsOneRunWithManyWorkers) {
@@ -321,6 +323,9 @@ TEST_F(SlurmJobs, ATaskThatFailsEndsTheOthers) {
   ASSERT_EQ(submit("one-fails", "echo ready $RANK; test $RANK = 2 && sleep 1 && exit 5; sleep 600", kTwoByTwo).code, 0);
   EXPECT_EQ(trainwarden({"job", "wait", "one-fails"}).code, 1);
   EXPECT_EQ(phase("one-fails"), P::kFailed);
+  EXPECT_NE(
+      trainwarden({"job", "describe", "one-fails"}).text.find("AlgorithmError: rank 2 has ended with exit code 5"),
+      std::string::npos);
   EXPECT_TRUE(comes_true([&] { return processes("one-fails").empty(); }, 30s));
 }
 

@@ -11,6 +11,14 @@ format::OrderedJson number_or_null(std::optional<int> number) {
   return number ? format::OrderedJson(*number) : format::OrderedJson(nullptr);
 }
 
+// Of a job that has one process, and of records that are older than ranks, there is none.
+Result<std::optional<std::int64_t>> rank_or_nothing(const format::Json& json) {
+  const auto found = json.find("rank");
+  if (found == json.end() || found->is_null()) return std::optional<std::int64_t>();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t rank, format::int_field(json, "rank", 0));
+  return std::optional<std::int64_t>(rank);
+}
+
 Result<std::optional<int>> number_or_nothing(const format::Json& json, const char* field) {
   const auto found = json.find(field);
   if (found != json.end() && found->is_null()) return std::optional<int>();
@@ -22,14 +30,16 @@ Result<std::optional<int>> number_or_nothing(const format::Json& json, const cha
 
 std::string how_it_ended(const JobExit& exit) {
   if (exit.killed) return "it did not end by itself and was killed";
+  const std::string who = exit.rank ? fmt::format("rank {}", *exit.rank) : "the program";
   const std::string why = exit.code == 0 || exit.failure.empty() ? "" : ": " + exit.failure;
-  if (exit.code) return fmt::format("the program has ended with exit code {}{}", *exit.code, why);
-  if (exit.signal) return fmt::format("the program was ended by signal {}", *exit.signal);
+  if (exit.code) return fmt::format("{} has ended with exit code {}{}", who, *exit.code, why);
+  if (exit.signal) return fmt::format("{} was ended by signal {}", who, *exit.signal);
   return "nobody knows how the program has ended";
 }
 
 std::string encode_exit(const JobExit& exit) {
-  return format::dump_json({{"code", number_or_null(exit.code)},
+  return format::dump_json({{"rank", exit.rank ? format::OrderedJson(*exit.rank) : format::OrderedJson(nullptr)},
+                            {"code", number_or_null(exit.code)},
                             {"signal", number_or_null(exit.signal)},
                             {"wall_ns", exit.wall_ns},
                             {"stopped_by_rule", exit.stopped_by_rule},
@@ -42,6 +52,7 @@ std::string encode_exit(const JobExit& exit) {
 Result<JobExit> decode_exit(std::string_view text, std::string_view what) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const format::Json json, format::parse_json_object(text, what));
   JobExit exit;
+  TRAINWARDEN_ASSIGN_OR_RETURN(exit.rank, rank_or_nothing(json));
   TRAINWARDEN_ASSIGN_OR_RETURN(exit.code, number_or_nothing(json, "code"));
   TRAINWARDEN_ASSIGN_OR_RETURN(exit.signal, number_or_nothing(json, "signal"));
   TRAINWARDEN_ASSIGN_OR_RETURN(exit.wall_ns, format::int_field(json, "wall_ns", 0));

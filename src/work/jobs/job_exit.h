@@ -11,8 +11,9 @@
 namespace trainwarden::jobs {
 
 struct JobExit {
-  std::optional<int> code;    // nothing: a signal ended it, or nobody knows
-  std::optional<int> signal;  // that ended it
+  std::optional<std::int64_t> rank;  // of several processes the one that failed first, whose end this is
+  std::optional<int> code;           // nothing: a signal ended it, or nobody knows
+  std::optional<int> signal;         // that ended it
   std::int64_t wall_ns = 0;
   bool stopped_by_rule = false;
   bool killed = false;     // it did not end by itself when it was to stop
@@ -21,7 +22,8 @@ struct JobExit {
   friend bool operator==(const JobExit&, const JobExit&) = default;
 };
 
-std::string how_it_ended(const JobExit& exit);  // "the program has ended with exit code 3"
+std::string how_it_ended(
+    const JobExit& exit);  // "the program has ended with exit code 3", "rank 2 was ended by signal 9"
 
 std::string encode_exit(const JobExit& exit);  // one line of JSON
 // kDataLoss when it is none; `what` names the text in the message.

@@ -127,7 +127,7 @@ class Linter {
   void check_machine() {
     const Resources& wanted = spec_.resources;
     const Machine& machine = surroundings_.machine;
-    const std::int64_t cpus = wanted.cpus.value_or(1) * wanted.tasks_per_node;
+    const std::int64_t cpus = wanted.cpus.value_or(0) * wanted.tasks_per_node;  // who says nothing shares what there is
     if (cpus > machine.cpus) {
       wrong(wanted.place,
             fmt::format("cpus: the tasks of a node want {} processors, this machine has {}", cpus, machine.cpus));

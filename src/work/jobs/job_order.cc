@@ -49,6 +49,12 @@ Result<std::optional<std::int64_t>> count_or_nothing(const format::Json& json, c
   return std::optional<std::int64_t>(count);
 }
 
+// Orders that are older than ranks are of one process.
+Result<std::int64_t> ranks_field(const format::Json& json) {
+  if (!json.contains("ranks")) return 1;
+  return format::int_field(json, "ranks", 1);
+}
+
 Result<Needs> needs_field(const format::Json& json) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const format::Json* const object, format::object_field(json, "needs"));
   Needs needs;
@@ -60,6 +66,7 @@ Result<Needs> needs_field(const format::Json& json) {
 
 Status read_limits(const format::Json& json, JobOrder& order) {
   TRAINWARDEN_ASSIGN_OR_RETURN(order.needs, needs_field(json));
+  TRAINWARDEN_ASSIGN_OR_RETURN(order.ranks, ranks_field(json));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.priority, format::int_field(json, "priority"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.max_run_seconds, seconds_field(json, "max_run_seconds"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.max_wait_seconds, seconds_or_nothing(json, "max_wait_seconds"));
@@ -88,6 +95,7 @@ std::string encode_order(const JobOrder& order) {
                              {{"cpus", count_or_null(order.needs.cpus)},
                               {"gpus", count_or_null(order.needs.gpus)},
                               {"memory_bytes", order.needs.memory_bytes}}},
+                            {"ranks", order.ranks},
                             {"priority", order.priority},
                             {"max_run_seconds", order.max_run_seconds},
                             {"max_wait_seconds", seconds_or_null(order.max_wait_seconds)},

@@ -34,6 +34,7 @@ struct JobOrder {
   std::string folder;                              // in which the program works
   std::string run;                                 // the path of its run
   Needs needs;
+  std::int64_t ranks = 1;  // how many processes the program has, on all nodes together
   std::int64_t priority = 0;
   double max_run_seconds = 0;                 // of all attempts together
   std::optional<double> max_wait_seconds;     // from its submission to its end

@@ -15,6 +15,7 @@ namespace trainwarden::jobs {
 namespace {
 
 constexpr const char* kAgentLease = "agent";
+constexpr const char* kRankFolder = "ranks";
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{4} << 20;
 constexpr std::size_t kMaxTransitions = 10'000;  // of a folder that anybody may have written
 constexpr std::ptrdiff_t kMaxUploadsLost = 3;
@@ -37,6 +38,10 @@ std::string exit_file(int attempt) {
 
 std::string launch_file(int attempt) {
   return attempt_folder(attempt) + "/launch.json";
+}
+
+std::string first_failure_file(int attempt) {
+  return attempt_folder(attempt) + "/first-failure.json";
 }
 
 std::ptrdiff_t count_causes(const std::vector<Transition>& all, std::string_view cause) {
@@ -114,6 +119,15 @@ std::filesystem::path JobRecord::output() const {
 
 std::filesystem::path JobRecord::agent_log() const {
   return place_.path() / "agent.log";
+}
+
+std::filesystem::path JobRecord::rank_log(std::int64_t rank) const {
+  return place_.path() / kRankFolder / fmt::format("{}.log", rank);
+}
+
+Result<std::filesystem::path> JobRecord::prepare_rank_log(std::int64_t rank) const {
+  TRAINWARDEN_RETURN_IF_ERROR(place_.storage().create_folder(kRankFolder));
+  return rank_log(rank);
 }
 
 Result<std::vector<Transition>> JobRecord::transitions() const {
@@ -273,7 +287,19 @@ Result<std::optional<JobExit>> JobRecord::read_exit(int attempt) const {
 }
 
 Result<std::optional<JobExit>> JobRecord::read_launch(int attempt) const {
-  return read_optional(launch_file(attempt), decode_exit);
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::optional<JobExit> launch, read_optional(launch_file(attempt), decode_exit));
+  if (!launch || launch->code == 0) return launch;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<JobExit> failure,
+                               read_optional(first_failure_file(attempt), decode_exit));
+  if (!failure) return launch;
+  launch->rank = failure->rank;
+  launch->code = failure->code;
+  launch->signal = failure->signal;
+  return launch;
+}
+
+Status JobRecord::write_first_failure(int attempt, const JobExit& exit) {
+  return place_.storage().put_if_absent(first_failure_file(attempt), as_bytes(encode_exit(exit)));
 }
 
 template <class Content>

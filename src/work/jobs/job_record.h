@@ -4,8 +4,10 @@
 //   NAME/state/000002.json        a further transition each, written once: whoever creates the next number has made it
 //   NAME/attempts/1/allocation.json  what it may use of the machine, as the queue gave it
 //   NAME/attempts/1/launch.json   how the program ended, as `trainwarden run` saw it
+//   NAME/attempts/1/first-failure.json  of several ranks the one that failed first, and how
 //   NAME/attempts/1/exit.json     the same, as the job has it; written once, before the transition that says so
 //   NAME/output.log               what the program printed in all attempts; agent.log: what its agents did
+//   NAME/ranks/0.log               what a rank of several printed, in all attempts; output.log has the lines of all
 //   NAME/agent.lock, .lease       held by the agent as long as it lives (store/storage/lease.h)
 #pragma once
 
@@ -43,8 +45,10 @@ class JobRecord {
 
   const JobOrder& order() const { return order_; }
   const storage::Location& place() const { return place_; }
-  std::filesystem::path output() const;     // of the program
-  std::filesystem::path agent_log() const;  // of its agents
+  std::filesystem::path output() const;                                     // of the program
+  std::filesystem::path agent_log() const;                                  // of its agents
+  std::filesystem::path rank_log(std::int64_t rank) const;                  // of a rank, where there are several
+  Result<std::filesystem::path> prepare_rank_log(std::int64_t rank) const;  // makes its folder
 
   // From its submission to now, at least one. kDataLoss when one is damaged.
   Result<std::vector<Transition>> transitions() const;
@@ -77,7 +81,10 @@ class JobRecord {
   Result<std::optional<Allocation>> read_allocation(int attempt) const;
   Status write_exit(int attempt, const JobExit& exit);  // kAlreadyExists when it is there
   Result<std::optional<JobExit>> read_exit(int attempt) const;
+  // As it is there; of several ranks as the one ended that failed first.
   Result<std::optional<JobExit>> read_launch(int attempt) const;
+  // By whoever sees a rank fail that nobody asked to end. kAlreadyExists when another one was first.
+  Status write_first_failure(int attempt, const JobExit& exit);
 
  private:
   // What `decode` makes of a file; nothing when it is not there.

@@ -17,6 +17,7 @@ using Numbers = std::vector<int>;
 // What is free of one kind of device.
 class FreeDevices {
  public:
+  // `what`: one of them; more have an "s".
   FreeDevices(const Numbers& all, std::string_view what) : all_(all), free_(all), what_(what) {}
 
   void take(const std::optional<Numbers>& taken) {
@@ -33,9 +34,11 @@ class FreeDevices {
   // Nothing when there are enough.
   std::optional<std::string> shortage(std::optional<std::int64_t> count) const {
     const std::size_t need = wanted(count);
-    if (!could_fit(count)) return fmt::format("needs {} {}, and there are {} in all", need, what_, all_.size());
+    if (!could_fit(count))
+      return fmt::format("needs {}, and there {} in all", counted(need),
+                         all_.size() == 1 ? "is 1" : fmt::format("are {}", all_.size()));
     if (need > free_.size())
-      return fmt::format("waits for {} {}: {} of {} free", need, what_, free_.size(), all_.size());
+      return fmt::format("waits for {}: {} of {} free", counted(need), free_.size(), all_.size());
     return std::nullopt;
   }
 
@@ -45,6 +48,8 @@ class FreeDevices {
   }
 
  private:
+  std::string counted(std::size_t count) const { return fmt::format("{} {}{}", count, what_, count == 1 ? "" : "s"); }
+
   Numbers all_;
   Numbers free_;
   std::string what_;
@@ -70,7 +75,7 @@ class FreeMemory {
 class Machine {
  public:
   explicit Machine(const Capacity& capacity)
-      : cpus_(capacity.cpus, "processors"), gpus_(capacity.gpus, "GPUs"), memory_(capacity.memory_bytes) {}
+      : cpus_(capacity.cpus, "processor"), gpus_(capacity.gpus, "GPU"), memory_(capacity.memory_bytes) {}
 
   void take(const jobs::Allocation& allocation) {
     cpus_.take(allocation.cpus);

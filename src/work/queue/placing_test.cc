@@ -25,7 +25,7 @@ TEST(Placing, AJobThatSaysNothingHasTheMachineForItself) {
   const Placing placing = place({waits("a", {}, 0, 1), waits("b", {.cpus = 1}, 0, 2)}, {}, kFour);
   ASSERT_EQ(placing.starts.size(), 1u);
   EXPECT_EQ(placing.starts.at("a"), jobs::Allocation()) << "not confined to numbers";
-  EXPECT_EQ(placing.reasons.at("b"), "waits for 1 processors: 0 of 4 free");
+  EXPECT_EQ(placing.reasons.at("b"), "waits for 1 processor: 0 of 4 free");
   EXPECT_EQ(place({waits("c", {})}, {jobs::Allocation()}, kFour).reasons.size(), 1u);
 }
 

@@ -6,11 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "core/base/file_descriptor.h"
 #include "core/base/text.h"
 #include "core/process/child.h"
 #include "core/process/program.h"
@@ -19,6 +15,7 @@ namespace trainwarden::slurm {
 namespace {
 
 constexpr std::chrono::seconds kChildLook{1};
+constexpr std::chrono::milliseconds kOutputLook{50};
 constexpr const char* kMasterPort = "MASTER_PORT";
 
 Result<std::int64_t> number_of(const std::map<std::string, std::string>& environment, const char* name) {
@@ -31,19 +28,6 @@ Result<std::int64_t> number_of(const std::map<std::string, std::string>& environ
   return Status(Code::kDataLoss, fmt::format("{}: expected a number, found \"{}\"", name, printable(found->second)));
 }
 
-// Somebody may take it before rank 0 does, which then says so; a number that is made up is more often taken.
-Result<int> free_port() {
-  const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  socklen_t bytes = sizeof(address);
-  auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (!socket.is_open() || ::bind(socket.get(), any, bytes) != 0 || ::getsockname(socket.get(), any, &bytes) != 0) {
-    return Status(Code::kUnavailable, "no port of this node is free for MASTER_PORT");
-  }
-  return ntohs(address.sin_port);
-}
-
 std::map<std::string, std::string> own_environment() {
   std::map<std::string, std::string> variables;
   for (const std::string& one : process::environment_with({})) {
@@ -53,13 +37,16 @@ std::map<std::string, std::string> own_environment() {
   return variables;
 }
 
-// Signals are handed on, those that ask for an end as `end`.
+// True when it asks for an end, which is handed on as `end`.
+bool hand_on(const std::optional<process::ReceivedSignal>& received, process::Child& child, int end) {
+  if (!received || received->number == SIGCHLD) return false;
+  const bool asks_for_end = received->number != SIGUSR1;
+  child.send(asks_for_end ? end : SIGUSR1);
+  return asks_for_end;
+}
+
 process::ExitRecord wait_for(process::Child& child, process::SignalRelay& signals, int end) {
-  while (!child.has_ended()) {
-    const std::optional<process::ReceivedSignal> received = signals.wait(kChildLook);
-    if (!received || received->number == SIGCHLD) continue;
-    child.send(received->number == SIGUSR1 ? SIGUSR1 : end);
-  }
+  while (!child.has_ended()) hand_on(signals.wait(kChildLook), child, end);
   child.kill_group();  // what it has left behind would keep Slurm waiting for the end of the output
   return child.reap();
 }
@@ -92,7 +79,7 @@ std::vector<std::string> ranks_command(const std::string& trainwarden, const job
   return words;
 }
 
-Result<std::map<std::string, std::string>> torchrun_variables(const std::map<std::string, std::string>& environment) {
+Result<ranks::RankPlace> place_of_task(const std::map<std::string, std::string>& environment) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t rank, number_of(environment, "SLURM_PROCID"));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t local_rank, number_of(environment, "SLURM_LOCALID"));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t tasks, number_of(environment, "SLURM_STEP_NUM_TASKS"));
@@ -102,17 +89,21 @@ Result<std::map<std::string, std::string>> torchrun_variables(const std::map<std
   if (nodes == 0 || address == environment.end()) {
     return Status(Code::kFailedPrecondition, "SLURM_LAUNCH_NODE_IPADDR is not set: srun starts this");
   }
-  return std::map<std::string, std::string>{
-      {"RANK", std::to_string(rank)},        {"LOCAL_RANK", std::to_string(local_rank)},
-      {"WORLD_SIZE", std::to_string(tasks)}, {"LOCAL_WORLD_SIZE", std::to_string(tasks / nodes)},
-      {"GROUP_RANK", std::to_string(node)},  {"GROUP_WORLD_SIZE", std::to_string(nodes)},
-      {"MASTER_ADDR", address->second}};
+  const auto own_address = environment.find("MASTER_ADDR");  // of a user who knows the network better
+  return ranks::RankPlace{.rank = rank,
+                          .local_rank = local_rank,
+                          .world_size = tasks,
+                          .local_world_size = tasks / nodes,
+                          .node = node,
+                          .nodes = nodes,
+                          .master_address = own_address != environment.end() ? own_address->second : address->second,
+                          .master_port = ""};
 }
 
 Result<process::ExitRecord> run_ranks(const std::vector<std::string>& srun_arguments, process::SignalRelay& signals) {
   std::map<std::string, std::string> variables;
   if (std::getenv(kMasterPort) == nullptr) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const int port, free_port());
+    TRAINWARDEN_ASSIGN_OR_RETURN(const int port, ranks::free_port());
     variables.emplace(kMasterPort, std::to_string(port));
   }
   std::vector<std::string> command = {"srun"};
@@ -121,14 +112,19 @@ Result<process::ExitRecord> run_ranks(const std::vector<std::string>& srun_argum
   return wait_for(srun, signals, SIGUSR2);
 }
 
-Result<process::ExitRecord> run_task(const std::vector<std::string>& program, process::SignalRelay& signals) {
-  const std::map<std::string, std::string> environment = own_environment();
-  TRAINWARDEN_ASSIGN_OR_RETURN(auto variables, torchrun_variables(environment));
-  for (const auto& [name, value] : environment) {
-    if (name == "MASTER_ADDR") variables[name] = value;  // of a user who knows the network better
+Result<process::ExitRecord> run_task(const std::vector<std::string>& program,
+                                     const ranks::RankSurroundings& surroundings) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ranks::RankPlace place, place_of_task(own_environment()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(ranks::RankProcess rank, ranks::RankProcess::start(program, place, surroundings));
+  bool asked_to_end = false;
+  for (;;) {
+    asked_to_end |= hand_on(surroundings.signals.wait(kOutputLook), rank.child(), SIGTERM);
+    rank.print_new();
+    const process::ExitRecord* const end = rank.try_end();
+    if (end == nullptr) continue;
+    if (ranks::has_failed(*end) && !asked_to_end) TRAINWARDEN_RETURN_IF_ERROR(rank.record_failure(*end));
+    return *end;
   }
-  TRAINWARDEN_ASSIGN_OR_RETURN(process::Child child, start(program, std::move(variables), signals));
-  return wait_for(child, signals, SIGTERM);
 }
 
 }  // namespace trainwarden::slurm

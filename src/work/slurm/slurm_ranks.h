@@ -11,6 +11,8 @@
 #include "core/process/signal_relay.h"
 #include "trainwarden/status.h"
 #include "work/jobs/job_spec.h"
+#include "work/ranks/rank_place.h"
+#include "work/ranks/rank_process.h"
 
 namespace trainwarden::slurm {
 
@@ -18,18 +20,19 @@ namespace trainwarden::slurm {
 std::vector<std::string> ranks_command(const std::string& trainwarden, const jobs::Resources& resources,
                                        const std::vector<std::string>& program);
 
-// What torchrun sets, from what srun sets (`environment` by name): RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE,
-// GROUP_RANK, GROUP_WORLD_SIZE, MASTER_ADDR. The address is that of the node on which srun was started, the first one,
-// which has rank 0. kFailedPrecondition when this process was not started by srun, kDataLoss when a number is none.
-Result<std::map<std::string, std::string>> torchrun_variables(const std::map<std::string, std::string>& environment);
+// Which rank a task is, from what srun sets (`environment` by name). The address of rank 0 is MASTER_ADDR, else that of
+// the node on which srun was started, the first one, which has rank 0. kFailedPrecondition when this process was not
+// started by srun, kDataLoss when a number is none.
+Result<ranks::RankPlace> place_of_task(const std::map<std::string, std::string>& environment);
 
 // Starts srun with these arguments, with a MASTER_PORT that is free on this node now, and waits for its end. What asks
 // this process to end is handed on so that tasks have time: srun would kill them within KillWait, so it gets SIGUSR2,
 // which it hands on to each task as it is. SIGUSR1 goes the same way; SIGUSR2 is ours.
 Result<process::ExitRecord> run_ranks(const std::vector<std::string>& srun_arguments, process::SignalRelay& signals);
 
-// One task: starts the program with torchrun_variables() in a process group of its own and waits for its end. SIGUSR2
-// is SIGTERM for it.
-Result<process::ExitRecord> run_task(const std::vector<std::string>& program, process::SignalRelay& signals);
+// One task: runs the program as this rank and waits for its end. SIGUSR2 is SIGTERM for it. A rank that fails without
+// having been asked to end is the job's first failure, when no other one was.
+Result<process::ExitRecord> run_task(const std::vector<std::string>& program,
+                                     const ranks::RankSurroundings& surroundings);
 
 }  // namespace trainwarden::slurm

@@ -13,28 +13,35 @@ const std::map<std::string, std::string> kTask = {
     {"SLURM_PROCID", "2"},         {"SLURM_LOCALID", "0"},        {"SLURM_NODEID", "1"},
     {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_STEP_NUM_NODES", "2"}, {"SLURM_LAUNCH_NODE_IPADDR", "10.0.0.1"}};
 
-TEST(SlurmRanks, FindsWhatTorchrunWouldSay) {
-  const auto variables = torchrun_variables(kTask);
-  ASSERT_TRUE(variables.ok()) << variables.status().to_string();
-  const std::map<std::string, std::string> expected = {
-      {"RANK", "2"},       {"LOCAL_RANK", "0"},       {"WORLD_SIZE", "4"},        {"LOCAL_WORLD_SIZE", "2"},
-      {"GROUP_RANK", "1"}, {"GROUP_WORLD_SIZE", "2"}, {"MASTER_ADDR", "10.0.0.1"}};
-  EXPECT_EQ(*variables, expected);
+TEST(SlurmRanks, ATaskIsARank) {
+  const auto place = place_of_task(kTask);
+  ASSERT_TRUE(place.ok()) << place.status().to_string();
+  EXPECT_EQ(place->rank, 2);
+  EXPECT_EQ(place->local_rank, 0);
+  EXPECT_EQ(place->world_size, 4);
+  EXPECT_EQ(place->local_world_size, 2);
+  EXPECT_EQ(place->node, 1);
+  EXPECT_EQ(place->nodes, 2);
+  EXPECT_EQ(place->master_address, "10.0.0.1");
+  EXPECT_EQ(place->master_port, "");  // all tasks have it from run_ranks()
+  auto by_name = kTask;
+  by_name["MASTER_ADDR"] = "first-node";
+  EXPECT_EQ(place_of_task(by_name)->master_address, "first-node");
 }
 
 TEST(SlurmRanks, AreStartedBySrunAlone) {
-  EXPECT_EQ(torchrun_variables({}).status().code(), Code::kFailedPrecondition);
+  EXPECT_EQ(place_of_task({}).status().code(), Code::kFailedPrecondition);
   for (const auto& [name, value] : kTask) {
     auto without = kTask;
     without.erase(name);
-    EXPECT_EQ(torchrun_variables(without).status().code(), Code::kFailedPrecondition) << name;
+    EXPECT_EQ(place_of_task(without).status().code(), Code::kFailedPrecondition) << name;
   }
   auto damaged = kTask;
   damaged["SLURM_PROCID"] = "-1";
-  EXPECT_EQ(torchrun_variables(damaged).status().code(), Code::kDataLoss);
+  EXPECT_EQ(place_of_task(damaged).status().code(), Code::kDataLoss);
   damaged["SLURM_PROCID"] = "2";
   damaged["SLURM_STEP_NUM_NODES"] = "0";
-  EXPECT_FALSE(torchrun_variables(damaged).ok());
+  EXPECT_FALSE(place_of_task(damaged).ok());
 }
 
 TEST(SlurmRanks, AreStartedWithWhatTheJobAskedFor) {

@@ -20,6 +20,7 @@ void add_job(CLI::App& app, CommandAction& action) {
   add_job_queue(command, action);
   add_job_agent(command, action);
   add_job_slurm_agent(command, action);
+  add_job_ranks(command, action);
   add_job_slurm_ranks(command, action);
   add_job_keeper(command, action);
   add_job_record(command, action);

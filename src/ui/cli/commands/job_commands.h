@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "ui/cli/commands/command.h"
+#include "ui/cli/running/output_follower.h"
 #include "work/document/mistakes.h"
 #include "work/jobs/job_lint.h"
 #include "work/jobs/job_record.h"
@@ -27,6 +28,7 @@ void add_job_fetch(CLI::App& job, CommandAction& action);
 void add_job_rm(CLI::App& job, CommandAction& action);
 void add_job_queue(CLI::App& job, CommandAction& action);
 void add_job_slurm_agent(CLI::App& job, CommandAction& action);  // not for people
+void add_job_ranks(CLI::App& job, CommandAction& action);        // not for people
 void add_job_slurm_ranks(CLI::App& job, CommandAction& action);  // not for people
 void add_job_agent(CLI::App& job, CommandAction& action);        // not for people
 void add_job_keeper(CLI::App& job, CommandAction& action);       // the same
@@ -50,6 +52,7 @@ Result<jobs::Transition> resume_job(jobs::JobRecord& job, const std::string& mes
 
 // Waits until it has ended, and prints its output from the given byte on. 0 when it is Completed, 1 when it is not.
 int wait_for_job(jobs::JobRecord& job, bool follow_output, std::uint64_t printed_bytes = 0);
+int wait_for_job(jobs::JobRecord& job, OutputFollower* output);  // the same with what is followed; null: nothing
 
 // Of a job that waits its newest transition says less than why it waits: `reasons` by job, as the queue has them.
 void add_reason(jobs::Transition& now, const std::map<std::string, std::string>& reasons, const std::string& job);

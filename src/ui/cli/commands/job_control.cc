@@ -108,7 +108,11 @@ Result<jobs::Transition> resume_job(jobs::JobRecord& job, const std::string& mes
 
 int wait_for_job(jobs::JobRecord& job, bool follow_output, std::uint64_t printed_bytes) {
   OutputFollower output(job.output(), printed_bytes);
-  const Result<jobs::Transition> now = await_end(job, follow_output ? &output : nullptr);
+  return wait_for_job(job, follow_output ? &output : nullptr);
+}
+
+int wait_for_job(jobs::JobRecord& job, OutputFollower* output) {
+  const Result<jobs::Transition> now = await_end(job, output);
   if (!now.ok()) return report_error(now.status());
   emit(stderr, "trainwarden: {}\n", standing_text(job, *now));
   return now->status == jobs::JobPhase::kCompleted ? kExitFine : kExitFailed;

@@ -1,4 +1,7 @@
 // `trainwarden job describe` and `job logs`.
+#include <fmt/format.h>
+
+#include "core/base/text.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
@@ -25,8 +28,10 @@ struct JobDescribeOptions {
 
 struct JobLogsOptions {
   JobChoice job;
+  std::string rank;  // a number; empty and "all": those of all
   bool follow = false;
   bool agent = false;
+  bool json = false;
 };
 
 int describe_as_sagemaker(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions,
@@ -60,11 +65,29 @@ int act(const JobDescribeOptions& options) {
   return kExitFine;
 }
 
+// Nothing: of all ranks.
+Result<std::optional<std::int64_t>> chosen_rank(const JobLogsOptions& options, const jobs::JobOrder& order) {
+  if (options.rank.empty() || options.rank == "all") return std::optional<std::int64_t>();
+  const std::optional<std::int64_t> rank = parse_int(options.rank);
+  if (rank && *rank >= 0 && *rank < order.ranks) return rank;
+  const std::string there = order.ranks == 1 ? "0 alone" : fmt::format("0 to {}", order.ranks - 1);
+  return Status(Code::kInvalidArgument, fmt::format("--rank: expected all or a rank of job {}, which has {}; found {}",
+                                                    order.name, there, printable(options.rank)));
+}
+
 int act(const JobLogsOptions& options) {
   Result<jobs::JobRecord> job = options.job.open();
   if (!job.ok()) return report_error(job.status());
-  if (options.follow) return wait_for_job(*job, true);
-  OutputFollower(options.agent ? job->agent_log() : job->output()).finish();
+  const jobs::JobOrder& order = job->order();
+  const auto rank = chosen_rank(options, order);
+  if (!rank.ok()) return report_error(rank.status());
+  std::filesystem::path file = options.agent ? job->agent_log() : job->output();
+  if (*rank && order.ranks > 1) file = job->rank_log(**rank);
+  std::optional<JsonLines> json;
+  if (options.json) json = JsonLines{*rank, options.agent ? 1 : order.ranks};
+  OutputFollower log(std::move(file), 0, json);
+  if (options.follow) return wait_for_job(*job, &log);
+  log.finish();
   return kExitFine;
 }
 
@@ -99,8 +122,14 @@ void add_job_logs(CLI::App& job, CommandAction& action) {
   CLI::App& command = add_command(job, "logs", "Print what a job's program prints", options, action, act);
   add_job_choice(command, o.job);
   auto* follow = command.add_flag("-f,--follow", o.follow, "Until the job has ended; exit code 0 when it is Completed");
-  command.add_flag("--agent", o.agent, "What its agent printed")->excludes(follow);
-  set_examples(command, {"trainwarden job logs bert-7 | tail", "trainwarden job logs -f bert-7"});
+  auto* rank =
+      command.add_option("--rank", o.rank, "What this rank printed, of a job of several; all: each line with its rank");
+  rank->type_name("N");
+  command.add_flag("--agent", o.agent, "What its agent printed")->excludes(follow)->excludes(rank);
+  add_json_flag(command, o.json);
+  set_examples(command,
+               {"trainwarden job logs bert-7 | tail", "trainwarden job logs -f bert-7",
+                "trainwarden job logs bert-7 --rank 3", "trainwarden job logs -f bert-7 --json | jq -r .text"});
 }
 
 }  // namespace trainwarden::cli

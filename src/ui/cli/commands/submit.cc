@@ -25,6 +25,7 @@
 #include "ui/cli/terminal/output.h"
 #include "work/jobs/job_naming.h"
 #include "work/jobs/submitter_environment.h"
+#include "work/ranks/rank_place.h"
 #include "work/workspace/code_copy.h"
 
 namespace trainwarden::cli {
@@ -88,7 +89,9 @@ std::vector<std::string> launcher_words(const CheckedJob& job, const fs::path& r
 }
 
 jobs::Needs needs_of(const jobs::Resources& resources) {
-  return {resources.cpus, resources.gpus, resources.memory_bytes.value_or(0)};
+  jobs::Needs needs{resources.cpus, resources.gpus, resources.memory_bytes.value_or(0)};
+  if (needs.cpus) *needs.cpus *= resources.tasks_per_node;
+  return needs;
 }
 
 jobs::JobOrder make_order(const CheckedJob& job, const SubmitOptions& options) {
@@ -104,6 +107,7 @@ jobs::JobOrder make_order(const CheckedJob& job, const SubmitOptions& options) {
   order.launcher = launcher_words(job, run);
   order.program = program_words(spec);
   order.environment = spec.environment;
+  order.ranks = ranks::rank_count(spec.resources);
   if (!spec.hook) order.environment[variable::kSwitch] = "0";
   order.folder = job.folder.lexically_normal().string();
   order.needs = needs_of(spec.resources);

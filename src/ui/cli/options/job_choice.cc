@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "core/base/environment_names.h"
+#include "core/base/text.h"
 
 namespace trainwarden::cli {
 
@@ -19,6 +20,20 @@ void add_jobs_option(CLI::App& command, std::string& jobs) {
 
 Result<jobs::JobRecord> JobChoice::open() const {
   return jobs::JobRecord::open(jobs_folder(jobs), job);
+}
+
+Result<OwnJob> own_job() {
+  const char* const folder = std::getenv(variable::kJobDir);
+  if (folder == nullptr) {
+    return Status(Code::kFailedPrecondition,
+                  std::string("expected the folder of a job in ") + variable::kJobDir + "; `submit` starts jobs");
+  }
+  const std::filesystem::path place = folder;
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord job,
+                               jobs::JobRecord::open(place.parent_path(), place.filename().string()));
+  const char* const attempt = std::getenv(variable::kJobAttempt);
+  const std::optional<std::int64_t> number = attempt == nullptr ? std::nullopt : parse_int(attempt);
+  return OwnJob{std::move(job), static_cast<int>(number.value_or(1))};
 }
 
 void add_job_choice(CLI::App& command, JobChoice& choice) {

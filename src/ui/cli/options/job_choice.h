@@ -21,6 +21,14 @@ struct JobChoice {
   std::string jobs;
   Result<jobs::JobRecord> open() const;
 };
+
+// The job that this process belongs to, by its environment. kFailedPrecondition when it belongs to none.
+struct OwnJob {
+  jobs::JobRecord job;
+  int attempt = 1;
+};
+Result<OwnJob> own_job();
+
 void add_job_choice(CLI::App& command, JobChoice& choice);
 
 }  // namespace trainwarden::cli

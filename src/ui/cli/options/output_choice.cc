@@ -1,9 +1,8 @@
 #include "ui/cli/options/output_choice.h"
 
-#include "core/base/environment_names.h"
+#include "core/process/descriptors.h"
 #include "data/format/json.h"
-#include "ui/cli/terminal/terminal.h"
-#include "work/jobs/job_record.h"
+#include "ui/cli/options/job_choice.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -25,15 +24,12 @@ std::string text_of(const log_metrics::DefinitionSet& set) {
 
 Result<std::filesystem::path> OutputChoice::file() const {
   if (!of_job) return std::filesystem::path(log);
-  const char* const folder = process_environment(variable::kJobDir);
-  if (folder == nullptr) {
-    return Status(Code::kFailedPrecondition, std::string("--of-job: expected the folder of a job in ") +
-                                                 variable::kJobDir + "; `submit` starts jobs");
-  }
-  const std::filesystem::path place = folder;
-  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::JobRecord job,
-                               jobs::JobRecord::open(place.parent_path(), place.filename().string()));
-  return job.output();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const OwnJob own, own_job());
+  if (own.job.order().ranks == 1) return own.job.output();
+  // What all ranks print alike is counted once.
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::filesystem::path file, own.job.prepare_rank_log(0));
+  TRAINWARDEN_RETURN_IF_ERROR(process::open_log_file(file.string()).status());  // it is followed from now on
+  return file;
 }
 
 Result<std::optional<log_metrics::DefinitionSet>> OutputChoice::definitions() const {

@@ -16,7 +16,8 @@ struct OutputChoice {
   std::string log;
   std::string metrics;       // a file
   std::string metric_texts;  // the same as a text, for who starts us
-  bool of_job = false;       // we are part of a job: its log is read, and we print into it ourselves
+  bool of_job = false;       // we are part of a job: its log is read (of several ranks that of rank 0), and we print
+                             // into it ourselves
 
   // The file that the program prints into; empty: none that is read. kFailedPrecondition when it is to be a job's and
   // there is none.

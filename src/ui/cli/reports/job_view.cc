@@ -42,16 +42,21 @@ std::string tasks_text(const jobs::Resources& resources) {
   std::vector<std::string> parts = {
       fmt::format("{} node{}", resources.nodes, resources.nodes == 1 ? "" : "s"),
       fmt::format("{} task{} on each", resources.tasks_per_node, resources.tasks_per_node == 1 ? "" : "s")};
-  if (resources.cpus) parts.push_back(fmt::format("{} processors a task", *resources.cpus));
-  if (resources.gpus) parts.push_back(fmt::format("{} GPUs a node", *resources.gpus));
+  if (resources.cpus)
+    parts.push_back(fmt::format("{} processor{} a task", *resources.cpus, *resources.cpus == 1 ? "" : "s"));
+  if (resources.gpus) parts.push_back(fmt::format("{} GPU{} a node", *resources.gpus, *resources.gpus == 1 ? "" : "s"));
   if (resources.memory_bytes) parts.push_back(format_bytes(*resources.memory_bytes) + " a node");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string tries_text(std::int64_t tries) {
+  return tries == 1 ? "one try" : fmt::format("{} tries", tries);
+}
+
 std::string plan_text(const jobs::JobSpec& spec) {
-  std::string text = fmt::format("  runs      {}\n  on        {}\n  for       {} at most, {} tries\n",
+  std::string text = fmt::format("  runs      {}\n  on        {}\n  for       {} at most, {}\n",
                                  printable(shell_line(program_words(spec))), tasks_text(spec.resources),
-                                 duration(spec.limits.max_run_seconds), spec.limits.retries + 1);
+                                 duration(spec.limits.max_run_seconds), tries_text(spec.limits.retries + 1));
   for (const jobs::Channel& channel : spec.inputs) {
     text += fmt::format("  input     {}: {}\n", channel.name, printable(channel.source));
   }
@@ -158,11 +163,9 @@ OrderedJson job_json(const jobs::JobRecord& job, const std::vector<jobs::Transit
   for (const jobs::Transition& one : transitions) list.push_back(transition_json(one));
   OrderedJson ended = nullptr;
   if (exit) {
-    ended = {{"code", optional_json(exit->code)},
-             {"signal", optional_json(exit->signal)},
-             {"wall_ns", exit->wall_ns},
-             {"stopped_by_rule", exit->stopped_by_rule},
-             {"killed", exit->killed}};
+    ended = {{"rank", optional_json(exit->rank)},        {"code", optional_json(exit->code)},
+             {"signal", optional_json(exit->signal)},    {"wall_ns", exit->wall_ns},
+             {"stopped_by_rule", exit->stopped_by_rule}, {"killed", exit->killed}};
   }
   OrderedJson json = standing_json(job, transitions.back());
   json.update({{"submitted", format_rfc3339(order.submitted_unix_ns, 3)},
@@ -172,6 +175,7 @@ OrderedJson job_json(const jobs::JobRecord& job, const std::vector<jobs::Transit
                {"output", job.output().string()},
                {"backend", jobs::name(order.backend)},
                {"host", order.host},
+               {"ranks", order.ranks},
                {"attempt", jobs::attempt_of(transitions)},
                {"max_run_seconds", order.max_run_seconds},
                {"exit", ended},

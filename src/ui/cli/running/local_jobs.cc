@@ -3,6 +3,8 @@
 #include "core/base/clock.h"
 #include "ui/cli/running/job_keeper.h"
 #include "work/queue/job_queue.h"
+#include "work/queue/machine.h"
+#include "work/ranks/local_ranks.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -15,15 +17,20 @@ class LocalBackend final : public JobBackend {
     std::vector<std::string> keys;
     const jobs::Resources& resources = spec.resources;
     if (!spec.image.empty()) keys.emplace_back("image");
-    if (resources.nodes > 1) keys.emplace_back("nodes");
-    if (resources.tasks_per_node > 1) keys.emplace_back("tasks_per_node");
+    if (resources.nodes > 1) keys.emplace_back("nodes (several need backend = \"slurm\")");
     if (resources.binding != jobs::Binding::kNone) keys.emplace_back("bind");
     return keys;
   }
 
-  // Its place in the queue comes first: a job that is there and has none would wait for ever.
-  Status prepare(const jobs::JobSpec&, const std::filesystem::path& jobs, jobs::JobOrder& order) override {
+  Status prepare(const jobs::JobSpec& spec, const std::filesystem::path& jobs, jobs::JobOrder& order) override {
+    if (order.ranks > 1) {
+      order.program =
+          ranks::local_ranks_command(this_program().string(), spec.resources, order.grace_seconds, order.program);
+    }
+    const auto cpus = static_cast<std::int64_t>(queue::this_machine().cpus.size());
+    ranks::add_rank_variables(spec.resources, cpus, order.environment);
     order.host = queue::this_host();
+    // Its place in the queue comes first: a job that is there and has none would wait for ever.
     return queue::JobQueue(jobs, order.host).enter(order.name);
   }
 

@@ -5,7 +5,9 @@
 #include <span>
 #include <string>
 
+#include "core/base/text.h"
 #include "store/storage/location.h"
+#include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 
 namespace trainwarden::cli {
@@ -13,8 +15,14 @@ namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 
-void print_line(const log_metrics::LogRecord& record) {
-  emit("{}\n", record.text);
+// Takes "[3] " off a line of one of so many ranks; nothing when it does not begin so.
+std::optional<std::int64_t> take_rank(std::string_view& line, std::int64_t ranks) {
+  const std::size_t end = line.find("] ");
+  if (!line.starts_with('[') || end == std::string_view::npos) return std::nullopt;
+  const std::optional<std::int64_t> rank = parse_int(line.substr(1, end - 1));
+  if (!rank || *rank < 0 || *rank >= ranks) return std::nullopt;
+  line.remove_prefix(end + 2);
+  return rank;
 }
 
 }  // namespace
@@ -40,16 +48,24 @@ void OutputFollower::print_new() {
 }
 
 void OutputFollower::print(std::string_view bytes) {
-  if (isatty(STDOUT_FILENO) != 0) {
-    lines_.append(bytes, print_line);
+  if (json_ || isatty(STDOUT_FILENO) != 0) {
+    lines_.append(bytes, [this](const log_metrics::LogRecord& record) { print_line(record); });
   } else {
     emit("{}", Painted{bytes});
   }
 }
 
+void OutputFollower::print_line(const log_metrics::LogRecord& record) const {
+  if (!json_) return emit("{}\n", record.text);
+  std::string_view text = record.text;
+  std::optional<std::int64_t> rank = json_->rank;
+  if (!rank && json_->ranks > 1) rank = take_rank(text, json_->ranks);
+  print_json_line({{"rank", rank ? OrderedJson(*rank) : OrderedJson(nullptr)}, {"text", text}});
+}
+
 void OutputFollower::finish() {
   print_new();
-  lines_.finish(print_line);
+  lines_.finish([this](const log_metrics::LogRecord& record) { print_line(record); });
   std::fflush(stdout);
 }
 

@@ -3,18 +3,26 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "work/log_metrics/record_splitter.h"
 
 namespace trainwarden::cli {
 
+// Each line as JSON: `rank` (null: the log does not say whose it is), `text`.
+struct JsonLines {
+  std::optional<std::int64_t> rank;  // whose log it is
+  std::int64_t ranks = 1;            // of a log of several the lines begin with theirs: "[3] "
+};
+
 // One thread at a time.
 class OutputFollower {
  public:
-  // Bytes that were printed already are left out.
-  explicit OutputFollower(std::filesystem::path file, std::uint64_t printed_bytes = 0)
-      : file_(std::move(file)), printed_(printed_bytes) {}
+  // Bytes that were printed already are left out. `json`: nothing: as they are.
+  explicit OutputFollower(std::filesystem::path file, std::uint64_t printed_bytes = 0,
+                          std::optional<JsonLines> json = {})
+      : file_(std::move(file)), printed_(printed_bytes), json_(json) {}
 
   static std::uint64_t bytes_of(const std::filesystem::path& file);  // 0 when it is not there
 
@@ -26,9 +34,11 @@ class OutputFollower {
 
  private:
   void print(std::string_view bytes);
+  void print_line(const log_metrics::LogRecord& record) const;
 
   std::filesystem::path file_;
   std::uint64_t printed_;
+  std::optional<JsonLines> json_;
   log_metrics::RecordSplitter lines_;
 };
 

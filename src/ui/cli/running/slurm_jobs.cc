@@ -107,7 +107,9 @@ class SlurmBackend final : public JobBackend {
 
   // Its order runs the program, or what starts it on all nodes.
   Status prepare(const jobs::JobSpec& spec, const fs::path&, jobs::JobOrder& order) override {
-    if (spec.resources.nodes > 1 || spec.resources.tasks_per_node > 1) {
+    // A task that says nothing gets one processor of Slurm.
+    ranks::add_rank_variables(spec.resources, spec.resources.tasks_per_node, order.environment);
+    if (order.ranks > 1) {
       order.program = slurm::ranks_command(this_program().string(), spec.resources, order.program);
     }
     return {};

@@ -1,0 +1,80 @@
+// `trainwarden job ranks`, `job slurm-ranks` and `job slurm-task`: not for people. The first starts the ranks of a job
+// on this machine; the second starts them on all nodes, by srun; the third is one of those.
+#include <cstdio>
+
+#include "core/process/signal_relay.h"
+#include "ui/cli/commands/exit_code.h"
+#include "ui/cli/commands/job_commands.h"
+#include "ui/cli/options/job_choice.h"
+#include "ui/cli/terminal/output.h"
+#include "work/ranks/local_ranks.h"
+#include "work/slurm/slurm_ranks.h"
+
+namespace trainwarden::cli {
+namespace {
+
+struct SlurmRanksOptions {
+  std::vector<std::string> words;  // srun's arguments, with the program of a task
+};
+
+struct SlurmTaskOptions {
+  std::vector<std::string> words;  // the program
+};
+
+int report_end(const Result<process::ExitRecord>& exit) {
+  return exit.ok() ? exit->shell_code() : report_error(exit.status());
+}
+
+void print_lines(std::string_view lines) {
+  emit("{}", Painted{lines});
+  std::fflush(stdout);
+}
+
+Result<process::ExitRecord> run(const ranks::LocalRanks& plan) {
+  process::SignalRelay signals;
+  TRAINWARDEN_ASSIGN_OR_RETURN(OwnJob own, own_job());
+  return ranks::run_local_ranks(plan, {own.job, own.attempt, signals, print_lines});
+}
+
+Result<process::ExitRecord> run(const SlurmTaskOptions& options) {
+  process::SignalRelay signals;
+  TRAINWARDEN_ASSIGN_OR_RETURN(OwnJob own, own_job());
+  return slurm::run_task(options.words, {own.job, own.attempt, signals, print_lines});
+}
+
+int act(const ranks::LocalRanks& plan) {
+  return report_end(run(plan));
+}
+
+int act(const SlurmRanksOptions& options) {
+  process::SignalRelay signals;
+  return report_end(slurm::run_ranks(options.words, signals));
+}
+
+int act(const SlurmTaskOptions& options) {
+  return report_end(run(options));
+}
+
+}  // namespace
+
+void add_job_ranks(CLI::App& job, CommandAction& action) {
+  auto plan = std::make_shared<ranks::LocalRanks>();
+  CLI::App& command = add_command(job, "ranks", "Start the ranks of a job on this machine", plan, action, act);
+  command.group("");  // hidden
+  command.add_option("--count", plan->count, "How many")->required()->check(CLI::Range(1, 1024));
+  command.add_option("--grace", plan->grace_seconds, "From SIGTERM to SIGKILL when one has failed, in seconds");
+  command.add_option("PROGRAM", plan->program, "The program and its arguments")->required()->type_name("");
+}
+
+void add_job_slurm_ranks(CLI::App& job, CommandAction& action) {
+  auto ranks = std::make_shared<SlurmRanksOptions>();
+  CLI::App& all = add_command(job, "slurm-ranks", "Start the tasks of a job on all nodes", ranks, action, act);
+  all.group("");  // hidden
+  all.add_option("WORDS", ranks->words, "Arguments of srun")->required()->type_name("");
+  auto task = std::make_shared<SlurmTaskOptions>();
+  CLI::App& one = add_command(job, "slurm-task", "Start one task of a job", task, action, act);
+  one.group("");  // hidden
+  one.add_option("PROGRAM", task->words, "The program and its arguments")->required()->type_name("");
+}
+
+}  // namespace trainwarden::cli

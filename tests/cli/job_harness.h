@@ -1,0 +1,92 @@
+// What the tests of jobs share: a folder of jobs whose jobs have all ended when the test has.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "cli_harness.h"
+
+namespace trainwarden::testing_cli {
+
+// A process as /proc has it; a zombie that nobody has waited for yet does not run.
+struct ProcessStat {
+  char state = 'Z';
+  pid_t parent = -1;
+};
+ProcessStat stat_of(pid_t id);
+bool is_running(pid_t id);
+bool ends_soon(pid_t id);  // within ten seconds
+
+class Jobs : public CliTest {
+ protected:
+  // Every job of a test has ended when the test has: its agent is nobody's child.
+  void TearDown() override {
+    if (std::filesystem::exists(jobs())) {
+      for (const auto& job : std::filesystem::directory_iterator(jobs())) {
+        const std::string name = job.path().filename().string();
+        if (name != ".queue") job_command("stop", name, {"--wait"});
+      }
+    }
+    CliTest::TearDown();
+  }
+
+  std::filesystem::path jobs() const { return folder_ / "jobs"; }
+
+  Outcome job_command(const std::string& command, const std::string& job, std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = {"job", command, job, "--jobs", jobs().string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return cli(arguments);
+  }
+
+  nlohmann::json describe(const std::string& job) const { return job_command("describe", job, {"--json"}).json(); }
+
+  Outcome submit(const std::string& spec, std::vector<std::string> more = {}) const {
+    const std::string file = (folder_ / "job.toml").string();
+    std::ofstream(file) << spec;
+    std::vector<std::string> arguments = {"submit", file, "--jobs", jobs().string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return cli(arguments);
+  }
+
+  // A job that trains the tiny model with these options.
+  static std::string training(const std::string& name, const std::string& options, const std::string& more = "") {
+    return "name = '" + name + "'\nprogram = ['" + tiny_training().string() + "', " + options + "]\n" + more;
+  }
+
+  void await(const std::function<bool()>& is_so) const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!is_so()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << cli({"job", "ls", "--jobs", jobs().string()}).out;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+  void await_status(const std::string& job, const std::string& status) const {
+    await([&] { return describe(job).at("secondary_status") == status; });
+  }
+  void await_run(const std::string& job) const {
+    await([&] { return std::filesystem::exists(run_path(job) / "run.json"); });
+  }
+  // The first line that its program prints.
+  std::string await_line(const std::string& job) const {
+    std::string printed;
+    await([&] { return (printed = job_command("logs", job).out).find('\n') != std::string::npos; });
+    return printed.substr(0, printed.find('\n'));
+  }
+
+  pid_t keeper() const {
+    for (const auto& host : std::filesystem::directory_iterator(jobs() / ".queue")) {
+      std::ifstream lease(host.path() / "keeper.lease");
+      if (lease) return nlohmann::json::parse(lease).at("pid").get<pid_t>();
+    }
+    return -1;
+  }
+};
+
+}  // namespace trainwarden::testing_cli
