@@ -1,4 +1,5 @@
 // `trainwarden job lint`, and what `submit` checks.
+#include <cstdio>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -49,6 +50,18 @@ jobs::Machine machine_with_disk_of(const fs::path& folder) {
   return machine;
 }
 
+constexpr const char* kWhatASpecIs = "a job: TOML or JSON, as in entry_point = \"train.py\"";
+
+// "-": from standard input.
+Result<std::string> read_spec(const std::string& file) {
+  if (file != "-") return read_toml_text(file, kWhatASpecIs);
+  std::string text(kMaxTomlBytes + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), stdin));
+  if (text.size() <= kMaxTomlBytes) return text;
+  return Status(Code::kInvalidArgument, fmt::format("standard input: expected {}, {} at most, found more", kWhatASpecIs,
+                                                    format_bytes(kMaxTomlBytes)));
+}
+
 // A word of `rules`: a set, or a rule.
 Status check_rule(const std::string& rule) {
   const bool is_set = rule == "default" || rule == "all";
@@ -93,8 +106,9 @@ int act(const JobLintOptions& options) {
 
 Result<CheckedJob> check_job(const std::string& file, std::optional<jobs::Backend> backend) {
   CheckedJob job;
-  TRAINWARDEN_ASSIGN_OR_RETURN(job.text, read_toml_text(file, "a job: TOML or JSON, as in entry_point = \"train.py\""));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const document::DocumentValue top, document::parse(job.text, file));
+  TRAINWARDEN_ASSIGN_OR_RETURN(job.text, read_spec(file));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const document::DocumentValue top,
+                               document::parse(job.text, file == "-" ? "standard input" : file));
   job.folder = fs::absolute(file).parent_path();
   job.spec = jobs::read_job_spec(top, job.mistakes);
   if (backend) job.spec.backend = *backend;
@@ -114,7 +128,9 @@ void add_job_lint(CLI::App& job, CommandAction& action) {
   JobLintOptions& o = *options;
   CLI::App& command =
       add_command(job, "lint", "Say all that is wrong with a job, and what it would run", options, action, act);
-  command.add_option("SPEC", o.spec, "The job: a file in TOML or JSON")->required()->type_name("");
+  command.add_option("SPEC", o.spec, "The job: a file in TOML or JSON; - reads standard input")
+      ->required()
+      ->type_name("");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden job lint job.toml", "trainwarden job lint job.json --json"});
 }

@@ -208,7 +208,9 @@ void add_submit(CLI::App& app, CommandAction& action) {
   SubmitOptions& o = *options;
   CLI::App& command = add_command(app, "submit", "Start a training job, which goes on by itself", options, action, act);
   command.group(kTrainGroup);
-  command.add_option("SPEC", o.spec, "The job: a file in TOML or JSON")->required()->type_name("");
+  command.add_option("SPEC", o.spec, "The job: a file in TOML or JSON; - reads standard input")
+      ->required()
+      ->type_name("");
   command.add_option("--name", o.name, "Name of the job and of its run (default: the file's, or made from the time)")
       ->type_name("NAME");
   command.add_option("--backend", o.backend, "Where it runs (default: the file's, else local)")
