@@ -92,7 +92,8 @@ class Tracker:
         self._record: dict[str, Any] = {"parameters": {}, "metrics": {}, "inputs": {}, "outputs": {}, "tags": {}}
         self._dirty, self._closed, self._says_status = False, False, True
         self._wake = threading.Event()
-        first: dict[str, Any] = {"format": _FORMAT, "time": time.time_ns(), "status": "InProgress"}
+        now = time.time_ns()
+        first: dict[str, Any] = {"format": _FORMAT, "time": now, "status": "InProgress", "start": now}
         if display_name:
             first["display_name"] = display_name
         if experiment or trial:
@@ -130,15 +131,20 @@ class Tracker:
                 _check_text(f"parameter {name}", str(said[name]), _MAX_TEXT)
         self._update("parameters", said, _MAX_PARAMETERS)
 
-    def log_metric(self, name: str, value: float) -> None:
-        """One more value of a metric; NaN and infinities count and may be the last one."""
+    def log_metric(self, name: str, value: float, *, timestamp: float | None = None, is_last: bool = True) -> None:
+        """One more value of a metric; NaN and infinities count and may be the last one.
+
+        `timestamp` is when it was measured, in seconds since 1970 (now). A value that comes late, behind one that was
+        measured after it, has `is_last` False: it counts, and the last one stays.
+        """
         _check_key("metric", name)
         with self._lock:
             self._check_open()
             metrics = self._record["metrics"]
             if name not in metrics and len(metrics) == _MAX_METRICS:
                 raise InvalidArgument(f"{_MAX_METRICS} metrics are the most")
-            _add_value(metrics.setdefault(name, _no_values()), float(value))
+            unix_ns = time.time_ns() if timestamp is None else int(timestamp * 1e9)
+            _add_value(metrics.setdefault(name, _no_values()), float(value), unix_ns, is_last)
             self._dirty = True
 
     def log_input(self, name: str, uri: PathLike, media_type: str = "") -> None:
@@ -268,10 +274,11 @@ def _no_values() -> dict[str, Any]:
     return {"count": 0, "finite": 0, "min": 0.0, "max": 0.0, "mean": 0.0, "m2": 0.0, "last": 0.0, "last_time": 0}
 
 
-def _add_value(summary: dict[str, Any], value: float) -> None:
+def _add_value(summary: dict[str, Any], value: float, unix_ns: int, is_last: bool) -> None:
     """Welford's update, as src/work/experiments/metric_summary.cc has it."""
     summary["count"] += 1
-    summary["last"], summary["last_time"] = _number(value), time.time_ns()
+    if is_last or summary["count"] == 1:
+        summary["last"], summary["last_time"] = _number(value), unix_ns
     if not math.isfinite(value):
         return
     summary["min"] = min(summary["min"], value) if summary["finite"] else value

@@ -39,5 +39,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     raise NotHere(
         f"sagemaker.{name}: Trainwarden has of SageMaker's SDK what trains: {', '.join(__all__)}, "
-        "and the modules analytics, debugger, mxnet, pytorch and tensorflow"
+        "and the modules analytics, debugger, lineage, mxnet, pytorch and tensorflow"
     )

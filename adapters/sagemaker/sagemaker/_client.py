@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _program
 from ._description import describe, job_arn, moment
+from ._entities import experiments_folder
 from ._job_files import write_files
 from ._job_folder import forget_submission, new_submission
 from ._places import joined, local_path
@@ -30,6 +31,7 @@ class SageMakerClient:
 
     Attributes:
         jobs, runs: these folders.
+        experiments: the folder of experiments.
     """
 
     exceptions = _Exceptions
@@ -37,6 +39,7 @@ class SageMakerClient:
     def __init__(self, jobs: Path, runs: Path, region: str):
         self.jobs = jobs
         self.runs = runs
+        self.experiments = experiments_folder()
         self._region = region
 
     def create_training_job(self, **request: Any) -> dict[str, str]:

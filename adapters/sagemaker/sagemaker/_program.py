@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ._say import say
@@ -66,8 +66,16 @@ def ask(*arguments: str) -> dict[str, Any]:
     Raises:
         ProgramError: it ended with another exit code than 0.
     """
-    answer: dict[str, Any] = json.loads(call(*arguments, "--json"))
+    answer: dict[str, Any] = json.loads(call(*with_options(arguments, "--json")))
     return answer
+
+
+def with_options(arguments: Sequence[str], *options: str) -> list[str]:
+    """Also `options`: in front of "--", behind which there are none."""
+    words = [*arguments]
+    end = words.index("--") if "--" in words else len(words)
+    words[end:end] = options
+    return words
 
 
 def call(*arguments: str) -> str:

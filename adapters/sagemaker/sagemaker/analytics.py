@@ -1,12 +1,14 @@
-"""TrainingJobAnalytics: the metrics of a job as a table."""
+"""TrainingJobAnalytics: the metrics of a job as a table. ExperimentAnalytics: the components of an experiment as one."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from . import _program
+from ._entities import Entities
 from ._keywords import Keyword, Keywords, takes
 from ._program import ProgramError
 from .exceptions import NotHere
@@ -99,3 +101,77 @@ def _from_first(rows: Iterable[tuple[float, str, float]]) -> Iterable[tuple[floa
     first: dict[str, float] = {}
     for timestamp, metric, value in rows:
         yield timestamp - first.setdefault(metric, timestamp), metric, value
+
+
+EXPERIMENT_ANALYTICS = Keywords(
+    "ExperimentAnalytics",
+    [
+        Keyword("experiment_name", "the experiment; this, search_expression or both are needed"),
+        Keyword("search_expression", "a dict as SageMaker's Search has it, or what has to_boto()"),
+        Keyword("sort_by", "a property: CreationTime (default), Metrics.loss.Min, Parameters.lr, ..."),
+        Keyword("sort_order", "Descending (default) or Ascending", only=("Ascending", "Descending")),
+        Keyword("metric_names", "which metrics; all of them without it"),
+        Keyword("parameter_names", "which parameters; all of them without it"),
+        Keyword("sagemaker_session", "whose experiments"),
+        Keyword("input_artifact_names", "which input artifacts; all of them without it"),
+        Keyword("output_artifact_names", "which output artifacts; all of them without it"),
+    ],
+)
+
+
+@takes(EXPERIMENT_ANALYTICS)
+class ExperimentAnalytics:
+    """A row for each component, the newest first: TrialComponentName, DisplayName, SourceArn, its parameters, the
+    Min, Max, Avg, StdDev, Last and Count of its metrics, its artifacts, Trials and Experiments."""
+
+    MAX_TRIAL_COMPONENTS = 10000
+
+    def __init__(self, *positional: Any, **given: Any):
+        options = EXPERIMENT_ANALYTICS.take(positional, given)
+        self.name: str | None = options["experiment_name"]
+        self._expression = options["search_expression"]
+        if not self.name and self._expression is None:
+            raise ValueError("ExperimentAnalytics: expected experiment_name or search_expression, found neither")
+        self._words: list[str] = [f"--sort-by={options['sort_by']}"] if options["sort_by"] else []
+        self._words += ["--ascending"] if options["sort_order"] == "Ascending" else []
+        for option, names in (
+            ("--metrics", options["metric_names"]),
+            ("--parameters", options["parameter_names"]),
+            ("--inputs", options["input_artifact_names"]),
+            ("--outputs", options["output_artifact_names"]),
+        ):
+            if names is not None:
+                self._words.append(f"{option}={','.join(names)}")
+        self._entities = Entities((options["sagemaker_session"] or Session()).sagemaker_client)
+        self._frame: dict[str, Any] | None = None
+
+    def dataframe(self, force_refresh: bool = False) -> pandas.DataFrame:
+        """The table; it is read once, unless `force_refresh` asks for it again.
+
+        Raises:
+            ClientError: there is no such experiment, or the search cannot be meant.
+        """
+        import pandas
+
+        if force_refresh:
+            self.clear_cache()
+        if self._frame is None:
+            self._frame = self._read()
+        return pandas.DataFrame(self._frame["rows"], columns=self._frame["columns"])
+
+    def export_csv(self, filename: str) -> None:
+        """Writes the table into a file."""
+        self.dataframe().to_csv(filename, index=False)
+
+    def clear_cache(self) -> None:
+        """The next table is read anew."""
+        self._frame = None
+
+    def _read(self) -> dict[str, Any]:
+        words = [*self._words]
+        if self._expression is not None:
+            expression = self._expression.to_boto() if hasattr(self._expression, "to_boto") else self._expression
+            words.append(f"--expression={json.dumps(expression)}")
+        named = ["--", self.name] if self.name else []
+        frame: dict[str, Any] = self._entities.ask("Search", "analytics", *words, *named)
+        return frame

@@ -31,7 +31,7 @@ def _folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith(("TRAINWARDEN_", "SMDEBUG_", "AWS_"))]:
         if name != "TRAINWARDEN_PROGRAM":
             monkeypatch.delenv(name)
-    for name in ("jobs", "runs", "buckets"):
+    for name in ("jobs", "runs", "buckets", "experiments"):
         monkeypatch.setenv(f"TRAINWARDEN_{name.upper()}", str(tmp_path / name))
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")

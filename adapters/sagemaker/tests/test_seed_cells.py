@@ -121,6 +121,12 @@ def test_bert_classifier(capsys: pytest.CaptureFixture[str], caplog: pytest.LogC
     frame = cells.run("training_job_analytics.dataframe()")
     assert {"train:loss", "train:accuracy"} <= set(frame["metric_name"])
     assert cells.run("rule_job_summary()") == []
+    components = cells.run("ExperimentAnalytics(")
+    assert components["TrialComponentName"].tolist() == [f"{cells.names['training_job_name']}-aws-training-job"]
+    deadline = time.monotonic() + 60
+    while not {"DataSet", "Code"} <= set(cells.run("LineageTableVisualizer(sess)")["Type"]):
+        assert time.monotonic() < deadline, "inputs are hashed beside the job"
+        time.sleep(0.2)
 
 
 def test_rule_events() -> None:
