@@ -166,5 +166,6 @@ make_wheels() {
   while read -r name interpreter; do
     make_wheel "$name" "$interpreter" </dev/null || return
   done <<<"$chosen"
-  pack $venv/bin/pip $dist ./adapters/smdebug --quiet && pack $venv/bin/pip $dist ./adapters/sagemaker --quiet
+  pack $venv/bin/pip $dist ./adapters/smdebug --quiet && pack $venv/bin/pip $dist ./adapters/sagemaker --quiet &&
+    pack $venv/bin/pip $dist ./adapters/boto3 --quiet
 }

@@ -20,7 +20,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGES = {"trainwarden": ROOT / "adapters/python/trainwarden", "smdebug": ROOT / "adapters/smdebug/smdebug",
-            "sagemaker": ROOT / "adapters/sagemaker/sagemaker"}
+            "sagemaker": ROOT / "adapters/sagemaker/sagemaker", "smexperiments": ROOT / "adapters/sagemaker/smexperiments"}
 PARSE_COMMANDS = TRAINWARDEN = ""
 
 # A part of a line, and why nothing is asked of it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from . import _program
 from ._description import describe, job_arn, moment
-from ._entities import experiments_folder
+from ._entities import Entities, component_shape, experiments_folder
 from ._job_files import write_files
 from ._job_folder import forget_submission, new_submission
 from ._places import joined, local_path
@@ -17,7 +18,7 @@ from ._program import ProgramError
 from ._say import say
 from .exceptions import ClientError, NotHere
 
-_METHODS = "create_training_job, describe_training_job, list_training_jobs and stop_training_job"
+_METHODS = "create_training_job, describe_training_job, list_training_jobs, search and stop_training_job"
 _SORTED_BY = {"CreationTime": "submitted", "Name": "name", "Status": "status"}
 
 
@@ -68,7 +69,8 @@ class SageMakerClient:
                 link.unlink(missing_ok=True)
             if isinstance(error, (ProgramError, ValueError, KeyError)):
                 what = f"expected the field {error}" if isinstance(error, KeyError) else str(error)
-                raise ClientError("ValidationException", what, "CreateTrainingJob") from error
+                code = "ResourceInUse" if " already" in what else "ValidationException"
+                raise ClientError(code, what, "CreateTrainingJob") from error
             raise
         return {"TrainingJobArn": job_arn(self._region, name)}
 
@@ -81,7 +83,7 @@ class SageMakerClient:
         try:
             return describe(self.jobs, TrainingJobName, self._region)
         except ProgramError as error:
-            raise ClientError("ValidationException", error.message, "DescribeTrainingJob") from error
+            raise ClientError(_code_of(error), error.message, "DescribeTrainingJob") from error
 
     def stop_training_job(self, TrainingJobName: str) -> dict[str, Any]:
         """Its program gets SIGTERM, and SIGKILL after 120 s. A job that has ended is left as it is.
@@ -92,7 +94,7 @@ class SageMakerClient:
         try:
             _program.ask("job", "stop", TrainingJobName, "--jobs", str(self.jobs))
         except ProgramError as error:
-            raise ClientError("ValidationException", error.message, "StopTrainingJob") from error
+            raise ClientError(_code_of(error), error.message, "StopTrainingJob") from error
         return {}
 
     def list_training_jobs(
@@ -129,6 +131,33 @@ class SageMakerClient:
             page["NextToken"] = str(end)
         return page
 
+    def search(
+        self,
+        *,
+        Resource: str,
+        SearchExpression: dict[str, Any] | None = None,
+        SortBy: str = "CreationTime",
+        SortOrder: str = "Descending",
+        MaxResults: int = 10,
+        NextToken: str = "0",
+    ) -> dict[str, Any]:
+        """Components of experiments, a page at a time.
+
+        Raises:
+            ClientError: another Resource, or a search that cannot be meant.
+        """
+        if Resource != "ExperimentTrialComponent" or not 1 <= MaxResults <= 100 or not NextToken.isdecimal():
+            found = f"Resource {Resource!r} (ExperimentTrialComponent), MaxResults {MaxResults!r} (1 to 100)"
+            raise ClientError("ValidationException", f"found {found}, NextToken {NextToken!r}", "Search")
+        begin, end = int(NextToken), int(NextToken) + MaxResults
+        words = [f"--expression={json.dumps(SearchExpression or {})}", f"--sort-by={SortBy}", f"--most={end + 1}"]
+        words += ["--ascending"] if SortOrder == "Ascending" else []
+        rows = Entities(self).ask("Search", "search", *words)["components"]
+        page: dict[str, Any] = {"Results": [{"TrialComponent": component_shape(row)} for row in rows[begin:end]]}
+        if end < len(rows):
+            page["NextToken"] = str(end)
+        return page
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -160,6 +189,10 @@ class SageMakerClient:
     @staticmethod
     def _wrong_list(found: str) -> ClientError:
         return ClientError("ValidationException", f"found {found}", "ListTrainingJobs")
+
+
+def _code_of(error: ProgramError) -> str:
+    return "ResourceNotFound" if error.message.startswith("there is no") else "ValidationException"
 
 
 def _own_rules(request: dict[str, Any]) -> list[str]:

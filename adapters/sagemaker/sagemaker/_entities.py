@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from . import _program
+from ._description import moment
 from ._program import ProgramError
 from .exceptions import ClientError, NotHere
 
@@ -67,3 +68,38 @@ class Entities:
 def entity_arn(kind: str, name: str) -> str:
     """`kind` is "experiment", "experiment-trial" or "experiment-trial-component"."""
     return f"arn:aws:sagemaker:local:000000000000:{kind}/{name}"
+
+
+def component_shape(row: dict[str, Any]) -> dict[str, Any]:
+    """A component, as the program shows it, in the shape of SageMaker's API."""
+    shape: dict[str, Any] = {
+        "TrialComponentName": row["name"],
+        "TrialComponentArn": entity_arn("experiment-trial-component", row["name"]),
+        "DisplayName": row["display_name"],
+        "RunName": row["run_name"],
+        "Source": row["source"] and {"SourceArn": row["source"]},
+        "Status": {"PrimaryStatus": row["status"], "Message": row["message"]},
+        "Parameters": {name: _parameter(value) for name, value in row["parameters"].items()},
+        "InputArtifacts": {name: _artifact(use) for name, use in row["inputs"].items()},
+        "OutputArtifacts": {name: _artifact(use) for name, use in row["outputs"].items()},
+        "Metrics": [_metric(name, summary) for name, summary in row["metrics"].items()],
+        "Parents": [{"TrialName": trial} for trial in row["trials"]],
+    }
+    times = {"CreationTime": "created", "LastModifiedTime": "changed", "StartTime": "start", "EndTime": "end"}
+    shape.update({field: row[ours] and moment(row[ours]) for field, ours in times.items()})
+    return {field: value for field, value in shape.items() if value is not None}
+
+
+def _parameter(value: Any) -> dict[str, Any]:
+    return {"StringValue" if isinstance(value, str) else "NumberValue": value}
+
+
+def _artifact(use: dict[str, Any]) -> dict[str, Any]:
+    media = {"MediaType": use["media_type"]} if use["media_type"] else {}
+    return {"Value": use["uri"], **media}
+
+
+def _metric(name: str, summary: dict[str, Any]) -> dict[str, Any]:
+    fields = {"Max": "max", "Min": "min", "Last": "last", "Avg": "avg", "StdDev": "stddev"}
+    numbers = {field: float(summary[ours]) for field, ours in fields.items() if summary[ours] is not None}
+    return {"MetricName": name, **numbers, "Count": summary["count"], "TimeStamp": moment(summary["time"])}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 import textwrap
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-import sagemaker
 
 _IN_RST = re.compile(r"^\.\. code:: ipython3\n\n((?:[ \t]+.*\n|\s*\n)+)", re.MULTILINE)
 _PYTHON = re.compile(r"^\.\. code:: python\n\n((?:[ \t]+.*\n|\s*\n)+)", re.MULTILINE)
@@ -44,15 +43,11 @@ class Notebook:
         return eval(compile(ast.Expression(last.value), "<cell>", "eval"), self.names)
 
 
-class BotoSession:
-    region_name = "us-east-2"
-
-    def client(self, **_: Any) -> Any:
-        return sagemaker.Session().sagemaker_client
-
-
-def boto3_double() -> ModuleType:
-    """What notebooks ask boto3 besides."""
-    module = ModuleType("boto3")
-    vars(module).update(Session=BotoSession, client=lambda name: BotoSession().client())
+def our_boto3() -> ModuleType:
+    """What `import boto3` gives where trainwarden-boto3 is installed; the original may be here too."""
+    path = Path(__file__).parents[2] / "boto3" / "boto3" / "__init__.py"
+    spec = importlib.util.spec_from_file_location("boto3", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cells import Notebook, boto3_double
+from cells import Notebook, our_boto3
 
 from sagemaker import _program
 from sagemaker.exceptions import NotHere
@@ -49,7 +49,8 @@ for step in range(3000 if options.lr == 10 else 12):
 def _surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     if not SEEDS.is_dir():
         pytest.skip(f"no notebooks in {SEEDS}")
-    monkeypatch.setitem(sys.modules, "boto3", boto3_double())
+    monkeypatch.setitem(sys.modules, "boto3", our_boto3())
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-2")
     naps = time.sleep
     monkeypatch.setattr(time, "sleep", lambda seconds: naps(min(seconds, 0.2)))
     (tmp_path / "buckets" / "mine" / "train").mkdir(parents=True)

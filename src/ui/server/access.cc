@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "core/base/text.h"
+#include "ui/server/aws_answers.h"
 
 namespace trainwarden::server {
 namespace {
@@ -118,6 +119,10 @@ bool Access::has_token(const HttpRequest& request) const {
   const std::string_view authorization = request.header("authorization");
   if (request.count("authorization") != 1 || lower(authorization.substr(0, kBearer.size())) != kBearer) return false;
   return same_secret(trim(authorization.substr(kBearer.size())), options_.token);
+}
+
+bool Access::has_access_key(const HttpRequest& request) const {
+  return same_secret(access_key_of(request), options_.token);
 }
 
 }  // namespace trainwarden::server

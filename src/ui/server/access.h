@@ -33,6 +33,8 @@ class Access {
   // "Authorization: Bearer TOKEN". No cookie: browsers send those to every port of a host, and so to whoever else
   // listens there.
   bool has_token(const HttpRequest& request) const;
+  // The same of a call of AWS: the token is the access key.
+  bool has_access_key(const HttpRequest& request) const;
 
  private:
   bool is_allowed_host(std::string_view host) const;

@@ -22,6 +22,8 @@ struct ServerOptions {
   std::vector<std::string> allowed_hosts;
   bool allow_actions = false;
   std::vector<answers::Area> areas;  // what is shown beside the runs; what their handlers use must outlive the server
+  // Answers calls of AWS about jobs; null: it does not.
+  aws::AskProgram ask_program;
   // Where the token is written, for the user alone; nothing: default_token_file(), when there is one.
   std::optional<std::filesystem::path> token_file;
 };

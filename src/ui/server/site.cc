@@ -9,6 +9,7 @@
 #include "trainwarden/version.h"
 #include "ui/answers/percent.h"
 #include "ui/answers/replies.h"
+#include "ui/server/aws_answers.h"
 #include "ui/server/caching.h"
 #include "ui/server/page_answers.h"
 
@@ -92,7 +93,8 @@ Site::Site(const answers::Services& services, Options options)
     : services_(services),
       options_(std::move(options)),
       access_(options_.access),
-      router_(routes_with(options_.areas)) {}
+      router_(routes_with(options_.areas)),
+      aws_({options_.ask_program, options_.allow_actions}) {}
 
 HttpAnswer Site::answer(const HttpRequest& request) const {
   HttpAnswer answer;
@@ -107,7 +109,8 @@ HttpAnswer Site::answer(const HttpRequest& request) const {
 }
 
 Admission Site::admit(const HttpRequest& head) const {
-  Admission admission{.proven = access_.has_token(head), .refusal = refuse(head)};
+  const bool is_proven = is_aws_request(head) ? access_.has_access_key(head) : access_.has_token(head);
+  Admission admission{.proven = is_proven, .refusal = refuse(head)};
   if (admission.refusal) add_security_headers(*admission.refusal);
   return admission;
 }
@@ -118,6 +121,7 @@ std::optional<HttpAnswer> Site::refuse(const HttpRequest& head) const {
   if (!head.target.starts_with('/')) {
     return error_answer(400, name(Code::kInvalidArgument), "the target of a request is a path that begins with /");
   }
+  if (options_.ask_program && is_aws_request(head)) return refuse_aws(head);
   const bool reads = head.method == "GET" || head.method == "HEAD";
   if (reads && has_body(head)) {
     return error_answer(400, name(Code::kInvalidArgument), "a GET has no body; what it asks for stands in its address");
@@ -132,8 +136,21 @@ std::optional<HttpAnswer> Site::refuse(const HttpRequest& head) const {
   return access_.has_token(head) ? std::nullopt : std::optional(no_session());
 }
 
+// The key stands in a header that no page of another site can send, so that a body needs no proof of its own.
+std::optional<HttpAnswer> Site::refuse_aws(const HttpRequest& head) const {
+  if (access_.has_access_key(head)) return std::nullopt;
+  HttpAnswer answer = http_answer_of(aws::aws_error("UnrecognizedClientException",
+                                                    "expected the access key that `trainwarden serve --aws-api` has "
+                                                    "printed (AWS_ACCESS_KEY_ID); each start has another"));
+  answer.status = 403;
+  return answer;
+}
+
 HttpAnswer Site::route(const HttpRequest& request) const {
   if (auto refused = refuse(request)) return *std::move(refused);
+  if (options_.ask_program && is_aws_request(request)) {
+    return http_answer_of(aws_.answer(request.header(kAwsTarget), request.body));
+  }
   const std::string_view target = request.target;
   const std::size_t question = std::min(target.find('?'), target.size());
   const std::string_view path = target.substr(0, question);

@@ -8,6 +8,7 @@
 
 #include "ui/answers/router.h"
 #include "ui/answers/services.h"
+#include "ui/aws/aws_api.h"
 #include "ui/server/access.h"
 #include "ui/server/http_message.h"
 #include "ui/server/listener.h"
@@ -20,6 +21,8 @@ class Site {
     Access::Options access;
     bool allow_actions = false;
     std::vector<answers::Area> areas;  // beside the runs
+    // Asked for what calls of AWS want to know. Null: there are none.
+    aws::AskProgram ask_program;
     // Called with the id of each run that somebody asks something of. Null: nobody.
     std::function<void(std::string_view run_id)> looked_at;
   };
@@ -31,6 +34,7 @@ class Site {
 
  private:
   std::optional<HttpAnswer> refuse(const HttpRequest& head) const;
+  std::optional<HttpAnswer> refuse_aws(const HttpRequest& head) const;
   HttpAnswer route(const HttpRequest& request) const;
   HttpAnswer answer_api(const HttpRequest& request, std::string_view address, std::string_view query) const;
   HttpAnswer answer_about() const;
@@ -44,6 +48,7 @@ class Site {
   Options options_;
   Access access_;
   answers::Router router_;
+  const aws::AwsApi aws_;
 };
 
 }  // namespace trainwarden::server

@@ -134,24 +134,6 @@ void add_what_is_watched(const jobs::JobRecord& job, const OrderedJson& request,
   json["ProfilingStatus"] = "Disabled";
 }
 
-bool is_moment(const std::string& field) {
-  return field.ends_with("Time") || field == "Timestamp";
-}
-
-// Those of the description's own structure: what the request says is the user's text.
-void write_as_seconds(OrderedJson& json) {
-  for (auto& [field, value] : json.items()) {
-    if (value.is_string() && is_moment(field)) {
-      if (const auto unix_ns = parse_rfc3339(value.get<std::string>())) {
-        value = static_cast<double>(*unix_ns / 1'000'000) / 1000;
-      }
-    } else if (value.is_array() && (field == "SecondaryStatusTransitions" || field == "FinalMetricDataList" ||
-                                    field == "DebugRuleEvaluationStatuses")) {
-      for (OrderedJson& one : value) write_as_seconds(one);
-    }
-  }
-}
-
 }  // namespace
 
 std::string training_job_arn(std::string_view region, std::string_view job) {
@@ -159,7 +141,7 @@ std::string training_job_arn(std::string_view region, std::string_view job) {
 }
 
 Result<OrderedJson> describe_training_job(const jobs::JobRecord& job, const std::vector<Transition>& transitions,
-                                          std::string_view region, MomentForm form) {
+                                          std::string_view region) {
   const jobs::JobOrder& order = job.order();
   const Transition& now = transitions.back();
   TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::JobSpec spec, spec_of(job));
@@ -180,7 +162,6 @@ Result<OrderedJson> describe_training_job(const jobs::JobRecord& job, const std:
   json["EnableInterContainerTrafficEncryption"] = false;
   json["EnableManagedSpotTraining"] = spec.resources.preemptible;
   add_what_is_watched(job, request, run, now, json);
-  if (form == MomentForm::kSeconds) write_as_seconds(json);
   return json;
 }
 

@@ -11,19 +11,13 @@
 
 namespace trainwarden::sagemaker {
 
-enum class MomentForm : std::uint8_t {
-  kText,     // RFC 3339 in UTC, milliseconds
-  kSeconds,  // since 1970, a number: as AWS's JSON protocols have them
-};
-
 inline constexpr const char* kLocalRegion = "local";
 std::string training_job_arn(std::string_view region, std::string_view job);  // its name in small letters
 
-// `transitions` is where it stands (JobRecord::transitions(), settled). What is not known is left out. Writes nothing.
-// kDataLoss when the job's text or its run cannot be read.
+// `transitions` is where it stands (JobRecord::transitions(), settled). Times are RFC 3339 texts in UTC. What is not
+// known is left out. Writes nothing. kDataLoss when the job's text or its run cannot be read.
 Result<format::OrderedJson> describe_training_job(const jobs::JobRecord& job,
                                                   const std::vector<jobs::Transition>& transitions,
-                                                  std::string_view region = kLocalRegion,
-                                                  MomentForm form = MomentForm::kText);
+                                                  std::string_view region = kLocalRegion);
 
 }  // namespace trainwarden::sagemaker

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/environment_names.h"
 #include "core/base/text.h"
 #include "core/process/signal_relay.h"
 #include "read/trial/run_listing.h"
@@ -13,6 +14,7 @@
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/running/browser.h"
+#include "ui/cli/running/own_answers.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/server/server.h"
@@ -31,6 +33,7 @@ struct ServeOptions {
   bool allow_remote = false;
   std::vector<std::string> allowed_hosts;
   bool allow_actions = false;
+  bool aws_api = false;
   std::string attention_file;
   std::string token_file;
   bool open = false;
@@ -50,6 +53,18 @@ Result<std::filesystem::path> locate_place(const ServeOptions& options) {
   return locate_run(options.place, folder);
 }
 
+// Their key is sent as it is, and may start programs.
+Status check_aws_addresses(const std::vector<std::string>& addresses) {
+  for (const std::string& address : addresses) {
+    if (is_loopback(address)) continue;
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--aws-api answers on this machine only, and {} can be reached from others; leave out "
+                              "--bind, and use `ssh -L PORT:127.0.0.1:PORT`",
+                              printable(address)));
+  }
+  return Status();
+}
+
 Result<server::ServerOptions> server_options(const ServeOptions& options) {
   server::ServerOptions server;
   server.listener.port = static_cast<std::uint16_t>(options.port);
@@ -60,6 +75,12 @@ Result<server::ServerOptions> server_options(const ServeOptions& options) {
                   fmt::format("{} can be reached from other machines, and what they send and get is not encrypted; "
                               "`ssh -L PORT:127.0.0.1:PORT` needs no --bind, --allow-remote permits it all the same",
                               printable(address)));
+  }
+  if (options.aws_api) {
+    TRAINWARDEN_RETURN_IF_ERROR(check_aws_addresses(server.listener.addresses));
+    server.ask_program = [jobs = std::filesystem::absolute(jobs_folder(options.jobs))](const auto& words) {
+      return ask_own_program(words, {{{variable::kJobs, jobs.string()}}, {}});
+    };
   }
   server.allowed_hosts = options.allowed_hosts;
   server.allow_actions = options.allow_actions;
@@ -77,10 +98,17 @@ void announce(const ServeOptions& options, const server::Server& server, const s
     const std::string token_file = server.token_file().string();
     const OrderedJson started{{"url", server.link()},
                               {"port", server.port()},
-                              {"token_file", token_file.empty() ? OrderedJson(nullptr) : OrderedJson(token_file)}};
+                              {"token_file", token_file.empty() ? OrderedJson(nullptr) : OrderedJson(token_file)},
+                              {"aws_endpoint", options.aws_api ? OrderedJson(server.address()) : OrderedJson(nullptr)}};
     print_json_line(started);  // in one line: who started us reads that and goes on
   } else {
     emit("{}\n", link_to(server, place));
+  }
+  if (options.aws_api) {
+    emit(stderr,
+         "export AWS_ENDPOINT_URL_SAGEMAKER={0} AWS_ENDPOINT_URL_CLOUDWATCH_LOGS={0} AWS_DEFAULT_REGION=local "
+         "AWS_ACCESS_KEY_ID={1} AWS_SECRET_ACCESS_KEY=none\n",
+         server.address(), server.token());
   }
   std::fflush(stdout);
   emit(stderr, "trainwarden: shows {} until Ctrl-C{}; the link is a key, give it to nobody\n", place.string(),
@@ -133,6 +161,7 @@ void add_serve(CLI::App& app, CommandAction& action) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--allow-actions", o.allow_actions,
                    "The page may also stop trainings, have them saved, and go on with jobs");
+  command.add_flag("--aws-api", o.aws_api, "Also answers calls of AWS's clients about jobs, such as boto3's");
   command
       .add_option("--attention", o.attention_file,
                   "Which tensors are attention (default: attention.toml of each run, else a guess)")
@@ -142,7 +171,7 @@ void add_serve(CLI::App& app, CommandAction& action) {
   command.add_flag("--open,!--no-open", o.open, "Open the page in the browser");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden serve", "trainwarden serve runs/first --open",
-                         "trainwarden serve --port 8000 --allow-actions",
+                         "trainwarden serve --port 8000 --allow-actions", "trainwarden serve --aws-api --port 8000",
                          "ssh -L 8000:127.0.0.1:8000 machine trainwarden serve --port 8000 project/runs"});
 }
 
