@@ -20,6 +20,8 @@ raises sagemaker.exceptions.NotHere, which says what to use. docs/guide/coming-f
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from typing import Any
 
 from . import estimator, inputs, session
@@ -37,7 +39,9 @@ def __getattr__(name: str) -> Any:
         return version("trainwarden-sagemaker")
     if name.startswith("_"):
         raise AttributeError(name)
+    if importlib.util.find_spec(f"{__name__}.{name}") is not None:  # from sagemaker import analytics
+        return importlib.import_module(f"{__name__}.{name}")
     raise NotHere(
         f"sagemaker.{name}: Trainwarden has of SageMaker's SDK what trains: {', '.join(__all__)}, "
-        "and the modules analytics, debugger, lineage, mxnet, pytorch and tensorflow"
+        "and the modules analytics, aws, debugger, lineage, mxnet, processing, pytorch and tensorflow"
     )

@@ -12,7 +12,12 @@ from . import _program
 ENDED = ("Completed", "Failed", "Stopped")
 
 _TIMES = ("CreationTime", "LastModifiedTime", "TrainingStartTime", "TrainingEndTime", "StartTime", "EndTime", "Timestamp")
-_LISTS = ("SecondaryStatusTransitions", "DebugRuleEvaluationStatuses", "FinalMetricDataList")
+_LISTS = (
+    "SecondaryStatusTransitions",
+    "DebugRuleEvaluationStatuses",
+    "ProfilerRuleEvaluationStatuses",
+    "FinalMetricDataList",
+)
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6})\d*)?Z")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ._keywords import Keyword, Keywords
-from .debugger.profiling import NO_PROFILER
 
 _ENCRYPTION = "nothing leaves this machine; encrypt the disk"
 _NETWORK = "a job has the network of this machine; leave it out"
@@ -22,6 +21,8 @@ _WHERE = [
     Keyword(
         "instance_type", "a name for the kind of machine, for the program and describe()", also=("train_instance_type",)
     ),
+    Keyword("cpus", "Trainwarden's own: how many processors it takes; without it, all, and no job runs beside it"),
+    Keyword("gpus", "Trainwarden's own: how many GPUs it takes"),
     Keyword("volume_size", "GB of free disk; less is a warning", also=("train_volume_size",)),
     Keyword("max_run", "seconds that it may run", also=("train_max_run",)),
     Keyword("max_wait", "seconds that it may wait and run", also=("train_max_wait",)),
@@ -41,7 +42,7 @@ _WATCHED = [
     Keyword("debugger_hook_config", "what is captured; False: nothing"),
     Keyword("tensorboard_output_config", "where the run is exported for TensorBoard"),
     Keyword("metric_definitions", "metrics from what the program prints"),
-    Keyword("profiler_config", NO_PROFILER, refused=True),
+    Keyword("profiler_config", "a ProfilerConfig: kept with the job; nothing is profiled yet"),
     Keyword("disable_profiler", "there is no profiler yet, so it is always disabled", default=True, only=(True,)),
     Keyword("enable_sagemaker_metrics", "metrics are series of the run in any case; leave it out", refused=True),
 ]

@@ -4,6 +4,7 @@ request.json      the request itself, for who describes the job later
 job.json          the job (docs/reference/job-spec.md), which the program trainwarden reads
 hook.json         what is captured; in smdebug's schema, which Trainwarden's hook reads
 actions.toml      what rules start
+profiler.json     how it is to be profiled, for the profiler; there is none yet
 tensorboard.json  where the run is exported for TensorBoard
 code/             the entry point, when it came without a folder of sources
 """
@@ -125,7 +126,10 @@ def _places(request: Request) -> dict[str, Any]:
 
 def _resources(request: Request, folder: Path, say: Any) -> dict[str, Any]:
     resources = request.get("ResourceConfig") or {}
+    own = request.get("Trainwarden") or {}  # no field of SageMaker's
     return {
+        "cpus": own.get("cpus"),
+        "gpus": own.get("gpus"),
         "instance_count": resources.get("InstanceCount"),
         "instance_type": resources.get("InstanceType"),
         "volume_size": _volume(resources.get("VolumeSizeInGB"), folder, say),
@@ -164,6 +168,9 @@ def _judging(request: Request, folder: Path) -> dict[str, Any]:
     elif wanted := {key: hook[key] for key in ("HookParameters", "CollectionConfigurations") if hook.get(key)}:
         _write(folder / "hook.json", wanted)
         judging["hook"] = "hook.json"
+    if request.get("ProfilerConfig") or request.get("ProfilerRuleConfigurations"):
+        fields = ("ProfilerConfig", "ProfilerRuleConfigurations")
+        _write(folder / "profiler.json", {field: request[field] for field in fields if request.get(field)})
     if actions := _actions_file.text(rule_ids(rules)):
         (folder / "actions.toml").write_text(actions, encoding="utf-8")
         judging["actions"] = "actions.toml"

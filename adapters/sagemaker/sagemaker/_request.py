@@ -9,9 +9,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ._places import absolute
-from .debugger import DebuggerHookConfig, ProfilerRule, Rule, TensorBoardOutputConfig
-from .debugger.profiling import NO_PROFILER
-from .exceptions import NotHere
+from .debugger import DebuggerHookConfig, ProfilerConfig, ProfilerRule, Rule, TensorBoardOutputConfig
 from .inputs import TrainingInput, channels
 
 Options = Mapping[str, Any]
@@ -26,24 +24,22 @@ def new_job_name(base: str) -> str:
     return base[: _MAX_NAME - len(ending)].rstrip("-") + ending
 
 
-def check_rules(rules: Any) -> list[Rule]:
-    """
+def check_rules(rules: Any) -> tuple[list[Rule], list[ProfilerRule]]:
+    """Those on captured tensors, and those of the profiler.
+
     Raises:
         ValueError: something that is no rule, or two of one name.
-        NotHere: rules of the profiler.
     """
     wanted: list[Any] = list(rules or ())
-    profiling = [rule.name for rule in wanted if isinstance(rule, ProfilerRule)]
-    if profiling:
-        raise NotHere(f"rules: {', '.join(profiling)}: {NO_PROFILER}")
     names = set()
     for rule in wanted:
-        if not isinstance(rule, Rule):
+        if not isinstance(rule, (Rule, ProfilerRule)):
             raise ValueError(f"rules: expected Rule.sagemaker(...) or Rule.custom(...), found {rule!r}")
         if rule.name in names:
             raise ValueError(f"rules: two are called {rule.name!r}; give one of them another name")
         names.add(rule.name)
-    return wanted
+    on_tensors = [rule for rule in wanted if isinstance(rule, Rule)]
+    return on_tensors, [rule for rule in wanted if isinstance(rule, ProfilerRule)]
 
 
 def training_request(
@@ -74,6 +70,7 @@ def training_request(
         "RetryStrategy": _given(MaximumRetryAttempts=options["max_retry_attempts"]),
         "Environment": {name: str(value) for name, value in (options["environment"] or {}).items()},
         "Tags": _tags(options["tags"]),
+        "Trainwarden": _given(cpus=options["cpus"], gpus=options["gpus"]),
         "ExperimentConfig": dict(experiment or {}),
         **_watched(options, output),
     }
@@ -145,9 +142,22 @@ def _tags(tags: Any) -> list[dict[str, str]]:
     return list(tags or ())
 
 
+def _profiler(config: Any, output: str | None) -> dict[str, Any]:
+    if config is None:
+        return {}
+    if not isinstance(config, ProfilerConfig):
+        raise ValueError(f"profiler_config: expected ProfilerConfig(...), found {config!r}")
+    request = config.request()
+    return {**request, **_given(S3OutputPath=_address(request.get("S3OutputPath")) or output)}
+
+
 def _watched(options: Options, output: str | None) -> dict[str, Any]:
-    rules = check_rules(options["rules"])
-    watched: dict[str, Any] = {"DebugRuleConfigurations": [rule.request() for rule in rules]}
+    rules, of_profiler = check_rules(options["rules"])
+    watched: dict[str, Any] = {
+        "DebugRuleConfigurations": [rule.request() for rule in rules],
+        "ProfilerRuleConfigurations": [rule.request() for rule in of_profiler],
+        "ProfilerConfig": _profiler(options["profiler_config"], output),
+    }
     board = options["tensorboard_output_config"]
     if board is not None and not isinstance(board, TensorBoardOutputConfig):
         raise ValueError(f"tensorboard_output_config: expected TensorBoardOutputConfig(...), found {board!r}")

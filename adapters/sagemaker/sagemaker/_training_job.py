@@ -24,9 +24,10 @@ class TrainingJob:
         return self.sagemaker_session.describe_training_job(self.name)
 
     def rule_job_summary(self) -> list[dict[str, Any]]:
-        """Where its rules stand."""
-        statuses: list[dict[str, Any]] = self.describe().get("DebugRuleEvaluationStatuses", [])
-        return statuses
+        """Where its rules stand: those on tensors first, then those of the profiler."""
+        description = self.describe()
+        lists = ("DebugRuleEvaluationStatuses", "ProfilerRuleEvaluationStatuses")
+        return [status for field in lists for status in description.get(field, [])]
 
     def wait(self, logs: Any = "All") -> None:
         """Waits for its end; prints meanwhile what it prints, or with logs=False how it stands.

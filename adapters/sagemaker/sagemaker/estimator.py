@@ -16,6 +16,7 @@ from ._request import check_rules, new_job_name, training_request
 from ._say import say
 from ._training_job import TrainingJob
 from ._waiting import log_types
+from .debugger.profiling import NO_PROFILER
 from .exceptions import NotHere
 from .session import Session
 
@@ -46,7 +47,9 @@ class EstimatorBase:
 
     def __init__(self, *positional: Any, **given: Any):
         self._options = self.keywords.take(positional, given)
-        check_rules(self._options["rules"])
+        _, of_profiler = check_rules(self._options["rules"])
+        if of_profiler or self._options["profiler_config"] is not None:
+            say(NO_PROFILER)
         self.sagemaker_session: Session = self._options["sagemaker_session"] or Session()
         self.latest_training_job: TrainingJob | None = None
 

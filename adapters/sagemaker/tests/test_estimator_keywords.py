@@ -14,7 +14,14 @@ from recorder import Recorder, outcome
 import sagemaker
 from sagemaker._estimator_keywords import FIT
 from sagemaker._keywords import Keyword
-from sagemaker.debugger import DebuggerHookConfig, Rule, TensorBoardOutputConfig, rule_configs
+from sagemaker.debugger import (
+    DebuggerHookConfig,
+    ProfilerConfig,
+    ProfilerRule,
+    Rule,
+    TensorBoardOutputConfig,
+    rule_configs,
+)
 from sagemaker.estimator import Estimator
 from sagemaker.exceptions import NotHere
 from sagemaker.mxnet import MXNet
@@ -34,6 +41,8 @@ SAMPLES: dict[str, Any] = {
     "role": "somebody",
     "instance_count": 2,
     "instance_type": "ml.big",
+    "cpus": 2,
+    "gpus": 1,
     "volume_size": 1,
     "max_run": 60,
     "max_wait": 90000,
@@ -71,6 +80,8 @@ def sample(name: str) -> Any:
         return [vanishing()]
     if name == "tensorboard_output_config":
         return TensorBoardOutputConfig("boards")
+    if name == "profiler_config":
+        return ProfilerConfig()
     return SAMPLES[name]
 
 
@@ -135,10 +146,21 @@ def test_unknown_keywords_get_the_nearest(script: Path) -> None:
         PyTorch(entry_point="train.py", instance_count=1, train_instance_count=1)
 
 
-def test_what_the_profiler_does_is_refused_in_words(script: Path) -> None:
-    report = [Rule.sagemaker(rule_configs.ProfilerReport())]
-    with pytest.raises(NotHere, match="ProfilerReport: Trainwarden has no profiler yet"):
-        PyTorch(entry_point="train.py", rules=report)
+def test_what_is_to_be_profiled_is_kept_and_said_to_be_undone(
+    work: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "sagemaker")
+    report = Rule.sagemaker(rule_configs.ProfilerReport(cpu_threshold=90))
+    files, request = outcome(tmp_path / "one", PyTorch, rules=[report, vanishing()])
+    assert "has no profiler yet" in caplog.text
+    (rule,) = request["ProfilerRuleConfigurations"]
+    assert rule["RuleParameters"] == {"rule_to_invoke": "ProfilerReport", "cpu_threshold": "90"}
+    assert json.loads(files["profiler.json"]) == {"ProfilerRuleConfigurations": [rule]}
+    assert json.loads(files["job.json"])["rules"] == ["VanishingGradient"]
+    with pytest.raises(NotHere, match="no profiler yet"):
+        ProfilerRule.custom("mine")
+    with pytest.raises(ValueError, match="expected ProfilerConfig"):
+        outcome(tmp_path / "two", PyTorch, profiler_config="yes")
 
 
 def test_each_keyword_of_fit(work: Path, tmp_path: Path) -> None:

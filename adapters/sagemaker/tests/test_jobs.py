@@ -19,6 +19,7 @@ from sagemaker.analytics import TrainingJobAnalytics
 from sagemaker.estimator import Estimator
 from sagemaker.exceptions import ClientError, NotHere, UnexpectedStatusException
 from sagemaker.inputs import TrainingInput
+from sagemaker.processing import ScriptProcessor
 from sagemaker.pytorch import PyTorch
 
 
@@ -135,6 +136,13 @@ def test_ctrl_c_ends_the_waiting_and_not_the_job(script: Path, monkeypatch: pyte
         with pytest.raises(KeyboardInterrupt):
             job.wait()
     assert job.describe()["SecondaryStatus"] in ("Pending", "Starting", "Training")
+
+
+def test_jobs_that_say_what_they_take_run_side_by_side(script: Path) -> None:
+    first = submit(script, hyperparameters={"seconds": 60}, job_name="beside-1", cpus=1)
+    second = submit(script, job_name="beside-2", cpus=1)
+    second.latest_training_job.wait(logs=False)
+    assert first.latest_training_job.describe()["TrainingJobStatus"] == "InProgress"
 
 
 def test_jobs_are_listed(script: Path) -> None:
@@ -254,6 +262,8 @@ def test_metrics_of_what_it_prints(script: Path, tmp_path: Path) -> None:
 
 def test_what_the_cloud_alone_has(script: Path) -> None:
     estimator = PyTorch(entry_point="train.py")
+    with pytest.raises(NotHere, match="ScriptProcessor: run the script as a job"):
+        ScriptProcessor(command=["python3"])
     for call in (lambda: estimator.deploy(), lambda: sagemaker.Model, lambda: sagemaker.Session().create_model):
         with pytest.raises(NotHere):
             call()

@@ -12,7 +12,7 @@ import sagemaker
 from sagemaker import debugger
 from sagemaker._keywords import Keywords
 from sagemaker.analytics import TRAINING_JOB_ANALYTICS
-from sagemaker.debugger import CollectionConfig, Rule, rule_configs
+from sagemaker.debugger import CollectionConfig, Rule, profiling, rule_configs
 from sagemaker.debugger.actions import EMAIL, SMS_KEYWORDS, STOP_TRAINING
 from sagemaker.debugger.hook_config import COLLECTION_CONFIG, DEBUGGER_HOOK_CONFIG, TENSORBOARD_OUTPUT_CONFIG
 from sagemaker.debugger.rules import RULE_CUSTOM, RULE_SAGEMAKER
@@ -81,6 +81,56 @@ def test_each_keyword_of_hook_configurations() -> None:
                     make(**base, **{name: "/somewhere"})
             else:
                 assert make(**{**base, name: samples[name]}).request() != make(**base).request(), f"{kind}.{name}"
+
+
+def test_each_keyword_of_the_profiler() -> None:
+    steps = {"start_step": 5, "num_steps": 10, "start_unix_time": 1_700_000_000, "duration": 60}
+    detailed = debugger.DetailedProfilingConfig(1, 2)
+    kinds: dict[str, tuple[Keywords, dict[str, Any]]] = {
+        "DetailedProfilingConfig": (profiling.DETAILED_PROFILING, steps),
+        "DataloaderProfilingConfig": (profiling.DATALOADER_PROFILING, {**steps, "metrics_regex": "a"}),
+        "PythonProfilingConfig": (
+            profiling.PYTHON_PROFILING,
+            {**steps, "python_profiler": "Pyinstrument", "cprofile_timer": "cpu_time"},
+        ),
+        "FrameworkProfile": (
+            profiling.FRAMEWORK_PROFILE,
+            {
+                **steps,
+                "local_path": "/tmp",
+                "file_max_size": 1,
+                "file_close_interval": 2,
+                "file_open_fail_threshold": 3,
+                "detailed_profiling_config": detailed,
+                "dataloader_profiling_config": debugger.DataloaderProfilingConfig(1),
+                "python_profiling_config": debugger.PythonProfilingConfig(1),
+            },
+        ),
+        "ProfilerConfig": (
+            profiling.PROFILER_CONFIG,
+            {
+                "s3_output_path": "s3://mine",
+                "system_monitor_interval_millis": 1000,
+                "framework_profile_params": debugger.FrameworkProfile(),
+                "disable_profiler": True,
+            },
+        ),
+    }
+    for kind, (keywords, samples) in kinds.items():
+        make = getattr(debugger, kind)
+        for name, keyword in keywords.items():
+            if keyword.refused or keyword.only:
+                with pytest.raises(NotHere, match=name):
+                    make(**{name: "something"})
+            if not keyword.refused:
+                assert shown(make(**{name: samples[name]})) != shown(make()), f"{kind}.{name}"
+    for wrong in (lambda: debugger.ProfilerConfig(None, 500, "x"), lambda: debugger.FrameworkProfile(None, 1, 1, 1, 1)):
+        with pytest.raises(ValueError, match="expected"):
+            wrong()
+
+
+def shown(config: Any) -> Any:
+    return config.profiling_parameters if isinstance(config, debugger.FrameworkProfile) else config.request()
 
 
 def test_each_keyword_of_rules(work: Path, tmp_path: Path) -> None:

@@ -39,5 +39,7 @@ def test_the_names_of_the_seeds_are_there() -> None:
     from sagemaker.debugger import FrameworkProfile, ProfilerConfig, ProfilerRule  # noqa: F401
     from sagemaker.inputs import TrainingInput, s3_input
 
+    from sagemaker import analytics, lineage  # noqa: F401
+
     assert sagemaker.s3_input is s3_input is TrainingInput
     assert all(hasattr(sagemaker, name) for name in sagemaker.__all__)

@@ -12,7 +12,6 @@ import pytest
 from cells import Notebook, our_boto3
 
 from sagemaker import _program
-from sagemaker.exceptions import NotHere
 
 if any(importlib.util.find_spec(name) is None for name in ("torch", "trainwarden", "smdebug")):
     pytest.skip("no PyTorch, or none of the packages trainwarden and smdebug", allow_module_level=True)
@@ -109,10 +108,8 @@ def test_bert_classifier(capsys: pytest.CaptureFixture[str], caplog: pytest.LogC
     cells.run("rule_configs.ActionList")
     cells.run("FrameworkProfile(local_path")
     cells.run("checkpoint_s3_uri =")
-    with pytest.raises(NotHere, match="no profiler yet"):
-        cells.run("estimator = TensorFlow(")
-    cells.names.update(rules=[], profiler_config=None)  # until there is one
     cells.run("estimator = TensorFlow(")
+    assert "has no profiler yet" in caplog.text
     _program.call("experiment", "create", "reviews", "--trial", "first")  # in an earlier notebook
     cells.run("experiment_config =")
     cells.run("estimator.fit(")
@@ -121,7 +118,9 @@ def test_bert_classifier(capsys: pytest.CaptureFixture[str], caplog: pytest.LogC
     cells.run("latest_training_job.wait(logs=False)")
     frame = cells.run("training_job_analytics.dataframe()")
     assert {"train:loss", "train:accuracy"} <= set(frame["metric_name"])
-    assert cells.run("rule_job_summary()") == []
+    (report,) = cells.run("rule_job_summary()")
+    assert (report["RuleConfigurationName"], report["RuleEvaluationStatus"]) == ("ProfilerReport", "Error")
+    assert "no profiler" in report["StatusDetails"]
     components = cells.run("ExperimentAnalytics(")
     assert components["TrialComponentName"].tolist() == [f"{cells.names['training_job_name']}-aws-training-job"]
     deadline = time.monotonic() + 60

@@ -128,6 +128,9 @@ void add_what_is_watched(const jobs::JobRecord& job, const OrderedJson& request,
   if (OrderedJson rules = rule_evaluations(request, run, now); !rules.empty()) {
     json["DebugRuleEvaluationStatuses"] = std::move(rules);
   }
+  if (OrderedJson rules = profiler_rule_evaluations(request, now); !rules.empty()) {
+    json["ProfilerRuleEvaluationStatuses"] = std::move(rules);
+  }
   if (OrderedJson metrics = final_metrics_json(run); !metrics.empty()) {
     json["FinalMetricDataList"] = std::move(metrics);
   }

@@ -147,6 +147,9 @@ TEST(RuleEvaluations, RulesHaveTheNamesOfTheJob) {
   EXPECT_EQ(status_of(JobPhase::kStopped).at(0).at("RuleEvaluationStatus"), "Stopped");
   EXPECT_EQ(status_of(JobPhase::kCompleted).at(2).at("RuleEvaluationStatus"), "Error");
   EXPECT_TRUE(status_of(JobPhase::kFailed).at(2).contains("StatusDetails"));
+  const OrderedJson profiling = {{"ProfilerRuleConfigurations", request.at("DebugRuleConfigurations")}};
+  EXPECT_EQ(profiler_rule_evaluations(profiling, {}).at(2).at("RuleEvaluationStatus"), "Error");
+  EXPECT_TRUE(profiler_rule_evaluations(request, {}).empty());
   EXPECT_EQ(rule_evaluations(OrderedJson::object(), run, {}).at(0).at("RuleConfigurationName"), "Overfit-2");
 }
 

@@ -70,4 +70,16 @@ OrderedJson rule_evaluations(const OrderedJson& request, const OrderedJson& run,
   return list;
 }
 
+OrderedJson profiler_rule_evaluations(const OrderedJson& request, const jobs::Transition& now) {
+  OrderedJson list = OrderedJson::array();
+  if (!request.contains("ProfilerRuleConfigurations")) return list;
+  for (const RequestedRule& rule : requested_rules(request.at("ProfilerRuleConfigurations"))) {
+    list.push_back({{kName, rule.name},
+                    {kStatus, "Error"},
+                    {"StatusDetails", "ClientError: Trainwarden has no profiler yet: nothing was judged\n"},
+                    {"LastModifiedTime", format_rfc3339(now.unix_ns, 3)}});
+  }
+  return list;
+}
+
 }  // namespace trainwarden::sagemaker

@@ -23,4 +23,7 @@ std::vector<RequestedRule> requested_rules(const format::OrderedJson& configurat
 format::OrderedJson rule_evaluations(const format::OrderedJson& request, const format::OrderedJson& run,
                                      const jobs::Transition& now);
 
+// The same of rules of the profiler: there is none yet, and so each is an error, which says so.
+format::OrderedJson profiler_rule_evaluations(const format::OrderedJson& request, const jobs::Transition& now);
+
 }  // namespace trainwarden::sagemaker

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from . import rule_configs
 from .hook_config import CollectionConfig, DebuggerHookConfig, TensorBoardOutputConfig
-from .profiling import FrameworkProfile, ProfilerConfig
+from .profiling import (
+    DataloaderProfilingConfig,
+    DetailedProfilingConfig,
+    FrameworkProfile,
+    ProfilerConfig,
+    PythonProfilingConfig,
+)
 from .rules import ProfilerRule, Rule
 
 __all__ = [
     "CollectionConfig",
+    "DataloaderProfilingConfig",
     "DebuggerHookConfig",
+    "DetailedProfilingConfig",
     "FrameworkProfile",
     "ProfilerConfig",
     "ProfilerRule",
+    "PythonProfilingConfig",
     "Rule",
     "TensorBoardOutputConfig",
     "rule_configs",

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._keywords import Keyword, Keywords
+from ..exceptions import NotHere
 from .actions import Action, ActionList
 from .hook_config import CollectionConfig
+from .profiling import NO_PROFILER
 
 _PARAMETERS = Keyword("rule_parameters", "the rule's parameters; `trainwarden rules NAME` lists them")
 _NAME = Keyword("name", "what the rule is called in the job (its own name)")
@@ -99,14 +101,14 @@ class Rule(RuleBase):
 
 
 class ProfilerRule(RuleBase):
-    """A rule on what a profiler measures. There is no profiler yet: an estimator refuses it."""
+    """A rule on what a profiler measures. There is no profiler yet: its status is Error, and says so."""
 
     def __init__(self, name: str, rule_parameters: Mapping[str, str]):
         self.name = name
         self.rule_parameters = dict(rule_parameters)
 
     @classmethod
-    def sagemaker(cls, base_config: Mapping[str, Any], name: str | None = None, **_: Any) -> ProfilerRule:
+    def sagemaker(cls, base_config: Mapping[str, Any], name: str | None = None) -> ProfilerRule:
         if not isinstance(base_config, dict) or "ProfilerRuleConfiguration" not in base_config:
             raise ValueError(
                 f"ProfilerRule.sagemaker: base_config: expected rule_configs.ProfilerReport() or another, "
@@ -117,7 +119,15 @@ class ProfilerRule(RuleBase):
 
     @classmethod
     def custom(cls, name: str, *_: Any, **__: Any) -> ProfilerRule:
-        return cls(name, {})
+        raise NotHere(f"ProfilerRule.custom: {name}: {NO_PROFILER}")
+
+    def request(self) -> dict[str, Any]:
+        """As an element of ProfilerRuleConfigurations."""
+        return {
+            "RuleConfigurationName": self.name,
+            "RuleEvaluatorImage": "trainwarden",
+            "RuleParameters": self.rule_parameters,
+        }
 
 
 def _parameters(options: Mapping[str, Any]) -> dict[str, str]:
