@@ -1,4 +1,4 @@
-"""Sessions and clients as boto3 has them, without the cloud. `import boto3` gives them where trainwarden-boto3 is installed."""
+"""Sessions and clients as boto3 has them, without the cloud: `import boto3`, where trainwarden-boto3 is installed."""
 
 from __future__ import annotations
 
