@@ -81,8 +81,10 @@ class Place {
     if (!shelf.ok()) std::abort();
     shelf_ = *std::move(shelf);
     submit(folder_);
-    desk_ = std::make_unique<work_answers::WorkDesk>(work_answers::WorkPlaces{folder_ / "jobs", folder_ / "catalogue"},
-                                                     only_reading());
+    desk_ = std::make_unique<work_answers::WorkDesk>(
+        work_answers::WorkPlaces{folder_ / "jobs", folder_ / "catalogue", folder_ / "experiments",
+                                 folder_ / "catalogue"},
+        only_reading());
     server::Site::Options options{.access = {"t", {}}, .areas = work_answers::work_areas(*desk_)};
     site_ = std::make_unique<server::Site>(answers::Services{*shelf_}, std::move(options));
   }

@@ -130,9 +130,10 @@ def safetensors_arrays(body):
 
 
 class Server:
-    def __init__(self, place, jobs):
+    def __init__(self, place, work):
         self.process = subprocess.Popen(
-            [BUILD / "bin/trainwarden", "serve", place, "--jobs", jobs, "--json", "--no-open", "--token-file", place / "token"],
+            [BUILD / "bin/trainwarden", "serve", place, "--jobs", work / "jobs", "--experiments",
+             work / "experiments", "--json", "--no-open", "--token-file", place / "token"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )
         started = json.loads(self.process.stdout.readline())
@@ -165,9 +166,13 @@ class ApiTest(unittest.TestCase):
         place = pathlib.Path(cls.folder.name)
         for kind, more in KINDS.items():
             subprocess.run([BUILD / "tests/page/sample_runs", kind, place / kind, *more], check=True)
-        jobs = place / "work/jobs"
-        subprocess.run([BUILD / "tests/page/sample_jobs", jobs, "5", place], check=True)
-        cls.server = Server(place, jobs)
+        work = place / "work"
+        subprocess.run([BUILD / "tests/page/sample_jobs", work / "jobs", "5", place], check=True)
+        for words in (["create", "digits"], ["log", "prepare-1", "--experiment", "digits", "--param", "rows=5",
+                                             "--metric", "loss=0.5", "--output", "data=s3://bucket/data"]):
+            subprocess.run([BUILD / "bin/trainwarden", "experiment", *words, "--experiments", work / "experiments"],
+                           stdout=subprocess.DEVNULL, check=True)
+        cls.server = Server(place, work)
         cls.runs = [run["id"] for run in cls.server.json("/runs")["runs"]]
 
     @classmethod
@@ -244,7 +249,7 @@ class ApiTest(unittest.TestCase):
     def fill(path, operation, values, query=None):
         guesses = {"layer": "0", "head": "0", "heads": "0", "query": "0", "queries": "0", "item": "0", "from": "0",
                    "level": "0", "row": "0", "column": "0", "format": "csv", "rule": "VanishingGradient", "job": "sweep-0", "log": "output",
-                   "name": "checkpoints/last.pt", **values}
+                   "name": "checkpoints/last.pt", "experiment": "digits", "of": "prepare-1", **values}
         address, asked = path, list(query or [])
         for parameter in operation.parameters:
             name, schema = parameter["name"], parameter.get("schema", {})

@@ -14,7 +14,11 @@ constexpr std::int64_t kTendEveryNs = 5'000'000'000;
 }  // namespace
 
 WorkDesk::WorkDesk(WorkPlaces places, JobActions actions)
-    : places_(std::move(places)), actions_(std::move(actions)), job_catalogue_(places_.job_catalogue) {}
+    : places_(std::move(places)),
+      actions_(std::move(actions)),
+      job_catalogue_(places_.job_catalogue),
+      experiments_(places_.experiments),
+      experiment_catalogue_(places_.experiment_catalogue) {}
 
 Result<std::shared_ptr<const JobList>> WorkDesk::jobs() {
   const std::lock_guard lock(jobs_mutex_);
@@ -60,7 +64,7 @@ void WorkDesk::forget_jobs() {
 }
 
 std::vector<answers::Area> work_areas(WorkDesk& desk) {
-  return {{"jobs", job_routes(desk)}};
+  return {{"jobs", job_routes(desk)}, {"experiments", experiment_routes(desk)}};
 }
 
 }  // namespace trainwarden::work_answers

@@ -14,6 +14,7 @@
 #include "ui/answers/route.h"
 #include "ui/work_answers/shared_catalogue.h"
 #include "work/catalogue/job_table.h"
+#include "work/experiments/experiment_store.h"
 #include "work/jobs/job_record.h"
 
 namespace trainwarden::work_answers {
@@ -21,6 +22,8 @@ namespace trainwarden::work_answers {
 struct WorkPlaces {
   storage::Location jobs;
   std::filesystem::path job_catalogue;  // the folder of the catalogue that has them
+  storage::Location experiments;
+  std::filesystem::path experiment_catalogue;
 };
 
 // What only the program can do, which knows the backends and starts processes. Called from many threads at once.
@@ -54,6 +57,9 @@ class WorkDesk {
   Result<JobNow> job(const std::string& name) const;  // errors of JobRecord::open()
   void forget_jobs();                                 // somebody has changed one
 
+  const experiments::ExperimentStore& experiments() const { return experiments_; }
+  SharedCatalogue& experiment_catalogue() { return experiment_catalogue_; }
+
  private:
   void add_reasons(JobList& list) const;
 
@@ -64,10 +70,13 @@ class WorkDesk {
   std::shared_ptr<const JobList> jobs_;
   std::int64_t looked_ns_ = 0;  // steady clock
   std::int64_t tended_ns_ = 0;
+  const experiments::ExperimentStore experiments_;
+  SharedCatalogue experiment_catalogue_;
 };
 
 // Their addresses; `desk` must outlive them.
-std::vector<answers::Route> job_routes(WorkDesk& desk);  // job_routes.cc
+std::vector<answers::Route> job_routes(WorkDesk& desk);         // job_routes.cc
+std::vector<answers::Route> experiment_routes(WorkDesk& desk);  // experiment_routes.cc: and lineage
 
 // All of them, as areas of a server.
 std::vector<answers::Area> work_areas(WorkDesk& desk);

@@ -11,7 +11,10 @@ const RUNS: Place = { id: 'runs', title: 'Runs', key: 'r', load: async () => (aw
 
 const JOBS: Place = { id: 'jobs', title: 'Jobs', key: 'j', area: 'jobs', load: async () => (await import('../views/jobs')).mount };
 
-export const places: Place[] = [RUNS, JOBS];
+const EXPERIMENTS: Place = { id: 'experiments', title: 'Experiments', key: 'x', area: 'experiments', load: async () => (await import('../views/experiments')).mount };
+const LINEAGE: Place = { id: 'lineage', title: 'Lineage', key: 'l', area: 'experiments', load: async () => (await import('../views/lineage')).mount };
+
+export const places: Place[] = [RUNS, JOBS, EXPERIMENTS, LINEAGE];
 
 /** Those that a server of these areas has. */
 export function openPlaces(areas: readonly string[]): Place[] {

@@ -13,7 +13,7 @@ export interface Session {
   actions_allowed: boolean;
   /** The folder of runs, or the run, that the server shows. */
   place: string;
-  /** What it shows beside the runs: "jobs". */
+  /** What it shows beside the runs: "jobs", "experiments". */
   areas: string[];
 }
 

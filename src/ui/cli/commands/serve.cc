@@ -11,6 +11,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/serve_command.h"
 #include "ui/cli/commands/serve_desk.h"
+#include "ui/cli/options/experiment_choice.h"
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/running/browser.h"
@@ -28,6 +29,7 @@ struct ServeOptions {
   std::string place;
   std::string runs;
   std::string jobs;
+  std::string experiments;
   int port = 0;
   std::vector<std::string> bind;
   bool allow_remote = false;
@@ -120,7 +122,8 @@ int act(const ServeOptions& options) {
   if (!place.ok()) return report_error(place.status());
   auto settings = server_options(options);
   if (!settings.ok()) return report_error(settings.status());
-  const auto desk = open_desk(jobs_folder(options.jobs), options.allow_actions);  // outlives the server
+  const auto desk = open_desk(jobs_folder(options.jobs), experiments_folder(options.experiments),
+                              options.allow_actions);  // outlives the server
   settings->areas = work_answers::work_areas(*desk);
   auto shelf = views::Shelf::open(*place);
   if (!shelf.ok()) return report_error(shelf.status());
@@ -147,6 +150,7 @@ void add_serve(CLI::App& app, CommandAction& action) {
   command.add_option("PLACE", o.place, "A folder of runs, or a run (default: the folder of runs)")->type_name("");
   add_runs_option(command, o.runs);
   add_jobs_option(command, o.jobs);
+  add_experiments_option(command, o.experiments);
   command.add_option("--port", o.port, "Port (default: one that is free)")->type_name("N")->check(CLI::Range(0, 65535));
   command.add_option("--bind", o.bind, "Address to listen on (default: 127.0.0.1 and ::1)")
       ->type_name("ADDRESS")

@@ -1,4 +1,4 @@
-// The jobs that `serve` shows beside the runs.
+// The jobs and experiments that `serve` shows beside the runs.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,9 @@
 
 namespace trainwarden::cli {
 
-// In this folder, which need not be there yet. A page that only shows starts no process: jobs that wait are looked
+// In these folders, which need not be there yet. A page that only shows starts no process: jobs that wait are looked
 // after when `may_act` is true.
-std::unique_ptr<work_answers::WorkDesk> open_desk(const std::filesystem::path& jobs, bool may_act);
+std::unique_ptr<work_answers::WorkDesk> open_desk(const std::filesystem::path& jobs,
+                                                  const std::filesystem::path& experiments, bool may_act);
 
 }  // namespace trainwarden::cli

@@ -1,6 +1,5 @@
 #include "ui/cli/reports/lineage_view.h"
 
-#include <array>
 #include <map>
 #include <set>
 
@@ -8,6 +7,7 @@
 
 #include "core/base/text.h"
 #include "ui/cli/terminal/table.h"
+#include "work/catalogue/lineage_table.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -15,12 +15,6 @@ namespace {
 using catalogue::Lineage;
 using catalogue::LineageEdge;
 using catalogue::LineageVertex;
-
-constexpr std::array kTableColumns = {"Name/Source", "Direction", "Type", "Association Type", "Lineage Type"};
-// Of a longer name the visualizer shows this much of its beginning and of its end.
-constexpr std::size_t kLongestName = 48;
-constexpr std::size_t kNameBegin = 5;
-constexpr std::size_t kNameEnd = 40;
 
 std::map<std::string, const LineageVertex*> by_node(const Lineage& lineage) {
   std::map<std::string, const LineageVertex*> vertices;
@@ -72,26 +66,6 @@ class LineageTree {
   std::string text_;
 };
 
-std::string short_name(const std::string& name) {
-  if (name.size() <= kLongestName) return name;
-  return name.substr(0, kNameBegin) + "..." + name.substr(name.size() - kNameEnd);
-}
-
-std::vector<std::array<std::string, 5>> table_rows(const Lineage& lineage) {
-  const std::string& start = lineage.vertices.front().node;
-  const auto vertices = by_node(lineage);
-  std::vector<std::array<std::string, 5>> rows;
-  for (const bool is_input : {true, false}) {
-    for (const LineageEdge& edge : lineage.edges) {
-      if ((is_input ? edge.destination : edge.source) != start) continue;
-      const LineageVertex& other = *vertices.at(is_input ? edge.source : edge.destination);
-      const std::string type = other.kind == "trial-component" ? "" : other.type;
-      rows.push_back({short_name(other.name), is_input ? "Input" : "Output", type, edge.type, other.kind});
-    }
-  }
-  return rows;
-}
-
 }  // namespace
 
 std::string lineage_text(const Lineage& lineage) {
@@ -123,16 +97,16 @@ OrderedJson lineage_json(const Lineage& lineage) {
 
 std::string lineage_table(const Lineage& lineage) {
   std::vector<Column> titles;
-  for (const char* const title : kTableColumns) titles.push_back({title});
+  for (const char* const title : catalogue::kLineageColumns) titles.push_back({title});
   Table table(titles);
-  for (const auto& row : table_rows(lineage)) table.add_row({row.begin(), row.end()});
+  for (const auto& row : catalogue::lineage_rows(lineage)) table.add_row({row.begin(), row.end()});
   return table.to_string();
 }
 
 OrderedJson lineage_table_json(const Lineage& lineage) {
   OrderedJson rows = OrderedJson::array();
-  for (const auto& row : table_rows(lineage)) rows.push_back(row);
-  return {{"columns", kTableColumns}, {"rows", rows}};
+  for (const auto& row : catalogue::lineage_rows(lineage)) rows.push_back(row);
+  return {{"columns", catalogue::kLineageColumns}, {"rows", rows}};
 }
 
 }  // namespace trainwarden::cli

@@ -25,6 +25,8 @@ function table(heads: string[], rows: Child[][], numbers: readonly number[] = []
 
 const time = (unixMs: number) => h('time', { datetime: new Date(unixMs).toISOString(), title: new Date(unixMs).toLocaleString() }, age(unixMs));
 
+const placeLink = (view: string, params: Record<string, string>) => formatLink({ run: null, view, step: null, params });
+
 /** As a shell takes it. */
 function shellLine(words: readonly string[]): string {
   return words.map((word) => (/^[\w./:=,+@%-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`)).join(' ');
@@ -83,7 +85,8 @@ export function factsCard(job: JobAnswer, hasRun: boolean): HTMLElement {
       ['May run for', duration(job.max_run_seconds * 1000)],
       job.attempt > 1 && ['Attempt', count(job.attempt)],
       job.exit !== null && ['Ended', job.exit.text],
-      job.experiment !== null && ['Experiment', [job.experiment, job.trial].filter(Boolean).join(' / ')],
+      job.experiment !== null && ['Experiment', h('span', {}, h('a', { href: placeLink('experiments', { experiment: job.experiment }) }, job.experiment), job.trial && ` / ${job.trial}`)],
+      job.component !== null && ['Lineage', h('a', { href: placeLink('lineage', { of: `component:${job.component}` }) }, 'what led to it, and what came of it')],
       ['Takes', needs],
       job.host !== '' && ['Submitted on', job.host],
       ['Works in', h('span', { class: 'mono' }, job.folder)],

@@ -1,0 +1,68 @@
+// ValueList: a table with its search and its choice of columns, all of which stand in the link: q, sort, turned, columns.
+import { h, replace, type Child } from '../draw/dom';
+import { count } from '../draw/numbers';
+import { ColumnChoice } from './column_choice';
+import { chosenColumns, searched, type ValueRow } from './value_rows';
+import { ValueTable, type Column } from './value_table';
+import type { PlaceContext } from './view';
+
+export interface ListKind<Row> {
+  /** Of the table, for those who cannot see it. */
+  label: string;
+  placeholder: string;
+  keyOf(row: Row): string;
+  first: readonly Column<Row>[];
+  last: Column<Row>;
+  /** The column that it is sorted by at first. */
+  usualOrder: string;
+  /** How many values are columns at first. */
+  usualColumns: number;
+}
+
+type Params = Readonly<Record<string, string>>;
+
+export class ValueList<Row extends ValueRow> {
+  private readonly search: HTMLInputElement;
+  private readonly said = h('span', { class: 'muted', 'data-test': 'count' });
+  private readonly choice: ColumnChoice;
+  private readonly table: ValueTable<Row>;
+  private readonly none = h('div', { class: 'empty', hidden: true });
+
+  /** Fills `element`; `title` and `more` stand in the bar above the table. */
+  constructor(
+    element: HTMLElement,
+    private readonly context: PlaceContext,
+    private readonly kind: ListKind<Row>,
+    title: readonly Child[],
+    ...more: Child[]
+  ) {
+    this.search = h('input', { type: 'search', 'data-search': '', placeholder: kind.placeholder, oninput: () => context.change({ q: this.search.value || undefined }) });
+    this.choice = new ColumnChoice((word) => context.change({ columns: word }));
+    this.table = new ValueTable(kind.label, kind.keyOf, ({ by, turned }) => context.change({ sort: by === kind.usualOrder ? undefined : by, turned: turned ? '1' : undefined }));
+    this.table.element.hidden = true;
+    replace(element, h('div', { class: 'toolbar' }, ...title, h('label', { class: 'search' }, 'Find ', this.search), ...more, this.choice.element, this.said), this.table.element, this.none);
+  }
+
+  /** `names` of values, the most telling first; `where` they lie, as "in FOLDER"; `nothing` is shown when there is no row at all. */
+  show(rows: readonly Row[], all: number, names: readonly string[], params: Params, where: string, nothing: () => Child[]): void {
+    const found = searched(rows, params['q'] ?? '');
+    if (document.activeElement !== this.search) this.search.value = params['q'] ?? '';
+    const chosen = chosenColumns(params['columns'], names, this.kind.usualColumns);
+    this.choice.show(names, chosen);
+    replace(this.said, `${found.length === all ? '' : `${count(found.length)} of `}${count(all)} ${where}`);
+    const columns = [...this.kind.first, ...chosen.map((name) => valueColumn(name, rows)), this.kind.last];
+    this.table.show(found, columns, { by: params['sort'] ?? this.kind.usualOrder, turned: params['turned'] === '1' });
+    this.table.element.hidden = found.length === 0;
+    this.none.hidden = found.length > 0;
+    if (found.length === 0) replace(this.none, ...(all === 0 ? nothing() : this.noneFits()));
+  }
+
+  private noneFits(): Child[] {
+    return [h('h2', {}, 'Nothing fits'), h('button', { onclick: () => this.context.change({ q: undefined, state: undefined }) }, 'Show all')];
+  }
+}
+
+function valueColumn<Row extends ValueRow>(name: string, rows: readonly Row[]): Column<Row> {
+  const first = rows.find(({ values }) => values.get(name) !== undefined);
+  return { id: name, title: name, width: 104, number: typeof first?.values.get(name) === 'number', value: ({ values }) => values.get(name) };
+}
