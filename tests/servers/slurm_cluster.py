@@ -7,7 +7,8 @@ usage: slurm_cluster.py --work FOLDER [--nodes N] [--cpus N] [--kill-wait SECOND
 FOLDER is empty. Needs Debian's packages slurm-wlm and munge (scripts/packages/slurm.txt), and no rights: who is not root
 gets a cluster for himself. Prints "conf PATH" once jobs can be submitted, with SLURM_CONF=PATH in the environment. Then
 it takes a command a line, and answers each with "done": "stop NAME", "kill NAME" and "start NAME", where NAME is
-controller, or that of a node. All ends when its standard input does.
+controller, or that of a node, and "lose NODE", which ends a node with all that runs on it, as a machine without power.
+All ends when its standard input does.
 """
 import argparse
 import os
@@ -129,6 +130,16 @@ class Cluster:
             daemon.send_signal(number)
             daemon.wait()
 
+    def lose(self, node):
+        """No process of the node can say that another one has ended: its daemon goes first, then Slurm's own processes."""
+        self.stop(node, signal.SIGKILL)
+        programs = processes_of(self.conf, node)
+        for process in [*(parent for process in programs if name_of(parent := parent_of(process)) == "slurmstepd"), *programs]:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
     def end(self):
         if "controller" in self.running:
             subprocess.run(["scancel", "--state=PENDING", "--user", str(os.getuid())], check=False, timeout=20,
@@ -144,6 +155,34 @@ def tool(name):
     if not path:
         raise SystemExit(f"{name} is not installed")
     return path
+
+
+def processes_of(conf, node):
+    """What jobs have started on this node of this cluster."""
+    marks = {f"SLURM_CONF={conf}".encode(), f"SLURMD_NODENAME={node}".encode()}
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if marks <= set((entry / "environ").read_bytes().split(b"\0")):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def name_of(process):
+    try:
+        return pathlib.Path(f"/proc/{process}/comm").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def parent_of(process):
+    try:
+        return int(pathlib.Path(f"/proc/{process}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0
 
 
 def succeeds(command):
@@ -170,6 +209,8 @@ def obey(cluster):
         word, name = line.split()
         if word == "start":
             cluster.start(name)
+        elif word == "lose":
+            cluster.lose(name)
         else:
             cluster.stop(name, signal.SIGKILL if word == "kill" else signal.SIGTERM)
         print("done", flush=True)

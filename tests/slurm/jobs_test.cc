@@ -121,11 +121,25 @@ class SlurmJobs : public testing::Test {
     return static_cast<pid_t>(holder.value_or(0));
   }
 
+  // Its agent is killed, and what Slurm has under its number is another job, as after a controller's end.
+  void forget_in_slurm(const std::string& name) const {
+    const std::string number = "jobid=" + std::to_string(id(name));
+    const auto changed = cluster_->commands().run(SlurmTool::kScontrol, {"update", number, "comment=another"});
+    ASSERT_TRUE(changed.ok()) << changed.status().to_string();
+    ::kill(agent(name), SIGKILL);
+    ASSERT_TRUE(cluster_->await_end(id(name)));
+  }
+
   static std::unique_ptr<SlurmCluster> cluster_;
   TestFolder folder_;
 };
 
 std::unique_ptr<SlurmCluster> SlurmJobs::cluster_;
+
+constexpr const char* kSecondAttemptEnds =
+    "echo attempt $TRAINWARDEN_JOB_ATTEMPT; test $TRAINWARDEN_JOB_ATTEMPT = 2 || exec sleep 600";
+const std::vector<P> kTwoAttempts = {P::kPending,    P::kStarting, P::kTraining, P::kInterrupted,
+                                     P::kRestarting, P::kStarting, P::kTraining, P::kCompleted};
 
 TEST_F(SlurmJobs, AJobRunsOnANodeAndEnds) {
   const Answer submitted = submit("first", "echo on $SLURMD_NODENAME attempt $TRAINWARDEN_JOB_ATTEMPT; exit 0");
@@ -192,9 +206,7 @@ TEST_F(SlurmJobs, AJobWhoseTimeIsUpEndsByItsOwnLimit) {
 }
 
 TEST_F(SlurmJobs, ARequeuedJobGoesOnAsTheNextAttempt) {
-  const std::string script =
-      "echo attempt $TRAINWARDEN_JOB_ATTEMPT; test $TRAINWARDEN_JOB_ATTEMPT = 2 || exec sleep 600";
-  ASSERT_EQ(submit("again", script, "preemptible = true\n").code, 0);
+  ASSERT_EQ(submit("again", kSecondAttemptEnds, "preemptible = true\n").code, 0);
   ASSERT_TRUE(prints("again", "attempt 1"));
   ASSERT_TRUE(requeue(cluster_->commands(), {id("again"), {}}).ok());
   ASSERT_TRUE(reaches("again", P::kInterrupted));
@@ -202,16 +214,13 @@ TEST_F(SlurmJobs, ARequeuedJobGoesOnAsTheNextAttempt) {
   EXPECT_NE(trainwarden({"job", "describe", "again"}).text.find("Interrupted"), std::string::npos);
   ASSERT_TRUE(start_now(cluster_->commands(), {id("again"), {}}).ok());
   EXPECT_EQ(trainwarden({"job", "wait", "again"}).code, 0);
-  EXPECT_EQ(ways("again"), (std::vector<P>{P::kPending, P::kStarting, P::kTraining, P::kInterrupted, P::kRestarting,
-                                           P::kStarting, P::kTraining, P::kCompleted}));
+  EXPECT_EQ(ways("again"), kTwoAttempts);
   EXPECT_NE(output("again").find("attempt 2"), std::string::npos);
   EXPECT_EQ(count_in_slurm("again"), 1);
 }
 
 TEST_F(SlurmJobs, AJobThatMakesRoomGoesOnLater) {
-  const std::string script =
-      "echo attempt $TRAINWARDEN_JOB_ATTEMPT; test $TRAINWARDEN_JOB_ATTEMPT = 2 || exec sleep 600";
-  ASSERT_EQ(submit("modest", script, "preemptible = true\nnodes = 1\ncpus = 4\n").code, 0);
+  ASSERT_EQ(submit("modest", kSecondAttemptEnds, "preemptible = true\nnodes = 1\ncpus = 4\n").code, 0);
   ASSERT_EQ(submit("modest-too", "sleep 600", "preemptible = true\ncpus = 4\n").code, 0);
   ASSERT_TRUE(prints("modest", "attempt 1") && reaches("modest-too", P::kTraining));
   const std::int64_t urgent = cluster_->submit({"--partition=urgent", "--nodes=2", "--cpus-per-task=4"}, "sleep 1");
@@ -239,6 +248,69 @@ TEST_F(SlurmJobs, AnAgentThatIsKilledLeavesNothingBehind) {
   EXPECT_EQ(jobs::attempt_of(*record("orphan").transitions()), 2);
   EXPECT_EQ(trainwarden({"job", "stop", "orphan", "--wait"}).code, 0);
   EXPECT_EQ(phase("orphan"), P::kStopped);
+}
+
+TEST_F(SlurmJobs, ALostAgentsJobGoesOnWhileItHasRetries) {
+  ASSERT_EQ(submit("tough", kSecondAttemptEnds, "retries = 1\n").code, 0);
+  ASSERT_TRUE(prints("tough", "attempt 1"));
+  ::kill(agent("tough"), SIGKILL);
+  const Answer waited = trainwarden({"job", "wait", "tough"});
+  EXPECT_EQ(waited.code, 0) << waited.text << waited.errors;
+  EXPECT_EQ(ways("tough"), kTwoAttempts);
+  EXPECT_EQ(count_in_slurm("tough"), 1);
+}
+
+TEST_F(SlurmJobs, WhenANodeDiesAJobGoesOnAnotherOneIfItMay) {
+  ASSERT_EQ(submit("moves", kSecondAttemptEnds, "retries = 1\n").code, 0);
+  ASSERT_EQ(submit("dies", "echo ready; sleep 600").code, 0);
+  ASSERT_TRUE(prints("moves", "attempt 1") && prints("dies", "ready"));
+  const std::string node = cluster_->find(id("moves"))->nodes;
+  ASSERT_EQ(cluster_->find(id("dies"))->nodes, node);
+  cluster_->lose(node);
+  EXPECT_EQ(trainwarden({"job", "wait", "dies"}).code, 1);
+  EXPECT_EQ(record("dies").current()->message, "InternalServerError: its node has failed");
+  ASSERT_TRUE(cluster_->await(id("moves"), Standing::kQueued));
+  EXPECT_NE(trainwarden({"job", "describe", "moves"}).text.find("Interrupted"), std::string::npos);
+  ASSERT_TRUE(start_now(cluster_->commands(), {id("moves"), {}}).ok());
+  const Answer waited = trainwarden({"job", "wait", "moves"});
+  EXPECT_EQ(waited.code, 0) << waited.text << waited.errors;
+  EXPECT_EQ(ways("moves"), kTwoAttempts);
+  EXPECT_NE(cluster_->find(id("moves"))->nodes, node);
+  cluster_->start(node);
+}
+
+TEST_F(SlurmJobs, AJobThatWaitsTooLongIsStoppedWhateverItWaitsFor) {
+  for (const char* name : {"full", "full-too"}) ASSERT_EQ(submit(name, "sleep 600", "cpus = 4\n").code, 0);
+  ASSERT_TRUE(reaches("full", P::kTraining) && reaches("full-too", P::kTraining));
+  ASSERT_EQ(submit("too-late", "touch begun", "cpus = 4\nmax_pending = 2\n").code, 0);
+  ASSERT_EQ(submit("late-too", "touch begun", "cpus = 4\nmax_run = 2\nmax_wait = 3\n").code, 0);
+  EXPECT_EQ(trainwarden({"job", "wait", "too-late"}).code, 1);
+  EXPECT_EQ(trainwarden({"job", "wait", "late-too"}).code, 1);
+  EXPECT_EQ(phase("too-late"), P::kStopped);
+  EXPECT_EQ(phase("late-too"), P::kMaxWaitTimeExceeded);
+  EXPECT_EQ(cluster_->standing(id("too-late")), Standing::kCancelled);
+  for (const char* name : {"full", "full-too"}) EXPECT_EQ(trainwarden({"job", "stop", name, "--wait"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "begun"));
+}
+
+TEST_F(SlurmJobs, APriorityReachesSlurm) {
+  ASSERT_EQ(submit("modest-one", "true", "priority = -7\n").code, 0);
+  const auto shown = cluster_->commands().run(SlurmTool::kScontrol, {"show", "job", std::to_string(id("modest-one"))});
+  EXPECT_NE(shown.value_or("").find(" Nice=7 "), std::string::npos) << shown.value_or("");
+  EXPECT_EQ(trainwarden({"job", "wait", "modest-one"}).code, 0);
+}
+
+// A controller that begins anew without its last seconds, or somebody has taken the job out of its list.
+TEST_F(SlurmJobs, WhatSlurmHasForgottenIsSubmittedAgainWhenItsUserSaysSo) {
+  ASSERT_EQ(submit("forgotten", kSecondAttemptEnds, "retries = 1\n").code, 0);
+  ASSERT_TRUE(prints("forgotten", "attempt 1"));
+  forget_in_slurm("forgotten");
+  EXPECT_NE(trainwarden({"job", "describe", "forgotten"}).text.find("`trainwarden job resume forgotten`"),
+            std::string::npos);
+  EXPECT_EQ(phase("forgotten"), P::kInterrupted);
+  const Answer resumed = trainwarden({"job", "resume", "forgotten", "--wait"});
+  EXPECT_EQ(resumed.code, 0) << resumed.text << resumed.errors;
+  EXPECT_EQ(ways("forgotten"), kTwoAttempts);
 }
 
 // Whoever submits it dies after Slurm has taken it, before it can write Slurm's number.

@@ -31,6 +31,9 @@ class SlurmCluster {
   ~SlurmCluster();
 
   void stop(const std::string& daemon) { tell("stop " + daemon); }
+  void kill(const std::string& daemon) { tell("kill " + daemon); }
+  // A node and all that runs on it end at once.
+  void lose(const std::string& node) { tell("lose " + node); }
   void start(const std::string& daemon) { tell("start " + daemon); }
 
   const SlurmCommands& commands() const { return *commands_; }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/log.h"
+#include "work/jobs/job_limits.h"
 #include "work/jobs/job_record.h"
 
 namespace trainwarden::queue {
@@ -154,15 +155,8 @@ class Keeper {
 
   // Of a job that waits; its agent looks after one that runs.
   Result<jobs::Transition> enforce_limits(KeptJob& job, const jobs::Transition& now) {
-    if (!jobs::is_queued(now.status) || job.agent) return now;
-    const jobs::JobOrder& order = job.record.order();
-    const double waited = static_cast<double>(clock_.unix_ns() - order.submitted_unix_ns) / 1e9;
-    std::string cause;
-    if (order.max_wait_seconds && waited >= *order.max_wait_seconds) cause = "max_wait";
-    if (now.status == JobPhase::kPending && order.max_pending_seconds && waited >= *order.max_pending_seconds) {
-      cause = "max_pending";
-    }
-    if (cause.empty()) return now;
+    const std::string cause(jobs::passed_waiting_limit(job.record.order(), now.status, clock_.unix_ns()));
+    if (cause.empty() || job.agent) return now;
     TRAINWARDEN_RETURN_IF_ERROR(job.record.request_stop(cause, "it has waited for its turn too long", clock_).status());
     return job.record.settle(clock_);
   }

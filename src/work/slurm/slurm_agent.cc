@@ -9,9 +9,11 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "work/jobs/job_limits.h"
 #include "work/jobs/job_processes.h"
 #include "work/slurm/slurm_control.h"
 #include "work/slurm/slurm_listing.h"
+#include "work/slurm/slurm_settle.h"
 #include "work/slurm/slurm_standing.h"
 #include "work/slurm/slurm_submission.h"
 
@@ -73,6 +75,11 @@ class SlurmAgent {
   Result<bool> take_over() {
     for (;;) {
       TRAINWARDEN_ASSIGN_OR_RETURN(const Transition now, job_.current());
+      const std::string_view limit = jobs::passed_waiting_limit(job_.order(), now.status, clock_.unix_ns());
+      if (!limit.empty()) {
+        TRAINWARDEN_RETURN_IF_ERROR(stop_waiting(job_, now, limit, clock_));
+        continue;
+      }
       if (now.status == JobPhase::kPending || now.status == JobPhase::kRestarting) return true;
       if (is_terminal(now.status)) {
         return Status(Code::kFailedPrecondition, fmt::format("it is {} already", jobs::name(now.status)));

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "core/base/environment_names.h"
 
@@ -80,12 +81,19 @@ std::vector<std::string> sbatch_arguments(const BatchRequest& request, const std
   add("time", std::to_string(limit_minutes(request)));
   add("signal", fmt::format("B:TERM@{}", std::llround(lead_seconds(request))));
   words.emplace_back(request.requeue ? "--requeue" : "--no-requeue");
+  if (request.priority != 0) add("nice", std::to_string(-request.priority));
   add("partition", request.choice.partition);
   add("account", request.choice.account);
   add("qos", request.choice.qos);
   add("constraint", request.choice.constraint);
   words.push_back(script);
   return words;
+}
+
+bool may_raise_priority(const SlurmCommands& commands) {
+  // "SlurmUser               = slurm(64030)"
+  return ::geteuid() == 0 ||
+         config_value(commands, "SlurmUser").value_or("").ends_with(fmt::format("({})", ::geteuid()));
 }
 
 std::string batch_script(const BatchRequest& request) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "work/jobs/job_spec.h"
+#include "work/slurm/slurm_commands.h"
 
 namespace trainwarden::slurm {
 
@@ -27,6 +28,7 @@ struct BatchRequest {
   double max_run_seconds = 0;
   double grace_seconds = 120;
   bool requeue = false;  // it may be interrupted, and goes on
+  std::int64_t priority = 0;
   jobs::SlurmChoice choice;
   std::vector<std::string> command;                // the agent's; its first word is a path
   std::map<std::string, std::string> environment;  // of the agent, beside what Slurm gives
@@ -41,6 +43,9 @@ std::int64_t limit_minutes(const BatchRequest& request);
 // The arguments of sbatch, with the path of the script. Memory is always said: a job that does not say how much it
 // needs gets all of its node.
 std::vector<std::string> sbatch_arguments(const BatchRequest& request, const std::string& script);
+
+// Slurm lets only root and its own user raise the priority of a job, and passes over the wish of others.
+bool may_raise_priority(const SlurmCommands& commands);
 
 // For /bin/sh. Its last act is to become the agent: a shell that waited for one would die of the signal that is meant
 // for the agent, and Slurm would take the job for ended.

@@ -51,6 +51,14 @@ TEST(SlurmBatch, SaysAllThatTheUserHasChosen) {
             std::string::npos);
 }
 
+TEST(SlurmBatch, AHigherPriorityIsLessNice) {
+  BatchRequest one = request();
+  one.priority = -5;
+  EXPECT_NE(joined(one).find(" --nice=5 "), std::string::npos) << joined(one);
+  one.priority = 7;
+  EXPECT_NE(joined(one).find(" --nice=-7 "), std::string::npos) << joined(one);
+}
+
 // The signal may come a minute before its time, and must not come before the job's own limit.
 TEST(SlurmBatch, LeavesTheAgentTimeAfterItsOwnLimit) {
   for (const double max_run : {1.0, 59.0, 60.0, 3600.0, 86400.0}) {

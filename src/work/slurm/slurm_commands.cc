@@ -114,4 +114,16 @@ Result<std::string> SlurmCommands::run(SlurmTool tool, const std::vector<std::st
   return std::move(answer->text);
 }
 
+Result<std::string> config_value(const SlurmCommands& commands, std::string_view field) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string config, commands.run(SlurmTool::kScontrol, {"show", "config"}));
+  // "JobCompLoc              = /var/log/slurm/jobcomp.log"
+  for (const std::string& line : split_list(config, '\n')) {
+    const std::size_t equals = line.find('=');
+    if (equals != std::string::npos && trim(std::string_view(line).substr(0, equals)) == field) {
+      return std::string(trim(std::string_view(line).substr(equals + 1)));
+    }
+  }
+  return std::string();
+}
+
 }  // namespace trainwarden::slurm

@@ -38,6 +38,9 @@ class SlurmCommands {
   std::array<std::string, 5> paths_;  // by tool; empty: not there
 };
 
+// What the cluster's configuration says of this; empty when it says nothing. Errors as SlurmCommands::run().
+Result<std::string> config_value(const SlurmCommands& commands, std::string_view field);
+
 // Which of these errors a program means that has failed with these words on its standard error.
 Status refusal(SlurmTool tool, std::string_view errors);
 

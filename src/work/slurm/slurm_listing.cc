@@ -95,6 +95,7 @@ std::optional<SlurmJob> job_of(const Json& json) {
   job.states = words_of(member(json, "job_state"));
   job.reason = text_of(member(json, "state_reason"));
   job.nodes = text_of(member(json, "nodes"));
+  job.script = text_of(member(json, "command"));
   job.exit = exit_of(member(json, "exit_code"));
   job.restarts = number_of(member(json, "restart_cnt")).value_or(0);
   job.requeues = truth_of(member(json, "requeue"));
@@ -146,6 +147,7 @@ std::optional<SlurmJob> job_of_line(std::string_view text) {
   job.states = split_list(line.text("JobState"));
   job.reason = line.text("Reason");
   job.nodes = line.text("NodeList");
+  job.script = line.text("Command");
   job.exit = parse_exit_pair(line.text("ExitCode"));
   job.restarts = line.number("Restarts").value_or(0);
   job.requeues = line.text("Requeue") == "1";

@@ -40,7 +40,8 @@ struct SlurmJob {
   std::string comment;
   std::vector<std::string> states;  // "RUNNING", and flags such as "COMPLETING" behind it
   std::string reason;               // why it waits or has ended, one word of Slurm's; may be empty
-  std::string nodes;                // "node[1-2]"
+  std::string nodes;                // "node[1-2]"; empty: it has none
+  std::string script;               // the path that sbatch was given
   SlurmExit exit;
   std::int64_t restarts = 0;  // how often it was requeued
   bool requeues = false;      // it would be

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "core/base/bytes.h"
 #include "work/slurm/slurm_agent.h"
 #include "work/slurm/slurm_testing.h"
 
@@ -39,7 +40,12 @@ class SlurmSettleTest : public testing::Test {
     EXPECT_TRUE(made.ok()) << made.status().to_string();
     job_.emplace(*std::move(made));
     EXPECT_TRUE(write_intent(job_->place(), {}).ok());
-    comment_ = (*newest_submission(job_->place()))->intent.comment;
+    const SubmissionIntent intent = (*newest_submission(job_->place()))->intent;
+    comment_ = intent.comment;
+    script_ = intent.arguments.back();
+    for (const char* tool : {"scontrol", "scancel"}) {
+      slurm_.answers(tool, fmt::format("echo {} \"$@\" >> {}/asked", tool, slurm_.folder().string()));
+    }
   }
 
   void submitted() { ASSERT_TRUE(write_submitted(job_->place(), 1, {kId, "", false}).ok()); }
@@ -49,8 +55,9 @@ class SlurmSettleTest : public testing::Test {
   void lists_as(const std::string& state, const std::string& reason, bool requeues, const std::string& comment,
                 std::int64_t user) const {
     slurm_.answers("squeue", fmt::format("echo '{{\"jobs\": [{{\"job_id\": {}, \"comment\": \"{}\", \"user_id\": {}, "
-                                         "\"job_state\": \"{}\", \"state_reason\": \"{}\", \"requeue\": {}}}]}}'",
-                                         kId, comment, user, state, reason, requeues));
+                                         "\"job_state\": \"{}\", \"state_reason\": \"{}\", \"requeue\": {}, "
+                                         "\"command\": \"{}\", \"nodes\": \"{}\", \"restart_cnt\": {}}}]}}'",
+                                         kId, comment, user, state, reason, requeues, script_, nodes_, restarts_));
   }
   void silent() const {
     slurm_.answers("squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1");
@@ -68,6 +75,18 @@ class SlurmSettleTest : public testing::Test {
     ASSERT_TRUE(job_->prepare_attempt(1).ok());
     ASSERT_TRUE(job_->write_exit(1, exit).ok());
   }
+  std::string asked() const {
+    std::ifstream file(slurm_.folder() / "asked");
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+  // Its order says so from now on.
+  void may_wait(std::optional<double> max_wait, std::optional<double> max_pending) {
+    jobs::JobOrder order = job_->order();
+    order.max_wait_seconds = max_wait;
+    order.max_pending_seconds = max_pending;
+    ASSERT_TRUE(job_->place().storage().replace(jobs::kOrderFile, as_bytes(encode_order(order))).ok());
+    job_.emplace(*jobs::JobRecord::open(storage::Location(folder_.path()), order.name));
+  }
   jobs::Transition settled() {
     SlurmView view(slurm_.commands());
     const auto now = settle(*job_, view, clock_);
@@ -80,6 +99,9 @@ class SlurmSettleTest : public testing::Test {
   LaterClock clock_;
   std::optional<jobs::JobRecord> job_;
   std::string comment_;
+  std::string script_;
+  std::string nodes_ = "node1";
+  int restarts_ = 0;
 };
 
 TEST_F(SlurmSettleTest, AJobThatWaitsSaysWhyInSlurmsWords) {
@@ -224,22 +246,104 @@ TEST_F(SlurmSettleTest, AnotherJobOfItsNumberIsNoWitness) {
   submitted();
   moved({P::kStarting, P::kTraining});
   slurm_.answers("sacct", fmt::format("echo '{}|CANCELLED by 0|0:15|another'", kId));
-  EXPECT_EQ(settled().status, P::kFailed);
+  EXPECT_EQ(settled().status, P::kInterrupted) << "and not Stopped";
 }
 
-TEST_F(SlurmSettleTest, WhatNobodyRemembersHasFailed) {
+TEST_F(SlurmSettleTest, WhatNobodyRemembersIsInterruptedWhileItHasRetries) {
   submitted();
   moved({P::kStarting, P::kTraining});
   const jobs::Transition now = settled();
-  EXPECT_EQ(now.status, P::kFailed);
-  EXPECT_NE(now.message.find("forgotten"), std::string::npos) << now.message;
+  EXPECT_EQ(now.status, P::kInterrupted);
+  EXPECT_EQ(now.message, "Slurm has forgotten it; `trainwarden job resume bert-7` submits it again");
+  EXPECT_EQ(settled().status, P::kInterrupted) << "which a look does not do";
+  moved({P::kRestarting, P::kStarting, P::kTraining});
+  EXPECT_EQ(settled().status, P::kFailed);
 }
 
 TEST_F(SlurmSettleTest, WhatSlurmHasForgottenBeforeItBeganCanBeSubmittedAgain) {
   submitted();
   const jobs::Transition now = settled();
-  EXPECT_EQ(now.status, P::kFailed);
+  EXPECT_EQ(now.status, P::kPending);
   EXPECT_NE(now.message.find("job resume"), std::string::npos) << now.message;
+}
+
+TEST_F(SlurmSettleTest, ALostAgentsJobGoesBackIntoTheQueueWhileItHasRetries) {
+  submitted();
+  moved({P::kStarting, P::kTraining});
+  lists("FAILED", "NonZeroExitCode");
+  const jobs::Transition now = settled();
+  EXPECT_EQ(now.status, P::kInterrupted);
+  EXPECT_EQ(now.cause, jobs::kAgentLost);
+  EXPECT_EQ(asked(), "scontrol requeue 17\nscontrol update jobid=17 starttime=now\n");
+  moved({P::kRestarting, P::kStarting, P::kTraining});
+  restarts_ = 1;
+  lists("FAILED", "NonZeroExitCode");
+  EXPECT_EQ(settled().status, P::kFailed) << "it has one retry";
+}
+
+TEST_F(SlurmSettleTest, WhatSlurmDoesNotHaveFromThisFolderIsNotPutBack) {
+  submitted();
+  moved({P::kStarting, P::kTraining});
+  script_ = "/somewhere/else/slurm/1/batch.sh";
+  lists("FAILED", "NonZeroExitCode");
+  const jobs::Transition now = settled();
+  EXPECT_EQ(now.status, P::kInterrupted);
+  EXPECT_NE(now.message.find("`trainwarden job resume bert-7`"), std::string::npos) << now.message;
+  EXPECT_EQ(asked(), "");
+}
+
+// A controller that was killed has forgotten that it has started the job.
+TEST_F(SlurmSettleTest, ACancelThatNobodyAskedForIsALoss) {
+  submitted();
+  moved({P::kStarting, P::kTraining});
+  nodes_.clear();
+  lists("CANCELLED");
+  EXPECT_EQ(settled().status, P::kInterrupted);
+  EXPECT_NE(asked().find("requeue 17"), std::string::npos);
+}
+
+TEST_F(SlurmSettleTest, WhatHasWaitedTooLongIsCancelledAndSaysWhy) {
+  submitted();
+  may_wait(3600, {});
+  clock_.later_ns = std::int64_t{3601} * 1'000'000'000;
+  lists("PENDING", "Resources");
+  EXPECT_EQ(settled().status, P::kStopping);
+  EXPECT_EQ(asked(), "scancel 17\n");
+  lists("CANCELLED");
+  EXPECT_EQ(settled().status, P::kMaxWaitTimeExceeded);
+}
+
+TEST_F(SlurmSettleTest, WhatWasPendingTooLongIsStopped) {
+  submitted();
+  may_wait({}, 60);
+  clock_.later_ns = std::int64_t{61} * 1'000'000'000;
+  lists("CANCELLED");
+  const jobs::Transition now = settled();
+  EXPECT_EQ(now.status, P::kStopped);
+  EXPECT_EQ(job_->transitions()->at(1).cause, "max_pending");
+}
+
+TEST_F(SlurmSettleTest, AnAgentThatComesTooLateDoesNotBegin) {
+  submitted();
+  may_wait({}, 60);
+  clock_.later_ns = std::int64_t{61} * 1'000'000'000;
+  EXPECT_TRUE(run_slurm_agent(*job_, {kId, 0}, slurm_.commands(), clock_, {}).ok());
+  EXPECT_EQ(job_->current()->status, P::kStopped);
+  EXPECT_FALSE(std::filesystem::exists(job_->output()));
+}
+
+// Slurm did not answer when its user stopped it.
+TEST_F(SlurmSettleTest, AStopThatDidNotReachSlurmIsHandedOnByTheNextLook) {
+  submitted();
+  ASSERT_TRUE(job_->request_stop("user", "", clock_).ok());
+  script_ = "/somewhere/else/slurm/1/batch.sh";
+  lists("PENDING", "Resources");
+  EXPECT_EQ(settled().status, P::kStopping);
+  EXPECT_EQ(asked(), "") << "of another folder";
+  script_ = (*newest_submission(job_->place()))->intent.arguments.back();
+  lists("PENDING", "Resources");
+  EXPECT_EQ(settled().status, P::kStopping);
+  EXPECT_EQ(asked(), "scancel 17\n");
 }
 
 TEST_F(SlurmSettleTest, OneLookIsForAllJobs) {

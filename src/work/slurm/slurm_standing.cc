@@ -52,8 +52,9 @@ std::string ended_as(std::string_view what, std::string_view reason) {
 }
 
 Opinion stopped(const KnownOfJob& known, std::string message) {
-  const bool out_of_time = known.stop_cause == "max_run";
-  return {out_of_time ? JobPhase::kMaxRuntimeExceeded : JobPhase::kStopped, std::move(message)};
+  if (known.stop_cause == "max_run") return {JobPhase::kMaxRuntimeExceeded, std::move(message)};
+  if (known.stop_cause == "max_wait") return {JobPhase::kMaxWaitTimeExceeded, std::move(message)};
+  return {JobPhase::kStopped, std::move(message)};
 }
 
 // Slurm has done with it, and its agent has not written how the program ended.

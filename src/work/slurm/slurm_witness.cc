@@ -15,17 +15,6 @@ namespace {
 
 constexpr std::streamoff kMaxTailBytes = std::streamoff{4} << 20;  // of a list that grows for years
 
-// "JobCompLoc              = /var/log/slurm/jobcomp.log"
-std::string config_value(std::string_view config, std::string_view field) {
-  for (const std::string& line : split_list(config, '\n')) {
-    const std::size_t equals = line.find('=');
-    if (equals != std::string::npos && trim(std::string_view(line).substr(0, equals)) == field) {
-      return std::string(trim(std::string_view(line).substr(equals + 1)));
-    }
-  }
-  return "";
-}
-
 std::string tail_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff bytes = file ? static_cast<std::streamoff>(file.tellg()) : 0;
@@ -39,9 +28,8 @@ std::string tail_of(const std::string& path) {
 }
 
 std::vector<SlurmJob> completed_jobs(const SlurmCommands& commands) {
-  const Result<std::string> config = commands.run(SlurmTool::kScontrol, {"show", "config"});
-  if (!config.ok() || config_value(*config, "JobCompType") != "jobcomp/filetxt") return {};
-  std::vector<SlurmJob> jobs = parse_scontrol_jobs(tail_of(config_value(*config, "JobCompLoc")));
+  if (config_value(commands, "JobCompType").value_or("") != "jobcomp/filetxt") return {};
+  std::vector<SlurmJob> jobs = parse_scontrol_jobs(tail_of(config_value(commands, "JobCompLoc").value_or("")));
   for (SlurmJob& job : jobs) job.exit = {};
   return jobs;
 }

@@ -17,6 +17,7 @@
 #include "work/slurm/slurm_control.h"
 #include "work/slurm/slurm_ranks.h"
 #include "work/slurm/slurm_settle.h"
+#include "work/slurm/slurm_standing.h"
 #include "work/slurm/slurm_submission.h"
 #include "work/slurm/slurm_view.h"
 
@@ -47,6 +48,7 @@ slurm::BatchRequest batch_request(const jobs::JobRecord& job, const jobs::JobSpe
   request.max_run_seconds = order.max_run_seconds;
   request.grace_seconds = order.grace_seconds;
   request.requeue = order.preemptible || order.retries > 0;
+  request.priority = order.priority;
   request.choice = spec.slurm;
   request.command = {this_program().string(),      "job", "slurm-agent", order.name, "--jobs",
                      folder.parent_path().string()};
@@ -97,9 +99,6 @@ class SlurmBackend final : public JobBackend {
     const jobs::Resources& resources = spec.resources;
     if (!spec.image.empty()) keys.emplace_back("image");
     if (resources.volume_bytes) keys.emplace_back("volume");
-    if (spec.limits.max_wait_seconds) keys.emplace_back("max_wait");
-    if (spec.limits.max_pending_seconds) keys.emplace_back("max_pending");
-    if (spec.priority != 0) keys.emplace_back("priority");
     if (resources.nodes > 1 && has_shards(spec)) keys.emplace_back("distribution");
     if (resources.binding != jobs::Binding::kNone) keys.emplace_back("bind");
     return keys;
@@ -107,6 +106,7 @@ class SlurmBackend final : public JobBackend {
 
   // Its order runs the program, or what starts it on all nodes.
   Status prepare(const jobs::JobSpec& spec, const fs::path&, jobs::JobOrder& order) override {
+    TRAINWARDEN_RETURN_IF_ERROR(check_priority(spec));
     // A task that says nothing gets one processor of Slurm.
     ranks::add_rank_variables(spec.resources, spec.resources.tasks_per_node, order.environment);
     if (order.ranks > 1) {
@@ -137,6 +137,7 @@ class SlurmBackend final : public JobBackend {
 
   Result<jobs::Transition> resume(jobs::JobRecord& job, const std::string& message) override {
     TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition ended, job.current());
+    if (jobs::is_queued(ended.status)) return submit_again(job);
     const bool may_go_on = jobs::is_terminal(ended.status) && ended.status != jobs::JobPhase::kCompleted;
     // The intent comes first: who looks at the job after it waits again must not take the old one's end for the new
     // one's.
@@ -152,6 +153,28 @@ class SlurmBackend final : public JobBackend {
   }
 
  private:
+  Status check_priority(const jobs::JobSpec& spec) {
+    if (spec.priority <= 0) return {};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmCommands commands, view_.commands());
+    if (slurm::may_raise_priority(commands)) return {};
+    return {Code::kInvalidArgument,
+            fmt::format("priority: expected 0 or less, as Slurm lets only its administrators raise one, found {}; a "
+                        "better place in the queue is asked for with slurm.qos or slurm.partition",
+                        spec.priority)};
+  }
+
+  // Of a job that is to go on, and that Slurm does not have any more.
+  Result<jobs::Transition> submit_again(jobs::JobRecord& job) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<slurm::SlurmJob> found, slurm::find_in_slurm(job, view_));
+    const bool waits = found && !slurm::has_ended(slurm::standing_of(found->states));
+    if (waits || slurm::is_being_submitted(job.place(), system_clock())) {
+      return Status(Code::kFailedPrecondition, fmt::format("job {} waits in Slurm's queue already", job.order().name));
+    }
+    TRAINWARDEN_RETURN_IF_ERROR(slurm::write_intent_again(job.place()));
+    TRAINWARDEN_RETURN_IF_ERROR(submit_or_fail(job));
+    return job.current();
+  }
+
   slurm::SlurmView view_;  // of all jobs, asked for together
 };
 
