@@ -1,9 +1,16 @@
-"""What trials with many jobs share: a folder of jobs, and a look at their processes."""
+"""What trials with many jobs share: a folder of jobs, their programs, what these prove, and a look at their processes."""
+import csv
 import json
+import os
 import pathlib
 import shutil
 import subprocess
 import tempfile
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+STEPS = 5
+# Each loss, whatever it costs: within the usual budget a training of short steps on a busy machine leaves some out.
+HOOK = {"include_collections": ["losses"], "save": {"save_interval": 1}, "budget": 0}
 
 
 class JobFolder:
@@ -32,6 +39,66 @@ class JobFolder:
     def journal(self, name):
         file = self.journal_file(name)
         return file.read_text().splitlines() if file.exists() else []
+
+
+def wrong_of_journal(lines):
+    """What is wrong with a job that is Completed, by the journal that its program has written itself."""
+    attempts = [int(line.split()[1]) for line in lines if line.startswith("attempt")]
+    steps = [int(line.split()[1]) for line in lines if line.startswith("step")]
+    # What is killed between a program's last word and its exit makes it come to its end once more.
+    if not lines or lines[-1] != "end" or any(line.startswith("step") for line in lines[lines.index("end"):]):
+        return f"is Completed, and its journal says {lines}"
+    if attempts != sorted(set(attempts)):
+        return f"an attempt ran twice: {attempts}"
+    if sorted(set(steps)) != list(range(STEPS)):
+        return f"steps are missing: {steps}"
+    if len(steps) > STEPS + len(attempts) - 1:
+        return f"more steps were made again than attempts: {steps}, {attempts}"
+    return None
+
+
+class TorchTrial:
+    """Every third job is a PyTorch program, when there is a `python` for it: its run must be that of a training that was left
+    alone, with the same losses, bit for bit."""
+
+    EVERY = 3
+
+    def __init__(self, jobs, python):
+        self.jobs, self.python = jobs, python
+        (jobs.folder / "hook.json").write_text(json.dumps(HOOK), encoding="ascii")
+
+    def has(self, name):
+        return self.python is not None and int(name.split("-")[1]) % self.EVERY == 0
+
+    def hook(self, name):
+        return "hook.json" if self.has(name) else False
+
+    def start(self):
+        return [self.python, PROGRAMS / "torch_train.py"]
+
+    def train_alone(self):
+        checkpoints = self.jobs.folder / "checkpoints-alone"
+        checkpoints.mkdir()
+        os.environ.update(TRAINWARDEN_CHECKPOINT_DIR=str(checkpoints), TRAINWARDEN_JOB_ATTEMPT="1")
+        answer = self.jobs.run("run", "--runs", ".", "--name", "alone", "--config", "hook.json", "--",
+                               *map(str, self.start()), str(self.jobs.folder / "alone.journal"), "0", str(STEPS))
+        del os.environ["TRAINWARDEN_CHECKPOINT_DIR"], os.environ["TRAINWARDEN_JOB_ATTEMPT"]
+        assert answer.returncode == 0, answer.stderr
+        assert len(self.losses(self.jobs.folder / "alone")) == 4 * STEPS
+
+    def losses(self, run):
+        """Step, mode, step of the mode and loss of each row, as text: the same text is the same number, bit for bit."""
+        table = self.jobs.folder / "losses.csv"
+        answer = self.jobs.run("export", str(run), str(table), "--to", "csv", "--collection", "losses", "--force")
+        if answer.returncode != 0:
+            return answer.stderr
+        with table.open(newline="", encoding="ascii") as file:
+            return [(row["step"], row["mode"], row["mode_step"], row["value"]) for row in csv.DictReader(file)
+                    if row["quantity"] == "value"]
+
+    def wrong_of_run(self, name):
+        found, expected = self.losses(self.jobs.folder / "runs" / name), self.losses(self.jobs.folder / "alone")
+        return None if found == expected else f"its run has other steps than a training that was left alone: {found}"
 
 
 def _processes():

@@ -15,23 +15,16 @@ Prints the figures. Ends with code 1 and a line for each job that is not as its 
 """
 import argparse
 import collections
-import csv
 import json
 import os
-import pathlib
 import random
 import signal
 import subprocess
 import sys
 import time
 
-from job_trials import JobFolder, leftovers, processes_with
+from job_trials import PROGRAMS, STEPS, JobFolder, TorchTrial, leftovers, processes_with, wrong_of_journal
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
-STEPS = 5
-TORCH_EVERY = 3
-# Each loss, whatever it costs: within the usual budget a training of short steps on a busy machine leaves some out.
-HOOK = {"include_collections": ["losses"], "save": {"save_interval": 1}, "budget": 0}
 VICTIMS = {"agent": b"agent", "keeper": b"keeper", "program": b"train.py", "torch": b"torch_train.py", "server": b"serve"}
 
 
@@ -77,54 +70,10 @@ def resume_what_failed(jobs, listed):
             jobs.run("job", "resume", name)
 
 
-def wrong_of(arguments, jobs, name, job):
-    """What is wrong with a job, by the journal that its program has written itself."""
-    lines = jobs.journal(name)
-    attempts = [int(line.split()[1]) for line in lines if line.startswith("attempt")]
-    steps = [int(line.split()[1]) for line in lines if line.startswith("step")]
+def wrong_of(jobs, torch, name, job):
     if job["secondary_status"] != "Completed":
         return f"is {job['secondary_status']}: {job['message']}"
-    if is_torch(arguments, name) and (problem := wrong_of_run(jobs, name)):
-        return problem
-    # What is killed between a program's last word and its exit makes it come to its end once more.
-    if lines[-1] != "end" or any(line.startswith("step") for line in lines[lines.index("end"):]):
-        return f"is Completed, and its journal says {lines}"
-    if attempts != sorted(set(attempts)):
-        return f"an attempt ran twice: {attempts}"
-    if sorted(set(steps)) != list(range(STEPS)):
-        return f"steps are missing: {steps}"
-    if len(steps) > STEPS + len(attempts) - 1:
-        return f"more steps were made again than attempts: {steps}, {attempts}"
-    return None
-
-
-def losses(jobs, run):
-    """Step, mode, step of the mode and loss of each row, as text: the same text is the same number, bit for bit."""
-    table = jobs.folder / "losses.csv"
-    answer = jobs.run("export", str(run), str(table), "--to", "csv", "--collection", "losses", "--force")
-    if answer.returncode != 0:
-        return answer.stderr
-    with table.open(newline="", encoding="ascii") as file:
-        return [(row["step"], row["mode"], row["mode_step"], row["value"]) for row in csv.DictReader(file)
-                if row["quantity"] == "value"]
-
-
-def wrong_of_run(jobs, name):
-    """What is wrong with the run of a PyTorch program."""
-    found, expected = losses(jobs, jobs.folder / "runs" / name), losses(jobs, jobs.folder / "alone")
-    return None if found == expected else f"its run has other steps than a training that was left alone: {found}"
-
-
-def train_alone(arguments, jobs):
-    """The PyTorch program under nobody's eyes but the hook's, for comparison."""
-    checkpoints = jobs.folder / "checkpoints-alone"
-    checkpoints.mkdir()
-    os.environ.update(TRAINWARDEN_CHECKPOINT_DIR=str(checkpoints), TRAINWARDEN_JOB_ATTEMPT="1")
-    answer = jobs.run("run", "--runs", ".", "--name", "alone", "--config", "hook.json", "--", arguments.python, str(PROGRAMS / "torch_train.py"),
-                      str(jobs.folder / "alone.journal"), "0", str(STEPS))
-    del os.environ["TRAINWARDEN_CHECKPOINT_DIR"], os.environ["TRAINWARDEN_JOB_ATTEMPT"]
-    assert answer.returncode == 0, answer.stderr
-    assert len(losses(jobs, jobs.folder / "alone")) == 4 * STEPS
+    return wrong_of_journal(jobs.journal(name)) or (torch.wrong_of_run(name) if torch.has(name) else None)
 
 
 def start_delay(jobs, name, submitted):
@@ -144,24 +93,18 @@ def main():
         return prove(arguments, jobs)
 
 
-def is_torch(arguments, name):
-    return arguments.python is not None and int(name.split("-")[1]) % TORCH_EVERY == 0
-
-
-def job_of(arguments, jobs, name):
-    torch = is_torch(arguments, name)
-    start = [arguments.python, PROGRAMS / "torch_train.py"] if torch else [sys.executable, "-S", PROGRAMS / "train.py"]
+def job_of(arguments, jobs, torch, name):
+    start = torch.start() if torch.has(name) else [sys.executable, "-S", PROGRAMS / "train.py"]
     words = [*start, jobs.journal_file(name), arguments.seconds / STEPS, STEPS]
-    return {"program": [str(word) for word in words], "cpus": 1, "gpus": 0, "hook": torch and "hook.json",
-            "retries": 30}
+    return {"program": [str(word) for word in words], "cpus": 1, "gpus": 0, "hook": torch.hook(name), "retries": 30}
 
 
-def submit_all(arguments, jobs):
+def submit_all(arguments, jobs, torch):
     spec = jobs.folder / "job.json"
     submitted = {}
     for number in range(arguments.jobs):
         name = f"job-{number}"
-        spec.write_text(json.dumps(job_of(arguments, jobs, name)), encoding="ascii")
+        spec.write_text(json.dumps(job_of(arguments, jobs, torch, name)), encoding="ascii")
         submitted[name] = time.time()
         answer = jobs.run("submit", str(spec), "--name", name)
         if answer.returncode != 0:
@@ -173,12 +116,12 @@ def prove(arguments, jobs):
     chance = random.Random(arguments.seed)
     killer = Killer(jobs, chance)
     server = Server(jobs)
-    (jobs.folder / "hook.json").write_text(json.dumps(HOOK), encoding="ascii")
+    torch = TorchTrial(jobs, arguments.python)
     if arguments.python:
-        train_alone(arguments, jobs)
+        torch.train_alone()
     jobs.run("job", "queue", "--cpus", str(arguments.cpus))
     begin = time.monotonic()
-    submitted = submit_all(arguments, jobs)
+    submitted = submit_all(arguments, jobs, torch)
     all_submitted = time.monotonic() - begin
     limit = begin + 120 + 4 * arguments.jobs * (arguments.seconds + (5 if arguments.python else 1)) / arguments.cpus
     listed = {}
@@ -195,7 +138,7 @@ def prove(arguments, jobs):
     took = time.monotonic() - begin
     server.close()
     wrong = [f"{name}: lost" for name in submitted if name not in listed]
-    wrong += [f"{name}: {problem}" for name, job in listed.items() if (problem := wrong_of(arguments, jobs, name, job))]
+    wrong += [f"{name}: {problem}" for name, job in listed.items() if (problem := wrong_of(jobs, torch, name, job))]
     wrong += [f"process {process} is left" for process in leftovers(jobs.folder)]
     print(json.dumps({
         "jobs": arguments.jobs, "killed": dict(killer.killed), "submitted_after_s": round(all_submitted, 1),

@@ -363,6 +363,22 @@ TEST_F(SlurmJobs, AJobOfSeveralNodesHasTorchrunsVariables) {
   EXPECT_EQ(trainwarden({"job", "logs", "four", "--rank", "3"}).text.find("rank 3 local 1 of 4"), 0U);
 }
 
+TEST_F(SlurmJobs, EachNodeHasItsNameAndItsShareOfAChannel) {
+  std::filesystem::create_directory(folder_.path() / "data");
+  for (const char* name : {"a", "b", "c"}) std::ofstream(folder_.path() / "data" / name) << name;
+  const std::string script =
+      "echo \"on $SLURMD_NODENAME: $SM_CURRENT_HOST of $SM_HOSTS, $SM_NUM_CPUS: $(ls $SM_CHANNEL_TRAIN | tr '\\n' ' "
+      "')\"";
+  const std::string more = "[inputs.train]\nsource = 'data'\ndistribution = 'ShardedByS3Key'\n";
+  ASSERT_EQ(submit("shares", script, std::string(kTwoByTwo) + more).code, 0);
+  EXPECT_EQ(trainwarden({"job", "wait", "shares"}).code, 0) << output("shares");
+  const std::string hosts = R"(["node1","node2"])";
+  for (const std::string& line :
+       {"[0] on node1: node1 of " + hosts + ", 2: a c", "[3] on node2: node2 of " + hosts + ", 2: b"}) {
+    EXPECT_NE(output("shares").find(line), std::string::npos) << line << "\n" << output("shares");
+  }
+}
+
 TEST_F(SlurmJobs, AJobOfSeveralNodesIsOneRunWithManyWorkers) {
   const std::string file = (folder_.path() / "many.toml").string();
   std::ofstream(file) << "program = ['" << TW_TINY_TRAINING

@@ -155,6 +155,14 @@ Result<SlurmSelf> slurm_self() {
   return self;
 }
 
+Result<std::vector<std::string>> nodes_of_job(const SlurmCommands& commands) {
+  const char* const list = std::getenv("SLURM_JOB_NODELIST");  // "node[1-2]"
+  if (list == nullptr) return std::vector<std::string>();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string names,
+                               commands.run(SlurmTool::kScontrol, {"show", "hostnames", list}));
+  return split_list(names, '\n');
+}
+
 Status run_slurm_agent(jobs::JobRecord& job, const SlurmSelf& self, const SlurmCommands& commands, const Clock& clock,
                        jobs::AgentSurroundings surroundings) {
   return SlurmAgent(job, self, commands, clock).run(std::move(surroundings));

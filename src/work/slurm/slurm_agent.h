@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "trainwarden/status.h"
@@ -19,6 +21,10 @@ struct SlurmSelf {
 };
 // kFailedPrecondition when this process was not started by Slurm.
 Result<SlurmSelf> slurm_self();
+
+// The names of this job's nodes, in the order of their numbers; none when Slurm does not say which they are. Errors as
+// SlurmCommands::run().
+Result<std::vector<std::string>> nodes_of_job(const SlurmCommands& commands);
 
 // Takes the job over from the agent of the attempt before, which Slurm has ended, and runs the next attempt as
 // jobs::run_agent() does. When a signal asks this process to end, Slurm is asked why: a job that was cancelled or whose

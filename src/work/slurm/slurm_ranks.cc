@@ -112,6 +112,11 @@ Result<process::ExitRecord> run_ranks(const std::vector<std::string>& srun_argum
   return wait_for(srun, signals, SIGUSR2);
 }
 
+Result<std::int64_t> node_of_task() {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ranks::RankPlace place, place_of_task(own_environment()));
+  return place.node;
+}
+
 Result<process::ExitRecord> run_task(const std::vector<std::string>& program,
                                      const ranks::RankSurroundings& surroundings) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const ranks::RankPlace place, place_of_task(own_environment()));

@@ -30,6 +30,9 @@ Result<ranks::RankPlace> place_of_task(const std::map<std::string, std::string>&
 // which it hands on to each task as it is. SIGUSR1 goes the same way; SIGUSR2 is ours.
 Result<process::ExitRecord> run_ranks(const std::vector<std::string>& srun_arguments, process::SignalRelay& signals);
 
+// The number of the node on which this task is. Errors as place_of_task().
+Result<std::int64_t> node_of_task();
+
 // One task: runs the program as this rank and waits for its end. SIGUSR2 is SIGTERM for it. A rank that fails without
 // having been asked to end is the job's first failure, when no other one was.
 Result<process::ExitRecord> run_task(const std::vector<std::string>& program,

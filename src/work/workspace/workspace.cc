@@ -1,6 +1,8 @@
 #include "work/workspace/workspace.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "work/workspace/channels.h"
 #include "work/workspace/checkpoint_sync.h"
 #include "work/workspace/layout.h"
+#include "work/workspace/node_variables.h"
 #include "work/workspace/results.h"
 #include "work/workspace/toolkit_variables.h"
 
@@ -24,28 +27,30 @@ constexpr std::uint64_t kMaxFailureBytes = 1024;  // as SageMaker's
 
 class Workspace final : public jobs::AttemptStages {
  public:
-  Workspace(jobs::JobSpec spec, fs::path base, JobLayout layout, std::vector<std::string> program)
+  Workspace(jobs::JobSpec spec, fs::path base, JobLayout layout, const jobs::JobOrder& order,
+            std::vector<std::string> hosts)
       : spec_(std::move(spec)),
         base_(std::move(base)),
         layout_(std::move(layout)),
-        program_(std::move(program)),
+        program_(order.program),
+        own_variables_(order.environment),
+        hosts_(std::move(hosts)),
         checkpoints_(layout_.checkpoints, layout_.kept_checkpoints) {}
 
   bool fetches() const override { return !spec_.inputs.empty() || layout_.checkpoints != layout_.kept_checkpoints; }
 
   Result<std::map<std::string, std::string>> fetch(const jobs::Allocation& allocation) override {
+    TRAINWARDEN_RETURN_IF_ERROR(check_volume());
     TRAINWARDEN_RETURN_IF_ERROR(make_folders());
-    for (const jobs::Channel& channel : spec_.inputs) {
-      TRAINWARDEN_RETURN_IF_ERROR(link_channel(channel, base_, layout_.input_data, JobNode()));
+    const auto nodes = static_cast<std::int64_t>(std::max<std::size_t>(hosts_.size(), 1));
+    for (std::int64_t node = 1; node < nodes; ++node) {
+      TRAINWARDEN_ASSIGN_OR_RETURN(auto variables, prepare_node({node, nodes}, allocation));
+      for (const auto& [name, value] : own_variables_) variables.erase(name);  // they stay as the user has set them
+      TRAINWARDEN_RETURN_IF_ERROR(write_node_variables(layout_, node, variables));
     }
     TRAINWARDEN_RETURN_IF_ERROR(checkpoints_.restore());
     checkpoints_.start();
-    NodeSurroundings surroundings;
-    if (allocation.cpus) surroundings.cpus = static_cast<std::int64_t>(allocation.cpus->size());
-    if (allocation.gpus) surroundings.gpus = static_cast<std::int64_t>(allocation.gpus->size());
-    surroundings.arguments = program_;
-    TRAINWARDEN_RETURN_IF_ERROR(write_config_files(spec_, layout_, surroundings));
-    return toolkit_variables(spec_, layout_, surroundings);
+    return prepare_node({0, nodes}, allocation);
   }
 
   bool stores() const override { return has_results(layout_); }
@@ -65,6 +70,42 @@ class Workspace final : public jobs::AttemptStages {
   }
 
  private:
+  // Its channels and configuration; returns its variables.
+  Result<std::map<std::string, std::string>> prepare_node(const JobNode& node, const jobs::Allocation& allocation) {
+    const JobLayout layout = layout_of_node(layout_, node.number);
+    for (const jobs::Channel& channel : spec_.inputs) {
+      TRAINWARDEN_RETURN_IF_ERROR(link_channel(channel, base_, layout.input_data, node));
+    }
+    const NodeSurroundings surroundings = surroundings_of(node, allocation);
+    TRAINWARDEN_RETURN_IF_ERROR(write_config_files(spec_, layout, surroundings));
+    return toolkit_variables(spec_, layout, surroundings);
+  }
+
+  // A cluster gives each node what the job asks for.
+  NodeSurroundings surroundings_of(const JobNode& node, const jobs::Allocation& allocation) const {
+    NodeSurroundings surroundings;
+    surroundings.arguments = program_;
+    if (!hosts_.empty()) {
+      surroundings.hosts = hosts_;
+      surroundings.host = hosts_[static_cast<std::size_t>(node.number)];
+      surroundings.cpus = spec_.resources.cpus.value_or(1) * spec_.resources.tasks_per_node;
+      surroundings.gpus = spec_.resources.gpus.value_or(0);
+    }
+    if (allocation.cpus) surroundings.cpus = static_cast<std::int64_t>(allocation.cpus->size());
+    if (allocation.gpus) surroundings.gpus = static_cast<std::int64_t>(allocation.gpus->size());
+    return surroundings;
+  }
+
+  // Where results and checkpoints are written, as it is now.
+  Status check_volume() const {
+    std::error_code error;
+    const fs::space_info space = fs::space(layout_.root.parent_path(), error);
+    if (error || !spec_.resources.volume_bytes || space.available >= *spec_.resources.volume_bytes) return Status();
+    return Status(Code::kResourceExhausted,
+                  fmt::format("volume: {} are needed, and {} has {} free", format_bytes(*spec_.resources.volume_bytes),
+                              printable(layout_.root.parent_path().string()), format_bytes(space.available)));
+  }
+
   Status make_folders() const {
     for (const fs::path& folder : {layout_.input_data, layout_.model, layout_.output_data, layout_.intermediate}) {
       std::error_code error;
@@ -82,6 +123,8 @@ class Workspace final : public jobs::AttemptStages {
   fs::path base_;
   JobLayout layout_;
   std::vector<std::string> program_;
+  std::map<std::string, std::string> own_variables_;  // of the job's user
+  std::vector<std::string> hosts_;                    // empty: this machine, without a name
   CheckpointSync checkpoints_;
 };
 
@@ -96,12 +139,13 @@ Result<jobs::JobSpec> spec_of(const jobs::JobRecord& job) {
   return spec;
 }
 
-Result<std::unique_ptr<jobs::AttemptStages>> create_workspace(const jobs::JobRecord& job) {
+Result<std::unique_ptr<jobs::AttemptStages>> create_workspace(const jobs::JobRecord& job,
+                                                              const std::vector<std::string>& hosts) {
   TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobSpec spec, spec_of(job));
   TRAINWARDEN_ASSIGN_OR_RETURN(JobLayout layout, layout_of(job, spec));
   const fs::path base = fs::path(job.order().spec_file).parent_path();
   return std::unique_ptr<jobs::AttemptStages>(
-      std::make_unique<Workspace>(std::move(spec), base, std::move(layout), job.order().program));
+      std::make_unique<Workspace>(std::move(spec), base, std::move(layout), job.order(), hosts));
 }
 
 }  // namespace trainwarden::workspace

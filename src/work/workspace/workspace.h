@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "trainwarden/status.h"
 #include "work/jobs/attempt_stages.h"
@@ -13,7 +15,9 @@ namespace trainwarden::workspace {
 // What the job's user wrote, as it was submitted. kInvalidArgument when it cannot be read.
 Result<jobs::JobSpec> spec_of(const jobs::JobRecord& job);
 
-// Of this job on this machine, as the text of its spec says. kInvalidArgument when that cannot be read.
-Result<std::unique_ptr<jobs::AttemptStages>> create_workspace(const jobs::JobRecord& job);
+// Of this job on this machine, as the text of its spec says; or on several that share its folder: `hosts` are their
+// names, this one's first. kInvalidArgument when the spec cannot be read.
+Result<std::unique_ptr<jobs::AttemptStages>> create_workspace(const jobs::JobRecord& job,
+                                                              const std::vector<std::string>& hosts = {});
 
 }  // namespace trainwarden::workspace

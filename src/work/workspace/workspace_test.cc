@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "core/base/folder_testing.h"
 #include "work/jobs/job_agent.h"
 #include "work/workspace/job_files.h"
+#include "work/workspace/node_variables.h"
 
 namespace trainwarden::workspace {
 namespace {
@@ -18,6 +20,11 @@ using S = jobs::JobPhase;
 class WorkspaceTest : public testing::Test {
  protected:
   jobs::JobRecord run(const std::string& script, const std::string& spec) {
+    jobs::JobRecord job = submitted(script, spec);
+    attempt(job);
+    return job;
+  }
+  jobs::JobRecord submitted(const std::string& script, const std::string& spec) {
     jobs::JobOrder order;
     order.name = "job-" + std::to_string(++made_);
     order.submitted_unix_ns = system_clock().unix_ns();
@@ -25,15 +32,16 @@ class WorkspaceTest : public testing::Test {
     order.folder = folder_.path().string();
     order.max_run_seconds = 60;
     order.grace_seconds = 30;
+    order.environment = {{"SM_LOG_LEVEL", "10"}};
     order.spec = "program = 'sh'\n" + spec;
     order.spec_file = (folder_.path() / "job.toml").string();
     auto job = jobs::JobRecord::create(jobs_, order);
     EXPECT_TRUE(job.ok());
-    attempt(*job);
     return *job;
   }
-  static void attempt(jobs::JobRecord& job) {
-    auto stages = create_workspace(job);
+  static void attempt(jobs::JobRecord& job) { attempt_on(job, {}); }
+  static void attempt_on(jobs::JobRecord& job, const std::vector<std::string>& hosts) {
+    auto stages = create_workspace(job, hosts);
     ASSERT_TRUE(stages.ok()) << stages.status().to_string();
     const Status status = jobs::run_agent(job, system_clock(), {.stages = stages->get()});
     EXPECT_TRUE(status.ok()) << status.to_string();
@@ -49,6 +57,48 @@ class WorkspaceTest : public testing::Test {
   storage::Location jobs_{folder_.path() / "jobs"};
   int made_ = 0;
 };
+
+TEST_F(WorkspaceTest, EachNodeHasItsShareAndItsVariables) {
+  fs::create_directory(folder_.path() / "data");
+  for (const char* name : {"a", "b", "c", "d", "e"}) std::ofstream(folder_.path() / "data" / name) << name;
+  jobs::JobRecord job = submitted("echo $SM_CURRENT_HOST $(ls \"$SM_CHANNEL_TRAIN\")",
+                                  "nodes = 2\ntasks_per_node = 4\ncpus = 2\ngpus = 3\n"
+                                  "[inputs.train]\nsource = 'data'\ndistribution = 'ShardedByS3Key'\n");
+  attempt_on(job, {"gpu07", "gpu08"});
+  std::ifstream output(job.output());
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(output), {}), "gpu07 a c e\n");
+  EXPECT_TRUE(read_node_variables(job, 0)->empty()) << "its agent hands them on";
+  const auto second = read_node_variables(job, 1);
+  ASSERT_TRUE(second.ok()) << second.status().to_string();
+  EXPECT_EQ(second->at("SM_CURRENT_HOST"), "gpu08");
+  EXPECT_EQ(second->at("SM_HOSTS"), R"(["gpu07","gpu08"])");
+  EXPECT_EQ(second->at("SM_NUM_CPUS"), "8");
+  EXPECT_EQ(second->at("SM_NUM_GPUS"), "3");
+  EXPECT_FALSE(second->contains("SM_LOG_LEVEL")) << "the user has set it";
+  std::vector<std::string> share;
+  for (const auto& entry : fs::directory_iterator(second->at("SM_CHANNEL_TRAIN")))
+    share.push_back(entry.path().filename());
+  std::sort(share.begin(), share.end());
+  EXPECT_EQ(share, (std::vector<std::string>{"b", "d"}));
+  EXPECT_TRUE(fs::exists(fs::path(second->at("SM_INPUT_CONFIG_DIR")) / "resourceconfig.json"));
+  EXPECT_TRUE(read_node_variables(job, 2)->empty());
+}
+
+TEST_F(WorkspaceTest, DamagedVariablesOfANodeAreAnError) {
+  jobs::JobRecord job = run("true", "");
+  fs::create_directories(in_job(job, "ml/nodes/1"));
+  for (const char* text : {"{", "[]", "{\"A\": 3}"}) {
+    std::ofstream(in_job(job, "ml/nodes/1/variables.json")) << text;
+    EXPECT_EQ(read_node_variables(job, 1).status().code(), Code::kDataLoss) << text;
+  }
+}
+
+TEST_F(WorkspaceTest, AJobWithoutRoomFailsBeforeItsProgramStarts) {
+  const jobs::JobRecord job = run("touch begun", "volume = '900000000 GB'\n");
+  EXPECT_EQ(ways(job).back(), S::kFailed);
+  EXPECT_TRUE(job.current()->message.starts_with("ClientError: volume: ")) << job.current()->message;
+  EXPECT_FALSE(fs::exists(folder_.path() / "begun"));
+}
 
 TEST_F(WorkspaceTest, AProgramFindsItsInputsAndItsModelIsPacked) {
   std::ofstream(folder_.path() / "data.txt") << "numbers";

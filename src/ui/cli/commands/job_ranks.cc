@@ -1,6 +1,7 @@
 // `trainwarden job ranks`, `job slurm-ranks` and `job slurm-task`: not for people. The first starts the ranks of a job
 // on this machine; the second starts them on all nodes, by srun; the third is one of those.
 #include <cstdio>
+#include <cstdlib>
 
 #include "core/process/signal_relay.h"
 #include "ui/cli/commands/exit_code.h"
@@ -9,6 +10,7 @@
 #include "ui/cli/terminal/output.h"
 #include "work/ranks/local_ranks.h"
 #include "work/slurm/slurm_ranks.h"
+#include "work/workspace/node_variables.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -36,9 +38,18 @@ Result<process::ExitRecord> run(const ranks::LocalRanks& plan) {
   return ranks::run_local_ranks(plan, {own.job, own.attempt, signals, print_lines});
 }
 
+// The agent's variables are those of the first node.
+Status take_variables_of_node(const jobs::JobRecord& job) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t node, slurm::node_of_task());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto variables, workspace::read_node_variables(job, node));
+  for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+  return {};
+}
+
 Result<process::ExitRecord> run(const SlurmTaskOptions& options) {
   process::SignalRelay signals;
   TRAINWARDEN_ASSIGN_OR_RETURN(OwnJob own, own_job());
+  TRAINWARDEN_RETURN_IF_ERROR(take_variables_of_node(own.job));
   return slurm::run_task(options.words, {own.job, own.attempt, signals, print_lines});
 }
 

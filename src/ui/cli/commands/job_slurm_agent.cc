@@ -19,7 +19,9 @@ Status run(const SlurmAgentOptions& options, process::SignalRelay& signals) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmSelf self, slurm::slurm_self());
   TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmCommands commands, slurm::SlurmCommands::find());
   TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord job, options.job.open());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::unique_ptr<jobs::AttemptStages> stages, workspace::create_workspace(job));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> nodes, slurm::nodes_of_job(commands));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::unique_ptr<jobs::AttemptStages> stages,
+                               workspace::create_workspace(job, nodes));
   jobs::AgentSurroundings surroundings;
   surroundings.signals = &signals;
   surroundings.stages = stages.get();

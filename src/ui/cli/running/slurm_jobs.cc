@@ -1,6 +1,5 @@
 #include "ui/cli/running/slurm_jobs.h"
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -84,12 +83,6 @@ Status submit_or_fail(jobs::JobRecord& job) {
   return status;
 }
 
-bool has_shards(const jobs::JobSpec& spec) {
-  return std::any_of(spec.inputs.begin(), spec.inputs.end(), [](const jobs::Channel& channel) {
-    return channel.distribution == jobs::Distribution::kShardedByKey;
-  });
-}
-
 class SlurmBackend final : public JobBackend {
  public:
   std::string_view where() const override { return "on Slurm"; }
@@ -98,8 +91,6 @@ class SlurmBackend final : public JobBackend {
     std::vector<std::string> keys;
     const jobs::Resources& resources = spec.resources;
     if (!spec.image.empty()) keys.emplace_back("image");
-    if (resources.volume_bytes) keys.emplace_back("volume");
-    if (resources.nodes > 1 && has_shards(spec)) keys.emplace_back("distribution");
     if (resources.binding != jobs::Binding::kNone) keys.emplace_back("bind");
     return keys;
   }
