@@ -20,12 +20,13 @@ constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxWords = 2000;
 
 // What Slurm's programs say when they have not reached the controller, or not heard of it again.
-constexpr std::array<std::string_view, 10> kPassing = {"contact slurm controller",
+constexpr std::array<std::string_view, 11> kPassing = {"contact slurm controller",
                                                        "timed out",
                                                        "zero bytes were transmitted",
                                                        "connection refused",
                                                        "connection reset",
                                                        "transport endpoint",
+                                                       "missing socket error",
                                                        "resource temporarily unavailable",
                                                        "in standby mode",
                                                        "munge encode failed",

@@ -29,8 +29,13 @@ Status put_back_alone(const jobs::JobRecord& job, const Submission& submission, 
   const std::optional<SlurmJob> found = find_by_comment(jobs, submission.intent.comment, ::getuid());
   if (!found) return {Code::kFailedPrecondition, "Slurm has forgotten it"};
   if (!is_own(job, submission, *found)) return {Code::kFailedPrecondition, "Slurm has it from another folder"};
-  if (!has_ended(standing_of(found->states))) return {};
+  const Standing standing = standing_of(found->states);
+  if (!has_ended(standing)) return {};
   TRAINWARDEN_RETURN_IF_ERROR(requeue(commands, found->key()));
+  // One that Slurm takes for cancelled while it waited comes back held.
+  if (standing == Standing::kCancelled) {
+    TRAINWARDEN_RETURN_IF_ERROR(commands.run(SlurmTool::kScontrol, {"release", to_string(found->key())}).status());
+  }
   const Status started = start_now(commands, found->key());
   if (!started.ok()) log(LogLevel::kWarning, "job {} waits two minutes: {}", job.order().name, started.message());
   return {};

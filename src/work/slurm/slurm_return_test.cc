@@ -134,6 +134,12 @@ TEST_F(SlurmReturnTest, PutsBackWhatHasEndedAndLetsItBegin) {
   EXPECT_EQ(asked(), "requeue 17\nupdate jobid=17 starttime=now\n");
 }
 
+TEST_F(SlurmReturnTest, WhatSlurmTakesForCancelledIsReleasedToo) {
+  lists("CANCELLED", script_);
+  ASSERT_TRUE(put_back_now().ok());
+  EXPECT_EQ(asked(), "requeue 17\nrelease 17\nupdate jobid=17 starttime=now\n");
+}
+
 // Whoever looked a moment earlier has done it.
 TEST_F(SlurmReturnTest, LeavesWhatWaitsOrRuns) {
   for (const char* state : {"PENDING", "RUNNING", "COMPLETING"}) {
