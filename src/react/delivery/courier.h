@@ -21,7 +21,7 @@
 namespace trainwarden::delivery {
 
 struct CourierOptions {
-  std::string run_name;
+  std::string run_name;  // empty: the ledger has events of many, and each says whose it is
   std::filesystem::path run;
   std::string run_id;  // requests that are meant for another run are passed over; empty: none is
   const Clock* clock = &system_clock();

@@ -15,7 +15,7 @@ using format::Json;
 using format::OrderedJson;
 
 constexpr const char* kWhat = "CloudEvent";
-constexpr std::array kKinds = {ChangeKind::kRun, ChangeKind::kRule, ChangeKind::kAlert};
+constexpr std::array kKinds = {ChangeKind::kRun, ChangeKind::kRule, ChangeKind::kAlert, ChangeKind::kJob};
 
 OrderedJson change_to_json(const Event& event) {
   OrderedJson json = {{"kind", name(event.change.kind)},
@@ -32,6 +32,13 @@ Result<ChangeKind> kind_field(const Json& change) {
     if (name(kind) == word) return kind;
   }
   return Status(Code::kDataLoss, fmt::format("field \"kind\": unknown kind of change \"{}\"", word));
+}
+
+Status take_own_seq(const Json& data, Event& event) {
+  if (!data.contains("seq")) return {};
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t own_seq, format::uint_field(data, "seq"));
+  if (own_seq != event.seq) event.own_seq = own_seq;
+  return {};
 }
 
 Status take_change(const Json& data, Event& event) {
@@ -71,6 +78,7 @@ Result<Event> event_from_json(const Json& json) {
   if (!unix_ns) return Status(Code::kDataLoss, fmt::format("field \"time\": \"{}\" is no RFC 3339 time", time));
   event.unix_ns = *unix_ns;
   TRAINWARDEN_ASSIGN_OR_RETURN(const Json* data, format::object_field(json, "data"));
+  TRAINWARDEN_RETURN_IF_ERROR(take_own_seq(*data, event));
   TRAINWARDEN_RETURN_IF_ERROR(take_change(*data, event));
   TRAINWARDEN_ASSIGN_OR_RETURN(event.headline, format::string_field(*data, "headline"));
   TRAINWARDEN_ASSIGN_OR_RETURN(event.text, format::string_field(*data, "text"));
@@ -84,12 +92,13 @@ std::string_view name(ChangeKind kind) {
     case ChangeKind::kRun: return "run";
     case ChangeKind::kRule: return "rule";
     case ChangeKind::kAlert: return "alert";
+    case ChangeKind::kJob: return "job";
   }
   return "unknown";
 }
 
 void complete_data(Event& event) {
-  event.data["seq"] = event.seq;
+  event.data["seq"] = event.number();
   event.data["change"] = change_to_json(event);
   event.data["headline"] = event.headline;
   event.data["text"] = event.text;

@@ -14,8 +14,9 @@ enum class ChangeKind : std::uint8_t {
   kRun,    // the run's status, primary or secondary
   kRule,   // a rule's status
   kAlert,  // a verdict fired that people are to be notified of; no status need have changed
+  kJob,    // the status of a job, which is more than that of its run: it also waits, fetches and stores
 };
-std::string_view name(ChangeKind kind);  // "run", "rule", "alert"
+std::string_view name(ChangeKind kind);  // "run", "rule", "alert", "job"
 
 inline constexpr const char* kStateChangeType = "io.trainwarden.training_job.state_change.v1";
 inline constexpr const char* kAlertType = "io.trainwarden.training_job.alert.v1";
@@ -26,30 +27,35 @@ inline constexpr const char* kLostType = "io.trainwarden.training_job.event_lost
 
 struct Change {
   ChangeKind kind = ChangeKind::kRun;
-  std::string rule;  // the rule's id; empty for the run's
-  std::string from;  // statuses: "InProgress"; of a run with the secondary one: "InProgress/Training". Empty: none
+  std::string rule;  // the rule's id; empty for the run's and the job's
+  std::string
+      from;  // statuses: "InProgress"; of a run or job with the secondary one: "InProgress/Training". Empty: none
   std::string to;
 };
 
 struct Event {
-  std::uint64_t seq = 0;     // 1, 2, 3, ... within the run's ledger, without a gap
-  std::string id;            // "<run id>-<seq>"
-  std::string key;           // EventNotice::key
-  std::string type;          // kStateChangeType, kAlertType or kLostType
-  std::string subject;       // the rule's id, or "run"
-  std::string source;        // "/trainwarden/<host>/runs/<name>"
-  std::int64_t unix_ns = 0;  // when it happened
+  std::uint64_t seq = 0;      // 1, 2, 3, ... within the ledger that has it, without a gap
+  std::uint64_t own_seq = 0;  // within its run or job, where the ledger has events of several; 0: seq
+  std::string id;             // "<run id>-<seq>", or its job's own
+  std::string key;            // EventNotice::key
+  std::string type;           // kStateChangeType, kAlertType or kLostType
+  std::string subject;        // the rule's id, "run" or "job"
+  std::string source;         // "/trainwarden/<host>/runs/<name>", or ".../jobs/<name>"
+  std::int64_t unix_ns = 0;   // when it happened
   Change change;
-  std::int64_t global_step = -1;  // of an alert or a rule that fired
-  std::string headline;           // for people, one line
-  std::string text;               // for people, the rest
+  std::int64_t global_step = -1;                                         // of an alert or a rule that fired
+  std::string headline;                                                  // for people, one line
+  std::string text;                                                      // for people, the rest
+  std::uint64_t number() const { return own_seq == 0 ? seq : own_seq; }  // within its run or job
+
   // The whole state after the change, as `describe` shows it, with `seq`, `change`, `headline`, `text`, of an alert
   // also `alert` (the verdict), beside it. Times in it are milliseconds since 1970, as texts at the top and as numbers
   // within lists, as in the events of the source.
   format::OrderedJson data;
 };
 
-// Puts `seq`, `change`, `headline` and `text` of the event into its data, where they take the place of older ones.
+// Puts the number within its run or job as `seq`, `change`, `headline` and `text` of the event into its data, where
+// they take the place of older ones.
 void complete_data(Event& event);
 
 // One CloudEvents 1.0 document in structured mode, its data completed. What decode reads back is the same event.

@@ -47,7 +47,7 @@ class Ledger::Impl {
     {
       const std::scoped_lock lock(mutex_);
       event.seq = contents_.events.size() + counted_events_ + 1;
-      event.id = fmt::format("{}-{}", run_.id, event.seq);
+      if (event.id.empty()) event.id = fmt::format("{}-{}", run_.id, event.seq);
       if (!keeps_events_) {
         ++counted_events_;
         return event;

@@ -53,8 +53,8 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  // Gives the event the next seq and its id, puts `seq` into its data, appends it and wakes who waits. A failure to
-  // write is kept in status(); the event is there nevertheless.
+  // Gives the event the next seq, and an id when it has none, completes its data, appends it and wakes who waits. A
+  // failure to write is kept in status(); the event is there nevertheless.
   Event append(Event event);
   void record(const DeliveryRecord& record);
   void record(const SubscribedRecord& record);

@@ -3,13 +3,10 @@
 #include <array>
 #include <cstring>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "core/base/bytes.h"
-#include "core/base/text.h"
 #include "data/format/json.h"
-#include "work/jobs/job_spec.h"
 
 namespace trainwarden::queue {
 namespace {
@@ -18,10 +15,6 @@ constexpr const char* kJobsFolder = "jobs";
 constexpr const char* kLimitsFile = "limits.json";
 constexpr const char* kReasonsFile = "waiting.json";
 constexpr const char* kKeeperLease = "keeper";
-
-std::string marker(const std::string& job) {
-  return std::string(kJobsFolder) + "/" + job;
-}
 
 template <class Number>
 format::OrderedJson count_or_null(std::optional<Number> count) {
@@ -58,34 +51,7 @@ Capacity limited(Capacity machine, const QueueLimits& limits) {
 }
 
 JobQueue::JobQueue(const std::filesystem::path& jobs, const std::string& host)
-    : place_(std::filesystem::absolute(jobs) / ".queue" / host) {}
-
-Status JobQueue::enter(const std::string& job) {
-  TRAINWARDEN_RETURN_IF_ERROR(place_.storage().create_folder(kJobsFolder));
-  const Status put = place_.storage().put_if_absent(marker(job), {});
-  return put.code() == Code::kAlreadyExists ? Status() : put;
-}
-
-Status JobQueue::leave(const std::string& job) {
-  if (!jobs::is_job_name(job)) return Status(Code::kInvalidArgument, "no name of a job");
-  const std::filesystem::path file = place_.path() / marker(job);
-  if (::unlink(file.c_str()) == 0 || errno == ENOENT) return Status();
-  return Status(Code::kInternal, fmt::format("cannot remove {}: {}", printable(file.string()), std::strerror(errno)));
-}
-
-Result<std::vector<std::string>> JobQueue::names() const {
-  Result<std::vector<std::string>> names = place_.storage().list(kJobsFolder);
-  if (names.status().code() == Code::kNotFound) return std::vector<std::string>();
-  if (!names.ok()) return names;
-  std::erase_if(*names, [](const std::string& name) { return !jobs::is_job_name(name); });
-  return names;
-}
-
-std::optional<std::int64_t> JobQueue::entered_unix_ns(const std::string& job) const {
-  const Result<storage::FileInfo> info = place_.storage().info(marker(job));
-  if (!info.ok()) return std::nullopt;
-  return info->changed_unix_ns;
-}
+    : place_(std::filesystem::absolute(jobs) / ".queue" / host), markers_(place_.beneath(kJobsFolder)) {}
 
 Result<QueueLimits> JobQueue::limits() const {
   const Result<std::string> text = place_.storage().read(kLimitsFile);

@@ -18,6 +18,7 @@
 #include "store/storage/lease.h"
 #include "store/storage/location.h"
 #include "trainwarden/status.h"
+#include "work/jobs/job_markers.h"
 #include "work/queue/placing.h"
 
 namespace trainwarden::queue {
@@ -41,11 +42,11 @@ class JobQueue {
   // `jobs` is a folder of this machine.
   JobQueue(const std::filesystem::path& jobs, const std::string& host);
 
-  Status enter(const std::string& job);  // fine when it is in
-  Status leave(const std::string& job);  // fine when it is not
-  Result<std::vector<std::string>> names() const;
-  // When it came in; nothing when it is not in.
-  std::optional<std::int64_t> entered_unix_ns(const std::string& job) const;
+  // As those of JobMarkers.
+  Status enter(const std::string& job) { return markers_.enter(job); }
+  Status leave(const std::string& job) { return markers_.leave(job); }
+  Result<std::vector<std::string>> names() const { return markers_.names(); }
+  std::optional<std::int64_t> entered_unix_ns(const std::string& job) const { return markers_.entered_unix_ns(job); }
 
   Result<QueueLimits> limits() const;  // kDataLoss when the file is none
   Status set_limits(const QueueLimits& limits);
@@ -59,6 +60,7 @@ class JobQueue {
 
  private:
   storage::Location place_;
+  jobs::JobMarkers markers_;
 };
 
 }  // namespace trainwarden::queue

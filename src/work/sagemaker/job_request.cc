@@ -73,6 +73,26 @@ OrderedJson experiment_json(const jobs::Experiment& experiment) {
   return json;
 }
 
+}  // namespace
+
+Result<jobs::JobSpec> spec_of(const jobs::JobRecord& job) {
+  const Result<document::DocumentValue> top = document::parse(job.order().spec, job.order().spec_file);
+  if (!top.ok()) return Status(Code::kDataLoss, job.order().name + ": its text is damaged: " + top.status().message());
+  document::Mistakes told;
+  return jobs::read_job_spec(*top, told);
+}
+
+OrderedJson request_of(const jobs::JobRecord& job, const jobs::JobSpec& spec) {
+  const fs::path folder = fs::path(job.order().spec_file).parent_path();
+  const std::string name = folder.filename().string();
+  if (name.starts_with(kRequestPrefix)) {
+    const auto text = job.place().storage().read(name + "/" + kRequestFile);
+    const auto request = text.ok() ? format::parse_json_object(*text, kRequestFile) : text.status();
+    if (request.ok()) return *request;
+  }
+  return request_of_spec(spec, folder);
+}
+
 OrderedJson request_of_spec(const jobs::JobSpec& spec, const fs::path& folder) {
   OrderedJson request = OrderedJson::object();
   for (const auto& [name, value] : spec.hyperparameters) {
@@ -93,26 +113,6 @@ OrderedJson request_of_spec(const jobs::JobSpec& spec, const fs::path& folder) {
     if (request[field].empty()) request.erase(field);
   }
   return request;
-}
-
-}  // namespace
-
-Result<jobs::JobSpec> spec_of(const jobs::JobRecord& job) {
-  const Result<document::DocumentValue> top = document::parse(job.order().spec, job.order().spec_file);
-  if (!top.ok()) return Status(Code::kDataLoss, job.order().name + ": its text is damaged: " + top.status().message());
-  document::Mistakes told;
-  return jobs::read_job_spec(*top, told);
-}
-
-OrderedJson request_of(const jobs::JobRecord& job, const jobs::JobSpec& spec) {
-  const fs::path folder = fs::path(job.order().spec_file).parent_path();
-  const std::string name = folder.filename().string();
-  if (name.starts_with(kRequestPrefix)) {
-    const auto text = job.place().storage().read(name + "/" + kRequestFile);
-    const auto request = text.ok() ? format::parse_json_object(*text, kRequestFile) : text.status();
-    if (request.ok()) return *request;
-  }
-  return request_of_spec(spec, folder);
 }
 
 std::string joined(std::string_view address, std::string_view path) {

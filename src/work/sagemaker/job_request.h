@@ -21,6 +21,9 @@ Result<jobs::JobSpec> spec_of(const jobs::JobRecord& job);
 // can write into the job's folder can leave it out as well.
 format::OrderedJson request_of(const jobs::JobRecord& job, const jobs::JobSpec& spec);
 
+// The same without the former. `folder`: where relative paths in the spec begin.
+format::OrderedJson request_of_spec(const jobs::JobSpec& spec, const std::filesystem::path& folder);
+
 // "s3://mine/results" and what lies in it.
 std::string joined(std::string_view address, std::string_view path);
 

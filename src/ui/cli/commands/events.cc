@@ -5,9 +5,12 @@
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/events_command.h"
 #include "ui/cli/commands/events_follow.h"
+#include "ui/cli/commands/events_of_job.h"
+#include "ui/cli/commands/events_rule.h"
 #include "ui/cli/commands/events_test_pattern.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/event_filter.h"
+#include "ui/cli/options/event_scope.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/reports/event_view.h"
 #include "ui/cli/terminal/json_out.h"
@@ -18,7 +21,8 @@ namespace trainwarden::cli {
 namespace {
 
 struct EventsOptions {
-  RunChoice run;
+  EventScope place;
+  std::string job;
   EventChoice choice;
   bool follow = false;
   bool raw = false;
@@ -26,57 +30,59 @@ struct EventsOptions {
 };
 
 int follow(const EventsOptions& options, const std::filesystem::path& run, const EventFilter& filter) {
-  const Status status = follow_events(run, filter, [&options](const events::Event& event, const views::EventLog& log) {
-    if (options.raw) {
-      print_json_text(options.choice.document(event));
-    } else if (options.json) {
-      const auto of_events = by_event(log.standings());
-      const auto found = of_events.find(event.seq);
-      print_json_line(
-          json_of(event, found == of_events.end() ? std::vector<views::DeliveryStanding>() : found->second));
-    } else {
-      emit("{}\n", event_line(event));
-    }
-  });
+  const Status status = follow_events(
+      run, options.place.all_jobs, filter, [&options](const events::Event& event, const views::EventLog& log) {
+        if (options.raw) {
+          print_json_text(options.choice.document(event));
+        } else if (options.json) {
+          const auto of_events = by_event(log.standings());
+          const auto found = of_events.find(event.seq);
+          print_json_line(
+              json_of(event, found == of_events.end() ? std::vector<views::DeliveryStanding>() : found->second));
+        } else {
+          emit("{}\n", event_line(event));
+        }
+      });
   return status.ok() ? kExitFine : report_error(status);
 }
 
-void print_as_json(const std::filesystem::path& run, const views::EventLog& log,
-                   const std::vector<events::Event>& events) {
+void print_as_json(OrderedJson document, const views::EventLog& log, const std::vector<events::Event>& events) {
   OrderedJson list = OrderedJson::array();
   const auto of_events = by_event(log.standings());
   for (const events::Event& event : events) {
     const auto found = of_events.find(event.seq);
     list.push_back(json_of(event, found == of_events.end() ? std::vector<views::DeliveryStanding>() : found->second));
   }
-  print_json({{"run", run_name(run)},
-              {"kept", log.kept()},
-              {"last_seq", log.contents().events.size()},
-              {"unreadable", log.contents().unreadable},
-              {"lost", log.contents().lost_events},
-              {"events", list}});
+  document.update({{"kept", log.kept()},
+                   {"last_seq", log.contents().events.size()},
+                   {"unreadable", log.contents().unreadable},
+                   {"lost", log.contents().lost_events},
+                   {"events", list}});
+  print_json(document);
 }
 
 // Why there is nothing to see.
 void print_none(const EventsOptions& options, const std::filesystem::path& run, const views::EventLog& log) {
   const std::size_t all = log.contents().events.size();
   if (all > 0) {
-    emit("none of the {} events of {} is meant\n", all, run_name(run));
+    emit("none of the {} events of {} is meant\n", all, options.place.all_jobs ? "all jobs" : run_name(run));
+  } else if (options.place.all_jobs) {
+    emit("no events of the jobs in {} since somebody has subscribed\n", run.parent_path().string());
   } else {
     emit(
         "no events in {0} yet: they are recorded by who watches it; `{1} events deliver {2}` records what has "
         "happened so far\n",
-        run_name(run), typed_program(), options.run.run);
+        run_name(run), typed_program(), options.place.typed());
   }
 }
 
 int exit_code_of_ledger(const EventsOptions& options, const events::LedgerContents& contents) {
   if (contents.unreadable == 0 && contents.lost_events == 0) return kExitFine;
-  return report_error(
-      Status(Code::kDataLoss,
-             fmt::format("{} entries of the ledger are damaged, {} events are lost; `{} doctor {}` says "
-                         "where",
-                         contents.unreadable, contents.lost_events, typed_program(), printable(options.run.run))));
+  return report_error(Status(
+      Code::kDataLoss,
+      fmt::format("{} entries of the ledger are damaged, {} events are lost; `{} doctor {}` says "
+                  "where",
+                  contents.unreadable, contents.lost_events, typed_program(), printable(options.place.typed()))));
 }
 
 int print_events(const EventsOptions& options, const std::filesystem::path& run, const EventFilter& filter) {
@@ -91,7 +97,7 @@ int print_events(const EventsOptions& options, const std::filesystem::path& run,
   if (options.raw) {
     for (const events::Event& event : events) print_json_text(options.choice.document(event));
   } else if (options.json) {
-    print_as_json(run, **log, events);
+    print_as_json(options.place.head(run), **log, events);
   } else if (events.empty()) {
     print_none(options, run, **log);
   } else {
@@ -101,10 +107,12 @@ int print_events(const EventsOptions& options, const std::filesystem::path& run,
 }
 
 int act(const EventsOptions& options) {
-  const auto run = options.run.locate();
-  if (!run.ok()) return report_error(run.status());
   const auto filter = EventFilter::make(options.choice);
   if (!filter.ok()) return report_error(filter.status());
+  const EventForm form{options.choice, options.follow, options.raw, options.json};
+  if (!options.job.empty()) return show_events_of_job({options.job, options.place.jobs}, *filter, form);
+  const auto run = options.place.locate();
+  if (!run.ok()) return report_error(run.status());
   return options.follow ? follow(options, *run, *filter) : print_events(options, *run, *filter);
 }
 
@@ -122,7 +130,10 @@ void refuse_options_of_list(const CLI::App& command) {
 
 void choose(CLI::App& command, CommandAction& action, const std::shared_ptr<EventsOptions>& options) {
   if (!command.get_subcommands().empty()) return refuse_options_of_list(command);
-  if (options->run.run.empty()) throw CLI::RequiredError("RUN");
+  const EventScope& place = options->place;
+  const int named = (place.run.empty() ? 0 : 1) + (place.all_jobs ? 1 : 0) + (options->job.empty() ? 0 : 1);
+  if (named == 0) throw CLI::RequiredError("RUN, --job or --all-jobs");
+  if (named > 1) throw CLI::ValidationError("expected one of RUN, --job and --all-jobs, found several");
   action = [options] { return act(*options); };
 }
 
@@ -136,8 +147,9 @@ void add_events(CLI::App& app, CommandAction& action) {
   command.callback([&command, &action, options] { choose(command, action, options); });
   command.group(kJudgeGroup);
   command.require_subcommand(0, 1);
-  command.add_option("RUN", o.run.run, "Name of a run, or its path")->type_name("");
-  add_runs_option(command, o.run.runs);
+  add_event_scope(command, o.place);
+  command.add_option("--job", o.job, "Instead of a run: what became of this job, from its submission on")
+      ->type_name("JOB");
   add_event_choice(command, o.choice);
   command.add_flag("--follow", o.follow, "Go on with events as they come, until the run has ended");
   auto* raw = command.add_flag("--raw", o.raw, "The events themselves, one JSON document a line");
@@ -151,8 +163,11 @@ void add_events(CLI::App& app, CommandAction& action) {
   add_events_drop(command, action);
   for (CLI::App* own : command.get_subcommands([](const CLI::App*) { return true; })) own->group("What became of them");
   add_events_test_pattern(command, action);
+  add_events_rule(command, action);
   set_examples(command, {"trainwarden events first", "trainwarden events first --follow --json",
                          R"(trainwarden events first --pattern '{"type": [{"suffix": ".alert.v1"}]}')",
+                         "trainwarden events --job bert-7", "trainwarden events --all-jobs --follow",
+                         "trainwarden events rule add nan --action stop:rule=ExplodingTensor",
                          "trainwarden events deliveries first --dead", "trainwarden events redrive first"});
 }
 

@@ -7,6 +7,7 @@
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/events_command.h"
 #include "ui/cli/commands/exit_code.h"
+#include "ui/cli/options/event_scope.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/reports/event_view.h"
 #include "ui/cli/terminal/output.h"
@@ -16,7 +17,7 @@ namespace trainwarden::cli {
 namespace {
 
 struct DeliveriesOptions {
-  RunChoice run;
+  EventScope place;
   std::string subscription;
   bool dead = false;
   bool json = false;
@@ -41,22 +42,22 @@ Status check_subscription(const std::string& subscription, const views::EventLog
                                              did_you_mean(subscription, names)));
 }
 
-void print_as_json(const std::filesystem::path& run, const views::EventLog& log,
+void print_as_json(OrderedJson document, const views::EventLog& log,
                    const std::vector<views::DeliveryStanding>& standings) {
   OrderedJson subscriptions = OrderedJson::array();
   for (const events::SubscribedRecord& subscribed : log.contents().subscribed)
     subscriptions.push_back(cli::json_of(subscribed));
   OrderedJson deliveries = OrderedJson::array();
   for (const views::DeliveryStanding& standing : standings) deliveries.push_back(json_of(standing));
-  print_json(
-      {{"run", run_name(run)}, {"kept", log.kept()}, {"subscriptions", subscriptions}, {"deliveries", deliveries}});
+  document.update({{"kept", log.kept()}, {"subscriptions", subscriptions}, {"deliveries", deliveries}});
+  print_json(document);
 }
 
 void print_as_table(const DeliveriesOptions& options, const std::filesystem::path& run, const views::EventLog& log,
                     const std::vector<views::DeliveryStanding>& standings) {
   if (standings.empty()) {
-    emit("no {} in {}; it has {} subscriptions\n", options.dead ? "dead letters" : "deliveries", run_name(run),
-         log.contents().subscribed.size());
+    emit("no {} in {}; it has {} subscriptions\n", options.dead ? "dead letters" : "deliveries",
+         options.place.all_jobs ? run.parent_path().string() : run_name(run), log.contents().subscribed.size());
     return;
   }
   emit("{}", Lines{delivery_table(standings, log)});
@@ -67,11 +68,11 @@ void print_as_table(const DeliveriesOptions& options, const std::filesystem::pat
   emit(
       "\n{0} dead {1}: `{2} events redrive {3}` has them tried anew, `{2} events drop {3}` gives them up for "
       "good\n",
-      dead, dead == 1 ? "letter" : "letters", typed_program(), options.run.run);
+      dead, dead == 1 ? "letter" : "letters", typed_program(), options.place.typed());
 }
 
 int act(const DeliveriesOptions& options) {
-  const auto run = options.run.locate();
+  const auto run = options.place.locate();
   if (!run.ok()) return report_error(run.status());
   const auto log = views::EventLog::open(*run);
   if (!log.ok()) return report_error(log.status());
@@ -79,7 +80,7 @@ int act(const DeliveriesOptions& options) {
   if (!known.ok()) return report_error(known);
   const auto standings = chosen_standings(options, **log);
   if (options.json) {
-    print_as_json(*run, **log, standings);
+    print_as_json(options.place.head(*run), **log, standings);
   } else {
     print_as_table(options, *run, **log, standings);
   }
@@ -93,12 +94,13 @@ void add_events_deliveries(CLI::App& events, CommandAction& action) {
   DeliveriesOptions& o = *options;
   CLI::App& command =
       add_command(events, "deliveries", "What became of each event at each subscriber", options, action, act);
-  add_run_choice(command, o.run);
+  add_event_scope(command, o.place);
   command.add_flag("--dead", o.dead, "Only dead letters: what was given up");
   command.add_option("--subscription", o.subscription, "Only this subscription's")->type_name("NAME");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden events deliveries first", "trainwarden events deliveries first --dead",
-                         "trainwarden events deliveries first --subscription ops --json"});
+                         "trainwarden events deliveries first --subscription ops --json",
+                         "trainwarden events deliveries --all-jobs --dead"});
 }
 
 }  // namespace trainwarden::cli

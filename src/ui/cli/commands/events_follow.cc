@@ -14,24 +14,25 @@ namespace {
 
 constexpr std::chrono::milliseconds kEventLookInterval{100};
 
-// Nobody reads what we print any more: a pipe whose reader is gone is noticed by nothing but a write, and the next
-// event may be hours away.
+}  // namespace
+
 bool reader_is_gone() {
   pollfd output{STDOUT_FILENO, 0, 0};
   return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
-}  // namespace
-
-Status follow_events(const std::filesystem::path& run, const EventFilter& filter,
+Status follow_events(const std::filesystem::path& run, bool all_jobs, const EventFilter& filter,
                      const std::function<void(const events::Event&, const views::EventLog&)>& on_event) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run));
+  std::unique_ptr<Trial> trial;
+  if (!all_jobs) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(trial, Trial::open(run));
+  }
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto log, views::EventLog::open(run));
   std::size_t seen = 0;
   while (true) {
     // Both are asked before the look, so that what came in between is seen.
-    TRAINWARDEN_RETURN_IF_ERROR(trial->refresh());
-    const bool last_look = trial->state() != RunState::kRunning && !log->kept();
+    if (trial != nullptr) TRAINWARDEN_RETURN_IF_ERROR(trial->refresh());
+    const bool last_look = trial != nullptr && trial->state() != RunState::kRunning && !log->kept();
     TRAINWARDEN_RETURN_IF_ERROR(log->refresh().status());
     const auto& events = log->contents().events;
     for (; seen < events.size(); ++seen) {

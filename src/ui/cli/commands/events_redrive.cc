@@ -16,10 +16,14 @@
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/events_command.h"
 #include "ui/cli/commands/exit_code.h"
+#include "ui/cli/options/event_scope.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/reports/event_view.h"
+#include "ui/cli/running/job_keeper.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/views/event_log.h"
+#include "work/job_events/event_folder.h"
+#include "work/jobs/job_spec.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -31,7 +35,7 @@ constexpr std::chrono::milliseconds kRedriveLookInterval{50};
 
 struct LetterOptions {
   LetterDecision decision = LetterDecision::kRedrive;
-  RunChoice run;
+  EventScope place;
   delivery::LetterChoice letters;
   double timeout_s = 10;
   bool json = false;
@@ -54,7 +58,7 @@ Status no_such_letter(const LetterOptions& options) {
   return Status(Code::kNotFound,
                 fmt::format("there is no dead letter{}{}; `{} events deliveries {} --dead` lists those "
                             "that there are",
-                            of_event, at, typed_program(), printable(options.run.run)));
+                            of_event, at, typed_program(), printable(options.place.typed())));
 }
 
 Result<std::string> ask_the_keeper(storage::Storage& storage, const journal::RunInfo& run,
@@ -120,34 +124,51 @@ void print_as_json(const std::filesystem::path& run, const LetterOptions& option
   for (const events::DeliveryRecord& letter : decided.letters) {
     letters.push_back({{"subscription", letter.subscription}, {"seq", letter.seq}, {"key", letter.key}});
   }
-  print_json({{"run", run_name(run)},
-              {"decision", options.redrive() ? "redrive" : "drop"},
-              {"request", decided.request.empty() ? OrderedJson() : OrderedJson(decided.request)},
-              {"letters", letters}});
+  OrderedJson document = options.place.head(run);
+  document.update({{"decision", options.redrive() ? "redrive" : "drop"},
+                   {"request", decided.request.empty() ? OrderedJson() : OrderedJson(decided.request)},
+                   {"letters", letters}});
+  print_json(document);
 }
 
 void print_as_text(const LetterOptions& options, const Decided& decided) {
   const std::size_t count = decided.letters.size();
   if (count == 0) {
-    emit("there are no dead letters in {}\n", options.run.run);
+    emit("there are no dead letters in {}\n", options.place.typed());
     return;
   }
   const char* noun = count == 1 ? "dead letter" : "dead letters";
   if (!options.redrive()) {
     emit("{} {} dropped\n", count, noun);
+  } else if (options.place.all_jobs) {
+    emit("{} {} being tried anew\n", count, noun);
   } else if (decided.request.empty()) {
     emit("{} {} to be tried anew: `{} events deliver {}`, or the next that watches this run, delivers\n", count, noun,
-         typed_program(), options.run.run);
+         typed_program(), options.place.typed());
   } else {
     emit("{} {} being tried anew by the process that keeps the ledger\n", count, noun);
   }
 }
 
+// Nobody may deliver the events of jobs now: the jobs that the letters are of bring somebody back.
+Status deliver_redriven(const LetterOptions& options, const std::filesystem::path& found, const Decided& decided) {
+  if (!options.place.all_jobs || !options.redrive()) return {};
+  const std::filesystem::path jobs = found.parent_path();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto log, views::EventLog::open(found));
+  for (const events::DeliveryRecord& letter : decided.letters) {
+    const auto& data = log->contents().events.at(letter.seq - 1).data;
+    const std::string job = data.value("TrainingJobName", std::string());
+    if (jobs::is_job_name(job)) TRAINWARDEN_RETURN_IF_ERROR(job_events::EventFolder(jobs).markers().enter(job));
+  }
+  return ensure_job_deliverer(jobs);
+}
+
 int act(const LetterOptions& options) {
-  const auto run = options.run.locate();
+  const auto run = options.place.locate();
   if (!run.ok()) return report_error(run.status());
   const auto decided = decide(*run, options);
   if (!decided.ok()) return report_error(decided.status());
+  if (const Status status = deliver_redriven(options, *run, *decided); !status.ok()) return report_error(status);
   if (options.json) {
     print_as_json(*run, options, *decided);
   } else {
@@ -162,7 +183,7 @@ CLI::App& add_letter_command(CLI::App& events, const char* name, const char* sum
   options->decision = decision;
   LetterOptions& o = *options;
   CLI::App& command = add_command(events, name, summary, options, action, act);
-  add_run_choice(command, o.run);
+  add_event_scope(command, o.place);
   command.add_option("--subscription", o.letters.subscription, "Only dead letters of this subscription")
       ->type_name("NAME");
   command.add_option("--event", o.letters.seq, "Only the dead letter of the event with this number")
@@ -183,7 +204,8 @@ void add_events_redrive(CLI::App& events, CommandAction& action) {
   CLI::App& command =
       add_letter_command(events, "redrive", "Have dead letters tried anew", LetterDecision::kRedrive, action);
   set_examples(command,
-               {"trainwarden events redrive first", "trainwarden events redrive first --subscription ops --event 12"});
+               {"trainwarden events redrive first", "trainwarden events redrive first --subscription ops --event 12",
+                "trainwarden events redrive --all-jobs"});
 }
 
 void add_events_drop(CLI::App& events, CommandAction& action) {

@@ -23,6 +23,7 @@ void add_job(CLI::App& app, CommandAction& action) {
   add_job_ranks(command, action);
   add_job_slurm_ranks(command, action);
   add_job_keeper(command, action);
+  add_job_deliverer(command, action);
   add_job_record(command, action);
   set_examples(command, {"trainwarden job ls", "trainwarden job logs -f bert-7", "trainwarden job stop bert-7",
                          "trainwarden job resume bert-7", "trainwarden job lint job.toml"});

@@ -29,6 +29,7 @@ int act(const JobAgentOptions& options) {
   process::SignalRelay signals;
   Result<jobs::JobRecord> job = options.job.open();
   if (!job.ok()) return report_error(job.status());
+  try_ensure_job_is_told_of(*job);
   auto look_at = steady_clock::now() + kKeeperInterval;
   const auto look = [&] {
     if (steady_clock::now() < look_at) return;
@@ -39,6 +40,7 @@ int act(const JobAgentOptions& options) {
   if (!stages.ok()) return report_error(stages.status());
   const Status status =
       jobs::run_agent(*job, system_clock(), {.signals = &signals, .look = look, .stages = stages->get()});
+  try_ensure_job_deliverer(jobs_folder(options.job.jobs));
   if (!status.ok()) return report_error(status);
   const Status recorded = record_job_end(*job);
   return recorded.ok() ? kExitFine : report_error(recorded);

@@ -32,6 +32,7 @@ void add_job_ranks(CLI::App& job, CommandAction& action);        // not for peop
 void add_job_slurm_ranks(CLI::App& job, CommandAction& action);  // not for people
 void add_job_agent(CLI::App& job, CommandAction& action);        // not for people
 void add_job_keeper(CLI::App& job, CommandAction& action);       // the same
+void add_job_deliverer(CLI::App& job, CommandAction& action);    // the same
 void add_job_record(CLI::App& job, CommandAction& action);       // the same
 
 // A job's file, read and checked against this machine.

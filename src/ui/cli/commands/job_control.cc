@@ -10,6 +10,7 @@
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/reports/job_view.h"
 #include "ui/cli/running/job_backend.h"
+#include "ui/cli/running/job_keeper.h"
 #include "ui/cli/running/output_follower.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
@@ -93,6 +94,7 @@ int act(const JobWaitOptions& options) {
 }  // namespace
 
 Result<jobs::Transition> stop_job(jobs::JobRecord& job, const std::string& message) {
+  try_ensure_job_is_told_of(job);
   JobBackends backends;
   TRAINWARDEN_RETURN_IF_ERROR(backends.settle(job).status());
   TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition stopping, job.request_stop("user", message, system_clock()));
@@ -103,7 +105,9 @@ Result<jobs::Transition> stop_job(jobs::JobRecord& job, const std::string& messa
 Result<jobs::Transition> resume_job(jobs::JobRecord& job, const std::string& message) {
   JobBackends backends;
   TRAINWARDEN_RETURN_IF_ERROR(backends.settle(job).status());
-  return backends.of(job.order().backend).resume(job, message);
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::Transition now, backends.of(job.order().backend).resume(job, message));
+  try_ensure_job_is_told_of(job);
+  return now;
 }
 
 int wait_for_job(jobs::JobRecord& job, bool follow_output, std::uint64_t printed_bytes) {

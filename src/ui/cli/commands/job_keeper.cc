@@ -13,6 +13,8 @@
 namespace trainwarden::cli {
 namespace {
 
+constexpr std::chrono::seconds kQueueDelivererInterval{2};
+
 struct JobKeeperOptions {
   std::string jobs;
 };
@@ -25,7 +27,12 @@ int act(const JobKeeperOptions& options) {
   queue::KeeperSurroundings surroundings;
   surroundings.start_agent = [&jobs](const std::string& job) { return start_job_agent(jobs, job); };
   surroundings.machine = queue::this_machine();
-  surroundings.pause = [&signals](std::chrono::milliseconds time) {
+  auto look_at = std::chrono::steady_clock::now();
+  surroundings.pause = [&](std::chrono::milliseconds time) {
+    if (const auto now = std::chrono::steady_clock::now(); now >= look_at) {
+      look_at = now + kQueueDelivererInterval;
+      try_ensure_job_deliverer(jobs);
+    }
     const auto signal = signals.wait(time);
     return !signal || (signal->number != SIGTERM && signal->number != SIGINT);
   };

@@ -166,6 +166,7 @@ Result<jobs::JobRecord> make_job(const CheckedJob& job, const fs::path& folder, 
                                  JobBackend& backend) {
   TRAINWARDEN_RETURN_IF_ERROR(backend.prepare(job.spec, folder, order));
   TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record, create_with_code(job, folder, std::move(order)));
+  try_ensure_job_is_told_of(record);
   TRAINWARDEN_RETURN_IF_ERROR(backend.submit(record, job.spec));
   return record;
 }

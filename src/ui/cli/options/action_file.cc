@@ -84,16 +84,6 @@ bool can_be_tested(const delivery::Subscription& subscription) {
   return action != "stop" && action != "save" && action != "black-box";
 }
 
-std::string_view outcome_name(const actions::ActionOutcome& outcome) {
-  switch (outcome.kind) {
-    case actions::ActionOutcome::Kind::kDone: return "delivered";
-    case actions::ActionOutcome::Kind::kTryAgain: return "would be tried again";
-    case actions::ActionOutcome::Kind::kGiveUp: return "would be given up";
-    case actions::ActionOutcome::Kind::kTargetGone: return "target gone";
-  }
-  return "";
-}
-
 // The rule that the test alert speaks of: one that leads to this action.
 std::string tested_rule(const delivery::Wire& wire) {
   const bool any = wire.rules.empty() || wire.rules.front() == "*";
@@ -115,10 +105,7 @@ std::vector<Tested> send_tests(const LoadedFile& loaded, const std::string& name
     const events::Event alert = example_alert(tested_rule(*wired.wire), system_clock().unix_ns());
     tested.push_back({subscription, subscription->action->run(example_notice(alert, *subscription), {})});
     if (as_json) continue;
-    const actions::ActionOutcome& outcome = tested.back().outcome;
-    emit("{} ({} {}): {}{}{}{}{}\n", subscription->name, subscription->action->name(), subscription->action->place(),
-         outcome_name(outcome), outcome.answer.empty() ? "" : ", ", outcome.answer, outcome.status.ok() ? "" : ": ",
-         outcome.status.message());
+    emit("{}\n", outcome_line(*subscription, tested.back().outcome));
     std::fflush(stdout);
   }
   return tested;
@@ -149,6 +136,22 @@ Status nothing_to_test(const LoadedFile& loaded, const std::string& file, const 
 }
 
 }  // namespace
+
+std::string_view outcome_name(const actions::ActionOutcome& outcome) {
+  switch (outcome.kind) {
+    case actions::ActionOutcome::Kind::kDone: return "delivered";
+    case actions::ActionOutcome::Kind::kTryAgain: return "would be tried again";
+    case actions::ActionOutcome::Kind::kGiveUp: return "would be given up";
+    case actions::ActionOutcome::Kind::kTargetGone: return "target gone";
+  }
+  return "";
+}
+
+std::string outcome_line(const delivery::Subscription& subscription, const actions::ActionOutcome& outcome) {
+  return fmt::format("{} ({} {}): {}{}{}{}{}", subscription.name, subscription.action->name(),
+                     subscription.action->place(), outcome_name(outcome), outcome.answer.empty() ? "" : ", ",
+                     outcome.answer, outcome.status.ok() ? "" : ": ", outcome.status.message());
+}
 
 int test_action_file(const std::string& file, const std::string& name, const std::vector<std::string>& own_rules,
                      bool as_json) {

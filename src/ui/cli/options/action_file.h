@@ -2,7 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "react/actions/action.h"
+#include "react/delivery/subscription.h"
 
 namespace trainwarden::cli {
 
@@ -14,5 +18,10 @@ int check_action_file(const std::string& file, const std::vector<std::string>& o
 // Actions that act on a training are left out. Returns the exit code: 1 when one of them has not arrived.
 int test_action_file(const std::string& file, const std::string& name, const std::vector<std::string>& own_rules,
                      bool as_json);
+
+// "delivered", "would be given up", ...
+std::string_view outcome_name(const actions::ActionOutcome& outcome);
+// "ops (webhook https://example.com): delivered, 204"
+std::string outcome_line(const delivery::Subscription& subscription, const actions::ActionOutcome& outcome);
 
 }  // namespace trainwarden::cli

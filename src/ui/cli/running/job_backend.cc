@@ -1,5 +1,6 @@
 #include "ui/cli/running/job_backend.h"
 
+#include "ui/cli/running/job_keeper.h"
 #include "ui/cli/running/local_jobs.h"
 #include "ui/cli/running/slurm_jobs.h"
 #include "ui/cli/terminal/output.h"
@@ -30,6 +31,7 @@ Result<jobs::Transition> JobBackends::settle(jobs::JobRecord& job) {
 void JobBackends::keep(const jobs::JobRecord& job) {
   const Status kept = of(job.order().backend).keep(job);
   if (!kept.ok()) emit(stderr, "trainwarden: warning: nobody starts the jobs that wait: {}\n", kept.message());
+  try_ensure_job_is_told_of(job);
 }
 
 }  // namespace trainwarden::cli

@@ -44,7 +44,8 @@ class JobBackends {
  public:
   JobBackend& of(jobs::Backend backend);
   Result<jobs::Transition> settle(jobs::JobRecord& job);
-  // For commands that only look: what is wrong is a warning.
+  // For commands that only look, and so that somebody delivers its events to who has subscribed: what is wrong is a
+  // warning.
   void keep(const jobs::JobRecord& job);
 
  private:

@@ -20,7 +20,15 @@ Status ensure_job_keeper(const std::filesystem::path& jobs);
 // The same, and that this job is in the queue when it waits for its turn. A job of another machine is left to that.
 Status ensure_job_is_kept(const jobs::JobRecord& job);
 
-// As ensure_job_keeper(), for commands that only look: what is wrong is a warning.
+// Where somebody has subscribed to what happens to the jobs of this folder: starts the process that delivers it, when
+// there is something to deliver and nobody does. It lives on when we end. Elsewhere it costs a look at one folder.
+Status ensure_job_deliverer(const std::filesystem::path& jobs);
+// The same, and that this job is among those of which something is to come, unless it has ended.
+Status ensure_job_is_told_of(const jobs::JobRecord& job);
+
+// The same for commands that only look, with the deliverer: what is wrong is a warning.
+void try_ensure_job_deliverer(const std::filesystem::path& jobs);
 void try_ensure_job_keeper(const std::filesystem::path& jobs);
+void try_ensure_job_is_told_of(const jobs::JobRecord& job);
 
 }  // namespace trainwarden::cli
