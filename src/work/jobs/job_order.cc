@@ -49,6 +49,12 @@ Result<std::optional<std::int64_t>> count_or_nothing(const format::Json& json, c
   return std::optional<std::int64_t>(count);
 }
 
+// Empty in orders that are older than the field.
+Result<std::string> text_or_empty(const format::Json& json, const char* field) {
+  if (!json.contains(field)) return std::string();
+  return format::string_field(json, field);
+}
+
 // Orders that are older than ranks are of one process.
 Result<std::int64_t> ranks_field(const format::Json& json) {
   if (!json.contains("ranks")) return 1;
@@ -103,6 +109,8 @@ std::string encode_order(const JobOrder& order) {
                             {"retries", order.retries},
                             {"preemptible", order.preemptible},
                             {"grace_seconds", order.grace_seconds},
+                            {"array", order.array},
+                            {"repeats", order.repeats},
                             {"spec", order.spec},
                             {"spec_file", order.spec_file}}) +
          "\n";
@@ -128,6 +136,8 @@ Result<JobOrder> decode_order(std::string_view text, const std::string& what) {
   TRAINWARDEN_ASSIGN_OR_RETURN(order.folder, format::string_field(json, "folder"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.run, format::string_field(json, "run"));
   TRAINWARDEN_RETURN_IF_ERROR(read_limits(json, order));
+  TRAINWARDEN_ASSIGN_OR_RETURN(order.array, text_or_empty(json, "array"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(order.repeats, text_or_empty(json, "repeats"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.spec, format::string_field(json, "spec"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.spec_file, format::string_field(json, "spec_file"));
   return order;

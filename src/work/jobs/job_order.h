@@ -42,6 +42,8 @@ struct JobOrder {
   std::int64_t retries = 0;                   // after faults that are not the program's
   bool preemptible = false;                   // goes on, as often as need be, when it was asked to make room
   double grace_seconds = 120;                 // from SIGTERM to SIGKILL
+  std::string array;                          // of jobs, which it belongs to; empty: none
+  std::string repeats;                        // the job that it was made from; empty: none
   std::string spec;                           // the text of the user's file
   std::string spec_file;                      // its path: where relative paths in it begin
   friend bool operator==(const JobOrder&, const JobOrder&) = default;

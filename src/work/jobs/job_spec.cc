@@ -58,6 +58,7 @@ class SpecReader {
     read_names();
     read_program();
     read_hyperparameters();
+    if (const DocumentValue* const array = table_.table({"array"})) spec_.array = read_axes(*array, mistakes_);
     read_environment();
     read_resources();
     read_backend();

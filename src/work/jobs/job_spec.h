@@ -13,6 +13,7 @@
 #include "work/document/document.h"
 #include "work/document/mistakes.h"
 #include "work/jobs/backend.h"
+#include "work/jobs/job_array.h"
 #include "work/log_metrics/definition.h"
 
 namespace trainwarden::jobs {
@@ -115,7 +116,8 @@ struct JobSpec {
   std::string actions;  // a file
   log_metrics::DefinitionSet metrics;
   Experiment experiment;
-  std::string place;  // the file
+  std::vector<ArrayAxis> array;  // not empty: it is to run once for each combination
+  std::string place;             // the file
 };
 
 // Fields have the names of our documents (docs/reference/job-spec.md), and those of the estimators of SageMaker's

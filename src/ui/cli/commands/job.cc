@@ -14,6 +14,7 @@ void add_job(CLI::App& app, CommandAction& action) {
   add_job_wait(command, action);
   add_job_lint(command, action);
   add_job_resume(command, action);
+  add_job_repeat(command, action);
   add_job_files(command, action);
   add_job_fetch(command, action);
   add_job_rm(command, action);

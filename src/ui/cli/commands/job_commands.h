@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "ui/cli/commands/command.h"
+#include "ui/cli/running/job_backend.h"
 #include "ui/cli/running/output_follower.h"
 #include "work/document/mistakes.h"
 #include "work/jobs/job_lint.h"
@@ -23,6 +24,7 @@ void add_job_logs(CLI::App& job, CommandAction& action);
 void add_job_stop(CLI::App& job, CommandAction& action);
 void add_job_wait(CLI::App& job, CommandAction& action);
 void add_job_resume(CLI::App& job, CommandAction& action);
+void add_job_repeat(CLI::App& job, CommandAction& action);
 void add_job_files(CLI::App& job, CommandAction& action);
 void add_job_fetch(CLI::App& job, CommandAction& action);
 void add_job_rm(CLI::App& job, CommandAction& action);
@@ -45,6 +47,28 @@ struct CheckedJob {
 };
 // On this backend, whatever the file says.
 Result<CheckedJob> check_job(const std::string& file, std::optional<jobs::Backend> backend = {});
+// The same of a text that is not, or not so, in its file: relative paths begin in that one's folder.
+Result<CheckedJob> check_job_text(std::string text, const std::string& file, std::optional<jobs::Backend> backend);
+
+// How a job is submitted that was checked.
+struct SubmitPlan {
+  std::string spec;  // its file
+  std::string name;  // empty: the file's, or made from the time
+  std::string jobs;  // as --jobs has it; so for the runs
+  std::string runs;
+  std::string environment_file;  // whose variables its program gets; empty: ours
+  std::string array;             // that it belongs to; empty: none
+  std::string repeats;           // that it was made from; empty: none
+};
+// kInvalidArgument tells every mistake; warnings are printed.
+Status check_for_submission(CheckedJob& job, JobBackends& backends);
+Result<jobs::JobRecord> submit_job(const CheckedJob& job, const SubmitPlan& submission, JobBackends& backends);
+
+// The job once for each point, as NAME-0, NAME-1, ... Nothing is submitted when one has mistakes, or its name is taken.
+Result<std::vector<jobs::JobRecord>> submit_array(const CheckedJob& job, const std::vector<jobs::ArrayPoint>& points,
+                                                  const SubmitPlan& submission, JobBackends& backends);
+// Of all that are in `jobs`, by their number. kNotFound when there is none.
+Result<std::vector<jobs::JobRecord>> jobs_of_array(const storage::Location& jobs, const std::string& array);
 
 // On whatever backend it has. `message` is that of the transition. Errors as of JobRecord::request_stop() and resume(),
 // and of the backend.

@@ -1,6 +1,9 @@
 // `trainwarden job stop` and `job wait`.
+#include <algorithm>
 #include <chrono>
 #include <thread>
+
+#include <fmt/format.h>
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
@@ -22,7 +25,7 @@ constexpr std::chrono::milliseconds kJobLookInterval{200};
 constexpr int kLooksPerKeeperLook = 10;
 
 struct JobStopOptions {
-  JobChoice job;
+  JobsChoice job;
   bool wait = false;
   bool json = false;
 };
@@ -34,7 +37,7 @@ struct JobResumeOptions {
 };
 
 struct JobWaitOptions {
-  JobChoice job;
+  JobsChoice job;
   bool json = false;
 };
 
@@ -54,7 +57,7 @@ Result<jobs::Transition> await_end(jobs::JobRecord& job, OutputFollower* output)
 int report_standing(const jobs::JobRecord& job, const Result<jobs::Transition>& now, bool json) {
   if (!now.ok()) return report_error(now.status());
   if (json) {
-    print_json(standing_json(job, *now));
+    print_json_line(standing_json(job, *now));
   } else {
     emit("{}\n", standing_text(job, *now));
   }
@@ -65,12 +68,29 @@ std::string asked_by() {
   return "asked by " + requested_by();
 }
 
+using Chosen = Result<std::vector<jobs::JobRecord>>;
+Chosen open_all(const JobsChoice& choice) {
+  const storage::Location jobs(jobs_folder(choice.jobs));
+  if (choice.job.empty() == choice.array.empty()) {
+    return Status(Code::kInvalidArgument, fmt::format("expected the name of a job or --array NAME, found {}",
+                                                      choice.job.empty() ? "neither" : "both"));
+  }
+  if (!choice.array.empty()) return jobs_of_array(jobs, choice.array);
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord job, jobs::JobRecord::open(jobs, choice.job));
+  return std::vector<jobs::JobRecord>{std::move(job)};
+}
+
 int act(const JobStopOptions& options) {
-  Result<jobs::JobRecord> job = options.job.open();
-  if (!job.ok()) return report_error(job.status());
-  Result<jobs::Transition> now = stop_job(*job, asked_by());
-  if (now.ok() && options.wait) now = await_end(*job, nullptr);
-  return report_standing(*job, now, options.json);
+  Chosen all = open_all(options.job);
+  if (!all.ok()) return report_error(all.status());
+  std::vector<Result<jobs::Transition>> standings;  // all are asked before one is waited for
+  for (jobs::JobRecord& job : *all) standings.push_back(stop_job(job, asked_by()));
+  int code = kExitFine;
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    if (standings[i].ok() && options.wait) standings[i] = await_end((*all)[i], nullptr);
+    code = std::max(code, report_standing((*all)[i], standings[i], options.json));
+  }
+  return code;
 }
 
 int act(const JobResumeOptions& options) {
@@ -83,12 +103,15 @@ int act(const JobResumeOptions& options) {
 }
 
 int act(const JobWaitOptions& options) {
-  Result<jobs::JobRecord> job = options.job.open();
-  if (!job.ok()) return report_error(job.status());
-  const Result<jobs::Transition> now = await_end(*job, nullptr);
-  const int code = report_standing(*job, now, options.json);
-  if (code != kExitFine) return code;
-  return now->status == jobs::JobPhase::kCompleted ? kExitFine : kExitFailed;
+  Chosen all = open_all(options.job);
+  if (!all.ok()) return report_error(all.status());
+  int code = kExitFine;
+  for (jobs::JobRecord& job : *all) {
+    const Result<jobs::Transition> now = await_end(job, nullptr);
+    code = std::max(code, report_standing(job, now, options.json));
+    if (now.ok() && now->status != jobs::JobPhase::kCompleted) code = std::max<int>(code, kExitFailed);
+  }
+  return code;
 }
 
 }  // namespace
@@ -127,10 +150,11 @@ void add_job_stop(CLI::App& job, CommandAction& action) {
   JobStopOptions& o = *options;
   CLI::App& command =
       add_command(job, "stop", "Stop a job: SIGTERM, and SIGKILL after its grace", options, action, act);
-  add_job_choice(command, o.job);
+  add_jobs_choice(command, o.job);
   command.add_flag("--wait", o.wait, "Wait for its end");
   add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden job stop bert-7", "trainwarden job stop bert-7 --wait --json"});
+  set_examples(command, {"trainwarden job stop bert-7", "trainwarden job stop bert-7 --wait --json",
+                         "trainwarden job stop --array sweep"});
 }
 
 void add_job_resume(CLI::App& job, CommandAction& action) {
@@ -149,9 +173,9 @@ void add_job_wait(CLI::App& job, CommandAction& action) {
   JobWaitOptions& o = *options;
   CLI::App& command =
       add_command(job, "wait", "Wait for the end of a job; exit code 0 when it is Completed", options, action, act);
-  add_job_choice(command, o.job);
+  add_jobs_choice(command, o.job);
   add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden job wait bert-7 && echo done"});
+  set_examples(command, {"trainwarden job wait bert-7 && echo done", "trainwarden job wait --array sweep"});
 }
 
 }  // namespace trainwarden::cli

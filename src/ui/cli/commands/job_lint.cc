@@ -105,8 +105,13 @@ int act(const JobLintOptions& options) {
 }  // namespace
 
 Result<CheckedJob> check_job(const std::string& file, std::optional<jobs::Backend> backend) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::string text, read_spec(file));
+  return check_job_text(std::move(text), file, backend);
+}
+
+Result<CheckedJob> check_job_text(std::string text, const std::string& file, std::optional<jobs::Backend> backend) {
   CheckedJob job;
-  TRAINWARDEN_ASSIGN_OR_RETURN(job.text, read_spec(file));
+  job.text = std::move(text);
   TRAINWARDEN_ASSIGN_OR_RETURN(const document::DocumentValue top,
                                document::parse(job.text, file == "-" ? "standard input" : file));
   job.folder = fs::absolute(file).parent_path();

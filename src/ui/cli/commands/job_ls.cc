@@ -1,4 +1,6 @@
 // `trainwarden job ls`.
+#include <algorithm>
+
 #include "core/base/clock.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
@@ -16,6 +18,7 @@ namespace {
 
 struct JobLsOptions {
   std::string jobs;
+  std::string array;
   ListChoice choice;
   bool json = false;
 };
@@ -34,6 +37,10 @@ ListItem item_of(const catalogue::CataloguedJob& job) {
   return item;
 }
 
+bool has_job(const std::vector<jobs::JobRecord>& jobs, const std::string& name) {
+  return std::any_of(jobs.begin(), jobs.end(), [&](const jobs::JobRecord& job) { return job.order().name == name; });
+}
+
 int act(const JobLsOptions& options) {
   const storage::Location jobs(jobs_folder(options.jobs));
   try_ensure_job_keeper(jobs.path());
@@ -42,6 +49,11 @@ int act(const JobLsOptions& options) {
   auto all = catalogue->jobs(jobs, settle_now());
   report_notes(*catalogue);
   if (!all.ok()) return report_error(all.status());
+  if (!options.array.empty()) {
+    const auto members = jobs_of_array(jobs, options.array);
+    if (!members.ok()) return report_error(members.status());
+    std::erase_if(*all, [&](const catalogue::CataloguedJob& job) { return !has_job(*members, job.name); });
+  }
   const auto reasons = queue::JobQueue(jobs.path(), queue::this_host()).reasons();
   for (catalogue::CataloguedJob& job : *all) add_reason(job.now, reasons, job.name);
   std::vector<ListItem> items;
@@ -71,9 +83,10 @@ void add_job_ls(CLI::App& job, CommandAction& action) {
   add_jobs_option(command, o.jobs);
   add_list_options(command, o.choice);
   command.add_option("--experiment", o.choice.experiment, "Only those of this experiment")->type_name("NAME");
+  add_array_option(command, o.array);
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden job ls", "trainwarden job ls --status Failed --since 2d",
-                         "trainwarden job ls --columns lr,epochs --sort lr",
+                         "trainwarden job ls --columns lr,epochs --sort lr", "trainwarden job ls --array sweep",
                          "trainwarden job ls --json | jq -r '.jobs[].name'"});
 }
 

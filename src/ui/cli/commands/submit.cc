@@ -1,6 +1,7 @@
 // `trainwarden submit`: a training job begins, and goes on without us.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -33,37 +34,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct SubmitOptions {
-  std::string spec;
-  std::string backend;  // empty: the file's
-  std::string name;
-  std::string jobs;
-  std::string runs;
+struct SubmitOptions : SubmitPlan {
+  std::string backend;            // empty: the file's
+  std::vector<std::string> axes;  // of an array; empty: the file's
   bool wait = false;
   bool json = false;
 };
-
-// With what was read of it. kInvalidArgument tells every mistake.
-Result<CheckedJob> check_for_submission(const SubmitOptions& options, JobBackends& backends) {
-  std::optional<jobs::Backend> wanted;
-  if (!options.backend.empty()) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(wanted, jobs::backend_named(options.backend, "--backend"));
-  }
-  TRAINWARDEN_ASSIGN_OR_RETURN(CheckedJob job, check_job(options.spec, wanted));
-  const JobBackend& backend = backends.of(job.spec.backend);
-  if (const std::vector<std::string> keys = backend.not_done_yet(job.spec); !keys.empty()) {
-    job.mistakes.add(job.spec.place, fmt::format("`submit` cannot do this yet {}: {}; leave it out", backend.where(),
-                                                 fmt::join(keys, ", ")));
-  }
-  for (const jobs::Warning& warning : job.warnings) {
-    if (warning.code == "BUCKET") job.mistakes.add(warning.place, warning.what);
-  }
-  TRAINWARDEN_RETURN_IF_ERROR(job.mistakes.status());
-  for (const jobs::Warning& warning : job.warnings) {
-    emit(stderr, "trainwarden: warning: {}: {}: {}\n", warning.place, warning.code, warning.what);
-  }
-  return job;
-}
 
 std::string resolved(const CheckedJob& job, const std::string& path) {
   return (job.folder / path).lexically_normal().string();
@@ -94,7 +70,7 @@ jobs::Needs needs_of(const jobs::Resources& resources) {
   return needs;
 }
 
-jobs::JobOrder make_order(const CheckedJob& job, const SubmitOptions& options) {
+jobs::JobOrder make_order(const CheckedJob& job, const SubmitPlan& options) {
   const jobs::JobSpec& spec = job.spec;
   jobs::JobOrder order;
   order.submitted_unix_ns = system_clock().unix_ns();
@@ -117,6 +93,9 @@ jobs::JobOrder make_order(const CheckedJob& job, const SubmitOptions& options) {
   order.max_pending_seconds = spec.limits.max_pending_seconds;
   order.retries = spec.limits.retries;
   order.preemptible = spec.resources.preemptible;
+  order.environment_file = options.environment_file;
+  order.array = options.array;
+  order.repeats = options.repeats;
   order.spec = job.text;
   order.spec_file = fs::absolute(options.spec).string();
   return order;
@@ -135,13 +114,23 @@ Status copy_code(const CheckedJob& job, const fs::path& target) {
   return workspace::copy_code(resolved(job, job.spec.source_dir), dependencies, target);
 }
 
-// Ours, for the agent, which the keeper of the queue starts; other backends carry it by themselves.
+// "NAME=value" each: ours, or those of the job that is repeated.
+Result<std::vector<std::string>> variables_for(const jobs::JobOrder& order) {
+  if (order.environment_file.empty()) return process::environment_with({});
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto kept, jobs::read_submitter_environment(order.environment_file));
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : kept.set) variables.push_back(name + "=" + value);
+  return variables;
+}
+
+// For the agent, which the keeper of the queue starts; other backends carry the environment by themselves.
 Result<std::string> keep_environment(const fs::path& jobs, const jobs::JobOrder& order) {
   const fs::path folder = jobs / order.name;
   const storage::Location place(folder);
   TRAINWARDEN_RETURN_IF_ERROR(place.storage().create_folder(""));
   const fs::path file = folder / fmt::format("environment-{:x}-{}", order.submitted_unix_ns, ::getpid());
-  TRAINWARDEN_RETURN_IF_ERROR(jobs::write_submitter_environment(file, process::environment_with({})));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> variables, variables_for(order));
+  TRAINWARDEN_RETURN_IF_ERROR(jobs::write_submitter_environment(file, variables));
   return file.string();
 }
 
@@ -171,9 +160,25 @@ Result<jobs::JobRecord> make_job(const CheckedJob& job, const fs::path& folder, 
   return record;
 }
 
-Result<jobs::JobRecord> submit(const SubmitOptions& options) {
-  JobBackends backends;
-  TRAINWARDEN_ASSIGN_OR_RETURN(const CheckedJob job, check_for_submission(options, backends));
+}  // namespace
+
+Status check_for_submission(CheckedJob& job, JobBackends& backends) {
+  const JobBackend& backend = backends.of(job.spec.backend);
+  if (const std::vector<std::string> keys = backend.not_done_yet(job.spec); !keys.empty()) {
+    job.mistakes.add(job.spec.place, fmt::format("`submit` cannot do this yet {}: {}; leave it out", backend.where(),
+                                                 fmt::join(keys, ", ")));
+  }
+  for (const jobs::Warning& warning : job.warnings) {
+    if (warning.code == "BUCKET") job.mistakes.add(warning.place, warning.what);
+  }
+  TRAINWARDEN_RETURN_IF_ERROR(job.mistakes.status());
+  for (const jobs::Warning& warning : job.warnings) {
+    emit(stderr, "trainwarden: warning: {}: {}: {}\n", warning.place, warning.code, warning.what);
+  }
+  return {};
+}
+
+Result<jobs::JobRecord> submit_job(const CheckedJob& job, const SubmitPlan& options, JobBackends& backends) {
   jobs::JobOrder order = make_order(job, options);
   const fs::path folder = fs::absolute(jobs_folder(options.jobs));
   if (trial::is_run(order.run)) {
@@ -188,12 +193,70 @@ Result<jobs::JobRecord> submit(const SubmitOptions& options) {
   return record;
 }
 
+namespace {
+
+Result<CheckedJob> check(const SubmitOptions& options, JobBackends& backends) {
+  std::optional<jobs::Backend> wanted;
+  if (!options.backend.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(wanted, jobs::backend_named(options.backend, "--backend"));
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(CheckedJob job, check_job(options.spec, wanted));
+  TRAINWARDEN_RETURN_IF_ERROR(check_for_submission(job, backends));
+  return job;
+}
+
+// None: it is no array.
+Result<std::vector<jobs::ArrayAxis>> axes_of(const SubmitOptions& options, const jobs::JobSpec& spec) {
+  if (options.axes.empty()) return spec.array;
+  std::vector<jobs::ArrayAxis> axes;
+  for (const std::string& text : options.axes) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(jobs::ArrayAxis axis, jobs::parse_axis(text));
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+OrderedJson submitted_json(const jobs::JobRecord& job) {
+  return {{"job", job.order().name}, {"folder", job.place().address()}, {"run", job.order().run}};
+}
+
+int wait_for_all(std::vector<jobs::JobRecord>& all) {
+  int code = kExitFine;
+  for (jobs::JobRecord& job : all) code = std::max(code, wait_for_job(job, false));
+  return code;
+}
+
+int act_on_array(const CheckedJob& job, const std::vector<jobs::ArrayAxis>& axes, const SubmitOptions& options,
+                 JobBackends& backends) {
+  const auto points = jobs::points_of(axes);
+  if (!points.ok()) return report_error(points.status());
+  auto all = submit_array(job, *points, options, backends);
+  if (!all.ok()) return report_error(all.status());
+  const std::string array = all->front().order().array;
+  if (options.json) {
+    OrderedJson list = OrderedJson::array();
+    for (const jobs::JobRecord& one : *all) list.push_back(submitted_json(one));
+    print_json({{"array", array}, {"jobs", list}});
+  } else {
+    for (const jobs::JobRecord& one : *all) emit("{}\n", one.order().name);
+  }
+  if (options.wait) return wait_for_all(*all);
+  emit(stderr, "trainwarden: next: {} job ls --array {}\n", typed_program(), array);
+  return kExitFine;
+}
+
 int act(const SubmitOptions& options) {
-  Result<jobs::JobRecord> job = submit(options);
+  JobBackends backends;
+  const Result<CheckedJob> checked = check(options, backends);
+  if (!checked.ok()) return report_error(checked.status());
+  const auto axes = axes_of(options, checked->spec);
+  if (!axes.ok()) return report_error(axes.status());
+  if (!axes->empty()) return act_on_array(*checked, *axes, options, backends);
+  Result<jobs::JobRecord> job = submit_job(*checked, options, backends);
   if (!job.ok()) return report_error(job.status());
   const std::string& name = job->order().name;
   if (options.json) {
-    print_json({{"job", name}, {"folder", job->place().address()}, {"run", job->order().run}});
+    print_json(submitted_json(*job));
   } else {
     emit("{}\n", name);
   }
@@ -216,11 +279,19 @@ void add_submit(CLI::App& app, CommandAction& action) {
       ->type_name("NAME");
   command.add_option("--backend", o.backend, "Where it runs (default: the file's, else local)")
       ->check(CLI::IsMember(std::vector<std::string>(jobs::kBackendNames.begin(), jobs::kBackendNames.end())));
+  command
+      .add_option("--array", o.axes,
+                  "One job for each of these values of a hyper-parameter, NAME-0, NAME-1, ...; "
+                  "again: for each combination")
+      ->type_name("NAME=A,B|NAME=1..5")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_jobs_option(command, o.jobs);
   add_runs_option(command, o.runs);
   command.add_flag("--wait", o.wait, "Print what it prints until it has ended; exit code 0 when it is Completed");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden submit job.toml", "trainwarden submit job.toml --name bert-7 --wait",
+                         "trainwarden submit job.toml --name sweep --array lr=0.1,0.01 --array seed=1..5",
                          "job=$(trainwarden submit job.toml) && trainwarden job wait \"$job\""});
 }
 

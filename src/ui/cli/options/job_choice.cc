@@ -22,6 +22,16 @@ Result<jobs::JobRecord> JobChoice::open() const {
   return jobs::JobRecord::open(jobs_folder(jobs), job);
 }
 
+void add_array_option(CLI::App& command, std::string& array) {
+  command.add_option("--array", array, "All jobs of this array")->type_name("NAME");
+}
+
+void add_jobs_choice(CLI::App& command, JobsChoice& choice) {
+  command.add_option("JOB", choice.job, "Name of a job")->type_name("");
+  add_array_option(command, choice.array);
+  add_jobs_option(command, choice.jobs);
+}
+
 Result<OwnJob> own_job() {
   const char* const folder = std::getenv(variable::kJobDir);
   if (folder == nullptr) {

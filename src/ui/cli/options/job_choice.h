@@ -22,6 +22,15 @@ struct JobChoice {
   Result<jobs::JobRecord> open() const;
 };
 
+// A job, or all of an array: either is to be given.
+struct JobsChoice {
+  std::string job;
+  std::string array;
+  std::string jobs;
+};
+void add_jobs_choice(CLI::App& command, JobsChoice& choice);
+void add_array_option(CLI::App& command, std::string& array);
+
 // The job that this process belongs to, by its environment. kFailedPrecondition when it belongs to none.
 struct OwnJob {
   jobs::JobRecord job;

@@ -57,6 +57,9 @@ std::string plan_text(const jobs::JobSpec& spec) {
   std::string text = fmt::format("  runs      {}\n  on        {}\n  for       {} at most, {}\n",
                                  printable(shell_line(program_words(spec))), tasks_text(spec.resources),
                                  duration(spec.limits.max_run_seconds), tries_text(spec.limits.retries + 1));
+  if (const auto points = jobs::points_of(spec.array); !spec.array.empty() && points.ok()) {
+    text += fmt::format("  array     {} jobs\n", points->size());
+  }
   for (const jobs::Channel& channel : spec.inputs) {
     text += fmt::format("  input     {}: {}\n", channel.name, printable(channel.source));
   }
@@ -176,6 +179,8 @@ OrderedJson job_json(const jobs::JobRecord& job, const std::vector<jobs::Transit
                {"backend", jobs::name(order.backend)},
                {"host", order.host},
                {"ranks", order.ranks},
+               {"array", order.array.empty() ? OrderedJson(nullptr) : OrderedJson(order.array)},
+               {"repeats", order.repeats.empty() ? OrderedJson(nullptr) : OrderedJson(order.repeats)},
                {"attempt", jobs::attempt_of(transitions)},
                {"max_run_seconds", order.max_run_seconds},
                {"exit", ended},
