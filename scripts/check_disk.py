@@ -77,6 +77,10 @@ OWN_FILES = {
     "src/work/workspace/workspace.cc": "the folders of a job's program",
     "src/work/slurm/slurm_commands.cc": "Slurm's programs",
     "src/work/slurm/slurm_witness.cc": "Slurm's list of completed jobs",
+    "src/work/ssh/mirror_receiver.cc": "files that grow and that come in pieces, which no storage writes",
+    "src/work/ssh/ssh_submission.cc": "the archive that is sent",
+    "src/ui/cli/running/ssh_jobs.cc": "the same",
+    "src/work/ssh/upload.cc": "the files of a user that are sent",
     "src/judge/rules/hosting/host_process.cc": "/proc, and what a child does before it starts a program",
 }
 # Tests and what serves them alone.

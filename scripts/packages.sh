@@ -49,6 +49,11 @@ cluster_for_tests() {
   need_packages slurm || fail "Slurm cannot be installed: what submits to it is skipped"
 }
 
+# A server of ssh, which the tests start for themselves. Without it they skip jobs on other machines.
+ssh_host_for_tests() {
+  need_packages ssh || fail "sshd cannot be installed: jobs over ssh are skipped"
+}
+
 # npm builds the page. One that is there already, from wherever, is left alone.
 need_npm() {
   if ! command -v npm >/dev/null; then need_packages page; fi

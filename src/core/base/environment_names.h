@@ -42,6 +42,7 @@ inline constexpr const char* kMute = "TRAINWARDEN_MUTE";               // keys o
 inline constexpr const char* kBuckets = "TRAINWARDEN_BUCKETS";          // a folder with a folder for each bucket
 inline constexpr const char* kRuns = "TRAINWARDEN_RUNS";                // the folder of runs; the command line
 inline constexpr const char* kJobs = "TRAINWARDEN_JOBS";                // the folder of jobs; the command line
+inline constexpr const char* kSshHosts = "TRAINWARDEN_SSH_HOSTS";       // hosts with commas; `submit --backend ssh`
 inline constexpr const char* kExperiments = "TRAINWARDEN_EXPERIMENTS";  // the folder of experiments; the command line
 inline constexpr const char* kCatalogue = "TRAINWARDEN_CATALOGUE";      // the folder of the catalogue; the command line
 inline constexpr const char* kReadBudget = "TRAINWARDEN_READ_BUDGET";   // a factor of all limits of readers

@@ -32,8 +32,9 @@ Result<CapturedOutput> capture_output(Program program, std::size_t max_bytes, mi
   TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor null, open_null());
   TRAINWARDEN_ASSIGN_OR_RETURN(Pipe out, open_pipe());
   TRAINWARDEN_ASSIGN_OR_RETURN(Pipe err, open_pipe());
-  program.descriptors = {
-      {STDIN_FILENO, null.get()}, {STDOUT_FILENO, out.writing.get()}, {STDERR_FILENO, err.writing.get()}};
+  program.descriptors.emplace(STDIN_FILENO, null.get());
+  program.descriptors[STDOUT_FILENO] = out.writing.get();
+  program.descriptors[STDERR_FILENO] = err.writing.get();
   program.own_group = true;
   TRAINWARDEN_ASSIGN_OR_RETURN(Child child, Child::start(program));
   OutputTail output(std::move(out.reading), max_bytes);

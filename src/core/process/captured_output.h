@@ -17,8 +17,8 @@ struct CapturedOutput {
   std::string errors;  // and of its standard error
 };
 
-// Runs it to its end with nothing to read; `max_bytes` of each stream are kept. Errors as Child::start();
-// kDeadlineExceeded when it took longer, and was killed with all that it had started.
+// Runs it to its end, with nothing to read unless it says from where; `max_bytes` of each stream are kept. Errors as
+// Child::start(); kDeadlineExceeded when it took longer, and was killed with all that it had started.
 Result<CapturedOutput> capture_output(Program program, std::size_t max_bytes, std::chrono::milliseconds timeout);
 
 }  // namespace trainwarden::process

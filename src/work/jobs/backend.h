@@ -9,9 +9,9 @@
 
 namespace trainwarden::jobs {
 
-enum class Backend : std::uint8_t { kLocal, kSlurm };
+enum class Backend : std::uint8_t { kLocal, kSlurm, kSsh };
 // As users write them, in this order.
-inline constexpr std::array<const char*, 2> kBackendNames = {"local", "slurm"};
+inline constexpr std::array<const char*, 3> kBackendNames = {"local", "slurm", "ssh"};
 
 std::string_view name(Backend backend);
 // The other way round. kDataLoss when there is no such backend; `what` names the text in the message.

@@ -34,7 +34,14 @@ class Linter {
 
   void wrong(std::string_view place, std::string_view what) { mistakes_.add(place, what); }
 
+  // Whole paths of a job for another machine, and programs in its PATH, are that machine's: it checks them itself.
+  bool is_on_host(const std::string& path) const {
+    const bool is_whole = std::filesystem::path(path).is_absolute() || path.find("://") != std::string::npos;
+    return spec_.backend == Backend::kSsh && is_whole;
+  }
+
   void need(FileKind wanted, std::string_view field, const std::string& path) {
+    if (is_on_host(path)) return;
     const FileKind found = surroundings_.look(resolved(path));
     if (found == wanted) return;
     wrong(spec_.place,
@@ -48,8 +55,9 @@ class Linter {
   void check_program() {
     if (!spec_.program.empty()) {
       const std::string& program = spec_.program.front();
-      const std::string found_from = program.find('/') == std::string::npos ? program : resolved(program).string();
-      if (!surroundings_.is_program(found_from)) {
+      const bool by_name = program.find('/') == std::string::npos;
+      const bool on_host = is_on_host(program) || (by_name && spec_.backend == Backend::kSsh);
+      if (!on_host && !surroundings_.is_program(by_name ? program : resolved(program).string())) {
         wrong(spec_.place, fmt::format("program: \"{}\" is not found, as a path or in PATH", printable(program)));
       }
     }
@@ -81,6 +89,7 @@ class Linter {
 
   void check_inputs() {
     for (const Channel& channel : spec_.inputs) {
+      if (is_on_host(channel.source)) continue;
       if (is_unreachable(channel.source)) {
         note_bucket(channel.place, channel.source);
       } else {
@@ -110,7 +119,7 @@ class Linter {
   }
 
   void note_bucket(const std::string& place, const std::string& source) {
-    if (!is_unreachable(source)) return;
+    if (is_on_host(source) || !is_unreachable(source)) return;
     warnings_.push_back({"BUCKET", place, storage::folder_of_bucket(source).status().message()});
   }
 

@@ -25,7 +25,7 @@ struct JobOrder {
   std::string name;
   std::int64_t submitted_unix_ns = 0;
   Backend backend = Backend::kLocal;
-  std::string host;  // of a local one, whose queue it is in
+  std::string host;  // whose queue it is in; over ssh as ssh takes it; empty: nobody has chosen yet
   // `trainwarden run` with its options, but those that belong to an attempt; empty: the program is started by itself.
   std::vector<std::string> launcher;
   std::vector<std::string> program;                // and its arguments

@@ -207,13 +207,24 @@ class SpecReader {
 
   void read_backend() {
     spec_.backend = static_cast<Backend>(table_.choice({"backend"}, kBackendNames).value_or(0));
-    const DocumentValue* const table = table_.table({"slurm"});
-    if (table == nullptr) return;
-    TableReader reader(*table, mistakes_);
+    if (const DocumentValue* const table = table_.table({"slurm"})) read_slurm(*table);
+    if (const DocumentValue* const table = table_.table({"ssh"})) read_ssh(*table);
+  }
+
+  void read_slurm(const DocumentValue& table) {
+    TableReader reader(table, mistakes_);
     spec_.slurm.partition = plain_text(reader, {"partition"});
     spec_.slurm.account = plain_text(reader, {"account"});
     spec_.slurm.qos = plain_text(reader, {"qos"});
     spec_.slurm.constraint = plain_text(reader, {"constraint"});
+    reader.refuse_rest();
+  }
+
+  void read_ssh(const DocumentValue& table) {
+    TableReader reader(table, mistakes_);
+    spec_.ssh.hosts = reader.texts({"hosts", "host"});
+    spec_.ssh.folder = plain_text(reader, {"folder"});
+    spec_.ssh.path = reader.texts({"path"});
     reader.refuse_rest();
   }
 

@@ -86,6 +86,14 @@ struct SlurmChoice {
   friend bool operator==(const SlurmChoice&, const SlurmChoice&) = default;
 };
 
+// On a machine that ssh reaches.
+struct SshChoice {
+  std::vector<std::string> hosts;  // "gpu1", "user@gpu2:2222": one of them
+  std::string folder;              // of Trainwarden there; empty: the usual one
+  std::vector<std::string> path;   // folders there in which programs are looked for first
+  friend bool operator==(const SshChoice&, const SshChoice&) = default;
+};
+
 struct JobSpec {
   std::string name;       // of this very job; or else
   std::string base_name;  // what its name begins with
@@ -102,6 +110,7 @@ struct JobSpec {
   Resources resources;
   Backend backend = Backend::kLocal;
   SlurmChoice slurm;
+  SshChoice ssh;
   std::string image;
   std::vector<Channel> inputs;
   std::string output_dir;

@@ -23,6 +23,8 @@ void add_job(CLI::App& app, CommandAction& action) {
   add_job_slurm_agent(command, action);
   add_job_ranks(command, action);
   add_job_slurm_ranks(command, action);
+  add_job_mirror(command, action);
+  add_job_ssh_follower(command, action);
   add_job_keeper(command, action);
   add_job_deliverer(command, action);
   add_job_record(command, action);

@@ -29,13 +29,15 @@ void add_job_files(CLI::App& job, CommandAction& action);
 void add_job_fetch(CLI::App& job, CommandAction& action);
 void add_job_rm(CLI::App& job, CommandAction& action);
 void add_job_queue(CLI::App& job, CommandAction& action);
-void add_job_slurm_agent(CLI::App& job, CommandAction& action);  // not for people
-void add_job_ranks(CLI::App& job, CommandAction& action);        // not for people
-void add_job_slurm_ranks(CLI::App& job, CommandAction& action);  // not for people
-void add_job_agent(CLI::App& job, CommandAction& action);        // not for people
-void add_job_keeper(CLI::App& job, CommandAction& action);       // the same
-void add_job_deliverer(CLI::App& job, CommandAction& action);    // the same
-void add_job_record(CLI::App& job, CommandAction& action);       // the same
+void add_job_slurm_agent(CLI::App& job, CommandAction& action);   // not for people
+void add_job_ranks(CLI::App& job, CommandAction& action);         // not for people
+void add_job_slurm_ranks(CLI::App& job, CommandAction& action);   // not for people
+void add_job_mirror(CLI::App& job, CommandAction& action);        // not for people
+void add_job_ssh_follower(CLI::App& job, CommandAction& action);  // not for people
+void add_job_agent(CLI::App& job, CommandAction& action);         // not for people
+void add_job_keeper(CLI::App& job, CommandAction& action);        // the same
+void add_job_deliverer(CLI::App& job, CommandAction& action);     // the same
+void add_job_record(CLI::App& job, CommandAction& action);        // the same
 
 // A job's file, read and checked against this machine.
 struct CheckedJob {

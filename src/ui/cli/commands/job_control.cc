@@ -120,9 +120,7 @@ Result<jobs::Transition> stop_job(jobs::JobRecord& job, const std::string& messa
   try_ensure_job_is_told_of(job);
   JobBackends backends;
   TRAINWARDEN_RETURN_IF_ERROR(backends.settle(job).status());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition stopping, job.request_stop("user", message, system_clock()));
-  TRAINWARDEN_RETURN_IF_ERROR(backends.of(job.order().backend).stop(job, stopping));
-  return backends.settle(job);  // one that has not begun ends at once
+  return backends.of(job.order().backend).stop(job, message);
 }
 
 Result<jobs::Transition> resume_job(jobs::JobRecord& job, const std::string& message) {

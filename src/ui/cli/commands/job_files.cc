@@ -99,11 +99,13 @@ Status remove_folder(const fs::path& folder) {
 
 Status remove_job(const JobRemoveOptions& options) {
   TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord job, options.job.open());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, JobBackends().settle(job));
+  JobBackends backends;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, backends.settle(job));
   if (!jobs::is_terminal(now.status) || job.has_agent(system_clock())) {
     return Status(Code::kFailedPrecondition, fmt::format("job {} is {}; stop it first: trainwarden job stop {} --wait",
                                                          job.order().name, name(now.status), job.order().name));
   }
+  TRAINWARDEN_RETURN_IF_ERROR(backends.of(job.order().backend).remove(job));
   if (options.run && trial::is_run(job.order().run)) TRAINWARDEN_RETURN_IF_ERROR(remove_folder(job.order().run));
   return remove_folder(job.place().absolute().path());
 }

@@ -10,7 +10,6 @@
 #include "core/base/clock.h"
 #include "core/base/environment_names.h"
 #include "core/base/text.h"
-#include "core/process/program.h"
 #include "read/trial/run_listing.h"
 #include "store/storage/location.h"
 #include "ui/cli/commands/exit_code.h"
@@ -25,7 +24,6 @@
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "work/jobs/job_naming.h"
-#include "work/jobs/submitter_environment.h"
 #include "work/ranks/rank_place.h"
 #include "work/workspace/code_copy.h"
 
@@ -101,10 +99,8 @@ jobs::JobOrder make_order(const CheckedJob& job, const SubmitPlan& options) {
   return order;
 }
 
-// A copy of the sources has a name of its own: another submission under the same name may be at it. Empty: the program
-// runs where it lies.
-fs::path code_folder(const CheckedJob& job, const fs::path& jobs, const jobs::JobOrder& order) {
-  if (job.spec.source_dir.empty()) return {};
+// A copy of the sources has a name of its own: another submission under the same name may be at it.
+fs::path code_folder(const fs::path& jobs, const jobs::JobOrder& order) {
   return jobs / order.name / fmt::format("code-{:x}-{}", order.submitted_unix_ns, ::getpid());
 }
 
@@ -114,39 +110,18 @@ Status copy_code(const CheckedJob& job, const fs::path& target) {
   return workspace::copy_code(resolved(job, job.spec.source_dir), dependencies, target);
 }
 
-// "NAME=value" each: ours, or those of the job that is repeated.
-Result<std::vector<std::string>> variables_for(const jobs::JobOrder& order) {
-  if (order.environment_file.empty()) return process::environment_with({});
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto kept, jobs::read_submitter_environment(order.environment_file));
-  std::vector<std::string> variables;
-  for (const auto& [name, value] : kept.set) variables.push_back(name + "=" + value);
-  return variables;
-}
-
-// For the agent, which the keeper of the queue starts; other backends carry the environment by themselves.
-Result<std::string> keep_environment(const fs::path& jobs, const jobs::JobOrder& order) {
-  const fs::path folder = jobs / order.name;
-  const storage::Location place(folder);
-  TRAINWARDEN_RETURN_IF_ERROR(place.storage().create_folder(""));
-  const fs::path file = folder / fmt::format("environment-{:x}-{}", order.submitted_unix_ns, ::getpid());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> variables, variables_for(order));
-  TRAINWARDEN_RETURN_IF_ERROR(jobs::write_submitter_environment(file, variables));
-  return file.string();
-}
-
-Result<jobs::JobRecord> create_with_code(const CheckedJob& job, const fs::path& jobs, jobs::JobOrder order) {
-  const fs::path code = code_folder(job, jobs, order);
+Result<jobs::JobRecord> create_with_code(const CheckedJob& job, const fs::path& jobs, jobs::JobOrder order,
+                                         bool copies_sources) {
+  fs::path code;
+  if (copies_sources && !job.spec.source_dir.empty()) code = code_folder(jobs, order);
   if (!code.empty()) {
     TRAINWARDEN_RETURN_IF_ERROR(copy_code(job, code));
     order.folder = code.string();
   }
-  if (!order.host.empty()) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(order.environment_file, keep_environment(jobs, order));
-  }
   Result<jobs::JobRecord> record = jobs::JobRecord::create(jobs, order);
   std::error_code ignored;
   if (!record.ok() && !code.empty()) fs::remove_all(code, ignored);
-  if (!record.ok() && !order.environment_file.empty()) fs::remove(order.environment_file, ignored);
+  if (!record.ok() && !order.host.empty()) fs::remove(order.environment_file, ignored);
   return record;
 }
 
@@ -154,7 +129,8 @@ Result<jobs::JobRecord> create_with_code(const CheckedJob& job, const fs::path& 
 Result<jobs::JobRecord> make_job(const CheckedJob& job, const fs::path& folder, jobs::JobOrder order,
                                  JobBackend& backend) {
   TRAINWARDEN_RETURN_IF_ERROR(backend.prepare(job.spec, folder, order));
-  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record, create_with_code(job, folder, std::move(order)));
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record,
+                               create_with_code(job, folder, std::move(order), backend.copies_sources()));
   try_ensure_job_is_told_of(record);
   TRAINWARDEN_RETURN_IF_ERROR(backend.submit(record, job.spec));
   return record;

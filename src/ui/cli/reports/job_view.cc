@@ -149,8 +149,9 @@ OrderedJson standing_json(const jobs::JobRecord& job, const jobs::Transition& no
 
 std::string job_text(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions) {
   const jobs::JobOrder& order = job.order();
-  std::string text = fmt::format("{}\n  runs    {}\n  in      {}\n  run     {}\n  output  {}\n\n",
-                                 standing_text(job, transitions.back()), printable(shell_line(order.program)),
+  const std::string on = order.host.empty() ? "" : fmt::format("  on      {}\n", printable(order.host));
+  std::string text = fmt::format("{}\n{}  runs    {}\n  in      {}\n  run     {}\n  output  {}\n\n",
+                                 standing_text(job, transitions.back()), on, printable(shell_line(order.program)),
                                  printable(order.folder), printable(order.run), printable(job.output().string()));
   Table table({{"TIME"}, {"STATUS"}, {"CAUSE"}, {"MESSAGE"}});
   for (const jobs::Transition& one : transitions) {

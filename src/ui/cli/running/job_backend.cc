@@ -3,6 +3,7 @@
 #include "ui/cli/running/job_keeper.h"
 #include "ui/cli/running/local_jobs.h"
 #include "ui/cli/running/slurm_jobs.h"
+#include "ui/cli/running/ssh_jobs.h"
 #include "ui/cli/terminal/output.h"
 
 namespace trainwarden::cli {
@@ -11,6 +12,7 @@ namespace {
 std::unique_ptr<JobBackend> create_backend(jobs::Backend backend) {
   switch (backend) {
     case jobs::Backend::kSlurm: return create_slurm_backend();
+    case jobs::Backend::kSsh: return create_ssh_backend();
     case jobs::Backend::kLocal: break;
   }
   return create_local_backend();

@@ -31,12 +31,17 @@ class JobBackend {
   virtual Status submit(jobs::JobRecord& job, const jobs::JobSpec& spec) = 0;
   // Where it stands now. Of a job that waits the message may say why, which is not written down.
   virtual Result<jobs::Transition> settle(jobs::JobRecord& job) = 0;
-  // Hands a request to stop on that is in the job's state already: `stopping`. Again is fine.
-  virtual Status stop(jobs::JobRecord& job, const jobs::Transition& stopping) = 0;
+  // Asks it to stop, and says where it stands then. Again is fine.
+  virtual Result<jobs::Transition> stop(jobs::JobRecord& job, const std::string& message) = 0;
   // The next attempt of a job that has ended. Errors as those of JobRecord::resume() and submit().
   virtual Result<jobs::Transition> resume(jobs::JobRecord& job, const std::string& message) = 0;
   // Starts again what has to live for the job to go on, when it does not.
   virtual Status keep(const jobs::JobRecord& job) = 0;
+
+  // Whether its jobs run a copy of the sources that lies on this machine.
+  virtual bool copies_sources() const { return true; }
+  // Before a job that has ended is removed here: what of it lies elsewhere.
+  virtual Status remove(const jobs::JobRecord&) { return {}; }
 };
 
 // All backends, each made when it is needed first. One thread at a time.

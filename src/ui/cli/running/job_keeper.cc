@@ -54,6 +54,14 @@ Result<process::Child> start_job_agent(const fs::path& jobs, const std::string& 
                         folder / job / "agent.log");
 }
 
+Status start_job_follower(const jobs::JobRecord& job) {
+  const fs::path folder = job.place().absolute().path();
+  return start_detached({this_program().string(), "job", "ssh-follower", job.order().name, "--jobs",
+                         folder.parent_path().string()},
+                        folder / "ssh" / "follower.log")
+      .status();
+}
+
 Status ensure_job_keeper(const fs::path& jobs) {
   const fs::path folder = fs::absolute(jobs);
   const std::string host = queue::this_host();
@@ -68,7 +76,8 @@ Status ensure_job_keeper(const fs::path& jobs) {
 Status ensure_job_is_kept(const jobs::JobRecord& job) {
   const fs::path folder = job.place().absolute().path().parent_path();
   TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, job.current());
-  if (jobs::is_queued(now.status) && job.order().host == queue::this_host()) {
+  const bool is_ours = job.order().backend == jobs::Backend::kLocal && job.order().host == queue::this_host();
+  if (is_ours && jobs::is_queued(now.status)) {
     TRAINWARDEN_RETURN_IF_ERROR(queue::JobQueue(folder, job.order().host).enter(job.order().name));
   }
   return ensure_job_keeper(folder);

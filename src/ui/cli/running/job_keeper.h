@@ -15,6 +15,9 @@ std::filesystem::path this_program();
 // Starts the agent of a job that waits for its turn. It lives on when we end.
 Result<process::Child> start_job_agent(const std::filesystem::path& jobs, const std::string& job);
 
+// Starts the follower of a job that runs on a machine behind ssh. It lives on when we end.
+Status start_job_follower(const jobs::JobRecord& job);
+
 // Starts the keeper of the queue when jobs wait in it and nobody keeps it. It lives on when we end.
 Status ensure_job_keeper(const std::filesystem::path& jobs);
 // The same, and that this job is in the queue when it waits for its turn. A job of another machine is left to that.

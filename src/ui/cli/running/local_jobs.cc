@@ -1,13 +1,40 @@
 #include "ui/cli/running/local_jobs.h"
 
+#include <unistd.h>
+
+#include <fmt/format.h>
+
 #include "core/base/clock.h"
+#include "core/process/program.h"
+#include "store/storage/location.h"
 #include "ui/cli/running/job_keeper.h"
+#include "work/jobs/submitter_environment.h"
 #include "work/queue/job_queue.h"
 #include "work/queue/machine.h"
 #include "work/ranks/local_ranks.h"
 
 namespace trainwarden::cli {
 namespace {
+
+// "NAME=value" each: ours, or those of the job that is repeated.
+Result<std::vector<std::string>> variables_for(const jobs::JobOrder& order) {
+  if (order.environment_file.empty()) return process::environment_with({});
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto kept, jobs::read_submitter_environment(order.environment_file));
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : kept.set) variables.push_back(name + "=" + value);
+  return variables;
+}
+
+// For the agent, which the keeper of the queue starts.
+Result<std::string> keep_environment(const std::filesystem::path& jobs, const jobs::JobOrder& order) {
+  const std::filesystem::path folder = jobs / order.name;
+  const storage::Location place(folder);
+  TRAINWARDEN_RETURN_IF_ERROR(place.storage().create_folder(""));
+  const std::filesystem::path file = folder / fmt::format("environment-{:x}-{}", order.submitted_unix_ns, ::getpid());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> variables, variables_for(order));
+  TRAINWARDEN_RETURN_IF_ERROR(jobs::write_submitter_environment(file, variables));
+  return file.string();
+}
 
 class LocalBackend final : public JobBackend {
  public:
@@ -31,14 +58,19 @@ class LocalBackend final : public JobBackend {
     ranks::add_rank_variables(spec.resources, cpus, order.environment);
     order.host = queue::this_host();
     // Its place in the queue comes first: a job that is there and has none would wait for ever.
-    return queue::JobQueue(jobs, order.host).enter(order.name);
+    TRAINWARDEN_RETURN_IF_ERROR(queue::JobQueue(jobs, order.host).enter(order.name));
+    TRAINWARDEN_ASSIGN_OR_RETURN(order.environment_file, keep_environment(jobs, order));
+    return {};
   }
 
   Status submit(jobs::JobRecord& job, const jobs::JobSpec&) override { return ensure_job_is_kept(job); }
   Result<jobs::Transition> settle(jobs::JobRecord& job) override { return job.settle(system_clock()); }
 
   // Its agent reads the state.
-  Status stop(jobs::JobRecord&, const jobs::Transition&) override { return {}; }
+  Result<jobs::Transition> stop(jobs::JobRecord& job, const std::string& message) override {
+    TRAINWARDEN_RETURN_IF_ERROR(job.request_stop("user", message, system_clock()).status());
+    return settle(job);  // one that has not begun ends at once
+  }
 
   Result<jobs::Transition> resume(jobs::JobRecord& job, const std::string& message) override {
     TRAINWARDEN_ASSIGN_OR_RETURN(jobs::Transition now, job.resume(message, system_clock()));

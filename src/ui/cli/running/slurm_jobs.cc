@@ -113,17 +113,11 @@ class SlurmBackend final : public JobBackend {
 
   Result<jobs::Transition> settle(jobs::JobRecord& job) override { return slurm::settle(job, view_, system_clock()); }
 
-  // A second request, after the grace, cancels it in Slurm.
-  Status stop(jobs::JobRecord& job, const jobs::Transition& stopping) override {
-    if (stopping.status != jobs::JobPhase::kStopping) return {};
-    TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<slurm::SlurmJob> found, slurm::find_in_slurm(job, view_));
-    if (!found) return {};
-    TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmCommands commands, view_.commands());
-    const double waited = static_cast<double>(system_clock().unix_ns() - stopping.unix_ns) / kNsOfASecond;
-    const bool overdue = waited > job.order().grace_seconds + kAgentSeconds;
-    const Status handed_on = overdue ? slurm::cancel(commands, found->key()) : slurm::ask_to_end(commands, *found);
+  Result<jobs::Transition> stop(jobs::JobRecord& job, const std::string& message) override {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition stopping, job.request_stop("user", message, system_clock()));
+    TRAINWARDEN_RETURN_IF_ERROR(hand_on(job, stopping));
     view_ = slurm::SlurmView();  // what it says now is new
-    return handed_on;
+    return settle(job);
   }
 
   Result<jobs::Transition> resume(jobs::JobRecord& job, const std::string& message) override {
@@ -164,6 +158,17 @@ class SlurmBackend final : public JobBackend {
     TRAINWARDEN_RETURN_IF_ERROR(slurm::write_intent_again(job.place()));
     TRAINWARDEN_RETURN_IF_ERROR(submit_or_fail(job));
     return job.current();
+  }
+
+  // A second request, after the grace, cancels it in Slurm.
+  Status hand_on(const jobs::JobRecord& job, const jobs::Transition& stopping) {
+    if (stopping.status != jobs::JobPhase::kStopping) return {};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<slurm::SlurmJob> found, slurm::find_in_slurm(job, view_));
+    if (!found) return {};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmCommands commands, view_.commands());
+    const double waited = static_cast<double>(system_clock().unix_ns() - stopping.unix_ns) / kNsOfASecond;
+    if (waited > job.order().grace_seconds + kAgentSeconds) return slurm::cancel(commands, found->key());
+    return slurm::ask_to_end(commands, *found);
   }
 
   slurm::SlurmView view_;  // of all jobs, asked for together
