@@ -33,6 +33,8 @@ OWN_FILES = {
     "src/ui/cli/commands/experiment_remove.cc": "the files of an experiment that its user removes",
     "src/ui/cli/commands/job_lint.cc": "the files that a job's user names",
     "src/ui/cli/commands/submit.cc": "a copy of the sources that nobody needs",
+    "src/work/jobs/control_group.cc": "control groups of the kernel",
+    "src/work/containers/container_mounts.cc": "folders that a container sees",
     "src/ui/cli/running/job_keeper.cc": "our own program",
     "src/ui/cli/commands/metrics.cc": "a program's output",
     "src/work/output/log_tail.cc": "a program's output while it grows",

@@ -54,6 +54,11 @@ ssh_host_for_tests() {
   need_packages ssh || fail "sshd cannot be installed: jobs over ssh are skipped"
 }
 
+# Podman, which the tests give storage of their own. Without it tests/containers is skipped.
+containers_for_tests() {
+  need_packages containers || fail "podman cannot be installed: what runs jobs in containers is skipped"
+}
+
 # npm builds the page. One that is there already, from wherever, is left alone.
 need_npm() {
   if ! command -v npm >/dev/null; then need_packages page; fi

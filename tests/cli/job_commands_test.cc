@@ -230,6 +230,9 @@ TEST_F(Jobs, JobsWaitForOneAnotherAndSayWhy) {
   };
   EXPECT_EQ(queue({"--cpus", "1"}).json().at("capacity").at("cpus"), 1);
   EXPECT_EQ(queue({"--cpus", "many"}).exit_code, 2);
+  EXPECT_EQ(queue({"--control-group", "../elsewhere"}).exit_code, 2);
+  EXPECT_NE(queue({"--control-group", "trainwarden-nobody-made-it"}).exit_code, 0);
+  EXPECT_TRUE(queue({"--control-group", "none"}).json().at("control_group").is_null());
   const std::string one_cpu = "program = ['sleep', '30']\nhook = false\ncpus = 1\n";
   ASSERT_EQ(submit("name = 'first'\n" + one_cpu).exit_code, 0);
   await_status("first", "Training");

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include <signal.h>
 
@@ -50,6 +51,27 @@ TEST_F(JobRanks, EachHasItsPlaceAndItsLog) {
   EXPECT_EQ(none.exit_code, 2) << none.err;
   EXPECT_NE(none.err.find("expected all or a rank of job three, which has 0 to 2; found 3"), std::string::npos)
       << none.err;
+}
+
+TEST_F(JobRanks, BoundToCoresNoneHasAnothersProcessor) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor cannot be divided";
+  const Outcome submitted = submit(
+      "name = 'bound'\nprogram = ['sh', '-c', 'grep Cpus_allowed_list /proc/self/status']\n"
+      "hook = false\ntasks_per_node = 2\ncpus = 1\nbind = 'cores'\n");
+  ASSERT_EQ(submitted.exit_code, 0) << submitted.err;
+  const int ended = job_command("wait", "bound").exit_code;
+  const nlohmann::json job = describe("bound");
+  if (ended != 0) {  // two threads of one core
+    EXPECT_NE(job.at("message").get<std::string>().find("cannot have a core each"), std::string::npos) << job.dump(2);
+    return;
+  }
+  const nlohmann::json ranks = job.at("setup").at("rank_cpus");
+  ASSERT_EQ(ranks.size(), 2u) << job.dump(2);
+  EXPECT_NE(ranks.at(0), ranks.at(1));
+  for (const std::string rank : {"0", "1"}) {
+    const std::string log = rank_log("bound", rank);
+    EXPECT_EQ(std::stoi(log.substr(log.find_first_of("0123456789"))), ranks.at(std::stoul(rank)).at(0)) << log;
+  }
 }
 
 TEST_F(JobRanks, LinesAsJsonSayWhoseTheyAre) {

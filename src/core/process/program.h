@@ -41,9 +41,12 @@ struct Program {
   std::map<int, int> descriptors;
   bool closes_others = true;  // descriptors of ours that are not named and not close-on-exec, from 3 up
   SignalStart signals;
-  bool own_group = false;          // a process group of its own; else it shares ours, and the terminal's signals
-  bool ends_with_us = false;       // it is ended (SIGIO) when this process has gone, in whatever way
-  bool core_file = true;           // false: none is written when it crashes
+  bool own_group = false;     // a process group of its own; else it shares ours, and the terminal's signals
+  bool ends_with_us = false;  // it is ended (SIGIO) when this process has gone, in whatever way
+  bool core_file = true;      // false: none is written when it crashes
+  // Open descriptors of ours on files cgroup.procs: it enters these control groups before it begins, so that all that
+  // it starts is in them too.
+  std::vector<int> control_groups;
   std::uint64_t memory_bytes = 0;  // of address space, for each of its processes; 0: no limit
   int nice = 0;                    // added to ours
 };

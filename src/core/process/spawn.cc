@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -44,9 +45,11 @@ namespace {
 constexpr int kFirstOther = 3;
 constexpr const char* kDefaultPath = "/usr/local/bin:/bin:/usr/bin";
 
+enum class Step : std::uint8_t { kStart, kFolder, kControlGroup };
+
 struct Failure {
   int error = 0;
-  bool folder = false;  // of going there; else of starting the program
+  Step step = Step::kStart;  // that failed
 };
 
 struct Move {
@@ -115,8 +118,8 @@ ChildPlan make_child_plan(const Program& program, int life, int report) {
   return plan;
 }
 
-[[noreturn]] void fail(const ChildPlan& plan, bool folder = false) {
-  const Failure failure{errno, folder};
+[[noreturn]] void fail(const ChildPlan& plan, Step step = Step::kStart) {
+  const Failure failure{errno, step};
   static_cast<void>(!::write(plan.report, &failure, sizeof failure));
   ::_exit(127);
 }
@@ -154,6 +157,13 @@ TW_UNWATCHED void set_limits(const Program& program) {
   if (program.nice != 0) ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + program.nice);
 }
 
+// "0" stands for the process that writes it.
+void enter_control_groups(const ChildPlan& plan) {
+  for (const int entry : plan.program->control_groups) {
+    if (::write(entry, "0", 1) != 1) fail(plan, Step::kControlGroup);
+  }
+}
+
 // No handler of ours may run in the child, whose memory is ours.
 void set_signals(const ChildPlan& plan) {
   for (int number = 1; number < NSIG; ++number) {
@@ -180,9 +190,10 @@ TW_UNWATCHED void try_places(char* const* places, char* const* arguments, char* 
 
 [[noreturn]] TW_UNWATCHED void become_program(ChildPlan& plan) {
   if (plan.program->own_group) ::setpgid(0, 0);
+  enter_control_groups(plan);
   place_descriptors(plan);
   if (plan.life >= 0) end_with_parent(plan);
-  if (!plan.program->folder.empty() && ::chdir(plan.program->folder.c_str()) != 0) fail(plan, true);
+  if (!plan.program->folder.empty() && ::chdir(plan.program->folder.c_str()) != 0) fail(plan, Step::kFolder);
   set_signals(plan);
   char* const* places = plan.place_pointers.data();
   char* const* arguments = plan.argument_pointers.data();
@@ -194,7 +205,13 @@ TW_UNWATCHED void try_places(char* const* places, char* const* arguments, char* 
 
 Status start_error(const Program& program, const Failure& failure) {
   const int error = failure.error;
-  if (failure.folder) {
+  if (failure.step == Step::kControlGroup) {
+    return Status(Code::kPermissionDenied,
+                  fmt::format("cannot enter the control group: {}; may this user move processes between its group and "
+                              "that one?",
+                              std::strerror(error)));
+  }
+  if (failure.step == Step::kFolder) {
     return Status(Code::kNotFound,
                   fmt::format("cannot work in {}: {}", printable(program.folder), std::strerror(error)));
   }
@@ -241,12 +258,12 @@ pid_t start_child(ChildPlan& plan) {
 Result<pid_t> spawn(const Program& program, int life) {
   if (program.command.empty()) return Status(Code::kInvalidArgument, "expected a program to start, found none");
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return start_error(program, {errno});
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return start_error(program, {errno, Step::kStart});
   const FileDescriptor report(ends[0]);
   FileDescriptor theirs(ends[1]);
   ChildPlan plan = make_child_plan(program, life, theirs.get());
   const pid_t id = start_child(plan);
-  if (id < 0) return start_error(program, {errno});
+  if (id < 0) return start_error(program, {errno, Step::kStart});
   theirs = FileDescriptor();
   Failure failure;
   if (!read_failure(report.get(), failure)) return id;

@@ -117,6 +117,18 @@ ComponentRecord inputs_of_job(const jobs::JobSpec& spec, const jobs::JobOrder& o
   return record;
 }
 
+namespace {
+
+// By what it was, not only by what it was called. Nothing when it ran in none, or nobody knows.
+void add_image(const jobs::JobRecord& job, int attempt, ComponentRecord& record) {
+  const auto container = job.read_container(attempt);
+  if (!container.ok() || !*container || (*container)->digest.empty()) return;
+  record.inputs["image"] = {
+      (*container)->image.substr(0, kMaxUri), "", "Image", (*container)->digest, std::nullopt, ""};
+}
+
+}  // namespace
+
 Result<ComponentRecord> end_of_job(const jobs::JobRecord& job, const HashBudget& budget) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<jobs::Transition> transitions, job.transitions());
   const jobs::Transition& now = transitions.back();
@@ -133,6 +145,7 @@ Result<ComponentRecord> end_of_job(const jobs::JobRecord& job, const HashBudget&
     record.metrics = *std::move(metrics);
     record.outputs["run"] = {job.order().run, "", "DebugOutput", "", std::nullopt, ""};
   }
+  add_image(job, jobs::attempt_of(transitions), record);
   add_results(job, budget, record);
   return record;
 }

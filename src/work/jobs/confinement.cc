@@ -9,18 +9,18 @@
 
 namespace trainwarden::jobs {
 
-Result<Confinement> Confinement::to(const Allocation& allocation) {
+Result<Confinement> Confinement::to(const std::optional<std::vector<int>>& processors) {
   Confinement confinement;
-  if (!allocation.cpus) return confinement;
+  if (!processors) return confinement;
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
-  for (const int cpu : *allocation.cpus) {
+  for (const int cpu : *processors) {
     if (cpu < CPU_SETSIZE) CPU_SET(cpu, &cpus);
   }
   ::sched_getaffinity(0, sizeof(confinement.before_), &confinement.before_);
   if (::sched_setaffinity(0, sizeof(cpus), &cpus) != 0) {
     return Status(Code::kFailedPrecondition, fmt::format("cannot keep to the processors {}: {}",
-                                                         fmt::join(*allocation.cpus, ","), std::strerror(errno)));
+                                                         fmt::join(*processors, ","), std::strerror(errno)));
   }
   confinement.changed_ = true;
   return confinement;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <sched.h>
 
@@ -11,11 +13,11 @@
 
 namespace trainwarden::jobs {
 
-// Binds this thread, and what it starts, to the allocation's processors as long as the object lives.
+// Binds this thread, and what it starts, to processors as long as the object lives.
 class Confinement {
  public:
-  // kFailedPrecondition when the machine has no such processors.
-  static Result<Confinement> to(const Allocation& allocation);
+  // kFailedPrecondition when the machine has no such processors. None: all that there are.
+  static Result<Confinement> to(const std::optional<std::vector<int>>& processors);
   Confinement(Confinement&& other) noexcept;
   Confinement& operator=(Confinement&&) = delete;
   ~Confinement();

@@ -14,8 +14,9 @@
 #include "core/base/log.h"
 #include "core/process/child.h"
 #include "core/process/descriptors.h"
+#include "work/jobs/attempt_group.h"
 #include "work/jobs/confinement.h"
-#include "work/jobs/job_processes.h"
+#include "work/jobs/cpu_topology.h"
 #include "work/jobs/submitter_environment.h"
 
 namespace trainwarden::jobs {
@@ -38,10 +39,13 @@ class Agent {
     if (state_.status == JobPhase::kStopping) return end(JobPhase::kStopped, "stopped before its start");
     if (uploads_only_) return store_and_finish(last_exit_);
     Result<process::Child> child = start();
+    if (!child.ok() && group_) group_->end();
     if (!child.ok()) return end(JobPhase::kFailed, "ClientError: " + child.status().message());
     move_on(JobPhase::kTraining, fmt::format("the program runs{}", attempt_ > 1 ? again() : ""));
     watch(*child);
     const JobExit exit = exit_of(child->reap());
+    job_.kill_left_of(attempt_);
+    if (group_) group_->end();
     TRAINWARDEN_RETURN_IF_ERROR(await_room([&] { return job_.write_exit(attempt_, exit); }));
     return store_and_finish(exit);
   }
@@ -95,8 +99,15 @@ class Agent {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::filesystem::path launch, job_.prepare_attempt(attempt_));
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<Allocation> given, job_.read_allocation(attempt_));
     const Allocation allocation = given.value_or(Allocation());
-    TRAINWARDEN_ASSIGN_OR_RETURN(const Confinement confinement, Confinement::to(allocation));
+    AttemptSetup setup;
+    group_.emplace(allocation, attempt_key(job_.place().absolute().path(), attempt_), around_.control_groups, setup);
+    TRAINWARDEN_ASSIGN_OR_RETURN(setup.rank_cpus, bound_cpus(allocation));
+    TRAINWARDEN_RETURN_IF_ERROR(job_.write_setup(attempt_, setup));
+    const bool one_rank = setup.rank_cpus.size() == 1;  // several bind themselves
+    TRAINWARDEN_ASSIGN_OR_RETURN(const Confinement confinement,
+                                 Confinement::to(one_rank ? setup.rank_cpus.front() : allocation.cpus));
     process::Program program;
+    TRAINWARDEN_RETURN_IF_ERROR(group_->put_in(program));
     program.command = command_of_attempt(order, launch, attempt_);
     TRAINWARDEN_ASSIGN_OR_RETURN(auto variables, environment_of_attempt(allocation));
     add_variables(allocation, variables);
@@ -112,6 +123,14 @@ class Agent {
     TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor output, process::open_log_file(job_.output().string()));
     program.descriptors = {{STDIN_FILENO, null.get()}, {STDOUT_FILENO, output.get()}, {STDERR_FILENO, output.get()}};
     return process::Child::start(program);
+  }
+
+  // Of each rank; nothing when they are not bound.
+  Result<std::vector<std::vector<int>>> bound_cpus(const Allocation& allocation) const {
+    const JobOrder& order = job_.order();
+    if (order.binding == Binding::kNone) return std::vector<std::vector<int>>();
+    const std::vector<int> cpus = allocation.cpus.value_or(own_cpus());
+    return cpus_of_ranks(read_topology(cpus), order.binding, static_cast<std::size_t>(order.ranks));
   }
 
   // What the user has set stays as it is, but for what names the job.
@@ -141,7 +160,6 @@ class Agent {
       if (preempted_ && around_.signalled) std::exchange(around_.signalled, nullptr)();
     }
     child.kill_group();  // what it has left behind
-    kill_processes_of(job_.place().absolute().path());
   }
 
   // That the terminal is gone is nothing to a job.
@@ -190,6 +208,10 @@ class Agent {
     if (const auto seen = job_.read_launch(attempt_); seen.ok() && *seen) exit = **seen;
     exit.killed = killed_;
     exit.preempted = preempted_;
+    exit.cpu_ns = std::chrono::nanoseconds(record.user_cpu + record.system_cpu).count();
+    exit.peak_memory_bytes = record.peak_memory_bytes;
+    if (group_) group_->add_use(exit);
+    exit.out_of_memory = exit.out_of_memory || job_.was_out_of_memory(attempt_);
     return exit;
   }
 
@@ -236,6 +258,7 @@ class Agent {
   const Clock& clock_;
   AgentSurroundings around_;
   std::unique_ptr<storage::Lease> lease_;
+  std::optional<AttemptGroup> group_;  // since its program is to start
   Transition state_;
   int attempt_ = 1;
   JobExit last_exit_;

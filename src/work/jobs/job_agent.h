@@ -10,6 +10,7 @@
 #include "core/process/signal_relay.h"
 #include "trainwarden/status.h"
 #include "work/jobs/attempt_stages.h"
+#include "work/jobs/control_group.h"
 #include "work/jobs/job_record.h"
 
 namespace trainwarden::jobs {
@@ -22,6 +23,7 @@ struct AgentSurroundings {
   process::SignalRelay* signals = nullptr;  // nothing: SIGTERM ends this process at once, and the program with it
   std::function<void()> look;               // called several times a second while the program runs
   AttemptStages* stages = nullptr;          // nothing: nothing is done before and after
+  std::filesystem::path control_groups = kControlGroupRoot;
   std::function<void()> signalled;  // a signal asks this process to end: whoever knows why may say so in the job
 };
 

@@ -237,9 +237,46 @@ TEST_F(JobAgentTest, TheTimeOfAllAttemptsCounts) {
 
 TEST_F(JobAgentTest, AnAttemptKeepsToItsAllocation) {
   JobRecord job = create("nproc; echo \"gpus '$CUDA_VISIBLE_DEVICES' threads $OMP_NUM_THREADS\"");
-  ASSERT_TRUE(job.write_allocation(1, {{{0}}, {{2, 3}}, 0}).ok());
+  ASSERT_TRUE(job.write_allocation(1, {{{0}}, {{2, 3}}, 0, ""}).ok());
   ASSERT_TRUE(run_agent(job, system_clock()).ok());
   EXPECT_EQ(output(job), "1\ngpus '2,3' threads 1\n");
+}
+
+// A tree as version 2 shows it, in which the program has used up its memory.
+TEST_F(JobAgentTest, AProgramThatUsedUpItsMemoryFailsByThatName) {
+  const std::filesystem::path root = folder_.path() / "cgroup";
+  JobRecord job = create("kill -9 $$");
+  const std::string key = attempt_key(job.place().absolute().path(), 1);
+  std::filesystem::create_directories(root / "ours" / key);
+  const auto write = [&](const std::filesystem::path& file, const char* text) { std::ofstream(root / file) << text; };
+  write("cgroup.controllers", "memory\n");
+  for (const char* file : {"cgroup.procs", "cgroup.kill", "memory.max"}) write("ours/" + key + "/" + file, "");
+  write("ours/" + key + "/memory.peak", "1048576\n");
+  write("ours/" + key + "/memory.events", "oom 1\noom_kill 1\n");
+  ASSERT_TRUE(job.write_allocation(1, {{}, {}, 1 << 20, "ours"}).ok());
+  ASSERT_TRUE(run_agent(job, system_clock(), {.control_groups = root}).ok());
+  EXPECT_EQ(job.current()->message, "AlgorithmError: out of memory: the program was ended by signal 9");
+  const auto exit = job.read_exit(1);
+  ASSERT_TRUE(exit.ok() && *exit);
+  EXPECT_TRUE((*exit)->out_of_memory);
+  EXPECT_EQ((*exit)->peak_memory_bytes, 1U << 20);
+  const auto setup = job.read_setup(1);
+  ASSERT_TRUE(setup.ok() && *setup);
+  EXPECT_EQ((*setup)->memory, "1.0 MiB at most: control group ours/" + key + " (version 2)");
+  std::ifstream entered(root / "ours" / key / "cgroup.procs");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(entered), {}), "0");
+}
+
+TEST_F(JobAgentTest, MemoryThatNothingEnforcesIsSaidSo) {
+  JobRecord job = create("true");
+  ASSERT_TRUE(job.write_allocation(1, {{}, {}, 1 << 20, ""}).ok());
+  ASSERT_TRUE(run_agent(job, system_clock()).ok());
+  EXPECT_EQ(job.current()->status, S::kCompleted);
+  EXPECT_EQ(
+      (*job.read_setup(1))->memory,
+      "counted, and not enforced: no control group is set aside for jobs (trainwarden job queue --control-group)");
+  EXPECT_GT((*job.read_exit(1))->cpu_ns.value_or(0), 0);
+  EXPECT_FALSE((*job.read_exit(1))->out_of_memory);
 }
 
 TEST(CommandOfAttempt, OnlyALauncherGetsWhatBelongsToTheAttempt) {

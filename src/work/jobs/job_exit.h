@@ -16,9 +16,13 @@ struct JobExit {
   std::optional<int> signal;         // that ended it
   std::int64_t wall_ns = 0;
   bool stopped_by_rule = false;
-  bool killed = false;     // it did not end by itself when it was to stop
-  bool preempted = false;  // it was to make room, and not because anybody wanted it stopped
-  std::string failure;     // what the program itself says of why it failed
+  bool killed = false;                             // it did not end by itself when it was to stop
+  bool preempted = false;                          // it was to make room, and not because anybody wanted it stopped
+  bool out_of_memory = false;                      // processes of it were killed because memory was used up
+  std::optional<std::uint64_t> peak_memory_bytes;  // of all processes together in a control group of its own, else of
+                                                   // the largest; nothing: not known
+  std::optional<std::int64_t> cpu_ns;              // of all its processes, or of those that were waited for
+  std::string failure;                             // what the program itself says of why it failed
   friend bool operator==(const JobExit&, const JobExit&) = default;
 };
 

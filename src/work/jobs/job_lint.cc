@@ -53,7 +53,9 @@ class Linter {
   }
 
   void check_program() {
-    if (!spec_.program.empty()) {
+    if (!spec_.image.empty()) {
+      check_engine();
+    } else if (!spec_.program.empty()) {
       const std::string& program = spec_.program.front();
       const bool by_name = program.find('/') == std::string::npos;
       const bool on_host = is_on_host(program) || (by_name && spec_.backend == Backend::kSsh);
@@ -64,6 +66,16 @@ class Linter {
     if (!spec_.source_dir.empty()) need(FileKind::kFolder, "source_dir", spec_.source_dir);
     if (!spec_.entry_point.empty()) check_entry_point();
     for (const std::string& folder : spec_.dependencies) need(FileKind::kFolder, "dependencies", folder);
+  }
+
+  // What the image has is not looked at: it may have to be fetched.
+  void check_engine() {
+    if (spec_.backend != Backend::kLocal) return;
+    const bool is_file = spec_.image.ends_with(".sif");
+    const bool any = surroundings_.is_program("apptainer") || (!is_file && surroundings_.is_program("podman"));
+    if (any) return;
+    wrong(spec_.place, is_file ? "image: a .sif file needs apptainer, which is not installed"
+                               : "image: neither podman nor apptainer is installed; on Debian: apt-get install podman");
   }
 
   void check_entry_point() {

@@ -67,12 +67,20 @@ Result<Needs> needs_field(const format::Json& json) {
   TRAINWARDEN_ASSIGN_OR_RETURN(needs.cpus, count_or_nothing(*object, "cpus"));
   TRAINWARDEN_ASSIGN_OR_RETURN(needs.gpus, count_or_nothing(*object, "gpus"));
   TRAINWARDEN_ASSIGN_OR_RETURN(needs.memory_bytes, format::uint_field(*object, "memory_bytes"));
+  if (object->contains("whole_cores")) {  // not in orders of earlier versions
+    TRAINWARDEN_ASSIGN_OR_RETURN(needs.whole_cores, format::bool_field(*object, "whole_cores"));
+  }
   return needs;
 }
 
 Status read_limits(const format::Json& json, JobOrder& order) {
   TRAINWARDEN_ASSIGN_OR_RETURN(order.needs, needs_field(json));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.ranks, ranks_field(json));
+  if (json.contains("bind")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t binding,
+                                 format::int_field(json, "bind", 0, static_cast<std::int64_t>(Binding::kCores)));
+    order.binding = static_cast<Binding>(binding);
+  }
   TRAINWARDEN_ASSIGN_OR_RETURN(order.priority, format::int_field(json, "priority"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.max_run_seconds, seconds_field(json, "max_run_seconds"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.max_wait_seconds, seconds_or_nothing(json, "max_wait_seconds"));
@@ -100,7 +108,9 @@ std::string encode_order(const JobOrder& order) {
                             {"needs",
                              {{"cpus", count_or_null(order.needs.cpus)},
                               {"gpus", count_or_null(order.needs.gpus)},
-                              {"memory_bytes", order.needs.memory_bytes}}},
+                              {"memory_bytes", order.needs.memory_bytes},
+                              {"whole_cores", order.needs.whole_cores}}},
+                            {"bind", static_cast<int>(order.binding)},
                             {"ranks", order.ranks},
                             {"priority", order.priority},
                             {"max_run_seconds", order.max_run_seconds},

@@ -10,6 +10,7 @@
 
 #include "trainwarden/status.h"
 #include "work/jobs/backend.h"
+#include "work/jobs/job_spec.h"
 
 namespace trainwarden::jobs {
 
@@ -18,6 +19,7 @@ struct Needs {
   std::optional<std::int64_t> cpus;  // nothing: all that there are
   std::optional<std::int64_t> gpus;  // the same
   std::uint64_t memory_bytes = 0;    // 0: not counted
+  bool whole_cores = false;          // no other job is to have a processor of its cores
   friend bool operator==(const Needs&, const Needs&) = default;
 };
 
@@ -34,7 +36,8 @@ struct JobOrder {
   std::string folder;                              // in which the program works
   std::string run;                                 // the path of its run
   Needs needs;
-  std::int64_t ranks = 1;  // how many processes the program has, on all nodes together
+  Binding binding = Binding::kNone;  // of its ranks to processors
+  std::int64_t ranks = 1;            // how many processes the program has, on all nodes together
   std::int64_t priority = 0;
   double max_run_seconds = 0;                 // of all attempts together
   std::optional<double> max_wait_seconds;     // from its submission to its end

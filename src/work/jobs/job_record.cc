@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/bytes.h"
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "data/format/json.h"
 #include "work/jobs/job_processes.h"
@@ -30,6 +31,18 @@ std::string attempt_folder(int attempt) {
 
 std::string allocation_file(int attempt) {
   return attempt_folder(attempt) + "/allocation.json";
+}
+
+std::string setup_file(int attempt) {
+  return attempt_folder(attempt) + "/setup.json";
+}
+
+std::string container_file(int attempt) {
+  return attempt_folder(attempt) + "/container.json";
+}
+
+std::string out_of_memory_file(int attempt) {
+  return attempt_folder(attempt) + "/out-of-memory";
 }
 
 std::string exit_file(int attempt) {
@@ -223,7 +236,7 @@ Result<Transition> JobRecord::settle(const Clock& clock) {
     if (again.seq != now.seq) continue;
     Result<Transition> settled = give_up(all, clock);
     if (settled.status().code() == Code::kAborted) continue;
-    if (settled.ok() && place_.folder()) kill_processes_of(place_.absolute().path());
+    if (settled.ok() && place_.folder()) kill_left_of(attempt_of(all));
     return settled;
   }
 }
@@ -276,6 +289,45 @@ Status JobRecord::write_allocation(int attempt, const Allocation& allocation) {
 
 Result<std::optional<Allocation>> JobRecord::read_allocation(int attempt) const {
   return read_optional(allocation_file(attempt), decode_allocation);
+}
+
+Status JobRecord::write_setup(int attempt, const AttemptSetup& setup) {
+  TRAINWARDEN_RETURN_IF_ERROR(prepare_attempt(attempt).status());
+  return place_.storage().replace(setup_file(attempt), as_bytes(encode_setup(setup)));
+}
+
+Result<std::optional<AttemptSetup>> JobRecord::read_setup(int attempt) const {
+  return read_optional(setup_file(attempt), decode_setup);
+}
+
+Status JobRecord::write_container(int attempt, const AttemptContainer& container) {
+  TRAINWARDEN_RETURN_IF_ERROR(prepare_attempt(attempt).status());
+  const Status put = place_.storage().put_if_absent(container_file(attempt), as_bytes(encode_container(container)));
+  return put.code() == Code::kAlreadyExists ? Status() : put;
+}
+
+Result<std::optional<AttemptContainer>> JobRecord::read_container(int attempt) const {
+  return read_optional(container_file(attempt), decode_container);
+}
+
+Status JobRecord::note_out_of_memory(int attempt) {
+  const Status put = place_.storage().put_if_absent(out_of_memory_file(attempt), {});
+  return put.code() == Code::kAlreadyExists ? Status() : put;
+}
+
+bool JobRecord::was_out_of_memory(int attempt) const {
+  return place_.storage().exists(out_of_memory_file(attempt));
+}
+
+void JobRecord::kill_left_of(int attempt) const {
+  const std::filesystem::path folder = place_.absolute().path();
+  const std::string key = attempt_key(folder, attempt);
+  kill_processes_of(folder);
+  if (const auto container = read_container(attempt); container.ok() && *container) {
+    const Status removed = remove_containers(**container, key);
+    if (!removed.ok()) log(LogLevel::kWarning, "{}", removed.message());
+  }
+  if (const auto setup = read_setup(attempt); setup.ok() && *setup) end_setup(**setup, key);
 }
 
 Status JobRecord::write_exit(int attempt, const JobExit& exit) {

@@ -3,6 +3,9 @@
 //   NAME/job.json                 what is to be run, and when it was submitted: the first transition; written once
 //   NAME/state/000002.json        a further transition each, written once: whoever creates the next number has made it
 //   NAME/attempts/1/allocation.json  what it may use of the machine, as the queue gave it
+//   NAME/attempts/1/setup.json    what holds it on its machine, and what is enforced
+//   NAME/attempts/1/container.json  the engine and the image of its container, if it has one
+//   NAME/attempts/1/out-of-memory   there when that engine says so
 //   NAME/attempts/1/launch.json   how the program ended, as `trainwarden run` saw it
 //   NAME/attempts/1/first-failure.json  of several ranks the one that failed first, and how
 //   NAME/attempts/1/exit.json     the same, as the job has it; written once, before the transition that says so
@@ -23,6 +26,8 @@
 #include "store/storage/location.h"
 #include "trainwarden/status.h"
 #include "work/jobs/allocation.h"
+#include "work/jobs/attempt_container.h"
+#include "work/jobs/attempt_setup.h"
 #include "work/jobs/job_exit.h"
 #include "work/jobs/job_order.h"
 #include "work/jobs/job_state.h"
@@ -79,6 +84,14 @@ class JobRecord {
   Result<std::filesystem::path> prepare_attempt(int attempt);  // makes its folder; returns the path of its launch file
   Status write_allocation(int attempt, const Allocation& allocation);
   Result<std::optional<Allocation>> read_allocation(int attempt) const;
+  Status write_setup(int attempt, const AttemptSetup& setup);
+  Result<std::optional<AttemptSetup>> read_setup(int attempt) const;
+  Status write_container(int attempt, const AttemptContainer& container);  // fine when another rank has written it
+  Result<std::optional<AttemptContainer>> read_container(int attempt) const;
+  Status note_out_of_memory(int attempt);
+  bool was_out_of_memory(int attempt) const;
+  // Kills what an attempt has left on this machine: processes, containers, its control group.
+  void kill_left_of(int attempt) const;
   Status write_exit(int attempt, const JobExit& exit);  // kAlreadyExists when it is there
   Result<std::optional<JobExit>> read_exit(int attempt) const;
   // As it is there; of several ranks as the one ended that failed first.

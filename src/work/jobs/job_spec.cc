@@ -95,6 +95,10 @@ class SpecReader {
     spec_.dependencies = table_.texts({"dependencies"});
     spec_.arguments = table_.texts({"arguments"});
     spec_.image = table_.text({"image", "image_uri", "image_name"}).value_or("");
+    spec_.isolated_network = table_.boolean({"isolated_network", "enable_network_isolation"}).value_or(false);
+    if (spec_.isolated_network && spec_.image.empty()) {
+      wrong(table_.place(), "isolated_network: goes with image: only a container can be without a network");
+    }
     if (spec_.program.empty() == spec_.entry_point.empty()) {
       wrong(table_.place(),
             fmt::format("expected either entry_point = \"train.py\" or program = [\"./train\", \"--fast\"], found {}",

@@ -111,7 +111,8 @@ struct JobSpec {
   Backend backend = Backend::kLocal;
   SlurmChoice slurm;
   SshChoice ssh;
-  std::string image;
+  std::string image;              // of a container that the program runs in; empty: it runs in none
+  bool isolated_network = false;  // of the container
   std::vector<Channel> inputs;
   std::string output_dir;
   Checkpoints checkpoints;

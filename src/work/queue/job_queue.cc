@@ -64,6 +64,9 @@ Result<QueueLimits> JobQueue::limits() const {
   TRAINWARDEN_ASSIGN_OR_RETURN(limits.gpus, count_or_nothing(json, "gpus"));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::optional<std::int64_t> memory, count_or_nothing(json, "memory_bytes"));
   if (memory) limits.memory_bytes = static_cast<std::uint64_t>(*memory);
+  if (json.contains("control_group")) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(limits.control_group, format::string_field(json, "control_group"));
+  }
   return limits;
 }
 
@@ -71,7 +74,8 @@ Status JobQueue::set_limits(const QueueLimits& limits) {
   TRAINWARDEN_RETURN_IF_ERROR(place_.storage().create_folder(""));
   const std::string text = format::dump_json({{"cpus", count_or_null(limits.cpus)},
                                               {"gpus", count_or_null(limits.gpus)},
-                                              {"memory_bytes", count_or_null(limits.memory_bytes)}}) +
+                                              {"memory_bytes", count_or_null(limits.memory_bytes)},
+                                              {"control_group", limits.control_group}}) +
                            "\n";
   return place_.storage().replace(kLimitsFile, as_bytes(text));
 }

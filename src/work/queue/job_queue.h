@@ -28,6 +28,7 @@ struct QueueLimits {
   std::optional<std::int64_t> cpus;
   std::optional<std::int64_t> gpus;
   std::optional<std::uint64_t> memory_bytes;
+  std::string control_group;  // in which they run (work/jobs/control_group.h); empty: in none of their own
   friend bool operator==(const QueueLimits&, const QueueLimits&) = default;
 };
 

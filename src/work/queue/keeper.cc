@@ -195,7 +195,10 @@ class Keeper {
     const Result<QueueLimits> limits = queue_.limits();
     if (!limits.ok()) log(LogLevel::kWarning, "the limits of the queue are ignored: {}", limits.status().message());
     const Placing placing = place(std::move(waiting), running, limited(around_.machine, limits.value_or({})));
-    for (const auto& [name, allocation] : placing.starts) start(name, kept_.at(name), allocation);
+    for (auto [name, allocation] : placing.starts) {
+      allocation.control_group = limits.value_or({}).control_group;
+      start(name, kept_.at(name), allocation);
+    }
     reasons_ = placing.reasons;
   }
 

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include <sched.h>
 #include <unistd.h>
 
 #include "core/base/text.h"
@@ -13,16 +12,6 @@
 
 namespace trainwarden::queue {
 namespace {
-
-std::vector<int> own_cpus() {
-  std::vector<int> cpus;
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return {0};
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
 
 std::vector<int> nvidia_gpus() {
   std::vector<int> gpus;
@@ -55,7 +44,9 @@ std::optional<std::uint64_t> group_memory() {
 
 Capacity this_machine() {
   const std::uint64_t memory = machine_memory();
-  return {own_cpus(), nvidia_gpus(), std::min(memory, group_memory().value_or(memory))};
+  Capacity capacity{jobs::own_cpus(), nvidia_gpus(), std::min(memory, group_memory().value_or(memory)), {}};
+  capacity.topology = jobs::read_topology(capacity.cpus);
+  return capacity;
 }
 
 }  // namespace trainwarden::queue

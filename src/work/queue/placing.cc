@@ -1,8 +1,10 @@
 #include "work/queue/placing.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +15,7 @@ namespace trainwarden::queue {
 namespace {
 
 using Numbers = std::vector<int>;
+using CoreOf = std::function<jobs::CpuPlace(int)>;
 
 // What is free of one kind of device.
 class FreeDevices {
@@ -47,7 +50,33 @@ class FreeDevices {
     return {free_.begin(), free_.begin() + static_cast<std::ptrdiff_t>(std::min(wanted(count), free_.size()))};
   }
 
+  // Only what is free by whole cores, side by side.
+  FreeDevices in_whole_cores(const CoreOf& core_of) const {
+    FreeDevices whole = *this;
+    std::erase_if(whole.free_, [&](int one) { return shares_core(one, core_of); });
+    std::sort(whole.free_.begin(), whole.free_.end(),
+              [&](int a, int b) { return std::pair(core_of(a), a) < std::pair(core_of(b), b); });
+    return whole;
+  }
+
+  // With these, all that is on their cores.
+  Numbers with_rest_of_cores(const Numbers& numbers, const CoreOf& core_of) const {
+    Numbers whole;
+    for (const int one : all_) {
+      const auto is_mate = [&](int other) { return core_of(one) == core_of(other); };
+      if (std::any_of(numbers.begin(), numbers.end(), is_mate)) whole.push_back(one);
+    }
+    return whole;
+  }
+
  private:
+  // With one that is taken.
+  bool shares_core(int number, const CoreOf& core_of) const {
+    return std::any_of(all_.begin(), all_.end(), [&](int other) {
+      return core_of(other) == core_of(number) && std::find(free_.begin(), free_.end(), other) == free_.end();
+    });
+  }
+
   std::string counted(std::size_t count) const { return fmt::format("{} {}{}", count, what_, count == 1 ? "" : "s"); }
 
   Numbers all_;
@@ -75,7 +104,13 @@ class FreeMemory {
 class Machine {
  public:
   explicit Machine(const Capacity& capacity)
-      : cpus_(capacity.cpus, "processor"), gpus_(capacity.gpus, "GPU"), memory_(capacity.memory_bytes) {}
+      : cpus_(capacity.cpus, "processor"), gpus_(capacity.gpus, "GPU"), memory_(capacity.memory_bytes) {
+    // One that nothing is said of is a core of its own.
+    core_of_ = [topology = capacity.topology](int cpu) {
+      const auto place = topology.find(cpu);
+      return place == topology.end() ? jobs::CpuPlace{-1, cpu} : place->second;
+    };
+  }
 
   void take(const jobs::Allocation& allocation) {
     cpus_.take(allocation.cpus);
@@ -88,16 +123,23 @@ class Machine {
   }
 
   std::optional<std::string> shortage(const jobs::Needs& needs) const {
-    if (auto cpus = cpus_.shortage(needs.cpus)) return cpus;
+    const FreeDevices& free_cpus = needs.whole_cores ? cpus_.in_whole_cores(core_of_) : cpus_;
+    if (auto cpus = free_cpus.shortage(needs.cpus)) return cpus;
     if (auto gpus = gpus_.shortage(needs.gpus)) return gpus;
     return memory_.shortage(needs.memory_bytes);
   }
 
   jobs::Allocation pick(const jobs::Needs& needs) const {
-    return {cpus_.pick(needs.cpus), gpus_.pick(needs.gpus), needs.memory_bytes};
+    return {pick_cpus(needs), gpus_.pick(needs.gpus), needs.memory_bytes};
   }
 
  private:
+  Numbers pick_cpus(const jobs::Needs& needs) const {
+    if (!needs.whole_cores) return cpus_.pick(needs.cpus);
+    return cpus_.with_rest_of_cores(cpus_.in_whole_cores(core_of_).pick(needs.cpus), core_of_);
+  }
+
+  CoreOf core_of_;
   FreeDevices cpus_;
   FreeDevices gpus_;
   FreeMemory memory_;

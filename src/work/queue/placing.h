@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "work/jobs/allocation.h"
+#include "work/jobs/cpu_topology.h"
 #include "work/jobs/job_order.h"
 
 namespace trainwarden::queue {
@@ -16,6 +17,7 @@ struct Capacity {
   std::vector<int> cpus;  // numbers of processors
   std::vector<int> gpus;
   std::uint64_t memory_bytes = 0;
+  jobs::CpuTopology topology;  // of the processors; one that is not in it is a core of its own
   friend bool operator==(const Capacity&, const Capacity&) = default;
 };
 

@@ -21,6 +21,22 @@ TEST(Placing, JobsGetDevicesThatNobodyElseHas) {
   EXPECT_TRUE(placing.reasons.empty());
 }
 
+// Processors 0 and 2 are threads of one core, 1 and 3 of another.
+TEST(Placing, ABoundJobHasNoNeighbourOnItsCores) {
+  const Capacity threads = {{0, 1, 2, 3}, {}, 1000, {{0, {0, 0}}, {1, {0, 1}}, {2, {0, 0}}, {3, {0, 1}}}};
+  const jobs::Needs two = {.cpus = 2, .gpus = 0, .whole_cores = true};
+  const Placing both = place({waits("a", two, 0, 1), waits("b", two, 0, 2)}, {}, threads);
+  EXPECT_EQ(both.starts.at("a").cpus, std::vector<int>({0, 2}));
+  EXPECT_EQ(both.starts.at("b").cpus, std::vector<int>({1, 3}));
+  const jobs::Needs one = {.cpus = 1, .gpus = 0, .whole_cores = true};
+  EXPECT_EQ(place({waits("a", one)}, {}, threads).starts.at("a").cpus, std::vector<int>({0, 2}))
+      << "the core is its own";
+  const Placing beside = place({waits("a", two)}, {{{{0}}, {{}}, 0}}, threads);
+  EXPECT_EQ(beside.starts.at("a").cpus, std::vector<int>({1, 3})) << "another job is on the core of 0";
+  const Placing none = place({waits("a", two)}, {{{{0}}, {{}}, 0}, {{{1}}, {{}}, 0}}, threads);
+  EXPECT_EQ(none.reasons.at("a"), "waits for 2 processors: 0 of 4 free");
+}
+
 TEST(Placing, AJobThatSaysNothingHasTheMachineForItself) {
   const Placing placing = place({waits("a", {}, 0, 1), waits("b", {.cpus = 1}, 0, 2)}, {}, kFour);
   ASSERT_EQ(placing.starts.size(), 1u);

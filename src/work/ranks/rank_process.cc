@@ -7,6 +7,7 @@
 
 #include "core/process/descriptors.h"
 #include "core/process/program.h"
+#include "work/jobs/confinement.h"
 #include "work/jobs/job_exit.h"
 
 namespace trainwarden::ranks {
@@ -25,6 +26,14 @@ Result<process::Child> start_child(const std::vector<std::string>& command, cons
   return process::Child::start(program);
 }
 
+// To the processors that the agent has given out, if it has; of ranks on this machine alone.
+Result<jobs::Confinement> bind(const RankPlace& place, const RankSurroundings& surroundings) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto setup, surroundings.job.read_setup(surroundings.attempt));
+  const auto rank = static_cast<std::size_t>(place.local_rank);
+  if (!setup || setup->rank_cpus.size() <= rank) return jobs::Confinement::to(std::nullopt);
+  return jobs::Confinement::to(setup->rank_cpus[rank]);
+}
+
 }  // namespace
 
 Result<RankProcess> RankProcess::start(const std::vector<std::string>& program, const RankPlace& place,
@@ -32,6 +41,7 @@ Result<RankProcess> RankProcess::start(const std::vector<std::string>& program, 
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::filesystem::path file, surroundings.job.prepare_rank_log(place.rank));
   TRAINWARDEN_ASSIGN_OR_RETURN(const FileDescriptor log, process::open_log_file(file.string()));
   TRAINWARDEN_ASSIGN_OR_RETURN(output::LogTail tail, output::LogTail::open_at_end(file));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Confinement bound, bind(place, surroundings));
   TRAINWARDEN_ASSIGN_OR_RETURN(process::Child child, start_child(program, place, log, surroundings.signals));
   return RankProcess(place.rank, std::move(child), std::move(tail), surroundings);
 }

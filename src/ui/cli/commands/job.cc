@@ -19,6 +19,8 @@ void add_job(CLI::App& app, CommandAction& action) {
   add_job_fetch(command, action);
   add_job_rm(command, action);
   add_job_queue(command, action);
+  add_job_manifest(command, action);
+  add_job_container(command, action);
   add_job_agent(command, action);
   add_job_slurm_agent(command, action);
   add_job_ranks(command, action);

@@ -29,11 +29,13 @@ void add_job_files(CLI::App& job, CommandAction& action);
 void add_job_fetch(CLI::App& job, CommandAction& action);
 void add_job_rm(CLI::App& job, CommandAction& action);
 void add_job_queue(CLI::App& job, CommandAction& action);
+void add_job_manifest(CLI::App& job, CommandAction& action);
 void add_job_slurm_agent(CLI::App& job, CommandAction& action);   // not for people
 void add_job_ranks(CLI::App& job, CommandAction& action);         // not for people
 void add_job_slurm_ranks(CLI::App& job, CommandAction& action);   // not for people
 void add_job_mirror(CLI::App& job, CommandAction& action);        // not for people
 void add_job_ssh_follower(CLI::App& job, CommandAction& action);  // not for people
+void add_job_container(CLI::App& job, CommandAction& action);     // not for people
 void add_job_agent(CLI::App& job, CommandAction& action);         // not for people
 void add_job_keeper(CLI::App& job, CommandAction& action);        // the same
 void add_job_deliverer(CLI::App& job, CommandAction& action);     // the same
@@ -47,6 +49,9 @@ struct CheckedJob {
   document::Mistakes mistakes;
   std::vector<jobs::Warning> warnings;
 };
+// Starts it in the image of the job that it is started for.
+std::vector<std::string> words_in_container(const std::vector<std::string>& program);
+
 // On this backend, whatever the file says.
 Result<CheckedJob> check_job(const std::string& file, std::optional<jobs::Backend> backend = {});
 // The same of a text that is not, or not so, in its file: relative paths begin in that one's folder.

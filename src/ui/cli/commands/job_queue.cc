@@ -1,4 +1,6 @@
 // `trainwarden job queue`: the jobs of this machine that wait and run, and what they may use of it.
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "core/base/text.h"
@@ -10,6 +12,7 @@
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/table.h"
 #include "work/document/table_reader.h"
+#include "work/jobs/control_group.h"
 #include "work/queue/job_queue.h"
 #include "work/queue/machine.h"
 
@@ -21,6 +24,7 @@ struct JobQueueOptions {
   std::string cpus;
   std::string gpus;
   std::string memory;
+  std::string control_group;
   bool json = false;
 };
 
@@ -41,9 +45,27 @@ Result<std::optional<std::uint64_t>> bytes_option(const std::string& text) {
                 fmt::format("--memory: expected a size, as in 16GiB, or all, found \"{}\"", printable(text)));
 }
 
+// "none" lets jobs run where their agents do.
+Result<std::string> control_group_option(const std::string& text) {
+  if (text == "none") return std::string();
+  if (!jobs::is_control_group(text)) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--control-group: expected a path beneath {}, as in trainwarden, or none, found \"{}\"",
+                              jobs::kControlGroupRoot, printable(text)));
+  }
+  // Nobody else looks for it before a job starts: what cannot be had is said here.
+  const std::string probe = fmt::format("probe-{}", ::getpid());
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::ControlGroup group,
+                               jobs::ControlGroup::create(jobs::kControlGroupRoot, text, probe));
+  TRAINWARDEN_RETURN_IF_ERROR(group.end());
+  return text;
+}
+
 // False when no limit was given.
 Result<bool> change_limits(const JobQueueOptions& options, queue::JobQueue& queue) {
-  if (options.cpus.empty() && options.gpus.empty() && options.memory.empty()) return false;
+  if (options.cpus.empty() && options.gpus.empty() && options.memory.empty() && options.control_group.empty()) {
+    return false;
+  }
   TRAINWARDEN_ASSIGN_OR_RETURN(queue::QueueLimits limits, queue.limits());
   if (!options.cpus.empty()) {
     TRAINWARDEN_ASSIGN_OR_RETURN(limits.cpus, count_option("--cpus", options.cpus));
@@ -53,6 +75,9 @@ Result<bool> change_limits(const JobQueueOptions& options, queue::JobQueue& queu
   }
   if (!options.memory.empty()) {
     TRAINWARDEN_ASSIGN_OR_RETURN(limits.memory_bytes, bytes_option(options.memory));
+  }
+  if (!options.control_group.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(limits.control_group, control_group_option(options.control_group));
   }
   TRAINWARDEN_RETURN_IF_ERROR(queue.set_limits(limits));
   return true;
@@ -82,10 +107,16 @@ int show(const JobQueueOptions& options, const queue::JobQueue& queue) {
     list.push_back({{"name", name}, {"waits", text.empty() ? OrderedJson(nullptr) : OrderedJson(text)}});
     table.add_row({name, text.empty() ? "no" : text});
   }
+  const std::string& group = limits->control_group;
   if (options.json) {
-    print_json({{"host", queue::this_host()}, {"capacity", capacity_json(capacity)}, {"jobs", list}});
+    print_json({{"host", queue::this_host()},
+                {"capacity", capacity_json(capacity)},
+                {"control_group", group.empty() ? OrderedJson(nullptr) : OrderedJson(group)},
+                {"jobs", list}});
   } else {
     emit("jobs of this machine may use {}\n", capacity_text(capacity));
+    emit("{}\n", group.empty() ? "their memory is counted, and not enforced: no control group is set aside"
+                               : "they run in control groups beneath " + group);
     emit("{}", Lines{names->empty() ? "no job waits or runs\n" : table.to_string()});
   }
   return kExitFine;
@@ -111,9 +142,11 @@ void add_job_queue(CLI::App& job, CommandAction& action) {
   command.add_option("--cpus", o.cpus, "So many processors for all jobs together; all: no limit")->type_name("N");
   command.add_option("--gpus", o.gpus, "So many GPUs")->type_name("N");
   command.add_option("--memory", o.memory, "So much memory, such as 16GiB")->type_name("SIZE");
+  command.add_option("--control-group", o.control_group, "Run them beneath this control group; none: in none")
+      ->type_name("PATH");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden job queue", "trainwarden job queue --cpus 6 --memory 24GiB",
-                         "trainwarden job queue --cpus all"});
+                         "trainwarden job queue --cpus all", "trainwarden job queue --control-group trainwarden"});
 }
 
 }  // namespace trainwarden::cli

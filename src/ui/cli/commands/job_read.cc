@@ -55,12 +55,12 @@ int act(const JobDescribeOptions& options) {
   if (now->seq == transitions->back().seq) transitions->back().message = now->message;
   add_reason(transitions->back(), queue.reasons(), job->order().name);
   if (options.format == kSageMakerFormat) return describe_as_sagemaker(*job, *transitions, options.region);
-  const auto exit = job->read_exit(jobs::attempt_of(*transitions));
-  if (!exit.ok()) return report_error(exit.status());
+  const auto attempt = read_attempt(*job, jobs::attempt_of(*transitions));
+  if (!attempt.ok()) return report_error(attempt.status());
   if (options.json) {
-    print_json(job_json(*job, *transitions, *exit));
+    print_json(job_json(*job, *transitions, *attempt));
   } else {
-    emit("{}", Lines{job_text(*job, *transitions)});
+    emit("{}", Lines{job_text(*job, *transitions, *attempt)});
   }
   return kExitFine;
 }

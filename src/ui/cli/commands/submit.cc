@@ -63,8 +63,9 @@ std::vector<std::string> launcher_words(const CheckedJob& job, const fs::path& r
 }
 
 jobs::Needs needs_of(const jobs::Resources& resources) {
-  jobs::Needs needs{resources.cpus, resources.gpus, resources.memory_bytes.value_or(0)};
+  jobs::Needs needs{resources.cpus, resources.gpus, resources.memory_bytes.value_or(0), false};
   if (needs.cpus) *needs.cpus *= resources.tasks_per_node;
+  needs.whole_cores = resources.binding != jobs::Binding::kNone;
   return needs;
 }
 
@@ -80,8 +81,10 @@ jobs::JobOrder make_order(const CheckedJob& job, const SubmitPlan& options) {
   order.run = run.string();
   order.launcher = launcher_words(job, run);
   order.program = program_words(spec);
+  if (!spec.image.empty()) order.program = words_in_container(order.program);
   order.environment = spec.environment;
   order.ranks = ranks::rank_count(spec.resources);
+  order.binding = spec.resources.binding;
   if (!spec.hook) order.environment[variable::kSwitch] = "0";
   order.folder = job.folder.lexically_normal().string();
   order.needs = needs_of(spec.resources);

@@ -97,11 +97,6 @@ OrderedJson transition_json(const jobs::Transition& transition) {
           {"message", transition.message}};
 }
 
-template <class Number>
-OrderedJson optional_json(const std::optional<Number>& number) {
-  return number ? OrderedJson(*number) : OrderedJson(nullptr);
-}
-
 }  // namespace
 
 namespace {
@@ -147,12 +142,14 @@ OrderedJson standing_json(const jobs::JobRecord& job, const jobs::Transition& no
   return json;
 }
 
-std::string job_text(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions) {
+std::string job_text(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions,
+                     const AttemptFacts& attempt) {
   const jobs::JobOrder& order = job.order();
   const std::string on = order.host.empty() ? "" : fmt::format("  on      {}\n", printable(order.host));
-  std::string text = fmt::format("{}\n{}  runs    {}\n  in      {}\n  run     {}\n  output  {}\n\n",
+  std::string text = fmt::format("{}\n{}  runs    {}\n  in      {}\n  run     {}\n  output  {}\n{}\n",
                                  standing_text(job, transitions.back()), on, printable(shell_line(order.program)),
-                                 printable(order.folder), printable(order.run), printable(job.output().string()));
+                                 printable(order.folder), printable(order.run), printable(job.output().string()),
+                                 attempt_text(attempt));
   Table table({{"TIME"}, {"STATUS"}, {"CAUSE"}, {"MESSAGE"}});
   for (const jobs::Transition& one : transitions) {
     table.add_row({local_time_text(one.unix_ns), std::string(name(one.status)), one.cause, one.message});
@@ -161,16 +158,10 @@ std::string job_text(const jobs::JobRecord& job, const std::vector<jobs::Transit
 }
 
 OrderedJson job_json(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions,
-                     const std::optional<jobs::JobExit>& exit) {
+                     const AttemptFacts& attempt) {
   const jobs::JobOrder& order = job.order();
   OrderedJson list = OrderedJson::array();
   for (const jobs::Transition& one : transitions) list.push_back(transition_json(one));
-  OrderedJson ended = nullptr;
-  if (exit) {
-    ended = {{"rank", optional_json(exit->rank)},        {"code", optional_json(exit->code)},
-             {"signal", optional_json(exit->signal)},    {"wall_ns", exit->wall_ns},
-             {"stopped_by_rule", exit->stopped_by_rule}, {"killed", exit->killed}};
-  }
   OrderedJson json = standing_json(job, transitions.back());
   json.update({{"submitted", format_rfc3339(order.submitted_unix_ns, 3)},
                {"program", order.program},
@@ -182,12 +173,12 @@ OrderedJson job_json(const jobs::JobRecord& job, const std::vector<jobs::Transit
                {"ranks", order.ranks},
                {"array", order.array.empty() ? OrderedJson(nullptr) : OrderedJson(order.array)},
                {"repeats", order.repeats.empty() ? OrderedJson(nullptr) : OrderedJson(order.repeats)},
-               {"attempt", jobs::attempt_of(transitions)},
+               {"attempt", attempt.attempt},
                {"max_run_seconds", order.max_run_seconds},
-               {"exit", ended},
                {"transitions", list},
                {"spec", order.spec},
                {"spec_file", order.spec_file}});
+  json.update(attempt_json(attempt));
   return json;
 }
 

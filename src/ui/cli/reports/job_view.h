@@ -1,11 +1,11 @@
 // A job as it was read, with what is wrong with it: for people and for programs.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "ui/cli/options/list_choice.h"
+#include "ui/cli/reports/attempt_view.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/table.h"
 #include "work/catalogue/job_table.h"
@@ -37,9 +37,11 @@ OrderedJson row_json(const catalogue::CataloguedJob& job, const ListItem& item);
 std::string standing_text(const jobs::JobRecord& job, const jobs::Transition& now);
 OrderedJson standing_json(const jobs::JobRecord& job, const jobs::Transition& now);
 
-std::string job_text(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions);
+// With the attempt that is the newest.
+std::string job_text(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions,
+                     const AttemptFacts& attempt);
 OrderedJson job_json(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions,
-                     const std::optional<jobs::JobExit>& exit);
+                     const AttemptFacts& attempt);
 
 std::string job_lint_text(const jobs::JobSpec& spec, const document::Mistakes& mistakes,
                           const std::vector<jobs::Warning>& warnings);
