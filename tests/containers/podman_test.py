@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -57,9 +58,11 @@ def settle_in():
     """Settings of podman that need nothing of this machine's."""
     (place / "storage.conf").write_text(
         f'[storage]\ndriver = "vfs"\nrunroot = "{place}/run"\ngraphroot = "{place}/graph"\n', encoding="utf-8")
-    hard = os.sysconf("SC_OPEN_MAX")
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    processes = min(resource.getrlimit(resource.RLIMIT_NPROC)[1], 4096)
+    processes = 4096 if processes < 0 else processes  # no limit
     (place / "containers.conf").write_text(
-        f'[containers]\ncgroups = "disabled"\ndefault_ulimits = ["nofile={hard}:{hard}"]\n'
+        f'[containers]\ncgroups = "disabled"\ndefault_ulimits = ["nofile={files}:{files}", "nproc={processes}:{processes}"]\n'
         '[engine]\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n', encoding="utf-8")
     os.environ["CONTAINERS_STORAGE_CONF"] = str(place / "storage.conf")
     os.environ["CONTAINERS_CONF"] = str(place / "containers.conf")
