@@ -169,6 +169,7 @@ quick_stages() {
   "$run" "a mail server" mail_server_for_tests
   "$run" "a cluster" cluster_for_tests
   "$run" "a host for ssh" ssh_host_for_tests
+  "$run" "containers" containers_for_tests
   "$run" "checks of the sources" source_checks
   "$run" "release: build" release_build "$tests"
   "$run" "release: tests" release_tests

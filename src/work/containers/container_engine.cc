@@ -49,7 +49,7 @@ Words gpu_words(const std::vector<int>& gpus) {
 Words podman_words(const ContainerPlan& plan) {
   Words words = {"podman",  "run",     "--name",
                  plan.name, "--label", fmt::format("{}={}", jobs::kContainerLabel, plan.key)};
-  append(words, {"--pid=host", "--ipc=host", "--security-opt", "label=disable", "--log-driver=none"});
+  append(words, {"--init", "--ipc=host", "--security-opt", "label=disable", "--log-driver=none"});
   append(words, {"--workdir", plan.folder.string(), "--entrypoint", ""});
   if (plan.keeps_user) words.emplace_back("--userns=keep-id");
   if (plan.isolated_network) words.emplace_back("--network=none");
@@ -97,7 +97,7 @@ Result<ContainerEngine> find_engine(const std::string& image,
     return Status(Code::kNotFound,
                   "image: a .sif file needs apptainer, which is not installed (https://apptainer.org)");
   }
-  return Status(Code::kNotFound, "image: neither podman nor apptainer is installed; on Debian: apt-get install podman");
+  return Status(Code::kNotFound, "image: neither podman nor apptainer is installed; on Debian: apt-get install podman catatonit");
 }
 
 bool is_in_path(const std::string& program) {
