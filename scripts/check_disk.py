@@ -29,6 +29,7 @@ OWN_FILES = {
     "src/ui/cli/commands/attach.cc": "the preload libraries beside the program",
     "src/ui/cli/running/browser.cc": "the page that a browser is sent to",
     "src/ui/cli/commands/check_runs.cc": "the file for JUnit's report and plain files among arguments",
+    "src/work/jobs/owner_seal.cc": "the key in the user's own folder of state",
     "src/ui/cli/commands/job_files.cc": "a job's folder, and the folder that its user copies to",
     "src/ui/cli/commands/experiment_remove.cc": "the files of an experiment that its user removes",
     "src/ui/cli/commands/job_lint.cc": "the files that a job's user names",

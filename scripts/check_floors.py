@@ -38,7 +38,7 @@ LIBRARIES = {
     "toml++": ("src/core/base",),
     "sqlite3.h": ("src/work/catalogue",),
     "curl": ("src/react/network",),
-    "openssl": ("src/react/network", "src/work/experiments"),
+    "openssl": ("src/react/network", "src/work/experiments", "src/work/jobs"),
     "boost": ("src/ui/server", "fuzz", "tests", "bench"),
     "page_files.h": ("src/ui/answers", "src/ui/server"),  # of web/, made from the built page
     "zip.h": ("src/read/transfer",),

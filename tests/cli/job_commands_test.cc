@@ -1,6 +1,8 @@
 // `trainwarden submit` and `trainwarden job`, as a user types them.
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <thread>
 
 #include <pty.h>
 #include <signal.h>
@@ -37,6 +39,34 @@ TEST_F(Jobs, AJobGoesOnByItselfAndIsARun) {
   ASSERT_EQ(listed.at("jobs").size(), 1u);
   EXPECT_EQ(listed["jobs"][0].at("secondary_status"), "Completed");
   EXPECT_NE(job_command("logs", "first").out.find("trainwarden: run first"), std::string::npos);
+}
+
+// A folder of jobs that somebody hands on holds a job that waits for its turn. Whoever looks at it starts nothing.
+TEST_F(Jobs, NothingOfAFolderThatWasHandedOnIsStarted) {
+  namespace fs = std::filesystem;
+  const fs::path ran = folder_ / "ran";
+  ASSERT_EQ(
+      submit("name = 'gift'\nprogram = ['sh', '-c', 'echo ran >> " + ran.string() + "']\nhook = false\n", {"--wait"})
+          .exit_code,
+      0);
+  ASSERT_TRUE(fs::remove(ran));
+  const fs::path gift = folder_ / "gift";
+  fs::copy(jobs(), gift, fs::copy_options::recursive);
+  fs::remove_all(gift / "gift" / "state");
+  fs::create_directory(gift / "gift" / "state");
+  for (const fs::directory_entry& host : fs::directory_iterator(gift / ".queue")) {
+    fs::create_directories(host.path() / "jobs");
+    std::ofstream(host.path() / "jobs" / "gift");
+  }
+  EXPECT_EQ(cli({"job", "ls", "--jobs", gift.string()}).exit_code, 0);
+  const Outcome described = cli({"job", "describe", "gift", "--jobs", gift.string()});
+  EXPECT_EQ(described.exit_code, 0);
+  EXPECT_NE(described.err.find("job gift was not made by this user in this folder"), std::string::npos)
+      << described.err;
+  EXPECT_EQ(cli({"job", "resume", "gift", "--jobs", gift.string()}).exit_code, 1);
+  std::this_thread::sleep_for(std::chrono::seconds(3));  // nothing is to happen
+  EXPECT_FALSE(fs::exists(ran));
+  EXPECT_NE(cli({"job", "ls", "--jobs", gift.string()}).out.find("Pending"), std::string::npos);
 }
 
 TEST_F(Jobs, WaitingHandsOnWhatItPrintsAndHowItEnds) {

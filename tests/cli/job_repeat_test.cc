@@ -73,7 +73,8 @@ TEST_F(JobArrays, RunOnceForEachCombination) {
 }
 
 TEST_F(JobArrays, AreStoppedTogether) {
-  const std::string spec = "name = 'long'\nprogram = ['sh', '-c', 'exec sleep 300']\nhook = false\n[array]\nseed = '1..3'\n";
+  const std::string spec =
+      "name = 'long'\nprogram = ['sh', '-c', 'exec sleep 300']\nhook = false\n[array]\nseed = '1..3'\n";
   const Outcome submitted = submit(spec);
   ASSERT_EQ(submitted.exit_code, 0) << submitted.err;
   await_status("long-0", "Training");

@@ -97,7 +97,8 @@ Result<ContainerEngine> find_engine(const std::string& image,
     return Status(Code::kNotFound,
                   "image: a .sif file needs apptainer, which is not installed (https://apptainer.org)");
   }
-  return Status(Code::kNotFound, "image: neither podman nor apptainer is installed; on Debian: apt-get install podman catatonit");
+  return Status(Code::kNotFound,
+                "image: neither podman nor apptainer is installed; on Debian: apt-get install podman catatonit");
 }
 
 bool is_in_path(const std::string& program) {

@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "data/format/json.h"
 #include "work/jobs/job_spec.h"
+#include "work/jobs/owner_seal.h"
 
 namespace trainwarden::job_events {
 namespace {
@@ -129,11 +130,18 @@ Result<std::vector<std::string>> SubscriptionFolder::names() const {
 Result<StandingSubscription> SubscriptionFolder::read(const std::string& name) const {
   if (jobs::is_job_name(name)) {
     const Result<std::string> text = place_.storage().read(subscription_file(name), kMaxSubscriptionBytes);
-    if (text.ok()) return decode_subscription(*text, place_.storage().describe(subscription_file(name)));
+    if (text.ok()) return read_sealed(*text, name);
     if (text.status().code() != Code::kNotFound) return text.status();
   }
   return Status(Code::kNotFound, fmt::format("there is no standing subscription \"{}\" in {}{}", printable(name),
                                              printable(jobs_.string()), did_you_mean(name, names().value_or({}))));
+}
+
+Result<StandingSubscription> SubscriptionFolder::read_sealed(std::string_view text, const std::string& name) const {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  TRAINWARDEN_RETURN_IF_ERROR(jobs::check_owner_seal(text.substr(0, end), jobs_, trim(text.substr(end)),
+                                                     fmt::format("subscription {}", printable(name))));
+  return decode_subscription(text.substr(0, end), place_.storage().describe(subscription_file(name)));
 }
 
 // Whole or not at all: it is written under another name, and gets its own by a link, which never takes a place that is
@@ -149,7 +157,9 @@ Status SubscriptionFolder::add(const StandingSubscription& subscription) {
   if (there.size() >= delivery::kMaxSubscriptions) return too_many();
   const fs::path file = file_of(subscription.name);
   const fs::path aside = place_.path() / fmt::format(".{}.{}", subscription.name, ::getpid());
-  Status status = write_private(aside, encode_subscription(subscription));
+  const std::string text = encode_subscription(subscription);
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string seal, jobs::owner_seal(trim(text), jobs_));
+  Status status = write_private(aside, text + seal + "\n");
   if (status.ok() && ::link(aside.c_str(), file.c_str()) != 0) status = system_failure(file, "write");
   ::unlink(aside.c_str());
   if (status.code() != Code::kAlreadyExists) return status;

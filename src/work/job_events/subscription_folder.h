@@ -1,7 +1,7 @@
 // SubscriptionFolder: the standing subscriptions of a folder of jobs, which cover all jobs in it.
 //
 //   JOBS/.subscriptions/NAME.json    which events, and what is done about them; written once; its owner alone may read
-//                                    it, as an action may have a secret in it
+//                                    it, as an action may have a secret in it; its second line is their seal
 #pragma once
 
 #include <cstdint>
@@ -44,12 +44,15 @@ class SubscriptionFolder {
   Status add(const StandingSubscription& subscription);
   Status remove(const std::string& name);          // kNotFound with the nearest name
   Result<std::vector<std::string>> names() const;  // rising
+  // kPermissionDenied when this user has not added it to this folder (work/jobs/owner_seal.h).
   Result<StandingSubscription> read(const std::string& name) const;
   std::filesystem::path file_of(const std::string& name) const;
   // Changes whenever one is added or removed.
   std::string signature() const;
 
  private:
+  Result<StandingSubscription> read_sealed(std::string_view text, const std::string& name) const;
+
   std::filesystem::path jobs_;
   storage::Location place_;
 };

@@ -122,7 +122,8 @@ std::string encode_order(const JobOrder& order) {
                             {"array", order.array},
                             {"repeats", order.repeats},
                             {"spec", order.spec},
-                            {"spec_file", order.spec_file}}) +
+                            {"spec_file", order.spec_file},
+                            {"seal", order.seal}}) +
          "\n";
 }
 
@@ -148,6 +149,7 @@ Result<JobOrder> decode_order(std::string_view text, const std::string& what) {
   TRAINWARDEN_RETURN_IF_ERROR(read_limits(json, order));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.array, text_or_empty(json, "array"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.repeats, text_or_empty(json, "repeats"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(order.seal, text_or_empty(json, "seal"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.spec, format::string_field(json, "spec"));
   TRAINWARDEN_ASSIGN_OR_RETURN(order.spec_file, format::string_field(json, "spec_file"));
   return order;

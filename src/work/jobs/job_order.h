@@ -49,6 +49,7 @@ struct JobOrder {
   std::string repeats;                        // the job that it was made from; empty: none
   std::string spec;                           // the text of the user's file
   std::string spec_file;                      // its path: where relative paths in it begin
+  std::string seal;                           // of all this, for the folder of jobs (owner_seal.h); empty: none
   friend bool operator==(const JobOrder&, const JobOrder&) = default;
 };
 

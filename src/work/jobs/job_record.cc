@@ -11,6 +11,7 @@
 #include "data/format/json.h"
 #include "work/jobs/job_processes.h"
 #include "work/jobs/job_spec.h"
+#include "work/jobs/owner_seal.h"
 
 namespace trainwarden::jobs {
 namespace {
@@ -96,6 +97,13 @@ Result<JobRecord> JobRecord::create(const storage::Location& jobs, const JobOrde
   }
   TRAINWARDEN_RETURN_IF_ERROR(ordered);
   return record;
+}
+
+Status JobRecord::check_seal() const {
+  JobOrder unsealed = order_;
+  unsealed.seal.clear();
+  return check_owner_seal(encode_order(unsealed), place_.absolute().path().parent_path(), order_.seal,
+                          fmt::format("job {}", order_.name));
 }
 
 Result<JobRecord> JobRecord::open(const storage::Location& jobs, const std::string& name) {

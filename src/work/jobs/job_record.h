@@ -49,6 +49,8 @@ class JobRecord {
   static Result<std::vector<std::string>> list(const storage::Location& jobs);
 
   const JobOrder& order() const { return order_; }
+  // kPermissionDenied when this user has not submitted it into this folder: nothing of it may be started by a look.
+  Status check_seal() const;
   const storage::Location& place() const { return place_; }
   std::filesystem::path output() const;                                     // of the program
   std::filesystem::path agent_log() const;                                  // of its agents

@@ -88,6 +88,9 @@ class Keeper {
 
   void take_in(const std::string& name) {
     Result<jobs::JobRecord> record = jobs::JobRecord::open(jobs_, name);
+    if (record.ok() && around_.may_start) {
+      if (const Status may = around_.may_start(*record); !may.ok()) record = may;
+    }
     if (record.ok()) {
       kept_.emplace(name, KeptJob(*std::move(record)));
       return;

@@ -14,12 +14,14 @@
 #include "core/process/child.h"
 #include "store/storage/location.h"
 #include "trainwarden/status.h"
+#include "work/jobs/job_record.h"
 #include "work/queue/job_queue.h"
 
 namespace trainwarden::queue {
 
 struct KeeperSurroundings {
   std::function<Result<process::Child>(const std::string& job)> start_agent;
+  std::function<Status(const jobs::JobRecord&)> may_start;  // what may not leaves the queue; nothing: all may
   Capacity machine;
   // Waits so long, or less when something calls for a look; false: this process is to end.
   std::function<bool(std::chrono::milliseconds)> pause;

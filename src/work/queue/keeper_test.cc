@@ -41,6 +41,7 @@ class KeeperTest : public testing::Test {
       if (record.ok()) agent(*record);
       return process::Child::start({.command = {"true"}});
     };
+    surroundings.may_start = may_start_;
     return keep_queue(jobs_, queue_, system_clock(), std::move(surroundings));
   }
 
@@ -58,8 +59,21 @@ class KeeperTest : public testing::Test {
   storage::Location jobs_{folder_.path()};
   JobQueue queue_{folder_.path(), "here"};
   std::vector<std::string> started_;
+  std::function<Status(const jobs::JobRecord&)> may_start_;
   std::vector<std::unique_ptr<storage::Lease>> leases_;
 };
+
+TEST_F(KeeperTest, WhatItMayNotStartLeavesTheQueue) {
+  submit("mine");
+  const jobs::JobRecord others = submit("others");
+  may_start_ = [](const jobs::JobRecord& job) {
+    return job.order().name == "mine" ? Status() : Status(Code::kPermissionDenied, "not mine");
+  };
+  ASSERT_TRUE(keep(complete).ok());
+  EXPECT_EQ(started_, std::vector<std::string>{"mine"});
+  EXPECT_TRUE(queue_.names()->empty());
+  EXPECT_EQ(others.current()->status, JobPhase::kPending);
+}
 
 TEST_F(KeeperTest, StartsAllOnceInTheirOrderAndEnds) {
   submit("first");

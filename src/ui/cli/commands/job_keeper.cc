@@ -25,6 +25,7 @@ int act(const JobKeeperOptions& options) {
   const std::filesystem::path jobs = std::filesystem::absolute(jobs_folder(options.jobs));
   queue::JobQueue queue(jobs, queue::this_host());
   queue::KeeperSurroundings surroundings;
+  surroundings.may_start = [](const jobs::JobRecord& job) { return job.check_seal(); };
   surroundings.start_agent = [&jobs](const std::string& job) { return start_job_agent(jobs, job); };
   surroundings.machine = queue::this_machine();
   auto look_at = std::chrono::steady_clock::now();

@@ -24,6 +24,7 @@
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "work/jobs/job_naming.h"
+#include "work/jobs/owner_seal.h"
 #include "work/ranks/rank_place.h"
 #include "work/workspace/code_copy.h"
 
@@ -121,6 +122,7 @@ Result<jobs::JobRecord> create_with_code(const CheckedJob& job, const fs::path& 
     TRAINWARDEN_RETURN_IF_ERROR(copy_code(job, code));
     order.folder = code.string();
   }
+  TRAINWARDEN_ASSIGN_OR_RETURN(order.seal, jobs::owner_seal(jobs::encode_order(order), jobs));
   Result<jobs::JobRecord> record = jobs::JobRecord::create(jobs, order);
   std::error_code ignored;
   if (!record.ok() && !code.empty()) fs::remove_all(code, ignored);

@@ -78,6 +78,7 @@ Status ensure_job_is_kept(const jobs::JobRecord& job) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, job.current());
   const bool is_ours = job.order().backend == jobs::Backend::kLocal && job.order().host == queue::this_host();
   if (is_ours && jobs::is_queued(now.status)) {
+    TRAINWARDEN_RETURN_IF_ERROR(job.check_seal());
     TRAINWARDEN_RETURN_IF_ERROR(queue::JobQueue(folder, job.order().host).enter(job.order().name));
   }
   return ensure_job_keeper(folder);

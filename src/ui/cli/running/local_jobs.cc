@@ -71,6 +71,7 @@ class LocalBackend final : public JobBackend {
   }
 
   Result<jobs::Transition> resume(jobs::JobRecord& job, const std::string& message) override {
+    TRAINWARDEN_RETURN_IF_ERROR(job.check_seal());
     TRAINWARDEN_ASSIGN_OR_RETURN(jobs::Transition now, job.resume(message, system_clock()));
     TRAINWARDEN_RETURN_IF_ERROR(ensure_job_is_kept(job));
     return now;
