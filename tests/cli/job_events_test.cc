@@ -62,8 +62,8 @@ class JobEvents : public CliTest {
   pid_t deliverer() const {
     std::ifstream lease(jobs() / ".events" / "deliverer.lease");
     if (!lease) return 0;
-    const auto json = nlohmann::json::parse(lease, nullptr, false);
-    const pid_t id = json.is_object() ? json.value("pid", 0) : 0;
+    const auto promise = nlohmann::json::parse(lease, nullptr, false);
+    const pid_t id = promise.is_object() ? promise.value("pid", 0) : 0;
     std::ifstream stat(fmt::format("/proc/{}/stat", id));
     std::string text;
     std::getline(stat, text);

@@ -8,6 +8,7 @@
 #include "core/base/folder_testing.h"
 #include "react/actions/action_kind.h"
 #include "work/job_events/standing_wiring.h"
+#include "work/jobs/owner_seal.h"
 
 namespace trainwarden::job_events {
 namespace {
@@ -73,11 +74,24 @@ TEST_F(SubscriptionFolderTest, ASignatureChangesWithWhatIsThere) {
 
 TEST_F(SubscriptionFolderTest, DamagedFilesAreToldAndLinksAreNotFollowed) {
   ASSERT_TRUE(subscriptions_.add(sample()).ok());
-  std::ofstream(subscriptions_.file_of("broken")) << "{";
+  std::ofstream(subscriptions_.file_of("broken")) << "{\n" << *jobs::owner_seal("{", folder_.path()) << "\n";
   EXPECT_EQ(subscriptions_.read("broken").status().code(), Code::kDataLoss);
   std::ofstream(folder_.path() / "outside.json") << encode_subscription(sample("planted"));
   fs::create_symlink(folder_.path() / "outside.json", subscriptions_.file_of("planted"));
   EXPECT_FALSE(subscriptions_.read("planted").ok());
+}
+
+TEST_F(SubscriptionFolderTest, WhatThisUserHasNotAddedHereIsNotTaken) {
+  ASSERT_TRUE(subscriptions_.add(sample()).ok());
+  const fs::path elsewhere = folder_.path() / "elsewhere";
+  fs::create_directories(elsewhere);
+  fs::copy(subscriptions_.file_of("ops").parent_path(), elsewhere / ".subscriptions");
+  EXPECT_EQ(SubscriptionFolder(elsewhere).read("ops").status().code(), Code::kPermissionDenied);
+  std::ofstream(subscriptions_.file_of("planted")) << encode_subscription(sample("planted"));
+  EXPECT_EQ(subscriptions_.read("planted").status().code(), Code::kPermissionDenied);
+  std::ofstream(subscriptions_.file_of("empty")).close();
+  EXPECT_EQ(subscriptions_.read("empty").status().code(), Code::kPermissionDenied);
+  EXPECT_TRUE(subscriptions_.read("ops").ok());
 }
 
 TEST_F(SubscriptionFolderTest, ThereIsALimit) {
