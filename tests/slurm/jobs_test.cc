@@ -90,12 +90,23 @@ class SlurmJobs : public testing::Test {
     const auto submission = newest_submission(record(name).place());
     return submission.ok() && *submission && (*submission)->submitted ? (*submission)->submitted->id : 0;
   }
-  std::string output(const std::string& name) const {
-    std::ifstream file(record(name).output());
+  static std::string text_of(const std::filesystem::path& path) {
+    std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
+  std::string output(const std::string& name) const { return text_of(record(name).output()); }
   bool prints(const std::string& name, const std::string& text) const {
     return comes_true([&] { return output(name).find(text) != std::string::npos; });
+  }
+  // For who reads that a test has failed.
+  std::string story(const std::string& name) const {
+    std::string text;
+    for (const jobs::Transition& one : record(name).transitions().value_or({}))
+      text += fmt::format("{} {}: {}\n", one.seq, jobs::name(one.status), one.message);
+    for (const SlurmJob& job : list_jobs(cluster_->commands()).value_or({})) {
+      if (job.name == name) text += fmt::format("in Slurm: {} {}\n", fmt::join(job.states, ","), job.reason);
+    }
+    return text + text_of(record(name).output()) + text_of(folder_.path() / "jobs" / name / "agent.log");
   }
   int count_in_slurm(const std::string& name) const {
     int count = 0;
@@ -212,8 +223,8 @@ TEST_F(SlurmJobs, ARequeuedJobGoesOnAsTheNextAttempt) {
   ASSERT_TRUE(reaches("again", P::kInterrupted));
   ASSERT_TRUE(cluster_->await(id("again"), Standing::kQueued));
   EXPECT_NE(trainwarden({"job", "describe", "again"}).text.find("Interrupted"), std::string::npos);
-  ASSERT_TRUE(start_now(cluster_->commands(), {id("again"), {}}).ok());
-  EXPECT_EQ(trainwarden({"job", "wait", "again"}).code, 0);
+  ASSERT_TRUE(start_soon(cluster_->commands(), {id("again"), {}}).ok());
+  EXPECT_EQ(trainwarden({"job", "wait", "again"}).code, 0) << story("again");
   EXPECT_EQ(ways("again"), kTwoAttempts);
   EXPECT_NE(output("again").find("attempt 2"), std::string::npos);
   EXPECT_EQ(count_in_slurm("again"), 1);
@@ -226,7 +237,7 @@ TEST_F(SlurmJobs, AJobThatMakesRoomGoesOnLater) {
   const std::int64_t urgent = cluster_->submit({"--partition=urgent", "--nodes=2", "--cpus-per-task=4"}, "sleep 1");
   ASSERT_TRUE(reaches("modest", P::kInterrupted) && reaches("modest-too", P::kInterrupted));
   ASSERT_TRUE(cluster_->await_end(urgent));
-  ASSERT_TRUE(start_now(cluster_->commands(), {id("modest"), {}}).ok());
+  ASSERT_TRUE(start_soon(cluster_->commands(), {id("modest"), {}}).ok());
   EXPECT_EQ(trainwarden({"job", "wait", "modest"}).code, 0);
   EXPECT_EQ(trainwarden({"job", "stop", "modest-too"}).code, 0);
   EXPECT_EQ(phase("modest-too"), P::kStopped) << "while it waited in Slurm's queue";
@@ -271,7 +282,7 @@ TEST_F(SlurmJobs, WhenANodeDiesAJobGoesOnAnotherOneIfItMay) {
   EXPECT_EQ(record("dies").current()->message, "InternalServerError: its node has failed");
   ASSERT_TRUE(cluster_->await(id("moves"), Standing::kQueued));
   EXPECT_NE(trainwarden({"job", "describe", "moves"}).text.find("Interrupted"), std::string::npos);
-  ASSERT_TRUE(start_now(cluster_->commands(), {id("moves"), {}}).ok());
+  ASSERT_TRUE(start_soon(cluster_->commands(), {id("moves"), {}}).ok());
   const Answer waited = trainwarden({"job", "wait", "moves"});
   EXPECT_EQ(waited.code, 0) << waited.text << waited.errors;
   EXPECT_EQ(ways("moves"), kTwoAttempts);

@@ -117,7 +117,7 @@ def help_slurm():
     for line in waiting.stdout.splitlines():
         number, reason = line.split(maxsplit=1)
         if reason == "BeginTime":
-            subprocess.run(["scontrol", "update", f"jobid={number}", "starttime=now"], check=False, capture_output=True)
+            subprocess.run(["scontrol", "update", f"jobid={number}", "starttime=now+2"], check=False, capture_output=True)
 
 
 def resume_what_is_forgotten(jobs, listed, resumed):

@@ -208,7 +208,7 @@ TEST_F(SlurmTraps, T11_ARequeuedJobKeepsItsNumberAndWaitsTwoMinutes) {
   ASSERT_TRUE(waiting);
   EXPECT_EQ(waiting->restarts, 1);
   EXPECT_EQ(waiting->reason, "BeginTime");
-  ASSERT_TRUE(start_now(cluster_->commands(), {id, {}}).ok());
+  ASSERT_TRUE(start_soon(cluster_->commands(), {id, {}}).ok());
   EXPECT_TRUE(comes_true([] { return text("attempts") == "none\n1\n"; }, 30s));
   EXPECT_TRUE(cancel(cluster_->commands(), {id, {}}).ok());
 }

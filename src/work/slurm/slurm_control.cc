@@ -30,8 +30,8 @@ Status requeue(const SlurmCommands& commands, const SlurmKey& key) {
   return commands.run(SlurmTool::kScontrol, {"requeue", to_string(key)}).status();
 }
 
-Status start_now(const SlurmCommands& commands, const SlurmKey& key) {
-  return commands.run(SlurmTool::kScontrol, {"update", "jobid=" + to_string(key), "starttime=now"}).status();
+Status start_soon(const SlurmCommands& commands, const SlurmKey& key) {
+  return commands.run(SlurmTool::kScontrol, {"update", "jobid=" + to_string(key), "starttime=now+2"}).status();
 }
 
 }  // namespace trainwarden::slurm

@@ -15,8 +15,8 @@ Status ask_to_end(const SlurmCommands& commands, const SlurmJob& job);
 Status cancel(const SlurmCommands& commands, const SlurmKey& key);
 
 // Ends what runs and puts the job back into the queue, from which it comes after two minutes, as Slurm has it;
-// start_now() takes these away.
+// start_soon() takes these away.
 Status requeue(const SlurmCommands& commands, const SlurmKey& key);
-Status start_now(const SlurmCommands& commands, const SlurmKey& key);
+Status start_soon(const SlurmCommands& commands, const SlurmKey& key);
 
 }  // namespace trainwarden::slurm

@@ -49,8 +49,8 @@ TEST_F(SlurmControlTest, LeavesWhatHasEnded) {
 TEST_F(SlurmControlTest, NamesTasksOfArrays) {
   ASSERT_TRUE(cancel(slurm_.commands(), {17, 3}).ok());
   ASSERT_TRUE(requeue(slurm_.commands(), {17, 3}).ok());
-  ASSERT_TRUE(start_now(slurm_.commands(), {17, 3}).ok());
-  EXPECT_EQ(asked(), "scancel 17_3\nscontrol requeue 17_3\nscontrol update jobid=17_3 starttime=now\n");
+  ASSERT_TRUE(start_soon(slurm_.commands(), {17, 3}).ok());
+  EXPECT_EQ(asked(), "scancel 17_3\nscontrol requeue 17_3\nscontrol update jobid=17_3 starttime=now+2\n");
 }
 
 TEST_F(SlurmControlTest, SaysWhenNobodyKnows) {

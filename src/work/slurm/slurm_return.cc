@@ -36,7 +36,7 @@ Status put_back_alone(const jobs::JobRecord& job, const Submission& submission, 
   if (standing == Standing::kCancelled) {
     TRAINWARDEN_RETURN_IF_ERROR(commands.run(SlurmTool::kScontrol, {"release", to_string(found->key())}).status());
   }
-  const Status started = start_now(commands, found->key());
+  const Status started = start_soon(commands, found->key());
   if (!started.ok()) log(LogLevel::kWarning, "job {} waits two minutes: {}", job.order().name, started.message());
   return {};
 }

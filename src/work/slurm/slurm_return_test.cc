@@ -131,13 +131,13 @@ class SlurmReturnTest : public testing::Test {
 TEST_F(SlurmReturnTest, PutsBackWhatHasEndedAndLetsItBegin) {
   lists("FAILED", script_);
   ASSERT_TRUE(put_back_now().ok());
-  EXPECT_EQ(asked(), "requeue 17\nupdate jobid=17 starttime=now\n");
+  EXPECT_EQ(asked(), "requeue 17\nupdate jobid=17 starttime=now+2\n");
 }
 
 TEST_F(SlurmReturnTest, WhatSlurmTakesForCancelledIsReleasedToo) {
   lists("CANCELLED", script_);
   ASSERT_TRUE(put_back_now().ok());
-  EXPECT_EQ(asked(), "requeue 17\nrelease 17\nupdate jobid=17 starttime=now\n");
+  EXPECT_EQ(asked(), "requeue 17\nrelease 17\nupdate jobid=17 starttime=now+2\n");
 }
 
 // Whoever looked a moment earlier has done it.

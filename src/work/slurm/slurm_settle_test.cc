@@ -274,7 +274,7 @@ TEST_F(SlurmSettleTest, ALostAgentsJobGoesBackIntoTheQueueWhileItHasRetries) {
   const jobs::Transition now = settled();
   EXPECT_EQ(now.status, P::kInterrupted);
   EXPECT_EQ(now.cause, jobs::kAgentLost);
-  EXPECT_EQ(asked(), "scontrol requeue 17\nscontrol update jobid=17 starttime=now\n");
+  EXPECT_EQ(asked(), "scontrol requeue 17\nscontrol update jobid=17 starttime=now+2\n");
   moved({P::kRestarting, P::kStarting, P::kTraining});
   restarts_ = 1;
   lists("FAILED", "NonZeroExitCode");
