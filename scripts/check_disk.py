@@ -34,6 +34,8 @@ OWN_FILES = {
     "src/ui/cli/commands/experiment_remove.cc": "the files of an experiment that its user removes",
     "src/ui/cli/commands/job_lint.cc": "the files that a job's user names",
     "src/ui/cli/commands/submit.cc": "a copy of the sources that nobody needs",
+    "src/ui/cli/commands/submit_request.cc": "the files of a job before it is there, which go again when it is refused",
+    "src/work/sagemaker/request_files.cc": "whether the script and the folder that a user names are there",
     "src/work/jobs/control_group.cc": "control groups of the kernel",
     "src/work/containers/container_mounts.cc": "folders that a container sees",
     "src/ui/cli/running/job_keeper.cc": "our own program",

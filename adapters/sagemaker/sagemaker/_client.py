@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,7 @@ from typing import Any
 from . import _program
 from ._description import describe, job_arn, moment
 from ._entities import Entities, component_shape, experiments_folder
-from ._job_files import write_files
-from ._job_folder import forget_submission, new_submission
-from ._places import joined, local_path
 from ._program import ProgramError
-from ._say import say
 from .exceptions import ClientError, NotHere
 
 _METHODS = "create_training_job, describe_training_job, list_training_jobs, search and stop_training_job"
@@ -50,29 +45,12 @@ class SageMakerClient:
         Raises:
             ClientError: the job has mistakes; the message has them all.
         """
-        name = request.get("TrainingJobName")
-        if not isinstance(name, str) or not name.replace("-", "").isalnum():
-            raise ClientError(
-                "ValidationException",
-                f"TrainingJobName: expected letters and digits with hyphens, found {name!r}",
-                "CreateTrainingJob",
-            )
-        folder = new_submission(self.jobs, name)
-        link = None
+        words = ("submit", "--format", "sagemaker", "-", "--jobs", str(self.jobs), "--runs", str(self.runs))
         try:
-            spec = write_files(folder, request, say)
-            link = _link_run(self.runs / name, request)
-            self._submit(name, spec, request)
-        except BaseException as error:
-            forget_submission(folder)
-            if link is not None:
-                link.unlink(missing_ok=True)
-            if isinstance(error, (ProgramError, ValueError, KeyError)):
-                what = f"expected the field {error}" if isinstance(error, KeyError) else str(error)
-                code = "ResourceInUse" if " already" in what else "ValidationException"
-                raise ClientError(code, what, "CreateTrainingJob") from error
-            raise
-        return {"TrainingJobArn": job_arn(self._region, name)}
+            submitted = _program.ask(*words, text=json.dumps(request, default=str))
+        except ProgramError as error:
+            raise ClientError(_code_of(error), error.message, "CreateTrainingJob") from error
+        return {"TrainingJobArn": job_arn(self._region, submitted["job"])}
 
     def describe_training_job(self, TrainingJobName: str) -> dict[str, Any]:
         """Where a job stands.
@@ -163,12 +141,6 @@ class SageMakerClient:
             raise AttributeError(name)
         raise NotHere(f"the client of Trainwarden has {_METHODS}, not {name}")
 
-    def _submit(self, name: str, spec: Path, request: dict[str, Any]) -> None:
-        if (spec.parent / "actions.toml").exists():
-            own = [word for rule in _own_rules(request) for word in ("--rule", rule)]
-            _program.call("actions", "--check", str(spec.parent / "actions.toml"), *own)
-        _program.ask("submit", str(spec), "--name", name, "--jobs", str(self.jobs), "--runs", str(self.runs))
-
     def _rows(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = _program.ask("job", "ls", "--jobs", str(self.jobs))["jobs"]
         return [row for row in rows if "unreadable" not in row]
@@ -192,28 +164,6 @@ class SageMakerClient:
 
 
 def _code_of(error: ProgramError) -> str:
-    return "ResourceNotFound" if error.message.startswith("there is no") else "ValidationException"
-
-
-def _own_rules(request: dict[str, Any]) -> list[str]:
-    """Rules of a user's, which a file of actions may name only when they are told."""
-    parameters = [rule["RuleParameters"] for rule in request.get("DebugRuleConfigurations") or []]
-    return [
-        f"{os.path.abspath(each['source_s3_uri'])}:{each['rule_to_invoke']}"
-        for each in parameters
-        if "source_s3_uri" in each
-    ]
-
-
-def _link_run(run: Path, request: dict[str, Any]) -> Path | None:
-    """The run is also found where SageMaker would have put its tensors. None when that is said nowhere."""
-    output = (request.get("DebugHookConfig") or {}).get("S3OutputPath")
-    if not output:
-        return None
-    link = local_path(joined(output, run.name, "debug-output"))
-    link.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        link.symlink_to(run)
-    except FileExistsError:
-        raise ValueError(f"debugger_hook_config: s3_output_path: {link} is there already") from None
-    return link
+    if error.message.startswith("there is no"):
+        return "ResourceNotFound"
+    return "ResourceInUse" if " already" in error.message else "ValidationException"

@@ -60,13 +60,13 @@ def interpreter_path() -> str:
     return os.pathsep.join([folder, path]) if os.access(os.path.join(folder, "python3"), os.X_OK) else path
 
 
-def ask(*arguments: str) -> dict[str, Any]:
-    """What the program answers in JSON to `arguments` with --json.
+def ask(*arguments: str, text: str = "") -> dict[str, Any]:
+    """What the program answers in JSON to `arguments` with --json, when it reads `text`.
 
     Raises:
         ProgramError: it ended with another exit code than 0.
     """
-    answer: dict[str, Any] = json.loads(call(*with_options(arguments, "--json")))
+    answer: dict[str, Any] = json.loads(call(*with_options(arguments, "--json"), text=text))
     return answer
 
 
@@ -78,15 +78,15 @@ def with_options(arguments: Sequence[str], *options: str) -> list[str]:
     return words
 
 
-def call(*arguments: str) -> str:
-    """What the program prints. What `submit` warns of is said on the log.
+def call(*arguments: str, text: str = "") -> str:
+    """What the program prints when it reads `text`. What `submit` warns of is said on the log.
 
     Raises:
         ProgramError: it ended with another exit code than 0.
     """
     done = subprocess.run(
         [find_program(), *arguments],
-        stdin=subprocess.DEVNULL,
+        input=text,
         capture_output=True,
         text=True,
         errors="replace",

@@ -1,20 +1,19 @@
-"""Recorder: a client that takes requests, and writes the files that the program would be given."""
+"""Recorder: a client that takes requests, and says which files the program makes of them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import sagemaker
-from sagemaker._job_files import write_files
+from sagemaker import _program
 
 _TIME = len("-2026-11-23-17-05-09-123")
 
 
 class Recorder:
-    def __init__(self, folder: Path):
-        self.folder = folder
+    def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
 
     def create_training_job(self, **request: Any) -> None:
@@ -23,18 +22,17 @@ class Recorder:
     def files(self) -> dict[str, str]:
         """Those of the last request but the request itself; without what depends on time and place."""
         request = self.requests[-1]
-        folder = self.folder / str(len(list(self.folder.iterdir())) if self.folder.exists() else 0)
-        folder.mkdir(parents=True)
         base = request["TrainingJobName"]
-        write_files(folder, {**request, "TrainingJobName": base[:-_TIME] or base}, lambda message: None)
-        texts = {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+        text = json.dumps({**request, "TrainingJobName": base[:-_TIME] or base})
+        answer = _program.ask("submit", "--format", "sagemaker", "--dry-run", "-", text=text)
+        texts: dict[str, str] = answer["files"]
         del texts["request.json"]
-        return {name: text.replace(str(folder), "FOLDER") for name, text in texts.items()}
+        return {name: text.replace(answer["folder"], "FOLDER") for name, text in texts.items()}
 
 
-def outcome(folder: Path, make: Callable[..., Any], **given: Any) -> tuple[dict[str, str], dict[str, Any]]:
+def outcome(make: Callable[..., Any], **given: Any) -> tuple[dict[str, str], dict[str, Any]]:
     """The files of the job that an estimator submits, and its request."""
-    recorder = Recorder(folder)
+    recorder = Recorder()
     session = sagemaker.Session(sagemaker_client=recorder)
     estimator = make(**{"entry_point": "train.py", **given}, sagemaker_session=session)
     estimator.fit({"train": "data"}, wait=False)

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -199,6 +200,103 @@ def test_the_original_stops_a_job(script: Path, acting: Server) -> None:
     assert estimator.latest_training_job.describe()["TrainingJobStatus"] == "Stopped"  # type: ignore[union-attr]
 
 
+@pytest.fixture
+def submitting() -> Iterator[Server]:
+    pytest.importorskip("botocore")
+    Path(os.environ["TRAINWARDEN_RUNS"]).mkdir(exist_ok=True)
+    server = Server("--allow-submit")
+    yield server
+    server.stop()
+
+
+ROLE = "arn:aws:iam::000000000000:role/me"
+
+
+def request_of(name: str, **more: Any) -> dict[str, Any]:
+    """What the original's checks of a request want at least."""
+    return {
+        "TrainingJobName": name,
+        "RoleArn": ROLE,
+        "AlgorithmSpecification": {"TrainingInputMode": "File"},
+        "OutputDataConfig": {"S3OutputPath": "s3://mine/results"},
+        "ResourceConfig": {"InstanceType": "ml.m4.xlarge", "InstanceCount": 1, "VolumeSizeInGB": 1},
+        "StoppingCondition": {"MaxRuntimeInSeconds": 60},
+        **more,
+    }
+
+
+def wait_for(sagemaker: Any, name: str) -> dict[str, Any]:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        description: dict[str, Any] = sagemaker.describe_training_job(TrainingJobName=name)
+        if description["TrainingJobStatus"] != "InProgress":
+            return description
+        time.sleep(0.2)
+    raise AssertionError(f"{name} has not ended: {description}")
+
+
+def test_the_original_creates_a_job(script: Path, tmp_path: Path, submitting: Server) -> None:
+    from botocore.exceptions import ClientError as OriginalError
+
+    (tmp_path / "data").mkdir()
+    sagemaker = submitting.client("sagemaker")
+    script.write_text("import os\nprint('loss:', 1.5, os.environ['COLOUR'], os.listdir(os.environ['SM_CHANNEL_TRAIN']))\n")
+    (tmp_path / "data" / "a.csv").touch()
+    source = {"S3DataType": "S3Prefix", "S3Uri": str(tmp_path / "data"), "S3DataDistributionType": "FullyReplicated"}
+    more = {
+        "HyperParameters": {"sagemaker_program": json.dumps(str(script)), "lr": "0.1"},
+        "AlgorithmSpecification": {
+            "TrainingInputMode": "File",
+            "MetricDefinitions": [{"Name": "loss", "Regex": "loss: (\\S+)"}],
+        },
+        "InputDataConfig": [{"ChannelName": "train", "DataSource": {"S3DataSource": source}}],
+        "Environment": {"COLOUR": "red"},
+        "Tags": [{"Key": "team", "Value": "a"}],
+        "RetryStrategy": {"MaximumRetryAttempts": 1},
+        "DebugHookConfig": {"S3OutputPath": str(tmp_path / "tensors")},
+        "DebugRuleConfigurations": [
+            {
+                "RuleConfigurationName": "Stuck",
+                "RuleEvaluatorImage": "any",
+                "RuleParameters": {
+                    "rule_to_invoke": "LossNotDecreasing",
+                    "action_json": json.dumps([{"name": "stoptraining", "training_job_prefix": "wire-3"}]),
+                },
+            }
+        ],
+    }
+    arn = sagemaker.create_training_job(**request_of("wire-3", **more))["TrainingJobArn"]
+    assert arn.endswith(":training-job/wire-3")
+    description = wait_for(sagemaker, "wire-3")
+    assert description["TrainingJobStatus"] == "Completed", description
+    assert description["HyperParameters"]["lr"] == "0.1" and description["RoleArn"] == ROLE
+    assert description["DebugRuleEvaluationStatuses"][0]["RuleConfigurationName"] == "Stuck"
+    where = {"logGroupName": GROUP, "logStreamName": "wire-3/algo-1", "startFromHead": True}
+    messages = [event["message"] for event in submitting.client("logs").get_log_events(**where)["events"]]
+    assert "loss: 1.5 red ['a.csv']" in messages
+    assert (tmp_path / "tensors" / "wire-3" / "debug-output").readlink() == tmp_path / "runs" / "wire-3"
+    with pytest.raises(OriginalError) as again:
+        sagemaker.create_training_job(**request_of("wire-3", HyperParameters={"sagemaker_program": str(script)}))
+    assert again.value.response["Error"]["Code"] == "ResourceInUse"
+
+
+def test_a_request_with_mistakes_starts_nothing(script: Path, tmp_path: Path, submitting: Server) -> None:
+    from botocore.exceptions import ClientError as OriginalError
+
+    sagemaker = submitting.client("sagemaker")
+    program = {"HyperParameters": {"sagemaker_program": str(script)}}
+    for more, words in (
+        ({**program, "VpcConfig": {"SecurityGroupIds": ["a"], "Subnets": ["b"]}}, "VpcConfig.*leave it out"),
+        ({**program, "ModelPackageConfig": {"ModelPackageGroupArn": "arn:aws:a"}}, "ModelPackageConfig"),
+        ({**program, "StoppingCondition": {"MaxRuntimeInSeconds": 100_000_000}}, "max_run"),
+        ({}, "sagemaker_program"),
+    ):
+        with pytest.raises(OriginalError, match=words) as failed:
+            sagemaker.create_training_job(**request_of("wrong-1", **more))
+        assert failed.value.response["Error"]["Code"] == "ValidationException"
+        assert not (tmp_path / "jobs" / "wrong-1").exists()
+
+
 def test_a_server_that_only_shows_stops_nothing(job: str) -> None:
     pytest.importorskip("botocore")
     from botocore.exceptions import ClientError as OriginalError
@@ -209,6 +307,8 @@ def test_a_server_that_only_shows_stops_nothing(job: str) -> None:
         assert server.client("sagemaker").describe_training_job(TrainingJobName=job)["TrainingJobName"] == job
         with pytest.raises(OriginalError, match="AccessDeniedException.*--allow-actions"):
             server.client("sagemaker").stop_training_job(TrainingJobName=job)
+        with pytest.raises(OriginalError, match="AccessDeniedException.*--allow-submit"):
+            server.client("sagemaker").create_training_job(**request_of("secret-1"))
     finally:
         server.stop()
     refused = subprocess.run(

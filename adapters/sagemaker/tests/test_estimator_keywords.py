@@ -94,7 +94,7 @@ def of_estimators() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("estimator", "keyword"), list(of_estimators()))
 def test_each_keyword_changes_the_job_or_is_refused(
-    estimator: Any, keyword: Keyword, work: Path, tmp_path: Path
+    estimator: Any, keyword: Keyword, work: Path
 ) -> None:
     is_always_true = keyword.only == (True,)
     if keyword.refused or is_always_true:
@@ -103,9 +103,9 @@ def test_each_keyword_changes_the_job_or_is_refused(
         assert keyword.name in str(refused.value) and keyword.does in str(refused.value)
         return
     beside = BESIDE.get(keyword.name, {})
-    files, request = outcome(tmp_path / "without", estimator, **beside)
+    files, request = outcome(estimator, **beside)
     given = {**beside, keyword.name: sample(keyword.name)}
-    changed_files, changed_request = outcome(tmp_path / "with", estimator, **given)
+    changed_files, changed_request = outcome(estimator, **given)
     if keyword.name in DESCRIBED:
         del request["TrainingJobName"], changed_request["TrainingJobName"]
         assert changed_request != request
@@ -114,20 +114,20 @@ def test_each_keyword_changes_the_job_or_is_refused(
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_names_of_version_1_mean_the_same(estimator: Any, work: Path, tmp_path: Path) -> None:
+def test_names_of_version_1_mean_the_same(estimator: Any, work: Path) -> None:
     for keyword in estimator.keywords.values():
         for old in keyword.also:
             if keyword.refused:
                 with pytest.raises(NotHere, match=keyword.name):
                     estimator(entry_point="train.py", **{old: "something"})
                 continue
-            new_files, _ = outcome(tmp_path / keyword.name, estimator, **{keyword.name: sample(keyword.name)})
-            old_files, _ = outcome(tmp_path / old, estimator, **{old: sample(keyword.name)})
+            new_files, _ = outcome(estimator, **{keyword.name: sample(keyword.name)})
+            old_files, _ = outcome(estimator, **{old: sample(keyword.name)})
             assert old_files == new_files, old
 
 
-def test_an_estimator_asks_the_session_that_it_is_given(work: Path, tmp_path: Path) -> None:
-    recorder = Recorder(tmp_path)
+def test_an_estimator_asks_the_session_that_it_is_given(work: Path) -> None:
+    recorder = Recorder()
     estimator = PyTorch(entry_point="train.py", sagemaker_session=sagemaker.Session(sagemaker_client=recorder))
     estimator.fit(wait=False)
     assert len(recorder.requests) == 1
@@ -147,11 +147,11 @@ def test_unknown_keywords_get_the_nearest(script: Path) -> None:
 
 
 def test_what_is_to_be_profiled_is_kept_and_said_to_be_undone(
-    work: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    work: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "sagemaker")
     report = Rule.sagemaker(rule_configs.ProfilerReport(cpu_threshold=90))
-    files, request = outcome(tmp_path / "one", PyTorch, rules=[report, vanishing()])
+    files, request = outcome(PyTorch, rules=[report, vanishing()])
     assert "has no profiler yet" in caplog.text
     (rule,) = request["ProfilerRuleConfigurations"]
     assert rule["RuleParameters"] == {"rule_to_invoke": "ProfilerReport", "cpu_threshold": "90"}
@@ -160,11 +160,11 @@ def test_what_is_to_be_profiled_is_kept_and_said_to_be_undone(
     with pytest.raises(NotHere, match="no profiler yet"):
         ProfilerRule.custom("mine")
     with pytest.raises(ValueError, match="expected ProfilerConfig"):
-        outcome(tmp_path / "two", PyTorch, profiler_config="yes")
+        outcome(PyTorch, profiler_config="yes")
 
 
-def test_each_keyword_of_fit(work: Path, tmp_path: Path) -> None:
-    recorder = Recorder(tmp_path / "requests")
+def test_each_keyword_of_fit(work: Path) -> None:
+    recorder = Recorder()
     estimator = PyTorch(entry_point="train.py", sagemaker_session=sagemaker.Session(sagemaker_client=recorder))
     samples: dict[str, Any] = {
         "inputs": {"train": "data"},
@@ -183,9 +183,8 @@ def test_each_keyword_of_fit(work: Path, tmp_path: Path) -> None:
     assert {*samples, "wait", "logs", "run_tensorboard_locally"} == {*FIT}  # test_jobs.py sees wait and logs at work
 
 
-def test_the_files_say_what_the_estimator_was_told(work: Path, tmp_path: Path) -> None:
+def test_the_files_say_what_the_estimator_was_told(work: Path) -> None:
     files, _ = outcome(
-        tmp_path / "one",
         PyTorch,
         hyperparameters={"lr": 0.1, "flag": True, "text": "10.00", "wide": float("inf")},
         rules=[vanishing(rule_parameters={"tensor_regex": 'a,"b"'})],

@@ -204,7 +204,7 @@ def test_a_request_of_the_api_is_a_job(script: Path) -> None:
     }
     assert client.create_training_job(**request)["TrainingJobArn"].endswith(":training-job/wire-1")
     assert sagemaker.Session().wait_for_job("wire-1")["HyperParameters"] == request["HyperParameters"]
-    with pytest.raises(ClientError, match="expected the field 'DataSource'"):
+    with pytest.raises(ClientError, match="expected the field DataSource"):
         client.create_training_job(
             **{**request, "TrainingJobName": "wire-2", "InputDataConfig": [{"ChannelName": "a"}]}
         )

@@ -31,9 +31,14 @@ AwsAnswer AwsApi::answer(std::string_view target, std::string_view body) const {
   const auto found =
       std::find_if(calls_.begin(), calls_.end(), [&](const NamedCall& known) { return known.name == target; });
   if (found == calls_.end()) return unknown_call(target, calls_);
-  if (found->acts && !context_.may_act) {
+  if (found->needs == Right::kAct && !context_.may_act) {
     return aws_error(kAccessDenied,
                      "this server only shows; `trainwarden serve --aws-api --allow-actions` may also act");
+  }
+  if (found->needs == Right::kSubmit && !context_.may_submit) {
+    return aws_error(kAccessDenied,
+                     "this server starts no jobs, `trainwarden serve --aws-api --allow-submit` does; it then runs any "
+                     "program that whoever has the key asks for");
   }
   const auto request = format::parse_json_object(body.empty() ? "{}" : body, "the request");
   if (!request.ok()) return aws_error("SerializationException", request.status().message());

@@ -16,12 +16,13 @@ using format::OrderedJson;
 // A program that answers what it is told, and remembers what it was asked.
 class AwsCalls : public testing::Test {
  protected:
-  AwsAnswer call(const char* target, const Json& request, bool may_act = false) {
-    const AwsApi api({[this](const std::vector<std::string>& words) {
+  AwsAnswer call(const char* target, const Json& request, bool may_act = false, bool may_submit = false) {
+    const AwsApi api({[this](const std::vector<std::string>& words, const std::string& input) {
                         asked_ = words;
+                        input_ = input;
                         return reply_;
                       },
-                      may_act});
+                      may_act, may_submit});
     return api.answer(target, request.dump());
   }
   std::string code(const char* target, const Json& request, bool may_act = false) {
@@ -32,6 +33,7 @@ class AwsCalls : public testing::Test {
   TestFolder folder_;
   Result<Json> reply_ = Json::object();
   std::vector<std::string> asked_;
+  std::string input_;
 };
 
 Json row(const std::string& name, const std::string& submitted, const std::string& status) {
@@ -78,6 +80,21 @@ TEST_F(AwsCalls, RequestsThatCannotBeMeantAskNothing) {
   EXPECT_TRUE(asked_.empty());
   EXPECT_EQ(code("SageMaker.StopTrainingJob", {{"TrainingJobName", "a"}}, true), "fine");
   EXPECT_EQ(asked_.back(), "a");
+}
+
+TEST_F(AwsCalls, ARequestForAJobIsHandedOnWholeWhereThatIsAllowed) {
+  const Json request = {{"TrainingJobName", "Bert-7"}, {"Unknown", "--help"}};
+  EXPECT_EQ(code("SageMaker.CreateTrainingJob", request), "AccessDeniedException");
+  EXPECT_EQ(code("SageMaker.CreateTrainingJob", request, true), "AccessDeniedException") << "to stop is less";
+  EXPECT_TRUE(asked_.empty());
+  reply_ = Json{{"job", "Bert-7"}};
+  const AwsAnswer answer = call("SageMaker.CreateTrainingJob", request, false, true);
+  EXPECT_EQ(answer.body.at("TrainingJobArn"), "arn:aws:sagemaker:local:000000000000:training-job/bert-7");
+  EXPECT_EQ(asked_, (std::vector<std::string>{"submit", "--format", "sagemaker", "-"}));
+  EXPECT_EQ(Json::parse(input_), request);
+  reply_ = Status(Code::kInvalidArgument, "unknown key");
+  EXPECT_EQ(call("SageMaker.CreateTrainingJob", request, false, true).body.at("__type"), "ValidationException");
+  EXPECT_EQ(call("SageMaker.StopTrainingJob", request, false, true).body.at("__type"), "AccessDeniedException");
 }
 
 TEST_F(AwsCalls, JobsAreListedAPageAtATime) {

@@ -1,6 +1,7 @@
 // The calls, a file an area. Each gets the request's document, and what it needs of this machine.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -12,13 +13,25 @@
 
 namespace trainwarden::aws {
 
-// What `trainwarden WORDS --json` answers. kNotFound, kAlreadyExists and kInvalidArgument with its message when it says
-// no, kInternal when it cannot be run. From several threads at once.
-using AskProgram = std::function<Result<format::Json>(const std::vector<std::string>& words)>;
+// What `trainwarden WORDS --json` answers, which reads `input`. kNotFound, kAlreadyExists and kInvalidArgument with its
+// message when it says no, kInternal when it cannot be run. From several threads at once.
+using AskProgram = std::function<Result<format::Json>(const std::vector<std::string>& words, const std::string& input)>;
+
+// What a call does, each of which the server has to be started for.
+enum class Right : std::uint8_t {
+  kLook,
+  kAct,     // stops jobs
+  kSubmit,  // makes jobs, and so runs any program
+};
 
 struct AwsContext {
-  AskProgram ask;
-  bool may_act = false;  // start and stop jobs
+  AskProgram ask_program;
+  bool may_act = false;
+  bool may_submit = false;
+
+  Result<format::Json> ask(const std::vector<std::string>& words, const std::string& input = "") const {
+    return ask_program(words, input);
+  }
 };
 
 using AwsCall = AwsAnswer (*)(const format::Json& request, const AwsContext& context);
@@ -26,7 +39,7 @@ using AwsCall = AwsAnswer (*)(const format::Json& request, const AwsContext& con
 struct NamedCall {
   std::string_view name;  // "SageMaker.DescribeTrainingJob", as in X-Amz-Target
   AwsCall call = nullptr;
-  bool acts = false;
+  Right needs = Right::kLook;
 };
 
 std::vector<NamedCall> training_job_calls();

@@ -134,8 +134,7 @@ AwsAnswer read_stream(const Json& request, const AwsContext& context) {
 }  // namespace
 
 std::vector<NamedCall> log_calls() {
-  return {{"Logs_20140328.DescribeLogStreams", list_streams, false},
-          {"Logs_20140328.GetLogEvents", read_stream, false}};
+  return {{"Logs_20140328.DescribeLogStreams", list_streams}, {"Logs_20140328.GetLogEvents", read_stream}};
 }
 
 }  // namespace trainwarden::aws

@@ -122,7 +122,7 @@ AwsAnswer describe_component(const Json& request, const AwsContext& context) {
 }  // namespace
 
 std::vector<NamedCall> search_calls() {
-  return {{"SageMaker.Search", search, false}, {"SageMaker.DescribeTrialComponent", describe_component, false}};
+  return {{"SageMaker.Search", search}, {"SageMaker.DescribeTrialComponent", describe_component}};
 }
 
 }  // namespace trainwarden::aws

@@ -1,4 +1,4 @@
-// DescribeTrainingJob, ListTrainingJobs, StopTrainingJob.
+// CreateTrainingJob, DescribeTrainingJob, ListTrainingJobs, StopTrainingJob.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -19,6 +19,17 @@ Result<std::string> job_name_of(const Json& request) {
   TRAINWARDEN_ASSIGN_OR_RETURN(std::string name, text_or(request, "TrainingJobName", ""));
   if (name.empty()) return Status(Code::kInvalidArgument, "TrainingJobName: expected the name of a job, found none");
   return name;
+}
+
+std::string arn_of(const std::string& job) {
+  return "arn:aws:sagemaker:local:000000000000:training-job/" + lower(job);
+}
+
+// The program reads the request itself, and refuses what it does not know.
+AwsAnswer create_job(const Json& request, const AwsContext& context) {
+  const auto submitted = context.ask({"submit", "--format", "sagemaker", "-"}, request.dump());
+  if (!submitted.ok()) return aws_error(submitted.status());
+  return {200, {{"TrainingJobArn", arn_of(submitted->at("job").get<std::string>())}}};
 }
 
 AwsAnswer describe_job(const Json& request, const AwsContext& context) {
@@ -91,7 +102,7 @@ OrderedJson summary_of(const Json& row) {
   const std::string name = row.at("name").get<std::string>();
   const double changed = seconds_of(row.at("time").get<std::string>());
   OrderedJson json = {{"TrainingJobName", name},
-                      {"TrainingJobArn", "arn:aws:sagemaker:local:000000000000:training-job/" + lower(name)},
+                      {"TrainingJobArn", arn_of(name)},
                       {"CreationTime", seconds_of(row.at("submitted").get<std::string>())},
                       {"LastModifiedTime", changed},
                       {"TrainingJobStatus", row.at("status")},
@@ -127,9 +138,10 @@ AwsAnswer list_jobs(const Json& request, const AwsContext& context) {
 }  // namespace
 
 std::vector<NamedCall> training_job_calls() {
-  return {{"SageMaker.DescribeTrainingJob", describe_job, false},
-          {"SageMaker.ListTrainingJobs", list_jobs, false},
-          {"SageMaker.StopTrainingJob", stop_job, true}};
+  return {{"SageMaker.CreateTrainingJob", create_job, Right::kSubmit},
+          {"SageMaker.DescribeTrainingJob", describe_job},
+          {"SageMaker.ListTrainingJobs", list_jobs},
+          {"SageMaker.StopTrainingJob", stop_job, Right::kAct}};
 }
 
 }  // namespace trainwarden::aws

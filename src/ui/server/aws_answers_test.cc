@@ -46,7 +46,7 @@ class AwsSite : public testing::Test {
     Site::Options options;
     options.access = {kKey, {}};
     if (answers) {
-      options.ask_program = [this](const std::vector<std::string>&) -> Result<format::Json> {
+      options.ask_program = [this](const std::vector<std::string>&, const std::string&) -> Result<format::Json> {
         ++asked_;
         return format::Json{{"TrainingJobName", "bert-7"}};
       };

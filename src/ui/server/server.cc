@@ -41,6 +41,7 @@ Result<std::unique_ptr<Server>> Server::start(std::unique_ptr<views::Shelf> shel
   site.allow_actions = options.allow_actions;
   site.areas = options.areas;
   site.ask_program = options.ask_program;
+  site.allow_submit = options.allow_submit;
   site.looked_at = [tail = server->tail_.get()](std::string_view run) { tail->looked_at(run); };
   server->site_ = std::make_unique<Site>(answers::Services{*server->shelf_}, std::move(site));
   server->listener_->start([site = server->site_.get()](const HttpRequest& head) { return site->admit(head); },

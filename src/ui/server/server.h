@@ -24,6 +24,7 @@ struct ServerOptions {
   std::vector<answers::Area> areas;  // what is shown beside the runs; what their handlers use must outlive the server
   // Answers calls of AWS about jobs; null: it does not.
   aws::AskProgram ask_program;
+  bool allow_submit = false;  // of jobs, by calls of AWS
   // Where the token is written, for the user alone; nothing: default_token_file(), when there is one.
   std::optional<std::filesystem::path> token_file;
 };

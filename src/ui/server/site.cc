@@ -94,7 +94,7 @@ Site::Site(const answers::Services& services, Options options)
       options_(std::move(options)),
       access_(options_.access),
       router_(routes_with(options_.areas)),
-      aws_({options_.ask_program, options_.allow_actions}) {}
+      aws_({options_.ask_program, options_.allow_actions, options_.allow_submit}) {}
 
 HttpAnswer Site::answer(const HttpRequest& request) const {
   HttpAnswer answer;

@@ -23,6 +23,7 @@ class Site {
     std::vector<answers::Area> areas;  // beside the runs
     // Asked for what calls of AWS want to know. Null: there are none.
     aws::AskProgram ask_program;
+    bool allow_submit = false;
     // Called with the id of each run that somebody asks something of. Null: nobody.
     std::function<void(std::string_view run_id)> looked_at;
   };

@@ -52,6 +52,10 @@ struct CheckedJob {
 // Starts it in the image of the job that it is started for.
 std::vector<std::string> words_in_container(const std::vector<std::string>& program);
 
+// The text of a file, "-" of standard input; `expected` says what it should be. kNotFound, kPermissionDenied,
+// kInvalidArgument.
+Result<std::string> read_job_text(const std::string& file, const char* expected);
+
 // On this backend, whatever the file says.
 Result<CheckedJob> check_job(const std::string& file, std::optional<jobs::Backend> backend = {});
 // The same of a text that is not, or not so, in its file: relative paths begin in that one's folder.

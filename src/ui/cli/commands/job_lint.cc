@@ -52,16 +52,6 @@ jobs::Machine machine_with_disk_of(const fs::path& folder) {
 
 constexpr const char* kWhatASpecIs = "a job: TOML or JSON, as in entry_point = \"train.py\"";
 
-// "-": from standard input.
-Result<std::string> read_spec(const std::string& file) {
-  if (file != "-") return read_toml_text(file, kWhatASpecIs);
-  std::string text(kMaxTomlBytes + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), stdin));
-  if (text.size() <= kMaxTomlBytes) return text;
-  return Status(Code::kInvalidArgument, fmt::format("standard input: expected {}, {} at most, found more", kWhatASpecIs,
-                                                    format_bytes(kMaxTomlBytes)));
-}
-
 // A word of `rules`: a set, or a rule.
 Status check_rule(const std::string& rule) {
   const bool is_set = rule == "default" || rule == "all";
@@ -104,8 +94,17 @@ int act(const JobLintOptions& options) {
 
 }  // namespace
 
+Result<std::string> read_job_text(const std::string& file, const char* expected) {
+  if (file != "-") return read_toml_text(file, expected);
+  std::string text(kMaxTomlBytes + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), stdin));
+  if (text.size() <= kMaxTomlBytes) return text;
+  return Status(Code::kInvalidArgument, fmt::format("standard input: expected {}, {} at most, found more", expected,
+                                                    format_bytes(kMaxTomlBytes)));
+}
+
 Result<CheckedJob> check_job(const std::string& file, std::optional<jobs::Backend> backend) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(std::string text, read_spec(file));
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::string text, read_job_text(file, kWhatASpecIs));
   return check_job_text(std::move(text), file, backend);
 }
 

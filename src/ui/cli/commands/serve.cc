@@ -36,6 +36,7 @@ struct ServeOptions {
   std::vector<std::string> allowed_hosts;
   bool allow_actions = false;
   bool aws_api = false;
+  bool allow_submit = false;
   std::string attention_file;
   std::string token_file;
   bool open = false;
@@ -67,6 +68,17 @@ Status check_aws_addresses(const std::vector<std::string>& addresses) {
   return Status();
 }
 
+// What the program is to find when it is asked: jobs are where we look for them, and their runs where we show runs.
+process::EnvironmentChanges folders_of(const ServeOptions& options) {
+  std::error_code ignored;
+  const bool shows_folder = std::filesystem::is_directory(options.place, ignored) && !trial::is_run(options.place);
+  const std::filesystem::path runs = shows_folder ? std::filesystem::path(options.place) : runs_folder(options.runs);
+  return {{{variable::kJobs, std::filesystem::absolute(jobs_folder(options.jobs)).string()},
+           {variable::kRuns, std::filesystem::absolute(runs).string()},
+           {variable::kExperiments, std::filesystem::absolute(experiments_folder(options.experiments)).string()}},
+          {}};
+}
+
 Result<server::ServerOptions> server_options(const ServeOptions& options) {
   server::ServerOptions server;
   server.listener.port = static_cast<std::uint16_t>(options.port);
@@ -80,9 +92,10 @@ Result<server::ServerOptions> server_options(const ServeOptions& options) {
   }
   if (options.aws_api) {
     TRAINWARDEN_RETURN_IF_ERROR(check_aws_addresses(server.listener.addresses));
-    server.ask_program = [jobs = std::filesystem::absolute(jobs_folder(options.jobs))](const auto& words) {
-      return ask_own_program(words, {{{variable::kJobs, jobs.string()}}, {}});
+    server.ask_program = [folders = folders_of(options)](const auto& words, const auto& input) {
+      return ask_own_program(words, folders, input);
     };
+    server.allow_submit = options.allow_submit;
   }
   server.allowed_hosts = options.allowed_hosts;
   server.allow_actions = options.allow_actions;
@@ -93,6 +106,11 @@ Result<server::ServerOptions> server_options(const ServeOptions& options) {
 // To the run itself when it is one.
 std::string link_to(const server::Server& server, const std::filesystem::path& place) {
   return trial::is_run(place) ? server.link(run_name(place)) : server.link();
+}
+
+const char* what_it_may(const ServeOptions& options) {
+  if (options.allow_submit) return ", and starts any program for who has the key";
+  return options.allow_actions ? ", and may stop trainings" : "";
 }
 
 void announce(const ServeOptions& options, const server::Server& server, const std::filesystem::path& place) {
@@ -114,7 +132,7 @@ void announce(const ServeOptions& options, const server::Server& server, const s
   }
   std::fflush(stdout);
   emit(stderr, "trainwarden: shows {} until Ctrl-C{}; the link is a key, give it to nobody\n", place.string(),
-       options.allow_actions ? ", and may stop trainings" : "");
+       what_it_may(options));
 }
 
 int act(const ServeOptions& options) {
@@ -165,7 +183,12 @@ void add_serve(CLI::App& app, CommandAction& action) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--allow-actions", o.allow_actions,
                    "The page may also stop trainings, have them saved, and go on with jobs");
-  command.add_flag("--aws-api", o.aws_api, "Also answers calls of AWS's clients about jobs, such as boto3's");
+  CLI::Option* const aws_api =
+      command.add_flag("--aws-api", o.aws_api, "Also answers calls of AWS's clients about jobs, such as boto3's");
+  command
+      .add_flag("--allow-submit", o.allow_submit,
+                "These clients may also start jobs: whoever has the key runs any program as you")
+      ->needs(aws_api);
   command
       .add_option("--attention", o.attention_file,
                   "Which tensors are attention (default: attention.toml of each run, else a guess)")

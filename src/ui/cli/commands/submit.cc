@@ -14,6 +14,7 @@
 #include "store/storage/location.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
+#include "ui/cli/commands/submit_request.h"
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/options/output_choice.h"
 #include "ui/cli/options/run_locator.h"
@@ -33,7 +34,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kRequestFormat = "sagemaker";
+
 struct SubmitOptions : SubmitPlan {
+  std::string format;  // empty: a job's own
+  bool dry_run = false;
   std::string backend;            // empty: the file's
   std::vector<std::string> axes;  // of an array; empty: the file's
   bool wait = false;
@@ -226,7 +231,60 @@ int act_on_array(const CheckedJob& job, const std::vector<jobs::ArrayAxis>& axes
   return kExitFine;
 }
 
+int report_one(jobs::JobRecord& job, const SubmitOptions& options) {
+  const std::string& name = job.order().name;
+  if (options.json) {
+    print_json(submitted_json(job));
+  } else {
+    emit("{}\n", name);
+  }
+  if (options.wait) return wait_for_job(job, !options.json);
+  emit(stderr, "trainwarden: next: {} job logs -f {}\n", typed_program(), name);
+  return kExitFine;
+}
+
+RequestChoice request_choice(const SubmitOptions& options) {
+  return {options.spec, options.name, fs::absolute(jobs_folder(options.jobs)), fs::absolute(runs_folder(options.runs))};
+}
+
+Result<jobs::JobRecord> submit_request(SubmitOptions options, JobBackends& backends) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(RequestedJob request, RequestedJob::make(request_choice(options)));
+  options.spec = request.spec();
+  options.name = request.name();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const CheckedJob job, check(options, backends));
+  Result<jobs::JobRecord> record = submit_job(job, options, backends);
+  if (record.ok()) request.was_submitted();
+  return record;
+}
+
+int show_files(const SubmitOptions& options) {
+  const auto files = read_job_request(request_choice(options));
+  if (!files.ok()) return report_error(files.status());
+  if (options.json) {
+    print_json(request_json(*files));
+    return kExitFine;
+  }
+  for (const auto& [name, text] : files->texts) emit("{}:\n{}\n", name, Lines{text});
+  for (const std::string& notice : files->notices) emit(stderr, "trainwarden: warning: {}\n", notice);
+  return kExitFine;
+}
+
+int act_on_request(const SubmitOptions& options) {
+  if (options.dry_run) return show_files(options);
+  if (!options.axes.empty()) {
+    return report_error(Status(Code::kInvalidArgument, "--array: goes with a job's own file, and not with a request"));
+  }
+  JobBackends backends;
+  Result<jobs::JobRecord> job = submit_request(options, backends);
+  return job.ok() ? report_one(*job, options) : report_error(job.status());
+}
+
 int act(const SubmitOptions& options) {
+  if (options.format == kRequestFormat) return act_on_request(options);
+  if (options.dry_run) {
+    return report_error(Status(Code::kInvalidArgument,
+                               "--dry-run: goes with --format sagemaker; `trainwarden job lint` checks a job's file"));
+  }
   JobBackends backends;
   const Result<CheckedJob> checked = check(options, backends);
   if (!checked.ok()) return report_error(checked.status());
@@ -234,16 +292,7 @@ int act(const SubmitOptions& options) {
   if (!axes.ok()) return report_error(axes.status());
   if (!axes->empty()) return act_on_array(*checked, *axes, options, backends);
   Result<jobs::JobRecord> job = submit_job(*checked, options, backends);
-  if (!job.ok()) return report_error(job.status());
-  const std::string& name = job->order().name;
-  if (options.json) {
-    print_json(submitted_json(*job));
-  } else {
-    emit("{}\n", name);
-  }
-  if (options.wait) return wait_for_job(*job, !options.json);
-  emit(stderr, "trainwarden: next: {} job logs -f {}\n", typed_program(), name);
-  return kExitFine;
+  return job.ok() ? report_one(*job, options) : report_error(job.status());
 }
 
 }  // namespace
@@ -258,6 +307,9 @@ void add_submit(CLI::App& app, CommandAction& action) {
       ->type_name("");
   command.add_option("--name", o.name, "Name of the job and of its run (default: the file's, or made from the time)")
       ->type_name("NAME");
+  command.add_option("--format", o.format, "sagemaker: SPEC is a request of SageMaker's API, a CreateTrainingJob")
+      ->check(CLI::IsMember({kRequestFormat}));
+  command.add_flag("--dry-run", o.dry_run, "Of a request: print the files that it becomes, and start nothing");
   command.add_option("--backend", o.backend, "Where it runs (default: the file's, else local)")
       ->check(CLI::IsMember(std::vector<std::string>(jobs::kBackendNames.begin(), jobs::kBackendNames.end())));
   command
@@ -273,6 +325,7 @@ void add_submit(CLI::App& app, CommandAction& action) {
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden submit job.toml", "trainwarden submit job.toml --name bert-7 --wait",
                          "trainwarden submit job.toml --name sweep --array lr=0.1,0.01 --array seed=1..5",
+                         "trainwarden submit request.json --format sagemaker --dry-run",
                          "job=$(trainwarden submit job.toml) && trainwarden job wait \"$job\""});
 }
 

@@ -10,10 +10,11 @@
 
 namespace trainwarden::cli {
 
-// What `trainwarden WORDS --json` prints, in our folder, and our environment with these changes. From any thread.
+// What `trainwarden WORDS --json` prints, in our folder, and our environment with these changes, when it reads `input`.
+// From any thread. What it warns of is logged.
 // kNotFound, kAlreadyExists, kFailedPrecondition or kInvalidArgument with what it says when it says no; kInternal when
 // it cannot be started, or answers anything else. `words` may hold "--", behind which there are no options.
 Result<format::Json> ask_own_program(const std::vector<std::string>& words,
-                                     const process::EnvironmentChanges& environment);
+                                     const process::EnvironmentChanges& environment, const std::string& input = "");
 
 }  // namespace trainwarden::cli

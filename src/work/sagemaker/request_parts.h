@@ -1,0 +1,47 @@
+// The parts of a CreateTrainingJob, one function each; not for other floors (request_files.h).
+#pragma once
+
+#include <initializer_list>
+#include <string>
+
+#include "data/format/json.h"
+#include "work/document/table_reader.h"
+#include "work/sagemaker/request_files.h"
+
+namespace trainwarden::sagemaker {
+
+// What is read, and what comes out.
+struct RequestReading {
+  const RequestPlaces& places;
+  document::Mistakes& mistakes;
+  RequestFiles files;
+  format::OrderedJson job = format::OrderedJson::object();
+};
+
+// A field that only the cloud has, and what to use here. It may be there without a meaning: false, null, or empty.
+struct CloudField {
+  const char* name;
+  const char* instead;
+};
+void refuse_fields(document::TableReader& table, std::initializer_list<CloudField> fields);
+
+// The same place, also for who works in another folder.
+std::string absolute_address(const std::string& address, const RequestReading& reading);
+// As it was written; null for nullptr.
+format::OrderedJson json_of(const document::DocumentValue* value);
+// Its text for a file that people may read.
+std::string file_text(const format::OrderedJson& json);
+
+// InputDataConfig, OutputDataConfig, CheckpointConfig. `default_mode` is that of the algorithm; empty: File.
+void read_data(document::TableReader& request, const std::string& default_mode, RequestReading& reading);
+
+// DebugHookConfig, rules, actions, the profiler, TensorBoard. `environment` gets what the program has to be told.
+void read_watching(document::TableReader& request, format::OrderedJson& environment, RequestReading& reading);
+
+// The file of actions that these rules start (docs/reference/actions.md); empty when they start none. `rules` is
+// DebugRuleConfigurations of the job `job`. kInvalidArgument: an action that is not known, that is for another job, or
+// that nothing is there to send a message with.
+Result<std::string> action_file_text(const format::OrderedJson& rules, const std::string& job,
+                                     const Environment& environment);
+
+}  // namespace trainwarden::sagemaker
