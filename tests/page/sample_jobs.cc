@@ -14,6 +14,7 @@
 
 #include "core/base/clock.h"
 #include "work/jobs/job_record.h"
+#include "work/jobs/job_rules.h"
 
 namespace {
 
@@ -65,7 +66,13 @@ void write_details(const fs::path& job, const fs::path& folder) {
   write(job / "output.log", output + kHostile + "\n");
   write(job / "agent.log", "started\n");
   for (int rank = 0; rank < 12; ++rank) write(job / fmt::format("ranks/{}.log", rank), fmt::format("rank {}\n", rank));
-  write(job / "rules/LossSpike.log", "step 3: nothing\n");
+  jobs::JobRule rule;
+  rule.id = "LossSpike";
+  rule.status = "IssuesFound";
+  rule.details = kHostile;
+  rule.alerts = 1;
+  rule.step = 3;
+  check(jobs::JobRules(storage::Location(job)).record(rule, "LossSpike fired at step 3"));
   write(folder / "checkpoints-0/last.pt", "weights");
   write(folder / "checkpoints-0/epoch-1/optimizer.pt", std::string(5000, 'o'));
 }

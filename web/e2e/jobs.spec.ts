@@ -67,6 +67,9 @@ test('a job shows its history, logs, files and what was submitted, and no text o
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save checkpoints/last.pt' }).click();
   expect((await download).suggestedFilename()).toBe('last.pt');
+  await expect(page.getByRole('region', { name: 'Rules' })).toContainText('fired at step 3');
+  await page.getByRole('link', { name: 'Log of LossSpike' }).click();
+  await expect(page.locator('.log')).toHaveText('LossSpike fired at step 3\n');
   await page.locator('#job-log').selectOption({ label: 'rank 10' });
   await expect(page.locator('.log')).toHaveText('rank 10\n');
   await expect(page).toHaveURL(/log=rank-10/);

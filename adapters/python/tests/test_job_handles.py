@@ -52,6 +52,15 @@ def test_its_output_is_followed_to_the_end(folder: Path) -> None:
     assert job.status == "Completed"
 
 
+def test_each_rule_has_a_status_and_a_log(folder: Path) -> None:
+    job = jobs.submit(spec(rules=["LossSpike"]), name="judged")
+    job.wait()
+    rule = job.rules()["LossSpike"]
+    assert rule["status"] == "NotApplicable" and rule["step"] is None
+    assert list(job.logs(rule="LossSpike")) == Path(rule["log"]).read_text().splitlines() != []
+    assert list(job.logs(rule="Nothing")) == []
+
+
 def test_it_is_stopped_and_goes_on(folder: Path) -> None:
     job = jobs.submit(spec(hyperparameters={"lr": 0.1, "wait": True}), name="long")
     next(job.logs(follow=True))

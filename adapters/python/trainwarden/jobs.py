@@ -70,12 +70,14 @@ class Job:
 
         return open_trial(self.run)
 
-    def logs(self, follow: bool = False) -> Iterator[str]:
+    def logs(self, follow: bool = False, rule: str = "") -> Iterator[str]:
         """The lines that its program has printed, without their ends; with `follow` until the job has ended.
 
+        With `rule` those of this rule's log, of rules(); none when no rule of the job has this id.
         Only the reading ends when the iterator is thrown away, never the job.
         """
         words = [_program.find(), "job", "logs", self.name, *self._in_folder, *(["--follow"] if follow else [])]
+        words += ["--rule", rule] if rule else []
         reader = subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL,
@@ -93,6 +95,14 @@ class Job:
             reader.stdout.close()
             reader.wait()
 
+    def rules(self) -> dict[str, dict[str, Any]]:
+        """Where each rule that judges its run stands, by the rule's id.
+
+        The keys are those of `rules` in `trainwarden job describe --json`: status, details, changed (a time as text),
+        alerts, step (None: it has not fired, or not at a step), log (a path).
+        """
+        return {rule.pop("rule"): rule for rule in self.describe()["rules"]}
+
     def wait(self) -> str:
         """Waits for its end: seconds to weeks. Returns Completed, Failed or Stopped."""
         return str(self._ask("wait", fine=(0, _FAILED))["status"])
@@ -109,7 +119,7 @@ class Job:
         return str(self._ask("resume")["status"])
 
     def files(self) -> dict[str, Path]:
-        """Its results and checkpoints: {"output/model.tar.gz": path, ...}."""
+        """Its results, checkpoints and logs of rules: {"output/model.tar.gz": path, ...}."""
         return {file["name"]: Path(file["path"]) for file in self._ask("files")["files"]}
 
     def _ask(self, command: str, *words: str, fine: tuple[int, ...] = (0,)) -> Any:

@@ -64,8 +64,15 @@ class RunWatch::Impl {
   // Reported once: a journal that cannot be read now may be readable at the next look.
   void record() {
     const Status recorded = pipeline_->record();
+    report_events();
     if (recorded.ok() || std::exchange(record_failed_, true)) return;
     log(LogLevel::kWarning, "events may come late: {}", recorded.to_string());
+  }
+
+  void report_events() {
+    if (!options_.on_event) return;
+    const events::Ledger& ledger = pipeline_->source();
+    while (reported_events_ < ledger.last_seq()) options_.on_event(ledger.event(++reported_events_));
   }
 
   rules::EngineOptions engine_options(bool judges) {
@@ -82,6 +89,7 @@ class RunWatch::Impl {
   std::unique_ptr<RunPipeline> pipeline_;
   std::unique_ptr<rules::Engine> engine_;  // last: its end notifies the recorder
   bool record_failed_ = false;
+  std::uint64_t reported_events_ = 0;
 };
 
 Result<std::unique_ptr<RunWatch>> RunWatch::start(Trial& trial, std::vector<rules::EngineRule> rules,

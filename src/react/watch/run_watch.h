@@ -26,6 +26,8 @@ struct RunWatchOptions {
   std::vector<std::string> mute;  // as EngineOptions
   Subscribe subscribe;            // null: nobody
   bool own_program = false;       // program_ended() will say how the program ended; the run is not over before
+  // For each event of the run, in poll(), finish() and settle(); begins with those that were recorded before.
+  std::function<void(const events::Event&)> on_event;
   // For each verdict that fired or failed, in poll().
   rules::VerdictCallback on_verdict;
   // From the courier's threads, one at a time.

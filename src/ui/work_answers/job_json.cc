@@ -11,6 +11,7 @@
 #include "work/document/mistakes.h"
 #include "work/experiments/job_component.h"
 #include "work/jobs/hyperparameters.h"
+#include "work/jobs/job_rules.h"
 #include "work/workspace/workspace.h"
 
 namespace trainwarden::work_answers {
@@ -89,6 +90,21 @@ OrderedJson logs_json(const jobs::JobRecord& job) {
   return list;
 }
 
+OrderedJson rules_json(const std::vector<jobs::JobRule>& rules, const jobs::Transition& now) {
+  OrderedJson list = OrderedJson::array();
+  for (const jobs::JobRule& recorded : rules) {
+    const jobs::JobRule rule = jobs::settled_rule(recorded, now);
+    list.push_back({{"id", rule.id},
+                    {"status", rule.status},
+                    {"details", rule.details},
+                    {"changed_unix_ms", milliseconds(rule.changed_unix_ns)},
+                    {"alerts", rule.alerts},
+                    {"step", rule.step < 0 ? OrderedJson(nullptr) : OrderedJson(rule.step)},
+                    {"log", rule_log_id(rule.id)}});
+  }
+  return list;
+}
+
 OrderedJson resources_json(const jobs::Resources& resources) {
   return {{"nodes", resources.nodes},
           {"tasks_per_node", resources.tasks_per_node},
@@ -134,6 +150,7 @@ Result<OrderedJson> job_json(const WorkDesk::JobNow& job, const answers::Service
   const jobs::Transition& now = job.transitions.back();
   const int attempt = jobs::attempt_of(job.transitions);
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto exit, job.record.read_exit(attempt));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto rules, jobs::JobRules(job.record.place()).list());
   OrderedJson json = {{"name", order.name}};
   add_standing(json, now);
   json["submitted_unix_ms"] = milliseconds(order.submitted_unix_ns);
@@ -147,6 +164,7 @@ Result<OrderedJson> job_json(const WorkDesk::JobNow& job, const answers::Service
   add_spec(json, job.record);
   json["exit"] = exit_json(exit);
   json["transitions"] = transitions_json(job.transitions);
+  json["rules"] = rules_json(rules, now);
   json["logs"] = logs_json(job.record);
   json["can_stop"] = jobs::may_follow(now.status, jobs::JobPhase::kStopping);
   json["can_resume"] = jobs::is_terminal(now.status) && jobs::may_follow(now.status, jobs::JobPhase::kRestarting);

@@ -12,7 +12,7 @@ namespace trainwarden::work_answers {
 format::OrderedJson row_json(const catalogue::CataloguedJob& job);
 
 // All of it but its files. The text of the user's file has no secrets that are known by their shape. Errors of its
-// exit record.
+// exit record and of its rules' folder.
 Result<format::OrderedJson> job_json(const WorkDesk::JobNow& job, const answers::Services& services);
 
 // What became of a request to stop or to resume it.

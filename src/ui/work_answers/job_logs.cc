@@ -7,6 +7,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/text.h"
+#include "work/jobs/job_rules.h"
 
 namespace trainwarden::work_answers {
 namespace {
@@ -63,12 +64,18 @@ void begin_with_line(LogPiece& piece) {
 
 }  // namespace
 
+std::string rule_log_id(std::string_view rule_id) {
+  const std::string file = jobs::rule_log_file(rule_id);
+  const std::size_t name = file.rfind('/') + 1;
+  return "rule-" + file.substr(name, file.size() - name - kLogEnding.size());
+}
+
 std::vector<JobLog> list_job_logs(const jobs::JobRecord& job) {
   std::vector<JobLog> logs;
   add_log(job, "output", job.output().filename(), logs);
   add_log(job, "agent", job.agent_log().filename(), logs);
   add_folder(job, "ranks", "rank", logs);
-  add_folder(job, "rules", "rule", logs);
+  add_folder(job, jobs::kRuleFolder, "rule", logs);
   return logs;
 }
 

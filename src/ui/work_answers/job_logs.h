@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trainwarden/status.h"
@@ -25,6 +26,9 @@ struct JobLog {
   std::string file;  // within the job's folder
   std::uint64_t bytes = 0;
 };
+
+// "rule-LossSpike": the id of the log of the rule with this id.
+std::string rule_log_id(std::string_view rule_id);
 
 // Output and agent first, then ranks by number, then rules by name. Those that are not there yet are left out.
 std::vector<JobLog> list_job_logs(const jobs::JobRecord& job);

@@ -12,6 +12,7 @@
 #include "ui/answers/router.h"
 #include "ui/work_answers/job_downloads.h"
 #include "ui/work_answers/work_desk.h"
+#include "work/jobs/job_rules.h"
 
 namespace trainwarden::work_answers {
 namespace {
@@ -169,6 +170,20 @@ TEST_F(JobRoutesTest, LogsComeInPieces) {
   EXPECT_EQ(code_of("/jobs/bert-7/logs/output?limit=1"), Code::kInvalidArgument);
   EXPECT_EQ(code_of("/jobs/bert-7/logs/output?from=-1"), Code::kInvalidArgument);
   EXPECT_EQ(code_of("/jobs/bert-7/logs/rank-0"), Code::kNotFound);
+}
+
+TEST_F(JobRoutesTest, RulesHaveTheirStatusAndLeadToTheirLogs) {
+  submit("bert-7");
+  EXPECT_TRUE(ask("/jobs/bert-7").at("rules").empty());
+  jobs::JobRule rule;
+  rule.id = "my rule";
+  rule.status = "IssuesFound";
+  rule.step = 5;
+  ASSERT_TRUE(jobs::JobRules(storage::Location(folder_.path() / "jobs" / "bert-7")).record(rule, "it fired").ok());
+  const Json seen = ask("/jobs/bert-7").at("rules").at(0);
+  EXPECT_EQ(seen.at("id"), "my rule");
+  EXPECT_EQ(seen.at("step"), 5);
+  EXPECT_EQ(ask("/jobs/bert-7/logs/" + seen.at("log").get<std::string>()).at("text"), "it fired\n");
 }
 
 TEST_F(JobRoutesTest, FilesAreListedAndGivenAsTheyAre) {

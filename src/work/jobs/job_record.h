@@ -11,6 +11,7 @@
 //   NAME/attempts/1/exit.json     the same, as the job has it; written once, before the transition that says so
 //   NAME/output.log               what the program printed in all attempts; agent.log: what its agents did
 //   NAME/ranks/0.log               what a rank of several printed, in all attempts; output.log has the lines of all
+//   NAME/rules/                   what became of the rules that judge its run (job_rules.h)
 //   NAME/agent.lock, .lease       held by the agent as long as it lives (store/storage/lease.h)
 #pragma once
 

@@ -83,6 +83,7 @@ Status Judging::start() {
   options.subscribe = plan_.subscribe;
   options.own_program = plan_.own_program;
   options.on_verdict = [this](const rules::VerdictRecord& verdict) { observer_.on_verdict(verdict); };
+  options.on_event = [this](const events::Event& event) { observer_.on_event(event); };
   options.on_delivery = [this](const events::DeliveryRecord& delivery, const events::Event& event) {
     std::lock_guard lock(mutex_);
     deliveries_.emplace_back(delivery, event);

@@ -33,10 +33,14 @@ class Heard final : public Observer {
   void on_verdict(const rules::VerdictRecord& verdict) override {
     story += verdict.rule_id + "@" + std::to_string(verdict.place.global_step) + " ";
   }
+  void on_event(const events::Event& event) override {
+    if (event.change.kind == events::ChangeKind::kRule) changes += event.change.rule + " " + event.change.to + ", ";
+  }
   void on_progress(Trial&, const rules::Engine&) override { ++looks; }
   void on_end() override { story += "end"; }
 
   std::string story;
+  std::string changes;  // of rules
   int looks = 0;
   int ended_with = -1;
 };
@@ -89,6 +93,7 @@ TEST_F(LauncherTest, JudgesWhatTheProgramWritesAndHandsOnItsExitCode) {
   EXPECT_TRUE(result->judging.run_ended);
   EXPECT_TRUE(result->judging.report.any_fired());
   EXPECT_EQ(heard_.story, "start FiresAtTwo@2 end");
+  EXPECT_EQ(heard_.changes, "FiresAtTwo InProgress, FiresAtTwo IssuesFound, ");
   EXPECT_GT(heard_.looks, 0);
   EXPECT_EQ(heard_.ended_with, 5);
 }

@@ -23,6 +23,9 @@ class Observer {
   virtual void on_start(const std::filesystem::path& run) { static_cast<void>(run); }
   // The program has ended, and its run is judged to its end afterwards. From the same thread.
   virtual void on_program_end(const process::ExitRecord& exit) { static_cast<void>(exit); }
+  // Each change of the run and of a rule, and each alert, from the run's first on: also those that an earlier process
+  // has recorded.
+  virtual void on_event(const events::Event& event) { static_cast<void>(event); }
   virtual void on_verdict(const rules::VerdictRecord& verdict) { static_cast<void>(verdict); }  // fired, or failed
   virtual void on_delivery(const events::DeliveryRecord& delivery, const events::Event& event) {
     static_cast<void>(delivery);

@@ -153,5 +153,19 @@ TEST(RuleEvaluations, RulesHaveTheNamesOfTheJob) {
   EXPECT_EQ(rule_evaluations(OrderedJson::object(), run, {}).at(0).at("RuleConfigurationName"), "Overfit-2");
 }
 
+TEST(RuleEvaluations, NobodyWaitsForARuleOfAJobThatHasEnded) {
+  const OrderedJson run = OrderedJson::parse(R"({"DebugRuleEvaluationStatuses": [
+      {"RuleConfigurationName": "Overfit", "RuleEvaluationStatus": "InProgress",
+       "LastModifiedTime": "1970-01-01T00:00:01Z"}]})");
+  const auto status_of = [&](JobPhase phase) {
+    return rule_evaluations(OrderedJson::object(), run, {4, 2 * kSecond, phase, "", ""}).at(0);
+  };
+  EXPECT_EQ(status_of(JobPhase::kInterrupted).at("RuleEvaluationStatus"), "InProgress") << "it may go on";
+  const OrderedJson ended = status_of(JobPhase::kFailed);
+  EXPECT_EQ(ended.at("RuleEvaluationStatus"), "Stopped");
+  EXPECT_NE(ended.at("StatusDetails").get<std::string>().find("the job has ended"), std::string::npos);
+  EXPECT_EQ(ended.at("LastModifiedTime"), "1970-01-01T00:00:02.000Z");
+}
+
 }  // namespace
 }  // namespace trainwarden::sagemaker

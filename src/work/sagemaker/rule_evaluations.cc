@@ -15,11 +15,18 @@ std::string text_of(const OrderedJson& object, const char* field) {
   return object.at(field).get<std::string>();
 }
 
-// What SageMaker has of an evaluation; ours has more.
-OrderedJson evaluation(const OrderedJson& seen, const std::string& name) {
+// What SageMaker has of an evaluation; ours has more. Whoever judged has gone with the job, whether it came to say so
+// or was killed: who waits for its rules waits no longer.
+OrderedJson evaluation(const OrderedJson& seen, const std::string& name, const jobs::Transition& now) {
   OrderedJson json = {{kName, name}};
   for (const char* field : {"RuleEvaluationJobArn", kStatus, "StatusDetails", "LastModifiedTime"}) {
     if (seen.contains(field)) json[field] = seen.at(field);
+  }
+  const std::string status = text_of(seen, kStatus);
+  if (jobs::is_terminal(now.status) && (status == "InProgress" || status == "Stopping")) {
+    json[kStatus] = "Stopped";
+    json["StatusDetails"] = "the job has ended, and its rules were not judged to their end\n";
+    json["LastModifiedTime"] = format_rfc3339(now.unix_ns, 3);
   }
   return json;
 }
@@ -59,13 +66,13 @@ OrderedJson rule_evaluations(const OrderedJson& request, const OrderedJson& run,
   for (const OrderedJson& status : run.value("DebugRuleEvaluationStatuses", OrderedJson::array())) {
     const std::string id = text_of(status, kName);
     seen[id] = status;
-    of_run.push_back(evaluation(status, id));
+    of_run.push_back(evaluation(status, id, now));
   }
   if (!request.contains("DebugRuleConfigurations")) return of_run;
   OrderedJson list = OrderedJson::array();
   for (const RequestedRule& rule : requested_rules(request.at("DebugRuleConfigurations"))) {
     const auto known = seen.find(rule.id);
-    list.push_back(known == seen.end() ? not_judged(rule.name, now) : evaluation(known->second, rule.name));
+    list.push_back(known == seen.end() ? not_judged(rule.name, now) : evaluation(known->second, rule.name, now));
   }
   return list;
 }

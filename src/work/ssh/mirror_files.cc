@@ -31,13 +31,17 @@ bool is_transition(std::string_view name) {
          name.find_first_not_of("0123456789") == kDigits;
 }
 
+bool is_rule_status(std::string_view path) {
+  return path.starts_with("rules/") && path.ends_with(".json");
+}
+
 MirrorWay way_in_job(std::string_view path) {
   constexpr std::string_view kState = "state/";
   if (path.starts_with(kState)) return is_transition(path.substr(kState.size())) ? MirrorWay::kOnce : MirrorWay::kNever;
-  const bool is_log =
-      path.ends_with(".log") && (path.find('/') == std::string_view::npos || path.starts_with("ranks/"));
+  const bool is_log = path.ends_with(".log") && (path.find('/') == std::string_view::npos ||
+                                                 path.starts_with("ranks/") || path.starts_with("rules/"));
   if (is_log) return MirrorWay::kAppended;
-  const bool is_result = path.starts_with("attempts/") || path.starts_with("output/");
+  const bool is_result = path.starts_with("attempts/") || path.starts_with("output/") || is_rule_status(path);
   return is_result ? MirrorWay::kWhole : MirrorWay::kNever;
 }
 
@@ -50,7 +54,7 @@ MirrorWay way_in_run(std::string_view path) {
 bool is_entered(std::string_view path) {
   if (path.starts_with(kRun)) return path != "run/checkpoints";
   const std::string_view top = path.substr(kJob.size()).substr(0, path.substr(kJob.size()).find('/'));
-  return top == "state" || top == "attempts" || top == "output" || top == "ranks";
+  return top == "state" || top == "attempts" || top == "output" || top == "ranks" || top == "rules";
 }
 
 Status list_folder(const storage::Location& folder, std::string_view prefix, const std::string& path, int depth,

@@ -12,6 +12,8 @@ TEST(MirrorFiles, EachKindHasItsWay) {
   EXPECT_EQ(way_of("job/output.log"), MirrorWay::kAppended);
   EXPECT_EQ(way_of("job/agent.log"), MirrorWay::kAppended);
   EXPECT_EQ(way_of("job/ranks/0.log"), MirrorWay::kAppended);
+  EXPECT_EQ(way_of("job/rules/LossSpike.log"), MirrorWay::kAppended);
+  EXPECT_EQ(way_of("job/rules/LossSpike.json"), MirrorWay::kWhole);
   EXPECT_EQ(way_of("run/journal/rank-00000/seg-00000001.tw"), MirrorWay::kAppended);
   EXPECT_EQ(way_of("run/run.json"), MirrorWay::kWhole);
   EXPECT_EQ(way_of("run/journal/rank-00000/writer.lease"), MirrorWay::kWhole);
@@ -30,6 +32,7 @@ TEST(MirrorFiles, NothingElseIsTouched) {
                            "job/ml/model/model.pt",
                            "job/state/../../x",
                            "job/state/1.json",
+                           "job/rules/run.sh",
                            "job/state/000002.json.tmp",
                            "job/output/../job.json",
                            "job/output/.ssh",

@@ -1,4 +1,4 @@
-// What a job leaves that people want: results and checkpoints.
+// What a job leaves that people want: results, checkpoints, and what became of its rules.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace trainwarden::workspace {
 
 struct JobFile {
-  std::string name;            // "output/model.tar.gz", "checkpoints/last.pt"
+  std::string name;            // "output/model.tar.gz", "checkpoints/last.pt", "rules/LossSpike.log"
   std::filesystem::path path;  // where it lies
   std::uint64_t bytes = 0;
 };

@@ -121,7 +121,8 @@ int act(const JobRemoveOptions& options) {
 
 void add_job_files(CLI::App& job, CommandAction& action) {
   auto options = std::make_shared<JobFilesOptions>();
-  CLI::App& command = add_command(job, "files", "List the results and checkpoints of a job", options, action, act);
+  CLI::App& command =
+      add_command(job, "files", "List the results, checkpoints and logs of rules of a job", options, action, act);
   add_job_choice(command, options->job);
   add_json_flag(command, options->json);
   set_examples(command,
@@ -131,7 +132,8 @@ void add_job_files(CLI::App& job, CommandAction& action) {
 void add_job_fetch(CLI::App& job, CommandAction& action) {
   auto options = std::make_shared<JobFetchOptions>();
   JobFetchOptions& o = *options;
-  CLI::App& command = add_command(job, "fetch", "Copy results and checkpoints of a job", options, action, act);
+  CLI::App& command =
+      add_command(job, "fetch", "Copy results, checkpoints and logs of rules of a job", options, action, act);
   add_job_choice(command, o.job);
   command.add_option("FILE", o.names, "Names as `job files` has them, or folders of theirs (default: all)")
       ->type_name("");

@@ -1,10 +1,13 @@
 // `trainwarden job describe` and `job logs`.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/base/text.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/reports/job_rule_view.h"
 #include "ui/cli/reports/job_view.h"
 #include "ui/cli/running/job_backend.h"
 #include "ui/cli/running/output_follower.h"
@@ -29,6 +32,7 @@ struct JobDescribeOptions {
 struct JobLogsOptions {
   JobChoice job;
   std::string rank;  // a number; empty and "all": those of all
+  std::string rule;  // its id; empty: what the program printed
   bool follow = false;
   bool agent = false;
   bool json = false;
@@ -57,10 +61,14 @@ int act(const JobDescribeOptions& options) {
   if (options.format == kSageMakerFormat) return describe_as_sagemaker(*job, *transitions, options.region);
   const auto attempt = read_attempt(*job, jobs::attempt_of(*transitions));
   if (!attempt.ok()) return report_error(attempt.status());
+  const auto rules = read_job_rules(*job, transitions->back());
+  if (!rules.ok()) return report_error(rules.status());
   if (options.json) {
-    print_json(job_json(*job, *transitions, *attempt));
+    OrderedJson json = job_json(*job, *transitions, *attempt);
+    json["rules"] = job_rules_json(*job, *rules);
+    print_json(json);
   } else {
-    emit("{}", Lines{job_text(*job, *transitions, *attempt)});
+    emit("{}", Lines{job_text(*job, *transitions, *attempt) + job_rules_text(*job, *rules)});
   }
   return kExitFine;
 }
@@ -75,17 +83,41 @@ Result<std::optional<std::int64_t>> chosen_rank(const JobLogsOptions& options, c
                                                     order.name, there, printable(options.rank)));
 }
 
+// A job that is not over may still get rules, as long as it has none.
+Status check_rule(const jobs::JobRecord& job, const std::string& rule, bool follows) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, job.current());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<jobs::JobRule> rules, read_job_rules(job, now));
+  std::vector<std::string> ids;
+  for (const jobs::JobRule& one : rules) ids.push_back(one.id);
+  if (std::find(ids.begin(), ids.end(), rule) != ids.end()) return Status();
+  if (ids.empty() && follows && !jobs::is_terminal(now.status)) return Status();
+  const std::string there = ids.empty() ? "it has none" + std::string(jobs::is_terminal(now.status) ? "" : " yet")
+                                        : "`job describe` lists those that it has";
+  return Status(Code::kNotFound, fmt::format("--rule: expected a rule that judges job {}, and found \"{}\"; {}{}",
+                                             job.order().name, printable(rule), there, did_you_mean(rule, ids)));
+}
+
+// Within the job's folder.
+std::string chosen_log(const JobLogsOptions& options, const jobs::JobRecord& job, std::optional<std::int64_t> rank) {
+  if (!options.rule.empty()) return jobs::rule_log_file(options.rule);
+  if (options.agent) return job.agent_log().filename();
+  if (rank && job.order().ranks > 1) return job.rank_log(*rank).lexically_relative(job.place().path());
+  return job.output().filename();
+}
+
 int act(const JobLogsOptions& options) {
   Result<jobs::JobRecord> job = options.job.open();
   if (!job.ok()) return report_error(job.status());
-  const jobs::JobOrder& order = job->order();
-  const auto rank = chosen_rank(options, order);
+  const auto rank = chosen_rank(options, job->order());
   if (!rank.ok()) return report_error(rank.status());
-  std::filesystem::path file = options.agent ? job->agent_log() : job->output();
-  if (*rank && order.ranks > 1) file = job->rank_log(**rank);
+  if (!options.rule.empty()) {
+    const Status known = check_rule(*job, options.rule, options.follow);
+    if (!known.ok()) return report_error(known);
+  }
+  const bool is_output = options.rule.empty() && !options.agent;
   std::optional<JsonLines> json;
-  if (options.json) json = JsonLines{*rank, options.agent ? 1 : order.ranks};
-  OutputFollower log(std::move(file), 0, json);
+  if (options.json) json = JsonLines{*rank, is_output ? job->order().ranks : 1};
+  OutputFollower log(job->place(), chosen_log(options, *job, *rank), json);
   if (options.follow) return wait_for_job(*job, &log);
   log.finish();
   return kExitFine;
@@ -125,11 +157,13 @@ void add_job_logs(CLI::App& job, CommandAction& action) {
   auto* rank =
       command.add_option("--rank", o.rank, "What this rank printed, of a job of several; all: each line with its rank");
   rank->type_name("N");
-  command.add_flag("--agent", o.agent, "What its agent printed")->excludes(follow)->excludes(rank);
+  auto* rule = command.add_option("--rule", o.rule, "What became of this rule, which judges its run");
+  rule->type_name("RULE")->excludes(rank);
+  command.add_flag("--agent", o.agent, "What its agent printed")->excludes(follow)->excludes(rank)->excludes(rule);
   add_json_flag(command, o.json);
-  set_examples(command,
-               {"trainwarden job logs bert-7 | tail", "trainwarden job logs -f bert-7",
-                "trainwarden job logs bert-7 --rank 3", "trainwarden job logs -f bert-7 --json | jq -r .text"});
+  set_examples(command, {"trainwarden job logs bert-7 | tail", "trainwarden job logs -f bert-7",
+                         "trainwarden job logs bert-7 --rank 3", "trainwarden job logs bert-7 --rule VanishingGradient",
+                         "trainwarden job logs -f bert-7 --json | jq -r .text"});
 }
 
 }  // namespace trainwarden::cli

@@ -20,6 +20,7 @@
 #include "ui/cli/options/action_choice.h"
 #include "ui/cli/options/capture_choice.h"
 #include "ui/cli/options/guard_environment.h"
+#include "ui/cli/options/job_choice.h"
 #include "ui/cli/options/known_rules.h"
 #include "ui/cli/options/label_choice.h"
 #include "ui/cli/options/output_choice.h"
@@ -119,7 +120,10 @@ Status choose_output(const RunOptions& options, ProgramPlan& plan) {
   TRAINWARDEN_ASSIGN_OR_RETURN(metrics.definitions, options.output.definitions());
   metrics.info.command = process_mask().mask.arguments(options.command);
   TRAINWARDEN_ASSIGN_OR_RETURN(metrics.info.labels, recorded_labels(plan.environment, process_environment));
-  if (!options.output.of_job) {
+  if (options.output.of_job) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const OwnJob own, own_job());
+    plan.job = own.job.place().absolute().path();
+  } else {
     plan.output = file;
     metrics.on_bytes = [](std::string_view bytes) {
       emit("{}", Painted{bytes});
@@ -135,6 +139,7 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   plan.command = options.command;
   plan.subscribe = judging.subscribe;
   plan.tied = options.tied;
+  plan.rule_ids = judging.rule_ids;
   constexpr std::int64_t kNsPerSecond = 1'000'000'000;
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.run, launch::choose_run({.folder = runs_folder(options.runs),
                                                              .name = options.name,

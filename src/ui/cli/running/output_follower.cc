@@ -3,10 +3,8 @@
 #include <unistd.h>
 
 #include <span>
-#include <string>
 
 #include "core/base/text.h"
-#include "store/storage/location.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 
@@ -34,8 +32,7 @@ std::uint64_t OutputFollower::bytes_of(const std::filesystem::path& file) {
 }
 
 void OutputFollower::print_new() {
-  const storage::Location folder(file_.parent_path());
-  const auto file = folder.storage().open(file_.filename().string());
+  const auto file = folder_.storage().open(file_);
   if (!file.ok()) return;
   std::string piece(kPieceBytes, '\0');
   for (;;) {

@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
+#include "store/storage/location.h"
 #include "work/log_metrics/record_splitter.h"
 
 namespace trainwarden::cli {
@@ -20,9 +23,11 @@ struct JsonLines {
 class OutputFollower {
  public:
   // Bytes that were printed already are left out. `json`: nothing: as they are.
-  explicit OutputFollower(std::filesystem::path file, std::uint64_t printed_bytes = 0,
-                          std::optional<JsonLines> json = {})
-      : file_(std::move(file)), printed_(printed_bytes), json_(json) {}
+  explicit OutputFollower(const std::filesystem::path& file, std::uint64_t printed_bytes = 0)
+      : folder_(file.parent_path()), file_(file.filename().string()), printed_(printed_bytes) {}
+  // A file in a folder, "ranks/0.log"; no link on the way is followed.
+  OutputFollower(storage::Location folder, std::string file, std::optional<JsonLines> json)
+      : folder_(std::move(folder)), file_(std::move(file)), json_(json) {}
 
   static std::uint64_t bytes_of(const std::filesystem::path& file);  // 0 when it is not there
 
@@ -36,8 +41,9 @@ class OutputFollower {
   void print(std::string_view bytes);
   void print_line(const log_metrics::LogRecord& record) const;
 
-  std::filesystem::path file_;
-  std::uint64_t printed_;
+  storage::Location folder_;
+  std::string file_;
+  std::uint64_t printed_ = 0;
   std::optional<JsonLines> json_;
   log_metrics::RecordSplitter lines_;
 };

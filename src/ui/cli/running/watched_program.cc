@@ -3,19 +3,24 @@
 #include <memory>
 #include <utility>
 
+#include "core/base/clock.h"
 #include "core/process/descriptors.h"
 #include "ui/cli/commands/exit_code.h"
+#include "ui/cli/running/job_rule_notes.h"
 #include "ui/cli/running/live_export.h"
 #include "ui/cli/running/run_page.h"
 
 namespace trainwarden::cli {
 namespace {
 
-// What is seen of it; TensorBoard is shown the run from its start on, and what it prints is read to its end.
+// What is seen of it; TensorBoard is shown the run from its start on, what it prints is read to its end, and of a job
+// the rules get their logs.
 class ProgramView final : public WatchView {
  public:
   ProgramView(const ProgramPlan& plan, std::unique_ptr<output::OutputMetrics> metrics)
-      : WatchView(stderr, plan.chatter), board_folder_(plan.board.folder), metrics_(std::move(metrics)) {}
+      : WatchView(stderr, plan.chatter), board_folder_(plan.board.folder), metrics_(std::move(metrics)) {
+    if (!plan.job.empty()) rules_ = std::make_unique<JobRuleNotes>(plan.job);
+  }
 
   void on_start(const std::filesystem::path& run) override {
     if (!board_folder_.empty()) board_ = std::make_unique<LiveExport>(run, board_folder_);
@@ -25,14 +30,41 @@ class ProgramView final : public WatchView {
     if (metrics_) metrics_result_ = metrics_->finish(exit.shell_code() == 0);
   }
 
+  void on_event(const events::Event& event) override {
+    if (rules_) rules_->take(event);
+  }
+
+  void on_progress(Trial& trial, const rules::Engine& engine) override {
+    print_rules();
+    WatchView::on_progress(trial, engine);
+  }
+
+  void on_end() override {
+    print_rules();
+    WatchView::on_end();
+  }
+
+  // When everything else is over.
+  void note_no_run(const std::vector<std::string>& rule_ids) {
+    if (!rules_) return;
+    rules_->note_no_run(rule_ids, system_clock().unix_ns());
+    print_rules();
+  }
+
   std::optional<output::OutputResult> metrics() { return std::move(metrics_result_); }
   std::optional<Result<ExportReport>> board() { return board_ ? std::optional(board_->result()) : std::nullopt; }
 
  private:
+  void print_rules() {
+    if (!rules_) return;
+    for (const std::string& line : rules_->new_lines()) on_note(line);
+  }
+
   const std::filesystem::path board_folder_;
   std::unique_ptr<LiveExport> board_;
   const std::unique_ptr<output::OutputMetrics> metrics_;
   std::optional<output::OutputResult> metrics_result_;
+  std::unique_ptr<JobRuleNotes> rules_;  // null: it is no job's
 };
 
 // From before the program prints anything.
@@ -61,6 +93,7 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   }
   ProgramView view(plan, std::move(metrics));
   TRAINWARDEN_ASSIGN_OR_RETURN(launch::LaunchResult launched, launch::launch(plan, std::move(rules), view, relay));
+  if (!launched.run_appeared) view.note_no_run(plan.rule_ids);
   ProgramResult result;
   static_cast<launch::LaunchResult&>(result) = std::move(launched);
   result.board = view.board();

@@ -2,7 +2,10 @@
 // TensorBoard.
 #pragma once
 
+#include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "trainwarden/status.h"
 #include "trainwarden/transfer.h"
@@ -18,6 +21,8 @@ struct ProgramPlan : launch::LaunchPlan {
   Board board;                   // where the run is shown while it trains
   Chatter chatter = Chatter::kVerdicts;
   std::optional<output::OutputPlan> metrics;  // what is read of the program's output
+  std::filesystem::path job;                  // the folder of the job that this is part of; empty: of none
+  std::vector<std::string> rule_ids;          // of all that judge, beside the program and inside
 };
 
 struct ProgramResult : launch::LaunchResult {

@@ -55,6 +55,7 @@ export interface JobAnswer {
   spec: string;
   exit: { code: number | null; signal: number | null; stopped_by_rule: boolean; killed: boolean; text: string } | null;
   transitions: Transition[];
+  rules: JobRule[];
   logs: JobLog[];
   can_stop: boolean;
   can_resume: boolean;
@@ -72,10 +73,12 @@ export interface FilesAnswer {
   count: number;
 }
 
-/** Of a run: GET /runs/{run}. */
-export interface RuleStanding {
+export interface JobRule {
   id: string;
-  rule: string;
   status: string;
   details: string;
+  changed_unix_ms: number;
+  alerts: number;
+  step: number | null;
+  log: string;
 }

@@ -2,7 +2,7 @@
 import { formatLink } from '../../data/link';
 import { h, s, type Child } from '../../draw/dom';
 import { age, bytes, count, duration } from '../../draw/numbers';
-import type { FilesAnswer, JobAnswer, RuleStanding, Transition } from './api';
+import type { FilesAnswer, JobAnswer, Transition } from './api';
 import { hasEnded, stateMark, toneOf, wordOf } from './states';
 
 export function card(title: string, ...content: Child[]): HTMLElement {
@@ -109,14 +109,16 @@ const RULE_MARKS: Record<string, [string, string]> = {
   Error: ['! failed', 'bad'], Stopped: ['■ stopped', 'muted'], Stopping: ['■ stopping', 'muted'], NotApplicable: ['– not applicable', 'muted'],
 };
 
-/** `logOf` gives the address of a rule's log where it has one. */
-export function rulesCard(job: JobAnswer, rules: readonly RuleStanding[], logOf: (rule: string) => string | undefined): HTMLElement | undefined {
-  if (rules.length === 0) return undefined;
-  const rows = rules.map(({ id, rule, status, details }) => {
+/** A rule's verdict leads to the run, where the page shows that; its log opens below. */
+export function rulesCard(job: JobAnswer, hasRun: boolean): HTMLElement | undefined {
+  if (job.rules.length === 0) return undefined;
+  const rows = job.rules.map(({ id, status, details, step, log }) => {
     const [text, tone] = RULE_MARKS[status] ?? [status, 'muted'];
-    const log = logOf(id) ?? logOf(rule);
-    return [h('a', { href: formatLink({ run: job.run.name, view: 'rules', step: null, params: { rule: id } }) }, rule),
-      h('span', { class: tone, title: details }, text), log !== undefined && h('a', { href: log, 'aria-label': `Log of ${rule}` }, 'show')];
+    const inRun = formatLink({ run: job.run.name, view: 'rules', step: null, params: { rule: id } });
+    const hasLog = job.logs.some((one) => one.id === log);
+    return [hasRun ? h('a', { href: inRun }, id) : id,
+      h('span', { class: tone, title: details }, step === null ? text : `${text} at step ${step}`),
+      hasLog && h('a', { href: placeLink('jobs', { job: job.name, log }), 'aria-label': `Log of ${id}` }, 'show')];
   });
   return card('Rules', table(['Rule', 'Verdict', 'Log'], rows));
 }

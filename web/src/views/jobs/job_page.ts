@@ -7,9 +7,8 @@ import { keepingFocus } from '../../draw/focus';
 import { duration } from '../../draw/numbers';
 import { confirm, type Question } from '../confirm';
 import type { PlaceContext, ViewState } from '../view';
-import type { FilesAnswer, JobAnswer, RuleStanding } from './api';
+import type { FilesAnswer, JobAnswer } from './api';
 import { factsCard, filesCard, historyCard, parametersCard, rulesCard, specCard } from './cards';
-import { linkToJob } from './job_list';
 import { LogPane } from './log_pane';
 import { hasEnded, stateMark } from './states';
 
@@ -24,7 +23,6 @@ export class JobPage {
   private readonly cards = h('div', { class: 'cards' });
   private readonly logs: LogPane;
   private job: JobAnswer | null = null;
-  private rules: RuleStanding[] = [];
   private hasRun = false;
   private files: FilesAnswer | null = null;
   private filesAskedMs = -Infinity;
@@ -67,7 +65,7 @@ export class JobPage {
     const id = this.job!.run.id;
     if (id === null) return;
     try {
-      this.rules = (await this.context.source.json<{ rules: RuleStanding[] }>(`/runs/${id}`)).rules;
+      await this.context.source.json(`/runs/${id}`);
       this.hasRun = true;
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
@@ -97,9 +95,8 @@ export class JobPage {
       h('span', { class: 'muted' }, job.ran_ms > 0 ? `has run for ${duration(job.ran_ms)}` : ''),
       ...this.buttons(job)));
     replace(this.said, job.message);
-    const logOf = (rule: string) => (job.logs.some(({ id }) => id === `rule-${rule}`) ? linkToJob(job.name, { log: `rule-${rule}` }) : undefined);
     keepingFocus(this.cards, () => replace(this.cards,
-      historyCard(job, now), factsCard(job, this.hasRun), rulesCard(job, this.rules, logOf), parametersCard(job),
+      historyCard(job, now), factsCard(job, this.hasRun), rulesCard(job, this.hasRun), parametersCard(job),
       filesCard(this.files, job.name, (name) => void this.give(name)), specCard(job)));
     if (!this.logs.element.isConnected) this.element.append(this.logs.element);
     drawn(this.element, null);
