@@ -1,4 +1,5 @@
-"""The program `trainwarden`, which does what is not done in this process: it submits, follows and stops jobs."""
+"""The program `trainwarden`, which does what is not done in this process: it submits, follows and stops jobs. For this
+package, and for those that stand on it."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Mapping
 from typing import Any, Optional
 
 from . import errors
@@ -34,19 +36,29 @@ def find() -> str:
     return found
 
 
+def run(
+    *words: str, text: str = "", environment: Optional[Mapping[str, str]] = None
+) -> subprocess.CompletedProcess[str]:
+    """Its exit code and what it prints when it reads `text`. `environment`: of the process; ours without it."""
+    return subprocess.run(
+        [find(), *words], input=text, capture_output=True, text=True, errors="replace", env=environment
+    )
+
+
 def ask(*words: str, text: Optional[str] = None, fine: tuple[int, ...] = (0,)) -> Any:
     """What it answers with --json. `text` is its standard input, `fine` the exit codes that are no error.
 
     InvalidArgument when it says that something is wrong with what was asked, FailedPrecondition for all else.
     """
-    done = subprocess.run([find(), *words, "--json"], input=text or "", capture_output=True, text=True, errors="replace")
+    done = run(*words, "--json", text=text or "")
     if done.returncode not in fine or not done.stdout.strip():
         kind = errors.InvalidArgument if done.returncode == _USAGE else errors.FailedPrecondition
-        raise kind(_plain(done.stderr) or f"trainwarden {words[0]} ended with exit code {done.returncode}")
+        raise kind(plain(done.stderr) or f"trainwarden {words[0]} ended with exit code {done.returncode}")
     return json.loads(done.stdout)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """What it says on standard error, without its name in front."""
     lines = []
     for line in text.strip().splitlines():
         prefix = next((each for each in _PREFIXES if line.startswith(each)), "")

@@ -77,15 +77,18 @@ class Tracker:
         experiment: str = "",
         trial: str = "",
         display_name: str = "",
+        run_name: str = "",
         folder: PathLike | None = None,
     ) -> None:
         """`experiment` must exist (PathNotFound); its trial is made, `Default-Run-Group-EXPERIMENT` when none is named.
 
-        `folder` holds the experiments: TRAINWARDEN_EXPERIMENTS, else ./experiments. InvalidArgument for a name that is
+        `display_name` is what people read, `run_name` what a run is called within its experiment; both count when the
+        component is made here. `folder` holds the experiments: TRAINWARDEN_EXPERIMENTS, else ./experiments. InvalidArgument for a name that is
         none, FailedPrecondition for a trial of another experiment.
         """
         _check_name("component", component)
         _check_text("display_name", display_name, 120)
+        _check_text("run_name", run_name, 120)
         self.component = component
         self._folder = _experiments(folder)
         self._lock = threading.Lock()
@@ -96,6 +99,8 @@ class Tracker:
         first: dict[str, Any] = {"format": _FORMAT, "time": now, "status": "InProgress", "start": now}
         if display_name:
             first["display_name"] = display_name
+        if run_name:
+            first["run_name"] = run_name
         if experiment or trial:
             first["trials"] = [self._ensure_trial(experiment, trial)]
         own = self._folder / "components" / component

@@ -117,7 +117,7 @@ FIT = Keywords(
         Keyword("wait", "whether it waits for the job's end", default=True, only=(True, False)),
         Keyword("logs", "what it prints meanwhile: All, Training, Rules, None, or a list", default="All"),
         Keyword("job_name", "the job's name"),
-        Keyword("experiment_config", "a dict of ExperimentName, TrialName, TrialComponentDisplayName and RunName"),
+        Keyword("experiment_config", "a dict of ExperimentName, TrialName, TrialComponentDisplayName and RunName; else the Run that is open"),
         Keyword("run_tensorboard_locally", "give the estimator tensorboard_output_config", refused=True),
     ],
 )

@@ -1,8 +1,10 @@
-"""LogsClient: what jobs print, as CloudWatch Logs has it: a job's output is the stream JOB/algo-1."""
+"""LogsClient: what jobs print, as CloudWatch Logs has it: a job's output is the stream JOB/algo-1, and what a rank of
+several prints JOB/algo-1-rank-0."""
 
 from __future__ import annotations
 
 import os
+import re
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +15,7 @@ from .exceptions import ClientError, NotHere
 
 _GROUP = "/aws/sagemaker/TrainingJobs"
 _ENDING = "/algo-1"
+_STREAM = re.compile(r"(.+)/algo-1(?:-rank-([0-9]{1,6}))?")
 _MAX_EVENTS = 10_000
 
 
@@ -22,7 +25,7 @@ class LogsClient:
     def describe_log_streams(
         self, *, logGroupName: str, logStreamNamePrefix: str = "", limit: int = 50
     ) -> dict[str, Any]:
-        """The logs of jobs, the newest job first.
+        """The logs of jobs, the newest job first; those of ranks when the prefix names their job.
 
         Raises:
             ClientError: another group.
@@ -30,9 +33,10 @@ class LogsClient:
         _check_group(logGroupName, "DescribeLogStreams")
         rows = [row for row in _program.ask("job", "ls")["jobs"] if "unreadable" not in row]
         streams = [
-            {"logStreamName": row["name"] + _ENDING, "creationTime": _milliseconds(moment(row["submitted"]))}
+            {"logStreamName": name, "creationTime": _milliseconds(moment(row["submitted"]))}
             for row in rows
-            if (row["name"] + _ENDING).startswith(logStreamNamePrefix)
+            for name in _streams_of(row["name"], logStreamNamePrefix)
+            if name.startswith(logStreamNamePrefix)
         ]
         return {"logStreams": streams[:limit]}
 
@@ -51,14 +55,19 @@ class LogsClient:
             ClientError: there is no such log, or no such token.
         """
         _check_group(logGroupName, "GetLogEvents")
-        name = logStreamName.removesuffix(_ENDING)
+        stream = _STREAM.fullmatch(logStreamName)
+        if stream is None:
+            expected = f"expected JOB{_ENDING} or JOB{_ENDING}-rank-0, found {logStreamName!r}"
+            raise ClientError("ResourceNotFoundException", expected, "GetLogEvents")
+        name, rank = stream.groups()
         try:
-            output = _program.ask("job", "describe", "--", name)["output"]
-            lines = _program.call("job", "logs", "--", name).splitlines() if logStreamName.endswith(_ENDING) else None
+            about = _program.ask("job", "describe", "--", name)
+            if rank is not None and about["ranks"] < 2:
+                raise ClientError("ResourceNotFoundException", f"job {name} has one rank", "GetLogEvents")
+            lines = _program.call("job", "logs", *(["--rank", rank] if rank else []), "--", name).splitlines()
         except ProgramError as error:
             raise ClientError("ResourceNotFoundException", error.message, "GetLogEvents") from error
-        if lines is None:
-            raise ClientError("ResourceNotFoundException", f"expected JOB{_ENDING}", "GetLogEvents")
+        output = os.path.join(os.path.dirname(about["output"]), "ranks", f"{rank}.log") if rank else about["output"]
         begin = 0 if startFromHead else max(0, len(lines) - limit)
         if nextToken is not None:
             kind, _, number = nextToken.partition("/")
@@ -74,6 +83,11 @@ class LogsClient:
         if name.startswith("_"):
             raise AttributeError(name)
         raise NotHere(f"the client of logs has describe_log_streams and get_log_events, not {name}")
+
+
+def _streams_of(job: str, prefix: str) -> list[str]:
+    ranks = _program.ask("job", "describe", "--", job)["ranks"] if f"{prefix}/".startswith(f"{job}/") else 1
+    return [job + _ENDING, *(f"{job}{_ENDING}-rank-{rank}" for rank in range(ranks if ranks > 1 else 0))]
 
 
 def _milliseconds(time: datetime) -> int:

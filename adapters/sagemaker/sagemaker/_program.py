@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
 import sys
-import sysconfig
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ._say import say
@@ -36,20 +33,8 @@ def find_program() -> str:
     Raises:
         FileNotFoundError: there is none.
     """
-    named = os.environ.get("TRAINWARDEN_PROGRAM")
-    if named:
-        return named
-    for folder in (os.path.dirname(sys.executable), sysconfig.get_path("scripts")):
-        path = os.path.join(folder, "trainwarden")
-        if os.access(path, os.X_OK):
-            return path
-    found = shutil.which("trainwarden")
-    if found is None:
-        raise FileNotFoundError(
-            "expected the program trainwarden beside this Python or in PATH; install the package trainwarden, "
-            "or set TRAINWARDEN_PROGRAM to its path"
-        )
-    return found
+    path: str = _package().find()
+    return path
 
 
 def interpreter_path() -> str:
@@ -84,23 +69,21 @@ def call(*arguments: str, text: str = "") -> str:
     Raises:
         ProgramError: it ended with another exit code than 0.
     """
-    done = subprocess.run(
-        [find_program(), *arguments],
-        input=text,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        env={**os.environ, "PATH": interpreter_path()},
-    )
+    done = _package().run(*arguments, text=text, environment={**os.environ, "PATH": interpreter_path()})
     lines = done.stderr.strip().splitlines()
+    warnings = [line for line in lines if line.startswith(_WARNING)]
     if arguments[0] == "submit":
-        for warning in (line for line in lines if line.startswith(_WARNING)):
+        for warning in warnings:
             say(warning.removeprefix("trainwarden: "))
     if done.returncode != 0:
-        raise ProgramError(done.returncode, _plain(line for line in lines if not line.startswith(_WARNING)))
-    return done.stdout
+        others = "\n".join(line for line in lines if line not in warnings)
+        raise ProgramError(done.returncode, _package().plain(others))
+    printed: str = done.stdout
+    return printed
 
 
-def _plain(lines: Iterable[str]) -> str:
-    """Its error without "trainwarden: error: "."""
-    return "\n".join(line.removeprefix("trainwarden: error: ") for line in lines)
+def _package() -> Any:
+    """How the package trainwarden starts the program. To import this one is to be cheap, so that is imported here."""
+    from trainwarden import _program
+
+    return _program

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ._current_run import config_of_open_run
 from ._estimator_keywords import ESTIMATOR, FIT
 from ._keywords import Keywords, takes
 from ._places import joined
@@ -81,7 +82,7 @@ class EstimatorBase:
             self._all_options(),
             name,
             options["inputs"],
-            options["experiment_config"],
+            options["experiment_config"] or config_of_open_run(),
             self.sagemaker_session.default_output_path(),
         )
         say(f"Creating training-job with name: {name}")

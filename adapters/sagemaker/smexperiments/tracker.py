@@ -125,7 +125,11 @@ class Tracker:
         self._record.log_output(name, value, media_type or "")
 
     def log_artifact(self, file_path: str, name: str | None = None, media_type: str | None = None) -> None:
-        """Copies a file into the bucket, and logs it as what came out.
+        """Copies a file into the bucket, and logs it as what came out; errors as keep_file()."""
+        self.log_output(name or Path(file_path).name, self.keep_file(file_path), media_type)
+
+    def keep_file(self, file_path: str) -> str:
+        """Copies a file into the bucket, and returns its address there.
 
         Raises:
             ValueError: TRAINWARDEN_BUCKETS is not set.
@@ -138,7 +142,7 @@ class Tracker:
         target = local_path(address)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
-        self.log_output(name or source.name, address, media_type)
+        return address
 
     def log_artifacts(self, directory: str, media_type: str | None = None) -> None:
         """Each file that lies in a folder."""

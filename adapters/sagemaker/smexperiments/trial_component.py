@@ -52,7 +52,7 @@ class TrialComponent:
     """One component. Made by create() and load().
 
     Attributes:
-        trial_component_name, trial_component_arn, display_name, creation_time, start_time, end_time, source, tags.
+        trial_component_name, trial_component_arn, display_name, run_name, creation_time, start_time, end_time, source, tags.
         parameters: a dict of numbers and texts; save() adds what was put into it.
         input_artifacts, output_artifacts: dicts of TrialComponentArtifact; the same.
         metrics: a list of TrialComponentMetricSummary.
@@ -191,6 +191,7 @@ class TrialComponent:
         self.trial_component_name: str = found["name"]
         self.trial_component_arn = entity_arn("experiment-trial-component", self.trial_component_name)
         self.display_name: str | None = found["display_name"]
+        self.run_name: str | None = found["run_name"]
         self.source: dict[str, str] | None = {"SourceArn": found["source"]} if found["source"] else None
         self.creation_time = moment(found["created"])
         self.start_time, self.end_time = optional_moment(found["start"]), optional_moment(found["end"])

@@ -102,6 +102,21 @@ def test_our_boto3_has_clients_of_jobs_and_logs(job: str, monkeypatch: pytest.Mo
             call()
 
 
+def test_each_rank_has_a_stream_of_its_own(script: Path, acting: Server) -> None:
+    script.write_text("import os\nprint('I am', os.environ['RANK'], flush=True)\n")
+    Path("job.json").write_text(json.dumps({"entry_point": "train.py", "hook": False, "tasks_per_node": 2}))
+    _program.call("submit", "job.json", "--name", "ranks-1", "--wait")
+    for logs in (our_boto3().client("logs"), acting.client("logs")):
+        streams = logs.describe_log_streams(logGroupName=GROUP, logStreamNamePrefix="ranks-1/")["logStreams"]
+        names = [stream["logStreamName"] for stream in streams]
+        assert names == ["ranks-1/algo-1", "ranks-1/algo-1-rank-0", "ranks-1/algo-1-rank-1"]
+        events = logs.get_log_events(logGroupName=GROUP, logStreamName=names[2], startFromHead=True)["events"]
+        assert [event["message"] for event in events] == ["I am 1"] and events[0]["timestamp"] > 1_600_000_000_000
+        for wrong in ("ranks-1/algo-1-rank-2", "ranks-1/algo-2"):
+            with pytest.raises(Exception, match="ResourceNotFoundException"):
+                logs.get_log_events(logGroupName=GROUP, logStreamName=wrong)
+
+
 def test_our_boto3_copies_files_of_buckets(tmp_path: Path) -> None:
     s3 = our_boto3().client("s3")
     Path("a.txt").write_text("abc")

@@ -174,7 +174,8 @@ TEST_F(AwsCalls, ALongLogIsReadInParts) {
 
 TEST_F(AwsCalls, StreamsAreThoseOfTheJobs) {
   reply_ =
-      Json{{"jobs", {row("b-2", "1970-01-01T00:00:03Z", "Completed"), row("a-1", "1970-01-01T00:00:02Z", "Failed")}}};
+      Json{{"jobs", {row("b-2", "1970-01-01T00:00:03Z", "Completed"), row("a-1", "1970-01-01T00:00:02Z", "Failed")}},
+           {"ranks", 1}};
   Json request = {{"logGroupName", "/aws/sagemaker/TrainingJobs"}, {"logStreamNamePrefix", "a-1"}};
   const AwsAnswer answer = call("Logs_20140328.DescribeLogStreams", request);
   ASSERT_EQ(answer.body.at("logStreams").size(), 1u);
@@ -185,6 +186,32 @@ TEST_F(AwsCalls, StreamsAreThoseOfTheJobs) {
   EXPECT_EQ(
       code("Logs_20140328.GetLogEvents", {{"logGroupName", "/aws/sagemaker/TrainingJobs"}, {"logStreamName", "a-1"}}),
       "ResourceNotFoundException");
+}
+
+TEST_F(AwsCalls, EachRankOfSeveralHasAStream) {
+  Json answers = row("a-1", "1970-01-01T00:00:02Z", "Completed");
+  answers.update({{"jobs", {answers, row("a-10", "1970-01-01T00:00:03Z", "Completed")}},
+                  {"ranks", 2},
+                  {"output", (folder_.path() / "output.log").string()}});
+  reply_ = answers;
+  Json request = {{"logGroupName", "/aws/sagemaker/TrainingJobs"}, {"logStreamNamePrefix", "a-1/"}};
+  const auto names = [&] {
+    std::string all;
+    const AwsAnswer answer = call("Logs_20140328.DescribeLogStreams", request);
+    for (const auto& one : answer.body.at("logStreams")) all += one.at("logStreamName").get<std::string>() + " ";
+    return all;
+  };
+  EXPECT_EQ(names(), "a-1/algo-1 a-1/algo-1-rank-0 a-1/algo-1-rank-1 ");
+  request["logStreamNamePrefix"] = "a-";
+  EXPECT_EQ(names(), "a-1/algo-1 a-10/algo-1 ") << "of many jobs the ranks are not asked for";
+  std::filesystem::create_directory(folder_.path() / "ranks");
+  std::ofstream(folder_.path() / "ranks/1.log") << "from one\n";
+  Json events = {{"logGroupName", "/aws/sagemaker/TrainingJobs"}, {"logStreamName", "a-1/algo-1-rank-1"}};
+  EXPECT_EQ(call("Logs_20140328.GetLogEvents", events).body.at("events").at(0).at("message"), "from one");
+  for (const char* wrong : {"a-1/algo-1-rank-2", "a-1/algo-1-rank--1", "a-1/algo-1-rank-../1", "a-1/algo-2", "/"}) {
+    events["logStreamName"] = wrong;
+    EXPECT_EQ(code("Logs_20140328.GetLogEvents", events), "ResourceNotFoundException") << wrong;
+  }
 }
 
 TEST_F(AwsCalls, ComponentsAreSearched) {

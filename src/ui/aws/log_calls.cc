@@ -1,4 +1,5 @@
-// CloudWatch Logs: DescribeLogStreams and GetLogEvents. A job's output is one stream of the group of training jobs.
+// CloudWatch Logs: DescribeLogStreams and GetLogEvents. A job's output is one stream of the group of training jobs, and
+// where it has several ranks what each of them prints is one of its own.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -15,7 +16,8 @@ using format::Json;
 using format::OrderedJson;
 
 constexpr const char* kGroup = "/aws/sagemaker/TrainingJobs";
-constexpr const char* kStreamEnding = "/algo-1";  // "bert-7/algo-1"
+constexpr std::string_view kStreamEnding = "/algo-1";      // "bert-7/algo-1"
+constexpr std::string_view kRankEnding = "/algo-1-rank-";  // "bert-7/algo-1-rank-0"
 constexpr const char* kForward = "f/";
 constexpr const char* kBackward = "b/";
 constexpr std::uint64_t kMostBytes = 1 << 20;  // of one answer, as AWS has it
@@ -36,24 +38,59 @@ AwsAnswer not_found(const Status& status) {
                                           : aws_error(status);
 }
 
-AwsAnswer list_streams(const Json& request, const AwsContext& context) {
-  if (const Status group = check_group(request); !group.ok()) return not_found(group);
-  const auto prefix = text_or(request, "logStreamNamePrefix", "");
-  if (!prefix.ok()) return aws_error(prefix.status());
-  const auto most = number_or(request, "limit", kMostStreams);
-  if (!most.ok()) return aws_error(most.status());
-  const auto listed = context.ask({"job", "ls"});
-  if (!listed.ok()) return aws_error(listed.status());
+// Streams of a job. Its ranks are asked for when it is named alone: to list many jobs does not take a question for
+// each.
+Result<std::vector<std::string>> streams_of(const std::string& job, const std::string& prefix,
+                                            const AwsContext& context) {
+  std::vector<std::string> streams = {job + std::string(kStreamEnding)};
+  if (prefix != job && !prefix.starts_with(job + "/")) return streams;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json found, context.ask({"job", "describe", "--", job}));
+  const auto ranks = found.at("ranks").get<std::int64_t>();
+  for (std::int64_t rank = 0; ranks > 1 && rank < ranks; ++rank) {
+    streams.push_back(fmt::format("{}{}{}", job, kRankEnding, rank));
+  }
+  return streams;
+}
+
+Result<AwsAnswer> find_streams(const Json& request, const AwsContext& context) {
+  TRAINWARDEN_RETURN_IF_ERROR(check_group(request));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string prefix, text_or(request, "logStreamNamePrefix", ""));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t limit, number_or(request, "limit", kMostStreams));
+  const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(limit, 1, kMostStreams));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json listed, context.ask({"job", "ls"}));
   AwsAnswer answer;
   OrderedJson& streams = answer.body["logStreams"] = OrderedJson::array();
-  for (const Json& row : listed->at("jobs")) {
-    const std::string stream = row.at("name").get<std::string>() + kStreamEnding;
-    if (row.contains("unreadable") || !stream.starts_with(*prefix)) continue;
-    if (static_cast<std::int64_t>(streams.size()) == std::clamp<std::int64_t>(*most, 1, kMostStreams)) break;
+  for (const Json& row : listed.at("jobs")) {
+    if (row.contains("unreadable") || streams.size() == most) continue;
     const double created = seconds_of(row.at("submitted").get<std::string>());
-    streams.push_back({{"logStreamName", stream}, {"creationTime", static_cast<std::int64_t>(created * 1000)}});
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto names, streams_of(row.at("name").get<std::string>(), prefix, context));
+    for (const std::string& name : names) {
+      if (!name.starts_with(prefix) || streams.size() == most) continue;
+      streams.push_back({{"logStreamName", name}, {"creationTime", static_cast<std::int64_t>(created * 1000)}});
+    }
   }
   return answer;
+}
+
+AwsAnswer list_streams(const Json& request, const AwsContext& context) {
+  const auto answer = find_streams(request, context);
+  return answer.ok() ? *answer : not_found(answer.status());
+}
+
+struct StreamName {
+  std::string job;
+  std::optional<std::int64_t> rank;  // nothing: all that the job prints
+};
+
+Result<StreamName> parse_stream(const std::string& stream) {
+  const std::size_t end = stream.rfind('/');
+  const std::string_view ending = std::string_view(stream).substr(std::min(end, stream.size()));
+  if (ending == kStreamEnding) return StreamName{stream.substr(0, end), {}};
+  if (ending.starts_with(kRankEnding)) {
+    const auto rank = parse_int(ending.substr(kRankEnding.size()));
+    if (rank && *rank >= 0) return StreamName{stream.substr(0, end), rank};
+  }
+  return Status(Code::kNotFound, "there is no such log stream: expected JOB/algo-1, or JOB/algo-1-rank-0");
 }
 
 struct LogPlace {
@@ -104,22 +141,26 @@ OrderedJson events_json(std::string_view text, std::int64_t unix_ms) {
 
 Result<AwsAnswer> read_events(const Json& request, const AwsContext& context) {
   TRAINWARDEN_RETURN_IF_ERROR(check_group(request));
-  TRAINWARDEN_ASSIGN_OR_RETURN(std::string stream, text_or(request, "logStreamName", ""));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string name, text_or(request, "logStreamName", ""));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const StreamName stream, parse_stream(name));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t most, number_or(request, "limit", kMostEvents));
-  if (!stream.ends_with(kStreamEnding))
-    return Status(Code::kNotFound, "there is no such log stream: expected JOB/algo-1");
-  const std::string job = stream.substr(0, stream.size() - std::string_view(kStreamEnding).size());
-  TRAINWARDEN_ASSIGN_OR_RETURN(const Json found, context.ask({"job", "describe", "--", job}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json found, context.ask({"job", "describe", "--", stream.job}));
+  const auto ranks = stream.rank ? found.at("ranks").get<std::int64_t>() : 0;
+  if (stream.rank && (ranks < 2 || *stream.rank >= ranks)) {
+    return Status(Code::kNotFound, fmt::format("there is no such log stream: job {} has {}", stream.job,
+                                               ranks < 2 ? "one rank" : fmt::format("ranks 0 to {}", ranks - 1)));
+  }
   const std::filesystem::path output = found.at("output").get<std::string>();
   const storage::Location folder(output.parent_path());
+  const std::string log = stream.rank ? fmt::format("ranks/{}.log", *stream.rank) : output.filename().string();
   AwsAnswer answer;
   answer.body["events"] = OrderedJson::array();
-  const auto file = folder.storage().open(output.filename().string());
+  const auto file = folder.storage().open(log);
   if (!file.ok()) return answer;  // it has printed nothing yet
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::uint64_t begin, begin_of(request, **file));
   TRAINWARDEN_ASSIGN_OR_RETURN(const LogPlace place,
                                read_lines(**file, begin, std::clamp<std::int64_t>(most, 1, kMostEvents)));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const storage::FileInfo info, folder.storage().info(output.filename().string()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const storage::FileInfo info, folder.storage().info(log));
   answer.body["events"] = events_json(place.text, info.changed_unix_ns / kNsPerLogMs);
   answer.body["nextForwardToken"] = kForward + std::to_string(place.end);
   answer.body["nextBackwardToken"] = kBackward + std::to_string(begin - std::min<std::uint64_t>(begin, kMostBytes));
