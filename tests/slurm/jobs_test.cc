@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -394,6 +395,7 @@ TEST_F(SlurmJobs, AJobOfSeveralNodesIsOneRunWithManyWorkers) {
   const std::string file = (folder_.path() / "many.toml").string();
   std::ofstream(file) << "program = ['" << TW_TINY_TRAINING
                       << "', '--steps', '5']\nbackend = 'slurm'\nmemory = '50 MiB'\n"
+                      << "rules = ['ExplodingTensor']\n"
                       << kTwoByTwo;
   ASSERT_EQ(trainwarden({"submit", file, "--name", "many"}).code, 0);
   const Answer waited = trainwarden({"job", "wait", "many"});
@@ -403,6 +405,9 @@ TEST_F(SlurmJobs, AJobOfSeveralNodesIsOneRunWithManyWorkers) {
     if (entry.path().filename().string().starts_with("rank-")) workers.insert(entry.path().filename().string());
   }
   EXPECT_EQ(workers, (std::set<std::string>{"rank-00000", "rank-00001", "rank-00002", "rank-00003"}));
+  const std::string rule = trainwarden({"job", "logs", "many", "--rule", "ExplodingTensor"}).text;
+  EXPECT_EQ(std::count(rule.begin(), rule.end(), '\n'), 2) << "one judges for all nodes: " << rule;
+  EXPECT_NE(rule.find("  NoIssuesFound  ExplodingTensor found no issue"), std::string::npos) << rule;
 }
 
 // srun would kill the tasks after KillWait.

@@ -122,16 +122,20 @@ class SshJobs(unittest.TestCase):
     def test_runs_there_and_is_seen_here(self):
         (self.near / "helper.txt").write_text("helped\n", encoding="utf-8")
         self.started("first", "pwd; cat helper.txt; echo loss=0.5; echo m > $SM_MODEL_DIR/m; sleep 1; echo last",
-                     "[[metric]]\nname = 'loss'\nregex = 'loss=(.*)'")
+                     "rules = ['LossSpike']\n[[metric]]\nname = 'loss'\nregex = 'loss=(.*)'")
         waited = self.run_here("job", "wait", "first")
         self.assertEqual(waited.returncode, 0, waited.stdout + waited.stderr)
         printed = self.output("first").splitlines()
         self.assertTrue(printed[0].startswith(str(self.far)), printed)
-        self.assertEqual(printed[1:], ["helped", "loss=0.5", "last"])
+        self.assertEqual(printed[1:4], ["helped", "loss=0.5", "last"])
         there = json.loads(self.run_there("job", "describe", "first", "--json").stdout)
         here = self.describe("first")
         self.assertEqual((here["backend"], here["host"]), ("ssh", "box"))
         self.assertEqual(here["transitions"][1:], there["transitions"][1:])
+        self.assertEqual([(one["rule"], one["status"]) for one in here["rules"]], [("LossSpike", "NotApplicable")])
+        logs = [run("job", "logs", "first", "--rule", "LossSpike").stdout for run in (self.run_here, self.run_there)]
+        self.assertIn("  NotApplicable  ", logs[0])
+        self.assertEqual(logs[0], logs[1])
         self.assertIn("output/model.tar.gz", self.run_here("job", "files", "first").stdout)
         self.assertIn("loss", self.run_here("metrics", "show", "first").stdout)
         self.assertEqual(self.run_here("job", "rm", "first", "--run").returncode, 0)

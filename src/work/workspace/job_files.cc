@@ -30,13 +30,14 @@ Status add_files(const fs::path& folder, const std::string& prefix, std::vector<
 }
 
 // In the job's own folder, where a link may lead anywhere.
-Status add_rule_files(const jobs::JobRecord& job, std::vector<JobFile>& files) {
+Status add_rule_logs(const jobs::JobRecord& job, std::vector<JobFile>& files) {
   const Result<std::vector<storage::Entry>> entries = job.place().storage().entries(jobs::kRuleFolder);
   if (entries.status().code() == Code::kNotFound) return Status();
   if (!entries.ok()) return entries.status();
   const fs::path folder = job.place().path() / jobs::kRuleFolder;
   for (const storage::Entry& entry : *entries) {
-    if (entry.info.kind != storage::FileInfo::Kind::kFile || files.size() >= kMaxListedFiles) continue;
+    const bool is_log = entry.info.kind == storage::FileInfo::Kind::kFile && entry.name.ends_with(".log");
+    if (!is_log || files.size() >= kMaxListedFiles) continue;
     const std::string name = fmt::format("{}/{}", jobs::kRuleFolder, entry.name);
     files.push_back({name, folder / entry.name, entry.info.bytes});
   }
@@ -51,7 +52,7 @@ Result<std::vector<JobFile>> list_job_files(const jobs::JobRecord& job) {
   std::vector<JobFile> files;
   TRAINWARDEN_RETURN_IF_ERROR(add_files(layout.results, "output", files));
   TRAINWARDEN_RETURN_IF_ERROR(add_files(layout.kept_checkpoints, "checkpoints", files));
-  TRAINWARDEN_RETURN_IF_ERROR(add_rule_files(job, files));
+  TRAINWARDEN_RETURN_IF_ERROR(add_rule_logs(job, files));
   std::sort(files.begin(), files.end(), [](const JobFile& a, const JobFile& b) { return a.name < b.name; });
   return files;
 }
