@@ -1,5 +1,5 @@
-// How long `trainwarden job ls` takes for 10,000 jobs that have ended, and `trainwarden experiment` for 5,000
-// components: the whole program, from its start to its end.
+// How long `trainwarden job ls` takes for 10,000 jobs that have ended, `trainwarden ls` for 5,000 runs, and
+// `trainwarden experiment` for 5,000 components: the whole program, from its start to its end.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench.h"
+#include "read/trial/run_testing.h"
 #include "temporary_folder.h"
 #include "typed_program.h"
 #include "work/experiments/experiment_store.h"
@@ -18,6 +19,7 @@ namespace trainwarden::bench {
 namespace {
 
 constexpr int kJobs = 10'000;
+constexpr int kRuns = 5'000;
 constexpr int kComponents = 5'000;
 constexpr int kRounds = 15;
 
@@ -67,6 +69,39 @@ Result<std::vector<Figure>> measure_jobs() {
                          "a look at each folder, and writing the lines");
 }
 
+// One run of 20 steps and 5 metrics of 200 values, and copies of it.
+Status make_runs(const std::filesystem::path& runs) {
+  TestRun run;
+  run.add_steps(0, 19);
+  for (int i = 0; i < 5; ++i) {
+    const Metric metric{.name = fmt::format("m{}", i), .source = MetricSource::kRank, .instance = "0"};
+    run.sample(metric, std::vector<double>(200, 0.5 * i), 1'000'000);
+  }
+  run.end();
+  run.save_to(runs / "run-0");
+  for (int i = 1; i < kRuns; ++i) {
+    std::error_code error;
+    std::filesystem::copy(runs / "run-0", runs / fmt::format("run-{}", i), std::filesystem::copy_options::recursive,
+                          error);
+    if (error) return Status(Code::kInternal, "cannot copy a run: " + error.message());
+  }
+  return Status();
+}
+
+Result<std::vector<Figure>> measure_runs() {
+  const TemporaryFolder folder;
+  const std::filesystem::path runs = folder.path() / "runs";
+  TRAINWARDEN_RETURN_IF_ERROR(make_runs(runs));
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto figures, measure_program("runs.list_5k_ms", {"ls", "--runs", runs.string()}, 200,
+                                                             "a look at the folders of each, and writing the lines"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(
+      const auto metrics, measure_program("runs.metrics_5k_ms",
+                                          {"ls", "--columns", "m1,m2.max", "--sort", "m3.min", "--runs", runs.string()},
+                                          400, "the same, and the summaries of 25,000 metrics"));
+  figures.insert(figures.end(), metrics.begin(), metrics.end());
+  return figures;
+}
+
 // 20 parameters and 5 metrics each.
 Status make_component(experiments::ExperimentStore& store, int number) {
   experiments::ComponentRecord record;
@@ -101,7 +136,7 @@ Result<std::vector<Figure>> measure_experiments() {
 }  // namespace
 
 std::vector<Benchmark> benchmarks() {
-  return {{"jobs.list_10k_ms", measure_jobs}, {"experiments", measure_experiments}};
+  return {{"jobs.list_10k_ms", measure_jobs}, {"runs", measure_runs}, {"experiments", measure_experiments}};
 }
 
 }  // namespace trainwarden::bench

@@ -12,18 +12,25 @@ bool is_run(const storage::Location& location) {
   return storage.exists(journal::kRunFile) || holds_smdebug_run(storage);
 }
 
-Result<std::vector<std::string>> list_runs(const storage::Location& folder) {
-  const auto entries = folder.storage().entries("");
+Result<std::vector<storage::Entry>> list_folders(const storage::Location& folder) {
+  auto entries = folder.storage().entries("");
   if (!entries.ok()) {
     return Status(Code::kNotFound, fmt::format("no folder of runs at {} ({}); start one with `trainwarden run -- "
                                                "PROGRAM`, or name another folder with --runs or TRAINWARDEN_RUNS",
                                                folder.address(), entries.status().message()));
   }
+  using Kind = storage::FileInfo::Kind;
+  std::erase_if(*entries, [](const storage::Entry& entry) {
+    return entry.info.kind != Kind::kFolder && entry.info.kind != Kind::kLink;
+  });
+  return entries;
+}
+
+Result<std::vector<std::string>> list_runs(const storage::Location& folder) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto folders, list_folders(folder));
   std::vector<std::string> names;
-  for (const storage::Entry& entry : *entries) {
-    using Kind = storage::FileInfo::Kind;
-    const bool may_be_run = entry.info.kind == Kind::kFolder || entry.info.kind == Kind::kLink;
-    if (may_be_run && is_run(folder.child(entry.name))) names.push_back(entry.name);
+  for (const storage::Entry& entry : folders) {
+    if (is_run(folder.child(entry.name))) names.push_back(entry.name);
   }
   return names;
 }

@@ -12,6 +12,9 @@ namespace trainwarden::trial {
 // Of ours, or one that smdebug wrote.
 bool is_run(const storage::Location& location);
 
+// What may be runs in `folder`: its folders, and links, which are the user's own. kNotFound as list_runs().
+Result<std::vector<storage::Entry>> list_folders(const storage::Location& folder);
+
 // The names of the runs in `folder`, sorted. kNotFound when there is no such folder; the message says how to make one.
 Result<std::vector<std::string>> list_runs(const storage::Location& folder);
 

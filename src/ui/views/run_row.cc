@@ -13,7 +13,9 @@ void read_rules(const storage::Location& run, RunRow& row) {
   const auto histories = rules::read_rule_histories(run).value_or({});
   row.rules = histories.size();
   for (const rules::RuleHistory& history : histories) {
-    if (history.status.status == RuleStatus::kIssuesFound) row.fired.push_back(history.status.rule);
+    const RuleStatus status = history.status.status;
+    if (status == RuleStatus::kIssuesFound) row.fired.push_back(history.status.rule);
+    row.judged_now |= status == RuleStatus::kInProgress || status == RuleStatus::kStopping;
   }
 }
 

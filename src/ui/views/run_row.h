@@ -31,6 +31,7 @@ struct RunRow {
   std::optional<LossNow> loss;
   std::size_t rules = 0;           // that watch or watched it
   std::vector<std::string> fired;  // those of them that have found an issue
+  bool judged_now = false;         // one of them is in progress
 
   bool foreign() const { return recorder != "trainwarden"; }
 };

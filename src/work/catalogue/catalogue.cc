@@ -72,6 +72,39 @@ Result<std::vector<CataloguedJob>> Catalogue::jobs(const storage::Location& jobs
   });
 }
 
+Result<OwnedMetrics> Catalogue::metrics_of_jobs(const storage::Location& folder, const std::vector<CataloguedJob>& jobs,
+                                                const ReadMetrics& read, std::chrono::milliseconds patience) {
+  std::vector<MetricOwner> owners;
+  for (const CataloguedJob& job : jobs) {
+    const bool may_have_some = job.unreadable.ok() && !job.run.empty() && job.now.seq > 1;
+    if (may_have_some) owners.push_back({job.name, job.run, job.mark});
+  }
+  return ask<OwnedMetrics>([&](Database& database) -> Result<OwnedMetrics> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t place, place_of(database, "jobs", folder));
+    return current_metrics(database, place, owners, read, patience);
+  });
+}
+
+Result<std::vector<CataloguedRun>> Catalogue::runs(const storage::Location& runs, const ReadListedRun& read) {
+  return ask<std::vector<CataloguedRun>>([&](Database& database) -> Result<std::vector<CataloguedRun>> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t place, place_of(database, "runs", runs));
+    TRAINWARDEN_RETURN_IF_ERROR(update_runs(database, place, runs, read));
+    return read_runs(database, place);
+  });
+}
+
+Result<OwnedMetrics> Catalogue::metrics_of_runs(const storage::Location& folder, const std::vector<CataloguedRun>& runs,
+                                                const ReadMetrics& read, std::chrono::milliseconds patience) {
+  std::vector<MetricOwner> owners;
+  for (const CataloguedRun& run : runs) {
+    if (run.unreadable.ok()) owners.push_back({run.name, folder.child(run.name), run.mark});
+  }
+  return ask<OwnedMetrics>([&](Database& database) -> Result<OwnedMetrics> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t place, place_of(database, "runs", folder));
+    return current_metrics(database, place, owners, read, patience);
+  });
+}
+
 template <class Answer>
 Result<Answer> Catalogue::ask_experiments(
     const experiments::ExperimentStore& store,

@@ -6,6 +6,7 @@
 // place.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -19,8 +20,12 @@
 #include "work/catalogue/component_table.h"
 #include "work/catalogue/job_table.h"
 #include "work/catalogue/lineage_query.h"
+#include "work/catalogue/metric_table.h"
+#include "work/catalogue/run_table.h"
 
 namespace trainwarden::catalogue {
+
+inline constexpr std::chrono::milliseconds kAnyTime = std::chrono::hours(24);
 
 // Many processes may use the same catalogue; of one object, one thread at a time. Codes of all calls: kUnavailable
 // (another process has been writing it for long), kResourceExhausted (disk full), kFailedPrecondition (another
@@ -42,6 +47,16 @@ class Catalogue {
 
   // The jobs in the folder, as they are now, the newest first. None when there is no such folder.
   Result<std::vector<CataloguedJob>> jobs(const storage::Location& jobs, const SettleJob& settle);
+
+  // What those jobs have measured so far, by the name of the job. `jobs` as jobs() returned them.
+  Result<OwnedMetrics> metrics_of_jobs(const storage::Location& folder, const std::vector<CataloguedJob>& jobs,
+                                       const ReadMetrics& read, std::chrono::milliseconds patience = kAnyTime);
+
+  // The runs in the folder, as they are now, by name. kNotFound when there is no such folder.
+  Result<std::vector<CataloguedRun>> runs(const storage::Location& runs, const ReadListedRun& read);
+  // What they have measured, by the name of the run.
+  Result<OwnedMetrics> metrics_of_runs(const storage::Location& folder, const std::vector<CataloguedRun>& runs,
+                                       const ReadMetrics& read, std::chrono::milliseconds patience = kAnyTime);
 
   // The experiments in the folder, the newest first, and the trials of one. None when there is no such folder.
   Result<std::vector<CataloguedExperiment>> experiments(const experiments::ExperimentStore& store);

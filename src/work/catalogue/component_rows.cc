@@ -61,10 +61,6 @@ Status read_parts(Database& database, std::vector<FoundComponent>& found, const 
   }
 }
 
-double number_or_nan(const Statement& row, int column) {
-  return row.is_null(column) ? std::numeric_limits<double>::quiet_NaN() : row.number(column);
-}
-
 std::optional<std::int64_t> integer_or_none(const Statement& row, int column) {
   return row.is_null(column) ? std::nullopt : std::optional<std::int64_t>(row.integer(column));
 }
@@ -106,7 +102,7 @@ Status read_parameters(Database& database, std::vector<FoundComponent>& found) {
                     [](const Statement& row, FoundComponent& one) {
                       auto& parameter = one.component.now.parameters[row.text(1)];
                       if (row.is_null(3)) {
-                        parameter = number_or_nan(row, 2);
+                        parameter = row.number_or_nan(2);
                       } else {
                         parameter = row.text(3);
                       }
@@ -123,7 +119,7 @@ Status read_metrics(Database& database, std::vector<FoundComponent>& found) {
                       summary.max = row.number(5);
                       summary.mean = row.number(6);
                       summary.m2 = row.number(7);
-                      summary.last = number_or_nan(row, 8);
+                      summary.last = row.number_or_nan(8);
                       summary.last_unix_ns = row.integer(9);
                     });
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "work/catalogue/folder_changes.h"
+#include "work/catalogue/marked_table.h"
 #include "work/experiments/lineage.h"
 #include "work/jobs/job_record.h"
 
@@ -29,25 +30,6 @@ struct SeenComponent {
   Component component;
   std::int64_t mark = 0;
 };
-
-Result<KnownMarks> known_marks(Database& database, const char* table, std::int64_t place) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(Statement rows,
-                               database.prepare(fmt::format("SELECT name, mark FROM {} WHERE place = ?", table)));
-  rows.bind(1, place);
-  KnownMarks known;
-  for (;;) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const bool more, rows.step());
-    if (!more) return known;
-    known.emplace_hint(known.end(), rows.text(0), rows.integer(1));
-  }
-}
-
-Status forget(Database& database, const char* table, std::int64_t place, const std::vector<std::string>& names) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(Statement drop,
-                               database.prepare(fmt::format("DELETE FROM {} WHERE place = ? AND name = ?", table)));
-  for (const std::string& name : names) TRAINWARDEN_RETURN_IF_ERROR(drop.bind(1, place).bind(2, name).run());
-  return Status();
-}
 
 // The files NAME.json of a folder, compared with a table of them.
 Result<FolderChanges> file_changes(Database& database, const char* table, std::int64_t place,

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -88,6 +89,10 @@ std::int64_t Statement::integer(int column) const {
 
 double Statement::number(int column) const {
   return sqlite3_column_double(statement_.get(), column);
+}
+
+double Statement::number_or_nan(int column) const {
+  return is_null(column) ? std::numeric_limits<double>::quiet_NaN() : number(column);
 }
 
 std::string Statement::text(int column) const {

@@ -33,6 +33,7 @@ class Statement {
   bool is_null(int column) const;
   std::int64_t integer(int column) const;
   double number(int column) const;
+  double number_or_nan(int column) const;  // NaN where it is NULL
   std::string text(int column) const;
 
  private:

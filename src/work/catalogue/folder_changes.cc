@@ -1,5 +1,7 @@
 #include "work/catalogue/folder_changes.h"
 
+#include <utility>
+
 #include "core/base/clock.h"
 
 namespace trainwarden::catalogue {
@@ -17,16 +19,22 @@ std::int64_t mark_of(const storage::FileInfo& info) {
   return static_cast<std::int64_t>(info.identity ^ (changed * 0x9e3779b97f4a7c15ULL));
 }
 
-FolderChanges compare(const std::vector<storage::Entry>& entries, KnownMarks known) {
+FolderChanges compare(const std::vector<MarkedName>& present, KnownMarks known) {
   FolderChanges changes;
-  for (const storage::Entry& entry : entries) {
-    const std::int64_t mark = mark_of(entry.info);
-    const auto before = known.extract(entry.name);
-    if (before && before.mapped() == mark && mark != 0) continue;
-    changes.changed.push_back({entry.name, mark});
+  for (const MarkedName& one : present) {
+    const auto before = known.extract(one.name);
+    if (before && before.mapped() == one.mark && one.mark != 0) continue;
+    changes.changed.push_back(one);
   }
   for (const auto& [name, mark] : known) changes.gone.push_back(name);
   return changes;
+}
+
+FolderChanges compare(const std::vector<storage::Entry>& entries, KnownMarks known) {
+  std::vector<MarkedName> present;
+  present.reserve(entries.size());
+  for (const storage::Entry& entry : entries) present.push_back({entry.name, mark_of(entry.info)});
+  return compare(present, std::move(known));
 }
 
 Result<std::vector<storage::Entry>> entries_of(const storage::Storage& storage, const std::string& folder,

@@ -27,6 +27,7 @@ struct FolderChanges {
   std::vector<MarkedName> changed;  // and new ones
   std::vector<std::string> gone;
 };
+FolderChanges compare(const std::vector<MarkedName>& present, KnownMarks known);
 FolderChanges compare(const std::vector<storage::Entry>& entries, KnownMarks known);
 
 // The entries of a folder that are of this kind; none when there is no such folder.

@@ -5,7 +5,9 @@
 #include <span>
 #include <utility>
 
+#include "core/base/clock.h"
 #include "work/catalogue/folder_changes.h"
+#include "work/catalogue/marked_table.h"
 #include "work/document/document.h"
 #include "work/jobs/hyperparameters.h"
 #include "work/jobs/job_record.h"
@@ -15,22 +17,6 @@ namespace trainwarden::catalogue {
 namespace {
 
 constexpr std::size_t kJobsInTransaction = 1000;
-
-struct SeenJob {
-  CataloguedJob job;
-  std::int64_t mark = 0;
-};
-
-Result<KnownMarks> known_jobs(Database& database, std::int64_t place) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(Statement rows, database.prepare("SELECT name, mark FROM job WHERE place = ?"));
-  rows.bind(1, place);
-  KnownMarks known;
-  for (;;) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const bool more, rows.step());
-    if (!more) return known;
-    known.emplace_hint(known.end(), rows.text(0), rows.integer(1));
-  }
-}
 
 // Those that have ended and may be resumed, which changes nothing in their folder but in `state`.
 Result<std::set<std::string>> resumable_jobs(Database& database, std::int64_t place) {
@@ -65,50 +51,47 @@ void read_spec_of(const std::string& text, CataloguedJob& job) {
   job.hyperparameters = format::dump_json(parameters);
 }
 
-CataloguedJob read_job(const storage::Location& jobs, const std::string& name, const SettleJob& settle) {
+Status read_standing(jobs::JobRecord& record, const SettleJob& settle, CataloguedJob& job) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(job.now, settle(record));
+  if (job.now.seq == 1) return Status();  // it has only been submitted
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<jobs::Transition> transitions, record.transitions());
+  job.ran_ns = jobs::run_ns_of(transitions, system_clock().unix_ns());
+  return Status();
+}
+
+CataloguedJob read_job(const storage::Location& jobs, const MarkedName& seen, const SettleJob& settle) {
   CataloguedJob job;
-  job.name = name;
+  job.name = seen.name;
   job.hyperparameters = "{}";
-  Result<jobs::JobRecord> record = jobs::JobRecord::open(jobs, name);
+  Result<jobs::JobRecord> record = jobs::JobRecord::open(jobs, job.name);
   if (!record.ok()) {
     job.unreadable = record.status();
     return job;
   }
+  job.mark = seen.mark;
   job.submitted_unix_ns = record->order().submitted_unix_ns;
   job.run = record->order().run;
   read_spec_of(record->order().spec, job);
-  Result<jobs::Transition> now = settle(*record);
-  if (now.ok()) {
-    job.now = *std::move(now);
-  } else {
-    job.unreadable = now.status();
-  }
+  job.unreadable = read_standing(*record, settle, job);
+  if (!job.unreadable.ok() || !is_terminal(job.now.status)) job.mark = 0;
   return job;
 }
 
-Status write_jobs(Database& database, std::int64_t place, std::span<const SeenJob> seen) {
+Status write_jobs(Database& database, std::int64_t place, std::span<const CataloguedJob> seen) {
   TRAINWARDEN_ASSIGN_OR_RETURN(Transaction transaction, Transaction::begin(database));
   TRAINWARDEN_ASSIGN_OR_RETURN(
       Statement put, database.prepare("REPLACE INTO job(place, name, mark, submitted, run, seq, changed, phase, "
-                                      "cause, message, experiment, trial, parameters, unreadable) "
-                                      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-  for (const auto& [job, mark] : seen) {
-    const bool ended = job.unreadable.ok() && is_terminal(job.now.status);
-    put.bind(1, place).bind(2, job.name).bind(3, ended ? mark : 0);
+                                      "cause, message, experiment, trial, parameters, ran, unreadable) "
+                                      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  for (const CataloguedJob& job : seen) {
+    put.bind(1, place).bind(2, job.name).bind(3, job.mark);
     put.bind(4, job.submitted_unix_ns).bind(5, job.run).bind(6, job.now.seq).bind(7, job.now.unix_ns);
     put.bind(8, name(job.now.status)).bind(9, job.now.cause).bind(10, job.now.message);
     put.bind(11, job.experiment).bind(12, job.trial).bind(13, job.hyperparameters);
-    job.unreadable.ok() ? put.bind_null(14) : put.bind(14, job.unreadable.message());
+    put.bind(14, job.ran_ns);
+    job.unreadable.ok() ? put.bind_null(15) : put.bind(15, job.unreadable.message());
     TRAINWARDEN_RETURN_IF_ERROR(put.run());
   }
-  return transaction.commit();
-}
-
-Status forget_jobs(Database& database, std::int64_t place, const std::vector<std::string>& gone) {
-  if (gone.empty()) return Status();
-  TRAINWARDEN_ASSIGN_OR_RETURN(Transaction transaction, Transaction::begin(database));
-  TRAINWARDEN_ASSIGN_OR_RETURN(Statement drop, database.prepare("DELETE FROM job WHERE place = ? AND name = ?"));
-  for (const std::string& name : gone) TRAINWARDEN_RETURN_IF_ERROR(drop.bind(1, place).bind(2, name).run());
   return transaction.commit();
 }
 
@@ -133,27 +116,27 @@ Status update_jobs(Database& database, std::int64_t place, const storage::Locati
     const auto state = jobs.storage().info(folder.name + "/" + jobs::kStateFolder);
     if (state.ok()) folder.info.changed_unix_ns = std::max(folder.info.changed_unix_ns, state->changed_unix_ns);
   }
-  TRAINWARDEN_ASSIGN_OR_RETURN(KnownMarks known, known_jobs(database, place));
+  TRAINWARDEN_ASSIGN_OR_RETURN(KnownMarks known, known_marks(database, "job", place));
   FolderChanges changes = compare(folders, std::move(known));
-  std::vector<SeenJob> seen;
-  for (const auto& [name, mark] : changes.changed) {
-    if (!jobs.storage().exists(name + "/" + jobs::kOrderFile)) {
-      changes.gone.push_back(name);  // if it ever was a job
+  std::vector<CataloguedJob> seen;
+  for (const MarkedName& changed : changes.changed) {
+    if (!jobs.storage().exists(changed.name + "/" + jobs::kOrderFile)) {
+      changes.gone.push_back(changed.name);  // if it ever was a job
       continue;
     }
-    seen.push_back({read_job(jobs, name, settle), mark});
+    seen.push_back(read_job(jobs, changed, settle));
     if (seen.size() < kJobsInTransaction) continue;
     TRAINWARDEN_RETURN_IF_ERROR(write_jobs(database, place, seen));
     seen.clear();
   }
   if (!seen.empty()) TRAINWARDEN_RETURN_IF_ERROR(write_jobs(database, place, seen));
-  return forget_jobs(database, place, changes.gone);
+  return forget_measured(database, "job", place, changes.gone);
 }
 
 Result<std::vector<CataloguedJob>> read_jobs(Database& database, std::int64_t place) {
   TRAINWARDEN_ASSIGN_OR_RETURN(
       Statement rows, database.prepare("SELECT name, unreadable, submitted, run, seq, changed, phase, cause, message, "
-                                       "experiment, trial, parameters FROM job WHERE place = ? "
+                                       "experiment, trial, parameters, ran, mark FROM job WHERE place = ? "
                                        "ORDER BY submitted DESC, name"));
   rows.bind(1, place);
   std::vector<CataloguedJob> all;
@@ -169,6 +152,8 @@ Result<std::vector<CataloguedJob>> read_jobs(Database& database, std::int64_t pl
     job.experiment = rows.text(9);
     job.trial = rows.text(10);
     job.hyperparameters = rows.text(11);
+    job.ran_ns = rows.integer(12);
+    job.mark = rows.integer(13);
     all.push_back(std::move(job));
   }
 }

@@ -16,13 +16,15 @@ namespace trainwarden::catalogue {
 
 struct CataloguedJob {
   std::string name;
-  Status unreadable;  // of what follows nothing counts then
+  std::int64_t mark = 0;  // what its folder looks like; 0: it may go on
+  Status unreadable;      // of what follows nothing counts then
   std::int64_t submitted_unix_ns = 0;
   std::string run;  // the path of its run
   jobs::Transition now;
   std::string experiment;       // empty: it belongs to none
   std::string trial;            // the same
   std::string hyperparameters;  // a JSON object of texts and numbers by name
+  std::int64_t ran_ns = 0;      // how long its program has run in all attempts, as of now
 };
 
 // Says where a job stands that may not have ended: JobRecord::settle(), or what else knows of its backend.

@@ -8,7 +8,7 @@ namespace trainwarden::catalogue {
 namespace {
 
 constexpr std::int64_t kApplicationId = 0x54774361;  // "TwCa"
-constexpr std::int64_t kVersion = 2;                 // another one: thrown away and read anew
+constexpr std::int64_t kVersion = 3;                 // another one: thrown away and read anew
 
 // `mark` says what a folder looked like when it was read; what has not changed is not read again. Times are nanoseconds
 // since 1970. The common subset of SQLite and PostgreSQL, but for WITHOUT ROWID.
@@ -18,8 +18,23 @@ CREATE TABLE job(
   place INTEGER NOT NULL, name TEXT NOT NULL, mark INTEGER NOT NULL,
   submitted INTEGER NOT NULL, run TEXT NOT NULL, seq INTEGER NOT NULL, changed INTEGER NOT NULL,
   phase TEXT NOT NULL, cause TEXT NOT NULL, message TEXT NOT NULL,
-  experiment TEXT NOT NULL, trial TEXT NOT NULL, parameters TEXT NOT NULL, unreadable TEXT,
+  experiment TEXT NOT NULL, trial TEXT NOT NULL, parameters TEXT NOT NULL, ran INTEGER NOT NULL, unreadable TEXT,
   PRIMARY KEY(place, name)) WITHOUT ROWID;
+CREATE TABLE run(
+  place INTEGER NOT NULL, name TEXT NOT NULL, mark INTEGER NOT NULL,
+  created INTEGER NOT NULL, state TEXT NOT NULL, status TEXT NOT NULL, recorder TEXT NOT NULL, labels TEXT NOT NULL,
+  steps INTEGER NOT NULL, last_step INTEGER NOT NULL, loss_tensor TEXT, loss_step INTEGER NOT NULL, loss REAL,
+  rules INTEGER NOT NULL, fired INTEGER NOT NULL, unreadable TEXT,
+  PRIMARY KEY(place, name)) WITHOUT ROWID;
+-- The metrics of jobs and of runs, by the place and name of those. `mark`: what they looked like when the metrics were
+-- read; `took`: nanoseconds of that.
+CREATE TABLE measuring(
+  place INTEGER NOT NULL, name TEXT NOT NULL, mark INTEGER NOT NULL, at INTEGER NOT NULL, took INTEGER NOT NULL,
+  PRIMARY KEY(place, name)) WITHOUT ROWID;
+CREATE TABLE measured(
+  place INTEGER NOT NULL, name TEXT NOT NULL, metric TEXT NOT NULL, count INTEGER NOT NULL, finite INTEGER NOT NULL,
+  min REAL, max REAL, mean REAL, m2 REAL, last REAL, last_time INTEGER NOT NULL,
+  PRIMARY KEY(place, name, metric)) WITHOUT ROWID;
 
 CREATE TABLE experiment(
   place INTEGER NOT NULL, name TEXT NOT NULL, mark INTEGER NOT NULL, display TEXT NOT NULL, description TEXT NOT NULL,

@@ -153,6 +153,16 @@ void set_program(const jobs::JobSpec& spec, const NodeSurroundings& surroundings
   }
 }
 
+// What it is trained with, as labels of its run: the run says so also where nobody knows of the job.
+void set_labels(const jobs::JobSpec& spec, Variables& variables) {
+  if (spec.hyperparameters.empty()) return;
+  Json labels = Json::object();
+  for (const auto& [name, value] : spec.hyperparameters) {
+    if (!name.starts_with("sagemaker_")) labels[name] = variable_text(value);
+  }
+  variables[variable::kLabels] = text_of(labels);
+}
+
 void set_channels(const jobs::JobSpec& spec, const JobLayout& layout, Variables& variables) {
   Json names = Json::array();
   for (const jobs::Channel& channel : spec.inputs) {
@@ -202,6 +212,7 @@ std::map<std::string, std::string> toolkit_variables(const jobs::JobSpec& spec, 
   set_folders(layout, variables);
   set_machine(spec, surroundings, variables);
   set_program(spec, surroundings, variables);
+  set_labels(spec, variables);
   set_channels(spec, layout, variables);
   variables["SM_TRAINING_ENV"] = training_env(spec, surroundings, variables);
   return variables;

@@ -96,6 +96,9 @@ TEST(ToolkitVariables, ValuesAreWrittenAsTheToolkitWritesThem) {
   EXPECT_EQ(variables.at("SM_HP_LAYERS"), "[1,2]");
   EXPECT_FALSE(variables.contains("SM_HP_SAGEMAKER_PROGRAM"));
   EXPECT_EQ(variables.at("SM_HPS"), R"({"batch-size":32,"layers":[1,2],"lr":0.1,"name":"a b","use_xla":true})");
+  EXPECT_EQ(variables.at("TRAINWARDEN_LABELS"),
+            R"({"batch-size":"32","layers":"[1,2]","lr":"0.1","name":"a b","use_xla":"true"})")
+      << "labels are texts";
   EXPECT_EQ(variables.at("SM_CHANNEL_TRAIN"), "/ml/input/data/train");
   EXPECT_EQ(variables.at("SM_CHANNEL_TEST_SET"), "/ml/input/data/test-set");
   EXPECT_EQ(variables.at("SM_CHANNELS"), R"(["test-set","train"])");

@@ -6,6 +6,8 @@
 #include "ui/cli/options/catalogue_choice.h"
 #include "ui/cli/options/experiment_choice.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/options/run_locator.h"
+#include "ui/cli/reports/run_list.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 
@@ -13,10 +15,19 @@ namespace trainwarden::cli {
 namespace {
 
 struct CatalogueRebuildOptions {
+  std::string runs;
   std::string jobs;
   std::string experiments;
   bool json = false;
 };
+
+// None when there is no such folder.
+Result<std::size_t> rebuild_runs(catalogue::Catalogue& catalogue, const storage::Location& folder) {
+  const auto runs = catalogue.runs(folder, read_listed_run);
+  if (runs.status().code() == Code::kNotFound) return std::size_t{0};
+  if (!runs.ok()) return runs.status();
+  return runs->size();
+}
 
 int act(const CatalogueRebuildOptions& options) {
   const storage::Location jobs(jobs_folder(options.jobs));
@@ -29,10 +40,13 @@ int act(const CatalogueRebuildOptions& options) {
   const experiments::ExperimentStore store(experiments_folder(options.experiments));
   const auto found = catalogue->experiments(store);
   if (!found.ok()) return report_error(found.status());
+  const auto runs = rebuild_runs(*catalogue, runs_folder(options.runs));
+  if (!runs.ok()) return report_error(runs.status());
   if (options.json) {
-    print_json({{"catalogue", folder.string()}, {"jobs", all->size()}, {"experiments", found->size()}});
+    print_json(
+        {{"catalogue", folder.string()}, {"jobs", all->size()}, {"experiments", found->size()}, {"runs", *runs}});
   } else {
-    emit("made {} anew: {} jobs, {} experiments\n", folder.string(), all->size(), found->size());
+    emit("made {} anew: {} jobs, {} experiments, {} runs\n", folder.string(), all->size(), found->size(), *runs);
   }
   return kExitFine;
 }
@@ -42,6 +56,7 @@ void add_rebuild(CLI::App& catalogue, CommandAction& action) {
   CatalogueRebuildOptions& o = *options;
   CLI::App& command =
       add_command(catalogue, "rebuild", "Throw the catalogue away and read the folders anew", options, action, act);
+  add_runs_option(command, o.runs);
   add_jobs_option(command, o.jobs);
   add_experiments_option(command, o.experiments);
   add_json_flag(command, o.json);

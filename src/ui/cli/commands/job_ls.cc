@@ -6,11 +6,12 @@
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/catalogue_choice.h"
 #include "ui/cli/options/job_choice.h"
-#include "ui/cli/options/list_choice.h"
+#include "ui/cli/options/list_options.h"
 #include "ui/cli/reports/job_view.h"
 #include "ui/cli/running/job_keeper.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
+#include "work/experiments/run_metrics.h"
 #include "work/queue/job_queue.h"
 
 namespace trainwarden::cli {
@@ -23,22 +24,46 @@ struct JobLsOptions {
   bool json = false;
 };
 
-ListItem item_of(const catalogue::CataloguedJob& job) {
-  ListItem item;
-  item.name = job.name;
-  item.experiment = job.experiment;
-  item.unix_ns = job.submitted_unix_ns;
-  if (!job.unreadable.ok()) {
-    item.statuses = {"unreadable"};
-  } else {
-    item.statuses = {std::string(name(job.now.status)), std::string(name(jobs::status_of(job.now.status)))};
-  }
-  item.values = list_values(job.hyperparameters);
-  return item;
-}
-
 bool has_job(const std::vector<jobs::JobRecord>& jobs, const std::string& name) {
   return std::any_of(jobs.begin(), jobs.end(), [&](const jobs::JobRecord& job) { return job.order().name == name; });
+}
+
+// Those of the folder, or of the array alone.
+Result<std::vector<catalogue::CataloguedJob>> read_jobs(catalogue::Catalogue& catalogue, const storage::Location& jobs,
+                                                        const std::string& array) {
+  auto all = catalogue.jobs(jobs, settle_now());
+  report_notes(catalogue);
+  if (!all.ok() || array.empty()) return all;
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto members, jobs_of_array(jobs, array));
+  std::erase_if(*all, [&](const catalogue::CataloguedJob& job) { return !has_job(members, job.name); });
+  return all;
+}
+
+Result<std::vector<ListItem>> items_of(catalogue::Catalogue& catalogue, const storage::Location& folder,
+                                       const std::vector<catalogue::CataloguedJob>& jobs, const ListChoice& choice) {
+  std::vector<ListItem> items;
+  for (const catalogue::CataloguedJob& job : jobs) items.push_back(list_item_of(job));
+  if (!catalogue::needs_metrics(items, choice)) return items;
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto metrics, catalogue.metrics_of_jobs(folder, jobs, experiments::metrics_of_run));
+  for (ListItem& item : items) item.metrics = std::move(metrics.of[item.name]);
+  return items;
+}
+
+void print_jobs(const std::vector<catalogue::CataloguedJob>& jobs, const std::vector<ListItem>& items,
+                const std::vector<std::size_t>& places, const JobLsOptions& options) {
+  const std::vector<std::string>& columns = options.choice.columns;
+  if (options.json) {
+    OrderedJson list = OrderedJson::array();
+    for (const std::size_t place : places) {
+      list.push_back(row_json(jobs[place], items[place]));
+      if (!columns.empty()) list.back()["columns"] = column_json(items[place], columns);
+    }
+    print_json({{"jobs", list}});
+    return;
+  }
+  JobTable table(columns);
+  for (const std::size_t place : places) table.add(jobs[place], items[place]);
+  emit("{}", Lines{table.to_string()});
 }
 
 int act(const JobLsOptions& options) {
@@ -46,30 +71,18 @@ int act(const JobLsOptions& options) {
   try_ensure_job_keeper(jobs.path());
   auto catalogue = catalogue::Catalogue::open(catalogue_folder(jobs.path()));
   if (!catalogue.ok()) return report_error(catalogue.status());
-  auto all = catalogue->jobs(jobs, settle_now());
-  report_notes(*catalogue);
+  auto all = read_jobs(*catalogue, jobs, options.array);
   if (!all.ok()) return report_error(all.status());
-  if (!options.array.empty()) {
-    const auto members = jobs_of_array(jobs, options.array);
-    if (!members.ok()) return report_error(members.status());
-    std::erase_if(*all, [&](const catalogue::CataloguedJob& job) { return !has_job(*members, job.name); });
-  }
   const auto reasons = queue::JobQueue(jobs.path(), queue::this_host()).reasons();
   for (catalogue::CataloguedJob& job : *all) add_reason(job.now, reasons, job.name);
-  std::vector<ListItem> items;
-  for (const catalogue::CataloguedJob& job : *all) items.push_back(item_of(job));
-  const auto places = choose(items, options.choice, system_clock().unix_ns());
+  const auto items = items_of(*catalogue, jobs, *all, options.choice);
+  if (!items.ok()) return report_error(items.status());
+  const auto places = choose(*items, options.choice, system_clock().unix_ns());
   if (!places.ok()) return report_error(places.status());
-  if (options.json) {
-    OrderedJson list = OrderedJson::array();
-    for (const std::size_t place : *places) list.push_back(row_json((*all)[place], items[place]));
-    print_json({{"jobs", list}});
-  } else if (all->empty()) {
+  if (all->empty() && !options.json) {
     emit("no jobs in {}\n", jobs.address());
   } else {
-    JobTable table(options.choice.columns);
-    for (const std::size_t place : *places) table.add((*all)[place], items[place]);
-    emit("{}", Lines{table.to_string()});
+    print_jobs(*all, *items, *places, options);
   }
   return kExitFine;
 }
@@ -86,8 +99,9 @@ void add_job_ls(CLI::App& job, CommandAction& action) {
   add_array_option(command, o.array);
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden job ls", "trainwarden job ls --status Failed --since 2d",
-                         "trainwarden job ls --columns lr,epochs --sort lr", "trainwarden job ls --array sweep",
-                         "trainwarden job ls --json | jq -r '.jobs[].name'"});
+                         "trainwarden job ls --columns lr,loss,acc.max --sort loss",
+                         "trainwarden job ls --filter 'lr > 0.01' --filter 'loss < 2'",
+                         "trainwarden job ls --array sweep", "trainwarden job ls --json | jq -r '.jobs[].name'"});
 }
 
 }  // namespace trainwarden::cli

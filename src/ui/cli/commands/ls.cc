@@ -1,18 +1,15 @@
 // `trainwarden ls`: the runs there are.
-#include <fmt/format.h>
-
 #include "core/base/clock.h"
-#include "core/base/text.h"
 #include "read/trial/run_listing.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
-#include "ui/cli/options/list_choice.h"
+#include "ui/cli/options/catalogue_choice.h"
+#include "ui/cli/options/list_options.h"
 #include "ui/cli/options/run_locator.h"
-#include "ui/cli/reports/run_summary.h"
+#include "ui/cli/reports/run_list.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
-#include "ui/cli/terminal/table.h"
-#include "ui/views/run_row.h"
+#include "work/experiments/run_metrics.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -24,108 +21,59 @@ struct LsOptions {
   bool json = false;
 };
 
-std::vector<views::RunRow> read_runs(const std::filesystem::path& folder, const std::vector<std::string>& names) {
-  std::vector<views::RunRow> rows;
-  for (const std::string& name : names) rows.push_back(views::read_run_row(folder / name));
-  return rows;
+struct ListedRuns {
+  std::vector<catalogue::CataloguedRun> runs;
+  std::vector<ListItem> items;
+};
+
+Result<ListedRuns> read_listed_runs(const storage::Location& folder, const ListChoice& choice) {
+  TRAINWARDEN_RETURN_IF_ERROR(trial::list_folders(folder).status());  // else there is nothing to lay a catalogue beside
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto catalogue, catalogue::Catalogue::open(catalogue_folder(folder.path())));
+  ListedRuns listed;
+  auto runs = catalogue.runs(folder, read_listed_run);
+  report_notes(catalogue);
+  if (!runs.ok()) return runs.status();
+  listed.runs = *std::move(runs);
+  for (const catalogue::CataloguedRun& run : listed.runs) listed.items.push_back(list_item_of(run));
+  if (!catalogue::needs_metrics(listed.items, choice)) return listed;
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto metrics,
+                               catalogue.metrics_of_runs(folder, listed.runs, experiments::metrics_of_run));
+  for (ListItem& item : listed.items) item.metrics = std::move(metrics.of[item.name]);
+  return listed;
 }
 
-// Its labels, as numbers where they are some, its newest loss and its number of steps.
-ListItem list_item_of(const views::RunRow& row) {
-  ListItem item;
-  item.name = row.name;
-  item.unix_ns = row.created_unix_ns;
-  if (!row.unreadable.ok()) {
-    item.statuses = {"unreadable"};
-    return item;
-  }
-  if (row.status) item.statuses = {std::string(name(*row.status)), std::string(name(primary_of(*row.status)))};
-  item.statuses.emplace_back(name(row.state));
-  item.values["steps"] = static_cast<double>(row.step_count);
-  if (row.loss) item.values["loss"] = row.loss->value;
-  for (const auto& [key, text] : row.labels) {
-    const auto number = parse_double(text);
-    item.values[key] = number ? ListValue(*number) : ListValue(text);
-  }
-  return item;
-}
-
-// "ok", "2 of 3 fired", or nothing when no rule watched.
-std::string verdicts_text(const views::RunRow& row) {
-  if (row.rules == 0) return "";
-  return row.fired.empty() ? "none fired" : fmt::format("{} of {} fired", row.fired.size(), row.rules);
-}
-
-void print_as_table(const std::vector<views::RunRow>& rows, const std::vector<ListItem>& items,
-                    const std::vector<std::size_t>& places, const std::vector<std::string>& columns) {
-  std::vector<Column> titles = {{"RUN"}, {"STATE"}, {"STARTED"}, {"STEPS", Align::kRight}, {"LOSS", Align::kRight}};
-  for (const std::string& column : columns) titles.push_back({printable(column), Align::kRight});
-  titles.push_back({"RULES"});
-  Table table(titles);
-  const std::int64_t now = system_clock().unix_ns();
+OrderedJson list_json(const ListedRuns& listed, const std::vector<std::size_t>& places, const storage::Location& folder,
+                      const std::vector<std::string>& columns) {
+  OrderedJson list = OrderedJson::array();
   for (const std::size_t place : places) {
-    const views::RunRow& row = rows[place];
-    const bool readable = row.unreadable.ok();
-    const std::string mark = row.foreign() ? fmt::format(" ({})", row.recorder) : "";
-    const std::string state = row.status ? status_text(row.state, *row.status) : std::string(name(row.state));
-    std::vector<std::string> cells = {row.name, readable ? state + mark : "unreadable",
-                                      row.created_unix_ns == 0 ? "" : age_text(row.created_unix_ns, now),
-                                      readable ? std::to_string(row.step_count) : "",
-                                      row.loss ? format_number(row.loss->value) : ""};
-    for (const std::string& column : columns) cells.push_back(cell_text(items[place], column));
-    cells.push_back(readable ? verdicts_text(row) : row.unreadable.message());
-    table.add_row(std::move(cells));
+    list.push_back(row_json(listed.runs[place], folder));
+    if (!columns.empty()) list.back()["columns"] = column_json(listed.items[place], columns);
   }
-  emit("{}", Lines{table.to_string()});
+  return {{"folder", folder.address()}, {"runs", list}};
 }
 
-OrderedJson json_of(const views::RunRow& row) {
-  OrderedJson json = {{"name", row.name}, {"path", row.path.string()}};
-  if (!row.unreadable.ok()) {
-    json["error"] = row.unreadable.message();
-    return json;
-  }
-  json["recorder"] = row.recorder;
-  json["state"] = name(row.state);
-  if (row.status) {
-    json["status"] = name(primary_of(*row.status));
-    json["secondary_status"] = name(*row.status);
-  }
-  json["created_unix_ns"] = row.created_unix_ns;
-  json["steps"] = row.step_count;
-  json["last_step"] = row.last_step;
-  json["last_loss"] = nullptr;
-  if (row.loss) {
-    json["last_loss"] = {
-        {"tensor", row.loss->tensor}, {"step", row.loss->step}, {"value", json_number(row.loss->value)}};
-  }
-  json["rules"] = row.rules;
-  json["rules_fired"] = row.fired.size();
-  json["labels"] = row.labels;
-  return json;
+int list_names(const storage::Location& folder) {
+  const auto names = trial::list_runs(folder);
+  if (!names.ok()) return report_error(names.status());
+  for (const std::string& name : *names) emit("{}\n", name);
+  return kExitFine;
 }
 
 int act(const LsOptions& options) {
-  const std::filesystem::path folder = runs_folder(options.runs);
-  const auto names = trial::list_runs(folder);
-  if (!names.ok()) return report_error(names.status());
-  if (options.names_only) {
-    for (const std::string& name : *names) emit("{}\n", name);
-    return kExitFine;
-  }
-  const std::vector<views::RunRow> rows = read_runs(folder, *names);
-  std::vector<ListItem> items;
-  for (const views::RunRow& row : rows) items.push_back(list_item_of(row));
-  const auto places = choose(items, options.choice, system_clock().unix_ns());
+  const storage::Location folder(runs_folder(options.runs));
+  if (options.names_only) return list_names(folder);
+  const auto listed = read_listed_runs(folder, options.choice);
+  if (!listed.ok()) return report_error(listed.status());
+  const auto places = choose(listed->items, options.choice, system_clock().unix_ns());
   if (!places.ok()) return report_error(places.status());
   if (options.json) {
-    OrderedJson list = OrderedJson::array();
-    for (const std::size_t place : *places) list.push_back(json_of(rows[place]));
-    print_json({{"folder", folder.string()}, {"runs", list}});
-  } else if (rows.empty()) {
-    emit("no runs in {} yet; start one with `trainwarden run -- PROGRAM`\n", folder.string());
+    print_json(list_json(*listed, *places, folder, options.choice.columns));
+  } else if (listed->runs.empty()) {
+    emit("no runs in {} yet; start one with `trainwarden run -- PROGRAM`\n", folder.address());
   } else {
-    print_as_table(rows, items, *places, options.choice.columns);
+    RunListTable table(options.choice.columns);
+    for (const std::size_t place : *places) table.add(listed->runs[place], listed->items[place]);
+    emit("{}", Lines{table.to_string()});
   }
   return kExitFine;
 }
@@ -142,7 +90,8 @@ void add_ls(CLI::App& app, CommandAction& action) {
   command.add_flag("--names", o.names_only, "Names only, one a line");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden ls", "trainwarden ls --runs /data/runs",
-                         "trainwarden ls --since 2d --columns lr --sort loss",
+                         "trainwarden ls --since 2d --columns lr,acc.max --sort loss",
+                         "trainwarden ls --filter 'lr > 0.01' --filter 'fired = 0'",
                          "trainwarden ls --json | jq -r '.runs[] | select(.rules_fired > 0) | .name'"});
 }
 

@@ -102,7 +102,7 @@ OrderedJson transition_json(const jobs::Transition& transition) {
 namespace {
 
 std::vector<Column> job_columns(const std::vector<std::string>& more) {
-  std::vector<Column> columns = {{"JOB"}, {"STATUS"}, {"SUBMITTED"}};
+  std::vector<Column> columns = {{"JOB"}, {"STATUS"}, {"SUBMITTED"}, {"RAN", Align::kRight}};
   for (const std::string& name : more) columns.push_back({printable(name), Align::kRight});
   columns.push_back({"WHAT HAPPENED LAST"});
   return columns;
@@ -116,10 +116,26 @@ JobTable::JobTable(std::vector<std::string> columns)
 void JobTable::add(const catalogue::CataloguedJob& job, const ListItem& item) {
   const bool readable = job.unreadable.ok();
   std::vector<std::string> cells = {job.name, readable ? std::string(name(job.now.status)) : "unreadable",
-                                    readable ? age_text(job.submitted_unix_ns, now_unix_ns_) : ""};
+                                    readable ? age_text(job.submitted_unix_ns, now_unix_ns_) : "",
+                                    job.ran_ns > 0 ? format_duration_ns(job.ran_ns) : ""};
   for (const std::string& column : columns_) cells.push_back(cell_text(item, column));
   cells.push_back(readable ? job.now.message : job.unreadable.message());
   table_.add_row(std::move(cells));
+}
+
+ListItem list_item_of(const catalogue::CataloguedJob& job) {
+  ListItem item;
+  item.name = job.name;
+  item.experiment = job.experiment;
+  item.unix_ns = job.submitted_unix_ns;
+  if (!job.unreadable.ok()) {
+    item.statuses = {"unreadable"};
+    return item;
+  }
+  item.statuses = {std::string(name(job.now.status)), std::string(name(jobs::status_of(job.now.status)))};
+  item.values = catalogue::list_values(job.hyperparameters);
+  item.facts = {{"ran", static_cast<double>(job.ran_ns) * 1e-9}};
+  return item;
 }
 
 OrderedJson row_json(const catalogue::CataloguedJob& job, const ListItem& item) {
@@ -128,7 +144,8 @@ OrderedJson row_json(const catalogue::CataloguedJob& job, const ListItem& item) 
   json.update(transition_json(job.now));
   json["experiment"] = job.experiment.empty() ? OrderedJson(nullptr) : OrderedJson(job.experiment);
   json["trial"] = job.trial.empty() ? OrderedJson(nullptr) : OrderedJson(job.trial);
-  json["hyperparameters"] = json_of(item.values);
+  json["ran_seconds"] = static_cast<double>(job.ran_ns) * 1e-9;
+  json["hyperparameters"] = catalogue::json_of(item.values);
   return json;
 }
 

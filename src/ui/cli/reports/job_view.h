@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ui/cli/options/list_choice.h"
+#include "ui/cli/options/list_options.h"
 #include "ui/cli/reports/attempt_view.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/table.h"
@@ -31,6 +31,8 @@ class JobTable {
   Table table_;
   std::int64_t now_unix_ns_;
 };
+// As a row of lists; as facts `ran`, in seconds.
+ListItem list_item_of(const catalogue::CataloguedJob& job);
 OrderedJson row_json(const catalogue::CataloguedJob& job, const ListItem& item);
 
 // "bert-7: Stopping (asked by anna)"
