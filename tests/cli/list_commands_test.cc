@@ -74,12 +74,9 @@ TEST_F(Lists, HyperparametersAreLabelsOfTheRunUnlessTheUserSetsThem) {
   job("first", "0.1", "1");
   const nlohmann::json labels = list("runs", {"--json"}).json().at("runs").at(0).at("labels");
   EXPECT_EQ(labels, nlohmann::json::parse(R"({"lr":"0.1"})"));
-  const Outcome own = submit(
-      "name = 'own'\nprogram = ['sh', '-c', 'echo loss=1']\nhook = false\n"
-      "[hyperparameters]\nlr = 1\n[environment]\nTRAINWARDEN_LABELS = '{\"mine\":\"x\"}'\n"
-      "[[metric]]\nname = 'loss'\nregex = 'loss=(\\S+)'\n",
-      {"--wait"});
-  ASSERT_EQ(own.exit_code, 0) << own.err;
+  setenv("TRAINWARDEN_LABELS", R"({"mine": "x"})", 1);
+  job("own", "1", "1");
+  unsetenv("TRAINWARDEN_LABELS");
   EXPECT_EQ(names("runs", {"--filter", "mine = x"}), Names{"own"});
   EXPECT_EQ(names("runs", {"--filter", "lr NotExists"}), Names{"own"});
 }
@@ -94,7 +91,7 @@ TEST_F(Lists, RunsAreListedWithoutACatalogueToo) {
   const Outcome without = list("runs", {"--json", "--columns", "loss"});
   unsetenv("TRAINWARDEN_CATALOGUE");
   EXPECT_EQ(without.json().at("runs"), with);
-  EXPECT_NE(without.err.find("memory"), std::string::npos) << without.err;
+  EXPECT_NE(without.err.find("read anew"), std::string::npos) << without.err;
   std::ofstream(folder_ / "catalogue" / "catalogue.db", std::ios::trunc) << std::string(3000, 'x');
   EXPECT_EQ(list("runs", {"--json", "--columns", "loss"}).json().at("runs"), with) << "a damaged one is made anew";
   EXPECT_EQ(cli({"catalogue", "rebuild", "--jobs", jobs().string(), "--json"}).json().at("runs"), 1);

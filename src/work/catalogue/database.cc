@@ -2,7 +2,9 @@
 
 #include <sqlite3.h>
 
+#include <chrono>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,6 +36,18 @@ Status error_of(sqlite3* database) {
                                        printable(sqlite3_errmsg(database)));
   if (code != Code::kUnavailable) return Status(code, what);
   return Status(code, what + "; another process has been writing it for long, try again");
+}
+
+// Processes that open a new file at once all want to choose its journal; SQLite refuses some of them without waiting,
+// as they would wait for one another.
+Status choose_journal(Database& database, const char* sql) {
+  constexpr auto kPause = std::chrono::milliseconds(10);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(Database::kBusySeconds);
+  for (;;) {
+    Status status = database.execute(sql);
+    if (status.code() != Code::kUnavailable || std::chrono::steady_clock::now() >= until) return status;
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 }  // namespace
@@ -123,8 +137,9 @@ Result<Database> Database::open_named(const std::string& name, int flags) {
 Result<Database> Database::open(const std::filesystem::path& file, bool shared_memory) {
   TRAINWARDEN_ASSIGN_OR_RETURN(Database database, open_named(file.string(), SQLITE_OPEN_NOFOLLOW));
   // After a power loss the last changes may be gone: they are read from the folders again.
-  TRAINWARDEN_RETURN_IF_ERROR(database.execute(shared_memory ? "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                                                             : "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"));
+  TRAINWARDEN_RETURN_IF_ERROR(choose_journal(database, shared_memory
+                                                           ? "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                                                           : "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"));
   return database;
 }
 

@@ -115,9 +115,7 @@ class Agent {
       TRAINWARDEN_ASSIGN_OR_RETURN(program.environment, read_submitter_environment(order.environment_file));
     }
     // Labels that the submitter has set stay in place of those that follow from the hyper-parameters.
-    if (program.environment.set.contains(variable::kLabels) && !order.environment.contains(variable::kLabels)) {
-      variables.erase(variable::kLabels);
-    }
+    if (program.environment.set.contains(variable::kLabels)) variables.erase(variable::kLabels);
     for (const auto& [name, value] : variables) program.environment.set[name] = value;
     program.folder = order.folder;
     program.own_group = true;
