@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/secret_mask.h"
+#include "data/format/json_number.h"
 #include "ui/views/shelf.h"
 #include "ui/work_answers/job_logs.h"
 #include "work/document/mistakes.h"
@@ -47,6 +48,19 @@ OrderedJson parameters_of(const std::string& text) {
     if (value.is_string()) value = process_mask().mask.value(name, value.get<std::string>());
   }
   return object;
+}
+
+// What a table shows of them: thousands of rows go to a page every few seconds.
+OrderedJson summaries_json(const catalogue::MetricsByName& metrics) {
+  OrderedJson json = OrderedJson::object();
+  for (const auto& [name, metric] : metrics) {
+    OrderedJson& numbers =
+        json[name] = {{"last", format::json_number(metric.last)}, {"min", nullptr}, {"max", nullptr}};
+    if (metric.finite == 0) continue;
+    numbers["min"] = metric.min;
+    numbers["max"] = metric.max;
+  }
+  return json;
 }
 
 OrderedJson transitions_json(const std::vector<jobs::Transition>& transitions) {
@@ -132,7 +146,7 @@ void add_spec(OrderedJson& json, const jobs::JobRecord& job) {
 
 }  // namespace
 
-OrderedJson row_json(const catalogue::CataloguedJob& job) {
+OrderedJson row_json(const catalogue::CataloguedJob& job, const catalogue::MetricsByName& metrics) {
   OrderedJson json = {{"name", job.name}};
   if (!job.unreadable.ok()) {
     json["error"] = job.unreadable.message();
@@ -142,6 +156,8 @@ OrderedJson row_json(const catalogue::CataloguedJob& job) {
   json["submitted_unix_ms"] = milliseconds(job.submitted_unix_ns);
   json["experiment"] = text_or_null(job.experiment);
   json["hyperparameters"] = parameters_of(job.hyperparameters);
+  json["ran_ms"] = milliseconds(job.ran_ns);
+  json["metrics"] = summaries_json(metrics);
   return json;
 }
 

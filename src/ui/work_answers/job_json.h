@@ -5,11 +5,12 @@
 #include "ui/answers/services.h"
 #include "ui/work_answers/work_desk.h"
 #include "work/catalogue/job_table.h"
+#include "work/catalogue/list_item.h"
 
 namespace trainwarden::work_answers {
 
 // A row of the list.
-format::OrderedJson row_json(const catalogue::CataloguedJob& job);
+format::OrderedJson row_json(const catalogue::CataloguedJob& job, const catalogue::MetricsByName& metrics);
 
 // All of it but its files. The text of the user's file has no secrets that are known by their shape. Errors of its
 // exit record and of its rules' folder.

@@ -26,9 +26,14 @@ constexpr std::int64_t kUsualPiece = 256 << 10;
 Result<Reply> list_of_jobs(WorkDesk& desk, const Request& request) {
   TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto jobs, desk.jobs());
+  const catalogue::MetricsByName none;
   OrderedJson list = OrderedJson::array();
-  for (const catalogue::CataloguedJob& job : *jobs) list.push_back(row_json(job));
-  return answers::json_reply({{"folder", desk.places().jobs.address()}, {"jobs", std::move(list)}});
+  for (const catalogue::CataloguedJob& job : jobs->jobs) {
+    const auto metrics = jobs->metrics.of.find(job.name);
+    list.push_back(row_json(job, metrics == jobs->metrics.of.end() ? none : metrics->second));
+  }
+  return answers::json_reply(
+      {{"folder", desk.places().jobs.address()}, {"reading", jobs->metrics.unread}, {"jobs", std::move(list)}});
 }
 
 Result<Reply> one_job(const WorkDesk& desk, const Request& request, const Services& services) {

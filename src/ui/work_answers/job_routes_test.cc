@@ -1,6 +1,7 @@
 // What the addresses of jobs answer.
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -9,6 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/folder_testing.h"
 #include "data/format/json.h"
+#include "read/trial/run_testing.h"
 #include "ui/answers/router.h"
 #include "ui/work_answers/job_downloads.h"
 #include "ui/work_answers/work_desk.h"
@@ -120,6 +122,25 @@ TEST_F(JobRoutesTest, TheListHasStandingAndHyperparameters) {
   EXPECT_EQ(row.at("hyperparameters").at("optimizer"), "adam");
   EXPECT_EQ(row.at("hyperparameters").at("api_key"), "****");
   EXPECT_GT(row.at("submitted_unix_ms").get<std::int64_t>(), 1'600'000'000'000);
+}
+
+TEST_F(JobRoutesTest, TheListHasWhatJobsMeasureAndHowLongTheyRan) {
+  submit("bert-7", {JobPhase::kStarting, JobPhase::kTraining, JobPhase::kFailed});
+  submit("waits");
+  TestRun run;
+  run.sample({.name = "loss", .source = MetricSource::kRank}, {2, 0.5, 1}, 1000);
+  run.sample({.name = "odd", .source = MetricSource::kRank}, {std::nan("")}, 1000);
+  run.end();
+  run.save_to(folder_.path() / "runs" / "bert-7");
+  const Json answer = ask("/jobs");
+  EXPECT_EQ(answer.at("reading"), 0);
+  const Json row = answer.at("jobs").at(1);
+  EXPECT_EQ(row.at("name"), "bert-7");
+  EXPECT_EQ(row.at("metrics").at("loss"), Json::parse(R"({"last": 1.0, "min": 0.5, "max": 2.0})"));
+  EXPECT_EQ(row.at("metrics").at("odd"), Json::parse(R"({"last": "NaN", "min": null, "max": null})"));
+  EXPECT_GE(row.at("ran_ms").get<std::int64_t>(), 0);
+  EXPECT_LT(row.at("ran_ms").get<std::int64_t>(), 60'000);
+  EXPECT_EQ(answer.at("jobs").at(0).at("metrics"), Json::object());
 }
 
 TEST_F(JobRoutesTest, ADamagedJobIsARowOfItsOwn) {

@@ -1,8 +1,10 @@
 #include "ui/work_answers/work_desk.h"
 
+#include <chrono>
 #include <utility>
 
 #include "core/base/clock.h"
+#include "work/experiments/run_metrics.h"
 #include "work/queue/job_queue.h"
 
 namespace trainwarden::work_answers {
@@ -10,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kFreshNs = 500'000'000;
 constexpr std::int64_t kTendEveryNs = 5'000'000'000;
+constexpr std::chrono::milliseconds kMetricPatience(200);  // of a look; the next one goes on with the rest
 
 }  // namespace
 
@@ -28,19 +31,29 @@ Result<std::shared_ptr<const JobList>> WorkDesk::jobs() {
     actions_.tend();
     tended_ns_ = now;
   }
-  TRAINWARDEN_ASSIGN_OR_RETURN(JobList list, job_catalogue_.ask([this](catalogue::Catalogue& catalogue) {
-    return catalogue.jobs(places_.jobs, actions_.settling());
-  }));
-  add_reasons(list);
+  TRAINWARDEN_ASSIGN_OR_RETURN(JobList list, look());
   jobs_ = std::make_shared<const JobList>(std::move(list));
   looked_ns_ = system_clock().steady_ns();
   return jobs_;
 }
 
+Result<JobList> WorkDesk::look() {
+  JobList list;
+  const Status looked = job_catalogue_.ask([&](catalogue::Catalogue& catalogue) -> Status {
+    TRAINWARDEN_ASSIGN_OR_RETURN(list.jobs, catalogue.jobs(places_.jobs, actions_.settling()));
+    TRAINWARDEN_ASSIGN_OR_RETURN(
+        list.metrics, catalogue.metrics_of_jobs(places_.jobs, list.jobs, experiments::metrics_of_run, kMetricPatience));
+    return Status();
+  });
+  if (!looked.ok()) return looked;
+  add_reasons(list.jobs);
+  return list;
+}
+
 // Of jobs that wait the newest transition says less than why they wait.
-void WorkDesk::add_reasons(JobList& list) const {
+void WorkDesk::add_reasons(std::vector<catalogue::CataloguedJob>& jobs) const {
   const auto reasons = queue::JobQueue(places_.jobs.path(), queue::this_host()).reasons();
-  for (catalogue::CataloguedJob& job : list) {
+  for (catalogue::CataloguedJob& job : jobs) {
     const auto reason = reasons.find(job.name);
     if (reason != reasons.end() && jobs::is_queued(job.now.status)) job.now.message = reason->second;
   }

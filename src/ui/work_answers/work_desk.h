@@ -14,6 +14,7 @@
 #include "ui/answers/route.h"
 #include "ui/work_answers/shared_catalogue.h"
 #include "work/catalogue/job_table.h"
+#include "work/catalogue/metric_table.h"
 #include "work/experiments/experiment_store.h"
 #include "work/jobs/job_record.h"
 
@@ -37,7 +38,10 @@ struct JobActions {
   std::function<void()> tend;
 };
 
-using JobList = std::vector<catalogue::CataloguedJob>;
+struct JobList {
+  std::vector<catalogue::CataloguedJob> jobs;
+  catalogue::OwnedMetrics metrics;
+};
 
 // All methods may be called from many threads at once.
 class WorkDesk {
@@ -61,7 +65,8 @@ class WorkDesk {
   SharedCatalogue& experiment_catalogue() { return experiment_catalogue_; }
 
  private:
-  void add_reasons(JobList& list) const;
+  Result<JobList> look();
+  void add_reasons(std::vector<catalogue::CataloguedJob>& jobs) const;
 
   const WorkPlaces places_;
   const JobActions actions_;

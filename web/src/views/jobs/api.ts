@@ -11,11 +11,24 @@ export interface JobRow {
   changed_unix_ms?: number;
   experiment?: string | null;
   hyperparameters?: Record<string, number | string>;
+  /** How long its program has run, in all attempts. */
+  ran_ms?: number;
+  /** What it has measured so far, as far as that has been read. */
+  metrics?: Record<string, MetricNumbers>;
+}
+
+/** NaN and infinities are texts; smallest and largest are of finite values, null when there is none. */
+export interface MetricNumbers {
+  last: number | string;
+  min: number | null;
+  max: number | null;
 }
 
 export interface JobsAnswer {
   folder: string;
   jobs: JobRow[];
+  /** Of how many jobs metrics are still to be read. */
+  reading: number;
 }
 
 export interface Transition {

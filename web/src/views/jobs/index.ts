@@ -56,7 +56,7 @@ class JobsView implements View {
   private async askList(list: JobList, isOver: () => boolean): Promise<number> {
     const answer = await this.context.source.json<JobsAnswer>('/jobs');
     if (!isOver()) list.show(answer);
-    return answer.jobs.every(hasEnded) ? CALM_MS : LIVE_MS;
+    return answer.reading === 0 && answer.jobs.every(hasEnded) ? CALM_MS : LIVE_MS;
   }
 }
 

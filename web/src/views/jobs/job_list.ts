@@ -5,10 +5,9 @@ import { drawn } from '../../draw/drawn';
 import { keepingFocus } from '../../draw/focus';
 import { age, count, duration } from '../../draw/numbers';
 import { ValueList, type ListKind } from '../value_list';
-import { tellingNames } from '../value_rows';
 import type { PlaceContext, ViewState } from '../view';
 import type { JobsAnswer } from './api';
-import { groupCounts, inGroup, jobOf, type Job } from './rows';
+import { columnNames, groupCounts, inGroup, jobOf, type Job } from './rows';
 import { stateMark } from './states';
 
 export function linkToJob(name: string, params: Record<string, string> = {}): string {
@@ -25,7 +24,7 @@ const KIND: ListKind<Job> = {
     { id: 'name', title: 'Job', width: 260, value: ({ row }) => row.name, cell: ({ row }) => h('a', { id: `job ${row.name}`, href: linkToJob(row.name), title: row.name }, row.name) },
     { id: 'state', title: 'State', width: 130, value: ({ state }) => state, cell: ({ state }) => stateMark(state) },
     { id: 'submitted', title: 'Submitted', width: 120, falls: true, value: ({ row }) => row.submitted_unix_ms, cell: ({ row }) => row.submitted_unix_ms && h('span', { class: 'muted', title: new Date(row.submitted_unix_ms).toLocaleString() }, age(row.submitted_unix_ms)) },
-    { id: 'lasted', title: 'Lasted', width: 110, number: true, falls: true, value: ({ lastedMs }) => lastedMs, cell: ({ lastedMs }) => lastedMs !== undefined && duration(lastedMs) },
+    { id: 'ran', title: 'Ran', width: 110, number: true, falls: true, value: ({ row }) => row.ran_ms, cell: ({ row }) => row.ran_ms !== undefined && row.ran_ms > 0 && duration(row.ran_ms) },
   ],
   last: {
     id: 'message', title: 'What happened last', width: 260, value: ({ row }) => row.error ?? row.message,
@@ -59,11 +58,11 @@ export class JobList {
   private draw(): void {
     if (!this.answer) return;
     const { params } = this.state;
-    const now = Date.now();
-    const all = this.answer.jobs.map((row) => jobOf(row, now));
-    const names = tellingNames(this.answer.jobs.map(({ hyperparameters }) => ({ values: new Map(Object.entries(hyperparameters ?? {})) })));
+    const all = this.answer.jobs.map(jobOf);
+    const { folder, reading } = this.answer;
+    const where = `in ${folder}${reading > 0 ? `, metrics of ${count(reading)} still being read` : ''}`;
     this.drawGroups(all);
-    this.list.show(inGroup(all, params['state']), all.length, names, params, `in ${this.answer.folder}`, () => this.nothing());
+    this.list.show(inGroup(all, params['state']), all.length, columnNames(all), params, where, () => this.nothing());
     drawn(this.element, null);
   }
 
