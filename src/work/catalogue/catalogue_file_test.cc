@@ -3,6 +3,8 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/base/folder_testing.h"
 
@@ -32,6 +34,32 @@ TEST_F(CatalogueFileTest, IsMadeOnceAndStays) {
   auto again = open_catalogue_file(place(), false);
   ASSERT_TRUE(again.ok());
   EXPECT_TRUE(again->notes.empty());
+  EXPECT_EQ(count_places(*again), 1);
+}
+
+// As of a folder that is shared, where another user has listed first.
+TEST_F(CatalogueFileTest, OneThatCannotBeWrittenIsLeftAloneAndSaid) {
+  namespace fs = std::filesystem;
+  make_one();
+  fs::permissions(folder_.path(), fs::perms(0755));
+  fs::permissions(file(), fs::perms(0444));
+  fs::permissions(place(), fs::perms(0555));
+  const pid_t other = ::fork();
+  if (other == 0) {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(2);
+    auto opened = open_catalogue_file(place(), false);
+    if (!opened.ok()) ::_exit(3);
+    if (opened->notes.size() != 1 || count_places(*opened) != 0) ::_exit(4);
+    ::_exit(opened->database.execute("INSERT INTO place(kind, address) VALUES('jobs', '/b')").ok() ? 0 : 5);
+  }
+  int status = 0;
+  ::waitpid(other, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  fs::permissions(place(), fs::perms(0755));
+  fs::permissions(file(), fs::perms(0644));
+  auto again = open_catalogue_file(place(), false);
+  ASSERT_TRUE(again.ok());
   EXPECT_EQ(count_places(*again), 1);
 }
 

@@ -136,6 +136,9 @@ Result<Database> Database::open_named(const std::string& name, int flags) {
 
 Result<Database> Database::open(const std::filesystem::path& file, bool shared_memory) {
   TRAINWARDEN_ASSIGN_OR_RETURN(Database database, open_named(file.string(), SQLITE_OPEN_NOFOLLOW));
+  if (sqlite3_db_readonly(database.database_.get(), "main") == 1) {  // somebody else's
+    return Status(Code::kPermissionDenied, fmt::format("{} cannot be written", printable(file.string())));
+  }
   // After a power loss the last changes may be gone: they are read from the folders again.
   TRAINWARDEN_RETURN_IF_ERROR(choose_journal(database, shared_memory
                                                            ? "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
