@@ -86,13 +86,15 @@ test('a job that runs is followed, stopped and goes on', async ({ page, runs }) 
   test.setTimeout(120_000);
   const work = join(runs.folder, 'work');
   mkdirSync(work);
-  writeFileSync(join(work, 'job.toml'), `name = "live"\nprogram = ["sh", "-c", "i=0; while sleep 0.2; do i=$((i+1)); echo line $i; done"]\nhook = false\n`);
+  writeFileSync(join(work, 'job.toml'), `name = "live"\nprogram = ["sh", "-c", "i=0; while sleep 0.2; do i=$((i+1)); echo line $i; echo loss=$((40 - i)); done"]\nhook = false\n[[metric]]\nname = "loss"\nregex = 'loss=(\\S+)'\n`);
   const jobs = join(work, 'jobs');
   runs.trainwarden('submit', join(work, 'job.toml'), '--jobs', jobs, '--runs', runs.folder);
   const server = await Server.start(runs.folder, '--jobs', jobs, '--allow-actions');
   try {
     await visit(page, server, '#/jobs');
     await expect(page.locator('tr[data-row="live"]')).toContainText('training', { timeout: 20_000 });
+    await expect(page.getByRole('button', { name: 'loss.max' })).toBeVisible({ timeout: 20_000 });
+    await expect(page.locator('tr[data-row="live"]')).toContainText('39');
     await page.getByRole('link', { name: 'live', exact: true }).click();
     await expect(page.locator('.log')).toContainText('line 3', { timeout: 20_000 });
     await expect(page.locator('.log')).toContainText('line 20', { timeout: 20_000 }); // without a reload
