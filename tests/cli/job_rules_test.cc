@@ -98,6 +98,31 @@ TEST_F(JobRuleLogs, AProgramThatCapturesNothingIsNoSuccessOfItsRules) {
   EXPECT_NE(job_command("logs", "blind").out.find("rules NotApplicable: VanishingGradient"), std::string::npos);
 }
 
+// A job's folder may be anybody's.
+TEST_F(JobRuleLogs, WhatAFolderSaysOfRulesDrivesNoTerminalAndLeadsNowhere) {
+  ASSERT_EQ(submit("name = 'plain'\nprogram = 'true'\nhook = false\n", {"--wait"}).exit_code, 0);
+  const std::filesystem::path rules = jobs() / "plain" / "rules";
+  std::filesystem::create_directories(rules);
+  const nlohmann::json evil = {{"rule", "Evil"},
+                               {"status", "\x1b[31mred"},
+                               {"details", "\x1b]0;title\x07"},
+                               {"changed_unix_ns", 1},
+                               {"alerts", 1},
+                               {"step", 5},
+                               {"newest_unix_ns", 1},
+                               {"log_is_full", false}};
+  std::ofstream(rules / "Evil.json") << evil;
+  std::ofstream(folder_ / "secret") << "a secret";
+  std::filesystem::create_symlink(folder_ / "secret", rules / "Evil.log");
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--json"}}) {
+    const Outcome described = job_command("describe", "plain", more);
+    EXPECT_NE(described.out.find("Evil"), std::string::npos) << described.err;
+    EXPECT_EQ(described.out.find('\x1b'), std::string::npos);
+  }
+  EXPECT_EQ(job_command("logs", "plain", {"--rule", "Evil"}).out, "");
+  EXPECT_EQ(job_command("files", "plain").out.find("Evil"), std::string::npos);
+}
+
 TEST_F(JobRuleLogs, ARuleThatIsNotThereIsAnError) {
   ASSERT_EQ(submit(training("first", "'--steps', '3'", "rules = ['ExplodingTensor']\n"), {"--wait"}).exit_code, 0);
   const Outcome wrong = job_command("logs", "first", {"--rule", "ExplodingTensors"});

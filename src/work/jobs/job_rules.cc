@@ -103,9 +103,10 @@ Result<std::vector<JobRule>> JobRules::list() const {
   if (entries.status().code() == Code::kNotFound) return std::vector<JobRule>();
   if (!entries.ok()) return entries.status();
   std::vector<JobRule> rules;
+  std::size_t looked_at = 0;
   for (const storage::Entry& entry : *entries) {
-    if (rules.size() == kMaxListedRules) break;
     if (entry.info.kind != storage::FileInfo::Kind::kFile || !entry.name.ends_with(kRuleFileEnding)) continue;
+    if (++looked_at > kMaxListedRules) break;
     const std::string file = fmt::format("{}/{}", kRuleFolder, entry.name);
     Result<JobRule> rule = read_rule_file(job_, file);
     if (rule.ok() && rule_file(rule->id) == file) {

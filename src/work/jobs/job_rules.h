@@ -45,7 +45,8 @@ class JobRules {
 
   // kNotFound when nothing was recorded of this rule; kDataLoss when its file is damaged.
   Result<JobRule> read(std::string_view rule_id) const;
-  // By id; none when no rule judges it. What is damaged is left out and logged.
+  // By id; none when no rule judges it. What is damaged is left out and logged; no more than kMaxListedRules files are
+  // looked at.
   Result<std::vector<JobRule>> list() const;
   // The line, which has no end, goes into the rule's log, and then the rule is as it says. After a kill in between the
   // line may be there twice. A log that has reached its limit says so, and gets no more. Errors: the storage's.
