@@ -1,10 +1,13 @@
 // Lists of jobs and of runs: columns, filters and order by hyper-parameters and metrics, from the catalogue.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "job_harness.h"
@@ -97,7 +100,29 @@ TEST_F(Lists, RunsAreListedWithoutACatalogueToo) {
   EXPECT_EQ(cli({"catalogue", "rebuild", "--jobs", jobs().string(), "--json"}).json().at("runs"), 1);
 }
 
-// What is looked at again: a run that goes on after its end, as it was listed before.
+// A training that is killed changes no file.
+TEST_F(Lists, ARunThatIsKilledIsListedAsDied) {
+  setenv("TRAINWARDEN_RUN_DIR", run_path("live").c_str(), 1);
+  Background training({tiny_training().string(), "--until-stopped"}, folder_);
+  unsetenv("TRAINWARDEN_RUN_DIR");
+  const auto state = [this] {
+    const nlohmann::json runs = list("runs", {"--json"}).json().at("runs");
+    return runs.empty() ? std::string("none") : runs.at(0).value("state", "unreadable");
+  };
+  const auto becomes = [&](const std::string& wanted) {
+    for (int i = 0; i < 100 && state() != wanted; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return state() == wanted;
+  };
+  EXPECT_TRUE(becomes("running"));
+  const nlohmann::json before = list("runs", {"--json"}).json().at("runs").at(0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_GT(list("runs", {"--json"}).json().at("runs").at(0).at("last_step"), before.at("last_step"));
+  ::kill(training.id(), SIGKILL);
+  training.wait();
+  EXPECT_EQ(state(), "died");
+}
+
+// A run that has been judged after its end, as it was listed before.
 TEST_F(Lists, ARunIsListedAsItIsNow) {
   const auto train = [this](const std::string& name, std::vector<std::string> more) {
     std::vector<std::string> arguments = {"run", "--name", name, "--", tiny_training().string()};

@@ -42,6 +42,7 @@ void add_row(OrderedJson& json, const views::RunRow& row) {
   json["last_step"] = row.last_step;
   json["loss"] = loss_json(row.loss);
   json["rules"] = {{"count", row.rules}, {"fired", row.fired.size()}, {"fired_names", row.fired}};
+  json["labels"] = row.labels;
 }
 
 // Four digits are enough for a line of 90 pixels.

@@ -1,5 +1,6 @@
 #include "work/catalogue/run_table.h"
 
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -18,33 +19,33 @@ void mix(std::uint64_t& hash, std::uint64_t value) {
   hash ^= hash >> 32;
 }
 
-// Of the folders that all of its writers have there, each of which puts its lease anew when it starts and when it ends.
-// Of a run of another recorder, those in the folders of the run. False: one of them has changed in the last seconds.
-bool mix_folders(const storage::Storage& storage, const std::string& folder, int depth, std::uint64_t& hash) {
+// Mixes what the folders in `folder` look like, down to `depth`, and returns how many there are; nothing when one of
+// them has changed in the last seconds.
+std::optional<std::size_t> mix_folders(const storage::Storage& storage, const std::string& folder, int depth,
+                                       std::uint64_t& hash) {
+  std::size_t count = 0;
   for (const storage::Entry& entry : storage.entries(folder).value_or({})) {
     if (entry.info.kind != storage::FileInfo::Kind::kFolder) continue;
     const std::int64_t mark = mark_of(entry.info);
-    if (mark == 0) return false;
+    if (mark == 0) return std::nullopt;
     mix(hash, static_cast<std::uint64_t>(mark));
     const std::string path = folder.empty() ? entry.name : folder + "/" + entry.name;
-    if (depth > 1 && !mix_folders(storage, path, depth - 1, hash)) return false;
+    if (depth > 1 && !mix_folders(storage, path, depth - 1, hash)) return std::nullopt;
+    ++count;
   }
-  return true;
+  return count;
 }
 
-// What a run looks like whose folder looks like `own`. 0: it has changed in the last seconds.
+// What a run looks like whose folder looks like `own`; 0: it has changed in the last seconds. Each of its writers has a
+// folder among its journals, and puts a lease there anew when it starts and when it ends. Runs of other recorders have
+// none: of them all folders count.
 std::int64_t mark_of_run(const storage::Location& run, const storage::FileInfo& own) {
   const std::int64_t whole = mark_of(own);
   if (whole == 0) return 0;
   auto hash = static_cast<std::uint64_t>(whole);
-  const auto journal = run.storage().info(kJournalFolder);
-  if (journal.ok()) {
-    const std::int64_t mark = mark_of(*journal);
-    if (mark == 0 || !mix_folders(run.storage(), kJournalFolder, 1, hash)) return 0;
-    mix(hash, static_cast<std::uint64_t>(mark));
-  } else if (!mix_folders(run.storage(), "", 2, hash)) {
-    return 0;
-  }
+  auto folders = mix_folders(run.storage(), kJournalFolder, 1, hash);
+  if (folders == std::size_t{0}) folders = mix_folders(run.storage(), "", 2, hash);
+  if (!folders) return 0;
   return hash == 0 ? 1 : static_cast<std::int64_t>(hash);
 }
 

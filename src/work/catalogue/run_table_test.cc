@@ -186,7 +186,7 @@ TEST_F(RunTableTest, MetricsAreKeptAndReadOnceOfWhatIsOver) {
   EXPECT_EQ(measured_.size(), 2u);
   metrics();
   EXPECT_EQ(measured_.size(), 2u);
-  fs::last_write_time(runs() / "a/journal", fs::file_time_type::clock::now() - 30min);
+  fs::last_write_time(runs() / "a/journal/rank-00000", fs::file_time_type::clock::now() - 30min);
   metrics_.erase("odd");
   EXPECT_FALSE(metrics().of.at("a").contains("odd"));
   EXPECT_EQ(measured_.size(), 3u);

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 
-import { filtered, sorted, sparkline, type RunRow } from './run_rows';
+import { filtered, ordered, sorted, sparkline, type RunRow } from './run_rows';
 
 const rows: RunRow[] = [
-  { id: '1', name: 'run-2', state: 'running', created_unix_ms: 5, steps: 10, loss: { tensor: 'loss', step: 9, value: 'NaN' }, rules: { count: 2, fired: 1, fired_names: ['VanishingGradient'] } },
-  { id: '2', name: 'run-10', state: 'died', created_unix_ms: 7, steps: 3, loss: { tensor: 'loss', step: 2, value: 0.5 }, rules: { count: 2, fired: 0, fired_names: [] } },
+  { id: '1', name: 'run-2', state: 'running', created_unix_ms: 5, steps: 10, loss: { tensor: 'loss', step: 9, value: 'NaN' }, rules: { count: 2, fired: 1, fired_names: ['VanishingGradient'] }, labels: { lr: '0.1', data: 'mnist' } },
+  { id: '2', name: 'run-10', state: 'died', created_unix_ms: 7, steps: 3, loss: { tensor: 'loss', step: 2, value: 0.5 }, rules: { count: 2, fired: 0, fired_names: [] }, labels: { lr: '0.02' } },
   { id: '3', name: 'run-1', reading: true },
 ];
 const names = (list: RunRow[]) => list.map((row) => row.name);
@@ -21,6 +21,15 @@ it('filters by name, state and rule', () => {
   expect(names(filtered(rows, 'VANISH'))).toEqual(['run-2']);
   expect(names(filtered(rows, 'run died'))).toEqual(['run-10']);
   expect(filtered(rows, ' ').length).toBe(3);
+});
+
+it('filters and sorts by labels and numbers', () => {
+  expect(names(filtered(rows, 'lr<0.05'))).toEqual(['run-10']);
+  expect(names(filtered(rows, 'data=MNIST steps>5'))).toEqual(['run-2']);
+  expect(names(filtered(rows, 'mnist'))).toEqual(['run-2']);
+  expect(names(ordered(rows, 'lr', false))).toEqual(['run-10', 'run-2', 'run-1']);
+  expect(names(ordered(rows, 'lr', true))).toEqual(['run-2', 'run-10', 'run-1']);
+  expect(names(ordered(rows, 'steps', false))).toEqual(['run-2', 'run-10', 'run-1']);
 });
 
 it('draws the course of a loss with its gaps', () => {

@@ -1,5 +1,6 @@
 // The rows of the list of runs: GET /runs, sorted and filtered.
 import { numberOf } from '../draw/numbers';
+import { searched, sortedBy, type Value } from '../views/value_rows';
 
 export interface RunRow {
   id: string;
@@ -19,6 +20,7 @@ export interface RunRow {
   /** The course of that loss, at most 40 numbers. */
   course?: (number | string)[];
   rules?: { count: number; fired: number; fired_names: string[] };
+  labels?: Record<string, string>;
 }
 
 export interface RunsAnswer {
@@ -44,6 +46,17 @@ export function stateOf(row: RunRow): string {
   return row.error !== undefined ? 'unreadable' : (row.state ?? 'reading');
 }
 
+/** As numbers where they are some. */
+export function labelsOf(row: RunRow): Map<string, Value> {
+  return new Map(Object.entries(row.labels ?? {}).map(([name, text]) => [name, text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text]));
+}
+
+/** By a column, or by a label of this name: then the smallest first. */
+export function ordered(rows: readonly RunRow[], by: string, turned: boolean): RunRow[] {
+  if (by in KEYS) return sorted(rows, by as SortKey, turned);
+  return sortedBy(sorted(rows, 'created', false), (row) => labelsOf(row).get(by), turned);
+}
+
 /** Numbers fall, texts rise, unless turned; NaN and what is not there come last; equal ones by name. */
 export function sorted(rows: readonly RunRow[], key: SortKey, turned: boolean): RunRow[] {
   const sign = turned ? -1 : 1;
@@ -57,14 +70,15 @@ export function sorted(rows: readonly RunRow[], key: SortKey, turned: boolean): 
   return keyed.map(({ row }) => row);
 }
 
-/** Each word must be in the name, the state, or a rule that fired. */
+/** Each word must be in the name, the state, a label or a rule that fired; "lr<0.1" is a condition on a value. */
 export function filtered(rows: readonly RunRow[], text: string): RunRow[] {
-  const words = text.toLowerCase().split(/\s+/).filter((word) => word !== '');
-  if (words.length === 0) return [...rows];
-  return rows.filter((row) => {
-    const all = `${row.name} ${stateOf(row)} ${row.rules?.fired_names.join(' ') ?? ''}`.toLowerCase();
-    return words.every((word) => all.includes(word));
+  const found = rows.map((row) => {
+    const labels = labelsOf(row);
+    const own: [string, Value][] = [['state', stateOf(row)], ['steps', row.steps], ['loss', row.loss ? numberOf(row.loss.value) : undefined], ['fired', row.rules?.fired]];
+    const words = `${row.name} ${stateOf(row)} ${row.rules?.fired_names.join(' ') ?? ''} ${Object.values(row.labels ?? {}).join(' ')}`;
+    return { row, text: words.toLowerCase(), values: new Map([...own, ...labels]) };
   });
+  return searched(found, text).map(({ row }) => row);
 }
 
 /** The course as an SVG path in a box; numbers that are none leave a gap. */
