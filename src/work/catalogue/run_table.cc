@@ -42,7 +42,8 @@ std::optional<std::size_t> mix_folders(const storage::Storage& storage, const st
 std::int64_t mark_of_run(const storage::Location& run, const storage::FileInfo& own) {
   const std::int64_t whole = mark_of(own);
   if (whole == 0) return 0;
-  auto hash = static_cast<std::uint64_t>(whole);
+  std::uint64_t hash = 1;
+  mix(hash, static_cast<std::uint64_t>(whole));  // not as it is: folders of one time would cancel each other's out
   auto folders = mix_folders(run.storage(), kJournalFolder, 1, hash);
   if (folders == std::size_t{0}) folders = mix_folders(run.storage(), "", 2, hash);
   if (!folders) return 0;
