@@ -11,8 +11,6 @@ import argparse
 import json
 import os
 import pathlib
-import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -21,51 +19,12 @@ import tempfile
 import time
 import unittest
 
-IMAGE = "localhost/trainwarden-test:1"
-PROGRAMS = ("sh", "cat", "sleep", "ls", "id", "touch")
-IN_NAMESPACE = "--in-namespace"
+from own_podman import IMAGE, IN_NAMESPACE, archive_of_image, enter_namespace, podman, settle_in
+
 SKIPPED = 77
 
 arguments = None
 place = None  # a pathlib.Path: all that the test writes
-
-
-def podman(*words, check=True):
-    return subprocess.run(["podman", *words], check=check, timeout=120, text=True, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def libraries_of(program):
-    """The files that the loader takes for a program, itself included."""
-    text = subprocess.run(["ldd", program], check=False, stdout=subprocess.PIPE, text=True).stdout
-    return [pathlib.Path(path) for path in re.findall(r"(/\S+) \(0x", text)]
-
-
-def make_image():
-    root = place / "root"
-    for name in PROGRAMS:
-        program = shutil.which(name)
-        for source in (pathlib.Path(program), *libraries_of(program)):
-            target = root / ("bin/" + name if source == pathlib.Path(program) else str(source).lstrip("/"))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.exists():
-                shutil.copy(source, target)
-    archive = shutil.make_archive(str(place / "root"), "tar", root)
-    podman("import", archive, IMAGE)
-
-
-def settle_in():
-    """Settings of podman that need nothing of this machine's."""
-    (place / "storage.conf").write_text(
-        f'[storage]\ndriver = "vfs"\nrunroot = "{place}/run"\ngraphroot = "{place}/graph"\n', encoding="utf-8")
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    processes = min(resource.getrlimit(resource.RLIMIT_NPROC)[1], 4096)
-    processes = 4096 if processes < 0 else processes  # no limit
-    (place / "containers.conf").write_text(
-        f'[containers]\ncgroups = "disabled"\ndefault_ulimits = ["nofile={files}:{files}", "nproc={processes}:{processes}"]\n'
-        '[engine]\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n', encoding="utf-8")
-    os.environ["CONTAINERS_STORAGE_CONF"] = str(place / "storage.conf")
-    os.environ["CONTAINERS_CONF"] = str(place / "containers.conf")
 
 
 class Containers(unittest.TestCase):
@@ -184,14 +143,12 @@ def main():
         print("skipped: podman is not installed")
         return SKIPPED
     if os.geteuid() == 0 and not arguments.in_namespace:
-        inside = ("mount --make-rprivate / && mount -t cgroup2 none /sys/fs/cgroup || exit 77; exec \"$@\"")
-        os.execvp("unshare", ["unshare", "--mount", "sh", "-c", inside, "sh", sys.executable, "-B", *sys.argv,
-                              IN_NAMESPACE])
+        enter_namespace(SKIPPED)
     with tempfile.TemporaryDirectory(prefix="trainwarden-containers-", ignore_cleanup_errors=True) as folder:
         place = pathlib.Path(folder)
-        settle_in()
+        settle_in(place)
         try:
-            make_image()
+            podman("import", archive_of_image(place), IMAGE)
             podman("run", "--rm", "--network=none", IMAGE, "sh", "-c", "exit 0")
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as failed:
             print("skipped: podman cannot start a container here:", getattr(failed, "stderr", failed))

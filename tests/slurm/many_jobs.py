@@ -37,9 +37,10 @@ ENDED = {"Completed", "Failed", "Stopped", "MaxRuntimeExceeded", "MaxWaitTimeExc
 
 
 class Cluster:
-    def __init__(self, work):
+    def __init__(self, work, nodes=1, cpus=16):
         self.process = subprocess.Popen(
-            [sys.executable, TESTS / "servers/slurm_cluster.py", "--work", work, "--cpus", "16", "--kill-wait", "2"],
+            [sys.executable, TESTS / "servers/slurm_cluster.py", "--work", work, "--nodes", str(nodes), "--cpus", str(cpus),
+             "--kill-wait", "2"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         word, conf = self.process.stdout.readline().split()
         assert word == "conf"

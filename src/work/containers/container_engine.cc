@@ -53,7 +53,10 @@ Words podman_words(const ContainerPlan& plan) {
   append(words, {"--workdir", plan.folder.string(), "--entrypoint", ""});
   if (plan.keeps_user) words.emplace_back("--userns=keep-id");
   if (plan.isolated_network) words.emplace_back("--network=none");
-  if (plan.memory_bytes != 0) append(words, {"--memory", std::to_string(plan.memory_bytes)});
+  if (plan.keeps_control_group) append(words, {"--cgroups=disabled", "--rm"});
+  if (plan.memory_bytes != 0 && !plan.keeps_control_group) {
+    append(words, {"--memory", std::to_string(plan.memory_bytes)});
+  }
   append(words, mount_words(plan, "--volume"));
   for (const std::string& variable : plan.variables) append(words, {"--env", variable});
   append(words, gpu_words(plan.gpus));

@@ -72,6 +72,15 @@ TEST(ContainerWords, PodmanGetsGpusMemoryAndIsolationWhenAsked) {
   EXPECT_EQ(std::count(words.begin(), words.end(), "--userns=keep-id"), 1);
 }
 
+TEST(ContainerWords, PodmanStaysInTheControlGroupOfABatchSystem) {
+  ContainerPlan plan = small_plan();
+  plan.keeps_control_group = true;
+  plan.memory_bytes = 1 << 20;
+  const Words words = container_words(ContainerEngine::kPodman, plan);
+  EXPECT_EQ(words_at(words, "--cgroups=disabled", 2), (Words{"--cgroups=disabled", "--rm"}));
+  EXPECT_EQ(std::count(words.begin(), words.end(), "--memory"), 0) << "podman refuses a limit without a control group";
+}
+
 TEST(ContainerWords, ApptainerTakesAFileOrARegistrysImage) {
   ContainerPlan plan = small_plan();
   plan.gpus = {0};
@@ -86,10 +95,11 @@ TEST(ContainerWords, ApptainerTakesAFileOrARegistrysImage) {
 TEST(HandedOn, IsWhatBelongsToTheJob) {
   jobs::JobOrder order;
   order.environment = {{"MINE", "1"}};
-  for (const char* name : {"MINE", "SM_HP_BATCH-SIZE", "TRAINWARDEN_RUN_DIR", "RANK", "OMP_NUM_THREADS"}) {
+  for (const char* name : {"MINE", "SM_HP_BATCH-SIZE", "TRAINWARDEN_RUN_DIR", "RANK", "GROUP_WORLD_SIZE", "OMP_NUM_THREADS",
+                           "SLURM_PROCID"}) {
     EXPECT_TRUE(is_handed_on(name, order)) << name;
   }
-  for (const char* name : {"PATH", "LD_PRELOAD", "HOME", "AWS_SECRET_ACCESS_KEY", "PYTHONPATH"}) {
+  for (const char* name : {"PATH", "LD_PRELOAD", "HOME", "AWS_SECRET_ACCESS_KEY", "PYTHONPATH", "SLURM_JWT"}) {
     EXPECT_FALSE(is_handed_on(name, order)) << name;
   }
 }

@@ -16,13 +16,15 @@
 namespace trainwarden::containers {
 namespace {
 
-constexpr std::array<std::string_view, 3> kJobPrefixes = {"SM_", "TRAINWARDEN_", "TRAINING_JOB_"};
-constexpr std::array<std::string_view, 12> kRankVariables = {"RANK",
+constexpr std::array<std::string_view, 4> kJobPrefixes = {"SM_", "TRAINWARDEN_", "TRAINING_JOB_", "SLURM_"};
+constexpr std::string_view kSlurmToken = "SLURM_JWT";  // who has it may act for the user
+constexpr std::array<std::string_view, 13> kRankVariables = {"RANK",
                                                              "LOCAL_RANK",
                                                              "WORLD_SIZE",
                                                              "LOCAL_WORLD_SIZE",
                                                              "NODE_RANK",
                                                              "GROUP_RANK",
+                                                             "GROUP_WORLD_SIZE",
                                                              "MASTER_ADDR",
                                                              "MASTER_PORT",
                                                              "OMP_NUM_THREADS",
@@ -51,6 +53,8 @@ Result<ContainerPlan> plan_of(const jobs::JobRecord& job, const ContainerRank& r
   plan.folder = job.order().folder;
   plan.variables = handed_on(job.order());
   if (given && given->gpus) plan.gpus = *given->gpus;
+  if (rank.gpus) plan.gpus = *rank.gpus;
+  plan.keeps_control_group = rank.keeps_control_group;
   const bool held = setup && !setup->control_group.empty();  // what it starts is held with it
   if (given && !held) plan.memory_bytes = given->memory_bytes;
   plan.isolated_network = spec.isolated_network;
@@ -63,7 +67,9 @@ Result<ContainerPlan> plan_of(const jobs::JobRecord& job, const ContainerRank& r
 
 bool is_handed_on(const std::string& variable, const jobs::JobOrder& order) {
   const auto begins = [&](std::string_view prefix) { return variable.starts_with(prefix); };
-  return order.environment.contains(variable) || std::any_of(kJobPrefixes.begin(), kJobPrefixes.end(), begins) ||
+  if (order.environment.contains(variable)) return true;
+  if (variable == kSlurmToken) return false;
+  return std::any_of(kJobPrefixes.begin(), kJobPrefixes.end(), begins) ||
          std::find(kRankVariables.begin(), kRankVariables.end(), variable) != kRankVariables.end();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct ContainerRank {
   int attempt = 1;
   std::int64_t rank = 0;             // of the process that runs in it
   std::vector<std::string> program;  // and its arguments
+  std::optional<std::vector<int>> gpus;  // that a batch system has given; nothing: those of the job's allocation
+  bool keeps_control_group = false;      // as ContainerPlan's
 };
 
 // Runs the program in a container of the job's image, and hands signals on to it. Which image it was is written into

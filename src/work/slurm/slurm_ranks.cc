@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::chrono::seconds kChildLook{1};
 constexpr std::chrono::milliseconds kOutputLook{50};
+constexpr std::int64_t kMaxGpu = 1 << 16;
 constexpr const char* kMasterPort = "MASTER_PORT";
 
 Result<std::int64_t> number_of(const std::map<std::string, std::string>& environment, const char* name) {
@@ -26,15 +27,6 @@ Result<std::int64_t> number_of(const std::map<std::string, std::string>& environ
   const std::optional<std::int64_t> number = parse_int(found->second);
   if (number && *number >= 0) return *number;
   return Status(Code::kDataLoss, fmt::format("{}: expected a number, found \"{}\"", name, printable(found->second)));
-}
-
-std::map<std::string, std::string> own_environment() {
-  std::map<std::string, std::string> variables;
-  for (const std::string& one : process::environment_with({})) {
-    const std::size_t equals = one.find('=');
-    if (equals != std::string::npos) variables.emplace(one.substr(0, equals), one.substr(equals + 1));
-  }
-  return variables;
 }
 
 // True when it asks for an end, which is handed on as `end`.
@@ -79,6 +71,15 @@ std::vector<std::string> ranks_command(const std::string& trainwarden, const job
   return words;
 }
 
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> variables;
+  for (const std::string& one : process::environment_with({})) {
+    const std::size_t equals = one.find('=');
+    if (equals != std::string::npos) variables.emplace(one.substr(0, equals), one.substr(equals + 1));
+  }
+  return variables;
+}
+
 Result<ranks::RankPlace> place_of_task(const std::map<std::string, std::string>& environment) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t rank, number_of(environment, "SLURM_PROCID"));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::int64_t local_rank, number_of(environment, "SLURM_LOCALID"));
@@ -98,6 +99,22 @@ Result<ranks::RankPlace> place_of_task(const std::map<std::string, std::string>&
                           .nodes = nodes,
                           .master_address = own_address != environment.end() ? own_address->second : address->second,
                           .master_port = ""};
+}
+
+Result<std::vector<int>> gpus_of_step(const std::map<std::string, std::string>& environment) {
+  std::vector<int> gpus;
+  auto list = environment.find("SLURM_STEP_GPUS");
+  if (list == environment.end()) list = environment.find("SLURM_JOB_GPUS");
+  if (list == environment.end()) return gpus;
+  for (const std::string& gpu : split_list(list->second, ',')) {
+    const std::optional<std::int64_t> number = parse_int(gpu);
+    if (!number || *number < 0 || *number > kMaxGpu) {
+      return Status(Code::kDataLoss, fmt::format("{}: expected numbers of GPUs, found \"{}\"", list->first,
+                                                 printable(list->second)));
+    }
+    gpus.push_back(static_cast<int>(*number));
+  }
+  return gpus;
 }
 
 Result<process::ExitRecord> run_ranks(const std::vector<std::string>& srun_arguments, process::SignalRelay& signals) {

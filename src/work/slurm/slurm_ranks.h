@@ -20,10 +20,17 @@ namespace trainwarden::slurm {
 std::vector<std::string> ranks_command(const std::string& trainwarden, const jobs::Resources& resources,
                                        const std::vector<std::string>& program);
 
+std::map<std::string, std::string> own_environment();  // by name
+
 // Which rank a task is, from what srun sets (`environment` by name). The address of rank 0 is MASTER_ADDR, else that of
 // the node on which srun was started, the first one, which has rank 0. kFailedPrecondition when this process was not
 // started by srun, kDataLoss when a number is none.
 Result<ranks::RankPlace> place_of_task(const std::map<std::string, std::string>& environment);
+
+// The GPUs that Slurm has given to this step of the job on this node (SLURM_STEP_GPUS, of a batch script
+// SLURM_JOB_GPUS), by the numbers that the node itself has for them. None when Slurm says of none; kDataLoss when one is
+// no number.
+Result<std::vector<int>> gpus_of_step(const std::map<std::string, std::string>& environment);
 
 // Starts srun with these arguments, with a MASTER_PORT that is free on this node now, and waits for its end. What asks
 // this process to end is handed on so that tasks have time: srun would kill them within KillWait, so it gets SIGUSR2,

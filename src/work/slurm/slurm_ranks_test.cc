@@ -54,5 +54,15 @@ TEST(SlurmRanks, AreStartedWithWhatTheJobAskedFor) {
             "--kill-on-bad-exit=1 /bin/tw job slurm-task -- python3 train.py --fast");
 }
 
+TEST(SlurmRanks, HaveTheGpusOfTheirStep) {
+  EXPECT_EQ(*gpus_of_step({}), std::vector<int>());
+  EXPECT_EQ(*gpus_of_step({{"SLURM_JOB_GPUS", "0,3"}}), (std::vector<int>{0, 3}));
+  EXPECT_EQ(*gpus_of_step({{"SLURM_JOB_GPUS", "0,3"}, {"SLURM_STEP_GPUS", "1"}}), std::vector<int>{1})
+      << "those of the job are of its first node";
+  for (const char* wrong : {"0,GPU-1234", "-1", "0-3"}) {
+    EXPECT_EQ(gpus_of_step({{"SLURM_STEP_GPUS", wrong}}).status().code(), Code::kDataLoss) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace trainwarden::slurm

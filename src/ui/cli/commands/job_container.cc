@@ -1,6 +1,8 @@
 // `trainwarden job container`: not for people. In place of a job's program it starts it in a container.
 #include <cstdlib>
 
+#include <fmt/format.h>
+
 #include "core/base/bytes.h"
 #include "core/base/text.h"
 #include "core/process/signal_relay.h"
@@ -10,6 +12,7 @@
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/running/job_keeper.h"
 #include "work/containers/container_run.h"
+#include "work/slurm/slurm_ranks.h"
 #include "work/workspace/layout.h"
 #include "work/workspace/workspace.h"
 
@@ -36,18 +39,40 @@ void leave_failure(const jobs::JobRecord& job, const Status& status) {
   if (!left.ok()) static_cast<void>(report_error(left));
 }
 
+// On Slurm nobody but Slurm says which GPUs it has, and ends what its tasks leave.
+Status take_from_slurm(const jobs::JobRecord& job, containers::ContainerRank& rank) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(rank.gpus, slurm::gpus_of_step(slurm::own_environment()));
+  rank.keeps_control_group = true;
+  if (!rank.gpus->empty() || job.order().needs.gpus.value_or(0) == 0) return {};
+  return {Code::kFailedPrecondition,
+          "image: Slurm does not say which GPUs of this node the job has (SLURM_JOB_GPUS), so that no container can be "
+          "given them; the cluster's gres.conf names none"};
+}
+
+Result<process::ExitRecord> run(OwnJob& own, const JobContainerOptions& options, process::SignalRelay& signals) {
+  containers::ContainerRank rank;
+  rank.attempt = own.attempt;
+  rank.rank = parse_int(environment_text("RANK")).value_or(0);
+  rank.program = options.program;
+  if (own.job.order().backend == jobs::Backend::kSlurm) TRAINWARDEN_RETURN_IF_ERROR(take_from_slurm(own.job, rank));
+  return containers::run_in_container(own.job, rank, signals);
+}
+
+// With the node's name, which tells an administrator where to look.
+Status on_node(const Status& status) {
+  const std::string node = environment_text("SLURMD_NODENAME");
+  return node.empty() ? status : Status(status.code(), fmt::format("{} (on {})", status.message(), printable(node)));
+}
+
 int act(const JobContainerOptions& options) {
   process::SignalRelay signals;
   Result<OwnJob> own = own_job();
   if (!own.ok()) return report_error(own.status());
-  containers::ContainerRank rank;
-  rank.attempt = own->attempt;
-  rank.rank = parse_int(environment_text("RANK")).value_or(0);
-  rank.program = options.program;
-  const auto exit = containers::run_in_container(own->job, rank, signals);
+  const auto exit = run(*own, options, signals);
   if (exit.ok()) return exit->shell_code();
-  leave_failure(own->job, exit.status());
-  return report_error(exit.status());
+  const Status failure = on_node(exit.status());
+  leave_failure(own->job, failure);
+  return report_error(failure);
 }
 
 }  // namespace

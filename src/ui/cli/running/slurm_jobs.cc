@@ -90,7 +90,6 @@ class SlurmBackend final : public JobBackend {
   std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) const override {
     std::vector<std::string> keys;
     const jobs::Resources& resources = spec.resources;
-    if (!spec.image.empty()) keys.emplace_back("image");
     if (resources.binding != jobs::Binding::kNone) keys.emplace_back("bind");
     return keys;
   }
