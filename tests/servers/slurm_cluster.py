@@ -2,7 +2,7 @@
 """Slurm for tests: its real daemons, with nodes that are all this machine, beside whatever Slurm is there already.
 
 usage: slurm_cluster.py --work FOLDER [--nodes N] [--cpus N] [--kill-wait SECONDS] [--forget-after SECONDS]
-                        [--proctrack NAME]
+                        [--proctrack NAME] [--task NAME]
 
 FOLDER is empty. Needs Debian's packages slurm-wlm and munge (scripts/packages/slurm.txt), and no rights: who is not root
 gets a cluster for himself. Prints "conf PATH" once jobs can be submitted, with SLURM_CONF=PATH in the environment. Then
@@ -38,7 +38,7 @@ SlurmctldLogFile={work}/controller.log
 SlurmdLogFile={work}/%n.log
 PlugStackConfig={work}/none.conf
 ProctrackType=proctrack/{proctrack}
-TaskPlugin=task/none
+TaskPlugin={task}
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 AccountingStoreFlags=job_comment
@@ -87,7 +87,8 @@ class Cluster:
         memory = memory_mib() // 2 // arguments.nodes
         lines = [CONFIGURATION.format(host=socket.gethostname().split(".")[0], user=pwd.getpwuid(os.getuid()).pw_name,
                                       work=self.work, port=free_port(), kill_wait=arguments.kill_wait,
-                                      forget_after=arguments.forget_after, proctrack=arguments.proctrack)]
+                                      forget_after=arguments.forget_after, proctrack=arguments.proctrack,
+                                      task=arguments.task)]
         for node in self.nodes:
             lines.append(f"NodeName={node} NodeHostname={socket.gethostname()} NodeAddr=127.0.0.1 Port={free_port()} "
                          f"CPUs={arguments.cpus} RealMemory={memory} State=UNKNOWN\n")
@@ -224,6 +225,7 @@ def main():
     parser.add_argument("--kill-wait", type=int, default=5)
     parser.add_argument("--forget-after", type=int, default=300)
     parser.add_argument("--proctrack", default="pgid")
+    parser.add_argument("--task", default="task/none", help="what binds tasks to processors: task/none or task/affinity")
     cluster = Cluster(parser.parse_args())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:

@@ -20,8 +20,8 @@ import time
 import unittest
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TESTS / "containers"))
-sys.path.insert(0, str(TESTS / "jobs"))
+sys.path.append(str(TESTS / "containers"))
+sys.path.append(str(TESTS / "jobs"))
 
 from job_trials import leftovers, processes_with  # noqa: E402
 from many_jobs import DAEMONS, Cluster  # noqa: E402

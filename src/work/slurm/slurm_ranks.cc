@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/process/child.h"
 #include "core/process/program.h"
+#include "work/jobs/confinement.h"
 
 namespace trainwarden::slurm {
 namespace {
@@ -55,10 +56,27 @@ Result<process::Child> start(std::vector<std::string> command, std::map<std::str
   return process::Child::start(program);
 }
 
+Result<ranks::RankProcess> start_bound(const std::vector<std::string>& program, const ranks::RankBinding& binding,
+                                       const ranks::RankSurroundings& around) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ranks::RankPlace place, place_of_task(own_environment()));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto cpus, ranks::cpus_of_rank(binding, place));
+  if (cpus) TRAINWARDEN_RETURN_IF_ERROR(ranks::write_rank_cpus(around.job, around.attempt, place.rank, *cpus));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Confinement bound, jobs::Confinement::to(cpus));
+  return ranks::RankProcess::start(program, place, around);
+}
+
 }  // namespace
 
+Result<bool> binds_tasks(const SlurmCommands& commands) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string plugins, config_value(commands, "TaskPlugin"));
+  for (const std::string& plugin : split_list(plugins, ',')) {
+    if (trim(plugin) == "task/affinity" || trim(plugin) == "affinity") return true;
+  }
+  return false;
+}
+
 std::vector<std::string> ranks_command(const std::string& trainwarden, const jobs::Resources& resources,
-                                       const std::vector<std::string>& program) {
+                                       bool slurm_binds, const std::vector<std::string>& program) {
   std::vector<std::string> words = {trainwarden, "job", "slurm-ranks", "--"};
   const auto add = [&words](const char* option, std::int64_t value) {
     words.push_back(fmt::format("--{}={}", option, value));
@@ -66,7 +84,13 @@ std::vector<std::string> ranks_command(const std::string& trainwarden, const job
   add("nodes", resources.nodes);
   add("ntasks-per-node", resources.tasks_per_node);
   add("cpus-per-task", resources.cpus.value_or(1));  // from 22.05 on srun does not learn it from sbatch
-  words.insert(words.end(), {"--export=ALL", "--kill-on-bad-exit=1", trainwarden, "job", "slurm-task", "--"});
+  const bool bound = resources.binding != jobs::Binding::kNone;
+  const char* const to = resources.binding == jobs::Binding::kCores ? "cores" : "sockets";
+  if (bound) words.push_back(fmt::format("--cpu-bind={}", slurm_binds ? to : "none"));
+  if (bound && slurm_binds) words.emplace_back("--distribution=block:block");  // a rank's cores side by side
+  words.insert(words.end(), {"--export=ALL", "--kill-on-bad-exit=1", trainwarden, "job", "slurm-task"});
+  if (bound) words.push_back(slurm_binds ? "--bound" : fmt::format("--bind={}", to));
+  words.emplace_back("--");
   words.insert(words.end(), program.begin(), program.end());
   return words;
 }
@@ -134,10 +158,9 @@ Result<std::int64_t> node_of_task() {
   return place.node;
 }
 
-Result<process::ExitRecord> run_task(const std::vector<std::string>& program,
+Result<process::ExitRecord> run_task(const std::vector<std::string>& program, const ranks::RankBinding& binding,
                                      const ranks::RankSurroundings& surroundings) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const ranks::RankPlace place, place_of_task(own_environment()));
-  TRAINWARDEN_ASSIGN_OR_RETURN(ranks::RankProcess rank, ranks::RankProcess::start(program, place, surroundings));
+  TRAINWARDEN_ASSIGN_OR_RETURN(ranks::RankProcess rank, start_bound(program, binding, surroundings));
   bool asked_to_end = false;
   for (;;) {
     asked_to_end |= hand_on(surroundings.signals.wait(kOutputLook), rank.child(), SIGTERM);

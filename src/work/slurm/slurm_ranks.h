@@ -11,14 +11,21 @@
 #include "core/process/signal_relay.h"
 #include "trainwarden/status.h"
 #include "work/jobs/job_spec.h"
+#include "work/ranks/rank_binding.h"
 #include "work/ranks/rank_place.h"
 #include "work/ranks/rank_process.h"
+#include "work/slurm/slurm_commands.h"
 
 namespace trainwarden::slurm {
 
-// In place of the program of one process: this program, which starts srun (run_ranks()).
+// Whether this cluster's Slurm binds tasks to processors itself (`TaskPlugin` of its configuration has
+// task/affinity). Where it does not, a task binds itself within what it may use. Errors as SlurmCommands::run().
+Result<bool> binds_tasks(const SlurmCommands& commands);
+
+// In place of the program of one process: this program, which starts srun (run_ranks()). Tasks are bound as the
+// resources say, by Slurm when `slurm_binds`, else by themselves.
 std::vector<std::string> ranks_command(const std::string& trainwarden, const jobs::Resources& resources,
-                                       const std::vector<std::string>& program);
+                                       bool slurm_binds, const std::vector<std::string>& program);
 
 std::map<std::string, std::string> own_environment();  // by name
 
@@ -40,9 +47,10 @@ Result<process::ExitRecord> run_ranks(const std::vector<std::string>& srun_argum
 // The number of the node on which this task is. Errors as place_of_task().
 Result<std::int64_t> node_of_task();
 
-// One task: runs the program as this rank and waits for its end. SIGUSR2 is SIGTERM for it. A rank that fails without
+// One task: binds itself, writes into the job to what it is bound, runs the program as this rank and waits for its end.
+// SIGUSR2 is SIGTERM for it. A rank that fails without
 // having been asked to end is the job's first failure, when no other one was.
-Result<process::ExitRecord> run_task(const std::vector<std::string>& program,
+Result<process::ExitRecord> run_task(const std::vector<std::string>& program, const ranks::RankBinding& binding,
                                      const ranks::RankSurroundings& surroundings);
 
 }  // namespace trainwarden::slurm

@@ -49,9 +49,24 @@ TEST(SlurmRanks, AreStartedWithWhatTheJobAskedFor) {
   resources.nodes = 2;
   resources.tasks_per_node = 4;
   resources.cpus = 8;
-  EXPECT_EQ(fmt::format("{}", fmt::join(ranks_command("/bin/tw", resources, {"python3", "train.py", "--fast"}), " ")),
+  EXPECT_EQ(fmt::format("{}", fmt::join(ranks_command("/bin/tw", resources, false, {"python3", "train.py", "--fast"}), " ")),
             "/bin/tw job slurm-ranks -- --nodes=2 --ntasks-per-node=4 --cpus-per-task=8 --export=ALL "
             "--kill-on-bad-exit=1 /bin/tw job slurm-task -- python3 train.py --fast");
+}
+
+TEST(SlurmRanks, AreBoundBySlurmOrByThemselves) {
+  jobs::Resources resources;
+  resources.tasks_per_node = 2;
+  resources.binding = jobs::Binding::kCores;
+  const auto words = [&](bool slurm_binds) {
+    return fmt::format("{}", fmt::join(ranks_command("/bin/tw", resources, slurm_binds, {"train"}), " "));
+  };
+  const std::string start = "/bin/tw job slurm-ranks -- --nodes=1 --ntasks-per-node=2 --cpus-per-task=1 --cpu-bind=";
+  const std::string middle = " --export=ALL --kill-on-bad-exit=1 /bin/tw job slurm-task ";
+  EXPECT_EQ(words(true), start + "cores --distribution=block:block" + middle + "--bound -- train");
+  EXPECT_EQ(words(false), start + "none" + middle + "--bind=cores -- train");
+  resources.binding = jobs::Binding::kSockets;
+  EXPECT_EQ(words(false), start + "none" + middle + "--bind=sockets -- train");
 }
 
 TEST(SlurmRanks, HaveTheGpusOfTheirStep) {

@@ -20,6 +20,8 @@ struct SlurmRanksOptions {
 };
 
 struct SlurmTaskOptions {
+  bool bound = false;  // by Slurm
+  std::string bind;
   std::vector<std::string> words;  // the program
 };
 
@@ -50,7 +52,10 @@ Result<process::ExitRecord> run(const SlurmTaskOptions& options) {
   process::SignalRelay signals;
   TRAINWARDEN_ASSIGN_OR_RETURN(OwnJob own, own_job());
   TRAINWARDEN_RETURN_IF_ERROR(take_variables_of_node(own.job));
-  return slurm::run_task(options.words, {own.job, own.attempt, signals, print_lines});
+  ranks::RankBinding binding{options.bound, jobs::Binding::kNone};
+  if (options.bind == "cores") binding.own = jobs::Binding::kCores;
+  if (options.bind == "sockets") binding.own = jobs::Binding::kSockets;
+  return slurm::run_task(options.words, binding, {own.job, own.attempt, signals, print_lines});
 }
 
 int act(const ranks::LocalRanks& plan) {
@@ -85,6 +90,8 @@ void add_job_slurm_ranks(CLI::App& job, CommandAction& action) {
   auto task = std::make_shared<SlurmTaskOptions>();
   CLI::App& one = add_command(job, "slurm-task", "Start one task of a job", task, action, act);
   one.group("");  // hidden
+  one.add_flag("--bound", task->bound, "Slurm has bound it to its processors");
+  one.add_option("--bind", task->bind, "To what it binds itself")->check(CLI::IsMember({"cores", "sockets"}));
   one.add_option("PROGRAM", task->words, "The program and its arguments")->required()->type_name("");
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/text.h"
 #include "ui/cli/terminal/time_text.h"
+#include "work/ranks/rank_binding.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -38,8 +39,9 @@ std::string use_text(const jobs::JobExit& exit) {
 
 std::string binding_text(const jobs::AttemptSetup& setup) {
   std::vector<std::string> ranks;
-  for (const std::vector<int>& cpus : setup.rank_cpus) {
-    ranks.push_back(fmt::format("rank {} to {}", ranks.size(), fmt::join(cpus, ",")));
+  for (std::size_t rank = 0; rank < setup.rank_cpus.size(); ++rank) {
+    const std::vector<int>& cpus = setup.rank_cpus[rank];
+    if (!cpus.empty()) ranks.push_back(fmt::format("rank {} to {}", rank, fmt::join(cpus, ",")));
   }
   return fmt::format("{}", fmt::join(ranks, "; "));
 }
@@ -83,6 +85,9 @@ Result<AttemptFacts> read_attempt(const jobs::JobRecord& job, int attempt) {
   facts.attempt = attempt;
   TRAINWARDEN_ASSIGN_OR_RETURN(facts.allocation, job.read_allocation(attempt));
   TRAINWARDEN_ASSIGN_OR_RETURN(facts.setup, job.read_setup(attempt));
+  if (facts.setup && facts.setup->rank_cpus.empty()) {  // ranks of several nodes have each written their own
+    TRAINWARDEN_ASSIGN_OR_RETURN(facts.setup->rank_cpus, ranks::read_rank_cpus(job, attempt));
+  }
   TRAINWARDEN_ASSIGN_OR_RETURN(facts.container, job.read_container(attempt));
   TRAINWARDEN_ASSIGN_OR_RETURN(facts.exit, job.read_exit(attempt));
   return facts;

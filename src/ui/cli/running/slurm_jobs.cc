@@ -87,21 +87,17 @@ class SlurmBackend final : public JobBackend {
  public:
   std::string_view where() const override { return "on Slurm"; }
 
-  std::vector<std::string> not_done_yet(const jobs::JobSpec& spec) const override {
-    std::vector<std::string> keys;
-    const jobs::Resources& resources = spec.resources;
-    if (resources.binding != jobs::Binding::kNone) keys.emplace_back("bind");
-    return keys;
-  }
+  std::vector<std::string> not_done_yet(const jobs::JobSpec&) const override { return {}; }
 
   // Its order runs the program, or what starts it on all nodes.
   Status prepare(const jobs::JobSpec& spec, const fs::path&, jobs::JobOrder& order) override {
     TRAINWARDEN_RETURN_IF_ERROR(check_priority(spec));
     // A task that says nothing gets one processor of Slurm.
     ranks::add_rank_variables(spec.resources, spec.resources.tasks_per_node, order.environment);
-    if (order.ranks > 1) {
-      order.program = slurm::ranks_command(this_program().string(), spec.resources, order.program);
-    }
+    if (order.ranks == 1) return {};
+    TRAINWARDEN_ASSIGN_OR_RETURN(const bool slurm_binds, slurm_binds_tasks(spec.resources));
+    order.program = slurm::ranks_command(this_program().string(), spec.resources, slurm_binds, order.program);
+    order.binding = jobs::Binding::kNone;  // tasks see to it; the agent knows the processors of its own node alone
     return {};
   }
 
@@ -137,6 +133,12 @@ class SlurmBackend final : public JobBackend {
   }
 
  private:
+  Result<bool> slurm_binds_tasks(const jobs::Resources& resources) {
+    if (resources.binding == jobs::Binding::kNone) return false;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmCommands commands, view_.commands());
+    return slurm::binds_tasks(commands);
+  }
+
   Status check_priority(const jobs::JobSpec& spec) {
     if (spec.priority <= 0) return {};
     TRAINWARDEN_ASSIGN_OR_RETURN(const slurm::SlurmCommands commands, view_.commands());
