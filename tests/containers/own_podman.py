@@ -22,8 +22,11 @@ def enter_namespace(skipped):
 def podman(*words, check=True, store=None):
     """`store`: the file of a storage other than that of settle_in()."""
     environment = dict(os.environ, CONTAINERS_STORAGE_CONF=str(store)) if store else None
-    return subprocess.run(["podman", *words], check=check, timeout=120, text=True, stdin=subprocess.DEVNULL,
-                          env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    answer = subprocess.run(["podman", *words], check=False, timeout=120, text=True, stdin=subprocess.DEVNULL,
+                            env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if check and answer.returncode != 0:
+        raise RuntimeError(f"podman {' '.join(words)}: {answer.stderr}")
+    return answer
 
 
 def libraries_of(program):

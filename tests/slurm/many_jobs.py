@@ -37,10 +37,10 @@ ENDED = {"Completed", "Failed", "Stopped", "MaxRuntimeExceeded", "MaxWaitTimeExc
 
 
 class Cluster:
-    def __init__(self, work, nodes=1, cpus=16):
+    def __init__(self, work, nodes=1, cpus=16, task="task/none"):
         self.process = subprocess.Popen(
             [sys.executable, TESTS / "servers/slurm_cluster.py", "--work", work, "--nodes", str(nodes), "--cpus", str(cpus),
-             "--kill-wait", "2"],
+             "--kill-wait", "2", "--task", task],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         word, conf = self.process.stdout.readline().split()
         assert word == "conf"

@@ -52,7 +52,11 @@ Words podman_words(const ContainerPlan& plan) {
   append(words, {"--init", "--ipc=host", "--security-opt", "label=disable", "--log-driver=none"});
   append(words, {"--workdir", plan.folder.string(), "--entrypoint", ""});
   if (plan.keeps_user) words.emplace_back("--userns=keep-id");
-  if (plan.isolated_network) words.emplace_back("--network=none");
+  if (plan.isolated_network) {
+    words.emplace_back("--network=none");
+  } else if (plan.shares_network) {
+    words.emplace_back("--network=host");
+  }
   if (plan.keeps_control_group) append(words, {"--cgroups=disabled", "--rm"});
   if (plan.memory_bytes != 0 && !plan.keeps_control_group) {
     append(words, {"--memory", std::to_string(plan.memory_bytes)});

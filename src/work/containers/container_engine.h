@@ -32,9 +32,11 @@ struct ContainerPlan {
   std::vector<int> gpus;               // numbers of GPUs that it sees; none: no GPU
   std::uint64_t memory_bytes = 0;      // 0: the engine sets no limit
   bool isolated_network = false;       // no network, but itself
-  // It stays in the control group of who starts it, which a batch system counts and ends. The engine sets no limit then.
+  bool shares_network = false;         // of this machine: other ranks find it under its address; unless it is isolated
+  // It stays in the control group of who starts it, which a batch system counts and ends. The engine sets no limit
+  // then.
   bool keeps_control_group = false;
-  bool keeps_user = false;             // this user is not root: files that the program writes are to be this user's
+  bool keeps_user = false;  // this user is not root: files that the program writes are to be this user's
   std::vector<std::string> program;
 };
 

@@ -72,6 +72,19 @@ TEST(ContainerWords, PodmanGetsGpusMemoryAndIsolationWhenAsked) {
   EXPECT_EQ(std::count(words.begin(), words.end(), "--userns=keep-id"), 1);
 }
 
+TEST(ContainerWords, RanksShareTheNetworkOfTheMachineUnlessTheyAreIsolated) {
+  ContainerPlan plan = small_plan();
+  plan.shares_network = true;
+  const auto count = [&](const char* word) {
+    const Words words = container_words(ContainerEngine::kPodman, plan);
+    return std::count(words.begin(), words.end(), word);
+  };
+  EXPECT_EQ(count("--network=host"), 1);
+  plan.isolated_network = true;
+  EXPECT_EQ(count("--network=host"), 0);
+  EXPECT_EQ(count("--network=none"), 1);
+}
+
 TEST(ContainerWords, PodmanStaysInTheControlGroupOfABatchSystem) {
   ContainerPlan plan = small_plan();
   plan.keeps_control_group = true;
@@ -95,8 +108,8 @@ TEST(ContainerWords, ApptainerTakesAFileOrARegistrysImage) {
 TEST(HandedOn, IsWhatBelongsToTheJob) {
   jobs::JobOrder order;
   order.environment = {{"MINE", "1"}};
-  for (const char* name : {"MINE", "SM_HP_BATCH-SIZE", "TRAINWARDEN_RUN_DIR", "RANK", "GROUP_WORLD_SIZE", "OMP_NUM_THREADS",
-                           "SLURM_PROCID"}) {
+  for (const char* name : {"MINE", "SM_HP_BATCH-SIZE", "TRAINWARDEN_RUN_DIR", "RANK", "GROUP_WORLD_SIZE",
+                           "OMP_NUM_THREADS", "SLURM_PROCID", "SLURMD_NODENAME"}) {
     EXPECT_TRUE(is_handed_on(name, order)) << name;
   }
   for (const char* name : {"PATH", "LD_PRELOAD", "HOME", "AWS_SECRET_ACCESS_KEY", "PYTHONPATH", "SLURM_JWT"}) {

@@ -16,7 +16,7 @@
 namespace trainwarden::containers {
 namespace {
 
-constexpr std::array<std::string_view, 4> kJobPrefixes = {"SM_", "TRAINWARDEN_", "TRAINING_JOB_", "SLURM_"};
+constexpr std::array<std::string_view, 5> kJobPrefixes = {"SM_", "TRAINWARDEN_", "TRAINING_JOB_", "SLURM_", "SLURMD_"};
 constexpr std::string_view kSlurmToken = "SLURM_JWT";  // who has it may act for the user
 constexpr std::array<std::string_view, 13> kRankVariables = {"RANK",
                                                              "LOCAL_RANK",
@@ -57,6 +57,7 @@ Result<ContainerPlan> plan_of(const jobs::JobRecord& job, const ContainerRank& r
   plan.keeps_control_group = rank.keeps_control_group;
   const bool held = setup && !setup->control_group.empty();  // what it starts is held with it
   if (given && !held) plan.memory_bytes = given->memory_bytes;
+  plan.shares_network = job.order().ranks > 1 || rank.keeps_control_group;
   plan.isolated_network = spec.isolated_network;
   plan.keeps_user = ::geteuid() != 0;
   plan.program = rank.program;

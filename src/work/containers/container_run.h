@@ -15,8 +15,8 @@ namespace trainwarden::containers {
 
 struct ContainerRank {
   int attempt = 1;
-  std::int64_t rank = 0;             // of the process that runs in it
-  std::vector<std::string> program;  // and its arguments
+  std::int64_t rank = 0;                 // of the process that runs in it
+  std::vector<std::string> program;      // and its arguments
   std::optional<std::vector<int>> gpus;  // that a batch system has given; nothing: those of the job's allocation
   bool keeps_control_group = false;      // as ContainerPlan's
 };

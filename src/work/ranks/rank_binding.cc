@@ -7,7 +7,6 @@
 
 #include "core/base/bytes.h"
 #include "core/base/text.h"
-#include "data/format/json.h"
 #include "work/jobs/allocation.h"
 #include "work/jobs/cpu_topology.h"
 
@@ -47,7 +46,9 @@ Result<std::optional<std::vector<int>>> cpus_of_rank(const RankBinding& binding,
 Status write_rank_cpus(const jobs::JobRecord& job, int attempt, std::int64_t rank, const std::vector<int>& cpus) {
   storage::Storage& storage = job.place().storage();
   TRAINWARDEN_RETURN_IF_ERROR(storage.create_folder(bound_folder(attempt)));
-  const std::string text = format::dump_json({{"cpus", cpus}}) + "\n";
+  jobs::Allocation of_rank;
+  of_rank.cpus = cpus;
+  const std::string text = jobs::encode_allocation(of_rank);
   return storage.replace(fmt::format("{}/{}{}", bound_folder(attempt), rank, kBoundEnding), as_bytes(text));
 }
 
@@ -62,10 +63,9 @@ Result<std::vector<std::vector<int>>> read_rank_cpus(const jobs::JobRecord& job,
     if (!rank) continue;
     const std::string file = bound_folder(attempt) + "/" + name;
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::string text, storage.read(file, kMaxBoundBytes));
-    TRAINWARDEN_ASSIGN_OR_RETURN(const format::Json json, format::parse_json_object(text, storage.describe(file)));
-    TRAINWARDEN_ASSIGN_OR_RETURN(const format::Json* const cpus, format::array_field(json, "cpus"));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Allocation of_rank, jobs::decode_allocation(text, storage.describe(file)));
     if (all.size() <= *rank) all.resize(*rank + 1);
-    TRAINWARDEN_ASSIGN_OR_RETURN(all[*rank], jobs::numbers_of_devices(*cpus, storage.describe(file)));
+    all[*rank] = of_rank.cpus.value_or(std::vector<int>());
   }
   return all;
 }

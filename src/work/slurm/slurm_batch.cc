@@ -19,10 +19,10 @@ constexpr std::int64_t kMaxMinutes = 60 * 24 * 365;
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 
 constexpr std::array<std::string_view, 13> kCarried = {
-    "PATH",   "LD_LIBRARY_PATH", "PYTHONPATH",      "VIRTUAL_ENV",
-    "LANG",   "LC_ALL",          "CONDA_PREFIX",    "CONDA_DEFAULT_ENV",
+    "PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV", "LANG", "LC_ALL", "CONDA_PREFIX", "CONDA_DEFAULT_ENV",
     // Where podman and apptainer keep images, and how they start containers.
-    "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "CONTAINERS_REGISTRIES_CONF", "APPTAINER_CACHEDIR", "APPTAINER_TMPDIR"};
+    "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "CONTAINERS_REGISTRIES_CONF", "APPTAINER_CACHEDIR",
+    "APPTAINER_TMPDIR"};
 constexpr std::array<std::string_view, 3> kOfOneProcess = {variable::kRunDir, variable::kJobName, variable::kJobDir};
 
 // For sh: 'it'\''s'.

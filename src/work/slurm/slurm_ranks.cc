@@ -133,8 +133,8 @@ Result<std::vector<int>> gpus_of_step(const std::map<std::string, std::string>& 
   for (const std::string& gpu : split_list(list->second, ',')) {
     const std::optional<std::int64_t> number = parse_int(gpu);
     if (!number || *number < 0 || *number > kMaxGpu) {
-      return Status(Code::kDataLoss, fmt::format("{}: expected numbers of GPUs, found \"{}\"", list->first,
-                                                 printable(list->second)));
+      return Status(Code::kDataLoss,
+                    fmt::format("{}: expected numbers of GPUs, found \"{}\"", list->first, printable(list->second)));
     }
     gpus.push_back(static_cast<int>(*number));
   }

@@ -35,8 +35,8 @@ std::map<std::string, std::string> own_environment();  // by name
 Result<ranks::RankPlace> place_of_task(const std::map<std::string, std::string>& environment);
 
 // The GPUs that Slurm has given to this step of the job on this node (SLURM_STEP_GPUS, of a batch script
-// SLURM_JOB_GPUS), by the numbers that the node itself has for them. None when Slurm says of none; kDataLoss when one is
-// no number.
+// SLURM_JOB_GPUS), by the numbers that the node itself has for them. None when Slurm says of none; kDataLoss when one
+// is no number.
 Result<std::vector<int>> gpus_of_step(const std::map<std::string, std::string>& environment);
 
 // Starts srun with these arguments, with a MASTER_PORT that is free on this node now, and waits for its end. What asks

@@ -49,9 +49,10 @@ TEST(SlurmRanks, AreStartedWithWhatTheJobAskedFor) {
   resources.nodes = 2;
   resources.tasks_per_node = 4;
   resources.cpus = 8;
-  EXPECT_EQ(fmt::format("{}", fmt::join(ranks_command("/bin/tw", resources, false, {"python3", "train.py", "--fast"}), " ")),
-            "/bin/tw job slurm-ranks -- --nodes=2 --ntasks-per-node=4 --cpus-per-task=8 --export=ALL "
-            "--kill-on-bad-exit=1 /bin/tw job slurm-task -- python3 train.py --fast");
+  EXPECT_EQ(
+      fmt::format("{}", fmt::join(ranks_command("/bin/tw", resources, false, {"python3", "train.py", "--fast"}), " ")),
+      "/bin/tw job slurm-ranks -- --nodes=2 --ntasks-per-node=4 --cpus-per-task=8 --export=ALL "
+      "--kill-on-bad-exit=1 /bin/tw job slurm-task -- python3 train.py --fast");
 }
 
 TEST(SlurmRanks, AreBoundBySlurmOrByThemselves) {
