@@ -296,6 +296,28 @@ TEST_F(Jobs, MistakesMakeNothing) {
   EXPECT_EQ(cli({"job", "ls", "--jobs", (folder_ / "none").string()}).out.find("no jobs in "), 0u);
 }
 
+TEST_F(Jobs, ASubmissionThatFailsLeavesNoFolder) {
+  std::filesystem::create_directories(folder_ / "src");
+  std::ofstream(folder_ / "src/train.py") << "print('trained')\n";
+  std::ofstream(folder_ / "src/data.bin").flush();
+  std::filesystem::resize_file(folder_ / "src/data.bin", std::uintmax_t{1} << 30);  // holes take no room
+  const Outcome refused = submit("name = 'big'\nentry_point = 'train.py'\nsource_dir = 'src'\nhook = false\n");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("source_dir: the sources are more than"), std::string::npos) << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(jobs() / "big"));
+  // The folder of the job that has the name already is left alone.
+  std::filesystem::remove(folder_ / "src/data.bin");
+  const std::string fine = "name = 'big'\nentry_point = 'train.py'\nsource_dir = 'src'\nhook = false\n";
+  ASSERT_EQ(submit(fine, {"--wait"}).exit_code, 0);
+  const auto files = [this] {
+    const std::filesystem::directory_iterator all(jobs() / "big");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = files();
+  EXPECT_EQ(submit(fine).exit_code, 1);
+  EXPECT_EQ(files(), before);
+}
+
 TEST_F(Jobs, TheListIsFilteredSortedAndHasColumns) {
   const auto make = [this](const std::string& name, const std::string& program, const std::string& lr) {
     submit("name = '" + name + "'\nprogram = '" + program + "'\nhook = false\n[hyperparameters]\nlr = " + lr + "\n",

@@ -50,7 +50,11 @@ Status write_submitter_environment(const std::filesystem::path& file, const std:
     if (!is_of_a_job(name_of(variable))) text += variable + '\0';
   }
   const FileDescriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (made.is_open()) return write_all(made.get(), text);
+  if (made.is_open()) {
+    const Status written = write_all(made.get(), text);
+    if (!written.ok()) ::unlink(file.c_str());
+    return written;
+  }
   return Status(errno == EEXIST ? Code::kAlreadyExists : Code::kPermissionDenied,
                 fmt::format("cannot write {}: {}", printable(file.string()), std::strerror(errno)));
 }

@@ -56,8 +56,9 @@ void print_as_json(OrderedJson document, const views::EventLog& log,
 void print_as_table(const DeliveriesOptions& options, const std::filesystem::path& run, const views::EventLog& log,
                     const std::vector<views::DeliveryStanding>& standings) {
   if (standings.empty()) {
-    emit("no {} in {}; it has {} subscriptions\n", options.dead ? "dead letters" : "deliveries",
-         options.place.all_jobs ? run.parent_path().string() : run_name(run), log.contents().subscribed.size());
+    const std::size_t subscribed = log.contents().subscribed.size();
+    emit("no {} in {}; it has {} subscription{}\n", options.dead ? "dead letters" : "deliveries",
+         options.place.all_jobs ? run.parent_path().string() : run_name(run), subscribed, subscribed == 1 ? "" : "s");
     return;
   }
   emit("{}", Lines{delivery_table(standings, log)});

@@ -115,7 +115,10 @@ int act(const RuleAddOptions& options) {
   if (options.json) {
     print_json(json_of(*added));
   } else {
-    emit("{} covers all jobs in {} from now on\n", added->name, jobs_folder(options.jobs).string());
+    emit("{} covers all jobs in {} from now on, and is notified of {}\n", added->name,
+         jobs_folder(options.jobs).string(),
+         added->pattern.empty() ? "alerts, unless its action has a pattern; --pattern chooses other events"
+                                : "what its pattern matches");
   }
   return kExitFine;
 }

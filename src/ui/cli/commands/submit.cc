@@ -119,30 +119,39 @@ Status copy_code(const CheckedJob& job, const fs::path& target) {
   return workspace::copy_code(resolved(job, job.spec.source_dir), dependencies, target);
 }
 
-Result<jobs::JobRecord> create_with_code(const CheckedJob& job, const fs::path& jobs, jobs::JobOrder order,
-                                         bool copies_sources) {
-  fs::path code;
-  if (copies_sources && !job.spec.source_dir.empty()) code = code_folder(jobs, order);
+// The files of a submission that has failed. Those of another one under the same name stay.
+void remove_half_made(const fs::path& folder, const jobs::JobOrder& order, const fs::path& code) {
+  const fs::path job = folder / order.name;
+  std::error_code ignored;
+  if (!code.empty()) fs::remove_all(code, ignored);
+  if (fs::path(order.environment_file).parent_path() == job) fs::remove(order.environment_file, ignored);
+  if (fs::exists(job / jobs::kOrderFile, ignored)) return;
+  for (const fs::path& empty : {job / jobs::kStateFolder, job}) fs::remove(empty, ignored);
+}
+
+Result<jobs::JobRecord> create_with_code(const CheckedJob& job, const fs::path& jobs, jobs::JobOrder& order,
+                                         const fs::path& code) {
   if (!code.empty()) {
     TRAINWARDEN_RETURN_IF_ERROR(copy_code(job, code));
     order.folder = code.string();
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(order.seal, jobs::owner_seal(jobs::encode_order(order), jobs));
-  Result<jobs::JobRecord> record = jobs::JobRecord::create(jobs, order);
-  std::error_code ignored;
-  if (!record.ok() && !code.empty()) fs::remove_all(code, ignored);
-  if (!record.ok() && !order.host.empty()) fs::remove(order.environment_file, ignored);
-  return record;
+  return jobs::JobRecord::create(jobs, order);
 }
 
 // The job, handed to its backend.
 Result<jobs::JobRecord> make_job(const CheckedJob& job, const fs::path& folder, jobs::JobOrder order,
                                  JobBackend& backend) {
-  TRAINWARDEN_RETURN_IF_ERROR(backend.prepare(job.spec, folder, order));
-  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord record,
-                               create_with_code(job, folder, std::move(order), backend.copies_sources()));
-  try_ensure_job_is_told_of(record);
-  TRAINWARDEN_RETURN_IF_ERROR(backend.submit(record, job.spec));
+  const bool copies = backend.copies_sources() && !job.spec.source_dir.empty();
+  const fs::path code = copies ? code_folder(folder, order) : fs::path();
+  const Status prepared = backend.prepare(job.spec, folder, order);
+  Result<jobs::JobRecord> record = prepared.ok() ? create_with_code(job, folder, order, code) : prepared;
+  if (!record.ok()) {
+    remove_half_made(folder, order, code);
+    return record;
+  }
+  try_ensure_job_is_told_of(*record);
+  TRAINWARDEN_RETURN_IF_ERROR(backend.submit(*record, job.spec));
   return record;
 }
 
