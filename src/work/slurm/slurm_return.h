@@ -26,6 +26,9 @@ bool may_go_on(const jobs::JobOrder& order, const std::vector<jobs::Transition>&
 // the comment alone can be read by everybody.
 bool is_own(const jobs::JobRecord& job, const Submission& submission, const SlurmJob& found);
 
+// Whether it waits only because Slurm has forgotten, as its controller was killed, that put_back() has released it.
+bool is_held_by_return(const jobs::JobRecord& job, const SlurmJob& found, const Clock& clock);
+
 // It may begin at once: Slurm's two minutes of waiting are for nodes that are still at it, which its agent finds out.
 // Fine when somebody else is at it, or it is in the queue or runs. Errors: kFailedPrecondition when Slurm does not have
 // it, or not as is_own() asks; those of SlurmCommands::run().

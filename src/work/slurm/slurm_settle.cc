@@ -75,6 +75,7 @@ class Settler {
     const bool is_set_aside = standing == Standing::kQueued || standing == Standing::kSetAside;
     const bool ran = !jobs::is_queued(now_.status) && now_.status != JobPhase::kStopping;
     if (is_set_aside && ran) return interrupt();
+    if (jobs::is_queued(now_.status) && is_held_by_return(job_, found, clock_)) return back_into_queue(now_);
     return with_message(opinion.message);
   }
 
@@ -158,6 +159,10 @@ class Settler {
                                                      "its agent is gone, and the program with it", clock_));
     }
     if (listed == nullptr) return with_message(now, forgotten_text());
+    return back_into_queue(now);
+  }
+
+  Result<Transition> back_into_queue(const Transition& now) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const SlurmCommands commands, slurm_.commands());
     const Status back = put_back(job_, *submission_, commands, clock_);
     if (back.ok()) return with_message(now, "it goes back into Slurm's queue");
