@@ -113,12 +113,13 @@ def help_slurm():
     """What its administrator does: a controller that was killed takes a node out of service that knows more of its jobs than
     itself. And what Slurm itself has put back does not wait for two minutes."""
     subprocess.run(["scontrol", "update", "nodename=node1", "state=resume"], check=False, capture_output=True)
-    waiting = subprocess.run(["squeue", "--noheader", "--states=PENDING", "--Format=JobID:20,EligibleTime:30,Reason:30"], check=False,
-                             capture_output=True, text=True)
+    waiting = subprocess.run(["squeue", "--noheader", "--states=PENDING",
+                              "--Format=JobID:20,EligibleTime:30,Reason:30"],
+                             check=False, capture_output=True, text=True)
     soon = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(time.time() + 5))
     for line in waiting.stdout.splitlines():
-        number, start, reason = line.split()
-        if reason == "BeginTime" and start > soon:
+        number, start, reason = line.split(maxsplit=2)
+        if reason.strip() == "BeginTime" and start > soon:
             subprocess.run(["scontrol", "update", f"jobid={number}", "starttime=now+2"], check=False, capture_output=True)
 
 

@@ -22,7 +22,7 @@ SECONDS = 60
 
 
 class Server:
-    def __init__(self, folder):
+    def __init__(self, folder, *options):
         for name in ("server", "home", "programs"):
             (folder / name).mkdir()
         self.home = folder / "home"
@@ -31,11 +31,13 @@ class Server:
         self.bin = folder / "server/bin"
         self.process = subprocess.Popen(
             [sys.executable, "-B", str(SERVER), "--work", str(folder / "server"), "--home", str(self.home), "--path",
-             str(self.programs)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+             str(self.programs), *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.read("ready")
 
     def read(self, word):
         line = self.process.stdout.readline().strip()
+        if not line and self.process.wait(timeout=30) == 77:
+            raise unittest.SkipTest("no network namespace can be made here")
         assert line == word, f"the server says {line!r}"
 
     def tell(self, word):
@@ -49,11 +51,13 @@ class Server:
         self.process.stdout.close()
 
 
-class SshJobs(unittest.TestCase):
+class Jobs(unittest.TestCase):
+    SERVER_OPTIONS = ()
+
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tw-ssh-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.server = Server(self.folder)
+        self.server = Server(self.folder, *self.SERVER_OPTIONS)
         self.addCleanup(self.server.end)
         self.near = self.folder / "near"
         self.near.mkdir()
@@ -117,6 +121,8 @@ class SshJobs(unittest.TestCase):
         lines = self.run_here("job", "logs", name).stdout.splitlines(keepends=True)
         return "".join(line for line in lines if not line.startswith("trainwarden: "))
 
+
+class SshJobs(Jobs):
     # What a job goes through when nothing goes wrong.
 
     def test_runs_there_and_is_seen_here(self):
@@ -308,6 +314,28 @@ class SshJobs(unittest.TestCase):
         submitted = self.run_here("submit", "job.toml", "--backend", "ssh", TRAINWARDEN_SSH_HOSTS="stranger, box")
         self.assertEqual(submitted.returncode, 0, submitted.stderr)
         self.await_status("b", "Completed")
+
+
+@unittest.skipUnless(os.getuid() == 0 and shutil.which("ip"), "needs the right to make a network namespace")
+class SshNamespace(Jobs):
+    """The host has a network of its own. A machine that is gone does not refuse: nothing comes back from it."""
+    SERVER_OPTIONS = ("--namespace", f"tw{os.getpid()}")
+
+    def test_goes_on_while_the_cable_is_out(self):
+        self.started("far", "ip -br address; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo step $i; sleep 1; done")
+        self.await_true(lambda: "step 1" in self.output("far"))
+        self.server.tell("unplug")
+        begin = time.monotonic()
+        self.assertEqual(self.describe("far")["secondary_status"], "Training")
+        refused = self.run_here("job", "stop", "far")
+        self.assertEqual(refused.returncode, 1, refused.stdout)
+        self.assertIn("box", refused.stderr)
+        self.assertLess(time.monotonic() - begin, 40, "who looks does not wait for a host that does not answer")
+        self.server.tell("plug")
+        self.await_status("far", "Completed")
+        lines = self.output("far").splitlines()
+        self.assertIn("10.213.77.2", "".join(lines), "it runs in the namespace")
+        self.assertEqual([line for line in lines if line.startswith("step")], [f"step {i}" for i in range(1, 13)])
 
 
 def kill(lease, number):
