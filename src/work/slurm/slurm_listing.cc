@@ -94,6 +94,8 @@ std::optional<SlurmJob> job_of(const Json& json) {
   job.comment = text_of(member(json, "comment"));
   job.states = words_of(member(json, "job_state"));
   job.reason = text_of(member(json, "state_reason"));
+  // The reason is "JobHeldUser", as if its user held it. scontrol says what is true.
+  if (text_of(member(json, "state_description")) == "launch failed requeued held") job.reason = kLaunchFailed;
   job.nodes = text_of(member(json, "nodes"));
   job.script = text_of(member(json, "command"));
   job.exit = exit_of(member(json, "exit_code"));

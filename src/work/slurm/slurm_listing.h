@@ -30,6 +30,9 @@ struct SlurmKey {
 };
 std::string to_string(const SlurmKey& key);  // "17", "17_3": as scancel takes it
 
+// The reason of a job that Slurm could not start: it has put it back, and starts it when somebody has released it.
+inline constexpr const char* kLaunchFailed = "launch_failed_requeued_held";
+
 struct SlurmJob {
   std::int64_t id = 0;
   std::int64_t array = 0;                  // 0: it belongs to none

@@ -5,9 +5,7 @@
 
 #include <unistd.h>
 
-#include "core/base/bytes.h"
 #include "core/base/log.h"
-#include "core/base/text.h"
 #include "store/storage/lease.h"
 #include "work/jobs/job_limits.h"
 #include "work/slurm/slurm_control.h"
@@ -20,37 +18,24 @@ using jobs::JobPhase;
 
 // Who looks at an old list would end what another one has put back, and runs by now.
 constexpr const char* kReturnLease = "slurm/return";
-// When it was released last, in nanoseconds of Unix time.
-constexpr const char* kReleased = "slurm/released";
-// Later it is a user who holds it.
-constexpr std::int64_t kReleaseLastsNs = 600'000'000'000;
-constexpr std::uint64_t kMaxReleasedBytes = 64;
 
 // JOB for JOB/slurm/1/batch-X.sh
 fs::path folder_of_script(const std::string& script) {
   return fs::path(script).lexically_normal().parent_path().parent_path().parent_path();
 }
 
-// What Slurm takes for cancelled comes back held. The note is there before the release, which a controller forgets that
-// is killed within the next seconds.
-Status release(const jobs::JobRecord& job, const SlurmCommands& commands, const SlurmKey& key, const Clock& clock) {
-  const std::string note = std::to_string(clock.unix_ns());
-  TRAINWARDEN_RETURN_IF_ERROR(job.place().storage().replace(kReleased, as_bytes(note)));
-  return commands.run(SlurmTool::kScontrol, {"release", to_string(key)}).status();
-}
-
-Status put_back_alone(const jobs::JobRecord& job, const Submission& submission, const SlurmCommands& commands,
-                      const Clock& clock) {
+Status put_back_alone(const jobs::JobRecord& job, const Submission& submission, const SlurmCommands& commands) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<SlurmJob> jobs, list_jobs(commands));
   const std::optional<SlurmJob> found = find_by_comment(jobs, submission.intent.comment, ::getuid());
   if (!found) return {Code::kFailedPrecondition, "Slurm has forgotten it"};
   if (!is_own(job, submission, *found)) return {Code::kFailedPrecondition, "Slurm has it from another folder"};
   const Standing standing = standing_of(found->states);
-  const bool is_held = is_held_by_return(job, *found, clock);
+  const bool is_held = is_held_after_launch(*found);
   if (!has_ended(standing) && !is_held) return {};
   if (!is_held) TRAINWARDEN_RETURN_IF_ERROR(requeue(commands, found->key()));
+  // One that Slurm takes for cancelled while it waited comes back held.
   if (is_held || standing == Standing::kCancelled) {
-    TRAINWARDEN_RETURN_IF_ERROR(release(job, commands, found->key(), clock));
+    TRAINWARDEN_RETURN_IF_ERROR(commands.run(SlurmTool::kScontrol, {"release", to_string(found->key())}).status());
   }
   const Status started = start_soon(commands, found->key());
   if (!started.ok()) log(LogLevel::kWarning, "job {} waits two minutes: {}", job.order().name, started.message());
@@ -91,11 +76,8 @@ bool is_own(const jobs::JobRecord& job, const Submission& submission, const Slur
   return is_it && folder_of_script(found.script) == job.place().absolute().path().lexically_normal();
 }
 
-bool is_held_by_return(const jobs::JobRecord& job, const SlurmJob& found, const Clock& clock) {
-  if (found.reason != "JobHeldUser") return false;
-  const Result<std::string> note = job.place().storage().read(kReleased, kMaxReleasedBytes);
-  const std::optional<std::int64_t> released = note.ok() ? parse_int(*note) : std::nullopt;
-  return released && clock.unix_ns() - *released < kReleaseLastsNs;
+bool is_held_after_launch(const SlurmJob& found) {
+  return standing_of(found.states) == Standing::kQueued && found.reason == kLaunchFailed;
 }
 
 Status put_back(const jobs::JobRecord& job, const Submission& submission, const SlurmCommands& commands,
@@ -103,7 +85,7 @@ Status put_back(const jobs::JobRecord& job, const Submission& submission, const 
   Result<std::unique_ptr<storage::Lease>> lease = storage::take_lease(job.place().storage(), kReturnLease, clock);
   if (lease.status().code() == Code::kAlreadyExists) return {};
   TRAINWARDEN_RETURN_IF_ERROR(lease.status());
-  const Status done = put_back_alone(job, submission, commands, clock);
+  const Status done = put_back_alone(job, submission, commands);
   const Status ended = (*lease)->end();
   return done.ok() ? ended : done;
 }

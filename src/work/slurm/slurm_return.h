@@ -26,8 +26,8 @@ bool may_go_on(const jobs::JobOrder& order, const std::vector<jobs::Transition>&
 // the comment alone can be read by everybody.
 bool is_own(const jobs::JobRecord& job, const Submission& submission, const SlurmJob& found);
 
-// Whether it waits only because Slurm has forgotten, as its controller was killed, that put_back() has released it.
-bool is_held_by_return(const jobs::JobRecord& job, const SlurmJob& found, const Clock& clock);
+// Whether Slurm could not start it, as on a node that takes it for one that has ended, and waits until it is released.
+bool is_held_after_launch(const SlurmJob& found);
 
 // It may begin at once: Slurm's two minutes of waiting are for nodes that are still at it, which its agent finds out.
 // Fine when somebody else is at it, or it is in the queue or runs. Errors: kFailedPrecondition when Slurm does not have

@@ -111,11 +111,11 @@ class SlurmReturnTest : public testing::Test {
     script_ = submission_.intent.arguments.back();
   }
   void lists(const std::string& state, const std::string& script, std::int64_t user = ::getuid(),
-             const std::string& reason = "") const {
+             const std::string& description = "") const {
     slurm_.answers("squeue", fmt::format("echo '{{\"jobs\": [{{\"job_id\": 17, \"comment\": \"{}\", \"user_id\": {}, "
-                                         "\"job_state\": \"{}\", \"state_reason\": \"{}\", "
-                                         "\"command\": \"{}\"}}]}}'",
-                                         submission_.intent.comment, user, state, reason, script));
+                                         "\"job_state\": \"{}\", \"state_reason\": \"JobHeldUser\", "
+                                         "\"state_description\": \"{}\", \"command\": \"{}\"}}]}}'",
+                                         submission_.intent.comment, user, state, description, script));
   }
   Status put_back_now() const { return put_back(*job_, submission_, slurm_.commands(), system_clock()); }
   std::string asked() const {
@@ -142,23 +142,10 @@ TEST_F(SlurmReturnTest, WhatSlurmTakesForCancelledIsReleasedToo) {
   EXPECT_EQ(asked(), "requeue 17\nrelease 17\nupdate jobid=17 starttime=now+2\n");
 }
 
-// A controller that is killed has forgotten what it was told in its last seconds.
-TEST_F(SlurmReturnTest, WhatIsHeldAgainIsReleasedAgain) {
-  SlurmJob held;
-  held.reason = "JobHeldUser";
-  EXPECT_FALSE(is_held_by_return(*job_, held, system_clock())) << "by its user";
-  lists("CANCELLED", script_);
+TEST_F(SlurmReturnTest, WhatSlurmCouldNotStartIsReleased) {
+  lists("PENDING", script_, ::getuid(), "launch failed requeued held");
   ASSERT_TRUE(put_back_now().ok());
-  EXPECT_TRUE(is_held_by_return(*job_, held, system_clock()));
-  lists("PENDING", script_, ::getuid(), "JobHeldUser");
-  ASSERT_TRUE(put_back_now().ok());
-  EXPECT_EQ(asked(),
-            "requeue 17\nrelease 17\nupdate jobid=17 starttime=now+2\n"
-            "release 17\nupdate jobid=17 starttime=now+2\n");
-  const FakeClock later(system_clock().unix_ns() + std::int64_t{601} * 1'000'000'000);
-  EXPECT_FALSE(is_held_by_return(*job_, held, later)) << "by its user";
-  held.reason = "Resources";
-  EXPECT_FALSE(is_held_by_return(*job_, held, system_clock()));
+  EXPECT_EQ(asked(), "release 17\nupdate jobid=17 starttime=now+2\n");
 }
 
 // Whoever looked a moment earlier has done it.

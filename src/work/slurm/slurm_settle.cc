@@ -1,5 +1,6 @@
 #include "work/slurm/slurm_settle.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -75,7 +76,7 @@ class Settler {
     const bool is_set_aside = standing == Standing::kQueued || standing == Standing::kSetAside;
     const bool ran = !jobs::is_queued(now_.status) && now_.status != JobPhase::kStopping;
     if (is_set_aside && ran) return interrupt();
-    if (jobs::is_queued(now_.status) && is_held_by_return(job_, found, clock_)) return back_into_queue(now_);
+    if (jobs::is_queued(now_.status) && is_held_after_launch(found)) return release(found);
     return with_message(opinion.message);
   }
 
@@ -160,6 +161,16 @@ class Settler {
     }
     if (listed == nullptr) return with_message(now, forgotten_text());
     return back_into_queue(now);
+  }
+
+  // Its program did not begin, but a node on which nothing can be started must not be tried for ever.
+  Result<Transition> release(const SlurmJob& held) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<Transition> all, job_.transitions());
+    SlurmJob before = held;
+    before.restarts = std::max<std::int64_t>(held.restarts - 1, 0);  // Slurm has put it back, and counted that
+    if (may_go_on(job_.order(), all, &before)) return back_into_queue(now_);
+    return with_message(fmt::format("Slurm could not start it, and holds it; `scontrol release {}` lets it go on",
+                                    to_string(held.key())));
   }
 
   Result<Transition> back_into_queue(const Transition& now) {

@@ -113,6 +113,20 @@ TEST_F(SlurmSettleTest, AJobThatWaitsSaysWhyInSlurmsWords) {
   EXPECT_EQ(job_->transitions()->size(), 1U) << "which is not written down";
 }
 
+TEST_F(SlurmSettleTest, WhatSlurmCouldNotStartIsReleasedWhileItHasRetries) {
+  submitted();
+  restarts_ = 1;
+  lists("PENDING", kLaunchFailed);
+  EXPECT_EQ(settled().status, P::kPending);
+  EXPECT_EQ(asked(), "scontrol release 17\nscontrol update jobid=17 starttime=now+2\n");
+  restarts_ = 2;
+  lists("PENDING", kLaunchFailed);
+  EXPECT_EQ(settled().message, "Slurm could not start it, and holds it; `scontrol release 17` lets it go on");
+  lists("PENDING", "JobHeldUser");
+  EXPECT_EQ(settled().message, "it waits in Slurm's queue (JobHeldUser)") << "as its user wants it";
+  EXPECT_EQ(asked(), "scontrol release 17\nscontrol update jobid=17 starttime=now+2\n");
+}
+
 TEST_F(SlurmSettleTest, ASilentSlurmChangesNothing) {
   submitted();
   moved({P::kStarting, P::kTraining});
