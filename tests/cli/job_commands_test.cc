@@ -69,6 +69,36 @@ TEST_F(Jobs, NothingOfAFolderThatWasHandedOnIsStarted) {
   EXPECT_NE(cli({"job", "ls", "--jobs", gift.string()}).out.find("Pending"), std::string::npos);
 }
 
+// A job that was handed on names a host, and programs on it. Nothing connects there, whatever is asked of the job.
+TEST_F(Jobs, NothingConnectsToTheHostOfAJobThatWasHandedOn) {
+  namespace fs = std::filesystem;
+  ASSERT_EQ(submit("name = 'gift'\nprogram = ['true']\nhook = false\n", {"--wait"}).exit_code, 0);
+  const fs::path job = folder_ / "handed/gift";
+  fs::create_directories(job / "state");
+  fs::create_directories(job / "ssh");
+  nlohmann::json order = nlohmann::json::parse(read_file(jobs() / "gift/job.json"));
+  order["backend"] = "ssh";
+  order["host"] = "gpu1";
+  std::ofstream(job / "job.json") << order;
+  std::ofstream(job / "ssh/target.json") << R"({"host":"gpu1","folder":"/tmp","path":["/tmp/evil"],"id":"ab"})";
+  std::ofstream(folder_ / "ssh") << "#!/bin/sh\ntouch " << folder_ / "connected"
+                                 << "\nexit 255\n";
+  fs::permissions(folder_ / "ssh", fs::perms::owner_all);
+  const auto refused = [&](const std::string& command) {
+    const Outcome outcome = shell("PATH='" + folder_.string() + "':$PATH timeout 20 \"$TW\" job " + command +
+                                  " --jobs '" + (folder_ / "handed").string() + "'");
+    if (!command.starts_with("ls")) {
+      EXPECT_NE(outcome.err.find("job gift was not made by this user"), std::string::npos) << command << outcome.err;
+    }
+    return outcome.exit_code;
+  };
+  EXPECT_EQ(refused("ls"), 0);
+  EXPECT_EQ(refused("stop gift"), 1);
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // nothing is to happen
+  EXPECT_FALSE(fs::exists(folder_ / "connected"));
+  EXPECT_FALSE(fs::exists(job / "ssh/follower.log"));
+}
+
 TEST_F(Jobs, WaitingHandsOnWhatItPrintsAndHowItEnds) {
   const Outcome outcome = submit("program = ['sh', '-c', 'echo hello; exit 3']\nbase_job_name = 'sh'\n", {"--wait"});
   EXPECT_EQ(outcome.exit_code, 1);

@@ -17,13 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "checkpoints/epoch-3/last.pt" lies as epoch-3/last.pt in a folder of the user's, beneath which no link is followed.
+// In the job's own folder, or "checkpoints/epoch-3/last.pt" as epoch-3/last.pt in one of the user's. No link is
+// followed beneath either.
 struct FilePlace {
   storage::Location folder;
   std::string path;
 };
 
-FilePlace place_of(const workspace::JobFile& file) {
+FilePlace place_of(const jobs::JobRecord& job, const workspace::JobFile& file) {
+  const fs::path within = file.path.lexically_relative(job.place().absolute().path());
+  if (!within.empty() && *within.begin() != "..") return {job.place(), within.string()};
   const std::string path = file.name.substr(file.name.find('/') + 1);
   const std::string whole = file.path.string();
   return {storage::Location(fs::path(whole.substr(0, whole.size() - path.size()))), path};
@@ -54,7 +57,7 @@ Result<answers::Reply> download(const jobs::JobRecord& job, const std::string& n
   if (file == files.end()) {
     return Status(Code::kNotFound, fmt::format("job {} has no file \"{}\"", job.order().name, printable(name)));
   }
-  const FilePlace place = place_of(*file);
+  const FilePlace place = place_of(job, *file);
   Result<std::string> content = place.folder.storage().read(place.path, kMostFileBytes);
   if (content.status().code() == Code::kOutOfRange) return too_large(job, *file);
   if (!content.ok()) return content.status();

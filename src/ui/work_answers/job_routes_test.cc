@@ -1,4 +1,5 @@
 // What the addresses of jobs answer.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -15,6 +16,7 @@
 #include "ui/work_answers/job_downloads.h"
 #include "ui/work_answers/work_desk.h"
 #include "work/jobs/job_rules.h"
+#include "work/jobs/owner_seal.h"
 
 namespace trainwarden::work_answers {
 namespace {
@@ -69,6 +71,7 @@ class JobRoutesTest : public ::testing::Test {
     order.run = folder_.path() / "runs" / name;
     order.spec = kSpec;
     order.spec_file = folder_.path() / "job.toml";
+    order.seal = jobs::owner_seal(jobs::encode_order(order), folder_.path() / "jobs").value_or("");
     auto job = jobs::JobRecord::create(folder_.path() / "jobs", order);
     EXPECT_TRUE(job.ok()) << job.status().to_string();
     for (const JobPhase next : way) {
@@ -232,6 +235,73 @@ TEST_F(JobRoutesTest, NoOtherFileIsGiven) {
     EXPECT_EQ(code_of(std::string("/jobs/bert-7/file?name=") + name), Code::kNotFound) << name;
   }
   EXPECT_EQ(code_of("/jobs/bert-7/file"), Code::kInvalidArgument);
+}
+
+// Whoever can write a job names folders in it, and would have the page give away what its user may read.
+TEST_F(JobRoutesTest, AJobOfSomebodyElseShowsWhatLiesInItsOwnFolderAlone) {
+  submit("bert-7");
+  write("kept/id_rsa", "private");
+  write("results/bert-7/output/data.tar.gz", "private");
+  write("jobs/bert-7/rules/Own.log", "it fired");
+  std::ofstream(folder_.path() / "jobs/bert-7/job.json", std::ios::app) << " ";
+  ASSERT_EQ(ask("/jobs/bert-7/files").at("count"), 3) << "it is the same job";
+  jobs::JobOrder changed = jobs::JobRecord::open(folder_.path() / "jobs", "bert-7")->order();
+  changed.retries = 1;
+  write("jobs/bert-7/job.json", jobs::encode_order(changed));
+  const Json files = ask("/jobs/bert-7/files");
+  ASSERT_EQ(files.at("count"), 1) << files;
+  EXPECT_EQ(files.at("files").at(0).at("name"), "rules/Own.log");
+  EXPECT_EQ(code_of("/jobs/bert-7/file?name=checkpoints%2Fid_rsa"), Code::kNotFound);
+}
+
+TEST_F(JobRoutesTest, NoLinkInAJobsFolderIsFollowed) {
+  write("secret/output.log", "THE-SECRET");
+  write("secret/0.log", "THE-SECRET");
+  submit("linked");
+  const fs::path job = folder_.path() / "jobs/linked";
+  fs::create_symlink(folder_.path() / "secret/output.log", job / "output.log");
+  ASSERT_EQ(::mkfifo((job / "agent.log").c_str(), 0600), 0);
+  fs::create_directory(job / "rules");
+  fs::create_symlink(folder_.path() / "secret/0.log", job / "rules/0.log");
+  for (const char* folder : {"ranks", "output", "checkpoints"}) {
+    fs::create_directory_symlink(folder_.path() / "secret", job / folder);
+  }
+  jobs::JobOrder order = jobs::JobRecord::open(folder_.path() / "jobs", "linked")->order();
+  order.spec = "program = 'true'\n";  // whose results lie in its own folder
+  write("jobs/linked/job.json", jobs::encode_order(order));
+  EXPECT_EQ(ask("/jobs/linked").at("logs"), Json::array());
+  for (const char* log : {"output", "agent", "rank-0", "rule-0", "rank-..%2F0", "..%2Fsecret%2F0"}) {
+    EXPECT_EQ(code_of(std::string("/jobs/linked/logs/") + log), Code::kNotFound) << log;
+  }
+  for (const char* file : {"output%2F0.log", "checkpoints%2F0.log", "rules%2F0.log", "output%2F..%2F0.log"}) {
+    EXPECT_FALSE(reply(std::string("/jobs/linked/file?name=") + file).ok()) << file;
+  }
+  fs::create_directory_symlink(job, folder_.path() / "jobs/again");
+  EXPECT_FALSE(reply("/jobs/again").ok());
+  fs::remove_all(job / "rules");
+  fs::create_directory_symlink(folder_.path() / "secret", job / "rules");
+  EXPECT_EQ(code_of("/jobs/linked"), Code::kPermissionDenied) << "it says which";
+  EXPECT_EQ(code_of("/jobs/linked/files"), Code::kPermissionDenied);
+}
+
+TEST_F(JobRoutesTest, ADamagedJobIsToldOfAndHidesNoOther) {
+  submit("well");
+  const std::pair<const char*, std::string> damaged[] = {
+      {"nan", R"({"format":1,"name":"nan","submitted":NaN})"},
+      {"deep", std::string(1 << 20, '[')},
+      {"deeper", R"({"format":1,"name":)" + std::string(200'000, '[') + std::string(200'000, ']') + "}"},
+      {"empty", ""},
+      {"list", "[]"},
+      {"binary", std::string("\xff\x00\x01", 3)},
+  };
+  for (const auto& [name, text] : damaged) write(fs::path("jobs") / name / "job.json", text);
+  write("jobs/huge/job.json", "");
+  fs::resize_file(folder_.path() / "jobs/huge/job.json", 100u << 20);
+  const Json jobs = ask("/jobs").at("jobs");
+  EXPECT_EQ(jobs.size(), std::size(damaged) + 2) << jobs;
+  for (const Json& job : jobs) EXPECT_EQ(job.contains("error"), job.at("name") != "well") << job;
+  for (const auto& [name, text] : damaged) EXPECT_EQ(code_of(std::string("/jobs/") + name), Code::kDataLoss) << name;
+  EXPECT_FALSE(reply("/jobs/huge").ok());
 }
 
 TEST_F(JobRoutesTest, ALargeFileIsForTheTerminal) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "work/jobs/job_rules.h"
 #include "work/workspace/files_within.h"
@@ -18,9 +19,26 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxListedFiles = 100'000;
 
-Status add_files(const fs::path& folder, const std::string& prefix, std::vector<JobFile>& files) {
+// A folder of jobs may be anybody's. In the job's own folder no link is followed; what its file says lies elsewhere is
+// looked at only for who has submitted it: else whoever can write a job would choose what of this user is shown.
+Status check_folder(const jobs::JobRecord& job, const fs::path& folder) {
+  const fs::path within = folder.lexically_relative(job.place().absolute().path());
+  if (within.empty() || *within.begin() == "..") return job.check_seal();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const storage::FileInfo info, job.place().storage().info(within.string()));
+  if (info.kind == storage::FileInfo::Kind::kFolder) return Status();
+  return Status(
+      Code::kPermissionDenied,
+      fmt::format("expected a folder, found {}", info.kind == storage::FileInfo::Kind::kFile ? "a file" : "a link"));
+}
+
+Status add_files(const jobs::JobRecord& job, const fs::path& folder, const std::string& prefix,
+                 std::vector<JobFile>& files) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return Status();
+  if (const Status may = check_folder(job, folder); !may.ok()) {
+    log(LogLevel::kWarning, "files in {} are not listed: {}", printable(folder.string()), may.message());
+    return Status();
+  }
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<fs::path> paths, files_within(folder, kMaxListedFiles));
   for (const fs::path& path : paths) {
     const std::uint64_t bytes = fs::file_size(folder / path, error);
@@ -50,8 +68,8 @@ Result<std::vector<JobFile>> list_job_files(const jobs::JobRecord& job) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::JobSpec spec, spec_of(job));
   TRAINWARDEN_ASSIGN_OR_RETURN(const JobLayout layout, layout_of(job, spec));
   std::vector<JobFile> files;
-  TRAINWARDEN_RETURN_IF_ERROR(add_files(layout.results, "output", files));
-  TRAINWARDEN_RETURN_IF_ERROR(add_files(layout.kept_checkpoints, "checkpoints", files));
+  TRAINWARDEN_RETURN_IF_ERROR(add_files(job, layout.results, "output", files));
+  TRAINWARDEN_RETURN_IF_ERROR(add_files(job, layout.kept_checkpoints, "checkpoints", files));
   TRAINWARDEN_RETURN_IF_ERROR(add_rule_logs(job, files));
   std::sort(files.begin(), files.end(), [](const JobFile& a, const JobFile& b) { return a.name < b.name; });
   return files;

@@ -17,7 +17,8 @@ struct JobFile {
   std::uint64_t bytes = 0;
 };
 
-// Sorted by name; links are left out. kResourceExhausted when there are more than 100,000; errors of the job's spec.
+// Sorted by name; links are left out, and so is a folder outside the job's own when this user has not submitted the
+// job, which is logged. kResourceExhausted when there are more than 100,000; errors of the job's spec.
 Result<std::vector<JobFile>> list_job_files(const jobs::JobRecord& job);
 
 // Copies one to `folder`/NAME. kAlreadyExists when something is there.

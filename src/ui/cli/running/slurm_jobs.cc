@@ -116,6 +116,7 @@ class SlurmBackend final : public JobBackend {
   }
 
   Result<jobs::Transition> resume(jobs::JobRecord& job, const std::string& message) override {
+    TRAINWARDEN_RETURN_IF_ERROR(job.check_seal());
     TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition ended, job.current());
     if (jobs::is_queued(ended.status)) return submit_again(job);
     const bool may_go_on = jobs::is_terminal(ended.status) && ended.status != jobs::JobPhase::kCompleted;

@@ -37,8 +37,24 @@ Result<std::vector<std::string>> hosts_of(const jobs::JobSpec& spec) {
                             variable::kSshHosts));
 }
 
+// A folder of jobs may be anybody's: only for a job that this user has sent to that host does anything connect to it.
+// kNotFound: it was not sent anywhere.
+Result<ssh::SshTarget> own_target(const jobs::JobRecord& job) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(ssh::SshTarget target, ssh::read_target(job.place()));
+  TRAINWARDEN_RETURN_IF_ERROR(job.check_seal());
+  const std::string host = to_string(target.host);
+  if (host == job.order().host) return target;
+  return Status(
+      Code::kPermissionDenied,
+      fmt::format("job {} was sent to {}, and its ssh/target.json names {}: it was changed since, and nothing "
+                  "connects to that host",
+                  job.order().name, printable(job.order().host), host));
+}
+
 Status ensure_follower(const jobs::JobRecord& job) {
-  return ssh::has_follower(job, system_clock()) ? Status() : start_job_follower(job);
+  if (ssh::has_follower(job, system_clock())) return Status();
+  const Status may = own_target(job).status();
+  return may.ok() ? start_job_follower(job) : may;
 }
 
 class SshBackend final : public JobBackend {
@@ -107,7 +123,7 @@ class SshBackend final : public JobBackend {
   }
 
   Status remove(const jobs::JobRecord& job) override {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const ssh::SshTarget target, ssh::read_target(job.place()));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const ssh::SshTarget target, own_target(job));
     return ssh::remove_there(job, target);
   }
 
@@ -129,12 +145,12 @@ class SshBackend final : public JobBackend {
 
   static Status keep_followed(const jobs::JobRecord& job) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, job.current());
-    const bool is_followed = !jobs::is_terminal(now.status) && ssh::read_target(job.place()).ok();
+    const bool is_followed = !jobs::is_terminal(now.status) && own_target(job).ok();
     return is_followed ? ensure_follower(job) : Status();
   }
 
   static Status ask(const jobs::JobRecord& job, const std::string& what) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const ssh::SshTarget target, ssh::read_target(job.place()));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const ssh::SshTarget target, own_target(job));
     return ssh::ask_host(target, job.order().name, {what}).status();
   }
 
