@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from . import _program
-from ._description import describe, job_arn, moment
+from ._description import describe, job_arn, moment, processing_arn, processing_shape
 from ._entities import Entities, component_shape, experiments_folder
 from ._program import ProgramError
 from .exceptions import ClientError, NotHere
 
-_METHODS = "create_training_job, describe_training_job, list_training_jobs, search and stop_training_job"
+_METHODS = (
+    "create_training_job, describe_training_job, list_training_jobs, stop_training_job, the same of processing_job "
+    "but list, and search"
+)
 _SORTED_BY = {"CreationTime": "submitted", "Name": "name", "Status": "status"}
 
 
@@ -45,12 +48,31 @@ class SageMakerClient:
         Raises:
             ClientError: the job has mistakes; the message has them all.
         """
-        words = ("submit", "--format", "sagemaker", "-", "--jobs", str(self.jobs), "--runs", str(self.runs))
-        try:
-            submitted = _program.ask(*words, text=json.dumps(request, default=str))
-        except ProgramError as error:
-            raise ClientError(_code_of(error), error.message, "CreateTrainingJob") from error
-        return {"TrainingJobArn": job_arn(self._region, submitted["job"])}
+        return {"TrainingJobArn": job_arn(self._region, self._submit(request, "CreateTrainingJob"))}
+
+    def create_processing_job(self, **request: Any) -> dict[str, str]:
+        """Submits a step that prepares or judges data. `request` has the fields of SageMaker's API.
+
+        Raises:
+            ClientError: it has mistakes; the message has them all.
+        """
+        return {"ProcessingJobArn": processing_arn(self._region, self._submit(request, "CreateProcessingJob"))}
+
+    def describe_processing_job(self, ProcessingJobName: str) -> dict[str, Any]:
+        """Where a step stands.
+
+        Raises:
+            ClientError: there is no such step.
+        """
+        description = self._described(ProcessingJobName, "DescribeProcessingJob")
+        if "AppSpecification" not in description:
+            wrong = f'there is no processing job "{ProcessingJobName}": it is a training job'
+            raise ClientError("ResourceNotFound", wrong, "DescribeProcessingJob")
+        return processing_shape(description, self._region)
+
+    def stop_processing_job(self, ProcessingJobName: str) -> dict[str, Any]:
+        """As stop_training_job()."""
+        return self.stop_training_job(ProcessingJobName)
 
     def describe_training_job(self, TrainingJobName: str) -> dict[str, Any]:
         """Where a job stands.
@@ -58,10 +80,7 @@ class SageMakerClient:
         Raises:
             ClientError: there is no such job.
         """
-        try:
-            return describe(self.jobs, TrainingJobName, self._region)
-        except ProgramError as error:
-            raise ClientError(_code_of(error), error.message, "DescribeTrainingJob") from error
+        return self._described(TrainingJobName, "DescribeTrainingJob")
 
     def stop_training_job(self, TrainingJobName: str) -> dict[str, Any]:
         """Its program gets SIGTERM, and SIGKILL after 120 s. A job that has ended is left as it is.
@@ -140,6 +159,20 @@ class SageMakerClient:
         if name.startswith("_"):
             raise AttributeError(name)
         raise NotHere(f"the client of Trainwarden has {_METHODS}, not {name}")
+
+    def _submit(self, request: dict[str, Any], operation: str) -> str:
+        """The job's name."""
+        words = ("submit", "--format", "sagemaker", "-", "--jobs", str(self.jobs), "--runs", str(self.runs))
+        try:
+            return str(_program.ask(*words, text=json.dumps(request, default=str))["job"])
+        except ProgramError as error:
+            raise ClientError(_code_of(error), error.message, operation) from error
+
+    def _described(self, job: str, operation: str) -> dict[str, Any]:
+        try:
+            return describe(self.jobs, job, self._region)
+        except ProgramError as error:
+            raise ClientError(_code_of(error), error.message, operation) from error
 
     def _rows(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = _program.ask("job", "ls", "--jobs", str(self.jobs))["jobs"]

@@ -35,6 +35,31 @@ def job_arn(region: str, name: str) -> str:
     return f"arn:aws:sagemaker:{region}:000000000000:training-job/{name.lower()}"
 
 
+def processing_arn(region: str, name: str) -> str:
+    return f"arn:aws:sagemaker:{region}:000000000000:processing-job/{name.lower()}"
+
+
+# Of a job's description, what a processing job's calls it.
+_OF_STEPS = {
+    "TrainingJobName": "ProcessingJobName",
+    "TrainingJobStatus": "ProcessingJobStatus",
+    "TrainingStartTime": "ProcessingStartTime",
+    "TrainingEndTime": "ProcessingEndTime",
+}
+_SAME_OF_STEPS = (
+    "FailureReason", "RoleArn", "CreationTime", "LastModifiedTime", "StoppingCondition", "Environment", "ExperimentConfig",
+    "ProcessingInputs", "ProcessingOutputConfig", "AppSpecification", "ProcessingResources", "NetworkConfig",
+)  # fmt: skip
+
+
+def processing_shape(description: dict[str, Any], region: str) -> dict[str, Any]:
+    """The description of a job as that of the processing job which it is."""
+    shape = {"ProcessingJobArn": processing_arn(region, description["TrainingJobName"])}
+    shape.update({ours: description[field] for field, ours in _OF_STEPS.items() if field in description})
+    shape.update({field: description[field] for field in _SAME_OF_STEPS if field in description})
+    return shape
+
+
 def moment(text: str) -> datetime:
     """RFC 3339 in UTC, of which a datetime keeps microseconds."""
     found = _TIME.fullmatch(text)

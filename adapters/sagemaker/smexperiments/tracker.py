@@ -71,9 +71,8 @@ class Tracker:
             ValueError: no name outside of a job of an experiment.
         """
         client = _client(boto_session, sagemaker_boto_client)
-        if processing_job_name:
-            raise NotHere("Tracker.load: processing_job_name: a job is a training job; give training_job_name")
-        name = trial_component_name or (training_job_name and _JOB_COMPONENT.format(training_job_name))
+        job = training_job_name or processing_job_name
+        name = trial_component_name or (job and _JOB_COMPONENT.format(job))
         if not name:
             name = os.environ.get("TRAINWARDEN_COMPONENT", "")
             if not name:

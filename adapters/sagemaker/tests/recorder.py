@@ -23,11 +23,15 @@ class Recorder:
         """Those of the last request but the request itself; without what depends on time and place."""
         request = self.requests[-1]
         base = request["TrainingJobName"]
-        text = json.dumps({**request, "TrainingJobName": base[:-_TIME] or base})
-        answer = _program.ask("submit", "--format", "sagemaker", "--dry-run", "-", text=text)
-        texts: dict[str, str] = answer["files"]
-        del texts["request.json"]
-        return {name: text.replace(answer["folder"], "FOLDER") for name, text in texts.items()}
+        return files_of({**request, "TrainingJobName": base[:-_TIME] or base})
+
+
+def files_of(request: dict[str, Any]) -> dict[str, str]:
+    """The files that the program makes of a request, but the request itself; without what depends on the time."""
+    answer = _program.ask("submit", "--format", "sagemaker", "--dry-run", "-", text=json.dumps(request))
+    texts: dict[str, str] = answer["files"]
+    del texts["request.json"]
+    return {name: text.replace(answer["folder"], "FOLDER") for name, text in texts.items()}
 
 
 def outcome(make: Callable[..., Any], **given: Any) -> tuple[dict[str, str], dict[str, Any]]:

@@ -295,6 +295,38 @@ def test_the_original_creates_a_job(script: Path, tmp_path: Path, submitting: Se
     assert again.value.response["Error"]["Code"] == "ResourceInUse"
 
 
+def test_the_original_creates_a_step(script: Path, tmp_path: Path, submitting: Server) -> None:
+    script.write_text("import sys\nopen(sys.argv[1] + '/made.txt', 'w').write(open(sys.argv[2] + '/in.txt').read())\n")
+    (tmp_path / "in.txt").write_text("words")
+    place = "/opt/ml/processing"
+
+    def given(name: str, source: Path) -> dict[str, Any]:
+        place_of_input = {"S3Uri": str(source), "LocalPath": f"{place}/{name}", "S3DataType": "S3Prefix"}
+        return {"InputName": name, "S3Input": {**place_of_input, "S3InputMode": "File"}}
+
+    output = {"S3Uri": str(tmp_path / "out"), "LocalPath": f"{place}/out", "S3UploadMode": "EndOfJob"}
+    sagemaker = submitting.client("sagemaker")
+    request = {
+        "RoleArn": ROLE,
+        "AppSpecification": {
+            "ImageUri": "",
+            "ContainerEntrypoint": ["python3", f"{place}/code/train.py"],
+            "ContainerArguments": [f"{place}/out", f"{place}/in"],
+        },
+        "ProcessingInputs": [given("code", script), given("in", tmp_path / "in.txt")],
+        "ProcessingOutputConfig": {"Outputs": [{"OutputName": "out", "S3Output": output}]},
+        "ProcessingResources": {"ClusterConfig": {"InstanceCount": 1, "InstanceType": "ml.m4.xlarge", "VolumeSizeInGB": 1}},
+    }
+    arn = sagemaker.create_processing_job(ProcessingJobName="step-1", **request)["ProcessingJobArn"]
+    assert arn.endswith(":processing-job/step-1")
+    assert wait_for(sagemaker, "step-1")["TrainingJobStatus"] == "Completed"
+    assert (tmp_path / "out" / "made.txt").read_text() == "words"
+    description = sagemaker.describe_processing_job(ProcessingJobName="step-1")
+    assert description["ProcessingJobStatus"] == "Completed"
+    assert description["ProcessingEndTime"].tzinfo is not None
+    assert description["ProcessingOutputConfig"]["Outputs"][0]["OutputName"] == "out"
+
+
 def test_a_request_with_mistakes_starts_nothing(script: Path, tmp_path: Path, submitting: Server) -> None:
     from botocore.exceptions import ClientError as OriginalError
 

@@ -197,7 +197,7 @@ def test_a_tracker_is_that_of_a_job_or_of_a_name(monkeypatch: pytest.MonkeyPatch
     with Tracker.load() as own:
         own.log_input("a", "s3://mine/a", "text/csv")
     assert own.trial_component.input_artifacts["a"].media_type == "text/csv"
-    with pytest.raises(NotHere, match="processing_job_name"):
+    with pytest.raises(ClientError, match="ResourceNotFound"):
         Tracker.load(processing_job_name="p")
     with pytest.raises(NotHere, match="log_confusion_matrix"):
         own.log_confusion_matrix([])

@@ -262,8 +262,8 @@ def test_metrics_of_what_it_prints(script: Path, tmp_path: Path) -> None:
 
 def test_what_the_cloud_alone_has(script: Path) -> None:
     estimator = PyTorch(entry_point="train.py")
-    with pytest.raises(NotHere, match="ScriptProcessor: run the script as a job"):
-        ScriptProcessor(command=["python3"])
+    with pytest.raises(NotHere, match="network of this machine"):
+        ScriptProcessor(command=["python3"], network_config="a")
     for call in (lambda: estimator.deploy(), lambda: sagemaker.Model, lambda: sagemaker.Session().create_model):
         with pytest.raises(NotHere):
             call()

@@ -22,7 +22,7 @@ AwsAnswer unknown_call(std::string_view target, const std::vector<NamedCall>& ca
 }  // namespace
 
 AwsApi::AwsApi(AwsContext context) : context_(std::move(context)) {
-  for (const auto& area : {training_job_calls(), log_calls(), search_calls()}) {
+  for (const auto& area : {training_job_calls(), processing_job_calls(), log_calls(), search_calls()}) {
     calls_.insert(calls_.end(), area.begin(), area.end());
   }
 }

@@ -97,6 +97,31 @@ TEST_F(AwsCalls, ARequestForAJobIsHandedOnWholeWhereThatIsAllowed) {
   EXPECT_EQ(call("SageMaker.StopTrainingJob", request, false, true).body.at("__type"), "AccessDeniedException");
 }
 
+TEST_F(AwsCalls, AStepIsAJobByOtherNames) {
+  const Json request = {{"ProcessingJobName", "Prepare-1"}};
+  EXPECT_EQ(code("SageMaker.CreateProcessingJob", request, true), "AccessDeniedException");
+  EXPECT_EQ(call("SageMaker.CreateTrainingJob", request, false, true).body.at("__type"), "ValidationException")
+      << "a step is none of its jobs";
+  EXPECT_TRUE(asked_.empty());
+  reply_ = Json{{"job", "Prepare-1"}};
+  EXPECT_EQ(call("SageMaker.CreateProcessingJob", request, false, true).body.at("ProcessingJobArn"),
+            "arn:aws:sagemaker:local:000000000000:processing-job/prepare-1");
+  reply_ = Json{{"TrainingJobName", "Prepare-1"}, {"TrainingJobStatus", "Completed"}};
+  EXPECT_EQ(code("SageMaker.DescribeProcessingJob", request), "ResourceNotFound") << "a training job";
+  reply_ = Json{{"TrainingJobName", "Prepare-1"},
+                {"TrainingJobStatus", "Completed"},
+                {"TrainingStartTime", "1970-01-01T00:00:01Z"},
+                {"AppSpecification", {{"ContainerEntrypoint", {"python3"}}}},
+                {"ProfilingStatus", "Disabled"}};
+  const OrderedJson body = call("SageMaker.DescribeProcessingJob", request).body;
+  EXPECT_EQ(body.at("ProcessingJobStatus"), "Completed");
+  EXPECT_EQ(body.at("ProcessingStartTime"), 1.0);
+  EXPECT_FALSE(body.contains("ProfilingStatus") || body.contains("TrainingJobName"));
+  EXPECT_EQ(code("SageMaker.StopProcessingJob", request), "AccessDeniedException");
+  EXPECT_EQ(code("SageMaker.StopProcessingJob", request, true), "fine");
+  EXPECT_EQ(code("SageMaker.StopProcessingJob", Json::object(), true), "ValidationException");
+}
+
 TEST_F(AwsCalls, JobsAreListedAPageAtATime) {
   reply_ = Json{{"jobs",
                  {row("b-2", "1970-01-01T00:00:03Z", "Completed"),

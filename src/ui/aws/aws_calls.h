@@ -43,6 +43,7 @@ struct NamedCall {
 };
 
 std::vector<NamedCall> training_job_calls();
+std::vector<NamedCall> processing_job_calls();
 std::vector<NamedCall> log_calls();
 std::vector<NamedCall> search_calls();
 

@@ -27,6 +27,7 @@ std::string arn_of(const std::string& job) {
 
 // The program reads the request itself, and refuses what it does not know.
 AwsAnswer create_job(const Json& request, const AwsContext& context) {
+  if (const auto name = job_name_of(request); !name.ok()) return aws_error(name.status());
   const auto submitted = context.ask({"submit", "--format", "sagemaker", "-"}, request.dump());
   if (!submitted.ok()) return aws_error(submitted.status());
   return {200, {{"TrainingJobArn", arn_of(submitted->at("job").get<std::string>())}}};

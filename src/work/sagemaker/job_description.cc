@@ -43,7 +43,12 @@ constexpr RequestField kAsRequested[] = {{"HyperParameters"},
                                          {"TensorBoardOutputConfig"},
                                          {"ExperimentConfig"},
                                          {"Environment"},
-                                         {"RetryStrategy"}};
+                                         {"RetryStrategy"},
+                                         {"ProcessingInputs", OrderedJson::value_t::array},
+                                         {"ProcessingOutputConfig"},
+                                         {"AppSpecification"},
+                                         {"ProcessingResources"},
+                                         {"NetworkConfig"}};
 
 std::string moment(std::int64_t unix_ns) {
   return format_rfc3339(unix_ns, 3);

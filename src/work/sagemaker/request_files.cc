@@ -1,5 +1,7 @@
 #include "work/sagemaker/request_files.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/base/text.h"
@@ -118,19 +120,6 @@ std::string read_program(TableReader& request, const OrderedJson& hyperparameter
   return mode;
 }
 
-// SageMaker makes a disk of this size. That the disk which is here is smaller is no reason not to train.
-void read_volume(TableReader& table, RequestReading& reading) {
-  const auto gigabytes = table.integer({"VolumeSizeInGB"}, 0, kMaxVolumeGB);
-  if (!gigabytes || *gigabytes == 0) return;
-  const std::uint64_t free = reading.places.free_disk_bytes / kBytesInGB;
-  if (reading.places.free_disk_bytes == 0 || static_cast<std::uint64_t>(*gigabytes) <= free) {
-    reading.job["volume_size"] = *gigabytes;
-  } else {
-    reading.files.notices.push_back(fmt::format(
-        "volume_size: {} GB were asked for, {} GB are free here; the job starts nevertheless", *gigabytes, free));
-  }
-}
-
 void read_resources(TableReader& request, RequestReading& reading) {
   OrderedJson& job = reading.job;
   if (const DocumentValue* const table = request.table({"ResourceConfig"})) {
@@ -156,11 +145,81 @@ void read_resources(TableReader& request, RequestReading& reading) {
   if (request.boolean({"EnableNetworkIsolation"}).value_or(false)) job["isolated_network"] = true;
 }
 
-// Numbers of one table of the request, under the keys of a job.
-struct NumberField {
-  const char* name;
-  const char* key;
-};
+void refuse_cloud(TableReader& request) {
+  refuse_fields(request, {{"VpcConfig", kNetwork},
+                          {"EnableInterContainerTrafficEncryption", kNetwork},
+                          {"RemoteDebugConfig", "the program runs on this machine; attach a debugger to it"},
+                          {"InfraCheckConfig", "`trainwarden job lint` checks this machine; leave it out"},
+                          {"SessionChainingConfig", "there are no sessions to tag; leave it out"}});
+}
+
+std::string name_of(TableReader& request, const char* field, RequestReading& reading) {
+  std::string name = request.text({field}).value_or("");
+  if (!reading.places.job.empty()) name = reading.places.job;
+  if (jobs::is_job_name(name)) return name;
+  reading.mistakes.add(request.place(),
+                       fmt::format("{}: expected letters and digits with single hyphens between them, {} "
+                                   "at most, found \"{}\"",
+                                   field, jobs::kMaxJobNameBytes, printable(name)));
+  return "";
+}
+
+// A step that prepares or judges data is a job too.
+bool is_processing(const DocumentValue& top) {
+  return std::any_of(top.fields.begin(), top.fields.end(),
+                     [](const DocumentField& field) { return field.name == "ProcessingJobName"; });
+}
+
+void read_names(TableReader& request, const char* field, RequestReading& reading) {
+  reading.files.name = name_of(request, field, reading);
+  reading.files.folder = reading.places.jobs / reading.files.name / reading.places.submission;
+  reading.job["name"] = reading.files.name;
+}
+
+void read_training(TableReader& request, RequestReading& reading) {
+  read_names(request, "TrainingJobName", reading);
+  const OrderedJson hyperparameters = read_hyperparameters(request, reading);
+  const std::string mode = read_program(request, hyperparameters, reading);
+  read_data(request, mode, reading);
+  read_resources(request, reading);
+  read_numbers(request, "StoppingCondition",
+               {{"MaxRuntimeInSeconds", "max_run"},
+                {"MaxWaitTimeInSeconds", "max_wait"},
+                {"MaxPendingTimeInSeconds", "max_pending"}},
+               reading);
+  read_numbers(request, "RetryStrategy", {{"MaximumRetryAttempts", "max_retry_attempts"}}, reading);
+  OrderedJson environment = OrderedJson::object();
+  read_watching(request, environment, reading);
+  read_environment(request, environment);
+  if (!environment.empty()) reading.job["environment"] = environment;
+  read_records(request, reading);
+  refuse_cloud(request);
+}
+
+bool says_nothing(const DocumentValue& value) {
+  switch (value.kind) {
+    case Kind::kText: return value.text.empty();
+    case Kind::kBoolean: return !value.boolean;
+    case Kind::kList: return value.items.empty();
+    case Kind::kTable: return value.fields.empty();
+    default: return value.is(Kind::kNull);
+  }
+}
+
+}  // namespace
+
+void read_volume(TableReader& table, RequestReading& reading) {
+  const auto gigabytes = table.integer({"VolumeSizeInGB"}, 0, kMaxVolumeGB);
+  if (!gigabytes || *gigabytes == 0) return;
+  const std::uint64_t free = reading.places.free_disk_bytes / kBytesInGB;
+  if (reading.places.free_disk_bytes == 0 || static_cast<std::uint64_t>(*gigabytes) <= free) {
+    reading.job["volume_size"] = *gigabytes;
+  } else {
+    reading.files.notices.push_back(fmt::format(
+        "volume_size: {} GB were asked for, {} GB are free here; the job starts nevertheless", *gigabytes, free));
+  }
+}
+
 void read_numbers(TableReader& request, const char* field, std::initializer_list<NumberField> numbers,
                   RequestReading& reading) {
   const DocumentValue* const value = request.table({field});
@@ -185,60 +244,6 @@ void read_records(TableReader& request, RequestReading& reading) {
   }
   request.text({"RoleArn"});  // describe shows it; the job runs as whoever submits it
 }
-
-void refuse_cloud(TableReader& request) {
-  refuse_fields(request, {{"VpcConfig", kNetwork},
-                          {"EnableInterContainerTrafficEncryption", kNetwork},
-                          {"RemoteDebugConfig", "the program runs on this machine; attach a debugger to it"},
-                          {"InfraCheckConfig", "`trainwarden job lint` checks this machine; leave it out"},
-                          {"SessionChainingConfig", "there are no sessions to tag; leave it out"}});
-}
-
-std::string name_of(TableReader& request, RequestReading& reading) {
-  std::string name = request.text({"TrainingJobName"}).value_or("");
-  if (!reading.places.job.empty()) name = reading.places.job;
-  if (jobs::is_job_name(name)) return name;
-  reading.mistakes.add(request.place(),
-                       fmt::format("TrainingJobName: expected letters and digits with single hyphens between them, {} "
-                                   "at most, found \"{}\"",
-                                   jobs::kMaxJobNameBytes, printable(name)));
-  return "";
-}
-
-void read_request(TableReader& request, RequestReading& reading) {
-  reading.files.name = name_of(request, reading);
-  reading.files.folder = reading.places.jobs / reading.files.name / reading.places.submission;
-  reading.job["name"] = reading.files.name;
-  const OrderedJson hyperparameters = read_hyperparameters(request, reading);
-  const std::string mode = read_program(request, hyperparameters, reading);
-  read_data(request, mode, reading);
-  read_resources(request, reading);
-  read_numbers(request, "StoppingCondition",
-               {{"MaxRuntimeInSeconds", "max_run"},
-                {"MaxWaitTimeInSeconds", "max_wait"},
-                {"MaxPendingTimeInSeconds", "max_pending"}},
-               reading);
-  read_numbers(request, "RetryStrategy", {{"MaximumRetryAttempts", "max_retry_attempts"}}, reading);
-  OrderedJson environment = OrderedJson::object();
-  read_watching(request, environment, reading);
-  read_environment(request, environment);
-  if (!environment.empty()) reading.job["environment"] = environment;
-  read_records(request, reading);
-  refuse_cloud(request);
-  request.refuse_rest();
-}
-
-bool says_nothing(const DocumentValue& value) {
-  switch (value.kind) {
-    case Kind::kText: return value.text.empty();
-    case Kind::kBoolean: return !value.boolean;
-    case Kind::kList: return value.items.empty();
-    case Kind::kTable: return value.fields.empty();
-    default: return value.is(Kind::kNull);
-  }
-}
-
-}  // namespace
 
 void refuse_fields(TableReader& table, std::initializer_list<CloudField> fields) {
   for (const CloudField& field : fields) {
@@ -277,7 +282,13 @@ Result<RequestFiles> files_of_request(std::string_view text, const RequestPlaces
   document::Mistakes mistakes;
   RequestReading reading{places, mistakes, {}};
   TableReader request(top, mistakes);
-  read_request(request, reading);
+  if (is_processing(top)) {
+    read_names(request, "ProcessingJobName", reading);
+    read_processing(request, reading);
+  } else {
+    read_training(request, reading);
+  }
+  request.refuse_rest();
   TRAINWARDEN_RETURN_IF_ERROR(mistakes.status());
   reading.files.texts[kRequestFile] = file_text(json_of(&top));
   reading.files.texts[kJobFile] = file_text(reading.job);

@@ -1,4 +1,4 @@
-// The files of a job that comes as a request of SageMaker's API (CreateTrainingJob).
+// The files of a job that comes as a request of SageMaker's API: CreateTrainingJob, or CreateProcessingJob.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ struct RequestFiles {
   std::map<std::string, std::string> texts;
   std::string script;    // an entry point that came without a folder of sources: it belongs into code/; empty: none
   std::string captured;  // an address: where the run is to be found too, as PATH/JOB/debug-output; empty: nowhere
-  std::vector<std::string> notices;  // what its user should know
+  std::map<std::string, std::filesystem::path> outputs;  // of a processing job, by name: folders that it writes into
+  std::vector<std::string> notices;                      // what its user should know
 };
 
 struct RequestPlaces {

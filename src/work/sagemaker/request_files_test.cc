@@ -241,6 +241,57 @@ TEST_F(Request, WhatIsNotKnownOrOnlyTheCloudHasIsAnErrorAtOnce) {
   EXPECT_FALSE(files_of_request(std::string(100'000, '['), places_).ok());
 }
 
+class ProcessingRequest : public Request {
+ protected:
+  Result<RequestFiles> read_step(const Json& fields = Json::object()) {
+    const Json input = {{"S3Uri", "prepare.py"}, {"LocalPath", "/opt/ml/processing/input/code"}};
+    const Json output = {{"S3Uri", "out"}, {"LocalPath", "/opt/ml/processing/train/"}, {"S3UploadMode", "EndOfJob"}};
+    Json request = {{"ProcessingJobName", "prepare-1"},
+                    {"AppSpecification",
+                     {{"ContainerEntrypoint", {"python3", "/opt/ml/processing/input/code/prepare.py"}},
+                      {"ContainerArguments",
+                       {"--out", "/opt/ml/processing/train/a", "--log=/opt/ml/processing/train",
+                        "/opt/ml/processing/training", "/opt/ml"}}}},
+                    {"ProcessingInputs", {{{"InputName", "code"}, {"S3Input", input}}}},
+                    {"ProcessingOutputConfig", {{"Outputs", {{{"OutputName", "train"}, {"S3Output", output}}}}}},
+                    {"Environment", {{"OUT", "/opt/ml/processing/train"}, {"PLAIN", "a"}}},
+                    {"RoleArn", "me"}};
+    request.update(fields);
+    return files_of_request(request.dump(), places_);
+  }
+};
+
+TEST_F(ProcessingRequest, AStepFindsItsFoldersWhereverItsCommandNamesThem) {
+  const auto files = read_step({{"StoppingCondition", {{"MaxRuntimeInSeconds", 60}}},
+                                {"ProcessingResources", {{"ClusterConfig", {{"InstanceCount", 1}}}}}});
+  ASSERT_TRUE(files.ok()) << files.status().to_string();
+  const Json found = Json::parse(files->texts.at(kJobFile));
+  const std::string out = (folder_.path() / "out").string();
+  EXPECT_EQ(found.at("program").at(1), "/jobs/prepare-1/ml/input/data/code/prepare.py");
+  EXPECT_EQ(found.at("arguments"),
+            Json({"--out", out + "/a", "--log=" + out, "/opt/ml/processing/training", "/opt/ml"}));
+  EXPECT_EQ(found.at("environment"), (Json{{"OUT", out}, {"PLAIN", "a"}}));
+  EXPECT_EQ(found.at("inputs").at("code").at("source"), (folder_.path() / "prepare.py").string());
+  EXPECT_EQ(found.at("hook"), false);
+  EXPECT_EQ(found.at("max_run"), 60);
+  EXPECT_EQ(files->outputs.at("train"), out);
+}
+
+TEST_F(ProcessingRequest, WhatAStepCannotDoIsAnError) {
+  const Json output = {{"S3Uri", "out"}};
+  const auto outputs = [](const Json& list) { return Json{{"ProcessingOutputConfig", {{"Outputs", list}}}}; };
+  for (const Json& wrong :
+       {Json{{"AppSpecification", {{"ImageUri", "a"}, {"ContainerEntrypoint", {"b"}}}}},
+        Json{{"AppSpecification", Json::object()}}, Json{{"ProcessingInputs", {1}}}, Json{{"HyperParameters", {}}},
+        Json{{"ProcessingInputs", {{{"InputName", "a"}}}}}, Json{{"NetworkConfig", {{"VpcConfig", {{"a", 1}}}}}},
+        Json{{"ProcessingInputs", {{{"InputName", "a"}, {"S3Input", {{"S3Uri", "x"}, {"S3InputMode", "Pipe"}}}}}}},
+        outputs({{{"OutputName", "a"}, {"FeatureStoreOutput", {{"FeatureGroupName", "a"}}}}}),
+        outputs({{{"OutputName", "a"}, {"S3Output", output}}, {{"OutputName", "a"}, {"S3Output", output}}}),
+        outputs({{{"OutputName", "a"}, {"S3Output", {{"S3Uri", "ftp://x"}, {"Mode", 1}}}}})}) {
+    EXPECT_FALSE(read_step(wrong).ok()) << wrong.dump();
+  }
+}
+
 TEST_F(Request, TheNameThatIsGivenCounts) {
   places_.job = "other-1";
   EXPECT_EQ(read()->name, "other-1");

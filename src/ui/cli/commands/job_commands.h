@@ -67,9 +67,10 @@ struct SubmitPlan {
   std::string name;  // empty: the file's, or made from the time
   std::string jobs;  // as --jobs has it; so for the runs
   std::string runs;
-  std::string environment_file;  // whose variables its program gets; empty: ours
-  std::string array;             // that it belongs to; empty: none
-  std::string repeats;           // that it was made from; empty: none
+  std::string environment_file;                          // whose variables its program gets; empty: ours
+  std::string array;                                     // that it belongs to; empty: none
+  std::string repeats;                                   // that it was made from; empty: none
+  std::map<std::string, std::filesystem::path> outputs;  // folders that it writes into, by name
 };
 // kInvalidArgument tells every mistake; warnings are printed.
 Status check_for_submission(CheckedJob& job, JobBackends& backends);

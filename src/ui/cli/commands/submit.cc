@@ -182,7 +182,9 @@ Result<jobs::JobRecord> submit_job(const CheckedJob& job, const SubmitPlan& opti
   }
   if (!jobs::is_job_name(order.name)) return jobs::JobRecord::create(folder, order).status();
   TRAINWARDEN_RETURN_IF_ERROR(enter_experiment(job.spec, folder, order));
-  Result<jobs::JobRecord> record = make_job(job, folder, order, backends.of(order.backend));
+  const Status announced = announce_job_outputs(order, options.outputs);
+  Result<jobs::JobRecord> record =
+      announced.ok() ? make_job(job, folder, order, backends.of(order.backend)) : announced;
   if (!record.ok()) leave_experiment(order, record.status());
   if (record.ok()) start_recording_inputs(*record, folder, job.folder);
   return record;
@@ -260,6 +262,7 @@ Result<jobs::JobRecord> submit_request(SubmitOptions options, JobBackends& backe
   TRAINWARDEN_ASSIGN_OR_RETURN(RequestedJob request, RequestedJob::make(request_choice(options)));
   options.spec = request.spec();
   options.name = request.name();
+  options.outputs = request.outputs();
   TRAINWARDEN_ASSIGN_OR_RETURN(const CheckedJob job, check(options, backends));
   Result<jobs::JobRecord> record = submit_job(job, options, backends);
   if (record.ok()) request.was_submitted();

@@ -58,7 +58,11 @@ OrderedJson request_json(const sagemaker::RequestFiles& files) {
 RequestedJob::RequestedJob(std::string name, fs::path folder) : name_(std::move(name)), folder_(std::move(folder)) {}
 
 RequestedJob::RequestedJob(RequestedJob&& other) noexcept
-    : name_(std::move(other.name_)), folder_(std::exchange(other.folder_, {})), link_(std::move(other.link_)) {}
+    : name_(std::move(other.name_)),
+      folder_(std::exchange(other.folder_, {})),
+      link_(std::move(other.link_)),
+      outputs_(std::move(other.outputs_)),
+      made_(std::move(other.made_)) {}
 
 RequestedJob::~RequestedJob() {
   if (folder_.empty()) return;
@@ -66,6 +70,7 @@ RequestedJob::~RequestedJob() {
   fs::remove_all(folder_, ignored);
   fs::remove(folder_.parent_path(), ignored);  // unless another job of this name is there
   if (!link_.empty()) fs::remove(link_, ignored);
+  for (const fs::path& folder : made_) fs::remove(folder, ignored);
 }
 
 std::string RequestedJob::spec() const {
@@ -79,8 +84,19 @@ Result<RequestedJob> RequestedJob::make(const RequestChoice& choice) {
   if (!files.captured.empty()) {
     TRAINWARDEN_RETURN_IF_ERROR(made.link_run(files.captured, choice.runs / files.name));
   }
+  made.outputs_ = files.outputs;
+  TRAINWARDEN_RETURN_IF_ERROR(made.make_outputs());
   for (const std::string& notice : files.notices) emit(stderr, "trainwarden: warning: {}\n", notice);
   return made;
+}
+
+Status RequestedJob::make_outputs() {
+  for (const auto& [name, folder] : outputs_) {
+    std::error_code error;
+    if (fs::create_directories(folder, error)) made_.push_back(folder);
+    if (error) return cannot("cannot make", folder, error);
+  }
+  return Status();
 }
 
 Status RequestedJob::write(const sagemaker::RequestFiles& files) const {

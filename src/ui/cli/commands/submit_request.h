@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "trainwarden/status.h"
 #include "ui/cli/terminal/json_out.h"
@@ -33,16 +35,21 @@ class RequestedJob {
 
   std::string spec() const;  // the job's file
   const std::string& name() const { return name_; }
+  // Folders that the job writes into, by name; they are there.
+  const std::map<std::string, std::filesystem::path>& outputs() const { return outputs_; }
   void was_submitted() { folder_.clear(); }
 
  private:
   RequestedJob(std::string name, std::filesystem::path folder);
   Status write(const sagemaker::RequestFiles& files) const;
   Status link_run(const std::string& address, const std::filesystem::path& run);
+  Status make_outputs();
 
   std::string name_;
   std::filesystem::path folder_;  // empty: nothing is to go
   std::filesystem::path link_;    // empty: there is none
+  std::map<std::string, std::filesystem::path> outputs_;
+  std::vector<std::filesystem::path> made_;  // of these, those that were not there
 };
 
 }  // namespace trainwarden::cli

@@ -10,6 +10,7 @@
 #include "core/process/descriptors.h"
 #include "ui/cli/options/experiment_choice.h"
 #include "ui/cli/terminal/output.h"
+#include "work/experiments/artifact_reading.h"
 #include "work/experiments/experiment_store.h"
 #include "work/experiments/job_component.h"
 
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kInputsFile = "job-inputs.json";
 constexpr const char* kEndFile = "job-end.json";
+constexpr const char* kOutputsFile = "job-outputs.json";
 constexpr int kLowPriority = 15;
 constexpr experiments::HashBudget kInputBudget{.bytes = std::uint64_t{8} << 30, .files = 100'000};
 
@@ -102,10 +104,38 @@ Status record_job_inputs(const jobs::JobRecord& job, const jobs::JobSpec& spec, 
   return component->store.replace_record(component->name, kInputsFile, record);
 }
 
+Status announce_job_outputs(const jobs::JobOrder& order, const std::map<std::string, fs::path>& outputs) {
+  auto component = component_of(order);
+  if (!component || outputs.empty()) return Status();
+  experiments::ComponentRecord record;
+  record.unix_ns = system_clock().unix_ns();
+  for (const auto& [name, folder] : outputs) {
+    record.outputs[name] = experiments::artifact_of(name, folder.string(), true, {});
+  }
+  return component->store.replace_record(component->name, kOutputsFile, record);
+}
+
+namespace {
+
+// What was announced to come of it, as it is now.
+void hash_announced(const JobComponent& component, experiments::ComponentRecord& record) {
+  const auto known = component.store.read_component(component.name);
+  if (!known.ok()) return;  // whoever reads the component hears of that
+  for (const auto& [name, use] : known->now.outputs) {
+    if (!use.hash.empty() || record.outputs.contains(name)) continue;
+    experiments::ArtifactUse now = experiments::read_artifact(name, use.uri, true, kInputBudget);
+    now.media_type = use.media_type;
+    if (!now.hash.empty()) record.outputs[name] = std::move(now);
+  }
+}
+
+}  // namespace
+
 Status record_job_end(const jobs::JobRecord& job) {
   auto component = component_of(job.order());
   if (!component) return Status();
-  TRAINWARDEN_ASSIGN_OR_RETURN(const experiments::ComponentRecord record, experiments::end_of_job(job, kInputBudget));
+  TRAINWARDEN_ASSIGN_OR_RETURN(experiments::ComponentRecord record, experiments::end_of_job(job, kInputBudget));
+  hash_announced(*component, record);
   return component->store.replace_record(component->name, kEndFile, record);
 }
 

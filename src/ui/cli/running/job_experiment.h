@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <string>
 
 #include "trainwarden/status.h"
 #include "work/jobs/job_record.h"
@@ -12,6 +14,8 @@ namespace trainwarden::cli {
 // Makes its trial and its component before the job is there, and names both in its environment. Nothing for a job
 // without an experiment. kNotFound when there is no such experiment. `jobs`: the folder of jobs, whole.
 Status enter_experiment(const jobs::JobSpec& spec, const std::filesystem::path& jobs, jobs::JobOrder& order);
+// Folders that it is to write into, by name: they come of it, and are hashed when it has ended. Before it can run.
+Status announce_job_outputs(const jobs::JobOrder& order, const std::map<std::string, std::filesystem::path>& outputs);
 // The same job could not be made: its component says so.
 void leave_experiment(const jobs::JobOrder& order, const Status& why);
 // Starts a process that hashes what goes into it, while it runs already. It lives on when we end.
