@@ -69,6 +69,27 @@ TEST_F(Jobs, NothingOfAFolderThatWasHandedOnIsStarted) {
   EXPECT_NE(cli({"job", "ls", "--jobs", gift.string()}).out.find("Pending"), std::string::npos);
 }
 
+TEST_F(Jobs, TheRunOfAJobThatWasHandedOnIsLeftAlone) {
+  namespace fs = std::filesystem;
+  ASSERT_EQ(submit(training("gift", "'--steps', '3'"), {"--wait"}).exit_code, 0);
+  const fs::path run = run_path("gift");
+  ASSERT_TRUE(fs::exists(run));
+  fs::create_directories(folder_ / "handed");
+  fs::copy(jobs() / "gift", folder_ / "handed/gift", fs::copy_options::recursive);
+  const auto remove = [this](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"job", "rm", "gift", "--jobs", (folder_ / "handed").string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return cli(arguments);
+  };
+  const Outcome refused = remove({"--run"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("leave out --run"), std::string::npos) << refused.err;
+  EXPECT_EQ(remove({}).exit_code, 0);
+  EXPECT_TRUE(fs::exists(run));
+  EXPECT_EQ(job_command("rm", "gift", {"--run"}).exit_code, 0);
+  EXPECT_FALSE(fs::exists(run));
+}
+
 // A job that was handed on names a host, and programs on it. Nothing connects there, whatever is asked of the job.
 TEST_F(Jobs, NothingConnectsToTheHostOfAJobThatWasHandedOn) {
   namespace fs = std::filesystem;

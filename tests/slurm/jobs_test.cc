@@ -170,6 +170,18 @@ TEST_F(SlurmJobs, AProgramThatFailsSaysItsExitCode) {
   EXPECT_EQ(record("fails").current()->message, "AlgorithmError: the program has ended with exit code 42");
 }
 
+TEST_F(SlurmJobs, ACopyOfAJobsFolderIsNotSubmitted) {
+  ASSERT_EQ(submit("copied", "exit 42").code, 0);
+  EXPECT_EQ(trainwarden({"job", "wait", "copied"}).code, 1);
+  const std::filesystem::path other = folder_.path() / "other";
+  std::filesystem::create_directories(other);
+  std::filesystem::copy(folder_.path() / "jobs/copied", other / "copied", std::filesystem::copy_options::recursive);
+  const Answer refused = trainwarden({"job", "resume", "copied", "--jobs", other.string()});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.errors.find("job copied was not made by this user"), std::string::npos) << refused.errors;
+  EXPECT_EQ(count_in_slurm("copied"), 1);
+}
+
 TEST_F(SlurmJobs, WhatSlurmRefusesHasFailedWithItsWords) {
   const Answer refused = submit("refused", "true", "gpus = 1\n");
   EXPECT_NE(refused.code, 0);

@@ -97,6 +97,17 @@ Status remove_folder(const fs::path& folder) {
   return Status(Code::kInternal, fmt::format("cannot remove {}: {}", printable(folder.string()), error.message()));
 }
 
+// The job's own file says where its run is, and a folder of jobs may be anybody's.
+Status remove_run(const jobs::JobRecord& job) {
+  const std::string& run = job.order().run;
+  if (!trial::is_run(run)) return Status();
+  if (job.check_seal().ok()) return remove_folder(run);
+  return Status(Code::kPermissionDenied,
+                fmt::format("job {} was not submitted by this user from this folder, so its run {} is left alone, and "
+                            "so is the job; leave out --run to remove the job",
+                            job.order().name, printable(run)));
+}
+
 Status remove_job(const JobRemoveOptions& options) {
   TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord job, options.job.open());
   JobBackends backends;
@@ -106,7 +117,7 @@ Status remove_job(const JobRemoveOptions& options) {
                                                          job.order().name, name(now.status), job.order().name));
   }
   TRAINWARDEN_RETURN_IF_ERROR(backends.of(job.order().backend).remove(job));
-  if (options.run && trial::is_run(job.order().run)) TRAINWARDEN_RETURN_IF_ERROR(remove_folder(job.order().run));
+  if (options.run) TRAINWARDEN_RETURN_IF_ERROR(remove_run(job));
   return remove_folder(job.place().absolute().path());
 }
 
