@@ -36,11 +36,12 @@ void write(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-std::string spec_of(int i) {
+// Their checkpoints lie in the folder of the job: what lies elsewhere is shown of sealed jobs alone.
+std::string spec_of(int i, const fs::path& job) {
   return fmt::format(
       "name = \"sweep-{}\"\nprogram = \"./train\"\n[hyperparameters]\nlr = {}\nbatch_size = {}\noptimizer = \"{}\"\n"
-      "epochs = 3\n[resources]\ntasks_per_node = 2\n[checkpoints]\npath = \"checkpoints-{}\"\n",
-      i, 0.001 * (1 + i % 50), 16 << (i % 4), i % 3 == 0 ? "adam" : "sgd", i);
+      "epochs = 3\n[resources]\ntasks_per_node = 2\n[checkpoints]\npath = \"{}\"\n",
+      i, 0.001 * (1 + i % 50), 16 << (i % 4), i % 3 == 0 ? "adam" : "sgd", (job / "kept").string());
 }
 
 std::vector<JobPhase> way_of(int i) {
@@ -60,7 +61,7 @@ std::vector<JobPhase> way_of(int i) {
   }
 }
 
-void write_details(const fs::path& job, const fs::path& folder) {
+void write_details(const fs::path& job) {
   std::string output = "\x1b[1mepoch 1\x1b[0m\n 10%\r 50%\r100%\n";
   for (int line = 0; line < 400; ++line) output += fmt::format("step {} loss {:.4f}\n", line, 2.0 / (line + 1));
   write(job / "output.log", output + kHostile + "\n");
@@ -73,8 +74,8 @@ void write_details(const fs::path& job, const fs::path& folder) {
   rule.alerts = 1;
   rule.step = 3;
   check(jobs::JobRules(storage::Location(job)).record(rule, "LossSpike fired at step 3"));
-  write(folder / "checkpoints-0/last.pt", "weights");
-  write(folder / "checkpoints-0/epoch-1/optimizer.pt", std::string(5000, 'o'));
+  write(job / "kept/last.pt", "weights");
+  write(job / "kept/epoch-1/optimizer.pt", std::string(5000, 'o'));
 }
 
 void submit(const fs::path& folder, const fs::path& runs, int i, int count) {
@@ -88,7 +89,7 @@ void submit(const fs::path& folder, const fs::path& runs, int i, int count) {
   order.folder = folder.parent_path();
   order.run = runs / order.name;
   order.max_run_seconds = 86400;
-  order.spec = spec_of(i);
+  order.spec = spec_of(i, folder / order.name);
   order.spec_file = folder.parent_path() / "job.toml";
   auto job = jobs::JobRecord::create(folder, order);
   check(job.status());
@@ -97,7 +98,7 @@ void submit(const fs::path& folder, const fs::path& runs, int i, int count) {
     const std::string message = next == JobPhase::kFailed ? fmt::format("AlgorithmError: ExitCode 1 {}", kHostile) : "";
     check(job->advance(*job->current(), next, "test", message, clock).status());
   }
-  if (i == 0) write_details(folder / order.name, folder.parent_path());
+  if (i == 0) write_details(folder / order.name);
 }
 
 }  // namespace

@@ -110,8 +110,14 @@ TEST_F(LocalRanksTest, WhatDoesNotEndWhenARankHasFailedIsKilledWithAllThatItStar
   pid_t child = 0;
   std::istringstream(file("child")) >> child;
   ASSERT_GT(child, 0);
-  const std::string stat = text_of("/proc/" + std::to_string(child) + "/stat");
-  EXPECT_TRUE(stat.empty() || stat.find(") Z ") != std::string::npos) << stat;
+  // Who is killed is gone a moment later.
+  std::string stat;
+  const auto is_gone = [&] {
+    stat = text_of("/proc/" + std::to_string(child) + "/stat");
+    return stat.empty() || stat.find(") Z ") != std::string::npos;
+  };
+  for (int tries = 0; tries < 500 && !is_gone(); ++tries) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(is_gone()) << stat;
 }
 
 TEST_F(LocalRanksTest, WhatWasAskedToEndHasNotFailed) {
