@@ -106,6 +106,13 @@ class EventsCommands : public CliTest {
     std::ofstream(folder_ / name) << content;
     return (folder_ / name).string();
   }
+  bool is_asked() const {
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(run_path("first") / "control", none)) {
+      if (entry.path().filename().string().starts_with("delivery-")) return true;
+    }
+    return false;
+  }
   // A run in which a rule has fired, of which nobody has heard yet.
   void judge() {
     train("first", {"--vanish-at", "10"});
@@ -213,11 +220,17 @@ TEST_F(EventsCommands, AKeeperThatDoesNotAnswerLeavesTheRequestThere) {
   const Outcome outcome = cli({"events", "redrive", "first", "--timeout", "0"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_NE(outcome.err.find("the request stays"), std::string::npos) << outcome.err;
-  bool asked = false;
-  for (const auto& entry : std::filesystem::directory_iterator(run_path("first") / "control")) {
-    asked = asked || entry.path().filename().string().starts_with("delivery-");
-  }
-  EXPECT_TRUE(asked);
+  EXPECT_TRUE(is_asked());
+}
+
+TEST_F(EventsCommands, AKeeperThatEndsWithoutAnAnswerHasNothingToSay) {
+  prepare();
+  std::optional<KeptLedger> ledger(run_path("first"));
+  Background redrive(cli_command({"events", "redrive", "first", "--timeout", "60"}), folder_);
+  while (!is_asked()) ASSERT_EQ(kill(redrive.id(), 0), 0);
+  ledger.reset();
+  EXPECT_EQ(redrive.wait().exit_code, 0);
+  EXPECT_EQ(deliveries({"--subscription", "page"}).at(0).at("state"), "redriven");
 }
 
 TEST_F(EventsCommands, AKeeperIsAskedToRedrive) {

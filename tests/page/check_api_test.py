@@ -3,7 +3,6 @@
 
 usage: check_api_test.py BUILD_FOLDER ON|OFF      whether the build has the page
 """
-import http.client
 import json
 import math
 import pathlib
@@ -15,6 +14,8 @@ import tempfile
 import unittest
 
 import yaml
+
+from page_server import Server, make_work
 
 BUILD = pathlib.Path(sys.argv.pop(1))
 HAS_PAGE = sys.argv.pop(1) == "ON"  # a build without the page answers all but the page itself
@@ -129,34 +130,6 @@ def safetensors_arrays(body):
     return {name: array for name, array in json.loads(body[8 : 8 + length]).items() if name != "__metadata__"}
 
 
-class Server:
-    def __init__(self, place, work):
-        self.process = subprocess.Popen(
-            [BUILD / "bin/trainwarden", "serve", place, "--jobs", work / "jobs", "--experiments",
-             work / "experiments", "--json", "--no-open", "--token-file", place / "token"],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        )
-        started = json.loads(self.process.stdout.readline())
-        self.port, self.token = started["port"], started["url"].partition("#t=")[2]
-
-    def get(self, address):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        connection.request("GET", "/api/v1" + address, headers={"Authorization": "Bearer " + self.token})
-        reply = connection.getresponse()
-        body = reply.read()
-        connection.close()
-        return reply.status, reply.headers.get_content_type(), body
-
-    def json(self, address):
-        status, _, body = self.get(address)
-        return json.loads(body) if status == 200 else {}
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait()
-        self.process.stdout.close()
-
-
 class ApiTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -167,12 +140,8 @@ class ApiTest(unittest.TestCase):
         for kind, more in KINDS.items():
             subprocess.run([BUILD / "tests/page/sample_runs", kind, place / kind, *more], check=True)
         work = place / "work"
-        subprocess.run([BUILD / "tests/page/sample_jobs", work / "jobs", "5", place], check=True)
-        for words in (["create", "digits"], ["log", "prepare-1", "--experiment", "digits", "--param", "rows=5",
-                                             "--metric", "loss=0.5", "--output", "data=s3://bucket/data"]):
-            subprocess.run([BUILD / "bin/trainwarden", "experiment", *words, "--experiments", work / "experiments"],
-                           stdout=subprocess.DEVNULL, check=True)
-        cls.server = Server(place, work)
+        make_work(BUILD, work, place)
+        cls.server = Server(BUILD, place, work)
         cls.runs = [run["id"] for run in cls.server.json("/runs")["runs"]]
 
     @classmethod

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "data/format/parse_json.h"
 
 namespace trainwarden::answers {
@@ -22,6 +23,11 @@ Result<Json> body_of(const Request& request) {
 
 Result<std::string> reason_of(const Request& request) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const Json body, body_of(request));
+  for (const auto& [field, value] : body.items()) {
+    if (field == "reason") continue;
+    return Status(Code::kInvalidArgument,
+                  fmt::format("body: there is no field \"{}\" here; the only one is \"reason\"", printable(field)));
+  }
   const auto reason = body.find("reason");
   if (reason == body.end()) return std::string("somebody asked for it on the page");
   if (!reason->is_string()) return bad_body("reason", "a text");

@@ -17,7 +17,7 @@ Status bad_body(std::string_view field, std::string_view expected);
 Result<format::Json> body_of(const Request& request);
 
 // Its field "reason": why somebody asks for something, 1 to 500 bytes; "somebody asked for it on the page" when it is
-// not there. kInvalidArgument.
+// not there. It is the only field. kInvalidArgument.
 Result<std::string> reason_of(const Request& request);
 
 }  // namespace trainwarden::answers

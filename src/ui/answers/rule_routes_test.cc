@@ -143,6 +143,7 @@ TEST_F(RuleRoutesTest, WhoActsIsToldWhatTheRunIs) {
   ASSERT_TRUE(stopped.ok()) << stopped.status().to_string();
   EXPECT_EQ(stopped->at("already"), true);  // it has ended
   EXPECT_EQ(ask("/runs/{run}/stop", R"({"reason": 1})").status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(ask("/runs/{run}/stop", R"({"reazon": "x"})").status().code(), Code::kInvalidArgument);
   EXPECT_EQ(ask("/runs/{run}/save", "{}").status().code(), Code::kFailedPrecondition);
 }
 

@@ -42,19 +42,20 @@ Status too_large(const jobs::JobRecord& job, const workspace::JobFile& file) {
 }  // namespace
 
 Result<answers::Reply> list_downloads(const jobs::JobRecord& job) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto files, workspace::list_job_files(job));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const workspace::JobFiles found, workspace::list_job_files(job));
   auto list = format::OrderedJson::array();
-  for (const workspace::JobFile& file : files) {
+  for (const workspace::JobFile& file : found.files) {
     if (list.size() == kMostFiles) break;
     list.push_back({{"name", file.name}, {"bytes", file.bytes}, {"given", file.bytes <= kMostFileBytes}});
   }
-  return answers::json_reply({{"files", std::move(list)}, {"count", files.size()}});
+  return answers::json_reply({{"files", std::move(list)}, {"count", found.files.size()}, {"not_listed", found.left}});
 }
 
 Result<answers::Reply> download(const jobs::JobRecord& job, const std::string& name) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(const auto files, workspace::list_job_files(job));
-  const auto file = std::find_if(files.begin(), files.end(), [&](const auto& each) { return each.name == name; });
-  if (file == files.end()) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const workspace::JobFiles found, workspace::list_job_files(job));
+  const auto file = std::find_if(found.files.begin(), found.files.end(),
+                                 [&](const workspace::JobFile& each) { return each.name == name; });
+  if (file == found.files.end()) {
     return Status(Code::kNotFound, fmt::format("job {} has no file \"{}\"", job.order().name, printable(name)));
   }
   const FilePlace place = place_of(job, *file);

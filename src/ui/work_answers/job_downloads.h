@@ -16,7 +16,7 @@ inline constexpr std::size_t kMostFiles = 2'000;  // that are listed
 // Of a file that is given: an answer lies in memory as a whole. Larger ones are for `trainwarden job fetch`.
 inline constexpr std::uint64_t kMostFileBytes = 64u << 20;
 
-// {"files": [...], "count": N}: errors of workspace::list_job_files().
+// {"files": [...], "count": N, "not_listed": [...]}: errors of workspace::list_job_files().
 Result<answers::Reply> list_downloads(const jobs::JobRecord& job);
 
 // The file of this name of the list, to be saved under the last part of its name. No link is followed.

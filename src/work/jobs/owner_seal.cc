@@ -114,7 +114,7 @@ Status check_owner_seal(std::string_view text, const fs::path& folder, std::stri
   if (same) return {};
   return Status(Code::kPermissionDenied,
                 fmt::format("{} was not made by this user in this folder, or was changed since, and nothing of it is "
-                            "started; make it anew",
+                            "started; make it again",
                             what));
 }
 

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/log.h"
 #include "core/base/text.h"
 #include "work/jobs/job_rules.h"
 #include "work/workspace/files_within.h"
@@ -31,18 +30,18 @@ Status check_folder(const jobs::JobRecord& job, const fs::path& folder) {
       fmt::format("expected a folder, found {}", info.kind == storage::FileInfo::Kind::kFile ? "a file" : "a link"));
 }
 
-Status add_files(const jobs::JobRecord& job, const fs::path& folder, const std::string& prefix,
-                 std::vector<JobFile>& files) {
+Status add_files(const jobs::JobRecord& job, const fs::path& folder, const std::string& prefix, JobFiles& found) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return Status();
   if (const Status may = check_folder(job, folder); !may.ok()) {
-    log(LogLevel::kWarning, "files in {} are not listed: {}", printable(folder.string()), may.message());
+    found.left.push_back(fmt::format("the files in {}, outside of the job's folder, are not listed: {}",
+                                     printable(folder.string()), may.message()));
     return Status();
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<fs::path> paths, files_within(folder, kMaxListedFiles));
   for (const fs::path& path : paths) {
     const std::uint64_t bytes = fs::file_size(folder / path, error);
-    if (!error) files.push_back({prefix + "/" + path.string(), folder / path, bytes});
+    if (!error) found.files.push_back({prefix + "/" + path.string(), folder / path, bytes});
   }
   return Status();
 }
@@ -64,15 +63,15 @@ Status add_rule_logs(const jobs::JobRecord& job, std::vector<JobFile>& files) {
 
 }  // namespace
 
-Result<std::vector<JobFile>> list_job_files(const jobs::JobRecord& job) {
+Result<JobFiles> list_job_files(const jobs::JobRecord& job) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::JobSpec spec, spec_of(job));
   TRAINWARDEN_ASSIGN_OR_RETURN(const JobLayout layout, layout_of(job, spec));
-  std::vector<JobFile> files;
-  TRAINWARDEN_RETURN_IF_ERROR(add_files(job, layout.results, "output", files));
-  TRAINWARDEN_RETURN_IF_ERROR(add_files(job, layout.kept_checkpoints, "checkpoints", files));
-  TRAINWARDEN_RETURN_IF_ERROR(add_rule_logs(job, files));
-  std::sort(files.begin(), files.end(), [](const JobFile& a, const JobFile& b) { return a.name < b.name; });
-  return files;
+  JobFiles found;
+  TRAINWARDEN_RETURN_IF_ERROR(add_files(job, layout.results, "output", found));
+  TRAINWARDEN_RETURN_IF_ERROR(add_files(job, layout.kept_checkpoints, "checkpoints", found));
+  TRAINWARDEN_RETURN_IF_ERROR(add_rule_logs(job, found.files));
+  std::sort(found.files.begin(), found.files.end(), [](const JobFile& a, const JobFile& b) { return a.name < b.name; });
+  return found;
 }
 
 Status fetch_job_file(const JobFile& file, const fs::path& folder) {

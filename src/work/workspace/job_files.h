@@ -17,9 +17,14 @@ struct JobFile {
   std::uint64_t bytes = 0;
 };
 
-// Sorted by name; links are left out, and so is a folder outside the job's own when this user has not submitted the
-// job, which is logged. kResourceExhausted when there are more than 100,000; errors of the job's spec.
-Result<std::vector<JobFile>> list_job_files(const jobs::JobRecord& job);
+struct JobFiles {
+  std::vector<JobFile> files;     // sorted by name, without links
+  std::vector<std::string> left;  // folders that were not looked into, with the reason, as sentences
+};
+
+// A folder outside the job's own is looked into only when this user has submitted the job. kResourceExhausted when
+// there are more than 100,000 files; errors of the job's spec.
+Result<JobFiles> list_job_files(const jobs::JobRecord& job);
 
 // Copies one to `folder`/NAME. kAlreadyExists when something is there.
 Status fetch_job_file(const JobFile& file, const std::filesystem::path& folder);

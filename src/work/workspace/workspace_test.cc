@@ -143,15 +143,15 @@ TEST_F(WorkspaceTest, WhatAJobLeavesIsListedAndFetched) {
           "");
   const auto files = list_job_files(job);
   ASSERT_TRUE(files.ok()) << files.status().to_string();
-  ASSERT_EQ(files->size(), 2u) << "a link is no file";
-  EXPECT_EQ(files->front().name, "checkpoints/deep/a.pt");
-  EXPECT_EQ(files->front().bytes, 3u);
-  EXPECT_EQ(files->back().name, "output/model.tar.gz");
+  ASSERT_EQ(files->files.size(), 2u) << "a link is no file";
+  EXPECT_EQ(files->files.front().name, "checkpoints/deep/a.pt");
+  EXPECT_EQ(files->files.front().bytes, 3u);
+  EXPECT_EQ(files->files.back().name, "output/model.tar.gz");
   const fs::path to = folder_.path() / "fetched";
-  ASSERT_TRUE(fetch_job_file(files->front(), to).ok());
+  ASSERT_TRUE(fetch_job_file(files->files.front(), to).ok());
   std::ifstream fetched(to / "checkpoints/deep/a.pt");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(fetched), {}), "22\n");
-  EXPECT_EQ(fetch_job_file(files->front(), to).code(), Code::kAlreadyExists);
+  EXPECT_EQ(fetch_job_file(files->files.front(), to).code(), Code::kAlreadyExists);
 }
 
 TEST_F(WorkspaceTest, AProgramSaysWhyItHasFailed) {

@@ -1,4 +1,5 @@
 // `trainwarden events redrive` and `events drop`: what is to become of dead letters.
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <thread>
@@ -47,7 +48,7 @@ struct LetterOptions {
 // What came of it.
 struct Decided {
   Letters letters;
-  std::string request;  // its key, when another process keeps the ledger
+  std::string request;  // its key, when another process has carried it out
 };
 
 Status no_such_letter(const LetterOptions& options) {
@@ -76,18 +77,44 @@ Result<std::string> ask_the_keeper(storage::Storage& storage, const journal::Run
   return request.key;
 }
 
-// Until none of the letters is the one that it was.
-Status await_the_keeper(views::EventLog& log, const LetterOptions& options, const Letters& letters) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.timeout_s);
+// True once none of the letters is the one that it was.
+Result<bool> is_answered(views::EventLog& log, const LetterOptions& options, const Letters& letters) {
+  TRAINWARDEN_RETURN_IF_ERROR(log.refresh().status());
   std::set<std::int64_t> wanted;
   for (const events::DeliveryRecord& letter : letters) wanted.insert(letter.unix_ns);
+  const Letters dead = delivery::dead_letters(log.contents().deliveries, options.letters);
+  return std::none_of(dead.begin(), dead.end(),
+                      [&](const events::DeliveryRecord& letter) { return wanted.count(letter.unix_ns) != 0; });
+}
+
+// False while another process keeps the ledger.
+Result<bool> decide_here(storage::Storage& storage, const journal::RunInfo& run, const LetterOptions& options,
+                         const Letters& letters) {
+  const auto ledger = events::Ledger::open(storage, system_clock(), run);
+  if (ledger.status().code() == Code::kAlreadyExists) return false;
+  TRAINWARDEN_RETURN_IF_ERROR(ledger.status());
+  delivery::decide(**ledger, letters, options.decision);
+  TRAINWARDEN_RETURN_IF_ERROR((*ledger)->status());
+  return true;
+}
+
+// Here, or by who keeps the ledger. That process may end without having seen the request: then the letters are decided
+// about here.
+Status have_decided(views::EventLog& log, const storage::Location& run, const LetterOptions& options,
+                    Decided& decided) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const journal::RunInfo info, journal::read_run(run.storage()));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.timeout_s);
   while (true) {
-    TRAINWARDEN_RETURN_IF_ERROR(log.refresh().status());
-    bool left = false;
-    for (const auto& letter : delivery::dead_letters(log.contents().deliveries, options.letters)) {
-      left = left || wanted.count(letter.unix_ns) != 0;
+    TRAINWARDEN_ASSIGN_OR_RETURN(const bool decided_here, decide_here(run.storage(), info, options, decided.letters));
+    if (decided_here) {
+      decided.request.clear();
+      return {};
     }
-    if (!left) return {};
+    if (decided.request.empty()) {
+      TRAINWARDEN_ASSIGN_OR_RETURN(decided.request, ask_the_keeper(run.storage(), info, options));
+    }
+    TRAINWARDEN_ASSIGN_OR_RETURN(const bool answered, is_answered(log, options, decided.letters));
+    if (answered) return {};
     if (std::chrono::steady_clock::now() > deadline) {
       return Status(Code::kDeadlineExceeded,
                     fmt::format("the process that keeps the ledger of this run has not answered within {:g} s; the "
@@ -105,17 +132,7 @@ Result<Decided> decide(const storage::Location& run, const LetterOptions& option
     if (options.all()) return decided;
     return no_such_letter(options);
   }
-  storage::Storage& storage = run.storage();
-  TRAINWARDEN_ASSIGN_OR_RETURN(const journal::RunInfo info, journal::read_run(storage));
-  const auto ledger = events::Ledger::open(storage, system_clock(), info);
-  if (ledger.ok()) {
-    delivery::decide(**ledger, decided.letters, options.decision);
-    TRAINWARDEN_RETURN_IF_ERROR((*ledger)->status());
-    return decided;
-  }
-  if (ledger.status().code() != Code::kAlreadyExists) return ledger.status();
-  TRAINWARDEN_ASSIGN_OR_RETURN(decided.request, ask_the_keeper(storage, info, options));
-  TRAINWARDEN_RETURN_IF_ERROR(await_the_keeper(*log, options, decided.letters));
+  TRAINWARDEN_RETURN_IF_ERROR(have_decided(*log, run, options, decided));
   return decided;
 }
 

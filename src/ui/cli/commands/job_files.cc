@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/clock.h"
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "read/trial/run_listing.h"
 #include "ui/cli/commands/exit_code.h"
@@ -37,28 +38,35 @@ struct JobRemoveOptions {
   bool run = false;
 };
 
+void say_what_is_left(const workspace::JobFiles& found) {
+  for (const std::string& reason : found.left) log(LogLevel::kWarning, "{}", reason);
+}
+
 int act(const JobFilesOptions& options) {
   const Result<jobs::JobRecord> job = options.job.open();
   if (!job.ok()) return report_error(job.status());
-  const auto files = workspace::list_job_files(*job);
-  if (!files.ok()) return report_error(files.status());
+  const auto found = workspace::list_job_files(*job);
+  if (!found.ok()) return report_error(found.status());
+  say_what_is_left(*found);
   OrderedJson list = OrderedJson::array();
   Table table({{"FILE"}, {"SIZE"}});
-  for (const workspace::JobFile& file : *files) {
+  for (const workspace::JobFile& file : found->files) {
     list.push_back({{"name", file.name}, {"path", file.path.string()}, {"bytes", file.bytes}});
     table.add_row({file.name, format_bytes(file.bytes)});
   }
   if (options.json) {
-    print_json({{"job", job->order().name}, {"files", list}});
+    print_json({{"job", job->order().name}, {"files", list}, {"not_listed", found->left}});
   } else {
-    emit("{}", Lines{files->empty() ? "no results and no checkpoints\n" : table.to_string()});
+    emit("{}", Lines{found->files.empty() ? "no results and no checkpoints\n" : table.to_string()});
   }
   return kExitFine;
 }
 
 // Those that are named, also by a folder of theirs; all when none is.
 Result<std::vector<workspace::JobFile>> chosen(const jobs::JobRecord& job, const std::vector<std::string>& names) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(std::vector<workspace::JobFile> files, workspace::list_job_files(job));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const workspace::JobFiles found, workspace::list_job_files(job));
+  say_what_is_left(found);
+  const std::vector<workspace::JobFile>& files = found.files;
   if (names.empty()) return files;
   std::vector<workspace::JobFile> wanted;
   for (const std::string& name : names) {

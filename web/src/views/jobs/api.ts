@@ -83,6 +83,7 @@ export interface LogPiece {
 
 export interface FilesAnswer {
   files: { name: string; bytes: number; given: boolean }[];
+  not_listed: string[];
   count: number;
 }
 

@@ -125,12 +125,13 @@ export function rulesCard(job: JobAnswer, hasRun: boolean): HTMLElement | undefi
 
 export function filesCard(files: FilesAnswer | null, job: string, give: (name: string) => void): HTMLElement | undefined {
   if (!files) return undefined;
-  if (files.count === 0) return card('Files', h('p', { class: 'muted' }, 'No results and no checkpoints yet.'));
+  const notes = files.not_listed.map((reason) => h('p', { class: 'muted' }, reason));
+  if (files.count === 0) return card('Files', ...(notes.length > 0 ? notes : [h('p', { class: 'muted' }, 'No results and no checkpoints yet.')]));
   const rows = files.files.map(({ name, bytes: size, given }) => [h('span', { class: 'mono' }, name), bytes(size),
     given ? h('button', { class: 'quiet', onclick: () => give(name), 'aria-label': `Save ${name}` }, 'Save') : h('span', { class: 'muted', title: `trainwarden job fetch ${job} ${name}` }, 'too large')]);
   const left = files.count - files.files.length;
   return card('Files', h('div', { class: 'files' }, table(['File', 'Size', 'Here'], rows, [1])),
-    left > 0 && h('p', { class: 'muted' }, `and ${count(left)} more`),
+    left > 0 && h('p', { class: 'muted' }, `and ${count(left)} more`), ...notes,
     files.files.some(({ given }) => !given) && h('p', { class: 'muted' }, 'Large files, in a terminal: ', h('code', {}, `trainwarden job fetch ${job}`)));
 }
 
