@@ -127,6 +127,11 @@ TEST_F(Experiments, LineageIsATreeJsonAndSageMakersTable) {
       << lineage({"fit"}).out;
   EXPECT_EQ(experiment("associate", {model, "s3://bucket/small", "--type", "Ate"}).exit_code, 2);
   EXPECT_EQ(lineage({"nothing"}).exit_code, 1);
+  std::ofstream(data) << "other data";
+  const Outcome changed = lineage({data});
+  EXPECT_EQ(changed.exit_code, 1);
+  EXPECT_NE(changed.err.find(data + ": no job has read or written what is in it now"), std::string::npos)
+      << changed.err;
   EXPECT_EQ(lineage({"fit", "--depth", "11"}).exit_code, 2);
 }
 

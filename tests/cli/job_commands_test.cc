@@ -230,11 +230,15 @@ TEST_F(Jobs, AnAgentThatIsKilledTakesTheTrainingAlong) {
   const pid_t program = std::stoi(printed.substr(printed.find(' ')));
   const pid_t agent = stat_of(launcher).parent;
   ASSERT_GT(agent, 1);
+  const nlohmann::json described = describe("orphan");
+  EXPECT_EQ(described.at("agent").at("pid"), agent);
   ASSERT_EQ(::kill(agent, SIGKILL), 0);
   EXPECT_TRUE(ends_soon(program)) << "the training is an orphan";
   EXPECT_TRUE(ends_soon(launcher));
   await_status("orphan", "Failed");
-  EXPECT_EQ(describe("orphan").at("cause"), "agent lost");
+  const nlohmann::json lost = describe("orphan");
+  EXPECT_EQ(lost.at("cause"), "agent lost");
+  EXPECT_TRUE(lost.at("agent").is_null());
 }
 
 // Its session ends with the client, and the system sends SIGHUP to what is in the foreground.

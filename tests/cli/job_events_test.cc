@@ -182,6 +182,9 @@ TEST_F(JobEvents, WhatIsWrongIsToldBeforeAnythingIsWritten) {
   EXPECT_FALSE(fs::exists(jobs() / ".subscriptions"));
   subscribe(kOfJobs);
   EXPECT_EQ(add("stop").exit_code, 1) << "the name is taken";
+  const Outcome typo = events({"rule", "add", "typo", "--action", "stop:rule=ExplodingTenso", "--pattern", ""});
+  EXPECT_EQ(typo.exit_code, 0) << "a job may have a rule of its own";
+  EXPECT_NE(typo.err.find("did you mean \"ExplodingTensor\""), std::string::npos) << typo.err;
   EXPECT_NE(events({"rule", "rm", "opps"}).err.find("did you mean \"ops\""), std::string::npos);
   EXPECT_EQ(events({"first", "--all-jobs"}).exit_code, 2) << "one of both";
 }

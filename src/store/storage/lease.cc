@@ -18,21 +18,31 @@ namespace {
 constexpr std::uint64_t kMaxLeaseBytes = 1024;
 
 struct Promise {
-  std::string holder;             // a random name
-  std::string boot;               // of the holder's machine (core/base/boot_id.h)
-  bool locked = false;            // it holds the lock, too
-  std::int64_t next_unix_ns = 0;  // when it is renewed at the latest; 0: never
+  std::string holder;   // a random name
+  std::string boot;     // of the holder's machine (core/base/boot_id.h)
+  bool locked = false;  // it holds the lock, too
+  LeaseSign sign;       // its next_unix_ns is 0 when nothing more is to come
 };
 
 std::string file_of(const std::string& path) {
   return path + ".lease";
 }
 
-std::string encode(const Promise& promise, std::int64_t now_unix_ns) {
-  const nlohmann::ordered_json json = {{"holder", promise.holder},       {"pid", ::getpid()},
-                                       {"boot", promise.boot},           {"locked", promise.locked},
-                                       {"renewed_unix_ns", now_unix_ns}, {"next_unix_ns", promise.next_unix_ns}};
+std::string encode(const Promise& promise) {
+  const nlohmann::ordered_json json = {
+      {"holder", promise.holder},
+      {"pid", promise.sign.pid},
+      {"boot", promise.boot},
+      {"locked", promise.locked},
+      {"renewed_unix_ns", promise.sign.renewed_unix_ns},
+      {"next_unix_ns", promise.sign.next_unix_ns},
+  };
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::int64_t integer_of(const nlohmann::json& json, const char* field) {
+  const auto found = json.find(field);
+  return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
 // None when there is none, or something else lies there.
@@ -48,13 +58,14 @@ std::optional<Promise> read_promise(const Storage& storage, const std::string& p
   const bool whole = holder != json.end() && holder->is_string() && boot != json.end() && boot->is_string() &&
                      locked != json.end() && locked->is_boolean() && next != json.end() && next->is_number_integer();
   if (!whole) return std::nullopt;
-  return Promise{holder->get<std::string>(), boot->get<std::string>(), locked->get<bool>(), next->get<std::int64_t>()};
+  const LeaseSign sign = {integer_of(json, "pid"), integer_of(json, "renewed_unix_ns"), next->get<std::int64_t>()};
+  return Promise{holder->get<std::string>(), boot->get<std::string>(), locked->get<bool>(), sign};
 }
 
 // A time far in the future is no promise of anybody who keeps to the rules: it would hold forever.
 bool still_counts(const Promise& promise, std::int64_t now_unix_ns) {
   const std::int64_t latest = now_unix_ns + kLeasePromiseNs + kLeaseSlackNs;
-  return promise.next_unix_ns > now_unix_ns - kLeaseSlackNs && promise.next_unix_ns <= latest;
+  return promise.sign.next_unix_ns > now_unix_ns - kLeaseSlackNs && promise.sign.next_unix_ns <= latest;
 }
 
 class HeldLease final : public Lease {
@@ -81,8 +92,8 @@ class HeldLease final : public Lease {
 
  private:
   Status write(std::int64_t next_unix_ns) {
-    promise_.next_unix_ns = next_unix_ns;
-    const std::string text = encode(promise_, clock_.unix_ns());
+    promise_.sign = {::getpid(), clock_.unix_ns(), next_unix_ns};
+    const std::string text = encode(promise_);
     return storage_.replace(file_of(path_), as_bytes(text));
   }
 
@@ -96,7 +107,7 @@ class HeldLease final : public Lease {
 };
 
 Status held_by_promise(const Storage& storage, const std::string& path, const Promise& promise, std::int64_t now) {
-  const std::int64_t seconds = std::max<std::int64_t>(0, (promise.next_unix_ns - now) / 1'000'000'000);
+  const std::int64_t seconds = std::max<std::int64_t>(0, (promise.sign.next_unix_ns - now) / 1'000'000'000);
   return Status(Code::kAlreadyExists,
                 fmt::format("{} is held by another process, which has promised a sign of life within {} s; wait for it "
                             "to end, or use another folder",
@@ -119,7 +130,7 @@ Result<std::unique_ptr<Lease>> take_lease(Storage& storage, const std::string& p
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(std::string holder, random_name());
   auto lease = std::make_unique<HeldLease>(storage, path, clock, has_locks ? *std::move(lock) : nullptr,
-                                           Promise{std::move(holder), boot_id(), has_locks, 0});
+                                           Promise{std::move(holder), boot_id(), has_locks, {}});
   const Status promised = lease->beat();
   if (!promised.ok() && !has_locks) return promised;
   return std::unique_ptr<Lease>(std::move(lease));
@@ -131,6 +142,12 @@ bool is_leased(const Storage& storage, const std::string& path, const Clock& clo
   if (!promise || !still_counts(*promise, clock.unix_ns())) return false;
   const bool lock_could_be_seen = promise->locked && promise->boot == boot_id();
   return !lock_could_be_seen;
+}
+
+std::optional<LeaseSign> sign_of_life(const Storage& storage, const std::string& path, const Clock& clock) {
+  if (!is_leased(storage, path, clock)) return std::nullopt;
+  const auto promise = read_promise(storage, path);
+  return promise ? std::optional(promise->sign) : std::nullopt;
 }
 
 }  // namespace trainwarden::storage

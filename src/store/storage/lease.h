@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/base/clock.h"
@@ -39,6 +40,16 @@ Result<std::unique_ptr<Lease>> take_lease(Storage& storage, const std::string& p
 
 // Does anybody hold it, as far as can be seen from here?
 bool is_leased(const Storage& storage, const std::string& path, const Clock& clock = system_clock());
+
+// What its holder has written last.
+struct LeaseSign {
+  std::int64_t pid = 0;  // on the holder's machine; these are 0 when they are not known
+  std::int64_t renewed_unix_ns = 0;
+  std::int64_t next_unix_ns = 0;  // when it is renewed at the latest
+};
+// Nothing when nobody holds it, or what its holder has written cannot be read.
+std::optional<LeaseSign> sign_of_life(const Storage& storage, const std::string& path,
+                                      const Clock& clock = system_clock());
 
 std::string lock_of_lease(const std::string& path);  // "journal/rank-00003/writer.lock"
 

@@ -234,6 +234,10 @@ bool JobRecord::has_agent(const Clock& clock) const {
   return storage::is_leased(place_.storage(), kAgentLease, clock);
 }
 
+std::optional<storage::LeaseSign> JobRecord::agent_sign(const Clock& clock) const {
+  return storage::sign_of_life(place_.storage(), kAgentLease, clock);
+}
+
 Result<Transition> JobRecord::settle(const Clock& clock) {
   for (;;) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<Transition> all, transitions());

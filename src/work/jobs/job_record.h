@@ -75,6 +75,8 @@ class JobRecord {
   // kAlreadyExists when another agent holds it.
   Result<std::unique_ptr<storage::Lease>> take_agent_lease(const Clock& clock);
   bool has_agent(const Clock& clock) const;
+  // Of its agent; nothing when it has none.
+  std::optional<storage::LeaseSign> agent_sign(const Clock& clock) const;
   // What becomes of a job whose agent is gone: it ends as its exit record says, is interrupted when it may go on, or
   // has failed; one that was to stop before it began is Stopped. Whoever sees this first says so, and kills what is
   // left of its processes on this machine. Returns where it stands after that.

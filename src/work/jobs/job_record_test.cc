@@ -194,10 +194,14 @@ TEST_F(JobRecordTest, AJobWhoseAgentLivesIsLeftAlone) {
   auto lease = job.take_agent_lease(clock_);
   ASSERT_TRUE(lease.ok()) << lease.status().to_string();
   EXPECT_EQ(job.take_agent_lease(clock_).status().code(), Code::kAlreadyExists);
+  ASSERT_TRUE(job.agent_sign(clock_));
+  EXPECT_EQ(job.agent_sign(clock_)->pid, ::getpid());
+  EXPECT_EQ(job.agent_sign(clock_)->next_unix_ns, clock_.unix_ns() + storage::kLeasePromiseNs);
   move(job, {S::kStarting, S::kTraining});
   EXPECT_EQ(job.settle(clock_)->status, S::kTraining);
   ASSERT_TRUE((*lease)->end().ok());
   lease = Status(Code::kCancelled, "gone");
+  EXPECT_FALSE(job.agent_sign(clock_));
   EXPECT_EQ(job.settle(clock_)->status, S::kInterrupted);
 }
 

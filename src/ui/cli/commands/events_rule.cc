@@ -16,6 +16,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/action_choice.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/options/known_rules.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/running/job_keeper.h"
 #include "ui/cli/terminal/json_out.h"
@@ -96,6 +97,8 @@ Result<StandingSubscription> add_rule(const RuleAddOptions& options) {
   StandingSubscription standing{options.name, "", options.action, system_clock().unix_ns()};
   TRAINWARDEN_ASSIGN_OR_RETURN(standing.pattern, pattern_text(options.pattern));
   TRAINWARDEN_RETURN_IF_ERROR(try_subscribe(standing, jobs).status());
+  TRAINWARDEN_ASSIGN_OR_RETURN(const delivery::Wire wire, job_events::wire_of(standing));
+  for (const std::string& sentence : rules_of_others(wire)) emit(stderr, "trainwarden: warning: {}\n", sentence);
   TRAINWARDEN_RETURN_IF_ERROR(SubscriptionFolder(jobs).add(standing));
   TRAINWARDEN_RETURN_IF_ERROR(mark_jobs(jobs));
   TRAINWARDEN_RETURN_IF_ERROR(ensure_job_deliverer(jobs));

@@ -69,6 +69,19 @@ Result<std::string> node_named(OpenExperiments& opened, const std::string& name)
   return experiments::node_of(use);
 }
 
+// A path stands for what is in it now, which may be new.
+Status not_known(const Status& status, const std::string& typed, const std::string& node) {
+  const std::string prefix = std::string(experiments::kArtifactNode) + "sha256:";
+  if (status.code() != Code::kNotFound || !node.starts_with(prefix) || is_node_text(typed) ||
+      typed.starts_with("sha256:")) {
+    return status;
+  }
+  return Status(Code::kNotFound,
+                fmt::format("{}: no job has read or written what is in it now ({}); it may have been changed since, "
+                            "and `trainwarden lineage JOB` shows what a job had",
+                            printable(typed), node.substr(prefix.size() - 7, 19)));
+}
+
 int act(const LineageOptions& options) {
   auto opened = open_experiments(options.experiments);
   if (!opened.ok()) return report_error(opened.status());
@@ -79,7 +92,7 @@ int act(const LineageOptions& options) {
                                                                           : LineageDirection::kBoth;
   const auto lineage = opened->catalogue.lineage(opened->store, *start, direction, options.table ? 1 : options.depth);
   report_notes(opened->catalogue);
-  if (!lineage.ok()) return report_error(lineage.status());
+  if (!lineage.ok()) return report_error(not_known(lineage.status(), options.name, *start));
   if (options.json) {
     print_json(options.table ? lineage_table_json(*lineage) : lineage_json(*lineage));
   } else {

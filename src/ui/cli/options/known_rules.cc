@@ -44,6 +44,19 @@ Status check_named_rules(const ActionWiring& wiring, std::span<const std::string
   return {};
 }
 
+std::vector<std::string> rules_of_others(const delivery::Wire& wire) {
+  const std::vector<std::string> known = with_builtin_rules({});
+  std::vector<std::string> sentences;
+  for (const delivery::NamedRule& named : delivery::named_rules(wire)) {
+    if (delivery::names_one_of(named, known)) continue;
+    sentences.push_back(
+        fmt::format("{}: no rule \"{}\" comes with Trainwarden{}; only a job with a rule of its own of "
+                    "that name is meant",
+                    printable(wire.action), printable(named.text), did_you_mean(named.text, known)));
+  }
+  return sentences;
+}
+
 std::vector<std::string> idle_wires(const ActionWiring& wiring, std::span<const std::string> judging) {
   std::vector<std::string> sentences;
   for (const delivery::Wiring& part : wiring.parts) {

@@ -15,6 +15,10 @@ namespace trainwarden::cli {
 // for a rule that is neither one of them nor comes with Trainwarden, with the nearest names.
 Status check_named_rules(const ActionWiring& wiring, std::span<const std::string> own);
 
+// A sentence for each rule that `wire` waits for and that does not come with Trainwarden. It may be meant: a later job
+// may have a rule of its own.
+std::vector<std::string> rules_of_others(const delivery::Wire& wire);
+
 // A sentence for each wire that waits for rules of which none judges here. It may be meant: a file serves many runs.
 std::vector<std::string> idle_wires(const ActionWiring& wiring, std::span<const std::string> judging);
 

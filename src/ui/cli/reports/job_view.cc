@@ -159,14 +159,31 @@ OrderedJson standing_json(const jobs::JobRecord& job, const jobs::Transition& no
   return json;
 }
 
+namespace {
+
+std::string agent_text(const storage::LeaseSign& sign) {
+  return fmt::format("  agent   process {}, seen {}, promised by {}\n", sign.pid, local_time_text(sign.renewed_unix_ns),
+                     local_time_text(sign.next_unix_ns));
+}
+
+OrderedJson agent_json(const std::optional<storage::LeaseSign>& sign) {
+  if (!sign) return nullptr;
+  return {{"pid", sign->pid},
+          {"renewed", format_rfc3339(sign->renewed_unix_ns, 3)},
+          {"next", format_rfc3339(sign->next_unix_ns, 3)}};
+}
+
+}  // namespace
+
 std::string job_text(const jobs::JobRecord& job, const std::vector<jobs::Transition>& transitions,
                      const AttemptFacts& attempt) {
   const jobs::JobOrder& order = job.order();
+  const std::optional<storage::LeaseSign> agent = job.agent_sign(system_clock());
   const std::string on = order.host.empty() ? "" : fmt::format("  on      {}\n", printable(order.host));
-  std::string text = fmt::format("{}\n{}  runs    {}\n  in      {}\n  run     {}\n  output  {}\n{}\n",
-                                 standing_text(job, transitions.back()), on, printable(shell_line(order.program)),
-                                 printable(order.folder), printable(order.run), printable(job.output().string()),
-                                 attempt_text(attempt));
+  std::string text = fmt::format("{}\n{}{}  runs    {}\n  in      {}\n  run     {}\n  output  {}\n{}\n",
+                                 standing_text(job, transitions.back()), on, agent ? agent_text(*agent) : "",
+                                 printable(shell_line(order.program)), printable(order.folder), printable(order.run),
+                                 printable(job.output().string()), attempt_text(attempt));
   Table table({{"TIME"}, {"STATUS"}, {"CAUSE"}, {"MESSAGE"}});
   for (const jobs::Transition& one : transitions) {
     table.add_row({local_time_text(one.unix_ns), std::string(name(one.status)), one.cause, one.message});
@@ -187,6 +204,7 @@ OrderedJson job_json(const jobs::JobRecord& job, const std::vector<jobs::Transit
                {"output", job.output().string()},
                {"backend", jobs::name(order.backend)},
                {"host", order.host},
+               {"agent", agent_json(job.agent_sign(system_clock()))},
                {"ranks", order.ranks},
                {"array", order.array.empty() ? OrderedJson(nullptr) : OrderedJson(order.array)},
                {"repeats", order.repeats.empty() ? OrderedJson(nullptr) : OrderedJson(order.repeats)},

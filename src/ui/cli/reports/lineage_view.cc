@@ -1,5 +1,6 @@
 #include "ui/cli/reports/lineage_view.h"
 
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -22,9 +23,18 @@ std::map<std::string, const LineageVertex*> by_node(const Lineage& lineage) {
   return vertices;
 }
 
+// As it is typed in this folder, when it lies beneath it.
+std::string place_text(const std::string& name) {
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string() + "/";
+  return !error && name.size() > here.size() && name.starts_with(here) ? name.substr(here.size()) : name;
+}
+
 // "DataSet /data/train", "bert-7-aws-training-job (Completed)", "trial cnn"
 std::string vertex_text(const LineageVertex& vertex) {
-  if (vertex.kind == "artifact") return fmt::format("{}{}{}", vertex.type, vertex.type.empty() ? "" : " ", vertex.name);
+  if (vertex.kind == "artifact") {
+    return fmt::format("{}{}{}", vertex.type, vertex.type.empty() ? "" : " ", place_text(vertex.name));
+  }
   if (vertex.kind == "trial") return "trial " + vertex.name;
   return vertex.type.empty() ? vertex.name : fmt::format("{} ({})", vertex.name, vertex.type);
 }
