@@ -2,6 +2,7 @@
 // says when. What it launches is the real kernel, compiled for the CPU.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <condition_variable>
 #include <cstddef>
@@ -52,7 +53,7 @@ class FakeGpu {
 
   int launches() const { return get(launches_); }
   int copies_to_host() const { return get(copies_to_host_); }
-  int opened() const { return get(opened_); }
+  int opened() const { return opened_; }  // without the lock: in a forked child it may be held for ever
   std::size_t allocated_bytes() const { return get(allocated_bytes_); }
 
  private:
@@ -101,7 +102,7 @@ class FakeGpu {
   std::size_t free_bytes_ = std::size_t{64} << 20;
   int launches_ = 0;
   int copies_to_host_ = 0;
-  int opened_ = 0;
+  std::atomic<int> opened_ = 0;
   std::size_t allocated_bytes_ = 0;
 
   std::thread thread_;  // last: it uses all of the above
