@@ -50,11 +50,15 @@ std::vector<std::string> Catalogue::take_notes() {
   return std::exchange(parts_->file.notes, {});
 }
 
-// Once more when the catalogue shows itself damaged.
+// Once more when it is the file that is at fault.
 template <class Answer>
 Result<Answer> Catalogue::ask(const std::function<Result<Answer>(Database&)>& question) {
   Result<Answer> answer = question(parts_->file.database);
-  if (answer.status().code() != Code::kDataLoss) return answer;
+  const Code code = answer.status().code();
+  if (code == Code::kUnavailable || code == Code::kResourceExhausted) {
+    return ask_in_memory(question, answer.status());
+  }
+  if (code != Code::kDataLoss) return answer;
   TRAINWARDEN_ASSIGN_OR_RETURN(Database nothing, Database::open_in_memory());
   parts_->file.database = std::move(nothing);  // lets go of the damaged file
   TRAINWARDEN_RETURN_IF_ERROR(remove_catalogue_file(parts_->folder));
@@ -62,6 +66,15 @@ Result<Answer> Catalogue::ask(const std::function<Result<Answer>(Database&)>& qu
   anew.notes.push_back("the catalogue is made anew: " + answer.status().message());
   parts_->file = std::move(anew);
   return question(parts_->file.database);
+}
+
+// The folder may as well be what cannot be reached: then the file stays.
+template <class Answer>
+Result<Answer> Catalogue::ask_in_memory(const std::function<Result<Answer>(Database&)>& question, const Status& why) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(CatalogueFile in_memory, open_catalogue_in_memory(why));
+  Result<Answer> answer = question(in_memory.database);
+  if (answer.ok()) parts_->file = std::move(in_memory);
+  return answer;
 }
 
 Result<std::vector<CataloguedJob>> Catalogue::jobs(const storage::Location& jobs, const SettleJob& settle) {

@@ -27,10 +27,10 @@ namespace trainwarden::catalogue {
 
 inline constexpr std::chrono::milliseconds kAnyTime = std::chrono::hours(24);
 
-// Many processes may use the same catalogue; of one object, one thread at a time. Codes of all calls: kUnavailable
-// (another process has been writing it for long), kResourceExhausted (disk full), kFailedPrecondition (another
-// program's database lies there), and those of the folders. Damage is no error: the catalogue is made anew, and a note
-// says so.
+// Many processes may use the same catalogue; of one object, one thread at a time. Codes of all calls:
+// kFailedPrecondition (another program's database lies there), and those of the folders. Damage is no error: the
+// catalogue is made anew. Nor is a full disk, or another process that has been writing for long: the catalogue lies in
+// memory from then on. A note says so.
 class Catalogue {
  public:
   // In a folder of its own, which is made. Where it cannot be, the catalogue lies in memory, and a note says so.
@@ -81,6 +81,8 @@ class Catalogue {
                                  const std::function<Result<Answer>(Database&, std::int64_t place)>& question);
   template <class Answer>
   Result<Answer> ask(const std::function<Result<Answer>(Database&)>& question);
+  template <class Answer>
+  Result<Answer> ask_in_memory(const std::function<Result<Answer>(Database&)>& question, const Status& why);
 
   std::unique_ptr<Parts> parts_;
 };

@@ -53,15 +53,6 @@ Result<Database> open_on_disk(const fs::path& folder, bool on_network) {
   return database;
 }
 
-Result<CatalogueFile> open_in_memory_instead(const Status& why) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(Database database, Database::open_in_memory());
-  TRAINWARDEN_RETURN_IF_ERROR(prepare_schema(database));
-  return CatalogueFile{std::move(database),
-                       {fmt::format("the catalogue cannot be kept ({}), so everything is read anew; "
-                                    "TRAINWARDEN_CATALOGUE=FOLDER names another place",
-                                    why.message())}};
-}
-
 bool is_worth_throwing_away(const Status& status) {
   return status.code() == Code::kDataLoss || status.code() == Code::kAborted;
 }
@@ -92,11 +83,23 @@ Result<CatalogueFile> open_catalogue_file(const fs::path& folder, bool on_networ
       return CatalogueFile{*std::move(database), {"the catalogue is made anew: " + why}};
     }
   }
-  const Code code = database.status().code();
-  if (code == Code::kPermissionDenied || code == Code::kInternal || code == Code::kResourceExhausted) {
-    return open_in_memory_instead(database.status());
-  }
+  if (is_only_of_the_file(database.status())) return open_catalogue_in_memory(database.status());
   return database.status();
+}
+
+Result<CatalogueFile> open_catalogue_in_memory(const Status& why) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(Database database, Database::open_in_memory());
+  TRAINWARDEN_RETURN_IF_ERROR(prepare_schema(database));
+  return CatalogueFile{std::move(database),
+                       {fmt::format("the catalogue cannot be kept ({}), so everything is read anew; "
+                                    "TRAINWARDEN_CATALOGUE=FOLDER names another place",
+                                    why.message())}};
+}
+
+bool is_only_of_the_file(const Status& status) {
+  const Code code = status.code();
+  return code == Code::kPermissionDenied || code == Code::kInternal || code == Code::kResourceExhausted ||
+         code == Code::kUnavailable;
 }
 
 Status remove_catalogue_file(const fs::path& folder) {

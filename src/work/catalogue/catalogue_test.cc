@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/folder_testing.h"
+#include "work/catalogue/database.h"
 #include "work/jobs/job_record.h"
 
 namespace trainwarden::catalogue {
@@ -157,6 +158,21 @@ TEST_F(CatalogueTest, DamageUnderWayIsNoticedAndMadeAnew) {
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_NE(notes[0].find("made anew"), std::string::npos) << notes[0];
   EXPECT_EQ(list().size(), 300u);
+}
+
+TEST_F(CatalogueTest, WhileAnotherProcessWritesItEverythingIsRead) {
+  submit("first");
+  auto catalogue = Catalogue::open(place());
+  ASSERT_TRUE(catalogue.ok());
+  EXPECT_EQ(list(*catalogue).size(), 1u);
+  submit("second");
+  auto writer = Database::open(place() / "catalogue.db", true);
+  ASSERT_TRUE(writer.ok()) << writer.status().to_string();
+  ASSERT_TRUE(writer->execute("BEGIN IMMEDIATE").ok());
+  EXPECT_EQ(list(*catalogue).size(), 2u);
+  const auto notes = catalogue->take_notes();
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("another process has been writing it for long"), std::string::npos) << notes[0];
 }
 
 TEST_F(CatalogueTest, ManyProcessesAtOnceSomeKilled) {

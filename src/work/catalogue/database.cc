@@ -35,7 +35,7 @@ Status error_of(sqlite3* database) {
   const std::string what = fmt::format("{}: {}", file == nullptr || *file == '\0' ? "the catalogue in memory" : file,
                                        printable(sqlite3_errmsg(database)));
   if (code != Code::kUnavailable) return Status(code, what);
-  return Status(code, what + "; another process has been writing it for long, try again");
+  return Status(code, what + "; another process has been writing it for long");
 }
 
 // Processes that open a new file at once all want to choose its journal; SQLite refuses some of them without waiting,
