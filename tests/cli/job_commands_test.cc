@@ -286,7 +286,7 @@ TEST_F(Jobs, AFailedJobGoesOnInTheSameRun) {
   EXPECT_EQ(run.at("Attempts"), 2);
   const Outcome again = job_command("resume", "twice");
   EXPECT_EQ(again.exit_code, 1);
-  EXPECT_NE(again.err.find("submit it under another name"), std::string::npos) << again.err;
+  EXPECT_NE(again.err.find("`trainwarden job repeat"), std::string::npos) << again.err;
 }
 
 TEST_F(Jobs, AnAgentThatIsKilledIsReplacedWhenTheJobMayGoOn) {

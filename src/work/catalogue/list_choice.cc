@@ -6,12 +6,23 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/text.h"
 #include "work/catalogue/list_filter.h"
 
 namespace trainwarden::catalogue {
 namespace {
+
+// The first of many.
+std::string what_there_is(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNames = 20;
+  if (names.empty()) return "nothing in it has any";
+  const std::size_t shown = std::min(names.size(), kMostNames);
+  std::string text = "there are";
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? " " : ", ") + printable(names[i]);
+  return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
+}
 
 Status check_value(const std::vector<ListItem>& items, const std::string& name) {
   std::set<std::string> known;
@@ -21,8 +32,19 @@ Status check_value(const std::vector<ListItem>& items, const std::string& name) 
   }
   if (items.empty()) return Status();
   const std::vector<std::string> names(known.begin(), known.end());
+  const std::string near = did_you_mean(name, names);
+  return Status(Code::kInvalidArgument, fmt::format("nothing in the list has a value \"{}\"{}", printable(name),
+                                                    near.empty() ? "; " + what_there_is(names) : near));
+}
+
+// In small letters and large ones; with the nearest one, or all.
+Status check_status(const std::string& status, const std::vector<std::string>& known) {
+  const auto is_it = [wanted = lower(status)](const std::string& one) { return lower(one) == wanted; };
+  if (std::any_of(known.begin(), known.end(), is_it)) return Status();
+  const std::string near = did_you_mean(status, known);
   return Status(Code::kInvalidArgument,
-                fmt::format("nothing in the list has a value \"{}\"{}", printable(name), did_you_mean(name, names)));
+                fmt::format("--status: there is no status \"{}\"{}", printable(status),
+                            near.empty() ? fmt::format("; expected one of {}", fmt::join(known, ", ")) : near));
 }
 
 bool is_built_in(const std::string& sort) {
@@ -66,6 +88,9 @@ Result<std::vector<std::size_t>> choose(const std::vector<ListItem>& items, cons
   TRAINWARDEN_ASSIGN_OR_RETURN(const ListFilter filter, ListFilter::create(choice, now_unix_ns));
   for (const std::string& name : named_values(choice, filter.conditions())) {
     TRAINWARDEN_RETURN_IF_ERROR(check_value(items, name));
+  }
+  for (const std::string& status : choice.statuses) {
+    TRAINWARDEN_RETURN_IF_ERROR(check_status(status, choice.known_statuses));
   }
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < items.size(); ++i) {

@@ -13,7 +13,8 @@ namespace trainwarden::catalogue {
 
 struct ListChoice {
   std::vector<std::string> statuses;
-  std::string name;  // a pattern
+  std::vector<std::string> known_statuses;  // the words that may stand in `statuses`
+  std::string name;                         // a pattern
   std::string experiment;
   std::string since;
   std::vector<std::string> filters;  // "lr > 0.1", as parse_search_filter() takes them
@@ -25,7 +26,7 @@ struct ListChoice {
 // The places of those items that are shown, in their order. All filters have to fit; one on a value that an item does
 // not have fits only as NotExists. Without a sort key the newest come first; by a value the smallest, numbers before
 // texts; what has no such value comes last in any case. kInvalidArgument for a pattern, a time or a filter that is
-// none, and for a value that no item has.
+// none, a status that there is not, and a value that no item has.
 Result<std::vector<std::size_t>> choose(const std::vector<ListItem>& items, const ListChoice& choice,
                                         std::int64_t now_unix_ns);
 

@@ -32,7 +32,9 @@ std::vector<ListItem> some_items() {
 }
 
 std::vector<std::size_t> chosen(const ListChoice& choice) {
-  const auto places = choose(some_items(), choice, kListedAt);
+  ListChoice with_statuses = choice;
+  with_statuses.known_statuses = {"InProgress", "Training", "Completed", "Failed"};
+  const auto places = choose(some_items(), with_statuses, kListedAt);
   EXPECT_TRUE(places.ok()) << places.status().to_string();
   return places.value_or({});
 }
@@ -49,6 +51,7 @@ TEST(ListChoiceTest, FiltersMeetAllTogether) {
   EXPECT_EQ(chosen({.name = "^[ac]"}), (Places{0, 2}));
   EXPECT_EQ(chosen({.experiment = "e"}), (Places{0, 1}));
   EXPECT_EQ(chosen({.since = "15 s"}), (Places{3, 0}));
+  EXPECT_EQ(chosen({.since = "1m"}), (Places{3, 0, 1}));
   EXPECT_EQ(chosen({.since = "2026-11-18"}), (Places{3, 0, 1, 2}));
   EXPECT_EQ(chosen({.since = "2126-11-18T00:00:00Z"}), Places{});
   EXPECT_EQ(chosen({.statuses = {"Failed"}, .since = "1 h"}), (Places{3}));
@@ -116,7 +119,10 @@ TEST(ListChoiceTest, MistakesAreNamed) {
   fails({.filters = {"lr"}}, "is no filter");
   fails({.filters = {"lt > 1"}}, "did you mean \"lr\"?");
   fails({.columns = {"los"}}, "did you mean \"loss\"?");
+  fails({.columns = {"accuracy"}}, "; there are loss, lr, opt, ran");
   fails({.since = "yesterday"}, "expected how long ago");
+  fails({.statuses = {"Complted"}, .known_statuses = {"Completed", "Failed"}}, "did you mean \"Completed\"?");
+  fails({.statuses = {"x"}, .known_statuses = {"Completed", "Failed"}}, "expected one of Completed, Failed");
   EXPECT_TRUE(choose({}, {.columns = {"lr"}}, kListedAt).ok())
       << "an empty list has no columns, and that is no mistake";
 }

@@ -21,9 +21,10 @@ Result<std::int64_t> moment_of(const std::string& text, std::int64_t now_unix_ns
   if (const auto day = parse_rfc3339(text + "T00:00:00Z")) return *day;
   return Status(
       Code::kInvalidArgument,
-      fmt::format("--since \"{}\" is no time; expected how long ago (\"2 h\", \"3 d\"), a day (2026-11-20) or "
-                  "a time (2026-11-20T03:12:00Z)",
-                  printable(text)));
+      fmt::format(
+          "--since \"{}\" is no time; expected how long ago (\"10 m\", \"2 h\", \"3 d\"), a day (2026-11-20) or "
+          "a time (2026-11-20T03:12:00Z)",
+          printable(text)));
 }
 
 bool has_status(const ListItem& item, const std::set<std::string>& wanted) {

@@ -17,9 +17,10 @@ struct Unit {
   double size;
 };
 
-constexpr std::array<Unit, 10> kTimes = {{{"s", 1},
+constexpr std::array<Unit, 11> kTimes = {{{"s", 1},
                                           {"sec", 1},
                                           {"seconds", 1},
+                                          {"m", 60},
                                           {"min", 60},
                                           {"minutes", 60},
                                           {"h", 3600},

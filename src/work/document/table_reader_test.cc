@@ -84,6 +84,7 @@ TEST(TableReader, OneOfSomeWords) {
 
 TEST(TableReader, TimesAndSizes) {
   EXPECT_EQ(parse_seconds("90 min"), 5400);
+  EXPECT_EQ(parse_seconds("10m"), 600);
   EXPECT_EQ(parse_seconds("1.5h"), 5400);
   EXPECT_EQ(parse_seconds("2 d"), 172800);
   EXPECT_EQ(parse_seconds("500ms"), 0.5);

@@ -85,7 +85,7 @@ Ending ending_of(const Transition& now, const JobExit& exit, bool may_go_on) {
 
 Result<JobRecord> JobRecord::create(const storage::Location& jobs, const JobOrder& order) {
   if (!is_job_name(order.name)) {
-    return Status(Code::kInvalidArgument, fmt::format("\"{}\" is no name of a job", printable(order.name)));
+    return Status(Code::kInvalidArgument, no_job_name(order.name));
   }
   storage::Storage& all = jobs.storage();
   TRAINWARDEN_RETURN_IF_ERROR(all.create_folder(order.name + "/" + kStateFolder));
@@ -221,7 +221,8 @@ Result<Transition> JobRecord::resume(const std::string& message, const Clock& cl
   }
   if (now.status == JobPhase::kCompleted) {
     return Status(Code::kFailedPrecondition,
-                  fmt::format("job {} is Completed; to run it once more, submit it under another name", order_.name));
+                  fmt::format("job {} is Completed; `trainwarden job repeat {}` runs it once more, as another job",
+                              order_.name, order_.name));
   }
   return advance(now, JobPhase::kRestarting, "user", message, clock);
 }

@@ -389,6 +389,12 @@ bool is_job_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), allowed) && name.find("--") == std::string_view::npos;
 }
 
+std::string no_job_name(std::string_view text) {
+  return fmt::format(
+      "\"{}\" is no name of a job; expected letters and digits with single hyphens between them, {} at most",
+      printable(text), kMaxJobNameBytes);
+}
+
 JobSpec read_job_spec(const DocumentValue& top, Mistakes& mistakes) {
   if (!top.is(Kind::kTable)) {
     mistakes.add(top.place,

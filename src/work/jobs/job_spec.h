@@ -136,5 +136,7 @@ JobSpec read_job_spec(const document::DocumentValue& top, document::Mistakes& mi
 
 // A name that a job may have: letters and digits, with single hyphens between them.
 bool is_job_name(std::string_view name);
+// What is said of one that is none.
+std::string no_job_name(std::string_view text);
 
 }  // namespace trainwarden::jobs

@@ -55,6 +55,12 @@ Result<JobPhase> phase_named(std::string_view name, std::string_view what) {
   return Status(Code::kDataLoss, fmt::format("{}: unknown status \"{}\"", what, printable(name)));
 }
 
+std::vector<std::string> status_words() {
+  std::vector<std::string> words = {std::string(name(JobStatus::kInProgress))};  // the others are phases too
+  for (const Named& one : kPhases) words.emplace_back(one.name);
+  return words;
+}
+
 JobStatus status_of(JobPhase status) {
   return named(status).primary;
 }

@@ -33,6 +33,9 @@ std::string_view name(JobPhase phase);  // "Pending", ...
 // The other way round. kDataLoss when there is no such phase; `what` names the text in the message.
 Result<JobPhase> phase_named(std::string_view name, std::string_view what);
 
+// The words for all phases and statuses, each once.
+std::vector<std::string> status_words();
+
 JobStatus status_of(JobPhase phase);
 bool is_terminal(JobPhase phase);
 // It waits for its turn: no agent is there, and none is missed.

@@ -8,6 +8,7 @@
 #include "ui/cli/options/action_choice.h"
 #include "ui/cli/options/action_file.h"
 #include "ui/cli/options/run_locator.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/action_reference.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
@@ -115,10 +116,8 @@ void add_actions(CLI::App& app, CommandAction& action) {
                   "training")
       ->type_name("FILE")
       ->excludes(check);
-  command.add_option("--rule", o.rules, "A rule of your own that the file may name, as --rule of `run` has it")
-      ->type_name("RULE")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_words(command, "--rule", o.rules, "A rule of your own that the file may name, as --rule of `run` has it")
+      ->type_name("RULE");
   command.add_flag("--markdown", o.markdown, "The reference of all actions, as it is in docs/reference");
   add_json_flag(command, o.json);
   set_examples(command,

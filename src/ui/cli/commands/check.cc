@@ -8,6 +8,7 @@
 #include "ui/cli/commands/dry_run.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/run_locator.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/rule_report.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/status_line.h"
@@ -118,7 +119,7 @@ void add_check(CLI::App& app, CommandAction& action) {
   CheckOptions& o = *options;
   CLI::App& command = add_command(app, "check", "Judge recorded runs with rules", options, action, act);
   command.group(kJudgeGroup);
-  command.add_option("RUN", o.runs, "Names of runs, or their paths")->type_name("");
+  add_words(command, "RUN", o.runs, "Names of runs, or their paths")->type_name("");
   add_runs_option(command, o.folder);
   add_rule_choice(command, o.rules);
   command.add_option("--jobs", o.jobs, "How many runs are judged at once (default: one for each CPU)")

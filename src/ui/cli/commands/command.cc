@@ -27,6 +27,13 @@ void add_json_flag(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "Print one JSON document (docs/reference/cli.md has its keys)");
 }
 
+CLI::Option* add_name_option(CLI::App& command, std::string& name, const char* description) {
+  const auto complaint = [](const std::string& text) {
+    return std::string(text.empty() ? "expected a name, found an empty text; leave --name out to have one made" : "");
+  };
+  return command.add_option("--name", name, description)->type_name("NAME")->check(CLI::Validator(complaint, ""));
+}
+
 Result<std::filesystem::path> RunChoice::locate() const {
   return locate_run(run, runs_folder(runs));
 }

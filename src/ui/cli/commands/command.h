@@ -75,6 +75,9 @@ void set_examples(CLI::App& command, std::initializer_list<const char*> examples
 void add_runs_option(CLI::App& command, std::string& runs);
 void add_json_flag(CLI::App& command, bool& json);
 
+// --name of what a command makes; `description` says how it is called without. An empty name is none.
+CLI::Option* add_name_option(CLI::App& command, std::string& name, const char* description);
+
 // A run, as the user names it.
 struct RunChoice {
   std::string run;

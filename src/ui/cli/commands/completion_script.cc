@@ -10,7 +10,15 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr const char* kRunNames = "trainwarden ls --names 2>/dev/null";
+// The command that prints what is offered; null: nothing is looked up.
+const char* lookup_of(CompletionSource source) {
+  switch (source) {
+    case CompletionSource::kRuns: return "trainwarden ls --names 2>/dev/null";
+    case CompletionSource::kJobs: return "trainwarden job ls --names 2>/dev/null";
+    case CompletionSource::kSubscriptions: return "trainwarden events rule ls --names 2>/dev/null";
+    default: return nullptr;
+  }
+}
 
 std::vector<std::string> rule_names() {
   std::vector<std::string> names;
@@ -40,6 +48,7 @@ CompletionOption source_of(const std::string& type_name) {
   if (type_name == "ACTION") option.words = action_names();
   option.source = option.words.empty() ? CompletionSource::kAny : CompletionSource::kWords;
   if (type_name == "FILE") option.source = CompletionSource::kFiles;
+  if (type_name == "JOB") option.source = CompletionSource::kJobs;
   if (type_name == "DIR") option.source = CompletionSource::kFolders;
   return option;
 }
@@ -47,6 +56,8 @@ CompletionOption source_of(const std::string& type_name) {
 CompletionOption source_of_argument(const CLI::Option& argument) {
   CompletionOption option = source_of(argument.get_type_name());
   if (argument.get_name() == "RUN") option.source = CompletionSource::kRuns;
+  if (argument.get_name() == "JOB") option.source = CompletionSource::kJobs;
+  if (argument.get_name() == "SUBSCRIPTION") option.source = CompletionSource::kSubscriptions;
   if (argument.get_name() == "DIR") option.source = CompletionSource::kFolders;
   if (argument.get_name() == "PROGRAM") option.source = CompletionSource::kFiles;
   return option;
@@ -68,7 +79,7 @@ CompletionCommand describe(const CLI::App& app) {
       if (command.argument.source == CompletionSource::kNone) command.argument = source_of_argument(*option);
       continue;
     }
-    if (option->get_lnames().empty()) continue;
+    if (option->get_lnames().empty() || option->get_group().empty()) continue;
     const bool is_flag = option->get_items_expected_max() == 0;
     CompletionOption entry = is_flag ? CompletionOption{} : source_of(option->get_type_name());
     entry.name = "--" + option->get_lnames().front();
@@ -83,11 +94,21 @@ std::string bash_source(const CompletionOption& option) {
     case CompletionSource::kWords: return fmt::format("compgen -W '{}' -- \"$current\"", fmt::join(option.words, " "));
     case CompletionSource::kFiles: return "compgen -f -- \"$current\"";
     case CompletionSource::kFolders: return "compgen -d -- \"$current\"";
-    case CompletionSource::kRuns: return fmt::format("compgen -W \"$({})\" -- \"$current\"", kRunNames);
+    case CompletionSource::kRuns:
+    case CompletionSource::kJobs:
+    case CompletionSource::kSubscriptions:
+      return fmt::format("compgen -W \"$({})\" -- \"$current\"", lookup_of(option.source));
     case CompletionSource::kNone:
     case CompletionSource::kAny: break;
   }
   return ":";
+}
+
+// The names of its sub-commands, and what its argument looks up beside them: "drop deliver $(...)".
+std::string words_beside_commands(const CompletionCommand& command) {
+  const char* const lookup = lookup_of(command.argument.source);
+  return fmt::format("{}{}", fmt::join(names_of(command.commands), " "),
+                     lookup == nullptr ? "" : fmt::format(" $({})", lookup));
 }
 
 // What is offered once it is known which command it is.
@@ -101,8 +122,7 @@ std::string bash_body(const CompletionCommand& command) {
   }
   const std::string argument = command.commands.empty()
                                    ? bash_source(command.argument)
-                                   : fmt::format("compgen -W \"{} $({})\" -- \"$current\"",
-                                                 fmt::join(names_of(command.commands), " "), kRunNames);
+                                   : fmt::format("compgen -W \"{}\" -- \"$current\"", words_beside_commands(command));
   return fmt::format(
       "      case \"$previous\" in\n{0}"
       "      esac\n"
@@ -113,16 +133,15 @@ std::string bash_body(const CompletionCommand& command) {
       values, fmt::join(names, " "), argument);
 }
 
-std::string bash_case(const CompletionCommand& command) {
+// Its sub-commands are named by this word of the line.
+std::string bash_case(const CompletionCommand& command, int word) {
   std::string text = fmt::format("    {})\n", command.name);
   if (!command.commands.empty()) {
-    text += "      [ \"$COMP_CWORD\" -gt 2 ] && case \"${COMP_WORDS[2]}\" in\n";
-    for (const CompletionCommand& own : command.commands) {
-      text += fmt::format("      {})\n{}      return ;;\n", own.name, bash_body(own));
-    }
+    text += fmt::format("      [ \"$COMP_CWORD\" -gt {0} ] && case \"${{COMP_WORDS[{0}]}}\" in\n", word);
+    for (const CompletionCommand& own : command.commands) text += bash_case(own, word + 1);
     text += "      esac\n";
   }
-  return text + bash_body(command) + "      ;;\n";
+  return text + bash_body(command) + "      return ;;\n";
 }
 
 std::string zsh_source(const CompletionOption& option) {
@@ -130,7 +149,9 @@ std::string zsh_source(const CompletionOption& option) {
     case CompletionSource::kWords: return fmt::format("({})", fmt::join(option.words, " "));
     case CompletionSource::kFiles: return "_files";
     case CompletionSource::kFolders: return "_files -/";
-    case CompletionSource::kRuns: return fmt::format("{{compadd -- $({})}}", kRunNames);
+    case CompletionSource::kRuns:
+    case CompletionSource::kJobs:
+    case CompletionSource::kSubscriptions: return fmt::format("{{compadd -- $({})}}", lookup_of(option.source));
     case CompletionSource::kNone:
     case CompletionSource::kAny: break;
   }
@@ -144,22 +165,19 @@ std::string zsh_arguments(const CompletionCommand& command) {
     if (option.source != CompletionSource::kNone) text += fmt::format(":value:{}", zsh_source(option));
     text += "' \\\n";
   }
-  const std::string argument =
-      command.commands.empty()
-          ? zsh_source(command.argument)
-          : fmt::format("{{compadd -- {} $({})}}", fmt::join(names_of(command.commands), " "), kRunNames);
-  return text + fmt::format("        '*:argument:{}' ;;\n", argument);
+  const std::string argument = command.commands.empty()
+                                   ? zsh_source(command.argument)
+                                   : fmt::format("{{compadd -- {}}}", words_beside_commands(command));
+  return text + fmt::format("        '*:argument:{}'\n      return ;;\n", argument);
 }
 
-std::string zsh_case(const CompletionCommand& command) {
-  std::string text = fmt::format("    {})\n", command.name);
+// `begin` makes the command the first of the words.
+std::string zsh_case(const CompletionCommand& command, const std::string& begin = "") {
+  std::string text = fmt::format("    {})\n{}", command.name, begin);
   if (!command.commands.empty()) {
     text += "      (( CURRENT > 2 )) && case $words[2] in\n";
     for (const CompletionCommand& own : command.commands) {
-      std::string arguments = zsh_arguments(own);
-      arguments.erase(arguments.rfind(" ;;"));
-      text += fmt::format("      {})\n      shift words\n      (( CURRENT-- ))\n{}\n      return ;;\n", own.name,
-                          arguments);
+      text += zsh_case(own, "      shift words\n      (( CURRENT-- ))\n");
     }
     text += "      esac\n";
   }
@@ -171,7 +189,9 @@ std::string fish_source(const CompletionOption& option) {
     case CompletionSource::kWords: return fmt::format(" -a '{}'", fmt::join(option.words, " "));
     case CompletionSource::kFiles: return " -F";
     case CompletionSource::kFolders: return " -a '(__fish_complete_directories)'";
-    case CompletionSource::kRuns: return fmt::format(" -a '({})'", kRunNames);
+    case CompletionSource::kRuns:
+    case CompletionSource::kJobs:
+    case CompletionSource::kSubscriptions: return fmt::format(" -a '({})'", lookup_of(option.source));
     case CompletionSource::kNone:
     case CompletionSource::kAny: break;
   }
@@ -189,17 +209,16 @@ std::string fish_options(const CompletionCommand& command, const std::string& wh
   return argument.empty() ? text : text + when + argument + '\n';
 }
 
-std::string fish_lines(const CompletionCommand& command) {
-  const auto condition = [](const std::string& seen) { return fmt::format("complete -c trainwarden -n '{}'", seen); };
-  const std::string seen = fmt::format("__fish_seen_subcommand_from {}", command.name);
-  std::string text = fmt::format("complete -c trainwarden -n __fish_use_subcommand -a {} -d '{}'\n", command.name,
-                                 command.description);
-  if (command.commands.empty()) return text + fish_options(command, condition(seen));
+// What follows it; `seen` is true when it was typed.
+std::string fish_lines(const CompletionCommand& command, const std::string& seen) {
+  const auto condition = [](const std::string& is_so) { return fmt::format("complete -c trainwarden -n '{}'", is_so); };
+  if (command.commands.empty()) return fish_options(command, condition(seen));
   const std::string none =
       fmt::format("{}; and not __fish_seen_subcommand_from {}", seen, fmt::join(names_of(command.commands), " "));
+  std::string text;
   for (const CompletionCommand& own : command.commands) {
     text += fmt::format("{} -a {} -d '{}'\n", condition(none), own.name, own.description);
-    text += fish_options(own, condition(fmt::format("{}; and __fish_seen_subcommand_from {}", seen, own.name)));
+    text += fish_lines(own, fmt::format("{}; and __fish_seen_subcommand_from {}", seen, own.name));
   }
   return text + fish_options(command, condition(none));
 }
@@ -208,7 +227,7 @@ std::string fish_lines(const CompletionCommand& command) {
 
 std::vector<CompletionCommand> describe_commands(const CLI::App& app) {
   std::vector<CompletionCommand> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
     commands.push_back(describe(*command));
   }
   return commands;
@@ -226,7 +245,7 @@ std::string bash_completion(const std::vector<CompletionCommand>& commands) {
       "  fi\n"
       "  case \"${{COMP_WORDS[1]}}\" in\n",
       fmt::join(names_of(commands), " "));
-  for (const CompletionCommand& command : commands) text += bash_case(command);
+  for (const CompletionCommand& command : commands) text += bash_case(command, 2);
   return text + "  esac\n}\ncomplete -o default -F _trainwarden trainwarden\n";
 }
 
@@ -258,7 +277,11 @@ std::string fish_completion(const std::vector<CompletionCommand>& commands) {
   std::string text =
       "# fish completion for trainwarden; made by `trainwarden completion fish`\n"
       "complete -c trainwarden -f\n";
-  for (const CompletionCommand& command : commands) text += fish_lines(command);
+  for (const CompletionCommand& command : commands) {
+    text += fmt::format("complete -c trainwarden -n __fish_use_subcommand -a {} -d '{}'\n", command.name,
+                        command.description);
+    text += fish_lines(command, fmt::format("__fish_seen_subcommand_from {}", command.name));
+  }
   return text;
 }
 

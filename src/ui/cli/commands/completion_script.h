@@ -16,7 +16,9 @@ enum class CompletionSource {
   kWords,  // one of `words`
   kFiles,
   kFolders,
-  kRuns,  // asks `trainwarden ls --names`
+  kRuns,           // asks `trainwarden ls --names`
+  kJobs,           // asks `trainwarden job ls --names`
+  kSubscriptions,  // asks `trainwarden events rule ls --names`
 };
 
 struct CompletionOption {
@@ -34,6 +36,7 @@ struct CompletionCommand {
   std::vector<CompletionCommand> commands;  // sub-commands of its own, which stand before the argument
 };
 
+// Without what is not for people.
 std::vector<CompletionCommand> describe_commands(const CLI::App& app);
 
 std::string bash_completion(const std::vector<CompletionCommand>& commands);

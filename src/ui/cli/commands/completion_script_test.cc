@@ -29,13 +29,23 @@ class CompletionScript : public testing::Test {
     drop->add_option("RUN", text_, "A run");
     drop->add_option("--as", text_, "How")->check(CLI::IsMember({"quietly", "loudly"}));
     events->add_subcommand("deliver", "Hand over");
+    CLI::App* rule = events->add_subcommand("rule", "Standing ones");
+    rule->add_subcommand("rm", "Remove it")->add_option("SUBSCRIPTION", text_, "Which");
+    CLI::App* job = app_.add_subcommand("job", "Jobs");
+    CLI::App* logs = job->add_subcommand("logs", "Its output");
+    logs->add_option("JOB", text_, "Which");
+    logs->add_option("--of-job", text_, "Not for people")->group("");
+    job->add_subcommand("agent", "Not for people")->group("");
+    app_.add_subcommand("rule-host", "Not for people")->group("");
   }
 
   // Bash's answers for what was typed; the last word is the one at the cursor.
   std::string complete_in_bash(const std::string& words) {
     const TestFolder folder;
     const std::string script = folder.path() / "completion.bash";
-    std::ofstream(script) << bash_completion(describe_commands(app_)) << "trainwarden() { echo first second; }\n"
+    std::ofstream(script) << bash_completion(describe_commands(app_)) << "trainwarden() {\n"
+                          << "  case \"$*\" in\n    ls*) echo first second ;;\n    job*) echo bert ;;\n"
+                          << "    *) echo ended ;;\n  esac\n}\n"
                           << fmt::format("COMP_WORDS=({})\n", words)
                           << "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_trainwarden\necho \"${COMPREPLY[*]}\"\n";
     std::FILE* pipe = popen(fmt::format("bash -eu {}", script).c_str(), "r");
@@ -52,12 +62,12 @@ class CompletionScript : public testing::Test {
 
 TEST_F(CompletionScript, DescribesTheTree) {
   const auto commands = describe_commands(app_);
-  ASSERT_EQ(commands.size(), 3u);
+  ASSERT_EQ(commands.size(), 4u);
   EXPECT_EQ(commands[0].name, "look");
   EXPECT_EQ(commands[0].description, "Look at it  don t touch");
   EXPECT_EQ(commands[0].argument.source, CompletionSource::kRuns);
   EXPECT_EQ(commands[1].argument.source, CompletionSource::kNone);
-  ASSERT_EQ(commands[2].commands.size(), 2u);
+  ASSERT_EQ(commands[2].commands.size(), 3u);
   EXPECT_EQ(commands[2].commands[0].name, "drop");
 }
 
@@ -77,6 +87,7 @@ TEST_F(CompletionScript, BashAsksForTheNamesOfRuns) {
 
 TEST_F(CompletionScript, BashCompletesSubCommandsBesideTheArgument) {
   EXPECT_EQ(complete_in_bash("trainwarden events d"), "drop deliver");
+  EXPECT_EQ(complete_in_bash("trainwarden events rule r"), "rm");
   EXPECT_EQ(complete_in_bash("trainwarden events f"), "first");
   EXPECT_EQ(complete_in_bash("trainwarden events --f"), "--follow");
   EXPECT_EQ(complete_in_bash("trainwarden events first --f"), "--follow");
@@ -85,12 +96,32 @@ TEST_F(CompletionScript, BashCompletesSubCommandsBesideTheArgument) {
   EXPECT_EQ(complete_in_bash("trainwarden events drop se"), "second");
 }
 
+TEST_F(CompletionScript, BashAsksForTheNamesOfJobsAndSubscriptions) {
+  EXPECT_EQ(complete_in_bash("trainwarden job logs b"), "bert");
+  EXPECT_EQ(complete_in_bash("trainwarden job ''"), "logs") << "no runs, which are no jobs";
+  EXPECT_EQ(complete_in_bash("trainwarden events rule rm e"), "ended");
+}
+
+TEST_F(CompletionScript, WhatIsNotForPeopleIsNotOffered) {
+  const auto commands = describe_commands(app_);
+  for (const std::string& script : {bash_completion(commands), zsh_completion(commands), fish_completion(commands)}) {
+    for (const char* hidden : {"rule-host", "agent", "--of-job", "-l of-job"}) {
+      EXPECT_EQ(script.find(hidden), std::string::npos) << hidden;
+    }
+  }
+}
+
 TEST_F(CompletionScript, ZshAndFishKnowSubCommands) {
   const auto commands = describe_commands(app_);
   const std::string zsh = zsh_completion(commands);
+  EXPECT_NE(zsh.find("    rm)\n      shift words"), std::string::npos) << zsh;
+  EXPECT_NE(zsh.find("{compadd -- $(trainwarden events rule ls --names"), std::string::npos) << zsh;
   EXPECT_NE(zsh.find("'*--as[How]:value:(quietly loudly)'"), std::string::npos) << zsh;
-  EXPECT_NE(zsh.find("compadd -- drop deliver $("), std::string::npos) << zsh;
+  EXPECT_NE(zsh.find("compadd -- drop deliver rule $("), std::string::npos) << zsh;
   const std::string fish = fish_completion(commands);
+  EXPECT_NE(fish.find("; and __fish_seen_subcommand_from rule; and __fish_seen_subcommand_from rm' -a '(trainwarden"),
+            std::string::npos)
+      << fish;
   EXPECT_NE(fish.find("'__fish_seen_subcommand_from events; and __fish_seen_subcommand_from drop' -l as"),
             std::string::npos)
       << fish;

@@ -15,6 +15,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/action_choice.h"
 #include "ui/cli/options/run_locator.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/running/run_delivery.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
@@ -217,7 +218,7 @@ void add_events_deliver(CLI::App& events, CommandAction& action) {
   DeliverOptions& o = *options;
   CLI::App& command =
       add_command(events, "deliver", "Record what was missed, and deliver until nothing waits", options, action, act);
-  command.add_option("RUN", o.runs, "Names of runs, or their paths")->required()->type_name("");
+  add_words(command, "RUN", o.runs, "Names of runs, or their paths")->required()->type_name("");
   add_runs_option(command, o.folder);
   add_action_choice(command, o.actions);
   command.add_option("--for", o.limit, "Leave off after so long, as 30s or 10m (default: when nothing waits any more)")

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "trainwarden/trial.h"
+#include "ui/cli/terminal/output.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -39,8 +40,9 @@ Status follow_events(const std::filesystem::path& run, bool all_jobs, const Even
       TRAINWARDEN_ASSIGN_OR_RETURN(const bool taken, filter.takes(events[seen]));
       if (taken) on_event(events[seen], *log);
     }
-    std::fflush(stdout);
-    if (last_look || reader_is_gone()) return {};
+    if (reader_is_gone()) return {};
+    TRAINWARDEN_RETURN_IF_ERROR(flush_output());
+    if (last_look) return {};
     std::this_thread::sleep_for(kEventLookInterval);
   }
 }

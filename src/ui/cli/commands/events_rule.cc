@@ -45,6 +45,7 @@ struct RuleAddOptions {
 
 struct RuleListOptions {
   std::string jobs;
+  bool names_only = false;
   bool json = false;
 };
 
@@ -160,8 +161,16 @@ std::string pattern_shown(const StandingSubscription& standing) {
   return standing.pattern.empty() ? "(of the action)" : standing.pattern;
 }
 
+int list_rule_names(const fs::path& jobs) {
+  const auto names = SubscriptionFolder(jobs).names();
+  if (!names.ok()) return report_error(names.status());
+  for (const std::string& name : *names) emit("{}\n", name);
+  return kExitFine;
+}
+
 int act(const RuleListOptions& options) {
   const fs::path jobs = jobs_folder(options.jobs);
+  if (options.names_only) return list_rule_names(jobs);
   try_ensure_job_deliverer(jobs);
   const SubscriptionFolder folder(jobs);
   const auto names = folder.names();
@@ -219,7 +228,7 @@ int remove_rule(const RuleOptions& options) {
 }
 
 void add_rule_choice_of_jobs(CLI::App& command, RuleOptions& options) {
-  command.add_option("NAME", options.name, "Name of the subscription")->required()->type_name("");
+  command.add_option("SUBSCRIPTION", options.name, "Its name")->required()->type_name("");
   add_jobs_option(command, options.jobs);
   add_json_flag(command, options.json);
 }
@@ -259,6 +268,7 @@ void add_events_rule(CLI::App& events, CommandAction& action) {
   auto list = std::make_shared<RuleListOptions>();
   CLI::App& ls = add_command(rule, "ls", "List them, and what became of their deliveries", list, action, act);
   add_jobs_option(ls, list->jobs);
+  ls.add_flag("--names", list->names_only, "Names only, one a line");
   add_json_flag(ls, list->json);
   set_examples(ls, {"trainwarden events rule ls", "trainwarden events rule ls --json | jq '.subscriptions[].dead'"});
   auto shown = std::make_shared<RuleOptions>();

@@ -64,7 +64,7 @@ void add_events_rule_test(CLI::App& rule, CommandAction& action) {
   RuleTestOptions& o = *options;
   CLI::App& command =
       add_command(rule, "test", "Send a test alert to one of them, whatever its pattern says", options, action, act);
-  command.add_option("NAME", o.name, "Name of the subscription")->required()->type_name("");
+  command.add_option("SUBSCRIPTION", o.name, "Its name")->required()->type_name("");
   add_jobs_option(command, o.jobs);
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden events rule test ended"});

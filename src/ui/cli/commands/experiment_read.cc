@@ -4,10 +4,12 @@
 #include "ui/cli/commands/experiment_commands.h"
 #include "ui/cli/options/catalogue_choice.h"
 #include "ui/cli/options/experiment_choice.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/experiment_view.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "work/catalogue/component_frame.h"
+#include "work/catalogue/component_values.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -115,6 +117,17 @@ int act(const ExperimentShowOptions& options) {
   return show_component(*opened, options.name, options.json);
 }
 
+// A value that no component has is a slip; one that none of those found has need not be. Where there are more than a
+// search can give, nothing is known of the others.
+Status check_values(OpenExperiments& opened, const std::vector<FoundComponent>& found,
+                    const catalogue::NamedValues& named) {
+  if (check_named_values(found, named).ok()) return Status();
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto all,
+                               opened.catalogue.components(opened.store, {}, {}, catalogue::kMostComponents));
+  const bool is_all = !all.empty() && all.size() < catalogue::kMostComponents;
+  return is_all ? check_named_values(all, named) : Status();
+}
+
 int act(const ExperimentSearchOptions& options) {
   const auto expression = options.search.read();
   if (!expression.ok()) return report_error(expression.status());
@@ -123,6 +136,8 @@ int act(const ExperimentSearchOptions& options) {
   const auto found = opened->catalogue.components(opened->store, *expression, options.search.sort, options.search.most);
   report_notes(opened->catalogue);
   if (!found.ok()) return report_error(found.status());
+  const Status known = check_values(*opened, *found, {options.columns, options.search.properties()});
+  if (!known.ok()) return report_error(known);
   if (options.json) {
     OrderedJson list = OrderedJson::array();
     for (const FoundComponent& one : *found) list.push_back(component_json(one));
@@ -188,7 +203,7 @@ void add_experiment_search(CLI::App& experiment, CommandAction& action) {
   ExperimentSearchOptions& o = *options;
   CLI::App& command = add_command(experiment, "search", "Find components by their values", options, action, act);
   add_search_options(command, o.search);
-  command.add_option("--columns", o.columns, "Parameters and metrics to be shown: lr,loss")
+  add_words(command, "--columns", o.columns, "Parameters and metrics to be shown: lr,loss")
       ->delimiter(',')
       ->type_name("NAME");
   add_experiments_option(command, o.experiments);
@@ -207,7 +222,7 @@ void add_experiment_analytics(CLI::App& experiment, CommandAction& action) {
   command.add_option("EXPERIMENT", o.experiment, "Only components of this experiment")->type_name("");
   add_search_options(command, o.search);
   const auto add_names = [&command](const char* name, std::vector<std::string>& names, const char* description) {
-    command.add_option(name, names, description)->delimiter(',')->type_name("NAME");
+    add_words(command, name, names, description)->delimiter(',')->type_name("NAME");
   };
   add_names("--metrics", o.frame.metrics, "Only these metrics are columns");
   add_names("--parameters", o.frame.parameters, "Only these parameters");

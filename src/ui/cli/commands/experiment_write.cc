@@ -6,6 +6,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/experiment_commands.h"
 #include "ui/cli/options/experiment_choice.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "work/experiments/artifact_reading.h"
@@ -134,12 +135,6 @@ int act(const ExperimentLogOptions& options) {
   return kExitFine;
 }
 
-// An option that may be given several times, with one word each.
-void add_words(CLI::App& command, const char* name, std::vector<std::string>& words, const char* type,
-               const char* description) {
-  command.add_option(name, words, description)->type_name(type)->allow_extra_args(false);
-}
-
 }  // namespace
 
 void add_experiment_create(CLI::App& experiment, CommandAction& action) {
@@ -147,10 +142,10 @@ void add_experiment_create(CLI::App& experiment, CommandAction& action) {
   ExperimentCreateOptions& o = *options;
   CLI::App& command = add_command(experiment, "create", "Make an experiment, or a trial of it", options, action, act);
   command.add_option("NAME", o.name, "Its name: letters, digits and hyphens")->required()->type_name("");
-  add_words(command, "--trial", o.trials, "NAME", "A trial of it; also of one that is there");
+  add_words(command, "--trial", o.trials, "A trial of it; also of one that is there")->type_name("NAME");
   command.add_option("--display-name", o.display_name, "What people read")->type_name("TEXT");
   command.add_option("--description", o.description, "What is tried")->type_name("TEXT");
-  add_words(command, "--tag", o.tags, "KEY=VALUE", "A tag");
+  add_words(command, "--tag", o.tags, "A tag")->type_name("KEY=VALUE");
   add_experiments_option(command, o.experiments);
   set_examples(command, {"trainwarden experiment create digits --description 'Which optimizer?'",
                          "trainwarden experiment create digits --trial cnn"});
@@ -163,12 +158,14 @@ void add_experiment_log(CLI::App& experiment, CommandAction& action) {
                                   options, action, act);
   command.add_option("COMPONENT", o.component, "Its name: letters, digits and hyphens")->required()->type_name("");
   command.add_option("--experiment", o.experiment, "The experiment that it belongs to")->type_name("NAME");
-  add_words(command, "--trial", o.trials, "NAME", "A trial that it belongs to; made when --experiment is given");
-  add_words(command, "--param", o.parameters, "NAME=VALUE", "A parameter: a number or a text");
-  add_words(command, "--metric", o.metrics, "NAME=NUMBER", "One more value of a metric");
-  add_words(command, "--input", o.inputs, "NAME=URI", "What went in: a path, which is hashed, or an address");
-  add_words(command, "--output", o.outputs, "NAME=URI", "What came out");
-  add_words(command, "--tag", o.tags, "KEY=VALUE", "A tag");
+  add_words(command, "--trial", o.trials, "A trial that it belongs to; made when --experiment is given")
+      ->type_name("NAME");
+  add_words(command, "--param", o.parameters, "A parameter: a number or a text")->type_name("NAME=VALUE");
+  add_words(command, "--metric", o.metrics, "One more value of a metric")->type_name("NAME=NUMBER");
+  add_words(command, "--input", o.inputs, "What went in: a path, which is hashed, or an address")
+      ->type_name("NAME=URI");
+  add_words(command, "--output", o.outputs, "What came out")->type_name("NAME=URI");
+  add_words(command, "--tag", o.tags, "A tag")->type_name("KEY=VALUE");
   command.add_option("--display-name", o.display_name, "What people read")->type_name("TEXT");
   command.add_option("--status", o.status, "InProgress, Completed, Failed, Stopping or Stopped")->type_name("STATUS");
   command.add_option("--message", o.message, "Why it stands so")->type_name("TEXT");

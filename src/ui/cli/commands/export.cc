@@ -12,6 +12,7 @@
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/run_locator.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/export_view.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
@@ -131,9 +132,7 @@ int act(const ExportCommand& command) {
 
 void add_choice(CLI::App& command, ExportCommand& c) {
   const auto add_list = [&](const char* option, std::vector<std::string>& list, const char* description) {
-    return command.add_option(option, list, description)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    return add_words(command, option, list, description);
   };
   add_list("--include", c.include, "Only names in which this PCRE2 pattern is found; several: any of them")
       ->type_name("PATTERN");

@@ -67,7 +67,7 @@ void add_import(CLI::App& app, CommandAction& action) {
       add_command(app, "import", "Turn a run that smdebug recorded into one of ours", options, action, act);
   command.group(kTransferGroup);
   command.add_option("DIR", o.source, "The folder that was recorded")->required()->type_name("");
-  command.add_option("--name", o.name, "Name of the new run (default: the folder's)")->type_name("NAME");
+  add_name_option(command, o.name, "Name of the new run (default: the folder's)");
   command.add_option("--out", o.out, "Folder of the new run, in place of a name")->type_name("DIR")->excludes("--name");
   add_runs_option(command, o.runs);
   add_json_flag(command, o.json);

@@ -10,6 +10,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/running/job_keeper.h"
 #include "work/containers/container_run.h"
 #include "work/slurm/slurm_ranks.h"
@@ -87,7 +88,7 @@ void add_job_container(CLI::App& job, CommandAction& action) {
   auto options = std::make_shared<JobContainerOptions>();
   CLI::App& command = add_command(job, "container", "Start a job's program in its image", options, action, act);
   command.group("");  // hidden
-  command.add_option("PROGRAM", options->program, "The program and its arguments")->required()->type_name("");
+  add_words(command, "PROGRAM", options->program, "The program and its arguments")->required()->type_name("");
 }
 
 }  // namespace trainwarden::cli

@@ -48,7 +48,7 @@ Result<jobs::Transition> await_end(jobs::JobRecord& job, OutputFollower* output)
     if (looks % kLooksPerKeeperLook == 0) backends.keep(job);
     TRAINWARDEN_ASSIGN_OR_RETURN(jobs::Transition now, backends.settle(job));
     const bool ended = jobs::is_terminal(now.status);
-    if (output != nullptr) ended ? output->finish() : output->print_new();
+    if (output != nullptr) TRAINWARDEN_RETURN_IF_ERROR(ended ? output->finish() : output->print_new());
     if (ended) return now;
     std::this_thread::sleep_for(kJobLookInterval);
   }

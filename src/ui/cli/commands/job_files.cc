@@ -11,6 +11,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/running/job_backend.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
@@ -154,7 +155,7 @@ void add_job_fetch(CLI::App& job, CommandAction& action) {
   CLI::App& command =
       add_command(job, "fetch", "Copy results, checkpoints and logs of rules of a job", options, action, act);
   add_job_choice(command, o.job);
-  command.add_option("FILE", o.names, "Names as `job files` has them, or folders of theirs (default: all)")
+  add_words(command, "FILE", o.names, "Names as `job files` has them, or folders of theirs (default: all)")
       ->type_name("");
   command.add_option("--to", o.to, "Folder to copy to (default: here)")->type_name("DIR");
   set_examples(command, {"trainwarden job fetch bert-7 output/model.tar.gz",

@@ -21,6 +21,7 @@ struct JobLsOptions {
   std::string jobs;
   std::string array;
   ListChoice choice;
+  bool names_only = false;
   bool json = false;
 };
 
@@ -66,8 +67,22 @@ void print_jobs(const std::vector<catalogue::CataloguedJob>& jobs, const std::ve
   emit("{}", Lines{table.to_string()});
 }
 
+ListChoice with_job_statuses(ListChoice choice) {
+  choice.known_statuses = jobs::status_words();
+  choice.known_statuses.emplace_back(kUnreadable);
+  return choice;
+}
+
+int list_job_names(const storage::Location& jobs) {
+  const auto names = jobs::JobRecord::list(jobs);
+  if (!names.ok()) return report_error(names.status());
+  for (const std::string& name : *names) emit("{}\n", name);
+  return kExitFine;
+}
+
 int act(const JobLsOptions& options) {
   const storage::Location jobs(jobs_folder(options.jobs));
+  if (options.names_only) return list_job_names(jobs);
   try_ensure_job_keeper(jobs.path());
   auto catalogue = catalogue::Catalogue::open(catalogue_folder(jobs.path()));
   if (!catalogue.ok()) return report_error(catalogue.status());
@@ -77,7 +92,7 @@ int act(const JobLsOptions& options) {
   for (catalogue::CataloguedJob& job : *all) add_reason(job.now, reasons, job.name);
   const auto items = items_of(*catalogue, jobs, *all, options.choice);
   if (!items.ok()) return report_error(items.status());
-  const auto places = choose(*items, options.choice, system_clock().unix_ns());
+  const auto places = choose(*items, with_job_statuses(options.choice), system_clock().unix_ns());
   if (!places.ok()) return report_error(places.status());
   if (all->empty() && !options.json) {
     emit("no jobs in {}\n", jobs.address());
@@ -97,6 +112,7 @@ void add_job_ls(CLI::App& job, CommandAction& action) {
   add_list_options(command, o.choice);
   command.add_option("--experiment", o.choice.experiment, "Only those of this experiment")->type_name("NAME");
   add_array_option(command, o.array);
+  command.add_flag("--names", o.names_only, "Names only, one a line");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden job ls", "trainwarden job ls --status Failed --since 2d",
                          "trainwarden job ls --columns lr,loss,acc.max --sort loss",

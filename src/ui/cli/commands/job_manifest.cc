@@ -59,7 +59,7 @@ void add_job_manifest(CLI::App& job, CommandAction& action) {
   command.add_option("--format", o.format, "kubernetes: a Job of batch/v1, as JSON")
       ->check(CLI::IsMember({kKubernetes}))
       ->type_name("FORMAT");
-  command.add_option("--name", o.name, "Call it so")->type_name("NAME");
+  add_name_option(command, o.name, "Call it so (default: the file's name for it)");
   command.add_option("--claim", o.claim, "A PersistentVolumeClaim for channels and results")->type_name("NAME");
   set_examples(command, {"trainwarden job manifest job.toml > job.json && kubectl apply -f job.json",
                          "trainwarden job manifest job.toml --claim trainings"});

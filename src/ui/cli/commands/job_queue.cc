@@ -69,6 +69,7 @@ Result<bool> change_limits(const JobQueueOptions& options, queue::JobQueue& queu
   TRAINWARDEN_ASSIGN_OR_RETURN(queue::QueueLimits limits, queue.limits());
   if (!options.cpus.empty()) {
     TRAINWARDEN_ASSIGN_OR_RETURN(limits.cpus, count_option("--cpus", options.cpus));
+    if (limits.cpus == 0) return Status(Code::kInvalidArgument, "--cpus: with 0 processors no job could start");
   }
   if (!options.gpus.empty()) {
     TRAINWARDEN_ASSIGN_OR_RETURN(limits.gpus, count_option("--gpus", options.gpus));

@@ -7,6 +7,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/terminal/output.h"
 #include "work/ranks/local_ranks.h"
 #include "work/slurm/slurm_ranks.h"
@@ -79,20 +80,20 @@ void add_job_ranks(CLI::App& job, CommandAction& action) {
   command.group("");  // hidden
   command.add_option("--count", plan->count, "How many")->required()->check(CLI::Range(1, 1024));
   command.add_option("--grace", plan->grace_seconds, "From SIGTERM to SIGKILL when one has failed, in seconds");
-  command.add_option("PROGRAM", plan->program, "The program and its arguments")->required()->type_name("");
+  add_words(command, "PROGRAM", plan->program, "The program and its arguments")->required()->type_name("");
 }
 
 void add_job_slurm_ranks(CLI::App& job, CommandAction& action) {
   auto ranks = std::make_shared<SlurmRanksOptions>();
   CLI::App& all = add_command(job, "slurm-ranks", "Start the tasks of a job on all nodes", ranks, action, act);
   all.group("");  // hidden
-  all.add_option("WORDS", ranks->words, "Arguments of srun")->required()->type_name("");
+  add_words(all, "WORDS", ranks->words, "Arguments of srun")->required()->type_name("");
   auto task = std::make_shared<SlurmTaskOptions>();
   CLI::App& one = add_command(job, "slurm-task", "Start one task of a job", task, action, act);
   one.group("");  // hidden
   one.add_flag("--bound", task->bound, "Slurm has bound it to its processors");
   one.add_option("--bind", task->bind, "To what it binds itself")->check(CLI::IsMember({"cores", "sockets"}));
-  one.add_option("PROGRAM", task->words, "The program and its arguments")->required()->type_name("");
+  add_words(one, "PROGRAM", task->words, "The program and its arguments")->required()->type_name("");
 }
 
 }  // namespace trainwarden::cli

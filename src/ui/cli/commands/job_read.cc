@@ -119,8 +119,8 @@ int act(const JobLogsOptions& options) {
   if (options.json) json = JsonLines{*rank, is_output ? job->order().ranks : 1};
   OutputFollower log(job->place(), chosen_log(options, *job, *rank), json);
   if (options.follow) return wait_for_job(*job, &log);
-  log.finish();
-  return kExitFine;
+  const Status printed = log.finish();
+  return printed.ok() ? kExitFine : report_error(printed);
 }
 
 }  // namespace

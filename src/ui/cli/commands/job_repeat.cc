@@ -10,6 +10,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/terminal.h"
@@ -189,12 +190,8 @@ void add_job_repeat(CLI::App& job, CommandAction& action) {
   CLI::App& command =
       add_command(job, "repeat", "Run a job again as a new one, with its sources of then", options, action, act);
   add_job_choice(command, o.job);
-  command.add_option("--set", o.set, "Another value of a hyper-parameter")
-      ->type_name("NAME=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--name", o.name, "Name of the new job and of its run (default: JOB-repeat-1, -2, ...)")
-      ->type_name("NAME");
+  add_words(command, "--set", o.set, "Another value of a hyper-parameter")->type_name("NAME=VALUE");
+  add_name_option(command, o.name, "Name of the new job and of its run (default: JOB-repeat-1, -2, ...)");
   command.add_flag("--wait", o.wait, "Print what it prints until it has ended; exit code 0 when it is Completed");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden job repeat bert-7", "trainwarden job repeat bert-7 --set lr=0.01 --name bert-8"});

@@ -52,6 +52,11 @@ OrderedJson list_json(const ListedRuns& listed, const std::vector<std::size_t>& 
   return {{"folder", folder.address()}, {"runs", list}};
 }
 
+ListChoice with_run_statuses(ListChoice choice) {
+  choice.known_statuses = run_status_words();
+  return choice;
+}
+
 int list_names(const storage::Location& folder) {
   const auto names = trial::list_runs(folder);
   if (!names.ok()) return report_error(names.status());
@@ -64,7 +69,7 @@ int act(const LsOptions& options) {
   if (options.names_only) return list_names(folder);
   const auto listed = read_listed_runs(folder, options.choice);
   if (!listed.ok()) return report_error(listed.status());
-  const auto places = choose(listed->items, options.choice, system_clock().unix_ns());
+  const auto places = choose(listed->items, with_run_statuses(options.choice), system_clock().unix_ns());
   if (!places.ok()) return report_error(places.status());
   if (options.json) {
     print_json(list_json(*listed, *places, folder, options.choice.columns));

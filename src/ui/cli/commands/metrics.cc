@@ -13,6 +13,7 @@
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/metrics_command.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/metric_trial.h"
 #include "ui/cli/terminal/output.h"
 
@@ -117,13 +118,10 @@ void add_metrics_try(CLI::App& metrics, CommandAction& action) {
       .add_option("--definitions", o.definitions,
                   "TOML with [[metric]] tables, or JSON with a list of {\"Name\", \"Regex\"}")
       ->type_name("FILE");
-  command
-      .add_option(
-          "--regex", o.regexes,
-          "A metric and its pattern; can be given several times. Without definitions, what Keras, tf.estimator, "
-          "Hugging Face, Lightning and tqdm print is found")
-      ->type_name("NAME=REGEX")
-      ->allow_extra_args(false);
+  add_words(command, "--regex", o.regexes,
+            "A metric and its pattern; can be given several times. Without definitions, what Keras, tf.estimator, "
+            "Hugging Face, Lightning and tqdm print is found")
+      ->type_name("NAME=REGEX");
   command.add_option("--values", o.values, "How many values are shown one by one")->capture_default_str();
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden metrics try training.log",

@@ -8,6 +8,7 @@
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/run_locator.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/plot_series.h"
 #include "ui/cli/terminal/characters.h"
 #include "ui/cli/terminal/chart.h"
@@ -158,7 +159,7 @@ void add_plot(CLI::App& app, CommandAction& action) {
       add_command(app, "plot", "Draw numbers of tensors over steps, as lines on the terminal", options, action, act);
   command.group(kLookGroup);
   add_run_choice(command, o.run);
-  command.add_option("TENSOR", o.tensors, "Names of tensors; `trainwarden tensors RUN` lists them")
+  add_words(command, "TENSOR", o.tensors, "Names of tensors; `trainwarden tensors RUN` lists them")
       ->required()
       ->type_name("");
   command

@@ -1,9 +1,8 @@
 #include "ui/cli/commands/program.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -46,9 +45,9 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, ch
 
 // What could not be written (a full disk behind a redirection) must not look like success.
 int finish(int exit_code) {
-  if (std::fflush(stdout) == 0) return exit_code;
-  emit(stderr, "trainwarden: error: cannot write to standard output: {}\n", std::strerror(errno));
-  return exit_code == kExitFine ? kExitFailed : exit_code;
+  const Status written = flush_output();
+  if (written.ok() || exit_code != kExitFine) return exit_code;
+  return report_error(written);
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -60,7 +59,10 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
-    return finish(app.exit(success));
+    std::ostringstream text;
+    const int code = app.exit(success, text, text);
+    emit("{}", Painted{text.str()});
+    return finish(code);
   } catch (const CLI::ParseError& error) {
     return report_usage(app, error, argc, argv);
   }

@@ -26,6 +26,7 @@
 #include "ui/cli/options/output_choice.h"
 #include "ui/cli/options/rule_choice.h"
 #include "ui/cli/options/run_locator.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/bill_view.h"
 #include "ui/cli/reports/output_view.h"
 #include "ui/cli/reports/rule_report.h"
@@ -268,9 +269,8 @@ void add_run(CLI::App& app, CommandAction& action) {
   CLI::App& command =
       add_command(app, "run", "Start a training program under watch; its exit code is handed on", options, action, act);
   command.group(kTrainGroup);
-  command.add_option("PROGRAM", o.command, "The program and its arguments, after --")->required()->type_name("");
-  command.add_option("--name", o.name, "Name of the run (default: made from the time and the program)")
-      ->type_name("NAME");
+  add_words(command, "PROGRAM", o.command, "The program and its arguments, after --")->required()->type_name("");
+  add_name_option(command, o.name, "Name of the run (default: made from the time and the program)");
   add_runs_option(command, o.runs);
   add_capture_options(command, o.capture);
   add_label_options(command, o.labels);

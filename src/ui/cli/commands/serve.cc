@@ -14,6 +14,7 @@
 #include "ui/cli/options/experiment_choice.h"
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/options/run_locator.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/running/browser.h"
 #include "ui/cli/running/own_answers.h"
 #include "ui/cli/terminal/json_out.h"
@@ -170,17 +171,11 @@ void add_serve(CLI::App& app, CommandAction& action) {
   add_jobs_option(command, o.jobs);
   add_experiments_option(command, o.experiments);
   command.add_option("--port", o.port, "Port (default: one that is free)")->type_name("N")->check(CLI::Range(0, 65535));
-  command.add_option("--bind", o.bind, "Address to listen on (default: 127.0.0.1 and ::1)")
-      ->type_name("ADDRESS")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_words(command, "--bind", o.bind, "Address to listen on (default: 127.0.0.1 and ::1)")->type_name("ADDRESS");
   command.add_flag("--allow-remote", o.allow_remote, "Permit a --bind that other machines can reach");
-  command
-      .add_option("--allowed-host", o.allowed_hosts,
-                  "Answer also under this name, as behind a proxy: name or name:port; several times for several")
-      ->type_name("HOST")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_words(command, "--allowed-host", o.allowed_hosts,
+            "Answer also under this name, as behind a proxy: name or name:port; several times for several")
+      ->type_name("HOST");
   command.add_flag("--allow-actions", o.allow_actions,
                    "The page may also stop trainings, have them saved, and go on with jobs");
   CLI::Option* const aws_api =

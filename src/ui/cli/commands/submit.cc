@@ -18,6 +18,7 @@
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/options/output_choice.h"
 #include "ui/cli/options/run_locator.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/job_view.h"
 #include "ui/cli/running/job_backend.h"
 #include "ui/cli/running/job_experiment.h"
@@ -317,20 +318,16 @@ void add_submit(CLI::App& app, CommandAction& action) {
   command.add_option("SPEC", o.spec, "The job: a file in TOML or JSON; - reads standard input")
       ->required()
       ->type_name("");
-  command.add_option("--name", o.name, "Name of the job and of its run (default: the file's, or made from the time)")
-      ->type_name("NAME");
+  add_name_option(command, o.name, "Name of the job and of its run (default: the file's, or made from the time)");
   command.add_option("--format", o.format, "sagemaker: SPEC is a request of SageMaker's API, a CreateTrainingJob")
       ->check(CLI::IsMember({kRequestFormat}));
   command.add_flag("--dry-run", o.dry_run, "Of a request: print the files that it becomes, and start nothing");
   command.add_option("--backend", o.backend, "Where it runs (default: the file's, else local)")
       ->check(CLI::IsMember(std::vector<std::string>(jobs::kBackendNames.begin(), jobs::kBackendNames.end())));
-  command
-      .add_option("--array", o.axes,
-                  "One job for each of these values of a hyper-parameter, NAME-0, NAME-1, ...; "
-                  "again: for each combination")
-      ->type_name("NAME=A,B|NAME=1..5")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_words(command, "--array", o.axes,
+            "One job for each of these values of a hyper-parameter, NAME-0, NAME-1, ...; "
+            "again: for each combination")
+      ->type_name("NAME=A,B|NAME=1..5");
   add_jobs_option(command, o.jobs);
   add_runs_option(command, o.runs);
   command.add_flag("--wait", o.wait, "Print what it prints until it has ended; exit code 0 when it is Completed");

@@ -21,7 +21,7 @@ struct ArrayJob {
 Status check_name_is_free(const SubmitPlan& submission) {
   if (!jobs::is_job_name(submission.name)) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("\"{}\" is no name of a job; name the array with --name", printable(submission.name)));
+                  fmt::format("{}; name the array with --name", jobs::no_job_name(submission.name)));
   }
   const storage::Location folder(jobs_folder(submission.jobs));
   const bool is_taken = folder.storage().exists(submission.name + "/" + jobs::kOrderFile) ||

@@ -5,6 +5,7 @@
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/run_locator.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/table.h"
@@ -97,10 +98,8 @@ void add_tensors(CLI::App& app, CommandAction& action) {
   CLI::App& command = add_command(app, "tensors", "List the tensors that a run holds", options, action, act);
   command.group(kLookGroup);
   add_run_choice(command, o.run);
-  command.add_option("--include", o.include, "Only names in which this PCRE2 pattern is found; several: any of them")
-      ->type_name("PATTERN")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_words(command, "--include", o.include, "Only names in which this PCRE2 pattern is found; several: any of them")
+      ->type_name("PATTERN");
   command.add_option("--collection", o.collection, "Only members of this collection")->type_name("NAME");
   add_mode_option(command, o.mode);
   command.add_option("--step", o.step, "Only tensors kept at this step (of --mode, else the global step)")

@@ -22,9 +22,10 @@ std::vector<const CLI::App*> parsed_commands(const CLI::App& app) {
   return commands;
 }
 
+// But those that are not for people.
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
     names.push_back(command->get_name());
   }
   return names;
@@ -98,6 +99,17 @@ std::string nearest_option(const CLI::App& command, const std::string& typed) {
   return fmt::format("; did you mean \"{}{}{}\"?", found->name, found->value.empty() ? "" : " ", found->value);
 }
 
+// `words` are those behind the names of the commands, of which one more is needed.
+std::string missing_command(const CLI::App& app, const CLI::App& group, const std::vector<std::string>& words) {
+  const std::vector<std::string> names = command_names(group);
+  const std::string choice = fmt::format("; expected one of {}", fmt::join(names, ", "));
+  if (words.empty()) return fmt::format("{} needs a command{}", typed_command(app), choice);
+  const std::string near = did_you_mean(words.front(), names);
+  const bool is_top = group.get_parent() == nullptr;
+  return fmt::format("{} no command \"{}\"{}", is_top ? "there is" : typed_command(app) + " has", words.front(),
+                     near.empty() && !is_top ? choice : near);
+}
+
 }  // namespace
 
 std::string typed_command(const CLI::App& app) {
@@ -109,12 +121,11 @@ std::string typed_command(const CLI::App& app) {
 std::string explain_usage(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
   const std::vector<const CLI::App*> commands = parsed_commands(app);
   const CLI::App& command = *commands.back();
-  if (commands.size() == 1 && !words.empty() && !looks_like_option(words.front())) {
-    return fmt::format("there is no command \"{}\"{}", words.front(), did_you_mean(words.front(), command_names(app)));
-  }
   // The names of the commands come first: no option stands before them.
   const std::vector<std::string> own(
       words.begin() + static_cast<std::ptrdiff_t>(std::min(commands.size() - 1, words.size())), words.end());
+  const bool has_option_first = !own.empty() && looks_like_option(own.front());
+  if (command.get_require_subcommand_min() > 0 && !has_option_first) return missing_command(app, command, own);
   const Strays strays = find_strays(command, own);
   if (const auto& unknown = strays.unknown_option) {
     return fmt::format("{} has no option {}{}", typed_command(app), *unknown, nearest_option(command, *unknown));

@@ -22,6 +22,10 @@ std::string complaint_about(const std::vector<std::string>& words) {
   show->add_option("RUN", text, "")->required();
   CLI::App* deliver = app.add_subcommand("events", "")->add_subcommand("deliver", "");
   deliver->add_option("--actions", text, "");
+  CLI::App* job = app.add_subcommand("job", "");
+  job->require_subcommand(1);
+  for (const char* name : {"ls", "stop"}) job->add_subcommand(name, "");
+  job->add_subcommand("agent", "")->group("");  // hidden
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
@@ -62,6 +66,10 @@ TEST(UsageErrorTest, ASecondValueOfAnOptionIsNamed) {
 
 TEST(UsageErrorTest, AnUnknownCommandIsNamedWithTheNearest) {
   EXPECT_EQ(complaint_about({"rnu", "x"}), "there is no command \"rnu\"; did you mean \"run\"?");
+  EXPECT_EQ(complaint_about({"job", "lss"}), "trainwarden job has no command \"lss\"; did you mean \"ls\"?");
+  EXPECT_EQ(complaint_about({"job", "agnet"}), "trainwarden job has no command \"agnet\"; expected one of ls, stop");
+  EXPECT_EQ(complaint_about({"job"}), "trainwarden job needs a command; expected one of ls, stop");
+  EXPECT_EQ(complaint_about({"job", "--jsn"}), "trainwarden job has no option --jsn");
 }
 
 }  // namespace

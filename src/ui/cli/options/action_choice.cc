@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "react/network/network_actions.h"
 #include "store/storage/memory_storage.h"
+#include "ui/cli/options/words_option.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -161,13 +162,10 @@ Result<ActionWiring> ActionChoice::wiring(SkipStep skip_step) const {
 }
 
 void add_action_choice(CLI::App& command, ActionChoice& choice) {
-  command
-      .add_option("--on-fire", choice.on_fire,
-                  "What to do when a rule fires, ACTION[:PARAMETER=VALUE,...]; several times for several "
-                  "(default: report; `trainwarden actions` lists them)")
-      ->type_name("ACTION")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_words(command, "--on-fire", choice.on_fire,
+            "What to do when a rule fires, ACTION[:PARAMETER=VALUE,...]; several times for several "
+            "(default: report; `trainwarden actions` lists them)")
+      ->type_name("ACTION");
   command.add_option("--actions", choice.file, "Which rules and events lead to which actions: a TOML file")
       ->type_name("FILE");
 }

@@ -9,6 +9,7 @@
 #include "core/base/environment_names.h"
 #include "hook/capture/capture_plan.h"
 #include "hook/capture/config/hook_environment.h"
+#include "ui/cli/options/words_option.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -82,12 +83,10 @@ void add_capture_options(CLI::App& command, CaptureChoice& choice) {
   command.add_option("--config", choice.config, "What to capture, as JSON (docs/reference/config.md)")
       ->type_name("FILE")
       ->check(CLI::Validator(CLI::ExistingFile).description(""));
-  command.add_option("--include-collection", choice.include_collections, "Capture weights, gradients, outputs, ...")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  command.add_option("--include", choice.include, "Capture tensors in whose name this pattern is found")
-      ->type_name("PATTERN")
-      ->allow_extra_args(false);
+  add_words(command, "--include-collection", choice.include_collections, "Capture weights, gradients, outputs, ...")
+      ->type_name("NAME");
+  add_words(command, "--include", choice.include, "Capture tensors in whose name this pattern is found")
+      ->type_name("PATTERN");
   command
       .add_option("--save-interval", choice.save_interval,
                   "Capture every N-th step (default: 1; 500 when --config or --include say what to capture)")

@@ -5,6 +5,7 @@
 #include "hook/capture/capture_plan.h"
 #include "hook/capture/config/option_values.h"
 #include "hook/capture/requests/capture_change.h"
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/terminal/json_out.h"
 
 namespace trainwarden::cli {
@@ -82,9 +83,7 @@ Status check_request(const format::CaptureRequest& request, const Trial& trial) 
 
 void add_capture_form(CLI::App& command, CaptureForm& form) {
   const auto repeated = [&](const char* option, std::vector<std::string>& values, const char* description,
-                            const char* type) {
-    command.add_option(option, values, description)->type_name(type)->allow_extra_args(false);
-  };
+                            const char* type) { add_words(command, option, values, description)->type_name(type); };
   repeated("--include-collection", form.include_collections, "Capture this collection too; several times for several",
            "NAME");
   repeated("--include", form.include, "Capture tensors in whose name this pattern is found, too", "PATTERN");

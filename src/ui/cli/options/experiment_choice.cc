@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/base/text_file.h"
 #include "ui/cli/options/catalogue_choice.h"
+#include "ui/cli/options/words_option.h"
 
 namespace trainwarden::cli {
 
@@ -61,10 +62,9 @@ Result<NamedEntity> find_entity(const experiments::ExperimentStore& store, const
 }
 
 void add_search_options(CLI::App& command, SearchChoice& choice) {
-  command
-      .add_option("--filter", choice.filters, "Only components that meet this: \"Parameters.lr > 0.1\"; all of several")
-      ->type_name("FILTER")
-      ->allow_extra_args(false);
+  add_words(command, "--filter", choice.filters,
+            "Only components that meet this: \"Parameters.lr > 0.1\"; all of several")
+      ->type_name("FILTER");
   command.add_flag("--any", choice.any, "One of several filters is enough");
   command
       .add_option("--expression", choice.expression, "A SearchExpression as SageMaker has it: JSON, or a file with it")
@@ -94,6 +94,15 @@ Result<catalogue::SearchExpression> SearchChoice::read() const {
   catalogue::SearchExpression both;
   both.parts = {std::move(all), std::move(written)};
   return both;
+}
+
+std::vector<std::string> SearchChoice::properties() const {
+  std::vector<std::string> names = {sort.property};
+  for (const std::string& text : filters) {
+    const auto filter = catalogue::parse_search_filter(text);
+    if (filter.ok() && filter->comparison != catalogue::SearchOperator::kNotExists) names.push_back(filter->property);
+  }
+  return names;
 }
 
 Result<std::map<std::string, std::string>> parse_pairs(const char* option, const std::vector<std::string>& pairs) {

@@ -50,6 +50,8 @@ struct SearchChoice {
 
   // kInvalidArgument for a filter that is none.
   Result<catalogue::SearchExpression> read() const;
+  // Those by which --filter and --sort-by want components to have a value.
+  std::vector<std::string> properties() const;
 };
 void add_search_options(CLI::App& command, SearchChoice& choice);
 

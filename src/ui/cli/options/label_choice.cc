@@ -6,6 +6,7 @@
 #include "core/base/secret_mask.h"
 #include "core/base/text.h"
 #include "data/format/json.h"
+#include "ui/cli/options/words_option.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -71,15 +72,11 @@ Result<std::map<std::string, std::string>> recorded_labels(const std::map<std::s
 }
 
 void add_label_options(CLI::App& command, LabelChoice& choice) {
-  command.add_option("--label", choice.labels, "Record this with the run; again for more")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  command
-      .add_option("--env-params", choice.env_params,
-                  "Record these variables of the environment with the run, by name: LR,BATCH")
+  add_words(command, "--label", choice.labels, "Record this with the run; again for more")->type_name("KEY=VALUE");
+  add_words(command, "--env-params", choice.env_params,
+            "Record these variables of the environment with the run, by name: LR,BATCH")
       ->type_name("NAMES")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->delimiter(',');
 }
 
 }  // namespace trainwarden::cli

@@ -2,22 +2,22 @@
 
 #include <variant>
 
+#include "ui/cli/options/words_option.h"
 #include "ui/cli/terminal/table.h"
 
 namespace trainwarden::cli {
 
 void add_list_options(CLI::App& command, ListChoice& choice) {
-  command.add_option("--status", choice.statuses, "Only those that stand so: Completed,Failed")
+  add_words(command, "--status", choice.statuses, "Only those that stand so: Completed,Failed")
       ->delimiter(',')
       ->type_name("STATUS");
   command.add_option("--name", choice.name, "Only those whose name has this pattern (PCRE2) in it")
       ->type_name("PATTERN");
   command.add_option("--since", choice.since, "Only those that began since then: 2h, 3d, 2026-11-20")
       ->type_name("TIME");
-  command.add_option("--filter", choice.filters, "Only those with such a value: \"lr > 0.1\"; again for more")
-      ->allow_extra_args(false)
+  add_words(command, "--filter", choice.filters, "Only those with such a value: \"lr > 0.1\"; again for more")
       ->type_name("FILTER");
-  command.add_option("--columns", choice.columns, "Hyper-parameters, labels and metrics to be shown: lr,loss,acc.max")
+  add_words(command, "--columns", choice.columns, "Hyper-parameters, labels and metrics to be shown: lr,loss,acc.max")
       ->delimiter(',')
       ->type_name("NAME");
   command.add_option("--sort", choice.sort, "By name, status, time or one of these values (default: the newest first)")

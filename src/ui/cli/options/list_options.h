@@ -14,6 +14,8 @@ namespace trainwarden::cli {
 using catalogue::ListChoice;
 using catalogue::ListItem;
 
+inline constexpr const char* kUnreadable = "unreadable";  // stands for a status
+
 // --status, --name, --since, --filter, --columns, --sort, --reverse.
 void add_list_options(CLI::App& command, ListChoice& choice);
 

@@ -7,6 +7,7 @@
 
 #include "core/base/text.h"
 #include "core/base/text_file.h"
+#include "ui/cli/options/words_option.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -93,20 +94,13 @@ Result<std::vector<rules::EngineRule>> RuleChoice::create() const {
 }
 
 void add_rule_choice(CLI::App& command, RuleChoice& choice) {
-  command.add_option("--rule", choice.rules, "Judge by NAME[:PARAMETER=VALUE,...]; several times for several rules")
-      ->type_name("RULE")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--rules", choice.sets, "Judge by a set of rules: default, all, or a file with one in each line")
-      ->type_name("SET")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command
-      .add_option("--mute", choice.mute,
-                  "Do not alarm about verdicts with this key: a rule's name, or RULE:TENSOR as a verdict shows it")
-      ->type_name("KEY")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_words(command, "--rule", choice.rules, "Judge by NAME[:PARAMETER=VALUE,...]; several times for several rules")
+      ->type_name("RULE");
+  add_words(command, "--rules", choice.sets, "Judge by a set of rules: default, all, or a file with one in each line")
+      ->type_name("SET");
+  add_words(command, "--mute", choice.mute,
+            "Do not alarm about verdicts with this key: a rule's name, or RULE:TENSOR as a verdict shows it")
+      ->type_name("KEY");
 }
 
 }  // namespace trainwarden::cli

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <string_view>
 #include <system_error>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -30,7 +34,20 @@ std::string typed_run(const std::filesystem::path& run, const Environment& envir
 }
 
 std::string typed_program() {
-  return printable(program_invocation_name);
+  const std::filesystem::path started = program_invocation_name;
+  if (!started.has_parent_path()) return printable(started.string());
+  const char* const folders = std::getenv("PATH");
+  const std::string name = started.filename().string();
+  for (std::string_view left = folders == nullptr ? "" : folders; !left.empty();) {
+    const std::size_t end = std::min(left.find(':'), left.size());
+    const std::filesystem::path found = std::filesystem::path(left.substr(0, end)) / name;
+    std::error_code error;
+    if (::access(found.c_str(), X_OK) == 0) {
+      return printable(std::filesystem::equivalent(found, started, error) ? name : started.string());
+    }
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return printable(started.string());
 }
 
 }  // namespace trainwarden::cli

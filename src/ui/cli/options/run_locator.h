@@ -22,7 +22,7 @@ std::string left_out_note(const LocatedRuns& located);
 // How the user may name the run: by its name where `trainwarden` looks by itself, else by its path.
 std::string typed_run(const std::filesystem::path& run, const Environment& environment = process_environment);
 
-// This program, as the user typed it.
+// This program as the user may type it: by its name where PATH finds it, else as it was started.
 std::string typed_program();
 
 }  // namespace trainwarden::cli

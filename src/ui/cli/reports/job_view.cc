@@ -115,7 +115,7 @@ JobTable::JobTable(std::vector<std::string> columns)
 
 void JobTable::add(const catalogue::CataloguedJob& job, const ListItem& item) {
   const bool readable = job.unreadable.ok();
-  std::vector<std::string> cells = {job.name, readable ? std::string(name(job.now.status)) : "unreadable",
+  std::vector<std::string> cells = {job.name, readable ? std::string(name(job.now.status)) : kUnreadable,
                                     readable ? age_text(job.submitted_unix_ns, now_unix_ns_) : "",
                                     job.ran_ns > 0 ? format_duration_ns(job.ran_ns) : ""};
   for (const std::string& column : columns_) cells.push_back(cell_text(item, column));
@@ -129,7 +129,7 @@ ListItem list_item_of(const catalogue::CataloguedJob& job) {
   item.experiment = job.experiment;
   item.unix_ns = job.submitted_unix_ns;
   if (!job.unreadable.ok()) {
-    item.statuses = {"unreadable"};
+    item.statuses = {kUnreadable};
     return item;
   }
   item.statuses = {std::string(name(job.now.status)), std::string(name(jobs::status_of(job.now.status)))};

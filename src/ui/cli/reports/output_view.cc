@@ -74,7 +74,7 @@ void print_printed_metrics(std::FILE* out, Trial& trial) {
     table.add_row({one.metric.metric.name, format_number(one.value.value),
                    one.value.step ? std::to_string(*one.value.step) : "-"});
   }
-  emit(out, "\n{}", Lines{table.to_string()});
+  if (!table.empty()) emit(out, "\n{}", Lines{table.to_string()});
   emit(out, "{}", Lines{troubles_of(*report)});
   if (!last.ok()) report_error(last.status());
 }

@@ -62,12 +62,20 @@ CataloguedRun read_listed_run(const storage::Location& location) {
   return run;
 }
 
+std::vector<std::string> run_status_words() {
+  std::vector<std::string> words = {std::string(name(events::PrimaryStatus::kInProgress))};  // the others are in these
+  for (const events::SecondaryStatus status : events::kSecondaryStatuses) words.emplace_back(name(status));
+  for (const RunState state : {RunState::kRunning, RunState::kDied}) words.emplace_back(name(state));
+  words.emplace_back(kUnreadable);
+  return words;
+}
+
 ListItem list_item_of(const CataloguedRun& run) {
   ListItem item;
   item.name = run.name;
   item.unix_ns = run.created_unix_ns;
   if (!run.unreadable.ok()) {
-    item.statuses = {"unreadable"};
+    item.statuses = {kUnreadable};
     return item;
   }
   if (const auto status = events::secondary_status(run.status)) {
@@ -91,7 +99,7 @@ RunListTable::RunListTable(std::vector<std::string> columns)
 
 void RunListTable::add(const CataloguedRun& run, const ListItem& item) {
   const bool readable = run.unreadable.ok();
-  std::vector<std::string> cells = {run.name, readable ? state_cell(run) : "unreadable",
+  std::vector<std::string> cells = {run.name, readable ? state_cell(run) : kUnreadable,
                                     run.created_unix_ns == 0 ? "" : age_text(run.created_unix_ns, now_unix_ns_),
                                     readable ? std::to_string(run.steps) : "",
                                     run.loss ? format_number(run.loss->value) : ""};

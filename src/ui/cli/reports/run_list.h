@@ -17,6 +17,9 @@ catalogue::CataloguedRun read_listed_run(const storage::Location& run);
 // Its labels, as numbers where they are some; as facts `steps`, `last_step`, `rules`, `fired`, and `loss`, the newest.
 ListItem list_item_of(const catalogue::CataloguedRun& run);
 
+// The words for where a run stands, each once.
+std::vector<std::string> run_status_words();
+
 // With columns for values that they have.
 class RunListTable {
  public:

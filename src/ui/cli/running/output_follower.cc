@@ -31,9 +31,9 @@ std::uint64_t OutputFollower::bytes_of(const std::filesystem::path& file) {
   return info.ok() ? info->bytes : 0;
 }
 
-void OutputFollower::print_new() {
+Status OutputFollower::print_new() {
   const auto file = folder_.storage().open(file_);
-  if (!file.ok()) return;
+  if (!file.ok()) return Status();
   std::string piece(kPieceBytes, '\0');
   for (;;) {
     const auto bytes = (*file)->read_at(printed_, std::as_writable_bytes(std::span(piece)));
@@ -41,7 +41,7 @@ void OutputFollower::print_new() {
     print(std::string_view(piece).substr(0, *bytes));
     printed_ += *bytes;
   }
-  std::fflush(stdout);
+  return flush_output();
 }
 
 void OutputFollower::print(std::string_view bytes) {
@@ -53,17 +53,19 @@ void OutputFollower::print(std::string_view bytes) {
 }
 
 void OutputFollower::print_line(const log_metrics::LogRecord& record) const {
-  if (!json_) return emit("{}\n", record.text);
+  if (!json_) return emit("{}{}\n", record.text, record.cut ? " [the rest of the line is cut]" : "");
   std::string_view text = record.text;
   std::optional<std::int64_t> rank = json_->rank;
   if (!rank && json_->ranks > 1) rank = take_rank(text, json_->ranks);
-  print_json_line({{"rank", rank ? OrderedJson(*rank) : OrderedJson(nullptr)}, {"text", text}});
+  OrderedJson json = {{"rank", rank ? OrderedJson(*rank) : OrderedJson(nullptr)}, {"text", text}};
+  if (record.cut) json["cut"] = true;
+  print_json_line(json);
 }
 
-void OutputFollower::finish() {
-  print_new();
+Status OutputFollower::finish() {
+  TRAINWARDEN_RETURN_IF_ERROR(print_new());
   lines_.finish([this](const log_metrics::LogRecord& record) { print_line(record); });
-  std::fflush(stdout);
+  return flush_output();
 }
 
 }  // namespace trainwarden::cli

@@ -9,11 +9,12 @@
 #include <utility>
 
 #include "store/storage/location.h"
+#include "trainwarden/status.h"
 #include "work/log_metrics/record_splitter.h"
 
 namespace trainwarden::cli {
 
-// Each line as JSON: `rank` (null: the log does not say whose it is), `text`.
+// Each line as JSON: `rank` (null: the log does not say whose it is), `text`, and `cut` where the line is longer.
 struct JsonLines {
   std::optional<std::int64_t> rank;  // whose log it is
   std::int64_t ranks = 1;            // of a log of several the lines begin with theirs: "[3] "
@@ -32,10 +33,10 @@ class OutputFollower {
   static std::uint64_t bytes_of(const std::filesystem::path& file);  // 0 when it is not there
 
   // What is new since the last call, to standard output: the bytes as they are, or, to a terminal, in lines without
-  // what would drive it. Nothing when the file is not there yet.
-  void print_new();
+  // what would drive it. Nothing when the file is not there yet. kResourceExhausted when it cannot be written.
+  Status print_new();
   // The program has ended: a last line without an end is printed too.
-  void finish();
+  Status finish();
 
  private:
   void print(std::string_view bytes);

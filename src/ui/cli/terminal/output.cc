@@ -1,6 +1,17 @@
 #include "ui/cli/terminal/output.h"
 
+#include <cerrno>
+#include <cstring>
+
 namespace trainwarden::cli {
+
+// What a flush that failed has dropped is not found by the next one, but the stream remembers the failure.
+Status flush_output() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return Status();
+  const char* const why = errno != 0 ? std::strerror(errno) : "some of the output is lost";
+  return Status(Code::kResourceExhausted, fmt::format("cannot write to standard output: {}", why));
+}
 
 std::string printable_lines(std::string_view text, std::string_view indent) {
   std::string lines;

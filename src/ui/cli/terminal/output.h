@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
+#include "trainwarden/status.h"
 
 namespace trainwarden::cli {
 
@@ -19,6 +20,9 @@ namespace trainwarden::cli {
 struct Lines {
   std::string_view text;
 };
+
+// Writes what waits in standard output's buffer. kResourceExhausted: a full disk behind a redirection, say.
+Status flush_output();
 
 // What a status says, which may quote a file on lines of their own: they stand two columns in, where no line of ours
 // begins.
