@@ -89,6 +89,23 @@ TEST_F(Experiments, MistakesAreNamedAndMakeNothing) {
   EXPECT_EQ(experiment("create", {"digits", "--trial", "cnn"}).exit_code, 0);
 }
 
+TEST_F(Experiments, AValueThatNoComponentHasIsASlip) {
+  EXPECT_EQ(experiment("search", {"--columns", "lr"}).exit_code, 0) << "there are no components yet";
+  log({"a", "--param", "lr=0.1", "--metric", "loss=1"});
+  log({"b", "--param", "depth=3"});
+  const auto refused = [&](const std::string& option, const std::string& value, const std::string& part) {
+    const Outcome outcome = experiment("search", {option, value});
+    EXPECT_EQ(outcome.exit_code, 2) << value;
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+  };
+  refused("--columns", "lrr", "did you mean \"lr\"?");
+  refused("--columns", "accuracy", "there are depth, lr, loss");
+  refused("--sort-by", "Metrics.accuracy", "no component has a value \"Metrics.accuracy\"");
+  refused("--filter", "Parameters.lrr > 0", "did you mean \"Parameters.lr\"?");
+  EXPECT_EQ(experiment("search", {"--filter", "Parameters.none NotExists"}).exit_code, 0);
+  EXPECT_EQ(experiment("search", {"--filter", "Name = b", "--columns", "lr"}).exit_code, 0) << "another one has it";
+}
+
 TEST_F(Experiments, LineageIsATreeJsonAndSageMakersTable) {
   ASSERT_EQ(experiment("create", {"digits"}).exit_code, 0);
   const std::filesystem::path long_folder = folder_ / "a-folder-with-a-rather-long-name-for-data";

@@ -23,6 +23,28 @@ TEST_F(RunCommand, GivesTheProgramAFolderAndSaysWhatIsNext) {
   EXPECT_EQ(cli({"show", "first", "--json"}).json().at("last_complete_step"), 4);
 }
 
+TEST_F(RunCommand, WhatIsNextIsNamedAsItCanBeTyped) {
+  const std::string run = "$TW run --name r -- " + tiny_training().string() + " --steps 3";
+  EXPECT_NE(shell("PATH=$(dirname $TW):$PATH " + run).err.find("next: trainwarden show r\n"), std::string::npos);
+  EXPECT_EQ(shell(std::string(run).replace(run.find(" r "), 3, " q ")).err.find("next: trainwarden show q\n"),
+            std::string::npos)
+      << "PATH does not find it";
+}
+
+TEST_F(RunCommand, WhereNoMetricIsPrintedNoneIsShown) {
+  ASSERT_EQ(
+      cli({"run", "--name", "r", "--log", (folder_ / "r.log").string(), "--", tiny_training().string()}).exit_code, 0);
+  EXPECT_EQ(cli({"show", "r"}).out.find("PRINTED METRIC"), std::string::npos);
+}
+
+TEST_F(RunCommand, ANearRuleIsNamedAlone) {
+  const auto complaint = [&](const std::string& rule) { return cli({"run", "--rule", rule, "--", "true"}).err; };
+  EXPECT_NE(complaint("VanishingGradiant").find("did you mean \"VanishingGradient\"?\n"), std::string::npos);
+  EXPECT_NE(complaint("Xyz").find("the rules are "), std::string::npos) << complaint("Xyz");
+  EXPECT_NE(complaint("VanishingGradient:treshold=1").find("did you mean \"threshold\"?\n"), std::string::npos)
+      << complaint("VanishingGradient:treshold=1");
+}
+
 TEST_F(RunCommand, NamesTheRunAfterTimeAndProgram) {
   cli({"run", "--", tiny_training().string()});
   const auto runs = cli({"ls", "--json"}).json().at("runs");

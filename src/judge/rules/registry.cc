@@ -80,9 +80,10 @@ Status check_declared(const RuleKind& kind, std::string_view parameter) {
     if (std::find(known.begin(), known.end(), declared.name) == known.end()) known.push_back(declared.name);
   }
   if (std::find(known.begin(), known.end(), parameter) != known.end()) return {};
+  std::string hint = did_you_mean(parameter, known);
+  if (hint.empty()) hint = fmt::format("; its parameters are {}", fmt::join(known, ", "));
   return Status(Code::kInvalidArgument,
-                fmt::format("rule {} has no parameter \"{}\"{}; its parameters are {}", kind.description.name,
-                            printable(parameter), did_you_mean(parameter, known), fmt::join(known, ", ")));
+                fmt::format("rule {} has no parameter \"{}\"{}", kind.description.name, printable(parameter), hint));
 }
 
 Result<std::unique_ptr<Rule>> create_builtin(const RuleKind& kind, RuleParameters parameters) {

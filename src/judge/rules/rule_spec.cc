@@ -36,8 +36,8 @@ Result<const RuleKind*> find_kind(std::string_view name) {
     const auto place = std::find(folded_names.begin(), folded_names.end(), *near) - folded_names.begin();
     hint = fmt::format("; did you mean \"{}\"?", names[static_cast<std::size_t>(place)]);
   }
-  return Status(Code::kInvalidArgument, fmt::format("there is no rule \"{}\"{}; the rules are {}", printable(name),
-                                                    hint, fmt::join(names, ", ")));
+  if (hint.empty()) hint = fmt::format("; the rules are {}", fmt::join(names, ", "));
+  return Status(Code::kInvalidArgument, fmt::format("there is no rule \"{}\"{}", printable(name), hint));
 }
 
 // What begins with the name of a rule that exists means that rule, whatever follows.
