@@ -209,6 +209,72 @@ TEST_F(Jobs, AStopEndsItAndASecondOneIsFine) {
   EXPECT_EQ(job_command("wait", "long").exit_code, 1);
 }
 
+// Whoever waits sleeps while all of this happens.
+TEST_F(Jobs, WhoWaitsForAJobThatIsRemovedIsTold) {
+  for (const bool anew : {false, true}) {
+    const std::string spec = "name = 'w1'\nprogram = ['sleep', '300']\nhook = false\n";
+    ASSERT_EQ(submit(spec).exit_code, 0);
+    await_status("w1", "Training");
+    Background waits(cli_command({"job", "wait", "w1", "--jobs", jobs().string()}), folder_ / "waits");
+    Background follows(cli_command({"job", "logs", "-f", "w1", "--jobs", jobs().string()}), folder_ / "follows");
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    for (const Background* one : {&waits, &follows}) ::kill(one->id(), SIGSTOP);
+    EXPECT_EQ(job_command("stop", "w1", {"--wait"}).exit_code, 0);
+    EXPECT_EQ(job_command("rm", "w1").exit_code, 0);
+    if (anew) {
+      ASSERT_EQ(submit(spec).exit_code, 0);
+    }
+    for (const Background* one : {&waits, &follows}) ::kill(one->id(), SIGCONT);
+    for (Background* one : {&waits, &follows}) {
+      const Outcome outcome = one->wait();
+      EXPECT_EQ(outcome.exit_code, 1);
+      EXPECT_NE(outcome.err.find("job w1 was removed meanwhile"), std::string::npos) << outcome.err;
+    }
+  }
+}
+
+// No file of who asks may grow, as on a full disk; its pipes may.
+TEST_F(Jobs, AStopThatCannotBeWrittenReachesItsAgent) {
+  ASSERT_EQ(submit("name = 'full'\nprogram = ['sleep', '300']\nhook = false\n").exit_code, 0);
+  await_status("full", "Training");
+  const Outcome asked = shell("(trap '' XFSZ; ulimit -f 0; $TW job stop full --jobs " + jobs().string() +
+                              "; echo exit code $?) 2>&1 | cat");
+  EXPECT_NE(asked.out.find("exit code 0"), std::string::npos) << asked.out;
+  EXPECT_NE(asked.out.find("this is written when there is room"), std::string::npos) << asked.out;
+  EXPECT_EQ(job_command("wait", "full").exit_code, 1);
+  EXPECT_EQ(describe("full").at("secondary_status"), "Stopped") << describe("full").dump(1);
+}
+
+TEST_F(Jobs, ADamagedJobIsStillReadAndRemoved) {
+  ASSERT_EQ(submit("name = 'torn'\nprogram = ['echo', 'printed']\nhook = false\n", {"--wait"}).exit_code, 0);
+  std::ofstream(jobs() / "torn" / "job.json") << "{";
+  const Outcome stopped = job_command("stop", "torn");
+  EXPECT_EQ(stopped.exit_code, 4) << stopped.err;
+  EXPECT_NE(stopped.err.find("`trainwarden job rm torn` removes it"), std::string::npos) << stopped.err;
+  const Outcome logs = job_command("logs", "torn");
+  EXPECT_EQ(logs.exit_code, 0) << logs.err;
+  EXPECT_NE(logs.out.find("printed\n"), std::string::npos) << logs.out;
+  EXPECT_NE(logs.err.find("job torn is damaged"), std::string::npos) << logs.err;
+  EXPECT_EQ(job_command("rm", "torn", {"--run"}).exit_code, 4);
+  // What a link of such a folder leads to is nobody's of the job.
+  std::filesystem::create_directories(folder_ / "elsewhere/of-others");
+  std::filesystem::create_directory_symlink(folder_ / "elsewhere", jobs() / "torn" / "link");
+  EXPECT_EQ(job_command("rm", "torn").exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(jobs() / "torn"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "elsewhere/of-others"));
+}
+
+TEST_F(Jobs, ADamagedJobThatRunsIsNotRemoved) {
+  ASSERT_EQ(submit("name = 'torn'\nprogram = ['sleep', '300']\nhook = false\n").exit_code, 0);
+  await_status("torn", "Training");
+  const std::string order = read_file(jobs() / "torn" / "job.json");
+  std::ofstream(jobs() / "torn" / "job.json") << "{";
+  const Outcome refused = job_command("rm", "torn");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("not as long as its agent lives"), std::string::npos) << refused.err;
+  std::ofstream(jobs() / "torn" / "job.json") << order;
+}
+
 TEST_F(Jobs, ARuleStopsIt) {
   const std::string spec = training("ruinous", "'--until-stopped', '--vanish-at', '5'",
                                     "rules = ['VanishingGradient']\nactions = 'actions.toml'\n");
@@ -371,6 +437,22 @@ TEST_F(Jobs, ASubmissionThatFailsLeavesNoFolder) {
   const auto before = files();
   EXPECT_EQ(submit(fine).exit_code, 1);
   EXPECT_EQ(files(), before);
+}
+
+// There is no key to seal it with.
+TEST_F(Jobs, ASubmissionThatFailsLeavesNoPlaceInTheQueue) {
+  std::ofstream(folder_ / "job.toml") << "name = 'ghost'\nprogram = 'true'\nhook = false\n";
+  const std::string at = " --jobs " + jobs().string();
+  const Outcome refused = shell("XDG_STATE_HOME=/dev/null/nowhere $TW submit " + (folder_ / "job.toml").string() + at);
+  EXPECT_EQ(refused.exit_code, 1) << refused.err;
+  EXPECT_TRUE(cli({"job", "queue", "--jobs", jobs().string(), "--json"}).json().at("jobs").empty());
+  ASSERT_EQ(submit("name = 'taken'\nprogram = 'true'\nhook = false\n", {"--wait"}).exit_code, 0);
+  const auto places = [this] {
+    return cli({"job", "queue", "--jobs", jobs().string(), "--json"}).json().at("jobs").size();
+  };
+  await([&] { return places() == 0; });
+  EXPECT_EQ(submit("name = 'taken'\nprogram = 'true'\nhook = false\n").exit_code, 1);
+  EXPECT_EQ(places(), 0U);
 }
 
 TEST_F(Jobs, TheListIsFilteredSortedAndHasColumns) {

@@ -360,7 +360,7 @@ TEST_F(StopProcessesTest, WeDoNotSignalOurselves) {
   ASSERT_TRUE(lock.ok());
   const ActionOutcome outcome = stop(Then::kKill, 20ms);
   EXPECT_EQ(outcome.kind, Kind::kTryAgain);
-  EXPECT_TRUE(has_text(outcome.status.message(), "rank-00000 is this process itself")) << outcome.status.message();
+  EXPECT_TRUE(has_text(outcome.status.message(), "rank-00000: it is this process itself")) << outcome.status.message();
 }
 
 TEST_F(StopProcessesTest, AWorkerThatHasEndedSinceItWasSeenIsNotSignalled) {

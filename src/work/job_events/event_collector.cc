@@ -44,8 +44,14 @@ Result<EventCollector::Followed*> EventCollector::follow(const std::string& job)
 }
 
 Result<bool> EventCollector::collect(const std::string& job) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(Followed* const followed, follow(job));
-  TRAINWARDEN_RETURN_IF_ERROR(take_transitions(*followed));
+  TRAINWARDEN_ASSIGN_OR_RETURN(Followed * followed, follow(job));
+  Status taken = take_transitions(*followed);
+  if (taken.code() == Code::kNotFound) {  // removed before we saw its end; another one may have its name now
+    forget(job);
+    TRAINWARDEN_ASSIGN_OR_RETURN(followed, follow(job));
+    taken = take_transitions(*followed);
+  }
+  TRAINWARDEN_RETURN_IF_ERROR(taken);
   // Asked before the look: what was written until then is taken in.
   const bool is_over = followed->has_ended() && followed->run.is_closed();
   TRAINWARDEN_RETURN_IF_ERROR(take_run(*followed));

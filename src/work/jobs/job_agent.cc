@@ -46,6 +46,7 @@ class Agent {
     const JobExit exit = exit_of(child->reap());
     job_.kill_left_of(attempt_);
     if (group_) group_->end();
+    TRAINWARDEN_RETURN_IF_ERROR(await_room([&] { return write_stop(); }));
     TRAINWARDEN_RETURN_IF_ERROR(await_room([&] { return job_.write_exit(attempt_, exit); }));
     return store_and_finish(exit);
   }
@@ -158,7 +159,7 @@ class Agent {
       }
       look();
       enforce_limits();
-      if (state_.status == JobPhase::kStopping || preempted_) urge(child);
+      if (state_.status == JobPhase::kStopping || unwritten_stop_ || preempted_) urge(child);
       if (preempted_ && around_.signalled) std::exchange(around_.signalled, nullptr)();
     }
     child.kill_group();  // what it has left behind
@@ -167,11 +168,16 @@ class Agent {
   // That the terminal is gone is nothing to a job.
   void await_signal(std::chrono::milliseconds max) {
     const std::optional<process::ReceivedSignal> signal = around_.signals->wait_for_end(max);
-    if (signal && signal->number != SIGHUP) preempted_ = true;
+    if (!signal || signal->number == SIGHUP) return;
+    if (signal->number == SIGINT) {
+      ask_to_stop("user", "asked by a signal to its agent");
+    } else {
+      preempted_ = true;
+    }
   }
 
   void enforce_limits() {
-    if (state_.status == JobPhase::kStopping) return;
+    if (state_.status == JobPhase::kStopping || unwritten_stop_) return;
     const std::optional<double>& max_wait = job_.order().max_wait_seconds;
     const double waited = static_cast<double>(clock_.unix_ns() - job_.order().submitted_unix_ns) / kNsPerSecond;
     if (steady_clock::now() >= end_at_) {
@@ -181,8 +187,19 @@ class Agent {
     }
   }
 
+  // A disk that is full keeps this from being written, and not from being done.
   void ask_to_stop(const std::string& cause, const std::string& message) {
-    if (const Result<Transition> now = job_.request_stop(cause, message, clock_); now.ok()) state_ = *now;
+    unwritten_stop_ = Wish{cause, message};
+    if (const Status written = write_stop(); !written.ok()) {
+      log(LogLevel::kWarning, "job {} stops, which is written later: {}", job_.order().name, written.message());
+    }
+  }
+
+  Status write_stop() {
+    if (!unwritten_stop_) return {};
+    TRAINWARDEN_ASSIGN_OR_RETURN(state_, job_.request_stop(unwritten_stop_->cause, unwritten_stop_->message, clock_));
+    unwritten_stop_.reset();
+    return {};
   }
 
   // SIGTERM to the program once, SIGKILL to its group after the grace.
@@ -256,6 +273,11 @@ class Agent {
     }
   }
 
+  struct Wish {
+    std::string cause;
+    std::string message;
+  };
+
   JobRecord& job_;
   const Clock& clock_;
   AgentSurroundings around_;
@@ -267,6 +289,7 @@ class Agent {
   bool uploads_only_ = false;
   steady_clock::time_point end_at_;
   std::optional<steady_clock::time_point> kill_at_;  // the program was asked to end
+  std::optional<Wish> unwritten_stop_;               // it is to stop, and there was no room to write so
   bool killed_ = false;
   bool preempted_ = false;
 };

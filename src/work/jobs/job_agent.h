@@ -30,7 +30,8 @@ struct AgentSurroundings {
 // Starts the next attempt of a job that waits for its turn, and waits for the program's end: seconds to weeks. The
 // program has a process group of its own; it gets SIGTERM when the job is asked to stop, its time is up, or a signal
 // asks this process to end, and its group SIGKILL when it is still there after the grace. What it leaves behind is
-// killed. It is ended when this process goes, in whatever way.
+// killed. It is ended when this process goes, in whatever way. SIGINT to this process asks the job to stop, and takes
+// effect also when there is no room to write so; other signals make room for others, and the job may go on later.
 //
 // kAlreadyExists when the job has an agent already, kFailedPrecondition when it does not wait for its turn. What
 // becomes of the program is no error.

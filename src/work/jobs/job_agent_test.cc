@@ -318,6 +318,57 @@ TEST_F(JobAgentTest, AnAgentThatIsAskedToEndLetsTheProgramSaveAndTheJobGoOn) {
   }
 }
 
+// An agent of its own process, whose files cannot grow for a while.
+class CrampedAgent {
+ public:
+  explicit CrampedAgent(JobRecord& job) : id_(::fork()) {
+    if (id_ != 0) return;
+    process::SignalRelay signals;
+    ::signal(SIGXFSZ, SIG_IGN);
+    _exit(run_agent(job, system_clock(), {.signals = &signals}).ok() ? 0 : 1);
+  }
+  ~CrampedAgent() {
+    ::kill(id_, SIGKILL);
+    ::waitpid(id_, nullptr, 0);
+  }
+  void set_room(rlim_t bytes) const {
+    const rlimit limit{bytes, RLIM_INFINITY};
+    EXPECT_EQ(::prlimit(id_, RLIMIT_FSIZE, &limit, nullptr), 0);
+  }
+
+ private:
+  pid_t id_;
+};
+
+TEST_F(JobAgentTest, AStopThatCannotBeWrittenEndsTheProgram) {
+  JobRecord job = create("trap 'echo saving; exit 0' TERM; echo ready; while :; do sleep 0.02; done");
+  CrampedAgent agent(job);
+  await_output(job, "ready");
+  await_training(job);
+  agent.set_room(0);
+  const Status asked = job.signal_agent_to_stop();
+  EXPECT_TRUE(asked.ok()) << asked.to_string();
+  await_output(job, "saving");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(job.settle(system_clock())->status, S::kTraining) << "nobody says that it has failed";
+  agent.set_room(RLIM_INFINITY);
+  while (job.has_agent(system_clock())) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(ways(job), (std::vector<S>{S::kPending, S::kStarting, S::kTraining, S::kStopping, S::kStopped}));
+  EXPECT_EQ(job.transitions()->at(3).cause, "user");
+  EXPECT_EQ(job.signal_agent_to_stop().code(), Code::kNotFound);
+}
+
+TEST_F(JobAgentTest, AJobHasItsTimeAndNoMoreAlsoOnAFullDisk) {
+  JobRecord job = create("trap 'echo saving; exit 0' TERM; while :; do sleep 0.02; done", 1);
+  CrampedAgent agent(job);
+  await_training(job);
+  agent.set_room(0);
+  await_output(job, "saving");
+  agent.set_room(RLIM_INFINITY);
+  while (job.has_agent(system_clock())) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(job.current()->status, S::kMaxRuntimeExceeded);
+}
+
 TEST_F(JobAgentTest, AJobIsRunOnce) {
   JobRecord job = create("echo started");
   ASSERT_TRUE(run_agent(job, system_clock()).ok());

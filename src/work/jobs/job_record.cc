@@ -1,6 +1,7 @@
 #include "work/jobs/job_record.h"
 
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "data/format/json.h"
+#include "store/storage/lock_holder.h"
 #include "work/jobs/job_processes.h"
 #include "work/jobs/job_spec.h"
 #include "work/jobs/owner_seal.h"
@@ -62,6 +64,18 @@ std::ptrdiff_t count_causes(const std::vector<Transition>& all, std::string_view
   return std::count_if(all.begin(), all.end(), [cause](const Transition& one) { return one.cause == cause; });
 }
 
+// Of the order in this folder.
+std::uint64_t order_identity(const storage::Location& place) {
+  return place.storage().info(kOrderFile).value_or({}).identity;
+}
+
+Status damaged_order(const std::string& job, const Status& why) {
+  return Status(why.code(),
+                fmt::format("job {0} is damaged: {1}; `trainwarden job logs {0}` still shows what it printed, "
+                            "`trainwarden job rm {0}` removes it",
+                            job, why.message()));
+}
+
 struct Ending {
   JobPhase phase;
   std::string message;
@@ -89,14 +103,14 @@ Result<JobRecord> JobRecord::create(const storage::Location& jobs, const JobOrde
   }
   storage::Storage& all = jobs.storage();
   TRAINWARDEN_RETURN_IF_ERROR(all.create_folder(order.name + "/" + kStateFolder));
-  JobRecord record(jobs.beneath(order.name), order);
+  const storage::Location place = jobs.beneath(order.name);
   // Whoever writes the order owns the name.
-  const Status ordered = record.place_.storage().put_if_absent(kOrderFile, as_bytes(encode_order(order)));
+  const Status ordered = place.storage().put_if_absent(kOrderFile, as_bytes(encode_order(order)));
   if (ordered.code() == Code::kAlreadyExists) {
     return Status(Code::kAlreadyExists, fmt::format("there is a job \"{}\" already", order.name));
   }
   TRAINWARDEN_RETURN_IF_ERROR(ordered);
-  return record;
+  return JobRecord(place, order, order_identity(place));
 }
 
 Status JobRecord::check_seal() const {
@@ -109,10 +123,12 @@ Status JobRecord::check_seal() const {
 Result<JobRecord> JobRecord::open(const storage::Location& jobs, const std::string& name) {
   if (is_job_name(name)) {
     storage::Location place = jobs.beneath(name);
+    const std::uint64_t identity = order_identity(place);  // before the content: another one is seen as such
     const Result<std::string> text = place.storage().read(kOrderFile, kMaxFileBytes);
     if (text.ok()) {
-      TRAINWARDEN_ASSIGN_OR_RETURN(JobOrder order, decode_order(*text, place.storage().describe(kOrderFile)));
-      return JobRecord(std::move(place), std::move(order));
+      Result<JobOrder> order = decode_order(*text, place.storage().describe(kOrderFile));
+      if (!order.ok()) return damaged_order(name, order.status());
+      return JobRecord(std::move(place), *std::move(order), identity);
     }
     if (text.status().code() != Code::kNotFound) return text.status();
   }
@@ -135,11 +151,11 @@ Result<std::vector<std::string>> JobRecord::list(const storage::Location& jobs) 
 }
 
 std::filesystem::path JobRecord::output() const {
-  return place_.path() / "output.log";
+  return place_.path() / kOutputFile;
 }
 
 std::filesystem::path JobRecord::agent_log() const {
-  return place_.path() / "agent.log";
+  return place_.path() / kAgentLogFile;
 }
 
 std::filesystem::path JobRecord::rank_log(std::int64_t rank) const {
@@ -158,7 +174,22 @@ Result<std::vector<Transition>> JobRecord::transitions() const {
     if (!next) break;
     all.push_back(*std::move(next));
   }
+  TRAINWARDEN_RETURN_IF_ERROR(check_is_there());
   return all;
+}
+
+// After a look for transitions: where none was found there may be no job any more. One that was submitted under its
+// name since is another one.
+Status JobRecord::check_is_there() const {
+  const std::uint64_t identity = order_identity(place_);
+  if (identity != 0 && identity == identity_) return {};
+  const Result<std::string> text = place_.storage().read(kOrderFile, kMaxFileBytes);
+  bool is_gone = text.status().code() == Code::kNotFound;
+  if (text.ok()) {  // a file may change without its content, as by chmod
+    const Result<JobOrder> found = decode_order(*text, kOrderFile);
+    is_gone = found.ok() && *found != order_;
+  }
+  return is_gone ? Status(Code::kNotFound, fmt::format("job {} was removed meanwhile", order_.name)) : Status();
 }
 
 Result<std::optional<Transition>> JobRecord::read_transition(std::int64_t seq) const {
@@ -186,6 +217,7 @@ Result<Transition> JobRecord::newest_after(const Transition& known) const {
     if (!next) break;
     newest = *std::move(next);
   }
+  TRAINWARDEN_RETURN_IF_ERROR(check_is_there());
   return newest;
 }
 
@@ -231,8 +263,17 @@ Result<std::unique_ptr<storage::Lease>> JobRecord::take_agent_lease(const Clock&
   return storage::take_lease(place_.storage(), kAgentLease, clock);
 }
 
-bool JobRecord::has_agent(const Clock& clock) const {
-  return storage::is_leased(place_.storage(), kAgentLease, clock);
+bool JobRecord::has_agent(const storage::Location& place, const Clock& clock) {
+  return storage::is_leased(place.storage(), kAgentLease, clock);
+}
+
+Status JobRecord::signal_agent_to_stop() const {
+  const std::string lock = storage::lock_of_lease(kAgentLease);
+  const std::optional<std::int64_t> agent = place_.storage().lock_holder(lock);
+  if (!agent) {
+    return Status(Code::kNotFound, fmt::format("no agent of job {} is seen on this machine", order_.name));
+  }
+  return storage::signal_lock_holder(place_.storage(), lock, *agent, SIGINT);
 }
 
 std::optional<storage::LeaseSign> JobRecord::agent_sign(const Clock& clock) const {

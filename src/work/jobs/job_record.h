@@ -37,6 +37,8 @@ namespace trainwarden::jobs {
 
 inline constexpr const char* kOrderFile = "job.json";
 inline constexpr const char* kStateFolder = "state";
+inline constexpr const char* kOutputFile = "output.log";
+inline constexpr const char* kAgentLogFile = "agent.log";
 
 // Cheap to copy. Const methods may be called from many threads and processes at once, and so may advance().
 class JobRecord {
@@ -58,7 +60,8 @@ class JobRecord {
   std::filesystem::path rank_log(std::int64_t rank) const;                  // of a rank, where there are several
   Result<std::filesystem::path> prepare_rank_log(std::int64_t rank) const;  // makes its folder
 
-  // From its submission to now, at least one. kDataLoss when one is damaged.
+  // From its submission to now, at least one. kDataLoss when one is damaged; kNotFound when the job was removed since
+  // this record was opened, also when another one has its name now.
   Result<std::vector<Transition>> transitions() const;
   Result<Transition> current() const;
   Result<Transition> newest_after(const Transition& known) const;  // the same for who knows an earlier one
@@ -74,9 +77,13 @@ class JobRecord {
 
   // kAlreadyExists when another agent holds it.
   Result<std::unique_ptr<storage::Lease>> take_agent_lease(const Clock& clock);
-  bool has_agent(const Clock& clock) const;
+  bool has_agent(const Clock& clock) const { return has_agent(place_, clock); }
+  static bool has_agent(const storage::Location& place, const Clock& clock);  // also of a job that cannot be read
   // Of its agent; nothing when it has none.
   std::optional<storage::LeaseSign> agent_sign(const Clock& clock) const;
+  // Asks it to stop where that cannot be written, as on a full disk: SIGINT to its agent, which writes it when there is
+  // room again. kNotFound when no process of this machine is known to be its agent.
+  Status signal_agent_to_stop() const;
   // What becomes of a job whose agent is gone: it ends as its exit record says, is interrupted when it may go on, or
   // has failed; one that was to stop before it began is Stopped. Whoever sees this first says so, and kills what is
   // left of its processes on this machine. Returns where it stands after that.
@@ -110,11 +117,14 @@ class JobRecord {
   Result<std::optional<Content>> read_optional(const std::string& file,
                                                Result<Content> (*decode)(std::string_view, std::string_view)) const;
   Result<std::optional<Transition>> read_transition(std::int64_t seq) const;
+  Status check_is_there() const;
   Result<Transition> give_up(const std::vector<Transition>& all, const Clock& clock);
-  JobRecord(storage::Location place, JobOrder order) : place_(std::move(place)), order_(std::move(order)) {}
+  JobRecord(storage::Location place, JobOrder order, std::uint64_t identity)
+      : place_(std::move(place)), order_(std::move(order)), identity_(identity) {}
 
   storage::Location place_;
   JobOrder order_;
+  std::uint64_t identity_;  // of its job.json (FileInfo); 0: not known
 };
 
 }  // namespace trainwarden::jobs

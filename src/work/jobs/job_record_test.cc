@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "core/base/bytes.h"
+#include "core/base/folder_testing.h"
 #include "store/storage/memory_storage.h"
 
 namespace trainwarden::jobs {
@@ -73,6 +76,45 @@ TEST_F(JobRecordTest, ANameIsTakenOnce) {
   }
   EXPECT_NE(JobRecord::open(jobs_, "frist").status().message().find("did you mean \"first\""), std::string::npos);
   EXPECT_EQ(JobRecord::open(jobs_, "../first").status().code(), Code::kNotFound);
+}
+
+// Whoever waits for its end must not wait for ever.
+TEST_F(JobRecordTest, AJobThatIsRemovedIsMissedAlsoWhenAnotherOneHasItsName) {
+  const TestFolder folder;
+  const storage::Location jobs(folder.path());
+  Result<JobRecord> job = JobRecord::create(jobs, order("w1"));
+  ASSERT_TRUE(job.ok() && job->advance(*job->current(), S::kStopping, "user", "", clock_).ok());
+  const Transition stopping = *job->current();
+  std::filesystem::remove_all(folder.path() / "w1");
+  const auto expect_missed = [&] {
+    for (const Status& status :
+         {job->settle(clock_).status(), job->current().status(), job->newest_after(stopping).status(),
+          job->request_stop("user", "", clock_).status()}) {
+      EXPECT_EQ(status.code(), Code::kNotFound) << status.to_string();
+      EXPECT_EQ(status.message(), "job w1 was removed meanwhile");
+    }
+  };
+  expect_missed();
+  clock_.advance_ns(1);
+  Result<JobRecord> another = JobRecord::create(jobs, order("w1"));
+  ASSERT_TRUE(another.ok()) << another.status().to_string();
+  expect_missed();
+  EXPECT_EQ(another->settle(clock_)->status, S::kPending);
+}
+
+TEST_F(JobRecordTest, AJobWhoseFileIsTouchedOrDamagedIsStillThere) {
+  const TestFolder folder;
+  const std::filesystem::path file = folder.path() / "kept" / kOrderFile;
+  const Result<JobRecord> job = JobRecord::create(folder.path(), order("kept"));
+  ASSERT_TRUE(job.ok());
+  std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+  EXPECT_TRUE(job->current().ok());
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  std::ofstream(file) << "{";
+  EXPECT_TRUE(job->current().ok());
+  const Status damaged = JobRecord::open(folder.path(), "kept").status();
+  EXPECT_EQ(damaged.code(), Code::kDataLoss);
+  EXPECT_NE(damaged.message().find("`trainwarden job rm kept` removes it"), std::string::npos) << damaged.message();
 }
 
 TEST_F(JobRecordTest, MovesOnByCompareAndSet) {

@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,13 +34,13 @@ Status no_key(const fs::path& file, std::string_view why) {
                             printable(file.string()), why));
 }
 
-// Empty: the user has no home.
-fs::path key_file() {
-  const char* state = std::getenv("XDG_STATE_HOME");
-  if (state != nullptr && *state == '/') return fs::path(state) / "trainwarden/key";
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || *home != '/') return {};
-  return fs::path(home) / ".local/state/trainwarden/key";
+// As the machine's list of users has it, for who is started without HOME, as by systemd. Empty: it has none.
+fs::path listed_home() {
+  std::array<char, 16384> texts{};
+  passwd user{};
+  passwd* found = nullptr;
+  const bool known = ::getpwuid_r(::geteuid(), &user, texts.data(), texts.size(), &found) == 0 && found != nullptr;
+  return known && *found->pw_dir == '/' ? fs::path(found->pw_dir) : fs::path();
 }
 
 // kNotFound when there is none.
@@ -78,9 +79,11 @@ Status make_key(const fs::path& file) {
 }
 
 Result<Key> owner_key() {
-  const fs::path file = key_file();
+  const fs::path file = owner_key_file();
   if (file.empty()) {
-    return Status(Code::kFailedPrecondition, "expected HOME or XDG_STATE_HOME to name a folder, for the key of jobs");
+    return Status(Code::kFailedPrecondition,
+                  "expected HOME or XDG_STATE_HOME to name a folder, for the key of jobs; this machine's list of users "
+                  "names none either");
   }
   Result<Key> key = read_key(file);
   if (key.status().code() != Code::kNotFound) return key;
@@ -89,6 +92,14 @@ Result<Key> owner_key() {
 }
 
 }  // namespace
+
+fs::path owner_key_file() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && *state == '/') return fs::path(state) / "trainwarden/key";
+  const char* home = std::getenv("HOME");
+  const fs::path folder = home != nullptr && *home == '/' ? fs::path(home) : listed_home();
+  return folder.empty() ? folder : folder / ".local/state/trainwarden/key";
+}
 
 Result<std::string> owner_seal(std::string_view text, const fs::path& folder) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const Key key, owner_key());

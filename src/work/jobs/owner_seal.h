@@ -13,9 +13,12 @@
 
 namespace trainwarden::jobs {
 
-// HMAC-SHA-256 (RFC 2104) of both, in hexadecimal. The key lies in $XDG_STATE_HOME/trainwarden/key, else
-// ~/.local/state/trainwarden/key, and is made when it is not there. kFailedPrecondition when it cannot be read or made,
-// or others may read it.
+// Where the key lies: $XDG_STATE_HOME/trainwarden/key, else ~/.local/state/trainwarden/key, where ~ is $HOME, else what
+// the machine's list of users says. Empty when the user has no home.
+std::filesystem::path owner_key_file();
+
+// HMAC-SHA-256 (RFC 2104) of both, in hexadecimal. The key is made when it is not there. kFailedPrecondition when it
+// cannot be read or made, or others may read it.
 Result<std::string> owner_seal(std::string_view text, const std::filesystem::path& folder);
 
 // kPermissionDenied when it has another one; `what` begins the message: "job bert-7".

@@ -1,7 +1,9 @@
 #include "work/jobs/owner_seal.h"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -67,6 +69,20 @@ TEST_F(OwnerSealTest, OnlyAKeyOfTheUsersOwnIsTaken) {
   fs::permissions(key("short"), fs::perms::owner_read | fs::perms::owner_write);
   move_state("short");
   EXPECT_NE(owner_seal("text", folder_.path()).status().message().find("32 bytes"), std::string::npos);
+}
+
+// As a program of systemd or cron is started.
+TEST_F(OwnerSealTest, WithoutHomeTheListOfUsersSaysWhereTheKeyLies) {
+  const char* const home = std::getenv("HOME");
+  const std::string before = home == nullptr ? "" : home;
+  ::unsetenv("XDG_STATE_HOME");
+  ::unsetenv("HOME");
+  const passwd* const user = ::getpwuid(::geteuid());
+  const fs::path listed = user == nullptr ? fs::path() : fs::path(user->pw_dir) / ".local/state/trainwarden/key";
+  EXPECT_EQ(owner_key_file(), listed);
+  ::setenv("HOME", "/somewhere", 1);
+  EXPECT_EQ(owner_key_file(), "/somewhere/.local/state/trainwarden/key");
+  home == nullptr ? ::unsetenv("HOME") : ::setenv("HOME", before.c_str(), 1);
 }
 
 }  // namespace

@@ -115,17 +115,25 @@ class Keeper {
     const bool agent_ended = job.agent && job.agent->has_ended();
     if (!agent_ended && steady_clock::now() < job.look_at) return;
     job.look_at = steady_clock::now() + kLookInterval;
-    if (const Status learned = learn(job); !learned.ok()) {
+    const Status learned = learn(job);
+    if (!learned.ok() && learned.code() != Code::kResourceExhausted) {  // on a full disk it waits for room
       log(LogLevel::kWarning, "job {} leaves the queue: {}", name, learned.message());
       job.now.status = JobPhase::kFailed;  // as far as this keeper is concerned
     }
     if (agent_ended) take_agents_end(name, job);
     if (jobs::is_terminal(job.now.status)) {
       leave(name);
-      // Somebody may have resumed it between our look and this.
-      if (const auto now = job.record.newest_after(job.now); now.ok() && !jobs::is_terminal(now->status)) enter(name);
+      if (is_to_be_kept(name)) enter(name);
       changed_ = true;
     }
+  }
+
+  // Between a look and leaving the queue somebody may have resumed it, or submitted another one under its name.
+  bool is_to_be_kept(const std::string& name) const {
+    const Result<jobs::JobRecord> record = jobs::JobRecord::open(jobs_, name);
+    if (!record.ok()) return false;
+    const Result<jobs::Transition> now = record->current();
+    return now.ok() && !jobs::is_terminal(now->status);
   }
 
   // Where it stands.

@@ -147,6 +147,25 @@ TEST_F(KeeperTest, AJobThatIsResumedAtOnceIsNotForgotten) {
   EXPECT_EQ(started_, std::vector<std::string>{"again"});
 }
 
+// A job that waits is removed, and another one submitted under its name, before the keeper looks again.
+TEST_F(KeeperTest, AJobThatIsSubmittedAnewUnderItsNameIsNotForgotten) {
+  jobs::JobOrder wide;
+  wide.needs.cpus = 2;
+  wide.priority = 1;
+  submit("first", wide);
+  submit("again", wide);
+  const auto agent = [&](jobs::JobRecord& job) {
+    if (job.order().name == "first") {
+      std::filesystem::remove_all(folder_.path() / "again");
+      submit("again");
+    }
+    complete(job);
+  };
+  ASSERT_TRUE(keep(agent).ok());
+  EXPECT_EQ(started_, (std::vector<std::string>{"first", "again"}));
+  EXPECT_EQ(jobs::JobRecord::open(jobs_, "again")->current()->status, JobPhase::kCompleted);
+}
+
 TEST_F(KeeperTest, ASecondKeeperLeavesItToTheFirst) {
   submit("one");
   const auto lease = queue_.take_keeper_lease(system_clock());

@@ -16,6 +16,7 @@
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/table.h"
+#include "work/jobs/full_disk.h"
 #include "work/workspace/job_files.h"
 
 namespace trainwarden::cli {
@@ -117,13 +118,32 @@ Status remove_run(const jobs::JobRecord& job) {
                             job.order().name, printable(run)));
 }
 
+// Its job.json cannot be read: all that is known is whether its agent lives.
+Status remove_damaged_job(const JobRemoveOptions& options, const Status& damage) {
+  const std::string& name = options.job.job;
+  if (options.run) {
+    return Status(damage.code(), damage.message() + "; leave out --run: where its run is stands in job.json alone");
+  }
+  const storage::Location place = storage::Location(jobs_folder(options.job.jobs)).beneath(name);
+  if (jobs::JobRecord::has_agent(place, system_clock())) {
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("{}, but not as long as its agent lives, whose process id is in {}", damage.message(),
+                              printable(place.storage().describe("agent.lock"))));
+  }
+  return remove_folder(place.absolute().path());
+}
+
 Status remove_job(const JobRemoveOptions& options) {
-  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord job, options.job.open());
+  Result<jobs::JobRecord> opened = options.job.open();
+  if (opened.status().code() == Code::kDataLoss) return remove_damaged_job(options, opened.status());
+  TRAINWARDEN_ASSIGN_OR_RETURN(jobs::JobRecord job, std::move(opened));
   JobBackends backends;
   TRAINWARDEN_ASSIGN_OR_RETURN(const jobs::Transition now, backends.settle(job));
   if (!jobs::is_terminal(now.status) || job.has_agent(system_clock())) {
-    return Status(Code::kFailedPrecondition, fmt::format("job {} is {}; stop it first: trainwarden job stop {} --wait",
-                                                         job.order().name, name(now.status), job.order().name));
+    const std::string notice = jobs::full_disk_notice(job);
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("job {0} is {1}; stop it first: trainwarden job stop {0} --wait{2}{3}", job.order().name,
+                              name(now.status), notice.empty() ? "" : "; ", notice));
   }
   TRAINWARDEN_RETURN_IF_ERROR(backends.of(job.order().backend).remove(job));
   if (options.run) TRAINWARDEN_RETURN_IF_ERROR(remove_run(job));

@@ -13,6 +13,7 @@
 #include "ui/cli/terminal/table.h"
 #include "work/document/table_reader.h"
 #include "work/jobs/control_group.h"
+#include "work/jobs/job_record.h"
 #include "work/queue/job_queue.h"
 #include "work/queue/machine.h"
 
@@ -102,7 +103,9 @@ int show(const JobQueueOptions& options, const queue::JobQueue& queue) {
   const std::map<std::string, std::string> reasons = queue.reasons();
   OrderedJson list = OrderedJson::array();
   Table table({{"JOB"}, {"WAITS"}});
+  const storage::Location folder(jobs_folder(options.jobs));
   for (const std::string& name : *names) {
+    if (!folder.storage().exists(name + "/" + jobs::kOrderFile)) continue;  // it is only being submitted
     const auto reason = reasons.find(name);
     const std::string text = reason == reasons.end() ? "" : reason->second;
     list.push_back({{"name", name}, {"waits", text.empty() ? OrderedJson(nullptr) : OrderedJson(text)}});
@@ -118,7 +121,7 @@ int show(const JobQueueOptions& options, const queue::JobQueue& queue) {
     emit("jobs of this machine may use {}\n", capacity_text(capacity));
     emit("{}\n", group.empty() ? "their memory is counted, and not enforced: no control group is set aside"
                                : "they run in control groups beneath " + group);
-    emit("{}", Lines{names->empty() ? "no job waits or runs\n" : table.to_string()});
+    emit("{}", Lines{list.empty() ? "no job waits or runs\n" : table.to_string()});
   }
   return kExitFine;
 }

@@ -105,8 +105,20 @@ std::string chosen_log(const JobLogsOptions& options, const jobs::JobRecord& job
   return job.output().filename();
 }
 
+// What it printed is there, whatever has become of its job.json.
+int show_log_of_damaged(const JobLogsOptions& options, const Status& damage) {
+  emit(stderr, "trainwarden: warning: {}\n", damage.message());
+  const storage::Location jobs(jobs_folder(options.job.jobs));
+  std::optional<JsonLines> json;
+  if (options.json) json.emplace();
+  OutputFollower(jobs.beneath(options.job.job), options.agent ? jobs::kAgentLogFile : jobs::kOutputFile, json).finish();
+  return kExitFine;
+}
+
 int act(const JobLogsOptions& options) {
   Result<jobs::JobRecord> job = options.job.open();
+  const bool has_whole_log = options.rank.empty() && options.rule.empty() && !options.follow;
+  if (job.status().code() == Code::kDataLoss && has_whole_log) return show_log_of_damaged(options, job.status());
   if (!job.ok()) return report_error(job.status());
   const auto rank = chosen_rank(options, job->order());
   if (!rank.ok()) return report_error(rank.status());

@@ -131,13 +131,16 @@ void remove_half_made(const fs::path& folder, const jobs::JobOrder& order, const
 }
 
 Result<jobs::JobRecord> create_with_code(const CheckedJob& job, const fs::path& jobs, jobs::JobOrder& order,
-                                         const fs::path& code) {
+                                         const fs::path& code, JobBackend& backend) {
   if (!code.empty()) {
     TRAINWARDEN_RETURN_IF_ERROR(copy_code(job, code));
     order.folder = code.string();
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(order.seal, jobs::owner_seal(jobs::encode_order(order), jobs));
-  return jobs::JobRecord::create(jobs, order);
+  const Status announced = backend.announce(jobs, order);
+  Result<jobs::JobRecord> record = announced.ok() ? jobs::JobRecord::create(jobs, order) : announced;
+  if (!record.ok()) backend.withdraw(jobs, order);
+  return record;
 }
 
 // The job, handed to its backend.
@@ -146,7 +149,7 @@ Result<jobs::JobRecord> make_job(const CheckedJob& job, const fs::path& folder, 
   const bool copies = backend.copies_sources() && !job.spec.source_dir.empty();
   const fs::path code = copies ? code_folder(folder, order) : fs::path();
   const Status prepared = backend.prepare(job.spec, folder, order);
-  Result<jobs::JobRecord> record = prepared.ok() ? create_with_code(job, folder, order, code) : prepared;
+  Result<jobs::JobRecord> record = prepared.ok() ? create_with_code(job, folder, order, code, backend) : prepared;
   if (!record.ok()) {
     remove_half_made(folder, order, code);
     return record;

@@ -26,6 +26,10 @@ class JobBackend {
 
   // Before the job is made in `jobs`, the whole path of the folder of jobs: completes its order.
   virtual Status prepare(const jobs::JobSpec& spec, const std::filesystem::path& jobs, jobs::JobOrder& order) = 0;
+  // Just before the job is there, its order whole: what has to be there first.
+  virtual Status announce(const std::filesystem::path& /*jobs*/, const jobs::JobOrder&) { return {}; }
+  // The job could not be made: takes that back. Another one may have its name.
+  virtual void withdraw(const std::filesystem::path& /*jobs*/, const jobs::JobOrder&) {}
   // A job that was made just now begins, or waits for its turn. When it is refused it has failed, and the error says
   // why. kUnavailable when nobody knows whether it was taken: settle() will tell.
   virtual Status submit(jobs::JobRecord& job, const jobs::JobSpec& spec) = 0;

@@ -8,6 +8,8 @@
 #include "core/process/program.h"
 #include "store/storage/location.h"
 #include "ui/cli/running/job_keeper.h"
+#include "ui/cli/terminal/output.h"
+#include "work/jobs/full_disk.h"
 #include "work/jobs/submitter_environment.h"
 #include "work/queue/job_queue.h"
 #include "work/queue/machine.h"
@@ -15,6 +17,8 @@
 
 namespace trainwarden::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 // "NAME=value" each: ours, or those of the job that is repeated.
 Result<std::vector<std::string>> variables_for(const jobs::JobOrder& order) {
@@ -26,14 +30,28 @@ Result<std::vector<std::string>> variables_for(const jobs::JobOrder& order) {
 }
 
 // For the agent, which the keeper of the queue starts.
-Result<std::string> keep_environment(const std::filesystem::path& jobs, const jobs::JobOrder& order) {
-  const std::filesystem::path folder = jobs / order.name;
+Result<std::string> keep_environment(const fs::path& jobs, const jobs::JobOrder& order) {
+  const fs::path folder = jobs / order.name;
   const storage::Location place(folder);
   TRAINWARDEN_RETURN_IF_ERROR(place.storage().create_folder(""));
-  const std::filesystem::path file = folder / fmt::format("environment-{:x}-{}", order.submitted_unix_ns, ::getpid());
+  const fs::path file = folder / fmt::format("environment-{:x}-{}", order.submitted_unix_ns, ::getpid());
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<std::string> variables, variables_for(order));
   TRAINWARDEN_RETURN_IF_ERROR(jobs::write_submitter_environment(file, variables));
   return file.string();
+}
+
+// There is no room to write that it is to stop.
+Status stop_unwritten(const jobs::JobRecord& job, const Status& why) {
+  const Status signalled = job.signal_agent_to_stop();
+  if (!signalled.ok()) {
+    return Status(why.code(), fmt::format("{}; nor can its agent be told: {}", why.message(), signalled.message()));
+  }
+  emit(
+      stderr,
+      "trainwarden: warning: job {} stops, and this is written when there is room: {}; once its program has ended, its "
+      "output.log may be removed to make some\n",
+      job.order().name, why.message());
+  return Status();
 }
 
 class LocalBackend final : public JobBackend {
@@ -47,7 +65,7 @@ class LocalBackend final : public JobBackend {
     return keys;
   }
 
-  Status prepare(const jobs::JobSpec& spec, const std::filesystem::path& jobs, jobs::JobOrder& order) override {
+  Status prepare(const jobs::JobSpec& spec, const fs::path& jobs, jobs::JobOrder& order) override {
     if (order.ranks > 1) {
       order.program =
           ranks::local_ranks_command(this_program().string(), spec.resources, order.grace_seconds, order.program);
@@ -55,18 +73,42 @@ class LocalBackend final : public JobBackend {
     const auto cpus = static_cast<std::int64_t>(queue::this_machine().cpus.size());
     ranks::add_rank_variables(spec.resources, cpus, order.environment);
     order.host = queue::this_host();
-    // Its place in the queue comes first: a job that is there and has none would wait for ever.
-    TRAINWARDEN_RETURN_IF_ERROR(queue::JobQueue(jobs, order.host).enter(order.name));
     TRAINWARDEN_ASSIGN_OR_RETURN(order.environment_file, keep_environment(jobs, order));
     return {};
   }
 
+  // Its place in the queue comes first: a job that is there and has none would wait for ever.
+  Status announce(const fs::path& jobs, const jobs::JobOrder& order) override {
+    return queue::JobQueue(jobs, order.host).enter(order.name);
+  }
+
+  void withdraw(const fs::path& jobs, const jobs::JobOrder& order) override {
+    const auto another = jobs::JobRecord::open(jobs, order.name);  // which was faster
+    const auto standing = another.ok() ? another->current() : another.status();
+    if (standing.ok() && !jobs::is_terminal(standing->status)) return;
+    const Status left = queue::JobQueue(jobs, order.host).leave(order.name);
+    if (!left.ok()) emit(stderr, "trainwarden: warning: {}\n", left.message());
+  }
+
   Status submit(jobs::JobRecord& job, const jobs::JobSpec&) override { return ensure_job_is_kept(job); }
-  Result<jobs::Transition> settle(jobs::JobRecord& job) override { return job.settle(system_clock()); }
+
+  Result<jobs::Transition> settle(jobs::JobRecord& job) override {
+    Result<jobs::Transition> now = job.settle(system_clock());
+    if (now.status().code() == Code::kResourceExhausted) now = job.current();
+    if (!now.ok() || jobs::is_terminal(now->status)) return now;
+    const std::string notice = jobs::full_disk_notice(job);
+    if (!notice.empty()) now->message += "; " + notice;
+    return now;
+  }
 
   // Its agent reads the state.
   Result<jobs::Transition> stop(jobs::JobRecord& job, const std::string& message) override {
-    TRAINWARDEN_RETURN_IF_ERROR(job.request_stop("user", message, system_clock()).status());
+    const Status asked = job.request_stop("user", message, system_clock()).status();
+    if (asked.code() == Code::kResourceExhausted) {
+      TRAINWARDEN_RETURN_IF_ERROR(stop_unwritten(job, asked));
+    } else if (!asked.ok()) {
+      return asked;
+    }
     return settle(job);  // one that has not begun ends at once
   }
 
