@@ -58,7 +58,7 @@ IO_HEADERS = re.compile(r"^(fstream|filesystem|unistd\.h|fcntl\.h|sys/.*|dirent\
 IO_FREE_FLOORS = ("tensor", "format", "foreign")
 SYSTEM_HEADERS = re.compile(
     r"^([a-z_0-9]+"  # the C++ standard library
-    r"|(dirent|dlfcn|elf|fcntl|link|poll|pthread|pty|sched|signal|spawn|stddef|stdint|stdlib|termios|unistd|cpuid|immintrin|nmmintrin|arm_acle)\.h"
+    r"|(dirent|dlfcn|elf|fcntl|link|poll|pthread|pty|pwd|sched|signal|spawn|stddef|stdint|stdlib|termios|unistd|cpuid|immintrin|nmmintrin|arm_acle)\.h"
     r"|(sys|linux|netinet|arpa)/[a-z_0-9]+\.h)$")
 
 # What answers requests makes rules by judge/rules/registry.h alone: these lead to rule files, expressions and rule hosts.

@@ -215,8 +215,8 @@ TEST_F(Jobs, WhoWaitsForAJobThatIsRemovedIsTold) {
     const std::string spec = "name = 'w1'\nprogram = ['sleep', '300']\nhook = false\n";
     ASSERT_EQ(submit(spec).exit_code, 0);
     await_status("w1", "Training");
-    Background waits(cli_command({"job", "wait", "w1", "--jobs", jobs().string()}), folder_ / "waits");
-    Background follows(cli_command({"job", "logs", "-f", "w1", "--jobs", jobs().string()}), folder_ / "follows");
+    Background waits(cli_command({"job", "wait", "w1", "--jobs", jobs().string()}), folder_);
+    Background follows(cli_command({"job", "logs", "-f", "w1", "--jobs", jobs().string()}), folder_);
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     for (const Background* one : {&waits, &follows}) ::kill(one->id(), SIGSTOP);
     EXPECT_EQ(job_command("stop", "w1", {"--wait"}).exit_code, 0);

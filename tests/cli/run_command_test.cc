@@ -251,5 +251,11 @@ TEST_F(RunCommand, TheDemoSaysHowToGetItsProgram) {
   EXPECT_NE(outcome.err.find("./dev demo"), std::string::npos) << outcome.err;
 }
 
+// A job's program prints into a file whose disk may be full.
+TEST_F(RunCommand, WhatItCannotPrintEndsNoTraining) {
+  const Outcome outcome = shell("$TW run --name unheard -- sh -c 'exit 3' 2>/dev/full");
+  EXPECT_EQ(outcome.exit_code, 3);
+}
+
 }  // namespace
 }  // namespace trainwarden::testing_cli

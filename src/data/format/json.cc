@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/json_marks.h"
+#include "data/format/json_mistake.h"
 #include "data/format/parse_json.h"
 
 namespace trainwarden::format {
@@ -56,7 +57,7 @@ Result<Json> parse_json_object(std::string_view text, std::string_view what) {
   try {
     TRAINWARDEN_RETURN_IF_ERROR(check_json_limits(text, what));
     Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-    if (json.is_discarded()) return Status(Code::kDataLoss, fmt::format("{}: not well-formed JSON", what));
+    if (json.is_discarded()) return not_well_formed(text, what);
     NameWatch watch;
     if (!Json::sax_parse(text.begin(), text.end(), &watch)) {
       return Status(Code::kDataLoss, fmt::format("{}: a name is there twice in an object", what));

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "data/format/json_mistake.h"
+
 namespace trainwarden::format {
 namespace {
 
@@ -38,7 +40,7 @@ Result<Tree> parse(std::string_view text, std::string_view what, const JsonLimit
   try {
     TRAINWARDEN_RETURN_IF_ERROR(check_json_limits(text, what, limits));
     Tree tree = Tree::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-    if (tree.is_discarded()) return Status(Code::kDataLoss, fmt::format("{}: not well-formed JSON", what));
+    if (tree.is_discarded()) return not_well_formed(text, what);
     return tree;
   } catch (const std::bad_alloc&) {
     return Status(Code::kResourceExhausted, fmt::format("{}: not enough memory to read it", what));

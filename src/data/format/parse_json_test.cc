@@ -17,6 +17,24 @@ TEST(ParseJson, RefusesWhatIsNone) {
   }
 }
 
+TEST(ParseJson, SaysWhereAndWhatIsWrong) {
+  const auto wrong = [](std::string_view text) { return parse_json(text, "e.json").status().message(); };
+  EXPECT_EQ(wrong("{"),
+            "e.json: not well-formed JSON: line 1, column 2: unexpected end of input; expected string literal");
+  EXPECT_EQ(wrong("{\"a\": 1,\n  \"b\" 2}"),
+            "e.json: not well-formed JSON: line 2, column 7: unexpected number literal; expected ':'");
+  EXPECT_EQ(wrong("[1,\n\n nul]").find("e.json: not well-formed JSON: line 3, column 2: invalid literal, found \"nul"),
+            0U)
+      << wrong("[1,\n\n nul]");
+  EXPECT_EQ(wrong("1e999").find("e.json: not well-formed JSON: line 1, column 1: number overflow"), 0U)
+      << wrong("1e999");
+  const std::string hostile = wrong("[\"\x1b[2J" + std::string(100'000, 'x') + "\"]");
+  EXPECT_LT(hostile.size(), 400U);
+  EXPECT_EQ(hostile.find('\x1b'), std::string::npos);
+  EXPECT_LT(wrong("\"" + std::string(100'000, 'x')).size(), 400U);
+  EXPECT_LT(wrong(std::string(100'000, '9') + ".").size(), 400U);
+}
+
 TEST(ParseJson, LooksAtTheDepthBeforeItMakesATree) {
   const std::string deepest = std::string(32, '[') + std::string(32, ']');
   EXPECT_TRUE(parse_json(deepest, "test").ok());

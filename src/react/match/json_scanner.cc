@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/base/text_place.h"
 
 namespace trainwarden::match {
 namespace {
@@ -266,7 +267,7 @@ std::string JsonScanner::reason() const {
 Status JsonScanner::status() const {
   if (!failed()) return Status();
   const std::string_view text(begin_, static_cast<std::size_t>(end_ - begin_));
-  return Status(Code::kInvalidArgument, fmt::format("{}: {}", place_in(text, offset()), reason()));
+  return Status(Code::kInvalidArgument, fmt::format("{}: {}", line_and_column(text, offset()), reason()));
 }
 
 std::string_view decoded(const RawString& string, std::string& storage) {
@@ -301,14 +302,6 @@ std::string_view decoded(const RawString& string, std::string& storage) {
     }
   }
   return storage;
-}
-
-std::string place_in(std::string_view text, std::size_t offset) {
-  const std::string_view before = text.substr(0, offset);
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-  const std::size_t last_break = before.rfind('\n');
-  const std::size_t column = before.size() - (last_break == std::string_view::npos ? 0 : last_break + 1) + 1;
-  return fmt::format("line {}, column {}", line, column);
 }
 
 }  // namespace trainwarden::match

@@ -71,9 +71,6 @@ class JsonScanner {
 // The string itself. `storage` is used when there are escapes in it; the answer then points there.
 std::string_view decoded(const RawString& string, std::string& storage);
 
-// "line 3, column 7", both from 1; a column is a byte.
-std::string place_in(std::string_view text, std::size_t offset);
-
 inline char JsonScanner::peek() {
   while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
   return at_ == end_ ? '\0' : *at_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/base/text_place.h"
 #include "react/match/json_number.h"
 
 namespace trainwarden::match {
@@ -34,7 +35,7 @@ std::string PatternReader::path() const {
 
 Status PatternReader::error_at(std::size_t offset, std::string_view why) const {
   const std::string on_path = path();
-  const std::string place = place_in(text_, offset);
+  const std::string place = line_and_column(text_, offset);
   return Status(Code::kInvalidArgument,
                 on_path.empty() ? fmt::format("{}: {}", place, why) : fmt::format("{} ({}): {}", on_path, place, why));
 }

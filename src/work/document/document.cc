@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/base/toml_document.h"
-#include "data/format/json.h"
+#include "data/format/parse_json.h"
 
 namespace trainwarden::document {
 namespace {
@@ -73,13 +73,14 @@ constexpr const char* kTop = "list";
 
 Result<DocumentValue> parse_json(std::string_view text, const std::string& file) {
   const bool is_list = trim(text).starts_with('[');
+  if (is_list) {  // before it is put into an object, so that places are those of the text
+    const Result<format::Json> list = format::parse_json(text, file);
+    if (!list.ok()) return Status(Code::kInvalidArgument, list.status().message());
+  }
   const std::string object = is_list ? fmt::format("{{\"{}\": {}\n}}", kTop, text) : std::string(text);
   const Result<format::Json> json = format::parse_json_object(object, file);
   if (!json.ok()) return Status(Code::kInvalidArgument, json.status().message());
   if (!is_list) return value_of(*json, file, "");
-  if (json->size() != 1) {
-    return Status(Code::kInvalidArgument, fmt::format("{}: expected a list and nothing after it", file));
-  }
   return value_of((*json)[kTop], file, "");
 }
 

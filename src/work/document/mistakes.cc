@@ -18,7 +18,26 @@ int line_of(std::string_view place) {
   return line;
 }
 
+// Of "inputs" or "tags[2]", what a message calls it.
+std::string_view without_number(std::string_view name) {
+  return name.substr(0, name.find('['));
+}
+
 }  // namespace
+
+std::string text_of(const Mistake& mistake) {
+  const std::string_view place = mistake.place;
+  std::string_view what = mistake.what;
+  const std::size_t comma = place.rfind(", ");
+  std::string_view path = comma == std::string_view::npos ? std::string_view() : place.substr(comma + 2);
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('.'), path.size());
+    const std::string said = fmt::format("{}: ", without_number(path.substr(0, end)));
+    if (what.starts_with(said)) what.remove_prefix(said.size());
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return fmt::format("{}: {}", place, what);
+}
 
 void Mistakes::add(std::string_view place, std::string_view what) {
   if (++count_ > kMaxListed) return;
@@ -31,7 +50,7 @@ Status Mistakes::status() const {
   if (!any()) return {};
   std::string text;
   for (const Mistake& mistake : listed_) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", mistake.place, mistake.what);
+    text += fmt::format("{}{}", text.empty() ? "" : "\n", text_of(mistake));
   }
   if (count_ > listed_.size()) text += fmt::format("\nand {} more", count_ - listed_.size());
   return Status(Code::kInvalidArgument, std::move(text));

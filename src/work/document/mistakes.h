@@ -15,6 +15,10 @@ struct Mistake {
   friend bool operator==(const Mistake&, const Mistake&) = default;
 };
 
+// "PLACE: WHAT", without the names at the begin of WHAT that PLACE has already, as in JSON: "job.json, inputs.train:
+// ...".
+std::string text_of(const Mistake& mistake);
+
 // One thread at a time.
 class Mistakes {
  public:

@@ -51,6 +51,16 @@ std::optional<double> parse_quantity(std::string_view text, const std::array<Uni
 }
 
 constexpr double kMaxBytes = 1e18;
+constexpr std::size_t kMaxShownBytes = 80;
+
+// What was given in place of a quantity.
+std::string shown(const DocumentValue& value) {
+  if (value.is(DocumentValue::Kind::kText))
+    return fmt::format("\"{}\"", printable(value.text.substr(0, kMaxShownBytes)));
+  if (value.is(DocumentValue::Kind::kInteger)) return std::to_string(value.integer);
+  if (value.is(DocumentValue::Kind::kNumber)) return fmt::format("{}", value.number);
+  return std::string(name(value.kind));
+}
 
 }  // namespace
 
@@ -90,8 +100,14 @@ const DocumentValue* TableReader::take(Names names) {
     }
     found = &value;
     first_name = key;
+    places_[known_.back()] = value.place;
   }
   return found;
+}
+
+std::string TableReader::place_of(std::string_view field) const {
+  const auto known = places_.find(field);
+  return known == places_.end() ? table_.place : known->second;
 }
 
 std::optional<std::string> TableReader::text(Names names) {
@@ -172,7 +188,8 @@ std::optional<double> TableReader::seconds(Names names, double min, double max) 
   if (is_number) seconds = value->number;
   if (value->is(DocumentValue::Kind::kText)) seconds = parse_seconds(value->text);
   if (!seconds) {
-    wrong(*value, *names.begin(), R"(expected a time, as in "90 min", "24 h", or a number of seconds)");
+    wrong(*value, *names.begin(),
+          fmt::format(R"(expected a time, as in "90 min", "24 h", or a number of seconds, found {})", shown(*value)));
     return std::nullopt;
   }
   if (*seconds >= min && *seconds <= max) return seconds;
@@ -187,7 +204,10 @@ std::optional<std::uint64_t> TableReader::bytes(Names names) {
   if (value->is(DocumentValue::Kind::kInteger) && value->integer >= 0)
     bytes = static_cast<std::uint64_t>(value->integer);
   if (value->is(DocumentValue::Kind::kText)) bytes = parse_bytes(value->text);
-  if (!bytes) wrong(*value, *names.begin(), R"(expected a size, as in "16 GiB", or a number of bytes)");
+  if (!bytes) {
+    wrong(*value, *names.begin(),
+          fmt::format(R"(expected a size, as in "16 GiB", or a number of bytes, found {})", shown(*value)));
+  }
   return bytes;
 }
 

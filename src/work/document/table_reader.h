@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,7 +25,10 @@ class TableReader {
   TableReader(const DocumentValue& table, Mistakes& mistakes);
 
   const std::string& place() const { return table_.place; }
-  const DocumentValue* take(Names names);  // null: not there
+  // Of the fields that were taken, by our name for them.
+  const std::map<std::string, std::string, std::less<>>& places() const { return places_; }
+  std::string place_of(std::string_view field) const;  // the table's when it was not there
+  const DocumentValue* take(Names names);              // null: not there
   std::optional<std::string> text(Names names);
   std::optional<bool> boolean(Names names);
   std::optional<std::int64_t> integer(Names names, std::int64_t min, std::int64_t max);
@@ -49,6 +53,7 @@ class TableReader {
   Mistakes& mistakes_;
   std::vector<bool> taken_;
   std::vector<std::string> known_;  // our names, in the order in which they were asked for
+  std::map<std::string, std::string, std::less<>> places_;
 };
 
 // What TableReader compares names by.

@@ -71,6 +71,22 @@ TEST(TableReader, OneFieldUnderTwoNamesIsAMistake) {
             (Lines{"f, line 2: train_max_run: is \"max_run\" by another name, which is given already"}));
 }
 
+TEST(TableReader, KnowsThePlacesOfItsFields) {
+  Given given("b = 1\nalso_a = 'x'\n");
+  given.reader.text({"a", "also_a"});
+  EXPECT_EQ(given.reader.place_of("a"), "f, line 2");
+  EXPECT_EQ(given.reader.place_of("missing"), "f");
+}
+
+// A path in JSON says already what the message begins with.
+TEST(Mistakes, NameNothingTwice) {
+  EXPECT_EQ(text_of({"f, inputs.train", "inputs: train: nothing is there"}), "f, inputs.train: nothing is there");
+  EXPECT_EQ(text_of({"f, tags[2]", "tags: expected texts"}), "f, tags[2]: expected texts");
+  EXPECT_EQ(text_of({"f, line 3", "inputs: train: nothing is there"}), "f, line 3: inputs: train: nothing is there");
+  EXPECT_EQ(text_of({"f", "name: wrong"}), "f: name: wrong");
+  EXPECT_EQ(text_of({"f, a.b.", "b: wrong"}), "f, a.b.: wrong");
+}
+
 TEST(TableReader, OneOfSomeWords) {
   constexpr std::array<const char*, 2> kWords = {"File", "FastFile"};
   Given given("a = 'fast_file'\nb = 'Pipe'\nc = 1\n");
@@ -103,9 +119,9 @@ TEST(TableReader, TimesAndSizes) {
   EXPECT_EQ(given.reader.bytes({"f"}), 512u);
   EXPECT_EQ(given.reader.bytes({"g"}), std::nullopt);
   EXPECT_EQ(lines_of(given.mistakes),
-            (Lines{"f, line 3: c: expected a time, as in \"90 min\", \"24 h\", or a number of seconds",
+            (Lines{"f, line 3: c: expected a time, as in \"90 min\", \"24 h\", or a number of seconds, found \"soon\"",
                    "f, line 4: d: expected 0 s to 1000 s, found 10800 s",
-                   "f, line 7: g: expected a size, as in \"16 GiB\", or a number of bytes"}));
+                   "f, line 7: g: expected a size, as in \"16 GiB\", or a number of bytes, found -1"}));
 }
 
 TEST(Mistakes, AreToldInTheOrderOfTheFile) {

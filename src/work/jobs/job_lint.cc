@@ -44,7 +44,7 @@ class Linter {
     if (is_on_host(path)) return;
     const FileKind found = surroundings_.look(resolved(path));
     if (found == wanted) return;
-    wrong(spec_.place,
+    wrong(spec_.place_of(field),
           fmt::format("{}: expected a {}, found {}: {}", field, wanted == FileKind::kFile ? "file" : "folder",
                       found == FileKind::kNone   ? "nothing there"
                       : found == FileKind::kFile ? "a file"
@@ -60,7 +60,8 @@ class Linter {
       const bool by_name = program.find('/') == std::string::npos;
       const bool on_host = is_on_host(program) || (by_name && spec_.backend == Backend::kSsh);
       if (!on_host && !surroundings_.is_program(by_name ? program : resolved(program).string())) {
-        wrong(spec_.place, fmt::format("program: \"{}\" is not found, as a path or in PATH", printable(program)));
+        wrong(spec_.place_of("program"),
+              fmt::format("program: \"{}\" is not found, as a path or in PATH", printable(program)));
       }
     }
     if (!spec_.source_dir.empty()) need(FileKind::kFolder, "source_dir", spec_.source_dir);
@@ -74,14 +75,15 @@ class Linter {
     const bool is_file = spec_.image.ends_with(".sif");
     const bool any = surroundings_.is_program("apptainer") || (!is_file && surroundings_.is_program("podman"));
     if (any) return;
-    wrong(spec_.place, is_file ? "image: a .sif file needs apptainer, which is not installed"
-                               : "image: neither podman nor apptainer is installed; on Debian: apt-get install podman");
+    wrong(spec_.place_of("image"),
+          is_file ? "image: a .sif file needs apptainer, which is not installed"
+                  : "image: neither podman nor apptainer is installed; on Debian: apt-get install podman");
   }
 
   void check_entry_point() {
     const std::filesystem::path entry = std::filesystem::path(spec_.entry_point).lexically_normal();
     if (!spec_.source_dir.empty() && (entry.is_absolute() || entry.begin()->string() == "..")) {
-      wrong(spec_.place,
+      wrong(spec_.place_of("entry_point"),
             fmt::format("entry_point: expected a path within source_dir, found \"{}\"", printable(spec_.entry_point)));
       return;
     }

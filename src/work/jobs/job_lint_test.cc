@@ -61,21 +61,23 @@ TEST_F(JobLint, AJobWhoseFilesAreThere) {
 TEST_F(JobLint, FilesThatAreNotThere) {
   EXPECT_EQ(mistakes_in("entry_point = 'tran.py'\nsource_dir = 'src'\ndependencies = ['lib']\nactions = 'data'\n"
                         "hook = 'h.toml'\n[inputs]\na = 'none'\n"),
-            (Lines{"job: entry_point: expected a file, found nothing there: /jobs/src/tran.py",
-                   "job: dependencies: expected a folder, found nothing there: /jobs/lib",
-                   "job: hook: expected a file, found nothing there: /jobs/h.toml",
-                   "job: actions: expected a file, found a folder: /jobs/data",
+            (Lines{"job, line 1: entry_point: expected a file, found nothing there: /jobs/src/tran.py",
+                   "job, line 3: dependencies: expected a folder, found nothing there: /jobs/lib",
+                   "job, line 4: actions: expected a file, found a folder: /jobs/data",
+                   "job, line 5: hook: expected a file, found nothing there: /jobs/h.toml",
                    "job, line 7: inputs: a: nothing is there: /jobs/none"}));
-  EXPECT_EQ(mistakes_in("program = 'trainer'"), Lines{"job: program: \"trainer\" is not found, as a path or in PATH"});
+  EXPECT_EQ(mistakes_in("program = 'trainer'"),
+            Lines{"job, line 1: program: \"trainer\" is not found, as a path or in PATH"});
 }
 
 TEST_F(JobLint, AnEntryPointLiesWithinTheSources) {
   for (const char* entry : {"../train.py", "a/../../train.py", "/etc/passwd"}) {
-    EXPECT_EQ(mistakes_in("source_dir = 'src'\nentry_point = '" + std::string(entry) + "'"),
-              Lines{"job: entry_point: expected a path within source_dir, found \"" + std::string(entry) + "\""});
+    EXPECT_EQ(
+        mistakes_in("source_dir = 'src'\nentry_point = '" + std::string(entry) + "'"),
+        Lines{"job, line 2: entry_point: expected a path within source_dir, found \"" + std::string(entry) + "\""});
   }
   EXPECT_EQ(mistakes_in("source_dir = 'src'\nentry_point = 'package'"),
-            Lines{"job: entry_point: expected a file, found nothing there: /jobs/src/package/setup.py"});
+            Lines{"job, line 2: entry_point: expected a file, found nothing there: /jobs/src/package/setup.py"});
 }
 
 TEST_F(JobLint, MoreThanThisMachineHas) {

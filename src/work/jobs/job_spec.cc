@@ -68,6 +68,7 @@ class SpecReader {
     read_judging();
     read_records();
     table_.refuse_rest();
+    spec_.places = table_.places();
     return std::move(spec_);
   }
 
@@ -82,9 +83,10 @@ class SpecReader {
   std::string name_of(TableReader::Names names) {
     const std::string name = table_.text(names).value_or("");
     if (name.empty() || is_job_name(name)) return name;
-    wrong(table_.place(), fmt::format("{}: expected letters and digits with single hyphens between them, {} at most, "
-                                      "found \"{}\"",
-                                      *names.begin(), kMaxJobNameBytes, printable(name)));
+    wrong(table_.place_of(*names.begin()),
+          fmt::format("{}: expected letters and digits with single hyphens between them, {} at most, "
+                      "found \"{}\"",
+                      *names.begin(), kMaxJobNameBytes, printable(name)));
     return "";
   }
 
@@ -97,15 +99,16 @@ class SpecReader {
     spec_.image = table_.text({"image", "image_uri", "image_name"}).value_or("");
     spec_.isolated_network = table_.boolean({"isolated_network", "enable_network_isolation"}).value_or(false);
     if (spec_.isolated_network && spec_.image.empty()) {
-      wrong(table_.place(), "isolated_network: goes with image: only a container can be without a network");
+      wrong(table_.place_of("isolated_network"),
+            "isolated_network: goes with image: only a container can be without a network");
     }
     if (spec_.program.empty() == spec_.entry_point.empty()) {
-      wrong(table_.place(),
+      wrong(table_.place_of("program"),
             fmt::format("expected either entry_point = \"train.py\" or program = [\"./train\", \"--fast\"], found {}",
                         spec_.program.empty() ? "neither" : "both"));
     }
     if (spec_.entry_point.empty() && !spec_.source_dir.empty()) {
-      wrong(table_.place(), "source_dir: goes with entry_point, the script in it");
+      wrong(table_.place_of("source_dir"), "source_dir: goes with entry_point, the script in it");
     }
   }
 
@@ -202,7 +205,7 @@ class SpecReader {
         table.boolean({"preemptible", "use_spot_instances", "train_use_spot_instances"}).value_or(false);
     const auto gigabytes = table.integer({"volume_size", "train_volume_size"}, 1, 1 << 20);
     if (gigabytes && resources.volume_bytes) {
-      wrong(table.place(), "volume_size: expected either volume or volume_size (GB), found both");
+      wrong(table.place_of("volume_size"), "volume_size: expected either volume or volume_size (GB), found both");
     } else if (gigabytes) {
       resources.volume_bytes = static_cast<std::uint64_t>(*gigabytes) * kGigabyte;
     }
@@ -302,9 +305,10 @@ class SpecReader {
     limits.retries = table_.integer({"retries", "max_retry_attempts"}, 0, kMaxRetries).value_or(0);
     spec_.priority = table_.integer({"priority"}, -kMaxPriority, kMaxPriority).value_or(0);
     if (limits.max_wait_seconds && *limits.max_wait_seconds < limits.max_run_seconds) {
-      wrong(table_.place(), fmt::format("max_wait: counts the time of running too: expected max_run ({} s) at least, "
-                                        "found {} s",
-                                        limits.max_run_seconds, *limits.max_wait_seconds));
+      wrong(table_.place_of("max_wait"),
+            fmt::format("max_wait: counts the time of running too: expected max_run ({} s) at least, "
+                        "found {} s",
+                        limits.max_run_seconds, *limits.max_wait_seconds));
     }
   }
 
@@ -320,7 +324,8 @@ class SpecReader {
     }
     spec_.rules = table_.texts({"rules"});
     if (spec_.rules.size() > kMaxRules) {
-      wrong(table_.place(), fmt::format("rules: expected {} at most, found {}", kMaxRules, spec_.rules.size()));
+      wrong(table_.place_of("rules"),
+            fmt::format("rules: expected {} at most, found {}", kMaxRules, spec_.rules.size()));
     }
     spec_.actions = table_.text({"actions"}).value_or("");
     spec_.metrics.strict = table_.boolean({"strict_metrics"}).value_or(false);
@@ -344,8 +349,9 @@ class SpecReader {
   std::string plain_text(TableReader& table, TableReader::Names names) {
     const std::string name = table.text(names).value_or("");
     if (name.size() <= kMaxNameBytes && printable(name) == name) return name;
-    wrong(table.place(), fmt::format("{}: expected {} bytes at most and no control characters, found \"{}\"",
-                                     *names.begin(), kMaxNameBytes, printable(name)));
+    wrong(table.place_of(*names.begin()),
+          fmt::format("{}: expected {} bytes at most and no control characters, found \"{}\"", *names.begin(),
+                      kMaxNameBytes, printable(name)));
     return "";
   }
 
@@ -393,6 +399,11 @@ std::string no_job_name(std::string_view text) {
   return fmt::format(
       "\"{}\" is no name of a job; expected letters and digits with single hyphens between them, {} at most",
       printable(text), kMaxJobNameBytes);
+}
+
+const std::string& JobSpec::place_of(std::string_view field) const {
+  const auto known = places.find(field);
+  return known == places.end() ? place : known->second;
 }
 
 JobSpec read_job_spec(const DocumentValue& top, Mistakes& mistakes) {

@@ -126,8 +126,12 @@ struct JobSpec {
   std::string actions;  // a file
   log_metrics::DefinitionSet metrics;
   Experiment experiment;
-  std::vector<ArrayAxis> array;  // not empty: it is to run once for each combination
-  std::string place;             // the file
+  std::vector<ArrayAxis> array;                            // not empty: it is to run once for each combination
+  std::string place;                                       // the file
+  std::map<std::string, std::string, std::less<>> places;  // of the fields that are there, by our name
+
+  // For messages; the file when there is no such field.
+  const std::string& place_of(std::string_view field) const;
 };
 
 // Fields have the names of our documents (docs/reference/job-spec.md), and those of the estimators of SageMaker's

@@ -196,19 +196,21 @@ SM_HOSTS = "a"
 )x");
   EXPECT_EQ(
       job.mistakes,
-      (Lines{"job: name: expected letters and digits with single hyphens between them, 63 at most, found \"a--b\"",
-             "job: expected either entry_point = \"train.py\" or program = [\"./train\", \"--fast\"], found both",
-             "job, line 5: max_run: expected 1 s to 2419200 s, found 2592000 s",
-             "job, line 6: unknown key \"hooks\"; did you mean \"hook\"?",
-             "job, line 8: cpus: expected 1 to 4096, found 0",
-             "job, line 9: memory: expected a size, as in \"16 GiB\", or a number of bytes",
-             "job, line 10: bind: expected one of none, sockets, cores, found \"nodes\"",
-             "job, line 12: mode: expected one of File, FastFile, found \"Pipe\"",
-             "job, line 13: inputs: expected names of letters, digits, \".\", \"-\" and \"_\", 64 at most, found "
-             "\"bad name\"",
-             "job, line 14: val: expected a path or a table, found an integer",
-             "job, line 16: environment: SM_HOSTS: Trainwarden sets variables that begin so",
-             "job, line 17: environment: expected names of letters, digits and \"_\", found \"1X\""}));
+      (Lines{
+          "job, line 2: name: expected letters and digits with single hyphens between them, 63 at most, found "
+          "\"a--b\"",
+          "job, line 4: expected either entry_point = \"train.py\" or program = [\"./train\", \"--fast\"], found both",
+          "job, line 5: max_run: expected 1 s to 2419200 s, found 2592000 s",
+          "job, line 6: unknown key \"hooks\"; did you mean \"hook\"?",
+          "job, line 8: cpus: expected 1 to 4096, found 0",
+          "job, line 9: memory: expected a size, as in \"16 GiB\", or a number of bytes, found \"much\"",
+          "job, line 10: bind: expected one of none, sockets, cores, found \"nodes\"",
+          "job, line 12: mode: expected one of File, FastFile, found \"Pipe\"",
+          "job, line 13: inputs: expected names of letters, digits, \".\", \"-\" and \"_\", 64 at most, found "
+          "\"bad name\"",
+          "job, line 14: val: expected a path or a table, found an integer",
+          "job, line 16: environment: SM_HOSTS: Trainwarden sets variables that begin so",
+          "job, line 17: environment: expected names of letters, digits and \"_\", found \"1X\""}));
 }
 
 TEST(JobSpec, LimitsAreTold) {
@@ -221,8 +223,9 @@ TEST(JobSpec, LimitsAreTold) {
             (Lines{"job, hyperparameters.a\\x1B[2J: hyperparameters: expected names without control characters, found "
                    "\"a\\x1B[2J\"",
                    "job, hyperparameters.z: hyperparameters: z: expected no NUL"}));
-  EXPECT_EQ(read("program = 'a'\nmax_run = 100\nmax_wait = 50\n").mistakes,
-            Lines{"job: max_wait: counts the time of running too: expected max_run (100 s) at least, found 50 s"});
+  EXPECT_EQ(
+      read("program = 'a'\nmax_run = 100\nmax_wait = 50\n").mistakes,
+      Lines{"job, line 3: max_wait: counts the time of running too: expected max_run (100 s) at least, found 50 s"});
   EXPECT_EQ(read("[{}]").mistakes, Lines{"job: expected a job, as in entry_point = \"train.py\", found a list"});
 }
 

@@ -65,18 +65,19 @@ void check_capture(const jobs::JobSpec& spec, const fs::path& folder, document::
   const fs::path config = folder / spec.hook_config;
   if (spec.hook_config.empty() || look(config) != jobs::FileKind::kFile) return;
   if (const auto options = load_hook_options(config); !options.ok()) {
-    mistakes.add(spec.place, "hook: " + options.status().message());
+    mistakes.add(spec.place_of("hook"), "hook: " + options.status().message());
   }
 }
 
 void check_judging(const jobs::JobSpec& spec, const fs::path& folder, document::Mistakes& mistakes) {
   for (const std::string& rule : spec.rules) {
-    if (const Status status = check_rule(rule); !status.ok()) mistakes.add(spec.place, "rules: " + status.message());
+    if (const Status status = check_rule(rule); !status.ok())
+      mistakes.add(spec.place_of("rules"), "rules: " + status.message());
   }
   const fs::path actions = folder / spec.actions;
   if (spec.actions.empty() || look(actions) != jobs::FileKind::kFile) return;
   if (const auto wiring = delivery::read_wiring_file(actions); !wiring.ok()) {
-    mistakes.add(spec.place, "actions: " + wiring.status().message());
+    mistakes.add(spec.place_of("actions"), "actions: " + wiring.status().message());
   }
 }
 

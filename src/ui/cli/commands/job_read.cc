@@ -111,8 +111,9 @@ int show_log_of_damaged(const JobLogsOptions& options, const Status& damage) {
   const storage::Location jobs(jobs_folder(options.job.jobs));
   std::optional<JsonLines> json;
   if (options.json) json.emplace();
-  OutputFollower(jobs.beneath(options.job.job), options.agent ? jobs::kAgentLogFile : jobs::kOutputFile, json).finish();
-  return kExitFine;
+  OutputFollower log(jobs.beneath(options.job.job), options.agent ? jobs::kAgentLogFile : jobs::kOutputFile, json);
+  const Status printed = log.finish();
+  return printed.ok() ? kExitFine : report_error(printed);
 }
 
 int act(const JobLogsOptions& options) {

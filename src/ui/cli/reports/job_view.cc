@@ -221,7 +221,7 @@ std::string job_lint_text(const jobs::JobSpec& spec, const document::Mistakes& m
                           const std::vector<jobs::Warning>& warnings) {
   std::string text;
   for (const document::Mistake& mistake : mistakes.listed()) {
-    text += fmt::format("{}: {}\n", mistake.place, mistake.what);
+    text += text_of(mistake) + "\n";
   }
   if (mistakes.count() > mistakes.listed().size()) {
     text += fmt::format("and {} more\n", mistakes.count() - mistakes.listed().size());

@@ -25,4 +25,8 @@ std::string printable_lines(std::string_view text, std::string_view indent) {
   }
 }
 
+void write_text(std::FILE* stream, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+}
+
 }  // namespace trainwarden::cli

@@ -63,15 +63,19 @@ std::string shown(const fmt::join_view<Iterator, End>& list) {
 template <class T>
 using Shown = decltype(shown(std::declval<const std::remove_cvref_t<T>&>()));
 
+// Whatever cannot be written is lost, and ferror() says so: a full disk behind a redirection must not end a program
+// that a training depends on.
+void write_text(std::FILE* stream, std::string_view text);
+
 // The format is ours, its arguments need not be. The command line prints by this alone (scripts/check_output.py).
 template <class... Args>
 void emit(std::FILE* stream, fmt::format_string<Shown<Args>...> format, const Args&... args) {
-  fmt::print(stream, format, shown(args)...);
+  write_text(stream, fmt::format(format, shown(args)...));
 }
 
 template <class... Args>
 void emit(fmt::format_string<Shown<Args>...> format, const Args&... args) {
-  fmt::print(stdout, format, shown(args)...);
+  write_text(stdout, fmt::format(format, shown(args)...));
 }
 
 }  // namespace trainwarden::cli
