@@ -37,7 +37,7 @@ submit_demo_job() {
   typed submit examples/fashion_mnist/job.toml --name "$1"
 }
 
-# kill_when_saved JOB JOBS: the program, some steps after its second checkpoint.
+# kill_when_saved JOB JOBS: the program, some steps after its second checkpoint, or a later one on a busy machine.
 kill_when_saved() {
   local job=$1 jobs=$2 process
   await_output "$jobs/$job/output.log" "step   120" || return 1
@@ -57,7 +57,7 @@ demo_jobs() {
   wait "$watcher" || true # it says with its exit code that the job has failed
   typed job ls --name "$job"
   printf '\n'
-  say "it goes on from step 100, in the same run: its steps are there once"
+  say "it goes on from its newest checkpoint, in the same run: each step is there once"
   typed job resume "$job" --wait
   typed job describe "$job"
   typed metrics show "$job"

@@ -40,6 +40,11 @@ with_python() {
   bash tests/install/bare/wheel.sh "$interpreter" "$PWD/$dist" "$numpy"
 }
 
+job_in_image() {
+  need_packages containers
+  $python -B tests/containers/containerfile_trial.py --trainwarden build/release/bin/trainwarden --packages $dist
+}
+
 # On bare systems made of Debian packages, and with each Python that is here; nothing of this machine is touched.
 install_check() {
   local version wheel=(wheel.sh python3-numpy python3-venv)
@@ -51,6 +56,7 @@ install_check() {
     if find_python $version >/dev/null; then check "the wheel works with Python $version" with_python $version; fi
   done
   check "the Debian package works on a bare system" on_bare_system bookworm deb.sh g++ ./$dist/trainwarden_*.deb
+  check "a job trains in the image of packaging/Containerfile" job_in_image
 }
 
 run_install() {

@@ -33,8 +33,10 @@ class DemoOfJobs(unittest.TestCase):
             ["bash", "-c", script], cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=500
         )
         self.assertEqual(played.returncode, 0, played.stdout + played.stderr)
-        for text in ("kill -9 ", "ended by signal 9", "going on after 100 steps", "Produced  Model"):
+        for text in ("kill -9 ", "ended by signal 9", "Produced  Model"):
             self.assertIn(text, played.stdout + played.stderr)
+        # A busy machine kills late: after a later checkpoint.
+        self.assertRegex(played.stdout, r"going on after (100|150|200) steps")
         [job] = self.ask("job", "ls")["jobs"]
         self.assertEqual(job["status"], "Completed")
         description = self.ask("job", "describe", job["name"])

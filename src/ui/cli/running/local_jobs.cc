@@ -40,9 +40,11 @@ Result<std::string> keep_environment(const fs::path& jobs, const jobs::JobOrder&
   return file.string();
 }
 
-// There is no room to write that it is to stop.
+// There is no room to write that it is to stop. A folder of jobs may be anybody's, and so may the process be that holds
+// a lock in it: only the agent of this user's own job is signalled.
 Status stop_unwritten(const jobs::JobRecord& job, const Status& why) {
-  const Status signalled = job.signal_agent_to_stop();
+  const Status own = job.check_seal();
+  const Status signalled = own.ok() ? job.signal_agent_to_stop() : own;
   if (!signalled.ok()) {
     return Status(why.code(), fmt::format("{}; nor can its agent be told: {}", why.message(), signalled.message()));
   }
