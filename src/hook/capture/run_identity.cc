@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/host_name.h"
 #include "core/base/log.h"
 #include "core/base/secret_mask.h"
 #include "core/base/text.h"
@@ -29,12 +30,6 @@ Result<std::string> random_id() {
     return Status(Code::kUnavailable, fmt::format("no random run id: getrandom: {}", std::strerror(errno)));
   }
   return fmt::format("{:02x}", fmt::join(bytes, ""));
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "";
-  return printable(name.data());
 }
 
 // As the system shows it, without secrets; empty where it does not.

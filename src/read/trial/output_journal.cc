@@ -1,42 +1,15 @@
 #include "read/trial/output_journal.h"
 
-#include "data/format/run_event.h"
-
 namespace trainwarden::trial {
 
-Status OutputJournal::refresh() {
-  const bool writing = source_.is_writing(writer_);
-  if (reader_ == nullptr) {
-    TRAINWARDEN_ASSIGN_OR_RETURN(reader_, source_.open_journal(writer_));
-  }
-  TRAINWARDEN_RETURN_IF_ERROR(reader_->refresh());
-  life_.writing = writing;
-  TRAINWARDEN_RETURN_IF_ERROR(take_in_events());
-  life_.has_written = events_read_ > 0 || reader_->sample_frames() > 0;
-  return {};
-}
-
-Status OutputJournal::take_in_events() {
-  TRAINWARDEN_RETURN_IF_ERROR(
-      reader_->visit_events(events_read_, [&](std::size_t index, const journal::EventEntry& event) {
-        events_read_ = index + 1;
-        if (event.kind != format::FrameKind::kEvent) return;
-        if (const auto end = format::decode_run_end(event.json); end.ok() && *end) life_.run_end = **end;
-        if (const auto report = format::decode_output_report(event.json); report.ok() && *report) take(**report);
-      }));
-  events_read_ = reader_->event_count();
-  return {};
-}
-
-void OutputJournal::take(const format::OutputReport& report) {
-  life_.run_end.reset();  // should another reading have ended: this one goes on
+void OutputJournal::take(const journal::EventEntry& event) {
+  const auto decoded = format::decode_output_report(event.json);
+  if (!decoded.ok() || !*decoded) return;
+  const format::OutputReport& report = **decoded;
+  note_going_on();  // should another reading have ended
   if (reports_.size() < kMaxReadings || reports_.contains(report.began_unix_ns)) {
     reports_[report.began_unix_ns] = report;
   }
-}
-
-std::span<const RunLoss> OutputJournal::losses() const {
-  return reader_ ? reader_->losses() : std::span<const RunLoss>();
 }
 
 format::OutputReport OutputJournal::report() const {

@@ -24,6 +24,7 @@ class OwnSource final : public RunSource {
   Status refresh(std::int64_t last_complete_step) override;
   std::vector<SourceWorker> workers() const override { return workers_; }
   std::vector<SourceWorker> outputs() const override { return outputs_; }
+  std::vector<SourceWorker> machines() const override { return machines_; }
   std::vector<Collection> take_collections() override { return {}; }
   Result<std::unique_ptr<journal::JournalReader>> open_journal(const SourceWorker& worker) override {
     const journal::JournalReaderOptions options{.live = true, .verify_payloads = verify_payloads_, .budget = budget_};
@@ -43,7 +44,7 @@ class OwnSource final : public RunSource {
  private:
   bool knows(const std::string& worker) const { return known_.contains(worker); }
   Status take_in_worker_facts();
-  void look_for_outputs();
+  void look_for_side_journals();
 
   const std::shared_ptr<const storage::Storage> storage_;
   const Clock& clock_;
@@ -54,13 +55,14 @@ class OwnSource final : public RunSource {
   std::int64_t age_ns_ = 0;      // as of the last refresh
   std::vector<SourceWorker> workers_;
   std::vector<SourceWorker> outputs_;
+  std::vector<SourceWorker> machines_;
   std::unordered_set<std::string> known_;  // names of workers_
 };
 
 Status OwnSource::refresh(std::int64_t /*last_complete_step*/) {
   age_ns_ = clock_.unix_ns() - info_.created_unix_ns;
   if (info_.awaits_worker) TRAINWARDEN_RETURN_IF_ERROR(take_in_worker_facts());
-  look_for_outputs();
+  look_for_side_journals();
   if (workers_.size() >= static_cast<std::size_t>(info_.world_size)) return {};
   const auto journals = journal::list_journals(*storage_);
   if (!journals.ok()) return journals.status().code() == Code::kNotFound ? Status() : journals.status();
@@ -84,10 +86,16 @@ Status OwnSource::take_in_worker_facts() {
 }
 
 // They are numbered without gaps, so that a look at one name tells whether there is another.
-void OwnSource::look_for_outputs() {
-  const int next = static_cast<int>(outputs_.size());
-  const std::string name = journal::output_name(next);
-  if (next < info_.world_size && storage_->exists(journal::journal_folder(name))) outputs_.push_back({name, next});
+void OwnSource::look_for_side_journals() {
+  const auto look = [this](std::vector<SourceWorker>& writers, int most, std::string (*name_of)(int)) {
+    const int next = static_cast<int>(writers.size());
+    if (next >= most) return;
+    if (std::string name = name_of(next); storage_->exists(journal::journal_folder(name))) {
+      writers.push_back({std::move(name), next});
+    }
+  };
+  look(outputs_, info_.world_size, journal::output_name);
+  look(machines_, journal::kMaxMachines, journal::machine_name);
 }
 
 std::vector<RunLoss> OwnSource::losses(RunState state) const {

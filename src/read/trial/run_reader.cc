@@ -35,6 +35,23 @@ std::uint8_t forms_of(Kept kept, std::uint8_t known_forms) {
   return (known_forms & kFull) != 0 ? kFull : static_cast<std::uint8_t>(Kept::kAny);
 }
 
+// Takes in who is new among the writers, and what all of them have written since.
+template <class Journal>
+Status refresh_all(RunSource& source, const std::vector<SourceWorker>& writers,
+                   std::vector<std::unique_ptr<Journal>>& journals) {
+  for (const SourceWorker& writer : writers) {
+    const bool known = std::any_of(journals.begin(), journals.end(),
+                                   [&](const auto& journal) { return journal->name() == writer.name; });
+    if (!known) journals.push_back(std::make_unique<Journal>(source, writer));
+  }
+  Status failure;
+  for (const auto& journal : journals) {
+    const Status status = journal->refresh();
+    if (!status.ok() && failure.ok()) failure = status.with_context(journal->name());
+  }
+  return failure;
+}
+
 }  // namespace
 
 RunReader::RunReader(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget)
@@ -58,7 +75,7 @@ Status RunReader::refresh() {
     if (!status.ok() && failure.ok()) failure = status.with_context(worker->name());
     step_table_.set_worker_ended(worker->rank(), source_->has_ended(worker->life()));
   }
-  if (const Status status = refresh_outputs(); failure.ok()) failure = status;
+  if (const Status status = refresh_side_journals(); failure.ok()) failure = status;
   // What could not be read now may show that the run goes on: no end is concluded from it.
   if (failure.ok()) state_ = source_->state(lives());
   step_table_.set_finished(state_ != RunState::kRunning);
@@ -66,27 +83,29 @@ Status RunReader::refresh() {
   return failure;
 }
 
-Status RunReader::refresh_outputs() {
-  for (const SourceWorker& output : source_->outputs()) {
-    const bool known = std::any_of(outputs_.begin(), outputs_.end(),
-                                   [&](const auto& journal) { return journal->name() == output.name; });
-    if (!known) outputs_.push_back(std::make_unique<OutputJournal>(*source_, output));
-  }
-  Status failure;
-  for (const auto& output : outputs_) {
-    const Status status = output->refresh();
-    if (!status.ok() && failure.ok()) failure = status.with_context(output->name());
-  }
+Status RunReader::refresh_side_journals() {
+  Status failure = refresh_all(*source_, source_->outputs(), outputs_);
+  if (const Status status = refresh_all(*source_, source_->machines(), machines_); failure.ok()) failure = status;
   return failure;
 }
 
-// Of the workers; of a program that has none, of who reads what it prints.
+// Of the workers; of a program that has none, of who reads what it prints, and if nobody does, of samplers.
 std::vector<WorkerLife> RunReader::lives() const {
   std::vector<WorkerLife> lives;
   for (const auto& worker : workers_) lives.push_back(worker->life());
   if (!lives.empty()) return lives;
   for (const auto& output : outputs_) lives.push_back(output->life());
+  if (!lives.empty()) return lives;
+  for (const auto& machine : machines_) lives.push_back(machine->life());
   return lives;
+}
+
+std::vector<SampledJournal*> RunReader::sampled_journals() const {
+  std::vector<SampledJournal*> journals;
+  for (const auto& worker : workers_) journals.push_back(worker.get());
+  for (const auto& output : outputs_) journals.push_back(output.get());
+  for (const auto& machine : machines_) journals.push_back(machine.get());
+  return journals;
 }
 
 Status RunReader::refresh_source() {
@@ -116,6 +135,7 @@ std::vector<RunLoss> RunReader::losses() const {
     losses.insert(losses.end(), worker->losses().begin(), worker->losses().end());
   }
   for (const auto& output : outputs_) losses.insert(losses.end(), output->losses().begin(), output->losses().end());
+  for (const auto& machine : machines_) losses.insert(losses.end(), machine->losses().begin(), machine->losses().end());
   const std::vector<RunLoss> shared = source_->losses(state_);
   losses.insert(losses.end(), shared.begin(), shared.end());
   const std::vector<RunLoss> left_out = catalog_.losses();

@@ -12,6 +12,7 @@
 #include "core/base/read_budget.h"
 #include "read/trial/output_journal.h"
 #include "read/trial/run_source.h"
+#include "read/trial/side_journal.h"
 #include "read/trial/step_table.h"
 #include "read/trial/tensor_catalog.h"
 #include "read/trial/worker_journal.h"
@@ -41,6 +42,9 @@ class RunReader {
   const std::vector<std::unique_ptr<WorkerJournal>>& workers() const { return workers_; }  // by name
   WorkerJournal* find_worker(std::string_view name) const;                                 // null when unknown
   const std::vector<std::unique_ptr<OutputJournal>>& outputs() const { return outputs_; }  // by number
+  const std::vector<std::unique_ptr<SideJournal>>& machines() const { return machines_; }  // by number
+  // Those of workers, outputs and machines.
+  std::vector<SampledJournal*> sampled_journals() const;
   std::vector<RunLoss> losses() const;
   Status check_same_run() const { return source_->check_same_run(); }
   std::string describe() const { return source_->describe(); }
@@ -52,7 +56,7 @@ class RunReader {
   RunReader(std::unique_ptr<RunSource> source, const TrialOptions& options, std::shared_ptr<ReadBudget> budget);
   Status refresh_source();
   void add_worker(const SourceWorker& worker);
-  Status refresh_outputs();
+  Status refresh_side_journals();
   std::vector<WorkerLife> lives() const;
 
   const std::unique_ptr<RunSource> source_;
@@ -60,6 +64,7 @@ class RunReader {
   TensorCatalog catalog_;
   std::vector<std::unique_ptr<WorkerJournal>> workers_;
   std::vector<std::unique_ptr<OutputJournal>> outputs_;
+  std::vector<std::unique_ptr<SideJournal>> machines_;
   RunState state_ = RunState::kRunning;
 };
 

@@ -46,6 +46,8 @@ class RunSource {
   virtual std::vector<SourceWorker> workers() const = 0;
   // Who reads what the workers print, "output-0"; in any order.
   virtual std::vector<SourceWorker> outputs() const { return {}; }
+  // Whose samplers write beside the workers, "machine-0"; in any order.
+  virtual std::vector<SourceWorker> machines() const { return {}; }
   // Collections that were defined or changed since the last call and that are not in the journals.
   virtual std::vector<Collection> take_collections() = 0;
   // Must not outlive the source.

@@ -77,11 +77,11 @@ std::optional<format::OutputReport> TrialAccess::output_report(const Trial& tria
 
 std::size_t TrialAccess::count_sampled(const Trial& trial) {
   std::size_t frames = 0;
-  for (const auto& worker : trial.impl_->run().workers()) {
-    if (worker->readable()) frames += worker->reader().sample_frames();
+  for (trial::SampledJournal* const journal : trial.impl_->run().sampled_journals()) {
+    if (journal->readable()) frames += journal->reader().sample_frames();
   }
   for (const auto& output : trial.impl_->run().outputs()) {
-    if (output->readable()) frames += output->reader().sample_frames() + output->reader().event_count();
+    if (output->readable()) frames += output->reader().event_count();
   }
   return frames;
 }
@@ -100,6 +100,13 @@ trial::TensorCatalog& TrialAccess::catalog(Trial& trial) {
 std::vector<trial::WorkerJournal*> TrialAccess::journals(Trial& trial) {
   std::vector<trial::WorkerJournal*> journals;
   for (const auto& worker : trial.impl_->run().workers()) journals.push_back(worker.get());
+  return journals;
+}
+
+std::vector<trial::SampledJournal*> TrialAccess::steadily_sampled(Trial& trial) {
+  std::vector<trial::SampledJournal*> journals;
+  for (const auto& worker : trial.impl_->run().workers()) journals.push_back(worker.get());
+  for (const auto& machine : trial.impl_->run().machines()) journals.push_back(machine.get());
   return journals;
 }
 

@@ -57,6 +57,8 @@ class TrialAccess {
   static trial::TensorCatalog& catalog(Trial& trial);
   // The workers' journals, by rank, for who walks all records of a run. As of the last refresh; valid until the next.
   static std::vector<trial::WorkerJournal*> journals(Trial& trial);
+  // The journals whose samples come at ticks: those of workers and machines. Valid as those of journals().
+  static std::vector<trial::SampledJournal*> steadily_sampled(Trial& trial);
 };
 
 }  // namespace trainwarden

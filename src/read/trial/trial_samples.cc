@@ -28,13 +28,10 @@ bool sample_before(const Sample& a, const Sample& b) {
   return a.unix_ns < b.unix_ns;
 }
 
-// Of a worker, or of who reads its output; null when there is none, or it could not be read yet.
+// Of a worker, of who reads its output, or of a machine's sampler; null when there is none, or it could not be read yet.
 journal::JournalReader* find_reader(trial::RunReader& run, const std::string& name) {
-  if (trial::WorkerJournal* const worker = run.find_worker(name)) {
-    return worker->readable() ? &worker->reader() : nullptr;
-  }
-  for (const auto& output : run.outputs()) {
-    if (output->name() == name && output->readable()) return &output->reader();
+  for (trial::SampledJournal* const journal : run.sampled_journals()) {
+    if (journal->name() == name) return journal->readable() ? &journal->reader() : nullptr;
   }
   return nullptr;
 }
@@ -80,11 +77,8 @@ std::vector<SampledMetric> Trial::metrics() const {
       if (!format::is_step_metric(metric)) metrics.push_back({metric, name});
     }
   };
-  for (const auto& worker : impl_->run().workers()) {
-    if (worker->readable()) add(worker->reader(), worker->name());
-  }
-  for (const auto& output : impl_->run().outputs()) {
-    if (output->readable()) add(output->reader(), output->name());
+  for (trial::SampledJournal* const journal : impl_->run().sampled_journals()) {
+    if (journal->readable()) add(journal->reader(), journal->name());
   }
   std::sort(metrics.begin(), metrics.end(), metric_before);
   return metrics;

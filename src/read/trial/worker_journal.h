@@ -12,6 +12,7 @@
 
 #include "read/trial/run_source.h"
 #include "read/trial/run_state.h"
+#include "read/trial/sampled_journal.h"
 #include "read/trial/step_table.h"
 #include "read/trial/tensor_catalog.h"
 #include "read/trial/tensor_index.h"
@@ -21,7 +22,7 @@
 namespace trainwarden::trial {
 
 // One thread at a time. What it is constructed from must outlive it.
-class WorkerJournal {
+class WorkerJournal final : public SampledJournal {
  public:
   // Adds steps to `table`, tensors and collections to `catalog`.
   WorkerJournal(RunSource& source, SourceWorker worker, StepTable& table, TensorCatalog& catalog);
@@ -30,17 +31,16 @@ class WorkerJournal {
   Status refresh();
 
   int rank() const { return worker_.rank; }
-  const std::string& name() const { return worker_.name; }  // "rank-00000"
-  const WorkerLife& life() const { return life_; }
+  const std::string& name() const override { return worker_.name; }  // "rank-00000"
+  const WorkerLife& life() const override { return life_; }
   // Of its newest step, 0 when there is none. May have to read it.
   std::int64_t last_unix_ns() const;
   // As JournalReader's.
   Status visit_events(std::size_t first, const journal::EventVisitor& visit) const;
   std::span<const RunLoss> losses() const;
 
-  // The reader; only after a refresh() that succeeded.
-  journal::JournalReader& reader() { return *reader_; }
-  bool readable() const { return reader_ != nullptr; }
+  journal::JournalReader& reader() override { return *reader_; }
+  bool readable() const override { return reader_ != nullptr; }
 
   // The tensor's index in the reader, none when this worker does not know it.
   std::optional<std::uint32_t> tensor(const CatalogTensor& tensor) const;

@@ -19,6 +19,7 @@ constexpr const char* kJournalFolder = "journal";
 constexpr std::uint32_t kFirstWatchId = 0x10000;
 constexpr std::uint32_t kLedgerId = 0x20000;
 constexpr std::uint32_t kFirstOutputId = 0x30000;
+constexpr std::uint32_t kFirstMachineId = 0x40000;
 
 // The decimal number that follows `prefix`, when that is all there is.
 std::optional<std::uint32_t> number_after(std::string_view text, std::string_view prefix) {
@@ -165,6 +166,10 @@ std::string output_name(int rank) {
   return fmt::format("output-{}", rank);
 }
 
+std::string machine_name(int number) {
+  return fmt::format("machine-{}", number);
+}
+
 std::string journal_folder(std::string_view writer) {
   return fmt::format("{}/{}", kJournalFolder, writer);
 }
@@ -188,6 +193,7 @@ std::optional<std::uint32_t> writer_id_of(std::string_view writer) {
   if (writer == "ledger") return kLedgerId;
   if (const auto watch = number_after(writer, "watch-")) return kFirstWatchId + *watch;
   if (const auto output = number_after(writer, "output-")) return kFirstOutputId + *output;
+  if (const auto machine = number_after(writer, "machine-")) return kFirstMachineId + *machine;
   return std::nullopt;
 }
 

@@ -61,8 +61,11 @@ std::string writer_lease(std::string_view writer);    // "journal/rank-00003/wri
 bool has_living_writer(const storage::Storage& storage, std::string_view writer);
 // "output-3": who reads what worker 3 prints.
 std::string output_name(int rank);
+// "machine-0": who samples a machine that the training runs on; the first free number counts.
+std::string machine_name(int number);
+inline constexpr int kMaxMachines = 0x10000;
 // The id that a writer's frames carry: 3 for "rank-00003", 0x10000 + n for "watch-n", 0x20000 for "ledger", 0x30000 + n
-// for "output-n", none for other names.
+// for "output-n", 0x40000 + n for "machine-n", none for other names.
 std::optional<std::uint32_t> writer_id_of(std::string_view writer);
 // 12 for "seg-00000012.tw", none for other files.
 std::optional<std::uint64_t> segment_number(std::string_view file_name);

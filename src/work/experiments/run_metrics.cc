@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "read/trial/printed_metrics.h"
 #include "read/trial/trial_access.h"
 #include "trainwarden/trial.h"
 #include "work/experiments/entities.h"
@@ -11,7 +12,7 @@ namespace trainwarden::experiments {
 Result<std::map<std::string, MetricSummary>> metrics_of_run(const storage::Location& run) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, TrialAccess::open(run));
   std::map<std::string, MetricSummary> metrics;
-  for (const SampledMetric& sampled : trial->metrics()) {
+  for (const SampledMetric& sampled : trial::printed_metrics(*trial)) {
     const std::string& name = sampled.metric.name;
     if (name.empty() || name.size() > kMaxKey) continue;
     if (metrics.size() == kMaxMetrics && !metrics.contains(name)) continue;

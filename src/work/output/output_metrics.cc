@@ -36,7 +36,12 @@ OutputMetrics::OutputMetrics(OutputPlan plan, LogTail tail, log_metrics::MetricF
       tail_(std::move(tail)),
       finder_(std::move(finder)),
       collector_(std::to_string(plan_.rank), [this](const journal::SampleBatch& batch) { keep(batch); }),
-      run_(plan_.run, plan_.info, plan_.rank, clock) {}
+      run_({.run = plan_.run,
+            .info = plan_.info,
+            .name_of = journal::output_name,
+            .first = plan_.rank,
+            .last = plan_.rank},
+           clock) {}
 
 OutputMetrics::~OutputMetrics() = default;
 
@@ -119,7 +124,7 @@ void OutputMetrics::report() {
   reported_ns_ = clock_.steady_ns();
   format::OutputReport now = make_report();
   if (reported_ == now || !run_.has_run()) return;
-  const Status appended = run_.append(now);
+  const Status appended = run_.append_event(format::encode_output_report(now));
   note(appended);
   if (appended.ok()) reported_ = std::move(now);
 }

@@ -15,13 +15,13 @@
 #include "core/base/clock.h"
 #include "data/format/output_report.h"
 #include "store/journal/run_folder.h"
+#include "store/journal/side_writer.h"
 #include "store/storage/location.h"
 #include "trainwarden/status.h"
 #include "work/log_metrics/definition.h"
 #include "work/log_metrics/metric_finder.h"
 #include "work/log_metrics/record_splitter.h"
 #include "work/output/log_tail.h"
-#include "work/output/run_output.h"
 #include "work/output/sample_collector.h"
 
 namespace trainwarden::output {
@@ -51,7 +51,7 @@ class OutputMetrics {
   OutputMetrics(const OutputMetrics&) = delete;
   OutputMetrics& operator=(const OutputMetrics&) = delete;
 
-  // The program has ended: what it has printed is read to its end. Once. `completed` as RunOutput::finish() has it.
+  // The program has ended: what it has printed is read to its end. Once. `completed` as SideWriter::finish() has it.
   OutputResult finish(bool completed);
 
  private:
@@ -76,7 +76,7 @@ class OutputMetrics {
   log_metrics::RecordSplitter splitter_;
   log_metrics::MetricFinder finder_;
   SampleCollector collector_;
-  RunOutput run_;
+  journal::SideWriter run_;
   Status status_;
   std::uint64_t records_ = 0;
   std::uint64_t cut_records_ = 0;

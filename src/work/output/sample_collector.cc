@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "data/format/samples_record.h"
 #include "data/format/step_metric.h"
 
 namespace trainwarden::output {
@@ -34,24 +33,23 @@ void SampleCollector::add(std::string_view name, double value, std::optional<std
     return;
   }
   if (is_duplicate(*metric, value, now_ns_)) return;
-  if (!has_room()) flush();
-  const bool sampled_here =
-      in_record_ && !metric->samples.ticks.empty() && metric->samples.ticks.back() + 1 == ticks_.size();
-  if (!in_record_ || sampled_here) make_tick();
-  put(metric->samples, value);
+  if (!draft_.has_room(2)) flush();
+  if (!in_record_ || draft_.has_value(metric->id)) make_tick();
+  draft_.put(metric->id, value);
   if (!step) return;
   if (!metric->has_steps)
     new_metrics_.push_back({metric->id + 1, format::step_metric({std::string(name), "", MetricKind::kGauge,
                                                                  MetricSource::kRank, instance_})});
   metric->has_steps = true;
-  put(metric->steps, static_cast<double>(*step));
+  draft_.put(metric->id + 1, static_cast<double>(*step));
 }
 
 void SampleCollector::flush() {
-  if (ticks_.empty()) return;
+  if (draft_.empty()) return;
   journal::SampleBatch batch;
-  batch.tables.push_back(take_table());
+  batch.tables.push_back(draft_.take());
   batch.new_metrics = std::exchange(new_metrics_, {});
+  in_record_ = false;
   sink_(batch);
 }
 
@@ -83,44 +81,8 @@ bool SampleCollector::is_duplicate(Collected& metric, double value, std::int64_t
 
 void SampleCollector::make_tick() {
   last_tick_ = std::max(now_ns_, last_tick_ + 1);
-  ticks_.push_back(last_tick_);
+  draft_.begin_tick(last_tick_);
   in_record_ = true;
-}
-
-void SampleCollector::put(Column& column, double value) {
-  if (column.ticks.empty()) ++columns_;
-  column.ticks.push_back(static_cast<std::uint32_t>(ticks_.size() - 1));
-  column.values.push_back(value);
-}
-
-// For one more tick, and for a metric and its steps.
-bool SampleCollector::has_room() const {
-  return (columns_ + 2) * (ticks_.size() + 1) <= format::kMaxSamplesInFrame;
-}
-
-journal::SampleTable SampleCollector::take_table() {
-  journal::SampleTable table;
-  table.ticks = std::exchange(ticks_, {});
-  for (auto& [name, metric] : metrics_) {
-    add_series(table, metric.id, metric.samples);
-    add_series(table, metric.id + 1, metric.steps);
-  }
-  columns_ = 0;
-  in_record_ = false;
-  return table;
-}
-
-void SampleCollector::add_series(journal::SampleTable& table, std::uint32_t id, Column& column) {
-  if (column.ticks.empty()) return;
-  journal::SampleSeries series;
-  series.metric = id;
-  series.values = std::exchange(column.values, {});
-  if (column.ticks.size() < table.ticks.size()) {
-    series.present.resize(table.ticks.size());
-    for (const std::uint32_t tick : column.ticks) series.present[tick] = true;
-  }
-  column.ticks.clear();
-  table.series.push_back(std::move(series));
 }
 
 }  // namespace trainwarden::output

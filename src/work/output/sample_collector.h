@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/format/sample_table_draft.h"
 #include "store/journal/journal_writer.h"
 #include "trainwarden/metric.h"
 
@@ -38,38 +39,26 @@ class SampleCollector {
   std::uint64_t lost_values() const { return lost_values_; }  // of metrics beyond kMaxOutputMetrics
 
  private:
-  // Its samples of the batch that is being made: the ticks by number, and the values there.
-  struct Column {
-    std::vector<std::uint32_t> ticks;
-    std::vector<double> values;
-  };
   struct Collected {
     std::uint32_t id = 0;  // of the metric; its steps have the next one
     std::optional<std::uint64_t> last_bits;
     std::int64_t last_unix_ns = 0;
     std::uint64_t duplicates = 0;
-    Column samples;
-    Column steps;
     bool has_steps = false;  // at any time so far
   };
 
   Collected* find_or_name(std::string_view metric);
   static bool is_duplicate(Collected& metric, double value, std::int64_t unix_ns);
   void make_tick();
-  void put(Column& column, double value);
-  bool has_room() const;
-  journal::SampleTable take_table();
-  static void add_series(journal::SampleTable& table, std::uint32_t id, Column& column);
 
   const std::string instance_;
   const Sink sink_;
   std::map<std::string, Collected, std::less<>> metrics_;
   std::vector<format::MetricEntry> new_metrics_;
-  std::vector<std::int64_t> ticks_;
-  std::size_t columns_ = 0;  // with samples, in this batch
+  format::SampleTableDraft draft_;
   std::int64_t now_ns_ = 0;
   std::int64_t last_tick_ = 0;
-  bool in_record_ = false;  // ticks_.back() is of this record
+  bool in_record_ = false;  // the last tick is of this record
   std::uint64_t lost_values_ = 0;
 };
 

@@ -35,12 +35,12 @@ void SampleRings::drop(std::size_t selection) {
 }
 
 void SampleRings::find_metrics(Trial& trial) {
-  for (trial::WorkerJournal* journal : TrialAccess::journals(trial)) {
+  for (trial::SampledJournal* journal : TrialAccess::steadily_sampled(trial)) {
     if (journal->readable()) find_metrics(*journal);
   }
 }
 
-void SampleRings::find_metrics(trial::WorkerJournal& journal) {
+void SampleRings::find_metrics(trial::SampledJournal& journal) {
   const auto metrics = journal.reader().metrics();
   std::size_t& known = known_metrics_[&journal];
   for (; known < metrics.size(); ++known) {
@@ -70,7 +70,7 @@ Result<std::size_t> SampleRings::read(std::int64_t from_unix_ns, std::int64_t to
   return held_ - std::min(held_, held_before);
 }
 
-Status SampleRings::read_journal(trial::WorkerJournal& journal, std::int64_t from_unix_ns, std::int64_t to_unix_ns) {
+Status SampleRings::read_journal(trial::SampledJournal& journal, std::int64_t from_unix_ns, std::int64_t to_unix_ns) {
   std::unordered_map<std::uint32_t, Ring*> by_metric;
   journal::SampleQuery query;
   query.from_unix_ns = from_unix_ns;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/regex.h"
-#include "read/trial/worker_journal.h"
+#include "read/trial/sampled_journal.h"
 #include "trainwarden/metric.h"
 #include "trainwarden/rule.h"
 #include "trainwarden/status.h"
@@ -49,7 +49,7 @@ class SampleRings {
     bool active = true;
   };
   struct Ring {
-    trial::WorkerJournal* journal = nullptr;
+    trial::SampledJournal* journal = nullptr;
     std::uint32_t metric = 0;  // index in the journal's reader
     Metric description;
     std::vector<std::size_t> selections;
@@ -58,14 +58,14 @@ class SampleRings {
   };
   using Key = std::tuple<std::string, MetricSource, std::string, std::string>;  // name, source, instance, worker
 
-  void find_metrics(trial::WorkerJournal& journal);
+  void find_metrics(trial::SampledJournal& journal);
   bool is_wanted(const Ring& ring) const;
-  Status read_journal(trial::WorkerJournal& journal, std::int64_t from_unix_ns, std::int64_t to_unix_ns);
+  Status read_journal(trial::SampledJournal& journal, std::int64_t from_unix_ns, std::int64_t to_unix_ns);
   static std::span<const Sample> between(const Ring& ring, std::int64_t from_unix_ns, std::int64_t to_unix_ns);
 
   std::vector<Selection> selections_;
   std::map<Key, Ring> rings_;
-  std::map<trial::WorkerJournal*, std::size_t> known_metrics_;  // of each journal, so many are in rings_ or not wanted
+  std::map<trial::SampledJournal*, std::size_t> known_metrics_;  // of each journal, so many are in rings_ or not wanted
   std::size_t held_ = 0;
 };
 

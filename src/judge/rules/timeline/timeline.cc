@@ -50,11 +50,11 @@ bool Timeline::drained() const {
   return std::all_of(asked_.begin(), asked_.end(), [](const Asked& asked) { return !asked.active || asked.finished; });
 }
 
-// A worker that goes on sampling may still write what lies before its newest sample, but not by much.
+// Who goes on sampling may still write what lies before its newest sample, but not by much.
 Status Timeline::refresh(bool run_ended) {
   rings_.find_metrics(trial_);
   std::optional<std::int64_t> first, waited;
-  for (trial::WorkerJournal* journal : TrialAccess::journals(trial_)) {
+  for (trial::SampledJournal* journal : TrialAccess::steadily_sampled(trial_)) {
     if (!journal->readable()) continue;
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto times, journal->reader().sample_times());
     if (!times) continue;
@@ -151,7 +151,7 @@ Status Timeline::read_up_to(std::int64_t unix_ns) {
 // To the next frame that has anything: a run that was resumed after days is not looked through minute by minute.
 Status Timeline::skip_gap() {
   std::int64_t next = complete_unix_ns_;
-  for (trial::WorkerJournal* journal : TrialAccess::journals(trial_)) {
+  for (trial::SampledJournal* journal : TrialAccess::steadily_sampled(trial_)) {
     if (!journal->readable()) continue;
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto times, journal->reader().sample_times(read_unix_ns_));
     if (times) next = std::min(next, times->first_unix_ns);

@@ -1,0 +1,47 @@
+// TickLoop: reads probes at ticks, in a thread of its own, and says what that costs.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "measure/machine/probe.h"
+#include "measure/sampling/sample_buffer.h"
+
+namespace trainwarden::sampling {
+
+struct TickLoopPlan {
+  std::string name;        // "host": the instance of the sampler's own metrics
+  std::size_t number = 0;  // of the sampler, for the buffer
+  std::vector<std::unique_ptr<machine::Probe>> probes;
+  std::chrono::nanoseconds interval{};
+};
+
+// One thread at a time.
+class TickLoop {
+ public:
+  // `clock` must live as long as the process.
+  TickLoop(TickLoopPlan plan, std::shared_ptr<SampleBuffer> buffer, const Clock& clock);
+  ~TickLoop();  // stop()
+  TickLoop(const TickLoop&) = delete;
+  TickLoop& operator=(const TickLoop&) = delete;
+
+  // Makes a last tick. A thread that does not come back from its probes (a driver hangs) is left alone after a second;
+  // what it uses stays as it is.
+  void stop();
+  // It has been in its probes for longer than this.
+  bool hangs(std::chrono::nanoseconds longer_than) const;
+  std::chrono::nanoseconds cpu_time() const;  // that its ticks took so far
+
+ private:
+  struct State;
+  static void run(const std::shared_ptr<State>& state);
+
+  std::shared_ptr<State> state_;
+  bool stopped_ = false;
+};
+
+}  // namespace trainwarden::sampling
