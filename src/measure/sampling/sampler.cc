@@ -13,13 +13,11 @@ namespace {
 // Who looks at a live chart waits so long for it; a frame costs some hundred bytes beside its samples.
 constexpr std::chrono::milliseconds kWriteInterval{2000};
 
-std::vector<TickLoopPlan> plan_loops(SamplerPlan& plan) {
+std::vector<TickLoopPlan> plan_loops(SamplerPlan plan) {
   if (plan.host.host.empty()) plan.host.host = host_name();
   std::vector<TickLoopPlan> loops;
-  loops.push_back({"host", 0, machine::host_probes(plan.host), plan.host_interval});
-  if (auto gpus = machine::open_gpu_probes(); !gpus.empty()) {
-    loops.push_back({"gpu", loops.size(), std::move(gpus), plan.gpu_interval});
-  }
+  loops.push_back({"host", 0, [host = plan.host] { return machine::host_probes(host); }, plan.host_interval});
+  loops.push_back({"gpu", 1, [] { return machine::open_gpu_probes(); }, plan.gpu_interval});
   return loops;
 }
 
@@ -38,7 +36,7 @@ Sampler::Sampler(SamplerPlan plan, const Clock& clock)
     : makes_run_(plan.makes_run),
       buffer_(std::make_shared<SampleBuffer>(2)),
       writer_(writer_plan(plan), clock) {
-  for (TickLoopPlan& loop : plan_loops(plan)) {
+  for (TickLoopPlan& loop : plan_loops(std::move(plan))) {
     loops_.push_back(std::make_unique<TickLoop>(std::move(loop), buffer_, clock));
   }
   thread_ = std::jthread([this](const std::stop_token& stop) { write(stop); });

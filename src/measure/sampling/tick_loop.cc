@@ -93,6 +93,16 @@ std::chrono::nanoseconds TickLoop::cpu_time() const {
 
 void TickLoop::run(const std::shared_ptr<State>& state) {
   State& s = *state;
+  s.in_probes_since_ns = s.clock.steady_ns();
+  const auto probes = s.plan.open();
+  s.in_probes_since_ns = 0;
+  if (!probes.empty()) tick(s, probes);
+  const std::lock_guard lock(s.mutex);
+  s.ended = true;
+  s.changed.notify_all();
+}
+
+void TickLoop::tick(State& s, const std::vector<std::unique_ptr<machine::Probe>>& probes) {
   machine::Reading reading;
   OwnMetrics own(reading, s.plan.name);
   TickTimes times(s.clock);
@@ -108,7 +118,7 @@ void TickLoop::run(const std::shared_ptr<State>& state) {
     const std::int64_t begin_ns = s.clock.steady_ns();
     s.in_probes_since_ns = begin_ns;
     reading.begin_tick();
-    for (const auto& probe : s.plan.probes) {
+    for (const auto& probe : probes) {
       if (last || ticks % static_cast<std::uint64_t>(probe->every()) == 0) probe->read(reading);
     }
     s.in_probes_since_ns = 0;
@@ -118,9 +128,6 @@ void TickLoop::run(const std::shared_ptr<State>& state) {
     schedule.made(s.clock.steady_ns());
     s.cpu_ns = thread_cpu_ns();
   }
-  const std::lock_guard lock(s.mutex);
-  s.ended = true;
-  s.changed.notify_all();
 }
 
 }  // namespace trainwarden::sampling

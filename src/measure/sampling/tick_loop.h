@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +17,8 @@ namespace trainwarden::sampling {
 struct TickLoopPlan {
   std::string name;        // "host": the instance of the sampler's own metrics
   std::size_t number = 0;  // of the sampler, for the buffer
-  std::vector<std::unique_ptr<machine::Probe>> probes;
+  // Called in the loop's thread, where it may hang as its probes may. Nothing to read: the loop ends.
+  std::function<std::vector<std::unique_ptr<machine::Probe>>()> open;
   std::chrono::nanoseconds interval{};
 };
 
@@ -39,6 +41,7 @@ class TickLoop {
  private:
   struct State;
   static void run(const std::shared_ptr<State>& state);
+  static void tick(State& state, const std::vector<std::unique_ptr<machine::Probe>>& probes);
 
   std::shared_ptr<State> state_;
   bool stopped_ = false;

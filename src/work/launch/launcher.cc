@@ -61,7 +61,7 @@ void await_judgement(const Judging& judging, process::SignalRelay& relay) {
 Result<LaunchResult> launch(const LaunchPlan& plan, std::vector<rules::EngineRule> rules, Observer& observer,
                             process::SignalRelay& relay) {
   TRAINWARDEN_ASSIGN_OR_RETURN(process::Child child, start_program(plan, relay));
-  observer.on_start(plan.run);
+  observer.on_start(plan.run, child.id());
   Judging judging(judging_plan(plan, std::move(rules)), observer);
   LaunchResult result;
   result.exit = process::wait_and_relay(child, relay);

@@ -28,7 +28,7 @@ class FiresAtTwo final : public Rule {
 // What was reported to it, in order.
 class Heard final : public Observer {
  public:
-  void on_start(const fs::path&) override { story += "start "; }
+  void on_start(const fs::path&, pid_t) override { story += "start "; }
   void on_program_end(const process::ExitRecord& exit) override { ended_with = exit.shell_code(); }
   void on_verdict(const rules::VerdictRecord& verdict) override {
     story += verdict.rule_id + "@" + std::to_string(verdict.place.global_step) + " ";

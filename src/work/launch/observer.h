@@ -1,6 +1,8 @@
 // Observer: who wants to hear of a program that is launched, or of a run that is judged, while it goes on.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <string>
 
@@ -19,8 +21,11 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
-  // The program runs; its run may not be there yet. From the thread that launches, before all others.
-  virtual void on_start(const std::filesystem::path& run) { static_cast<void>(run); }
+  // The program runs as this process; its run may not be there yet. From the thread that launches, before all others.
+  virtual void on_start(const std::filesystem::path& run, pid_t program) {
+    static_cast<void>(run);
+    static_cast<void>(program);
+  }
   // The program has ended, and its run is judged to its end afterwards. From the same thread.
   virtual void on_program_end(const process::ExitRecord& exit) { static_cast<void>(exit); }
   // Each change of the run and of a rule, and each alert, from the run's first on: also those that an earlier process

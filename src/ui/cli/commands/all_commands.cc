@@ -8,6 +8,7 @@ namespace trainwarden::cli {
 void add_all_commands(CLI::App& app, CommandAction& action) {
   add_demo(app, action);
   add_run(app, action);
+  add_sample(app, action);
   add_capture(app, action);
   add_submit(app, action);
   add_job(app, action);

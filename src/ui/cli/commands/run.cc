@@ -26,6 +26,7 @@
 #include "ui/cli/options/output_choice.h"
 #include "ui/cli/options/rule_choice.h"
 #include "ui/cli/options/run_locator.h"
+#include "ui/cli/options/sample_choice.h"
 #include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/bill_view.h"
 #include "ui/cli/reports/output_view.h"
@@ -60,6 +61,7 @@ struct RunOptions {
   bool resume = false;
   std::string exit_record;
   OutputChoice output;
+  SampleChoice sample;
 };
 
 // What the user wants, understood.
@@ -158,6 +160,7 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   TRAINWARDEN_RETURN_IF_ERROR(process_mask().status);  // here, before a secret is in the run
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.board, options.capture.board(plan.run));
   TRAINWARDEN_RETURN_IF_ERROR(choose_output(options, plan));
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.sampler, options.sample.plan(plan.run));
   AttachPlan attach = plan_attach(options.command, options.attach);
   if (!attach.warning.empty()) emit(stderr, "trainwarden: warning: {}\n", attach.warning);
   plan.environment.merge(std::move(attach.environment));
@@ -278,6 +281,8 @@ void add_run(CLI::App& app, CommandAction& action) {
       ->type_name("HOW")
       ->check(CLI::IsMember({"auto", "preload", "off"}));
   add_output_options(command, o.output);
+  add_sample_intervals(command, o.sample);
+  command.add_flag("--no-sample", o.sample.off, "Do not sample the machine that the program runs on");
   add_rule_choice(command, o.rules);
   add_action_choice(command, o.actions);
   command.add_flag("--inside", o.inside,

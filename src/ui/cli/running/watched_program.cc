@@ -18,16 +18,24 @@ namespace {
 class ProgramView final : public WatchView {
  public:
   ProgramView(const ProgramPlan& plan, std::unique_ptr<output::OutputMetrics> metrics)
-      : WatchView(stderr, plan.chatter), board_folder_(plan.board.folder), metrics_(std::move(metrics)) {
+      : WatchView(stderr, plan.chatter),
+        board_folder_(plan.board.folder),
+        metrics_(std::move(metrics)),
+        sampler_plan_(plan.sampler) {
     if (!plan.job.empty()) rules_ = std::make_unique<JobRuleNotes>(plan.job);
   }
 
-  void on_start(const std::filesystem::path& run) override {
+  void on_start(const std::filesystem::path& run, pid_t program) override {
     if (!board_folder_.empty()) board_ = std::make_unique<LiveExport>(run, board_folder_);
+    if (!sampler_plan_) return;
+    sampler_plan_->host.roots = [program] { return std::vector{program}; };
+    sampler_.emplace(*sampler_plan_);
   }
 
   void on_program_end(const process::ExitRecord& exit) override {
-    if (metrics_) metrics_result_ = metrics_->finish(exit.shell_code() == 0);
+    const bool completed = exit.shell_code() == 0;
+    if (metrics_) metrics_result_ = metrics_->finish(completed);
+    if (sampler_) sampled_ = sampler_->finish(completed);
   }
 
   void on_event(const events::Event& event) override {
@@ -52,6 +60,7 @@ class ProgramView final : public WatchView {
   }
 
   std::optional<output::OutputResult> metrics() { return std::move(metrics_result_); }
+  const std::optional<sampling::SamplerResult>& sampled() const { return sampled_; }
   std::optional<Result<ExportReport>> board() { return board_ ? std::optional(board_->result()) : std::nullopt; }
 
  private:
@@ -65,6 +74,9 @@ class ProgramView final : public WatchView {
   const std::unique_ptr<output::OutputMetrics> metrics_;
   std::optional<output::OutputResult> metrics_result_;
   std::unique_ptr<JobRuleNotes> rules_;  // null: it is no job's
+  std::optional<sampling::SamplerPlan> sampler_plan_;
+  std::optional<sampling::Sampler> sampler_;
+  std::optional<sampling::SamplerResult> sampled_;
 };
 
 // From before the program prints anything.
@@ -98,6 +110,7 @@ Result<ProgramResult> run_watched(const ProgramPlan& plan, std::vector<rules::En
   static_cast<launch::LaunchResult&>(result) = std::move(launched);
   result.board = view.board();
   result.metrics = view.metrics();
+  result.sampled = view.sampled();
   return result;
 }
 

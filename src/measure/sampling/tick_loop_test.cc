@@ -1,0 +1,132 @@
+#include "measure/sampling/tick_loop.h"
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "measure/machine/reading.h"
+
+namespace trainwarden::sampling {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What probes and tests know of each other.
+class Meeting {
+ public:
+  void arrive() {
+    const std::lock_guard lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
+  }
+  void await(int times) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return arrived_ >= times; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int arrived_ = 0;
+};
+
+class CountingProbe final : public machine::Probe {
+ public:
+  CountingProbe(Meeting& meeting, std::string name, int every)
+      : meeting_(meeting), name_(std::move(name)), every_(every) {}
+  void read(machine::Reading& reading) override {
+    reading.set(reading.id_of({name_, "", MetricKind::kCounter, MetricSource::kHost, ""}), ++count_);
+    meeting_.arrive();
+  }
+  int every() const override { return every_; }
+
+ private:
+  Meeting& meeting_;
+  const std::string name_;
+  const int every_;
+  double count_ = 0;
+};
+
+// Does not come back before it is let.
+class HangingProbe final : public machine::Probe {
+ public:
+  HangingProbe(Meeting& entered, Meeting& let, Meeting& left) : entered_(entered), let_(let), left_(left) {}
+  void read(machine::Reading&) override {
+    entered_.arrive();
+    let_.await(1);
+    left_.arrive();
+  }
+
+ private:
+  Meeting &entered_, &let_, &left_;
+};
+
+TickLoopPlan plan_of(std::function<std::vector<std::unique_ptr<machine::Probe>>()> open) {
+  return {"host", 0, std::move(open), milliseconds(1)};
+}
+
+std::map<std::string, std::size_t> counts_in(const journal::SampleBatch& batch) {
+  std::map<std::uint32_t, std::string> names;
+  for (const auto& entry : batch.new_metrics) names[entry.id] = entry.metric.name;
+  std::map<std::string, std::size_t> counts;
+  for (const auto& table : batch.tables) {
+    for (const auto& series : table.series) counts[names.at(series.metric)] += series.values.size();
+  }
+  return counts;
+}
+
+TEST(TickLoop, ReadsProbesAtTheirTicks) {
+  auto buffer = std::make_shared<SampleBuffer>(1);
+  Meeting fast, slow;
+  TickLoop loop(plan_of([&] {
+                  std::vector<std::unique_ptr<machine::Probe>> probes;
+                  probes.push_back(std::make_unique<CountingProbe>(fast, "fast", 1));
+                  probes.push_back(std::make_unique<CountingProbe>(slow, "slow", 5));
+                  return probes;
+                }),
+                buffer, system_clock());
+  slow.await(3);
+  loop.stop();
+  const auto counts = counts_in(buffer->drain());
+  const std::size_t ticks = counts.at("fast");
+  EXPECT_GE(ticks, 11U) << "the slow one is read at ticks 0, 5 and 10";
+  EXPECT_LE(counts.at("slow"), (ticks + 4) / 5 + 1) << "and once more at the last";
+  EXPECT_EQ(counts.at("sampler.lateness"), ticks);
+  EXPECT_EQ(counts.at("sampler.cpu"), ticks);
+  EXPECT_GT(loop.cpu_time().count(), 0);
+}
+
+TEST(TickLoop, WhereThereIsNothingToReadItEnds) {
+  auto buffer = std::make_shared<SampleBuffer>(1);
+  TickLoop loop(plan_of([] { return std::vector<std::unique_ptr<machine::Probe>>(); }), buffer, system_clock());
+  loop.stop();
+  EXPECT_TRUE(buffer->drain().tables.empty());
+}
+
+TEST(TickLoop, AProbeThatHangsKeepsNobody) {
+  static Meeting entered, let, left;  // the thread may outlive the test
+  auto buffer = std::make_shared<SampleBuffer>(1);
+  const auto began = std::chrono::steady_clock::now();
+  {
+    TickLoop loop(plan_of([] {
+                    std::vector<std::unique_ptr<machine::Probe>> probes;
+                    probes.push_back(std::make_unique<HangingProbe>(entered, let, left));
+                    return probes;
+                  }),
+                  buffer, system_clock());
+    entered.await(1);
+    EXPECT_FALSE(loop.hangs(std::chrono::hours(1)));
+    while (!loop.hangs(milliseconds(1))) {
+    }
+    loop.stop();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
+  let.arrive();
+  left.await(1);
+}
+
+}  // namespace
+}  // namespace trainwarden::sampling
