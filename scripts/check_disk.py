@@ -36,6 +36,7 @@ OWN_FILES = {
     "src/ui/cli/commands/submit.cc": "a copy of the sources that nobody needs",
     "src/ui/cli/commands/submit_request.cc": "the files of a job before it is there, which go again when it is refused",
     "src/work/sagemaker/request_files.cc": "whether the script and the folder that a user names are there",
+    "src/measure/machine/kernel_file.cc": "what the kernel says of the machine",
     "src/work/jobs/control_group.cc": "control groups of the kernel",
     "src/work/jobs/job_rules.cc": "the logs of rules, which grow through several processes of a job",
     "src/work/containers/container_mounts.cc": "folders that a container sees",

@@ -1,0 +1,53 @@
+// KernelFile: a small file that the kernel writes anew at each reading; and the names in a folder of such files.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/file_descriptor.h"
+
+namespace trainwarden::machine {
+
+// What files are read into, one after the other. It grows to the largest of them, kMaxBytes at most.
+class FileBuffer {
+ public:
+  static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
+
+  FileBuffer() : text_(kFirstBytes, '\0') {}
+  // The whole text from the descriptor's beginning; nothing when it cannot be read or is longer than kMaxBytes.
+  std::optional<std::string_view> fill(int descriptor);
+
+ private:
+  static constexpr std::size_t kFirstBytes = 16384;
+  std::string text_;
+};
+
+// One thread at a time.
+class KernelFile {
+ public:
+  KernelFile() = default;
+  explicit KernelFile(std::filesystem::path path) : path_(std::move(path)) {}
+
+  // The whole text, until the next reading into `buffer`; nothing when there is none. The file stays open, and is
+  // opened anew when it cannot be read any more.
+  std::optional<std::string_view> read(FileBuffer& buffer);
+  // The same, and the file does not stay open.
+  std::optional<std::string_view> read_once(FileBuffer& buffer);
+  bool is_there() const;
+  void close() { open_ = FileDescriptor(); }
+
+ private:
+  bool open();
+
+  std::filesystem::path path_;
+  FileDescriptor open_;
+};
+
+// In order of their bytes, `limit` at most; empty when there is no such folder.
+std::vector<std::string> names_in(const std::filesystem::path& folder, std::size_t limit);
+
+}  // namespace trainwarden::machine
