@@ -155,8 +155,8 @@ journal::JournalWriter& TestRun::writer(int worker) {
   auto& writer = writers_[worker];
   if (writer != nullptr) return *writer;
   journal::JournalOptions options;
-  options.writer = journal::worker_name(worker);
-  options.writer_id = static_cast<std::uint32_t>(worker);
+  options.writer = worker < 0 ? journal::machine_name(kMachine - worker) : journal::worker_name(worker);
+  options.writer_id = journal::writer_id_of(options.writer).value();
   options.collections = collections_;
   auto opened = journal::JournalWriter::open(*storage_, *clock_, info_, std::move(options));
   must(opened.status());
@@ -186,12 +186,21 @@ void TestRun::add_steps(std::int64_t first, std::int64_t last, int worker) {
 }
 
 void TestRun::sample(const Metric& metric, const std::vector<double>& values, std::int64_t apart_ns, int worker) {
+  sample_together({{metric, values}}, apart_ns, worker);
+}
+
+void TestRun::sample_together(const std::vector<std::pair<Metric, std::vector<double>>>& series, std::int64_t apart_ns,
+                              int worker) {
   journal::SampleBatch batch;
+  batch.tables.emplace_back();
   auto& ids = metrics_[worker];
-  const auto [id, is_new] = ids.emplace(metric.name, static_cast<std::uint32_t>(ids.size()));
-  if (is_new) batch.new_metrics.push_back({id->second, metric});
-  batch.tables.push_back({{}, {{id->second, values}}});
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (const auto& [metric, values] : series) {
+    const auto next = static_cast<std::uint32_t>(ids.size());
+    const auto [id, is_new] = ids.emplace(metric.name + " of " + metric.instance, next);
+    if (is_new) batch.new_metrics.push_back({id->second, metric});
+    batch.tables[0].series.push_back({id->second, values});
+  }
+  for (std::size_t i = 0; i < series.at(0).second.size(); ++i) {
     batch.tables[0].ticks.push_back(clock_->unix_ns());
     clock_->advance_ns(apart_ns);
   }

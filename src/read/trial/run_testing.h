@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -64,6 +65,10 @@ class TestRun {
   // Samples of one metric, each at the clock's time and `apart_ns` after the one before; the clock goes on behind the
   // last.
   void sample(const Metric& metric, const std::vector<double>& values, std::int64_t apart_ns, int worker = 0);
+  // The same of several metrics at the same times, by a worker, or by the sampler of the machine.
+  void sample_together(const std::vector<std::pair<Metric, std::vector<double>>>& series, std::int64_t apart_ns,
+                       int worker = kMachine);
+  static constexpr int kMachine = -1;  // "machine-0"; -2: "machine-1"
   void event(const std::string& json, int worker = 0);
   void start(int worker);                          // takes the lock and writes nothing
   void end(int worker = 0, bool stopped = false);  // leaves on purpose: run_end, seal
@@ -86,7 +91,7 @@ class TestRun {
   std::vector<Collection> collections_;
   std::map<int, std::unique_ptr<journal::JournalWriter>> writers_;
   std::map<int, std::map<std::string, std::uint32_t>> ids_;      // by worker, then by tensor
-  std::map<int, std::map<std::string, std::uint32_t>> metrics_;  // by worker, then by metric's name
+  std::map<int, std::map<std::string, std::uint32_t>> metrics_;  // by worker, then by name and instance
 };
 
 // Of the journal with what worker 0 printed.
