@@ -6,27 +6,27 @@
 
 namespace trainwarden::machine {
 
-std::span<const MetricRow> metric_table() {
+std::span<const MetricDescription> metric_table() {
   return metric_rows::kAll;
 }
 
 std::string metric_table_markdown() {
   std::string table = "| metric | unit | kind | source | means | from |\n|---|---|---|---|---|---|\n";
-  for (const MetricRow& row : metric_rows::kAll) {
+  for (const MetricDescription& row : metric_rows::kAll) {
     table += fmt::format("| `{}` | {} | {} | {} | {} | `{}` |\n", row.name, row.unit, name(row.kind), name(row.source),
                          row.means, row.from);
   }
   return table;
 }
 
-Metric metric_of(const MetricRow& row, std::string_view part, const std::string& instance) {
+Metric metric_of(const MetricDescription& row, std::string_view part, const std::string& instance) {
   std::string name(row.name);
   if (const std::size_t star = name.find('*'); star != std::string::npos) name.replace(star, 1, part);
   return {std::move(name), std::string(row.unit), row.kind, row.source, instance};
 }
 
 void MetricSet::set(Reading& reading, Known known, double value) {
-  const MetricRow* const row = &known.row();
+  const MetricDescription* const row = &known.row();
   const auto found = std::find_if(entries_.begin(), entries_.end(), [row](const Entry& e) { return e.row == row; });
   if (found != entries_.end()) return reading.set(found->id, value);
   const std::uint32_t id = reading.id_of(metric_of(*row, part_, instance_));

@@ -15,7 +15,7 @@
 
 namespace trainwarden::machine {
 
-struct MetricRow {
+struct MetricDescription {
   std::string_view name;  // with "*" for what differs: which processor, disk, interface
   std::string_view unit;
   MetricKind kind;
@@ -24,12 +24,12 @@ struct MetricRow {
   std::string_view means;
 };
 
-std::span<const MetricRow> metric_table();
+std::span<const MetricDescription> metric_table();
 // As it is in docs/reference/metrics.md.
 std::string metric_table_markdown();
 
 // The metric of a row; `part` is in place of the "*".
-Metric metric_of(const MetricRow& row, std::string_view part, const std::string& instance);
+Metric metric_of(const MetricDescription& row, std::string_view part, const std::string& instance);
 
 namespace metric_rows {
 inline constexpr MetricKind kGauge = MetricKind::kGauge, kCounter = MetricKind::kCounter, kRatio = MetricKind::kRatio;
@@ -37,7 +37,7 @@ inline constexpr MetricSource kHost = MetricSource::kHost, kProcess = MetricSour
                               kDevice = MetricSource::kDevice;
 inline constexpr std::string_view kMembers = "sys/fs/cgroup";
 
-inline constexpr MetricRow kAll[] = {
+inline constexpr MetricDescription kAll[] = {
     {"cpu.busy", "seconds", kCounter, kHost, "proc/stat", "all processors: neither idle nor waiting for disks"},
     {"cpu.user", "seconds", kCounter, kHost, "proc/stat", "in programs, guests of virtual machines among them"},
     {"cpu.system", "seconds", kCounter, kHost, "proc/stat", "in the kernel, interrupts included"},
@@ -155,7 +155,7 @@ inline constexpr MetricRow kAll[] = {
 class Known {
  public:
   consteval Known(const char* name) : row_(find(name)) {}
-  constexpr const MetricRow& row() const { return metric_rows::kAll[row_]; }
+  constexpr const MetricDescription& row() const { return metric_rows::kAll[row_]; }
 
  private:
   static consteval std::size_t find(std::string_view name) {
@@ -183,7 +183,7 @@ class MetricSet {
 
  private:
   struct Entry {
-    const MetricRow* row;
+    const MetricDescription* row;
     std::uint32_t id;
   };
   std::string part_;

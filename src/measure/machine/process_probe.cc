@@ -25,7 +25,7 @@ double or_zero(const std::optional<std::uint64_t>& number) {
   return static_cast<double>(number.value_or(0));
 }
 
-std::uint64_t cpu_ticks(const ProcessStat& stat) {
+std::uint64_t cpu_ticks(const StatLine& stat) {
   return stat.user_ticks + stat.system_ticks;
 }
 
@@ -43,9 +43,9 @@ ProcessStatus parse_process_status(std::string_view text) {
   return status;
 }
 
-ProcessProbe::Process::Process(const std::filesystem::path& folder, pid_t number, const ProcessStat& first)
+ProcessProbe::Process::Process(const std::filesystem::path& folder, pid_t number, const StatLine& first)
     : id(number),
-      stat(first),
+      numbers(first),
       stat_file(folder / "stat"),
       status_file(folder / "status"),
       io_file(folder / "io"),
@@ -71,7 +71,7 @@ void ProcessProbe::read(Reading& reading) {
   for (auto& [id, process] : processes_) {
     if (!process.chosen && !walks) continue;
     update_rest(process);
-    if (process.chosen && process.metrics && process.is_read && !process.stat.ended) set_one(process, reading);
+    if (process.chosen && process.metrics && process.is_read && !process.numbers.ended) set_one(process, reading);
   }
   if (seen_any_) set_sums(reading);
 }
@@ -104,14 +104,14 @@ bool ProcessProbe::update(Process& process) {
   auto stat = text ? parse_process_stat(*text) : std::nullopt;
   process.is_read = stat.has_value();
   if (!stat) return process.stat_file.is_there();
-  if (stat->start_ticks != process.stat.start_ticks) return false;
-  process.stat = std::move(*stat);
+  if (stat->start_ticks != process.numbers.start_ticks) return false;
+  process.numbers = std::move(*stat);
   return true;
 }
 
 // What is known of it besides. Who may not read a file finds the same again: what was known stays.
 void ProcessProbe::update_rest(Process& process) {
-  if (process.stat.ended) return;
+  if (process.numbers.ended) return;
   if (const auto text = text_of(process.status_file, process.keeps_open)) process.status = parse_process_status(*text);
   if (const auto text = text_of(process.io_file, process.keeps_open)) {
     process.read_bytes = number_behind(*text, "read_bytes:");
@@ -125,8 +125,8 @@ void ProcessProbe::update_rest(Process& process) {
 
 void ProcessProbe::end(Processes::iterator process) {
   const Process& ended = process->second;
-  ended_.user_ticks += static_cast<double>(ended.stat.user_ticks);
-  ended_.system_ticks += static_cast<double>(ended.stat.system_ticks);
+  ended_.user_ticks += static_cast<double>(ended.numbers.user_ticks);
+  ended_.system_ticks += static_cast<double>(ended.numbers.system_ticks);
   ended_.read_bytes += or_zero(ended.read_bytes);
   ended_.written_bytes += or_zero(ended.written_bytes);
   ended_.reads_known = ended_.reads_known || ended.read_bytes;
@@ -138,13 +138,13 @@ void ProcessProbe::end(Processes::iterator process) {
 void ProcessProbe::choose() {
   std::vector<Process*> order;
   for (auto& [id, process] : processes_) {
-    if (!process.stat.ended) order.push_back(&process);
+    if (!process.numbers.ended) order.push_back(&process);
     process.chosen = process.keeps_open = false;
   }
   const std::size_t count = std::min(order.size(), kMaxChosen);
   const auto comes_first = [](const Process* a, const Process* b) {
-    if (cpu_ticks(a->stat) != cpu_ticks(b->stat)) return cpu_ticks(a->stat) > cpu_ticks(b->stat);
-    return std::pair(a->stat.start_ticks, a->id) < std::pair(b->stat.start_ticks, b->id);
+    if (cpu_ticks(a->numbers) != cpu_ticks(b->numbers)) return cpu_ticks(a->numbers) > cpu_ticks(b->numbers);
+    return std::pair(a->numbers.start_ticks, a->id) < std::pair(b->numbers.start_ticks, b->id);
   };
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(), comes_first);
   for (std::size_t rank = 0; rank < count; ++rank) {
@@ -162,7 +162,7 @@ void ProcessProbe::choose() {
 void ProcessProbe::name(Process& process) {
   if (process.metrics || named_ >= kMaxNamed) return;
   ++named_;
-  std::string instance = fmt::format("{} {}", process.id, process.stat.name);
+  std::string instance = fmt::format("{} {}", process.id, process.numbers.name);
   const int times = ++instances_[instance];
   if (times > 1) instance += fmt::format(" #{}", times);
   process.metrics.emplace(std::move(instance));
@@ -170,9 +170,9 @@ void ProcessProbe::name(Process& process) {
 
 void ProcessProbe::set_one(Process& process, Reading& reading) {
   MetricSet& set = *process.metrics;
-  set.set(reading, "process.cpu.user", static_cast<double>(process.stat.user_ticks) * seconds_per_tick());
-  set.set(reading, "process.cpu.system", static_cast<double>(process.stat.system_ticks) * seconds_per_tick());
-  set.set(reading, "process.threads", static_cast<double>(process.stat.threads));
+  set.set(reading, "process.cpu.user", static_cast<double>(process.numbers.user_ticks) * seconds_per_tick());
+  set.set(reading, "process.cpu.system", static_cast<double>(process.numbers.system_ticks) * seconds_per_tick());
+  set.set(reading, "process.threads", static_cast<double>(process.numbers.threads));
   set.set_if(reading, "process.memory.rss", process.status.rss_kib, kKibibyte);
   set.set_if(reading, "process.memory.anonymous", process.status.anonymous_kib, kKibibyte);
   set.set_if(reading, "process.switches.voluntary", process.status.voluntary_switches);
@@ -187,15 +187,15 @@ void ProcessProbe::set_sums(Reading& reading) {
   double living = 0, threads = 0, rss_kib = 0, anonymous_kib = 0;
   bool rss_known = false, anonymous_known = false;
   for (const auto& [id, process] : processes_) {
-    sums.user_ticks += static_cast<double>(process.stat.user_ticks);
-    sums.system_ticks += static_cast<double>(process.stat.system_ticks);
+    sums.user_ticks += static_cast<double>(process.numbers.user_ticks);
+    sums.system_ticks += static_cast<double>(process.numbers.system_ticks);
     sums.read_bytes += or_zero(process.read_bytes);
     sums.written_bytes += or_zero(process.written_bytes);
     sums.reads_known = sums.reads_known || process.read_bytes;
     sums.writes_known = sums.writes_known || process.written_bytes;
-    if (process.stat.ended) continue;
+    if (process.numbers.ended) continue;
     ++living;
-    threads += static_cast<double>(process.stat.threads);
+    threads += static_cast<double>(process.numbers.threads);
     rss_kib += or_zero(process.status.rss_kib);
     anonymous_kib += or_zero(process.status.anonymous_kib);
     rss_known = rss_known || process.status.rss_kib;

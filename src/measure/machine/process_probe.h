@@ -39,9 +39,9 @@ class ProcessProbe final : public Probe {
 
  private:
   struct Process {
-    Process(const std::filesystem::path& folder, pid_t number, const ProcessStat& first);
+    Process(const std::filesystem::path& folder, pid_t number, const StatLine& first);
     pid_t id;
-    ProcessStat stat;
+    StatLine numbers;
     ProcessStatus status;
     std::optional<std::uint64_t> read_bytes, written_bytes, waited_ns;
     KernelFile stat_file, status_file, io_file, schedstat_file;

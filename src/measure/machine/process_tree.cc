@@ -24,14 +24,14 @@ std::optional<pid_t> to_process(std::string_view word) {
 
 // "4711 (name) S 1 ...", fields by their numbers in proc_pid_stat(5). A name may hold brackets, blanks and ends of
 // lines: it ends with the last bracket.
-std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+std::optional<StatLine> parse_process_stat(std::string_view text) {
   const std::size_t open = text.find('(');
   const std::size_t close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
   std::string_view rest = text.substr(close + 1);
   auto line = next_line(rest);
   if (!line) return std::nullopt;
-  ProcessStat stat;
+  StatLine stat;
   stat.name = text.substr(open + 1, std::min(close - open - 1, kMaxNameBytes));
   constexpr int kFirst = 3;
   constexpr int kState = 3, kParent = 4, kUser = 14, kSystem = 15, kThreads = 20, kStart = 22;

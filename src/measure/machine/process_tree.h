@@ -15,7 +15,7 @@
 namespace trainwarden::machine {
 
 // What proc/PID/stat says of a process.
-struct ProcessStat {
+struct StatLine {
   std::string name;  // any bytes, 64 at most
   pid_t parent = 0;
   std::uint64_t user_ticks = 0;
@@ -24,7 +24,7 @@ struct ProcessStat {
   std::uint64_t start_ticks = 0;  // since the machine started: another process under the same number has another
   bool ended = false;             // and waits for its parent to notice
 };
-std::optional<ProcessStat> parse_process_stat(std::string_view text);
+std::optional<StatLine> parse_process_stat(std::string_view text);
 
 // One thread at a time.
 class ProcessTree {

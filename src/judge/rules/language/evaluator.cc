@@ -87,20 +87,20 @@ Result<double> value_of(const TensorSpot& spot, const StepWindow& window) {
                                                     printable(spot.tensor), (*statistics)->count));
 }
 
-double count_of(Reading reading, const Statistics& statistics) {
+double count_of(WhatIsRead reading, const Statistics& statistics) {
   const auto count = static_cast<double>(statistics.count);
   switch (reading) {
-    case Reading::kNanCount: return static_cast<double>(statistics.nan_count);
-    case Reading::kInfCount: return static_cast<double>(statistics.inf_count());
-    case Reading::kZeroCount: return static_cast<double>(statistics.zero_count);
-    case Reading::kZeroFraction: return static_cast<double>(statistics.zero_count) / count;
+    case WhatIsRead::kNanCount: return static_cast<double>(statistics.nan_count);
+    case WhatIsRead::kInfCount: return static_cast<double>(statistics.inf_count());
+    case WhatIsRead::kZeroCount: return static_cast<double>(statistics.zero_count);
+    case WhatIsRead::kZeroFraction: return static_cast<double>(statistics.zero_count) / count;
     default: return count;  // kSize
   }
 }
 
 Result<double> read_number(const Node& node, const TensorSpot& spot, const StepWindow& window) {
-  if (node.reading == Reading::kReduction) return window.reduction(spot, node.reduction, node.abs);
-  if (node.reading == Reading::kValue) return value_of(spot, window);
+  if (node.reading == WhatIsRead::kReduction) return window.reduction(spot, node.reduction, node.abs);
+  if (node.reading == WhatIsRead::kValue) return value_of(spot, window);
   TRAINWARDEN_ASSIGN_OR_RETURN(const Statistics* const statistics, window.statistics(spot));
   return count_of(node.reading, *statistics);
 }

@@ -84,7 +84,7 @@ bool is_window(Op op);
 bool is_over_tensors(Op op);
 
 // What is read of a tensor.
-enum class Reading : std::uint8_t {
+enum class WhatIsRead : std::uint8_t {
   kReduction,
   kNanCount,
   kInfCount,
@@ -100,7 +100,7 @@ struct Node {
   std::array<int, 2> children = {-1, -1};  // places in Expression::nodes, lower than this node's
   double number = 0;                       // kNumber
   std::int64_t steps = 0;                  // of a window
-  Reading reading = Reading::kReduction;   // kRead, with the three below
+  WhatIsRead reading = WhatIsRead::kReduction;   // kRead, with the three below
   Reduction reduction = Reduction::kMean;
   bool abs = false;
   int selector = -1;  // place in Expression::selectors

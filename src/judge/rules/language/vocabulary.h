@@ -14,7 +14,7 @@ namespace trainwarden::rules::language {
 // numbers.
 struct ReadWord {
   std::string_view name;
-  Reading reading;
+  WhatIsRead reading;
   Reduction reduction = Reduction::kMean;
   bool abs = false;
 };
