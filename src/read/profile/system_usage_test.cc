@@ -7,7 +7,7 @@
 namespace trainwarden::profile {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 Metric host(const std::string& name, MetricKind kind = MetricKind::kCounter) {
   return {name, "", kind, MetricSource::kHost, "node7"};
@@ -29,7 +29,7 @@ std::vector<UsageSeries> usage(TestRun& run, const UsageQuestion& question = {})
 TEST(SystemUsage, ProcessorsAreAShareOfThoseThatAreOn) {
   TestRun run;
   run.sample_together({{host("cpu.busy"), {100, 101, 103}}, {host("cpu.online", MetricKind::kGauge), {4, 4, 4}}},
-                      kSecond);
+                      kSecondNs);
   const auto found = usage(run);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].kind->name, "cpu");
@@ -40,7 +40,7 @@ TEST(SystemUsage, ProcessorsAreAShareOfThoseThatAreOn) {
 
 TEST(SystemUsage, PartsComeByTheirNumber) {
   TestRun run;
-  run.sample_together({{host("cpu.10.busy"), {0, 1}}, {host("cpu.2.busy"), {0, 0.5}}}, kSecond);
+  run.sample_together({{host("cpu.10.busy"), {0, 1}}, {host("cpu.2.busy"), {0, 0.5}}}, kSecondNs);
   const auto found = usage(run);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].part, "2");
@@ -51,13 +51,13 @@ TEST(SystemUsage, PartsComeByTheirNumber) {
 
 TEST(SystemUsage, AnAmountWithoutItsWholeIsNoShare) {
   TestRun run;
-  run.sample_together({{host("memory.used", MetricKind::kGauge), {100, 200}}}, kSecond);
+  run.sample_together({{host("memory.used", MetricKind::kGauge), {100, 200}}}, kSecondNs);
   EXPECT_TRUE(usage(run).empty()) << "of how much memory is not known";
 }
 
 TEST(SystemUsage, SumsWhatBelongsTogether) {
   TestRun run;
-  run.sample_together({{host("tree.cpu.user"), {0, 1, 2}}, {host("tree.cpu.system"), {0, 0.25, 0.5}}}, kSecond);
+  run.sample_together({{host("tree.cpu.user"), {0, 1, 2}}, {host("tree.cpu.system"), {0, 0.25, 0.5}}}, kSecondNs);
   const auto found = usage(run, {.kinds = {"training_cpu"}});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(values_of(found[0]), (std::vector<double>{1.25, 1.25}));
@@ -65,8 +65,8 @@ TEST(SystemUsage, SumsWhatBelongsTogether) {
 
 TEST(SystemUsage, OfTwoMachinesEachHasItsOwn) {
   TestRun run;
-  run.sample_together({{host("disk.sda.read"), {0, 1000}}}, kSecond);
-  run.sample_together({{host("disk.sda.read"), {0, 3000}}}, kSecond, TestRun::kMachine - 1);
+  run.sample_together({{host("disk.sda.read"), {0, 1000}}}, kSecondNs);
+  run.sample_together({{host("disk.sda.read"), {0, 3000}}}, kSecondNs, TestRun::kMachine - 1);
   const auto found = usage(run, {.kinds = {"disk_read"}});
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].worker, "machine-0");
