@@ -71,7 +71,8 @@ TEST(GroupProbeTest, ReadsListsAndLimits) {
 
 TEST(GroupProbeTest, CountsEachDiskOnce) {
   const StandsForOthers mapped = [](std::string_view device) { return device == "253:0"; };
-  const GroupIo second = parse_io_stat("8:0 rbytes=1 wbytes=2 rios=9\n253:0 rbytes=4 wbytes=4\n8:16 rbytes=8\n", mapped);
+  const GroupIo second =
+      parse_io_stat("8:0 rbytes=1 wbytes=2 rios=9\n253:0 rbytes=4 wbytes=4\n8:16 rbytes=8\n", mapped);
   EXPECT_EQ(second.read_bytes, 9);
   EXPECT_EQ(second.written_bytes, 2);
   const GroupIo first = parse_service_bytes("8:0 Read 1\n8:0 Write 2\n8:0 Total 3\n253:0 Read 7\nTotal 10\n", mapped);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "measure/machine/machine_testing.h"
+#include "test_paths.h"
 
 namespace trainwarden::machine {
 namespace {
@@ -35,24 +36,35 @@ TEST_F(GpuProbesTest, ReadsWhatEachGpuSays) {
   ASSERT_EQ(probes.size(), 1u);
   Reading reading;
   read_tick(probes, reading);
-  expect_values(read_tick(probes, reading),
-                {{"gpu.utilisation of GPU-0", 0.75}, {"gpu.memory.utilisation of GPU-0", 0.2},
-                 {"gpu.memory.total of GPU-0", 80'000}, {"gpu.memory.used of GPU-0", 50'000},
-                 {"gpu.power of GPU-0", 350.5}, {"gpu.power.limit of GPU-0", 700}, {"gpu.energy of GPU-0", 123456.789},
-                 {"gpu.temperature of GPU-0", 65}, {"gpu.clock.sm of GPU-0", 1.98e9},
-                 {"gpu.clock.memory of GPU-0", 2.619e9},
-                 {"gpu.throttled.power_cap of GPU-0", 1}, {"gpu.throttled.hardware of GPU-0", 0},
-                 {"gpu.throttled.thermal_software of GPU-0", 0}, {"gpu.throttled.thermal_hardware of GPU-0", 1},
-                 {"gpu.throttled.power_brake of GPU-0", 0},
-                 {"gpu.pcie.generation of GPU-0", 4}, {"gpu.pcie.generation.max of GPU-0", 5},
-                 {"gpu.pcie.width of GPU-0", 8}, {"gpu.pcie.width.max of GPU-0", 16},
-                 {"gpu.pcie.sent of GPU-0", 197}, {"gpu.pcie.received of GPU-0", 198},
-                 {"gpu.nvlink.received of GPU-0", 10240},
-                 {"gpu.ecc.corrected of GPU-0", 7}, {"gpu.ecc.uncorrected of GPU-0", 1},
-                 {"gpu.xid.events of GPU-0", 0},
-                 {"gpu.sm.activity of GPU-0", 0.2}, {"gpu.sm.occupancy of GPU-0", 0.3},
-                 {"gpu.dram.activity of GPU-0", 1},
-                 {"gpu.utilisation of GPU-1", 0.05}});
+  expect_values(read_tick(probes, reading), {{"gpu.utilisation of GPU-0", 0.75},
+                                             {"gpu.memory.utilisation of GPU-0", 0.2},
+                                             {"gpu.memory.total of GPU-0", 80'000},
+                                             {"gpu.memory.used of GPU-0", 50'000},
+                                             {"gpu.power of GPU-0", 350.5},
+                                             {"gpu.power.limit of GPU-0", 700},
+                                             {"gpu.energy of GPU-0", 123456.789},
+                                             {"gpu.temperature of GPU-0", 65},
+                                             {"gpu.clock.sm of GPU-0", 1.98e9},
+                                             {"gpu.clock.memory of GPU-0", 2.619e9},
+                                             {"gpu.throttled.power_cap of GPU-0", 1},
+                                             {"gpu.throttled.hardware of GPU-0", 0},
+                                             {"gpu.throttled.thermal_software of GPU-0", 0},
+                                             {"gpu.throttled.thermal_hardware of GPU-0", 1},
+                                             {"gpu.throttled.power_brake of GPU-0", 0},
+                                             {"gpu.pcie.generation of GPU-0", 4},
+                                             {"gpu.pcie.generation.max of GPU-0", 5},
+                                             {"gpu.pcie.width of GPU-0", 8},
+                                             {"gpu.pcie.width.max of GPU-0", 16},
+                                             {"gpu.pcie.sent of GPU-0", 197},
+                                             {"gpu.pcie.received of GPU-0", 198},
+                                             {"gpu.nvlink.received of GPU-0", 10240},
+                                             {"gpu.ecc.corrected of GPU-0", 7},
+                                             {"gpu.ecc.uncorrected of GPU-0", 1},
+                                             {"gpu.xid.events of GPU-0", 0},
+                                             {"gpu.sm.activity of GPU-0", 0.2},
+                                             {"gpu.sm.occupancy of GPU-0", 0.3},
+                                             {"gpu.dram.activity of GPU-0", 1},
+                                             {"gpu.utilisation of GPU-1", 0.05}});
 }
 
 TEST_F(GpuProbesTest, CountsFromOneTickToTheNext) {
@@ -113,7 +125,8 @@ TEST_F(GpuProbesTest, HoldsUpItsOwnThreadAloneWhenTheDriverHangs) {
   std::thread reader([&] { read_tick(gpus, of_gpus); });
   while (control<int()>("stub_nvml_waiting")() == 0) std::this_thread::yield();
   Reading of_host;
-  const auto host = host_probes({.root = recorded_machine("container_v2"), .host = "node7", .roots = {}});
+  const auto host =
+      host_probes({.root = recorded_machine(TW_SOURCE_DIR, "container_v2"), .host = "node7", .roots = {}});
   EXPECT_TRUE(read_tick(host, of_host).contains("cpu.busy"));
   control<void(int)>("stub_nvml_hold")(0);
   reader.join();

@@ -64,7 +64,8 @@ TEST(WordsTest, SplitsLinesAndWords) {
 TEST(WordsTest, TakesNothingForANumberThatIsNone) {
   EXPECT_EQ(to_number("0"), 0u);
   EXPECT_EQ(to_number("18446744073709551615"), UINT64_MAX);
-  for (const char* none : {"", "-1", "+1", "1.5", "18446744073709551616", "0x10", "1 "}) EXPECT_EQ(to_number(none), std::nullopt);
+  for (const char* none : {"", "-1", "+1", "1.5", "18446744073709551616", "0x10", "1 "})
+    EXPECT_EQ(to_number(none), std::nullopt);
   EXPECT_EQ(number_behind("oom 1\noom_kill 2\n", "oom_kill"), 2u);
   EXPECT_EQ(number_behind("oom_kills 2\n", "oom_kill"), std::nullopt);
   EXPECT_EQ(only_number("12\n"), 12u);

@@ -15,13 +15,12 @@
 #include "core/base/folder_testing.h"
 #include "measure/machine/host_probes.h"
 #include "measure/machine/reading.h"
-#include "test_paths.h"
 
 namespace trainwarden::machine {
 
-// A tree of testdata/machines.
-inline std::filesystem::path recorded_machine(const std::string& kind) {
-  return std::filesystem::path(TW_SOURCE_DIR) / "testdata/machines" / kind;
+// A tree of testdata/machines. `sources`: TW_SOURCE_DIR.
+inline std::filesystem::path recorded_machine(const std::string& sources, const std::string& kind) {
+  return std::filesystem::path(sources) / "testdata/machines" / kind;
 }
 
 // A machine that changes during a test.
@@ -32,8 +31,8 @@ class TestMachine {
     std::filesystem::create_directories((root() / path).parent_path());
     std::ofstream(root() / path, std::ios::binary | std::ios::trunc) << text;
   }
-  void copy(const std::string& kind) const {
-    std::filesystem::copy(recorded_machine(kind), root(), std::filesystem::copy_options::recursive);
+  void copy(const std::filesystem::path& recorded) const {
+    std::filesystem::copy(recorded, root(), std::filesystem::copy_options::recursive);
   }
   // Files that are still open have no text any more, as those of the kernel.
   void remove(const std::string& path) const {
@@ -49,9 +48,9 @@ class TestMachine {
                      char state = 'S') const {
     std::string fields;
     for (int field = 5; field <= 13; ++field) fields += " 0";
-    write("proc/" + std::to_string(id) + "/stat",
-          std::to_string(id) + " (" + std::string(name) + ") " + state + " " + std::to_string(parent) + fields + " " +
-              std::to_string(user) + " 0 0 0 20 0 1 0 " + std::to_string(start) + " 0 0\n");
+    write("proc/" + std::to_string(id) + "/stat", std::to_string(id) + " (" + std::string(name) + ") " + state + " " +
+                                                      std::to_string(parent) + fields + " " + std::to_string(user) +
+                                                      " 0 0 0 20 0 1 0 " + std::to_string(start) + " 0 0\n");
   }
 
  private:

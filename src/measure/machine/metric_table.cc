@@ -36,7 +36,8 @@ void MetricSet::set(Reading& reading, Known known, double value) {
 
 MetricSet* NamedSets::find(std::string_view part) {
   if (next_ >= sets_.size() || sets_[next_].part() != part) {
-    const auto found = std::find_if(sets_.begin(), sets_.end(), [part](const MetricSet& s) { return s.part() == part; });
+    const auto found =
+        std::find_if(sets_.begin(), sets_.end(), [part](const MetricSet& s) { return s.part() == part; });
     next_ = static_cast<std::size_t>(found - sets_.begin());
   }
   if (next_ == sets_.size()) {

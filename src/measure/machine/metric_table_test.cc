@@ -4,6 +4,7 @@
 
 #include "core/base/text_file.h"
 #include "measure/machine/machine_testing.h"
+#include "test_paths.h"
 
 namespace trainwarden::machine {
 namespace {
@@ -15,7 +16,8 @@ TEST(MetricTableTest, HasEachNameOnceAndUnitsThatWeKnow) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_TRUE(units.contains(row.unit)) << row.unit;
     EXPECT_FALSE(row.means.empty()) << row.name;
-    EXPECT_EQ(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._*"), std::string_view::npos) << row.name;
+    EXPECT_EQ(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._*"), std::string_view::npos)
+        << row.name;
   }
 }
 

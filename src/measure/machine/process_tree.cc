@@ -16,7 +16,8 @@ constexpr std::size_t kMaxScanned = 1 << 17;
 
 std::optional<pid_t> to_process(std::string_view word) {
   const auto number = to_number(word);
-  if (!number || *number == 0 || *number > static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max())) return std::nullopt;
+  if (!number || *number == 0 || *number > static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max()))
+    return std::nullopt;
   return static_cast<pid_t>(*number);
 }
 

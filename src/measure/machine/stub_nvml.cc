@@ -43,14 +43,28 @@ int answer(Nvml::Device device, Number* to, Number value) {
 
 #define STUB extern "C" __attribute__((visibility("default")))
 
-STUB void stub_nvml_set(int how) { behaviour = how; }
-STUB int stub_nvml_calls() { return calls.exchange(0); }
-STUB void stub_nvml_hold(int hold) { held = hold != 0; }
-STUB int stub_nvml_waiting() { return waiting; }
-STUB void stub_nvml_report_xid(int count) { pending_events = count; }
+STUB void stub_nvml_set(int how) {
+  behaviour = how;
+}
+STUB int stub_nvml_calls() {
+  return calls.exchange(0);
+}
+STUB void stub_nvml_hold(int hold) {
+  held = hold != 0;
+}
+STUB int stub_nvml_waiting() {
+  return waiting;
+}
+STUB void stub_nvml_report_xid(int count) {
+  pending_events = count;
+}
 
-STUB int nvmlInit_v2() { return behaviour == kFailingInit ? 9 : 0; }
-STUB int nvmlShutdown() { return 0; }
+STUB int nvmlInit_v2() {
+  return behaviour == kFailingInit ? 9 : 0;
+}
+STUB int nvmlShutdown() {
+  return 0;
+}
 STUB int nvmlDeviceGetCount_v2(unsigned* count) {
   *count = behaviour == kNoGpu ? 0 : 2;
   return 0;
@@ -67,22 +81,36 @@ STUB int nvmlDeviceGetUtilizationRates(Nvml::Device device, Nvml::Utilisation* u
 STUB int nvmlDeviceGetMemoryInfo(Nvml::Device device, Nvml::MemoryInfo* memory) {
   return answer(device, memory, Nvml::MemoryInfo{80'000, 30'000, 50'000});
 }
-STUB int nvmlDeviceGetPowerUsage(Nvml::Device device, unsigned* to) { return answer(device, to, 350'500u); }
-STUB int nvmlDeviceGetEnforcedPowerLimit(Nvml::Device device, unsigned* to) { return answer(device, to, 700'000u); }
+STUB int nvmlDeviceGetPowerUsage(Nvml::Device device, unsigned* to) {
+  return answer(device, to, 350'500u);
+}
+STUB int nvmlDeviceGetEnforcedPowerLimit(Nvml::Device device, unsigned* to) {
+  return answer(device, to, 700'000u);
+}
 STUB int nvmlDeviceGetTotalEnergyConsumption(Nvml::Device device, unsigned long long* to) {
   return answer(device, to, 123'456'789ull);
 }
-STUB int nvmlDeviceGetTemperature(Nvml::Device device, int, unsigned* to) { return answer(device, to, 65u); }
+STUB int nvmlDeviceGetTemperature(Nvml::Device device, int, unsigned* to) {
+  return answer(device, to, 65u);
+}
 STUB int nvmlDeviceGetClockInfo(Nvml::Device device, int type, unsigned* to) {
   return answer(device, to, type == 1 ? 1980u : 2619u);
 }
 STUB int nvmlDeviceGetCurrentClocksThrottleReasons(Nvml::Device device, unsigned long long* to) {
   return answer(device, to, 0x44ull);
 }
-STUB int nvmlDeviceGetCurrPcieLinkGeneration(Nvml::Device device, unsigned* to) { return answer(device, to, 4u); }
-STUB int nvmlDeviceGetMaxPcieLinkGeneration(Nvml::Device device, unsigned* to) { return answer(device, to, 5u); }
-STUB int nvmlDeviceGetCurrPcieLinkWidth(Nvml::Device device, unsigned* to) { return answer(device, to, 8u); }
-STUB int nvmlDeviceGetMaxPcieLinkWidth(Nvml::Device device, unsigned* to) { return answer(device, to, 16u); }
+STUB int nvmlDeviceGetCurrPcieLinkGeneration(Nvml::Device device, unsigned* to) {
+  return answer(device, to, 4u);
+}
+STUB int nvmlDeviceGetMaxPcieLinkGeneration(Nvml::Device device, unsigned* to) {
+  return answer(device, to, 5u);
+}
+STUB int nvmlDeviceGetCurrPcieLinkWidth(Nvml::Device device, unsigned* to) {
+  return answer(device, to, 8u);
+}
+STUB int nvmlDeviceGetMaxPcieLinkWidth(Nvml::Device device, unsigned* to) {
+  return answer(device, to, 16u);
+}
 // Sent over NVLink: not supported; received, and PCIe: of two types.
 STUB int nvmlDeviceGetFieldValues(Nvml::Device device, int count, Nvml::FieldValue* values) {
   if (const int outcome = outcome_for(device); outcome != 0) return outcome;
@@ -105,7 +133,9 @@ STUB int nvmlEventSetCreate(void** set) {
   *set = &event_set;
   return 0;
 }
-STUB int nvmlEventSetFree(void*) { return 0; }
+STUB int nvmlEventSetFree(void*) {
+  return 0;
+}
 STUB int nvmlDeviceRegisterEvents(Nvml::Device device, unsigned long long, void*) {
   return device == &second_gpu || behaviour == kNothingSupported ? kNotSupported : 0;
 }
@@ -122,7 +152,9 @@ STUB int nvmlGpmSampleAlloc(void** sample) {
   *sample = &samples[sample_count++ % 8];
   return 0;
 }
-STUB int nvmlGpmSampleFree(void*) { return 0; }
+STUB int nvmlGpmSampleFree(void*) {
+  return 0;
+}
 STUB int nvmlGpmSampleGet(Nvml::Device device, void* sample) {
   static char times = 0;
   *static_cast<char*>(sample) = ++times;
