@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "measure/machine/machine_testing.h"
-#include "test_paths.h"
 
 namespace trainwarden::machine {
 namespace {
@@ -125,8 +124,7 @@ TEST_F(GpuProbesTest, HoldsUpItsOwnThreadAloneWhenTheDriverHangs) {
   std::thread reader([&] { read_tick(gpus, of_gpus); });
   while (control<int()>("stub_nvml_waiting")() == 0) std::this_thread::yield();
   Reading of_host;
-  const auto host =
-      host_probes({.root = recorded_machine(TW_SOURCE_DIR, "container_v2"), .host = "node7", .roots = {}});
+  const auto host = host_probes({.root = recorded_machine("container_v2"), .host = "node7", .roots = {}});
   EXPECT_TRUE(read_tick(host, of_host).contains("cpu.busy"));
   control<void(int)>("stub_nvml_hold")(0);
   reader.join();

@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "measure/machine/machine_testing.h"
-#include "test_paths.h"
 
 namespace trainwarden::machine {
 namespace {
@@ -19,7 +18,7 @@ HostPlan plan_of(const std::filesystem::path& root, std::vector<pid_t> roots = {
 
 ValuesByName read_machine(const std::string& kind, std::vector<pid_t> roots = {}) {
   Reading reading;
-  return read_tick(host_probes(plan_of(recorded_machine(TW_SOURCE_DIR, kind), std::move(roots))), reading);
+  return read_tick(host_probes(plan_of(recorded_machine(kind), std::move(roots))), reading);
 }
 
 ValuesByName those_named(const ValuesByName& values, std::string_view start) {
@@ -213,7 +212,7 @@ TEST(HostProbesTest, HasNoProbeOfWhatTheMachineHasNot) {
 
 TEST(HostProbesTest, LeavesOutWhatVanishes) {
   const TestMachine machine;
-  machine.copy(recorded_machine(TW_SOURCE_DIR, "container_v2"));
+  machine.copy("container_v2");
   Reading reading;
   const auto probes = host_probes(plan_of(machine.root(), {17}));
   const ValuesByName before = read_tick(probes, reading);
@@ -255,7 +254,7 @@ TEST(HostProbesTest, ReadsFilesOfAMebibyteAndNoneOfEight) {
 
 TEST(HostProbesTest, WaitsForTheTraining) {
   const TestMachine machine;
-  machine.copy(recorded_machine(TW_SOURCE_DIR, "container_v2"));
+  machine.copy("container_v2");
   std::vector<pid_t> roots;
   HostPlan plan{.root = machine.root(), .host = "node7", .roots = [&roots] { return roots; }};
   const auto probes = host_probes(plan);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <test_paths.h>
 
 #include <filesystem>
 #include <fstream>
@@ -18,9 +19,9 @@
 
 namespace trainwarden::machine {
 
-// A tree of testdata/machines. `sources`: TW_SOURCE_DIR.
-inline std::filesystem::path recorded_machine(const std::string& sources, const std::string& kind) {
-  return std::filesystem::path(sources) / "testdata/machines" / kind;
+// A tree of testdata/machines.
+inline std::filesystem::path recorded_machine(const std::string& kind) {
+  return std::filesystem::path(TW_SOURCE_DIR) / "testdata/machines" / kind;
 }
 
 // A machine that changes during a test.
@@ -31,8 +32,8 @@ class TestMachine {
     std::filesystem::create_directories((root() / path).parent_path());
     std::ofstream(root() / path, std::ios::binary | std::ios::trunc) << text;
   }
-  void copy(const std::filesystem::path& recorded) const {
-    std::filesystem::copy(recorded, root(), std::filesystem::copy_options::recursive);
+  void copy(const std::string& kind) const {
+    std::filesystem::copy(recorded_machine(kind), root(), std::filesystem::copy_options::recursive);
   }
   // Files that are still open have no text any more, as those of the kernel.
   void remove(const std::string& path) const {

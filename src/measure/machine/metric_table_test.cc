@@ -4,7 +4,6 @@
 
 #include "core/base/text_file.h"
 #include "measure/machine/machine_testing.h"
-#include "test_paths.h"
 
 namespace trainwarden::machine {
 namespace {

@@ -7,7 +7,6 @@
 #include <ctime>
 
 #include "measure/machine/machine_testing.h"
-#include "test_paths.h"
 
 namespace trainwarden::machine {
 namespace {
@@ -200,7 +199,7 @@ TEST(ProcessTreeTest, FindsTheChildrenOfAllThreads) {
 }
 
 TEST(ProcessTreeTest, FindsChildrenByTheirParentsWhereThereAreNoLists) {
-  ProcessTree tree(recorded_machine(TW_SOURCE_DIR, "old_kernel"));
+  ProcessTree tree(recorded_machine("old_kernel"));
   EXPECT_EQ(tree.walk({50}), (std::vector<pid_t>{50, 51, 52}));
 }
 
