@@ -100,13 +100,12 @@ Result<std::vector<Figure>> measure() {
   Sampled here("/", true), few(few_folder.path(), false), many(many_folder.path(), false);
   Untouched untouched;
   constexpr std::size_t kHere = 0, kFiles = 1, kFewArm = 2, kManyArm = 3;
-  const PairedRuns runs = measure_interleaved(
-      kRounds, std::vector<std::function<double()>>{
-                   [&] { return processor_ns([&] { here.tick(); }); },
-                   [&] { return processor_ns([&] { untouched.read(); }); },
-                   [&] { return processor_ns([&] { few.tick(); }); },
-                   [&] { return processor_ns([&] { many.tick(); }); },
-               });
+  const PairedRuns runs = measure_interleaved(kRounds, std::vector<std::function<double()>>{
+                                                           [&] { return processor_ns([&] { here.tick(); }); },
+                                                           [&] { return processor_ns([&] { untouched.read(); }); },
+                                                           [&] { return processor_ns([&] { few.tick(); }); },
+                                                           [&] { return processor_ns([&] { many.tick(); }); },
+                                                       });
   const auto microseconds = [&](std::size_t arm) {
     const Spread ns = runs.ns(arm);
     return Spread{ns.low / 1e3, ns.median / 1e3, ns.high / 1e3};

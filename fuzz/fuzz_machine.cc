@@ -59,9 +59,11 @@ void read_file(int which, std::string_view text) {
   const auto take = [](auto& probe, std::string_view of, Reading& reading) { probe.take(of, reading); };
   switch (which) {
     case 0:
-      return read_twice<ProcessorProbe>(text, [](auto& probe, auto of, auto& reading) { probe.take_stat(of, reading); });
+      return read_twice<ProcessorProbe>(text,
+                                        [](auto& probe, auto of, auto& reading) { probe.take_stat(of, reading); });
     case 1:
-      return read_twice<ProcessorProbe>(text, [](auto& probe, auto of, auto& reading) { probe.take_loadavg(of, reading); });
+      return read_twice<ProcessorProbe>(text,
+                                        [](auto& probe, auto of, auto& reading) { probe.take_loadavg(of, reading); });
     case 2: return read_twice<MemoryProbe>(text, take);
     case 3: return read_twice<PagingProbe>(text, take);
     case 4: return read_twice<DiskProbe>(text, take);

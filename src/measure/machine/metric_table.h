@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "measure/machine/reading.h"
@@ -221,6 +222,7 @@ class NamedSets {
   std::size_t limit_;
   std::size_t next_ = 0;
   std::vector<MetricSet> sets_;
+  std::unordered_map<std::string, std::size_t> indexes_;  // in sets_, by part
 };
 
 }  // namespace trainwarden::machine
