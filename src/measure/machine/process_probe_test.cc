@@ -95,6 +95,20 @@ TEST(ProcessProbeTest, LeavesOutTheTickAtWhichAProcessCannotBeRead) {
   EXPECT_EQ(read_tick(probe, reading).at("process.cpu.user of 10 root"), 2);
 }
 
+// A file that can be opened and not read, as those of other users: here a folder.
+TEST(ProcessProbeTest, LeavesOutFilesThatMayNotBeRead) {
+  const TestMachine machine;
+  machine.write_process(10, "root", 1, 100, 5);
+  machine.write("proc/10/io/none", "");
+  machine.write("proc/10/schedstat", "5 2000000000 1\n");
+  ProcessProbe probe(plan_with(machine, {10}));
+  Reading reading;
+  const ValuesByName values = read_tick(probe, reading);
+  EXPECT_FALSE(values.contains("process.io.read of 10 root"));
+  EXPECT_FALSE(values.contains("tree.io.read"));
+  EXPECT_EQ(values.at("process.cpu.waited of 10 root"), 2);
+}
+
 TEST(ProcessProbeTest, FollowsRootsThatChange) {
   const TestMachine machine;
   machine.write_process(10, "first", 1, 100, 5);
