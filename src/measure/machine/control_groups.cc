@@ -67,7 +67,8 @@ std::optional<std::string> group_path(std::string_view membership, std::string_v
     const std::size_t second = first == std::string_view::npos ? first : line->find(':', first + 1);
     if (second == std::string_view::npos || line->substr(second + 1, 1) != "/") continue;
     const std::string_view controllers = line->substr(first + 1, second - first - 1);
-    const bool wanted = controller.empty() ? controllers.empty() : lists("," + std::string(controllers) + ",", controller);
+    const bool wanted =
+        controller.empty() ? controllers.empty() : lists("," + std::string(controllers) + ",", controller);
     if (wanted) return std::string(line->substr(second + 1));
   }
   return std::nullopt;
@@ -87,7 +88,8 @@ std::vector<GroupMount> parse_group_mounts(std::string_view mountinfo) {
     next_word(behind);
     const std::string_view options = next_word(behind);
     if (type != "cgroup" && type != "cgroup2") continue;
-    mounts.push_back({type == "cgroup" ? "," + std::string(options) + "," : "", without_escapes(root), without_escapes(place)});
+    mounts.push_back(
+        {type == "cgroup" ? "," + std::string(options) + "," : "", without_escapes(root), without_escapes(place)});
   }
   return mounts;
 }

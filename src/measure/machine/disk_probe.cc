@@ -21,7 +21,8 @@ enum : std::size_t { kReads, kReadSectors = 2, kReadMs, kWrites, kWrittenSectors
 // What stands for other disks, or for memory: what it reads is counted there already, or is nothing.
 bool stands_for_others(std::string_view name) {
   constexpr std::array<std::string_view, 5> kStarts = {"loop", "ram", "zram", "dm-", "md"};
-  return std::any_of(kStarts.begin(), kStarts.end(), [name](std::string_view start) { return name.starts_with(start); });
+  return std::any_of(kStarts.begin(), kStarts.end(),
+                     [name](std::string_view start) { return name.starts_with(start); });
 }
 
 }  // namespace

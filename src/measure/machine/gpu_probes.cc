@@ -24,8 +24,24 @@ constexpr double kPercent = 0.01;
 
 // What each GPU is asked once, and no more when it cannot say.
 enum Question : std::size_t {
-  kUtilisation, kMemory, kPower, kPowerLimit, kEnergy, kTemperature, kSmClock, kMemoryClock, kReasons, kLinkGeneration,
-  kMaxLinkGeneration, kLinkWidth, kMaxLinkWidth, kFields, kCorrected, kUncorrected, kGpm, kQuestions
+  kUtilisation,
+  kMemory,
+  kPower,
+  kPowerLimit,
+  kEnergy,
+  kTemperature,
+  kSmClock,
+  kMemoryClock,
+  kReasons,
+  kLinkGeneration,
+  kMaxLinkGeneration,
+  kLinkWidth,
+  kMaxLinkWidth,
+  kFields,
+  kCorrected,
+  kUncorrected,
+  kGpm,
+  kQuestions
 };
 
 struct Field {
@@ -261,9 +277,8 @@ void GpuProbe::prepare_counting(Gpu& gpu) {
   Nvml::GpmSupport support{1, 0};
   const bool has_all = nvml_.gpm_allocate != nullptr && nvml_.gpm_sample != nullptr && nvml_.gpm_metrics != nullptr;
   if (has_all && ask(gpu, kGpm, nvml_.gpm_support, &support) && support.is_supported != 0) {
-    const bool both = std::all_of(gpu.samples.begin(), gpu.samples.end(), [this](void*& sample) {
-      return nvml_.gpm_allocate(&sample) == Nvml::kSuccess;
-    });
+    const bool both = std::all_of(gpu.samples.begin(), gpu.samples.end(),
+                                  [this](void*& sample) { return nvml_.gpm_allocate(&sample) == Nvml::kSuccess; });
     if (both) return;
   }
   gpu.refused.set(kGpm);

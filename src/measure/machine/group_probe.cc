@@ -117,8 +117,8 @@ std::optional<int> count_of_list(std::string_view list) {
 bool GroupProbe::stands_for_others(std::string_view device) {
   if (const auto known = stacked_.find(device); known != stacked_.end()) return known->second;
   const std::size_t colon = device.find(':');
-  const bool number = colon != std::string_view::npos && to_number(device.substr(0, colon)) &&
-                      to_number(device.substr(colon + 1));
+  const bool number =
+      colon != std::string_view::npos && to_number(device.substr(0, colon)) && to_number(device.substr(colon + 1));
   if (!number || stacked_.size() >= kMaxStacked) return !number;
   const fs::path folder = plan_.root / "sys/dev/block" / device;
   constexpr std::array kMarks = {"dm", "md", "loop", "mem_used_total", "mm_stat"};
@@ -135,17 +135,20 @@ void GroupProbe::find(const std::string& id) {
   status_ = KernelFile(plan_.root / "proc" / id / "status");
   find_quota(groups_.cpu);
   if (!groups_.cpu_usage.folders.empty()) {
-    usage_ = KernelFile(groups_.cpu_usage.folders.front() / (groups_.cpu_usage.version == 2 ? "cpu.stat" : "cpuacct.usage"));
+    usage_ =
+        KernelFile(groups_.cpu_usage.folders.front() / (groups_.cpu_usage.version == 2 ? "cpu.stat" : "cpuacct.usage"));
   }
   find_memory(groups_.memory);
   if (!groups_.io.folders.empty()) {
-    io_ = KernelFile(groups_.io.folders.front() / (groups_.io.version == 2 ? "io.stat" : "blkio.throttle.io_service_bytes"));
+    io_ = KernelFile(groups_.io.folders.front() /
+                     (groups_.io.version == 2 ? "io.stat" : "blkio.throttle.io_service_bytes"));
   }
   if (groups_.pressure.empty()) return;
   const fs::path& own = groups_.pressure.front();
   pressure_.push_back(PressureFile(own / "cpu.pressure", "cgroup.pressure.cpu.some", "cgroup.pressure.cpu.full"));
   pressure_.push_back(PressureFile(own / "io.pressure", "cgroup.pressure.io.some", "cgroup.pressure.io.full"));
-  pressure_.push_back(PressureFile(own / "memory.pressure", "cgroup.pressure.memory.some", "cgroup.pressure.memory.full"));
+  pressure_.push_back(
+      PressureFile(own / "memory.pressure", "cgroup.pressure.memory.some", "cgroup.pressure.memory.full"));
 }
 
 void GroupProbe::find_quota(const ControlGroups::Hierarchy& hierarchy) {
@@ -220,7 +223,8 @@ void GroupProbe::count_processors() {
 void GroupProbe::read_cpu(Reading& reading) {
   const auto quota_now = quota();
   set_.set_if(reading, "cgroup.cpu.quota", quota_now);
-  set_.set_if(reading, "cpu.effective", smaller_of(quota_now, processors_ ? std::optional<double>(*processors_) : std::nullopt));
+  set_.set_if(reading, "cpu.effective",
+              smaller_of(quota_now, processors_ ? std::optional<double>(*processors_) : std::nullopt));
   const auto text = usage_.read(buffer_);
   if (!text) return;
   if (groups_.cpu_usage.version == 2) {

@@ -30,7 +30,7 @@ struct GroupIo {
   double read_bytes = 0;
   double written_bytes = 0;
 };
-GroupIo parse_io_stat(std::string_view text, const StandsForOthers& stands_for_others);         // version 2
+GroupIo parse_io_stat(std::string_view text, const StandsForOthers& stands_for_others);        // version 2
 GroupIo parse_service_bytes(std::string_view text, const StandsForOthers& stands_for_others);  // version 1
 
 // How many processors a list such as "0-3,8" has; nothing where it is no such list.

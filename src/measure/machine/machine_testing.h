@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <test_paths.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,12 +10,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "core/base/folder_testing.h"
 #include "measure/machine/host_probes.h"
 #include "measure/machine/reading.h"
-#include "test_paths.h"
 
 namespace trainwarden::machine {
 
@@ -34,15 +35,23 @@ class TestMachine {
   void copy(const std::string& kind) const {
     std::filesystem::copy(recorded_machine(kind), root(), std::filesystem::copy_options::recursive);
   }
-  void remove(const std::string& path) const { std::filesystem::remove_all(root() / path); }
+  // Files that are still open have no text any more, as those of the kernel.
+  void remove(const std::string& path) const {
+    std::error_code ignored;
+    std::filesystem::resize_file(root() / path, 0, ignored);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root() / path, ignored)) {
+      if (entry.is_regular_file()) std::filesystem::resize_file(entry, 0, ignored);
+    }
+    std::filesystem::remove_all(root() / path);
+  }
   // A process with what of it counts here.
   void write_process(pid_t id, std::string_view name, pid_t parent, std::uint64_t user, std::uint64_t start,
                      char state = 'S') const {
     std::string fields;
     for (int field = 5; field <= 13; ++field) fields += " 0";
-    write("proc/" + std::to_string(id) + "/stat",
-          std::to_string(id) + " (" + std::string(name) + ") " + state + " " + std::to_string(parent) + fields + " " +
-              std::to_string(user) + " 0 0 0 20 0 1 0 " + std::to_string(start) + " 0 0\n");
+    write("proc/" + std::to_string(id) + "/stat", std::to_string(id) + " (" + std::string(name) + ") " + state + " " +
+                                                      std::to_string(parent) + fields + " " + std::to_string(user) +
+                                                      " 0 0 0 20 0 1 0 " + std::to_string(start) + " 0 0\n");
   }
 
  private:

@@ -36,11 +36,12 @@ void MetricSet::set(Reading& reading, Known known, double value) {
 
 MetricSet* NamedSets::find(std::string_view part) {
   if (next_ >= sets_.size() || sets_[next_].part() != part) {
-    const auto found = std::find_if(sets_.begin(), sets_.end(), [part](const MetricSet& s) { return s.part() == part; });
-    next_ = static_cast<std::size_t>(found - sets_.begin());
+    const auto found = indexes_.find(std::string(part));
+    if (found == indexes_.end() && sets_.size() >= limit_) return nullptr;
+    next_ = found == indexes_.end() ? sets_.size() : found->second;
   }
   if (next_ == sets_.size()) {
-    if (sets_.size() >= limit_) return nullptr;
+    indexes_.emplace(part, next_);
     sets_.emplace_back(std::string(part), instance_);
   }
   return &sets_[next_++];

@@ -154,7 +154,8 @@ void ProcessProbe::choose() {
   }
   for (auto& [id, process] : processes_) {
     if (process.keeps_open) continue;
-    for (KernelFile* file : {&process.stat_file, &process.status_file, &process.io_file, &process.schedstat_file}) file->close();
+    for (KernelFile* file : {&process.stat_file, &process.status_file, &process.io_file, &process.schedstat_file})
+      file->close();
   }
 }
 

@@ -11,12 +11,13 @@ namespace trainwarden::machine {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 64;
-constexpr std::size_t kMaxThreads = 4096;  // of a process, whose children are looked for
-constexpr std::size_t kMaxScanned = 1 << 17;
+constexpr std::size_t kMaxThreads = 4096;    // of a process, whose children are looked for
+constexpr std::size_t kMaxOpened = 1 << 17;  // in a walk
 
 std::optional<pid_t> to_process(std::string_view word) {
   const auto number = to_number(word);
-  if (!number || *number == 0 || *number > static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max())) return std::nullopt;
+  if (!number || *number == 0 || *number > static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max()))
+    return std::nullopt;
   return static_cast<pid_t>(*number);
 }
 
@@ -80,7 +81,7 @@ void ProcessTree::add_children(pid_t process, std::vector<pid_t>& found) {
 
 void ProcessTree::add_by_parents(std::vector<pid_t>& found) {
   std::unordered_map<pid_t, std::vector<pid_t>> children;
-  for (const std::string& name : names_in(proc_, kMaxScanned)) {
+  for (const std::string& name : names_in(proc_, kMaxOpened)) {
     const auto process = to_process(name);
     if (!process) continue;
     ++opened_files_;
@@ -109,7 +110,7 @@ std::vector<pid_t> ProcessTree::walk(const std::vector<pid_t>& roots) {
     return found;
   }
   std::vector<pid_t> children;
-  for (std::size_t next = 0; next < found.size(); ++next) {
+  for (std::size_t next = 0; next < found.size() && opened_files_ < kMaxOpened; ++next) {
     children.clear();
     add_children(found[next], children);
     for (const pid_t child : children) add(child);

@@ -14,7 +14,7 @@ class ProcessorProbe final : public Probe {
   explicit ProcessorProbe(const HostPlan& plan);
   void read(Reading& reading) override;
 
-  void take_stat(std::string_view text, Reading& reading);      // of proc/stat
+  void take_stat(std::string_view text, Reading& reading);     // of proc/stat
   void take_loadavg(std::string_view text, Reading& reading);  // of proc/loadavg
 
  private:

@@ -85,12 +85,12 @@ Status OwnSource::take_in_worker_facts() {
   return {};
 }
 
-// They are numbered without gaps, so that a look at one name tells whether there is another.
+// They are numbered without gaps, so that a look at the next name tells whether there is another.
 void OwnSource::look_for_side_journals() {
   const auto look = [this](std::vector<SourceWorker>& writers, int most, std::string (*name_of)(int)) {
-    const int next = static_cast<int>(writers.size());
-    if (next >= most) return;
-    if (std::string name = name_of(next); storage_->exists(journal::journal_folder(name))) {
+    for (int next = static_cast<int>(writers.size()); next < most; ++next) {
+      std::string name = name_of(next);
+      if (!storage_->exists(journal::journal_folder(name))) return;
       writers.push_back({std::move(name), next});
     }
   };

@@ -16,6 +16,7 @@
 
 #include "core/base/text.h"
 #include "core/base/text_file.h"
+#include "measure/machine/control_groups.h"
 
 namespace trainwarden::jobs {
 namespace {
@@ -235,19 +236,11 @@ std::string ControlGroup::describe() const {
 
 std::optional<std::int64_t> memory_kills_around(const fs::path& root, std::string_view membership) {
   const bool unified = is_there(root / "cgroup.controllers");
-  for (const std::string& line : lines_that_count(membership)) {
-    // "0::/path" and "4:memory:/path"
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (second == std::string::npos || line.size() < second + 2) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string group = line.substr(second + 2);  // without its slash
-    if (unified && controllers.empty()) return number_behind(root / group / "memory.events", "oom_kill");
-    if (!unified && controllers == "memory") {
-      return number_behind(root / "memory" / group / "memory.oom_control", "oom_kill");
-    }
-  }
-  return std::nullopt;
+  const auto group = machine::group_path(membership, unified ? "" : "memory");
+  if (!group) return std::nullopt;
+  const std::string below = group->substr(1);
+  return unified ? number_behind(root / below / "memory.events", "oom_kill")
+                 : number_behind(root / "memory" / below / "memory.oom_control", "oom_kill");
 }
 
 }  // namespace trainwarden::jobs

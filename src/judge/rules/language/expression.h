@@ -97,10 +97,10 @@ enum class WhatIsRead : std::uint8_t {
 struct Node {
   Op op = Op::kNumber;
   Place place;
-  std::array<int, 2> children = {-1, -1};  // places in Expression::nodes, lower than this node's
-  double number = 0;                       // kNumber
-  std::int64_t steps = 0;                  // of a window
-  WhatIsRead reading = WhatIsRead::kReduction;   // kRead, with the three below
+  std::array<int, 2> children = {-1, -1};       // places in Expression::nodes, lower than this node's
+  double number = 0;                            // kNumber
+  std::int64_t steps = 0;                       // of a window
+  WhatIsRead reading = WhatIsRead::kReduction;  // kRead, with the three below
   Reduction reduction = Reduction::kMean;
   bool abs = false;
   int selector = -1;  // place in Expression::selectors

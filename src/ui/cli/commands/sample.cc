@@ -20,7 +20,7 @@
 namespace trainwarden::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kLookInterval{200};
+constexpr std::chrono::milliseconds kSignalPause{200};
 
 struct SampleOptions {
   std::string run;
@@ -67,7 +67,7 @@ void wait(process::SignalRelay& relay, std::optional<std::chrono::milliseconds> 
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
     if (duration && passed >= *duration) return;
     line.show(fmt::format("sampling {} for {} s; Ctrl-C ends it", what, passed.count() / 1000));
-    if (relay.wait_for_end(duration ? std::min(kLookInterval, *duration - passed) : kLookInterval)) return;
+    if (relay.wait_for_end(duration ? std::min(kSignalPause, *duration - passed) : kSignalPause)) return;
   }
 }
 
