@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -102,7 +103,9 @@ class UsageReader {
         if (whole == wholes.end() || whole->second.empty()) continue;
         divide_by(samples, whole->second);
       }
-      for (Sample& sample : samples) sample.value *= kind.scale;
+      // Kernels count processor time in ticks of theirs: a stretch of ours may hold one too many.
+      const double most = kind.unit == "%" ? 100 : std::numeric_limits<double>::infinity();
+      for (Sample& sample : samples) sample.value = std::min(sample.value * kind.scale, most);
       if (!samples.empty()) found.push_back({&kind, part, instance, worker, std::move(samples)});
     }
     return {};

@@ -123,7 +123,7 @@ void print_head(Trial& trial, const events::RunView& view) {
   if (is_foreign(trial)) print_recorder(trial, now);
   for (const auto& [label, value] : trial.labels()) emit("  {} = {}\n", label, value);
   if (TrialAccess::run_info(trial).awaits_worker) {
-    emit("workers: none, only the output was read\n");
+    emit("workers: none; only its output was read, or its machine sampled\n");
   } else {
     emit("workers: {} of {}\n", fmt::join(trial.workers(), ", "), trial.world_size());
   }
