@@ -4,10 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "core/base/no_throw.h"
-#include "core/base/text.h"
 #include "read/profile/call_nesting.h"
 #include "read/transfer/trace_writer.h"
 #include "read/trial/trial_access.h"
@@ -24,42 +21,13 @@ std::unique_ptr<TraceWriter> make_writer(TraceFormat format, TraceText& out) {
   return make_collapsed_stacks(out);
 }
 
-struct WorkerCalls {
-  std::string worker;
-  std::vector<std::int64_t> steps;
-};
-
-bool wanted(const std::vector<StepRange>& ranges, std::int64_t step) {
-  return ranges.empty() ||
-         std::any_of(ranges.begin(), ranges.end(), [step](const StepRange& range) { return range.holds(step); });
-}
-
-Result<std::vector<WorkerCalls>> choose(const Trial& trial, const TraceOptions& options) {
-  const std::vector<std::string> known = trial.workers();
-  for (const std::string& worker : options.workers) {
-    if (std::find(known.begin(), known.end(), worker) != known.end()) continue;
-    return Status(Code::kNotFound,
-                  fmt::format("the run has no worker {}{}", printable(worker), did_you_mean(worker, known)));
-  }
-  std::vector<WorkerCalls> chosen;
-  for (const std::string& worker : options.workers.empty() ? known : options.workers) {
-    WorkerCalls calls{worker, trial.operator_steps(worker)};
-    std::erase_if(calls.steps, [&](std::int64_t step) { return !wanted(options.steps, step); });
-    if (!calls.steps.empty()) chosen.push_back(std::move(calls));
-  }
-  if (!chosen.empty()) return chosen;
-  return Status(
-      Code::kNotFound,
-      "no operator calls were recorded in what was chosen; they are recorded in a run's operator window only");
-}
-
 class TraceWalk {
  public:
   TraceWalk(Trial& trial, const TraceOptions& options, TraceSink& sink)
       : trial_(trial), options_(options), out_(sink, options.max_bytes), writer_(make_writer(options.format, out_)) {}
 
   Result<TraceReport> run() {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<WorkerCalls> chosen, choose(trial_, options_));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<WorkerCalls> chosen, find_operator_calls(trial_, options_.choice));
     if (writer_->wants_metrics()) metrics_ = trial_.metrics();
     TRAINWARDEN_RETURN_IF_ERROR(writer_->begin(first_unix_ns(chosen), TrialAccess::run_info(trial_).id));
     for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -90,6 +58,7 @@ class TraceWalk {
         ++report_.left_out_steps;
         continue;
       }
+      if (options_.on_step) options_.on_step(step);
       auto batch = trial_.operators(calls.worker, step);
       if (batch.status().code() == Code::kDataLoss) {
         ++report_.damaged_steps;

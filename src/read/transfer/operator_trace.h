@@ -2,17 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "read/transfer/output_file.h"
+#include "read/transfer/operator_choice.h"
 #include "trainwarden/status.h"
-#include "trainwarden/transfer.h"
 #include "trainwarden/trial.h"
 
 namespace trainwarden::transfer {
@@ -27,17 +25,17 @@ std::optional<TraceFormat> parse_trace_format(std::string_view text);
 
 struct TraceOptions {
   TraceFormat format = TraceFormat::kChromeTrace;
-  std::vector<std::string> workers{};                  // empty: all
-  std::vector<StepRange> steps{};                      // global; any of these; empty: all
+  OperatorChoice choice{};
   std::uint64_t max_bytes = std::uint64_t{256} << 20;  // what comes then is left out: viewers give up on large files
   std::stop_token stop{};                              // what comes then is left out
+  std::function<void(std::int64_t global_step)> on_step{};  // before each step
 };
 
 struct TraceReport {
   std::uint64_t steps = 0;  // of all workers together
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;           // of the text
-  std::uint64_t left_out_steps = 0;  // for want of room: not even begun
+  std::uint64_t left_out_steps = 0;  // for want of room, or because it was stopped: not even begun
   std::uint64_t left_out_calls = 0;  // for want of room: of steps that were begun
   std::uint64_t lost_calls = 0;      // that the run does not have
   std::uint64_t damaged_steps = 0;   // of which nothing can be read

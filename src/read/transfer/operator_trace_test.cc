@@ -197,12 +197,12 @@ TEST(OperatorTraceTest, OnlyTheChosenStepsAndWorkersAreThere) {
     run.operators(traced_step(step), 1);
   }
   const auto trial = run.open();
-  EXPECT_EQ(trace(*trial, {.workers = {"rank-00001"}, .steps = {{1, 3, 1}}}).report.steps, 2u);
-  EXPECT_EQ(trace(*trial, {.steps = {{4, std::nullopt, 1}}}).report.steps, 2u);
+  EXPECT_EQ(trace(*trial, {.choice = {{"rank-00001"}, {{1, 3, 1}}}}).report.steps, 2u);
+  EXPECT_EQ(trace(*trial, {.choice = {{}, {{4, std::nullopt, 1}}}}).report.steps, 2u);
   TextSink sink;
-  const Status none = write_trace(*trial, {.steps = {{7, 9, 1}}}, sink).status();
+  const Status none = write_trace(*trial, {.choice = {{}, {{7, 9, 1}}}}, sink).status();
   EXPECT_EQ(none.code(), Code::kNotFound);
-  const Status unknown = write_trace(*trial, {.workers = {"rank-00002"}}, sink).status();
+  const Status unknown = write_trace(*trial, {.choice = {{"rank-00002"}, {}}}, sink).status();
   EXPECT_EQ(unknown.code(), Code::kNotFound);
   EXPECT_NE(unknown.message().find("rank-00002"), std::string::npos);
   EXPECT_TRUE(sink.text.empty());
