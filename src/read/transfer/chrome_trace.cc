@@ -19,17 +19,11 @@ namespace {
 
 constexpr std::size_t kKindsInTrace = static_cast<std::size_t>(OperatorKind::kUnknown) + 1;
 
-void append_integer(std::string& out, std::int64_t number) {
-  const fmt::format_int text(number);
-  out.append(text.data(), text.size());
-}
-
 // Nanoseconds as microseconds: "-1.002".
 void append_microseconds(std::string& out, std::int64_t ns) {
   const auto amount = ns < 0 ? ~static_cast<std::uint64_t>(ns) + 1 : static_cast<std::uint64_t>(ns);
   if (ns < 0) out += '-';
-  const fmt::format_int whole(amount / 1000);
-  out.append(whole.data(), whole.size());
+  append_integer(out, static_cast<std::int64_t>(amount / 1000));
   const auto rest = static_cast<unsigned>(amount % 1000);
   const char decimals[] = {'.', static_cast<char>('0' + rest / 100), static_cast<char>('0' + rest / 10 % 10),
                            static_cast<char>('0' + rest % 10)};
@@ -127,6 +121,10 @@ class ChromeTrace final : public TraceWriter {
 
   Status add_calls(const OperatorBatch& batch, const std::vector<std::uint32_t>& tids, TraceReport& report) {
     std::vector<std::string> labels(batch.names.size() * kKindsInTrace);  // name and kind as JSON
+    std::vector<std::string> begins;                                      // of each track
+    for (const std::uint32_t tid : tids) {
+      begins.push_back(fmt::format(",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":", pid_, tid));
+    }
     for (std::size_t i = 0; i < batch.calls.size(); ++i) {
       if (out_.full()) {
         report.left_out_calls += batch.calls.size() - i;
@@ -138,7 +136,8 @@ class ChromeTrace final : public TraceWriter {
         label =
             fmt::format(R"(,"name":{},"cat":"{}")", json_text(batch.names[call.name]), trainwarden::name(call.kind));
       }
-      begin_event("X", tids[call.track], call.start_unix_ns);
+      out_.text += begins[call.track];
+      append_microseconds(out_.text, call.start_unix_ns - first_unix_ns_);
       out_.text += ",\"dur\":";
       append_microseconds(out_.text, profile::end_ns(call) - call.start_unix_ns);
       out_.text += label;

@@ -2,7 +2,9 @@
 // the trace began. A call that overlaps another in part ends where the other begins, as profiles know only calls in
 // calls.
 #include <algorithm>
+#include <span>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,6 +30,8 @@ class SpeedscopeTrace final : public TraceWriter {
 
   Status add(const TraceStep& step, TraceReport& report) override {
     const std::vector<std::size_t> order = profile::calls_in_order(step.batch);
+    span_ = profile::span_of(step.batch);
+    frames_of_batch_.assign(step.batch.names.size(), kNoFrame);
     std::size_t first = 0;
     while (first < order.size()) {
       const std::uint32_t track = step.batch.calls[order[first]].track;
@@ -68,14 +72,13 @@ class SpeedscopeTrace final : public TraceWriter {
   Status add_profile(const TraceStep& step, std::span<const std::size_t> calls, TraceReport& report) {
     const OperatorBatch& batch = step.batch;
     const OperatorCall& first = batch.calls[calls.front()];
-    const profile::CallSpan span = profile::span_of(batch);
     const std::string title =
         fmt::format("{} step {} {}", step.worker, batch.global_step, batch.tracks[first.track].name);
     out_.text += fmt::format(
         "{}\n{{\"type\":\"evented\",\"name\":{},\"unit\":\"nanoseconds\",\"startValue\":{},\"endValue\":{},\"events\":"
         "[",
-        profiles_++ == 0 ? "" : ",", json_text(title), span.first_unix_ns - first_unix_ns_,
-        span.last_unix_ns - first_unix_ns_);
+        profiles_++ == 0 ? "" : ",", json_text(title), span_.first_unix_ns - first_unix_ns_,
+        span_.last_unix_ns - first_unix_ns_);
     first_event_ = true;
     for (std::size_t i = 0; i < calls.size(); ++i) {
       // Calls that are open are still to be closed.
@@ -97,7 +100,8 @@ class SpeedscopeTrace final : public TraceWriter {
     while (!open_.empty() && !(call.start_unix_ns < open_.back().end_ns && end_ns <= open_.back().end_ns)) {
       close(std::min(open_.back().end_ns, call.start_unix_ns));
     }
-    const std::uint32_t frame = frame_of(batch.names[call.name]);
+    std::uint32_t& frame = frames_of_batch_[call.name];
+    if (frame == kNoFrame) frame = frame_of(batch.names[call.name]);
     add_event('O', frame, call.start_unix_ns);
     open_.push_back({frame, end_ns});
   }
@@ -108,17 +112,25 @@ class SpeedscopeTrace final : public TraceWriter {
   }
 
   void add_event(char type, std::uint32_t frame, std::int64_t at_ns) {
-    out_.text += fmt::format("{}\n{{\"type\":\"{}\",\"frame\":{},\"at\":{}}}", first_event_ ? "" : ",", type, frame,
-                             at_ns - first_unix_ns_);
-    first_event_ = false;
+    if (!std::exchange(first_event_, false)) out_.text += ',';
+    out_.text += "\n{\"type\":\"";
+    out_.text += type;
+    out_.text += "\",\"frame\":";
+    append_integer(out_.text, frame);
+    out_.text += ",\"at\":";
+    append_integer(out_.text, at_ns - first_unix_ns_);
+    out_.text += '}';
   }
 
+  static constexpr std::uint32_t kNoFrame = ~std::uint32_t{0};
   static constexpr std::uint64_t kClosingBytes = 64;  // of one event, about
 
   TraceText& out_;
   std::int64_t first_unix_ns_ = 0;
   std::unordered_map<std::string, std::uint32_t> frame_by_name_;
-  std::string frames_;  // as JSON, without the brackets
+  profile::CallSpan span_;                      // of the batch
+  std::vector<std::uint32_t> frames_of_batch_;  // of the names of the batch
+  std::string frames_;                          // as JSON, without the brackets
   std::vector<OpenCall> open_;
   std::uint64_t profiles_ = 0;
   bool first_event_ = true;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "read/transfer/operator_trace.h"
 #include "trainwarden/metric.h"
 #include "trainwarden/operator_calls.h"
@@ -43,6 +45,12 @@ class TraceText {
   const std::uint64_t max_bytes_;
   std::uint64_t passed_bytes_ = 0;
 };
+
+// Without fmt's format strings, which would be most of a trace's time.
+inline void append_integer(std::string& out, std::int64_t number) {
+  const fmt::format_int text(number);
+  out.append(text.data(), text.size());
+}
 
 struct TraceMetric {
   Metric metric;

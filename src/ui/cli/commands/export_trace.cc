@@ -62,13 +62,13 @@ void print_as_json(const Trial& trial, const TraceCommand& command, const Writte
 
 void print_for_people(const TraceCommand& command, const WrittenTrace& written) {
   const TraceReport& report = written.report;
-  emit("{}: {} steps, {} calls, {}\n", command.out, report.steps, report.calls, format_bytes(written.file_bytes));
+  emit("{}: steps: {}, calls: {}, {}\n", command.out, report.steps, report.calls, format_bytes(written.file_bytes));
   if (report.left_out_steps + report.left_out_calls > 0) {
-    emit("Left out, as viewers give up on larger files: {} steps and {} calls; choose fewer with --steps or --worker\n",
+    emit("Left out, as viewers give up on larger files: steps: {}, calls: {}; choose fewer with --steps or --worker\n",
          report.left_out_steps, report.left_out_calls);
   }
-  if (report.lost_calls > 0) emit("Not in the run: {} calls that could not be kept or read\n", report.lost_calls);
-  if (report.damaged_steps > 0) emit(stderr, "trainwarden: {} steps are damaged\n", report.damaged_steps);
+  if (report.lost_calls > 0) emit("calls that could not be kept or read: {}\n", report.lost_calls);
+  if (report.damaged_steps > 0) emit(stderr, "trainwarden: warning: damaged steps: {}\n", report.damaged_steps);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ void print_operators_json(const Trial& trial, const OperatorsAnswer& answer, Ope
 
 void print_operators(const OperatorsAnswer& answer, OperatorOrder order, std::size_t most) {
   const OperatorTable& all = answer.table;
-  emit("{} steps of {} workers: {} calls in {}\n", all.batches(), answer.workers, all.calls(),
+  emit("steps: {}, workers: {}, calls: {}, time: {}\n", all.batches(), answer.workers, all.calls(),
        format_duration_ns(all.wall_ns()));
   Table table({{"OPERATOR"},
                {"KIND"},
@@ -107,9 +107,9 @@ void print_operators(const OperatorsAnswer& answer, OperatorOrder order, std::si
   }
   if (!table.empty()) emit("{}", Lines{table.to_string()});
   if (rows.size() > most) emit("and {} more; --rows 0 shows all\n", rows.size() - most);
-  if (all.unlisted_calls() > 0) emit("{} calls of still more operators are in no row\n", all.unlisted_calls());
-  if (all.lost_calls() > 0) emit("{} calls could not be kept or read\n", all.lost_calls());
-  if (answer.damaged_steps > 0) emit(stderr, "trainwarden: {} steps are damaged\n", answer.damaged_steps);
+  if (all.unlisted_calls() > 0) emit("calls of still more operators, in no row: {}\n", all.unlisted_calls());
+  if (all.lost_calls() > 0) emit("calls that could not be kept or read: {}\n", all.lost_calls());
+  if (answer.damaged_steps > 0) emit(stderr, "trainwarden: warning: damaged steps: {}\n", answer.damaged_steps);
 }
 
 int act(const OperatorsOptions& options) {
