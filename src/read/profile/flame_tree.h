@@ -13,7 +13,7 @@
 namespace trainwarden::profile {
 
 // Stacks that a tree holds. What lies within those that have no room counts as the own time of the call around it.
-inline constexpr std::size_t kMaxFlameNodes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxFlameNodes = std::size_t{1} << 18;
 
 // One stack of calls. The first node is the root; below it lie the tracks, and below these the calls.
 struct FlameNode {
