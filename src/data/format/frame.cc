@@ -52,6 +52,7 @@ std::string_view name(FrameKind kind) {
     case FrameKind::kTrailer: return "trailer";
     case FrameKind::kPad: return "pad";
     case FrameKind::kReductions: return "reductions";
+    case FrameKind::kOperators: return "operators";
   }
   return "unknown";
 }

@@ -32,6 +32,7 @@ enum class FrameKind : std::uint8_t {
   kTrailer = 12,      // JSON: the segment is sealed, and where its index is
   kPad = 13,          // nothing
   kReductions = 14,   // safetensors columns: single reductions of one worker and step
+  kOperators = 15,    // safetensors columns: operator calls of one worker and step
 };
 std::string_view name(FrameKind kind);
 

@@ -12,12 +12,14 @@
 //   kTrailer        JSON of 64 bytes                           segment_index.h
 //   kReductions     safetensors columns                        reductions_record.h
 //   kSamples        safetensors columns                        samples_record.h
+//   kOperators      safetensors columns                        operators_record.h
 //
 // Decoders take any bytes: they never throw, and say kDataLoss with the name of the field at fault.
 #pragma once
 
 #include "data/format/bundle.h"
 #include "data/format/names_record.h"
+#include "data/format/operators_record.h"
 #include "data/format/reductions_record.h"
 #include "data/format/run_event.h"
 #include "data/format/samples_record.h"

@@ -130,6 +130,9 @@ class FakeJournal::Writer final : public journal::JournalWriter {
   Status append_samples(const journal::SampleBatch&) override {
     return Status(Code::kUnimplemented, "no hook samples metrics yet");
   }
+  Status append_operators(const OperatorBatch&) override {
+    return Status(Code::kUnimplemented, "no hook records operator calls yet");
+  }
   Status change_collections(std::vector<Collection> collections) override {
     std::lock_guard lock(journal_.mutex_);
     journal_.collections_ = std::move(collections);

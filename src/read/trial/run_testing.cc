@@ -207,6 +207,10 @@ void TestRun::sample_together(const std::vector<std::pair<Metric, std::vector<do
   must(writer(worker).append_samples(batch));
 }
 
+void TestRun::operators(const OperatorBatch& batch, int worker) {
+  must(writer(worker).append_operators(batch));
+}
+
 void TestRun::event(const std::string& json, int worker) {
   must(writer(worker).append_event(format::FrameKind::kEvent, -1, json));
 }

@@ -69,6 +69,7 @@ class TestRun {
   void sample_together(const std::vector<std::pair<Metric, std::vector<double>>>& series, std::int64_t apart_ns,
                        int worker = kMachine);
   static constexpr int kMachine = -1;  // "machine-0"; -2: "machine-1"
+  void operators(const OperatorBatch& batch, int worker = 0);
   void event(const std::string& json, int worker = 0);
   void start(int worker);                          // takes the lock and writes nothing
   void end(int worker = 0, bool stopped = false);  // leaves on purpose: run_end, seal

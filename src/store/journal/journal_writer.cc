@@ -7,6 +7,8 @@
 
 #include "core/base/log.h"
 #include "core/base/no_throw.h"
+#include "data/format/operators_record.h"
+#include "store/journal/operators_draft.h"
 #include "store/journal/retry_delay.h"
 #include "store/journal/samples_draft.h"
 #include "store/journal/segment_writer.h"
@@ -30,6 +32,7 @@ class SegmentedJournalWriter final : public JournalWriter {
   Status append_step(const StepBatch& batch) override;
   Status append_event(format::FrameKind kind, std::int64_t step, std::string_view json) override;
   Status append_samples(const SampleBatch& batch) override;
+  Status append_operators(const OperatorBatch& batch) override;
   Status change_collections(std::vector<Collection> collections) override;
   Status sync() override;
   Status seal() override;
@@ -87,6 +90,16 @@ Status SegmentedJournalWriter::append_samples(const SampleBatch& batch) {
     if (batch.tables.empty()) return Status();
     TRAINWARDEN_RETURN_IF_ERROR(ensure_segment());
     return append(draft_samples(batch, metrics_, segment_->named_metrics()));
+  });
+}
+
+Status SegmentedJournalWriter::append_operators(const OperatorBatch& batch) {
+  return no_throw([&]() -> Status {
+    TRAINWARDEN_RETURN_IF_ERROR(format::check_operators(batch));
+    AppendDraft draft = draft_operators(batch);
+    if (draft.frames.empty()) return Status();
+    TRAINWARDEN_RETURN_IF_ERROR(ensure_segment());
+    return append(draft);
   });
 }
 

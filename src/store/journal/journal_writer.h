@@ -1,4 +1,4 @@
-// JournalWriter: appends the steps, events and samples of one writer to its segments.
+// JournalWriter: appends the steps, events, samples and operator calls of one writer to its segments.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include "trainwarden/collection.h"
 #include "trainwarden/dtype.h"
 #include "trainwarden/mode.h"
+#include "trainwarden/operator_calls.h"
 #include "trainwarden/statistics.h"
 #include "trainwarden/status.h"
 #include "trainwarden/tensor_view.h"
@@ -82,6 +83,10 @@ class JournalWriter {
   // format::check_samples() wants it, or a metric was never given a name; nothing is written then. Nothing to write is
   // no error.
   virtual Status append_samples(const SampleBatch& batch) = 0;
+  // Appends the operator calls of a step with one write. When it returns ok, they survive a kill. A step may have
+  // several batches, before and after its own append, and readers see them as one. kInvalidArgument when the batch is
+  // not as format::check_operators() wants it; nothing is written then. A batch that says nothing is no error.
+  virtual Status append_operators(const OperatorBatch& batch) = 0;
   // What is captured has changed: the open segment is sealed, and the next one lists these collections.
   virtual Status change_collections(std::vector<Collection> collections) = 0;
   virtual Status sync() = 0;

@@ -10,6 +10,7 @@ class DryJournal final : public journal::JournalWriter {
   Status append_step(const journal::StepBatch&) override { return Status(); }
   Status append_event(format::FrameKind, std::int64_t, std::string_view) override { return Status(); }
   Status append_samples(const journal::SampleBatch&) override { return Status(); }
+  Status append_operators(const OperatorBatch&) override { return Status(); }
   Status change_collections(std::vector<Collection>) override { return Status(); }
   Status sync() override { return Status(); }
   Status seal() override { return Status(); }
