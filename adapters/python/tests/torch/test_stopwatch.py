@@ -175,7 +175,7 @@ class Training:
 
     def waits_for(self, iterator: Any, seconds: int, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("trainwarden.torch.waits._clock", self.clock)
-        self.waits.next(lambda _: self.clock.passes(seconds * SECOND), iterator)
+        self.waits.counting(lambda _: self.clock.passes(seconds * SECOND))(iterator)
 
 
 @pytest.fixture

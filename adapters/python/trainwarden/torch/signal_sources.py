@@ -178,9 +178,11 @@ def _wrap_data_loaders(is_wanted: Asks, notify: Notify) -> None:
         queue.append(index)
         return index
 
+    counted_next = WAITS.counting(torch_next)
+
     @functools.wraps(torch_next)
     def __next__(self: Any) -> Any:
-        batch = WAITS.next(torch_next, self)
+        batch = counted_next(self)
         queue = drawn.get(self)
         index = queue.popleft() if queue else None
         if is_wanted():
