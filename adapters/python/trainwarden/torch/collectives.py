@@ -80,4 +80,4 @@ class EndOfBackward:
 
 def _has_others() -> bool:
     distributed = torch.distributed
-    return distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
+    return bool(distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1)

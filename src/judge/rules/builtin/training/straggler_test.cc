@@ -18,9 +18,9 @@ std::vector<TestTensor> reported(const Times& times) {
   };
   const double own = times.data + times.forward + times.optimizer;
   const double waited = times.step - own - kBackward;
-  return {signal(signals::kStepSeconds, times.step),       phase("phase/step", times.step),
-          phase("phase/data_wait", times.data),            phase("phase/forward", times.forward),
-          phase("phase/optimizer", times.optimizer),       phase("phase/backward", kBackward),
+  return {signal(signals::kStepSeconds, times.step), phase("phase/step", times.step),
+          phase("phase/data_wait", times.data),      phase("phase/forward", times.forward),
+          phase("phase/optimizer", times.optimizer), phase("phase/backward", kBackward),
           phase("phase/gradient_sync", waited)};
 }
 
