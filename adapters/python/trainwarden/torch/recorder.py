@@ -21,7 +21,6 @@ from .losses import Losses
 from .parameters import BufferTable, NameBook, ParameterTable, parameters_in
 from .phases import Phases
 from .roots import Model
-from .saving import StateSaver
 from .signals import Signals
 from .start_times import StartTimes
 
@@ -198,12 +197,13 @@ class Recorder:
             self.signals.note_start(self._start.first_step_ended())
             self._start = None
 
-    def forgive(self, saver: Optional[StateSaver]) -> None:
-        """A checkpoint that somebody asked for is neither capture nor the program's."""
-        if saver is not None and saver.spent_ns > 0:
-            spent_ns, saver.spent_ns = saver.spent_ns, 0
-            interception.leave_out(spent_ns)
-            self.phases.saved(spent_ns)
+    def forgive_saving(self) -> None:
+        """A checkpoint that somebody asked for was saved when the step ended: that is not capture."""
+        saving_ns = getattr(self.hook, "_saving_ns", 0)
+        if saving_ns > 0:
+            self.hook._saving_ns = 0
+            interception.leave_out(saving_ns)
+            self.phases.saved(saving_ns)
 
     def end_quiet_step(self) -> bool:
         """Ends a step of which nothing is wanted. False: it has not ended, as there is more to do than to count it."""

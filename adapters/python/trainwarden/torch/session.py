@@ -30,7 +30,7 @@ from .ranks import LastStep
 from .phases import Phases
 from .recorder import Recorder
 from .roots import Model, is_unfinished
-from .saving import StateSaver, Training, save_on_request
+from .saving import Training, save_on_request
 from .signal_sources import Batch
 from .signals import SignalListener, Signals
 from .start_times import StartTimes
@@ -66,7 +66,6 @@ class Session(SignalListener, Training):
         self._start = StartTimes()
         self._hook: Optional[Hook] = None
         self._recorder: Optional[Recorder] = None
-        self._saver: Optional[StateSaver] = None
         self._models = Models()
         self._cycle: Cycle[int] = Cycle()
         self._mode = ""
@@ -266,7 +265,7 @@ class Session(SignalListener, Training):
 
     def _begin(self, recorder: Recorder, module: Optional[torch.nn.Module], optimizers: list[Optimizer]) -> Recorder:
         self._recorder = recorder
-        self._saver = save_on_request(recorder.hook, self)
+        save_on_request(recorder.hook, self)
         recorder.names.look_again = self._look_again
         model = self._models.model_of(module) if module is not None else None
         self._set_mode(recorder, (self._mode_of(model) if model is not None else None) or "train")
@@ -452,7 +451,7 @@ class Session(SignalListener, Training):
             if not recorder.is_idle:
                 recorder.save_buffers()
         end = recorder.end_step()
-        recorder.forgive(self._saver)
+        recorder.forgive_saving()
         self._cycle.end()
         self._begin_step(recorder)
         if end.stop_requested and self._mode == "train":

@@ -59,7 +59,7 @@ class Watcher(SignalListener, Training):
         with interception.at_work():
             self._save_model()
             end: StepEnd = self._recorder.end_step()
-            self._recorder.forgive(self._saver)
+            self._recorder.forgive_saving()
             self._begin_step()
         return end
 
