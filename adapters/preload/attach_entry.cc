@@ -33,8 +33,10 @@ constexpr preload::AttachCalls kCalls = {
     .training_set = [](const void* module) { training().training_set(module_at(module)); },
     .backward_begins =
         [](const void* losses) { training().backward_begins(*static_cast<const std::vector<at::Tensor>*>(losses)); },
+    .backward_has_ended = [] { training().backward_has_ended(); },
     .optimizer_seen = [](void* optimizer) { training().optimizer_seen(optimizer_at(optimizer)); },
     .gradients_cleared = [](void* optimizer) { training().gradients_cleared(optimizer_at(optimizer)); },
+    .gradients_are_cleared = [] { training().gradients_are_cleared(); },
     .step_begins =
         [](void* optimizer, const void* loss_closure) {
           const auto& closure = *static_cast<const std::function<at::Tensor()>*>(loss_closure);

@@ -1,6 +1,7 @@
 // AttachedTraining: opens the hook, closes it, and hands events on.
 #include "attached_training.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +29,19 @@ class OwnDoing {
   static thread_local bool running_;
 };
 thread_local bool OwnDoing::running_ = false;
+
+// What is done meanwhile is our work, not the program's.
+class OwnTime {
+ public:
+  explicit OwnTime(TrainingCapture& capture) : phases_(capture.phases()) { phases_.capture_begins(Clock::now()); }
+  ~OwnTime() { phases_.capture_ends(Clock::now()); }
+  OwnTime(const OwnTime&) = delete;
+  OwnTime& operator=(const OwnTime&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  StepPhases& phases_;
+};
 
 // The program has opened a hook of its own on the run, which is as good.
 bool is_held_by_this_process(const Status& status) {
@@ -77,6 +91,7 @@ void AttachedTraining::with_capture(const char* doing, bool begins_training, Act
     without_throwing(doing, [&] {
       if (capture_ == nullptr && !(begins_training && open())) return;
       if (training_thread_ != std::this_thread::get_id()) return;
+      const OwnTime time(*capture_);
       action(*capture_);
       stop = capture_->take_stop_request();
     });
@@ -113,6 +128,11 @@ void AttachedTraining::backward_begins(const std::vector<at::Tensor>& losses) {
   with_capture("capture a loss", false, [&](TrainingCapture& capture) { capture.backward_begins(losses); });
 }
 
+void AttachedTraining::backward_has_ended() {
+  with_capture("see the end of a backward pass", false,
+               [](TrainingCapture& capture) { capture.ended(Phase::kBackward); });
+}
+
 void AttachedTraining::optimizer_seen(const ::torch::optim::Optimizer& optimizer) {
   if (off_) return;
   const std::lock_guard lock(mutex_);
@@ -128,6 +148,11 @@ void AttachedTraining::optimizer_seen(const ::torch::optim::Optimizer& optimizer
 void AttachedTraining::gradients_cleared(const ::torch::optim::Optimizer& optimizer) {
   with_capture("see the begin of a step", true,
                [&](TrainingCapture& capture) { capture.gradients_cleared(optimizer); });
+}
+
+void AttachedTraining::gradients_are_cleared() {
+  with_capture("see that gradients are cleared", false,
+               [](TrainingCapture& capture) { capture.ended(Phase::kZeroGrad); });
 }
 
 void AttachedTraining::step_begins(const ::torch::optim::Optimizer& optimizer, bool computes_gradients) {

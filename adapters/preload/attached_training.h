@@ -26,8 +26,10 @@ class AttachedTraining {
   void module_seen(const ::torch::nn::Module& module);
   void training_set(const ::torch::nn::Module& module);
   void backward_begins(const std::vector<at::Tensor>& losses);
+  void backward_has_ended();
   void optimizer_seen(const ::torch::optim::Optimizer& optimizer);
   void gradients_cleared(const ::torch::optim::Optimizer& optimizer);
+  void gradients_are_cleared();
   void step_begins(const ::torch::optim::Optimizer& optimizer, bool computes_gradients);
   void step_has_ended(const ::torch::optim::Optimizer& optimizer);
 

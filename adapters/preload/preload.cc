@@ -41,6 +41,10 @@ void report_gradients_cleared(void* optimizer) {
   if (const AttachCalls* calls = attach_calls()) calls->gradients_cleared(optimizer);
 }
 
+void report_gradients_are_cleared() {
+  if (const AttachCalls* calls = attach_calls()) calls->gradients_are_cleared();
+}
+
 // Reports a step when it begins, and when the real function has returned.
 class ReportedStep {
  public:
@@ -109,6 +113,7 @@ TW_INTERPOSE(to_device, "_ZN5torch2nn6Module2toEN3c106DeviceEb", void, void*, De
   (const void* losses, const void* gradients, OptionalBool retain_graph, bool create_graph, const void* inputs) { \
     if (const AttachCalls* calls = attach_calls()) calls->backward_begins(losses);                                \
     real_##name()(losses, gradients, retain_graph, create_graph, inputs);                                         \
+    if (const AttachCalls* calls = attach_calls()) calls->backward_has_ended();                                   \
   }
 TW_INTERPOSE_BACKWARD(backward, "_ZN5torch8autograd8backwardERKSt6vectorIN2at6TensorESaIS3_EES7_N3c108optionalIbEEbS7_")
 TW_INTERPOSE_BACKWARD(backward_2, "_ZN5torch8autograd8backwardERKSt6vectorIN2at6TensorESaIS3_EES7_St8optionalIbEbS7_")
@@ -126,6 +131,7 @@ TW_INTERPOSE(zero_grad, "_ZN5torch5optim9Optimizer9zero_gradEv", void, void*)
 (void* optimizer) {
   report_gradients_cleared(optimizer);
   real_zero_grad()(optimizer);
+  report_gradients_are_cleared();
 }
 
 // void torch::optim::Optimizer::zero_grad(bool), from LibTorch 2.0 on
@@ -133,6 +139,7 @@ TW_INTERPOSE(zero_grad_2, "_ZN5torch5optim9Optimizer9zero_gradEb", void, void*, 
 (void* optimizer, bool set_to_none) {
   report_gradients_cleared(optimizer);
   real_zero_grad_2()(optimizer, set_to_none);
+  report_gradients_are_cleared();
 }
 
 // at::Tensor torch::optim::<Optimizer>::step(std::function<at::Tensor()>)

@@ -3,6 +3,9 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <numeric>
+#include <string>
+
 #include "veto.h"
 
 namespace trainwarden::torch {
@@ -19,7 +22,8 @@ TrainingCapture::TrainingCapture(std::unique_ptr<Hook> hook, KnownOptimizers& op
       models_(*hook_, [this](const WatchedRoot& root, std::size_t layer) { return is_captured(root, layer); }),
       losses_(*hook_, [this] { return computes_what_counts(); }),
       functions_(*hook_, [this] { return computes_what_counts(); }),
-      signals_(*hook_) {
+      signals_(*hook_),
+      phases_(std::chrono::steady_clock::now()) {
   hook_->set_mode(Mode::kTrain);
   look_for_models();
   if (models_.all_training()) {
@@ -37,12 +41,14 @@ bool TrainingCapture::computes_what_counts() const {
 void TrainingCapture::backward_begins(const std::vector<at::Tensor>& losses) {
   signals_.backward_begins();
   losses_.backward_begins(losses);
+  phases_.begin(Phase::kBackward, std::chrono::steady_clock::now());
 }
 
 void TrainingCapture::gradients_cleared(const ::torch::optim::Optimizer& optimizer) {
   signals_.gradients_cleared();
   optimizers_.parameters_of(optimizer);
   look_for_models();
+  phases_.begin(Phase::kZeroGrad, std::chrono::steady_clock::now());
 }
 
 void TrainingCapture::step_begins(const ::torch::optim::Optimizer& optimizer, bool computes_gradients) {
@@ -51,6 +57,7 @@ void TrainingCapture::step_begins(const ::torch::optim::Optimizer& optimizer, bo
   if (optimizers_.cycle().ends_before_step_of(&optimizer)) end_step();
   if (hook_->mode() != Mode::kTrain) set_mode(Mode::kTrain);
   signals_.step_begins(optimizer);
+  phases_.begin(Phase::kOptimizer, std::chrono::steady_clock::now());
   gradients_wait_ = computes_gradients;
   if (gradients_wait_) return;
   save_gradients_of(optimizer);
@@ -66,6 +73,7 @@ void TrainingCapture::judge(const ::torch::optim::Optimizer& optimizer) {
 }
 
 void TrainingCapture::step_has_ended(const ::torch::optim::Optimizer& optimizer) {
+  ended(Phase::kOptimizer);
   if (std::exchange(gradients_wait_, false)) save_gradients_of(optimizer);
   if (hook_->wants_anything()) {
     models_.for_each([&](WatchedRoot& root) { root.save_optimizer_state(optimizer); });
@@ -94,6 +102,7 @@ void TrainingCapture::look_for_models() {
 void TrainingCapture::set_mode(Mode mode) {
   settle();
   hook_->set_mode(mode);
+  phases_.evaluate(mode != Mode::kTrain, std::chrono::steady_clock::now());
   begin_step();
 }
 
@@ -128,6 +137,7 @@ void TrainingCapture::end_step() {
   hook_->add_cost((heard - std::exchange(billed_operators_, heard)) * kOperatorCost);
   optimizers_.cycle().begin_step();
   signals_.end_step();
+  save_phases();
   take_note(hook_->end_step());
   begin_step();
 }
@@ -138,6 +148,23 @@ void TrainingCapture::end_eval_step() {
   models_.for_each([](WatchedRoot& root) { root.begin_next_step(); });
   losses_.begin_step();
   functions_.begin_step();
+}
+
+void TrainingCapture::save_phases() {
+  const StepPhases::Spent spent = phases_.take(std::chrono::steady_clock::now());
+  const std::chrono::nanoseconds wall = std::accumulate(spent.begin(), spent.end(), std::chrono::nanoseconds(0));
+  const bool is_first = steps_++ == 0;
+  wall_ += wall;
+  evaluation_ += spent[static_cast<std::size_t>(Phase::kEvaluation)];
+  if (!hook_->wants_anything()) return;
+  const auto save = [this](const std::string& name, std::chrono::nanoseconds time) {
+    if (time > time.zero()) hook_->save_scalar(name, std::chrono::duration<double>(time).count());
+  };
+  for (std::size_t i = 0; i < spent.size(); ++i) save("phase/" + std::string(kPhaseNames[i]), spent[i]);
+  save(is_first ? "phase/start" : "phase/step", wall);
+  save("phase_total/evaluation", evaluation_);
+  save("phase_total/wall", wall_);
+  hook_->save_scalar("phase_total/steps", static_cast<double>(steps_));
 }
 
 void TrainingCapture::take_note(const StepEnd& end) {

@@ -21,6 +21,7 @@
 #include "activation_functions.h"
 #include "known_optimizers.h"
 #include "loss_tap.h"
+#include "step_phases.h"
 #include "training_signals.h"
 #include "trainwarden/hook.h"
 #include "watched_models.h"
@@ -36,11 +37,13 @@ class TrainingCapture {
   // `computes_gradients`: step() calls a closure that does.
   void step_begins(const ::torch::optim::Optimizer& optimizer, bool computes_gradients);
   void step_has_ended(const ::torch::optim::Optimizer& optimizer);
+  void ended(Phase phase) { phases_.end(phase, std::chrono::steady_clock::now()); }
   void training_set(const ::torch::nn::Module& module);
 
   // True once, when somebody has asked the training to stop.
   bool take_stop_request() { return std::exchange(stop_requested_, false); }
   Hook& hook() { return *hook_; }
+  StepPhases& phases() { return phases_; }
 
  private:
   // Where a step in mode eval began.
@@ -58,6 +61,7 @@ class TrainingCapture {
   void settle();
   void end_step();
   void end_eval_step();
+  void save_phases();
   void take_note(const StepEnd& end);
   bool is_captured(const WatchedRoot& root, std::size_t layer);
   void save_gradients_of(const ::torch::optim::Optimizer& optimizer);
@@ -70,7 +74,11 @@ class TrainingCapture {
   LossTap losses_;
   ActivationFunctions functions_;
   TrainingSignals signals_;
-  std::uint64_t seen_version_ = 0;  // of the registry of modules
+  StepPhases phases_;
+  std::chrono::nanoseconds evaluation_{0};  // of all steps
+  std::chrono::nanoseconds wall_{0};        // the same
+  std::int64_t steps_ = 0;                  // train steps that have ended
+  std::uint64_t seen_version_ = 0;          // of the registry of modules
   std::optional<EvalStart> eval_start_;
   bool gradients_wait_ = false;  // for the end of the optimizer's step, which computes them
   bool stop_was_requested_ = false;

@@ -218,6 +218,30 @@ TEST_F(Untouched, SignalsAreWrittenWhenTheyAreWanted) {
   }
 }
 
+TEST_F(Untouched, PhasesSumToTheTimeOfTheStep) {
+  const Outcome by_itself = alone("conv");
+  expect_same(watched("conv"), by_itself);
+  const auto run = trial("conv");
+  ASSERT_NE(run, nullptr);
+  double wall = 0;
+  for (std::int64_t step = 0; step < 4; ++step) {
+    const auto seconds = [&](const char* name) { return run->scalar(name, step, Mode::kTrain).value_or(0); };
+    double sum = 0;
+    for (const char* phase : {"rest", "backward", "optimizer", "zero_grad", "evaluation", "capture"}) {
+      sum += seconds(("phase/" + std::string(phase)).c_str());
+    }
+    EXPECT_GT(seconds("phase/backward"), 0) << step;
+    EXPECT_GT(seconds("phase/optimizer"), 0) << step;
+    const double whole = seconds(step == 0 ? "phase/start" : "phase/step");
+    EXPECT_NEAR(sum, whole, 1e-9 * whole) << step;
+    wall += whole;
+    EXPECT_NEAR(seconds("phase_total/wall"), wall, 1e-9 * wall) << step;
+    EXPECT_EQ(seconds("phase_total/steps"), static_cast<double>(step + 1));
+  }
+  EXPECT_TRUE(run->scalar("phase/evaluation", 3, Mode::kTrain).ok());  // between the third step and the fourth
+  EXPECT_FALSE(run->scalar("phase/evaluation", 2, Mode::kTrain).ok());
+}
+
 TEST_F(Untouched, WithoutOptionsLossesAndStatisticsAreCaptured) {
   const Outcome by_itself = alone("transformer");
   expect_same(watched("transformer", ""), by_itself);

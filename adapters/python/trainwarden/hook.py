@@ -6,6 +6,7 @@ import atexit
 import logging
 import os
 import sys
+import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -89,6 +90,7 @@ class Hook(_core.Hook):
 
     _save_checkpoint: SaveCheckpoint | None = None
     _save_checkpoint_by_default: SaveCheckpoint | None = None
+    _saving_ns = 0  # spent on checkpoints that were asked for; who has noted it sets it to 0
 
     def __init__(
         self,
@@ -206,6 +208,7 @@ class Hook(_core.Hook):
         request = self.take_checkpoint_request() if save is not None else None
         if save is None or request is None:
             return
+        begin = time.perf_counter_ns()
         try:
             path = save(step, request)
             where = "" if path is None else os.fspath(path)
@@ -214,6 +217,8 @@ class Hook(_core.Hook):
             if not isinstance(error, Exception):  # Ctrl-C and sys.exit() are the program's
                 raise
             return
+        finally:
+            self._saving_ns += time.perf_counter_ns() - begin
         self.answer_checkpoint(request, where)
 
     def guard(

@@ -11,7 +11,7 @@ import pytest
 import trainwarden
 from running import Captured, Runner, needs_scaler, needs_torch_2
 
-_OF_A_STEP = ("phase/data", "phase/forward", "phase/backward", "phase/optimizer")
+_OF_A_STEP = ("phase/forward", "phase/loss", "phase/backward", "phase/optimizer", "phase/rest", "phase/step")
 
 
 def check_seen(run: Captured, *names: str) -> None:

@@ -21,6 +21,7 @@ import pytest
 import torch
 from asking import ask_for_checkpoint
 from running import Ended, Runner
+from test_phases import check_sums, phases
 
 import trainwarden
 import trainwarden.torch
@@ -42,6 +43,14 @@ def start_captured(runner: Runner, folder: Path, *command: object, **variables: 
 def run_captured(runner: Runner, folder: Path, program: str, *arguments: object) -> trainwarden.Trial:
     start_captured(runner, folder, EXAMPLES / program, *arguments)
     return trainwarden.open(folder / "run")
+
+
+def check_phases(trial: trainwarden.Trial) -> None:
+    """They sum to the step, and show what such a loop does."""
+    steps = phases(trial)
+    check_sums(trial)
+    seen = {phase for step in steps.values() for phase in step}
+    assert {"data_wait", "forward", "backward", "optimizer", "zero_grad", "clip", "evaluation", "rest"} <= seen
 
 
 def in_training(trial: trainwarden.Trial, name: str) -> list[float]:
@@ -77,6 +86,7 @@ def test_transformers_logs_what_is_captured(runner: Runner, tmp_path: Path, accu
         "trainwarden/step_seconds", 5, "train"
     )
     assert samples == pytest.approx(4 * accumulate)
+    check_phases(trial)
 
 
 @pytest.mark.parametrize("accumulate", ACCUMULATIONS)
@@ -97,6 +107,7 @@ def test_lightning_logs_what_is_captured(runner: Runner, tmp_path: Path, accumul
         assert in_training(trial, only_loss(trial)) == close(row["train_loss"] for row in rows if row["train_loss"])
     assert trial.tensor("val_accuracy").steps()
     assert trial.tensor("trainwarden/clip/norm").steps("train") == trial.tensor(only_loss(trial)).steps("train")
+    check_phases(trial)
 
 
 @pytest.mark.parametrize("accumulate", ACCUMULATIONS)
@@ -108,6 +119,7 @@ def test_accelerate_trains_with_what_is_captured(runner: Runner, tmp_path: Path,
     assert in_training(trial, only_loss(trial)) == close(entry["loss"] for entry in log)
     assert in_training(trial, "trainwarden/learning_rate/0") == close(entry["learning_rate"] for entry in log)
     assert in_training(trial, "trainwarden/clip/norm") == close(entry["grad_norm"] for entry in log)
+    check_sums(trial)
 
 
 def stop_when_it_trains(run_dir: Path, ended: threading.Event) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any, Iterator
 
 import numpy as np
 import pytest
 import torch
+from asking import ask_for_checkpoint
 from torch import nn
 
 import trainwarden
@@ -198,3 +200,53 @@ def test_random_numbers_are_untouched(hook: trainwarden.Hook) -> None:
     with twt.watch(hook, model) as watcher:
         watcher.step()
     assert torch.equal(torch.random.get_rng_state(), expected)
+
+
+def phases_at(trial: trainwarden.Trial, step: int) -> dict[str, float]:
+    names = [name for name in trial.tensor_names() if name.startswith("phase/")]
+    return {name[6:]: trial.scalar(name, step) for name in names if step in trial.tensor(name).steps()}
+
+
+def test_phases_sum_to_the_step(hook: trainwarden.Hook) -> None:
+    model, criterion = Net(), nn.MSELoss()
+    optimizer = torch.optim.Adam(model.parameters())
+    with twt.watch(hook, model, optimizer) as watcher:
+        for _ in range(2):
+            train_step(model, optimizer, criterion)
+            watcher.step()
+            watcher.set_mode("eval")
+            model(torch.randn(4, 2, 5))
+            watcher.step()
+            watcher.set_mode("train")
+        train_step(model, optimizer, criterion)
+        watcher.step()
+    steps = [phases_at(finished(hook), step) for step in (0, 2, 4)]
+    for step, whole in zip(steps, ("start", "step", "step")):
+        wall = step.pop(whole)
+        assert sum(step.values()) == pytest.approx(wall, rel=1e-9)
+        assert {"forward", "loss", "backward", "optimizer", "zero_grad", "capture"} <= set(step)
+    assert ["evaluation" in step for step in steps] == [False, True, True]
+
+
+def test_what_the_program_saves_on_request_is_a_checkpoint_and_no_capture(hook: trainwarden.Hook) -> None:
+    model, criterion = Net(), nn.MSELoss()
+    optimizer = torch.optim.Adam(model.parameters())
+    saved: list[int] = []
+
+    def save(step: int, request: object) -> None:
+        saved.append(step)
+        time.sleep(0.05)
+
+    hook.on_checkpoint(save)
+    with twt.watch(hook, model, optimizer) as watcher:
+        for step in range(1000):
+            train_step(model, optimizer, criterion)
+            if step == 0:
+                ask_for_checkpoint(Path(hook.run_dir))
+            watcher.step()
+            if saved:
+                break
+        train_step(model, optimizer, criterion)
+        watcher.step()
+    after = phases_at(finished(hook), saved[0] + 1)
+    assert after["checkpoint"] >= 0.05 > after["capture"]

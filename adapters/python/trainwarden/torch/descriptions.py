@@ -57,6 +57,18 @@ class Descriptions:
         return described
 
 
+def describe_loader(loader: Any) -> str:
+    """What of a data loader decides how long a training waits for it."""
+    known = {
+        "workers": getattr(loader, "num_workers", None),
+        "prefetch_factor": getattr(loader, "prefetch_factor", None),
+        "pin_memory": getattr(loader, "pin_memory", None),
+        "persistent_workers": getattr(loader, "persistent_workers", None),
+        "batch_size": getattr(loader, "batch_size", None),
+    }
+    return json.dumps({name: value for name, value in known.items() if isinstance(value, (bool, int))})
+
+
 def _settings_of(group: dict[str, Any]) -> tuple[Any, ...]:
     return len(group["params"]), group.get("eps"), group.get("momentum")
 

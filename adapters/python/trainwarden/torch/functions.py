@@ -36,16 +36,26 @@ def switch_activations(on: bool) -> None:
         switch(on)
 
 
-def wrap_losses(is_idle: Callable[[], bool], notify: Callable[..., None]) -> list[Callable[..., Any]]:
-    """`notify(name, inputs, output)` follows a call of a loss function by the program, unless `is_idle()`."""
-    return [_wrap_loss(name, is_idle, notify) for name in LOSSES if is_plain(getattr(functional, name, None))]
+def wrap_losses(
+    is_idle: Callable[[], bool], notify: Callable[..., None], tell: Callable[..., None]
+) -> list[Callable[..., Any]]:
+    """`notify(name, inputs, output)` follows a call of a loss function by the program, unless `is_idle()`; `tell(method,
+    phase)` stands around it."""
+    plain = [name for name in LOSSES if is_plain(getattr(functional, name, None))]
+    return [_wrap_loss(name, is_idle, notify, tell) for name in plain]
 
 
-def _wrap_loss(name: str, is_idle: Callable[[], bool], notify: Callable[..., None]) -> Callable[..., Any]:
+def _wrap_loss(
+    name: str, is_idle: Callable[[], bool], notify: Callable[..., None], tell: Callable[..., None]
+) -> Callable[..., Any]:
     def call(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if is_idle() or _is_torch():
             return torch_function(*args, **kwargs)
-        output = torch_function(*args, **kwargs)
+        tell("phase_begins", "loss")
+        try:
+            output = torch_function(*args, **kwargs)
+        finally:
+            tell("phase_ends", "loss")
         notify(name, _inputs(args, kwargs), output)
         return output
 

@@ -9,6 +9,7 @@ in torch, once a process and only by switch_on():
 - The code of loss and activation functions of `torch.nn.functional`, and of what torch.func.grad calls (functions.py).
 - `torch.autograd.backward`, which Tensor.backward calls, and GradScaler.scale.
 - What signals are seen by (signal_sources.py): zero_grad, clipping, gradient scalers, data loaders, torch.save.
+- The code of the collective operations of torch.distributed (collectives.py).
 - `torch.optim.Optimizer.__init__`.
 - torch's own hooks around Optimizer.step (before torch 2.0, which has none: Optimizer's own wrapping of step).
 
@@ -34,7 +35,8 @@ from torch.optim import Optimizer
 
 from .. import _log
 from .._imports import when_imported
-from . import faults, functions, gates, signal_sources
+from . import collectives, faults, functions, gates, signal_sources
+from .waits import WAITS
 
 try:
     from torch.compiler import is_compiling
@@ -98,6 +100,9 @@ class Listener:
     def micro_batch_begins(self) -> None: ...
     def activation_begins(self, function: str, caller: Any, value: Any) -> None: ...
     def activation_ends(self, function: str, caller: Any, value: Any) -> None: ...
+    def phase_begins(self, phase: str) -> None: ...
+    def phase_ends(self, phase: str) -> None: ...
+    def loader_started(self, loader: Any) -> None: ...
     def gradients_zeroed(self, owner: Any) -> None: ...
     def gradients_clipped(self, norm: Any, limit: Any) -> None: ...
     def gradients_unscaled(self) -> None: ...
@@ -126,6 +131,9 @@ _PURPOSES = {
     "micro_batch_begins": "see that a micro-batch begins",
     "activation_begins": "capture what an activation function gets",
     "activation_ends": "capture what an activation function gives",
+    "phase_begins": "see that a phase of a step begins",
+    "phase_ends": "see that a phase of a step ends",
+    "loader_started": "look at a data loader",
     "gradients_zeroed": "see that gradients are zeroed",
     "gradients_clipped": "see that gradients are clipped",
     "gradients_unscaled": "see that gradients are unscaled",
@@ -218,6 +226,7 @@ def update_wants() -> None:
     _board.modal = frozenset[int]().union(*(each.modal for each in wants))
     _board.is_idle = all(each.is_idle for each in wants)
     _board.quiet = wants[0].quiet if len(wants) == 1 else None
+    WAITS.timed = None if _board.is_idle else _tell_signal
     _look_at_wanted()
 
 
@@ -234,6 +243,7 @@ def _switch_functions(losses: bool, activations: bool) -> None:
         _board.functions = (losses, activations)
         functions.switch_losses(losses)
         functions.switch_activations(activations)
+        collectives.switch(losses)
 
 
 def _set_gates() -> None:
@@ -241,7 +251,7 @@ def _set_gates() -> None:
     gates.calls.look_at(None if _board.seen is None else _board.seen - (quiet.ignored if quiet else frozenset()))
     gates.calls.note_in_training(quiet.in_train if quiet else ())
     gates.losses.look_at(() if _board.is_idle and not _board.backward else None)
-    gates.signals.look_at(None if _board.signals else ())
+    gates.signals.look_at(None if _board.signals or not _board.is_idle else ())
     gates.begins.look_at(None if _board.listeners else ())
     gates.steps.look_at(None if _board.listeners else ())
     if quiet is not None:
@@ -311,6 +321,19 @@ def _time_calls(call: Callable[..., Any], module: torch.nn.Module) -> float:
     return (_clock() - begin) / rounds
 
 
+@contextmanager
+def at_work() -> Iterator[None]:
+    """What is done inside for a listener that nobody notified is on its bill."""
+    outer, begin = _board.began_ns, _clock()
+    _board.began_ns = outer or begin
+    try:
+        yield
+    finally:
+        _board.began_ns = outer
+        if not outer:
+            _board.spent_ns += _clock() - begin
+
+
 def leave_out(nanoseconds: int) -> None:
     """What a listener did for the program, not for itself, is not on its bill."""
     _board.spent_ns -= nanoseconds
@@ -338,7 +361,7 @@ def switch_on() -> None:
         _wrap_backward(),
         *_wrap_functions(),
         *_wrap_scale(),
-        *signal_sources.wrap(_are_signals_wanted, _are_batches_wanted, _tell_signal),
+        *signal_sources.wrap(_are_signals_wanted, _are_batches_wanted, _is_timed, _tell_signal),
         _wrap_optimizer_making(),
         *_hook_optimizers(),
     ]
@@ -486,7 +509,11 @@ def _wrap_loss_calls() -> Callable[..., Any]:
         if is_compiling() or board.is_idle:
             return torch.nn.Module.__call__(self, *args, **kwargs)
         # As it is now: torch.fx puts its own there while it traces.
-        output = torch.nn.Module.__call__(self, *args, **kwargs)
+        _board.notify("phase_begins", "loss")
+        try:
+            output = torch.nn.Module.__call__(self, *args, **kwargs)
+        finally:
+            _board.notify("phase_ends", "loss")
         _board.notify("loss_made", self, (*args, *kwargs.values()), output)
         return output
 
@@ -525,6 +552,11 @@ def _are_batches_wanted() -> bool:
     return not is_compiling() and _board.batches
 
 
+def _is_timed() -> bool:
+    """Is the time of this step divided into phases?"""
+    return not is_compiling() and not _board.is_idle
+
+
 def _tell_signal(*args: Any) -> None:
     _board.notify(*args)
 
@@ -546,7 +578,8 @@ def _wrap_functions() -> list[Callable[..., Any]]:
         _board.notify(*args)
 
     return [
-        *functions.wrap_losses(is_idle, notify_of_loss),
+        *functions.wrap_losses(is_idle, notify_of_loss, _tell_signal),
+        *collectives.wrap(_is_timed, _tell_signal),
         *functions.wrap_gradients(is_idle, notify_of_gradient),
         *functions.wrap_activations(are_activations_wanted, notify_of_activation),
     ]

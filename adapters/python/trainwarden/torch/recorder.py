@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from typing import Any, Optional
 
@@ -13,6 +14,7 @@ from . import interception
 from .accumulation import Passes
 from .activations import Activations
 from .bridge import Bridge
+from .collectives import EndOfBackward
 from .faults import guarded
 from .logged import Logged
 from .losses import Losses
@@ -20,6 +22,7 @@ from .parameters import BufferTable, NameBook, ParameterTable, parameters_in
 from .phases import Phases
 from .roots import Model
 from .signals import Signals
+from .start_times import StartTimes
 
 # Functions of ours that a step passes through besides the calls of modules: zero_grad, the loss, backward, the
 # optimizer's step, which is counted.
@@ -32,8 +35,10 @@ _COMPILED = "inputs and outputs of the modules inside {}, which torch.compile ha
 class Recorder:
     """Captures through one hook. Belongs to the thread that trains."""
 
-    def __init__(self, hook: Any, prefix: str = "") -> None:
+    def __init__(self, hook: Any, prefix: str = "", start: Optional[StartTimes] = None) -> None:
+        """`start`: of a process whose training begins now."""
         self.hook = hook
+        self._start = start
         self._bridge = Bridge(hook)
         self.names = NameBook()
         self._tables: weakref.WeakKeyDictionary[Optimizer, ParameterTable] = weakref.WeakKeyDictionary()
@@ -43,6 +48,7 @@ class Recorder:
         self._passes = Passes()
         self.logged = Logged(hook)
         self.phases = Phases(hook)
+        self._gradients = EndOfBackward(functools.partial(self.phases.begin, "gradient_sync"))
         self.signals = Signals(hook, self._bridge)
         self.is_idle = False  # nothing of the current step is wanted
         self._unseen: list[str] = []  # what the run says that is not captured
@@ -81,6 +87,10 @@ class Recorder:
         self.activations.is_repeated = self._passes.is_repeated
 
     def end_backward(self) -> None:
+        if self.signals.wanted:
+            self.signals.backward_ends()
+        self._gradients.end()
+        self.phases.end("backward")
         self.losses.end_backward()
         self._passes.end_pass()
         self.activations.is_repeated = self._passes.is_repeated
@@ -169,10 +179,31 @@ class Recorder:
     def end_step(self) -> Any:
         """Ends the step of the hook; gives its StepEnd."""
         self.save_rest()
-        self.phases.save(is_wanted=not self.is_idle)
+        self._end_phases()
         self.signals.end_step()
         self._bill()
         return self.hook.step()
+
+    def end_cut_short(self) -> None:
+        """Ends a step that another mode follows."""
+        self.save_rest()
+        self._end_phases()
+        self.signals.end_step(is_cut_short=True)
+        self.hook.step()  # also one of which nothing was wanted
+
+    def _end_phases(self) -> None:
+        ended = self.phases.end_step(self.hook.mode_step, is_wanted=not self.is_idle)
+        if ended and self._start is not None:
+            self.signals.note_start(self._start.first_step_ended())
+            self._start = None
+
+    def forgive_saving(self) -> None:
+        """A checkpoint that somebody asked for was saved when the step ended: that is not capture."""
+        saving_ns = getattr(self.hook, "_saving_ns", 0)
+        if saving_ns > 0:
+            self.hook._saving_ns = 0
+            interception.leave_out(saving_ns)
+            self.phases.saved(saving_ns)
 
     def end_quiet_step(self) -> bool:
         """Ends a step of which nothing is wanted. False: it has not ended, as there is more to do than to count it."""
@@ -189,7 +220,7 @@ class Recorder:
         """Before the hook is closed. `has_begun`: of the step that is open something has happened."""
         if has_begun:
             self.save_rest()
-            self.phases.save(is_wanted=not self.is_idle)
+            self._end_phases()
         self.signals.close(has_begun)
         self.logged.close()
 
@@ -204,6 +235,16 @@ class Recorder:
         self.activations.step = self._steps
         self.activations.ask(self.is_idle)
         self.signals.begin_step(self.is_idle)
+        self.phases.begin_step(mode, is_training, self.is_idle)
+
+    def begin_backward(self, tensors: Any) -> None:
+        """The outermost backward pass."""
+        self.losses.see_root(tensors)
+        if self.signals.wanted:
+            self.signals.backward_begins()
+        self.phases.begin("backward")
+        if not self.is_idle:
+            self._gradients.begin(tensors)
 
     def wants(self) -> interception.Wants:
         """What is looked at in the current step."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import sys
-import time
 import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional, Union
@@ -43,7 +42,6 @@ class StateSaver:
     def __init__(self, hook: Any) -> None:
         self._hook = weakref.ref(hook)
         self._trainings: list[weakref.ref[Training]] = []
-        self.spent_ns = 0
 
     def add(self, training: Training) -> None:
         self._trainings.append(weakref.ref(training))
@@ -52,18 +50,14 @@ class StateSaver:
         self._trainings = [other for other in self._trainings if other() not in (None, training)]
 
     def __call__(self, step: int, request: CheckpointRequest) -> str:
-        begin = time.perf_counter_ns()
-        try:
-            hook = self._hook()
-            if hook is None:
-                raise Error("the hook is gone")
-            state = self._state(step)
-            with interception.unheard():
-                path: str = hook.write_checkpoint(_ENDING, lambda file: torch.save(state, file))
-            _ask_trainer(path)
-            return path
-        finally:
-            self.spent_ns += time.perf_counter_ns() - begin
+        hook = self._hook()
+        if hook is None:
+            raise Error("the hook is gone")
+        state = self._state(step)
+        with interception.unheard():
+            path: str = hook.write_checkpoint(_ENDING, lambda file: torch.save(state, file))
+        _ask_trainer(path)
+        return path
 
     def _state(self, step: int) -> dict[str, Any]:
         trainings = [each for each in (reference() for reference in self._trainings) if each is not None]

@@ -21,16 +21,19 @@ from ..guard import StepAdvice
 from ..hook import Hook
 from ..stopping import StopTraining
 from . import faults, interception, resuming, trainers
+from .descriptions import describe_loader
 from .frames import frames, variables_of
 from .hidden_steps import HiddenSteps, has_compiled
 from .models import KnownModel, Models
 from .opening import is_data_worker, open_hook
 from .ranks import LastStep
+from .phases import Phases
 from .recorder import Recorder
 from .roots import Model, is_unfinished
-from .saving import StateSaver, Training, save_on_request
+from .saving import Training, save_on_request
 from .signal_sources import Batch
 from .signals import SignalListener, Signals
+from .start_times import StartTimes
 from .steps import Cycle
 from .transforms import depth_of_gradients
 
@@ -59,9 +62,10 @@ class Session(SignalListener, Training):
         self._leave_process = leave
         self.wants = interception.Wants(all_calls=True, signals=True)  # until the first model has been found
         self._early: deque[Batch] = deque(maxlen=_MAX_EARLY)  # taken before that
+        self._early_loaders: deque[str] = deque(maxlen=_MAX_EARLY)  # begun before that
+        self._start = StartTimes()
         self._hook: Optional[Hook] = None
         self._recorder: Optional[Recorder] = None
-        self._saver: Optional[StateSaver] = None
         self._models = Models()
         self._cycle: Cycle[int] = Cycle()
         self._mode = ""
@@ -116,6 +120,7 @@ class Session(SignalListener, Training):
         if self._models.model_of(module) is not None:
             self._depth = max(0, self._depth - 1)
             if self._depth == 0 and not recorder.is_idle:
+                recorder.phases.end("forward")
                 recorder.losses.see_output(None)
 
     def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
@@ -157,10 +162,7 @@ class Session(SignalListener, Training):
         self._backward_depth += 1
         if self._backward_depth == 1:
             self._end_hidden_step(recorder)
-            recorder.losses.see_root(tensors)
-            if recorder.signals.wanted:
-                recorder.signals.backward_begins()
-            recorder.phases.begin("backward")
+            recorder.begin_backward(tensors)
 
     def backward_ends(self) -> None:
         recorder = self._recorder
@@ -169,10 +171,6 @@ class Session(SignalListener, Training):
         self._backward_depth -= 1
         if self._backward_depth == 0:
             self._passes_inside += 1
-            if recorder.signals.wanted:
-                recorder.signals.backward_ends()
-            recorder.phases.end("backward")
-            recorder.phases.end_iteration()
             recorder.end_backward()
             self._hidden.saw_backward(self._models.optimizers())
             for optimizer in self._hidden.with_whole_gradients():
@@ -248,7 +246,8 @@ class Session(SignalListener, Training):
         resuming.follow(self._position)
         close_at_exit(self)
         try:
-            return self._begin(Recorder(hook), module, optimizers)
+            self._start.opened()
+            return self._begin(Recorder(hook, start=self._start), module, optimizers)
         except Exception:
             self._leave_process()
             raise
@@ -266,7 +265,7 @@ class Session(SignalListener, Training):
 
     def _begin(self, recorder: Recorder, module: Optional[torch.nn.Module], optimizers: list[Optimizer]) -> Recorder:
         self._recorder = recorder
-        self._saver = save_on_request(recorder.hook, self)
+        save_on_request(recorder.hook, self)
         recorder.names.look_again = self._look_again
         model = self._models.model_of(module) if module is not None else None
         self._set_mode(recorder, (self._mode_of(model) if model is not None else None) or "train")
@@ -274,6 +273,8 @@ class Session(SignalListener, Training):
         self._begin_step(recorder)
         while self._early:
             recorder.signals.batch_taken(self._early.popleft())
+        while self._early_loaders:
+            recorder.signals.loader_started(self._early_loaders.popleft())
         return recorder
 
     def close(self) -> None:
@@ -378,8 +379,6 @@ class Session(SignalListener, Training):
     def _end_forward(self, recorder: Recorder, output: Any) -> None:
         recorder.phases.end("forward")
         recorder.losses.see_output(output)
-        if self._mode != "train":
-            recorder.phases.end_iteration()
 
     def _mode_of(self, model: KnownModel) -> Optional[str]:
         """The mode that the call of this model means; None when it means none, as that of a teacher."""
@@ -405,12 +404,10 @@ class Session(SignalListener, Training):
         return root is not None and root.training and any(map(self._cycle.is_in_use, model.trained_by))
 
     def _set_mode(self, recorder: Recorder, mode: str) -> None:
-        recorder.phases.save(is_wanted=not recorder.is_idle and bool(self._mode))
         if self._forwards > 0 or interception.take_quiet_begin():
-            recorder.save_rest()
-            recorder.signals.end_step(is_cut_short=True)
-            recorder.hook.step()  # also one of which nothing was wanted
+            recorder.end_cut_short()
         if self._mode:
+            recorder.phases.leave_mode(recorder.hook.mode_step)
             self._mode_steps[self._mode] = recorder.hook.mode_step
         recorder.hook.set_mode(mode)
         self._mode = mode
@@ -453,20 +450,12 @@ class Session(SignalListener, Training):
                 recorder.note_unseen(_HIDDEN_CALLS)
             if not recorder.is_idle:
                 recorder.save_buffers()
-            recorder.phases.end_iteration()
         end = recorder.end_step()
-        self._forgive_saving(recorder)
+        recorder.forgive_saving()
         self._cycle.end()
         self._begin_step(recorder)
         if end.stop_requested and self._mode == "train":
             self._stop(str(end.stop_reason), end.mode_step)
-
-    def _forgive_saving(self, recorder: Recorder) -> None:
-        """A checkpoint that somebody asked for is neither capture nor the program's work on data."""
-        if self._saver is not None and self._saver.spent_ns > 0:
-            interception.leave_out(self._saver.spent_ns)
-            self._saver.spent_ns = 0
-            recorder.phases.end_iteration()
 
     def models_to_save(self) -> list[Model]:
         return list(self._models)
@@ -508,9 +497,18 @@ class Session(SignalListener, Training):
             self._end_step(recorder)
         super().batch_taken(batch)
 
+    def loader_started(self, loader: Any) -> None:
+        if self._recorder is None:
+            self._early_loaders.append(describe_loader(loader))
+        super().loader_started(loader)
+
     def _signals(self) -> Optional[Signals]:
         recorder = self._recorder
         return recorder.signals if recorder is not None and self._is_ours() else None
+
+    def _phases(self) -> Optional[Phases]:
+        recorder = self._recorder
+        return recorder.phases if recorder is not None and self._is_ours() else None
 
     # Nesting.
 

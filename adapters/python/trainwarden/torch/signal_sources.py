@@ -14,9 +14,12 @@ from torch.optim import Optimizer
 from .._imports import when_imported
 from . import gates, resuming
 from .exchange import innermost, is_plain, put_around
+from .waits import WAITS
 
 Notify = Callable[..., None]
+Asks = Callable[[], bool]
 _clock = time.perf_counter
+_clock_ns = time.perf_counter_ns
 
 
 class Batch(NamedTuple):
@@ -27,27 +30,48 @@ class Batch(NamedTuple):
     number: int
 
 
-def wrap(
-    is_wanted: Callable[[], bool], are_batches_wanted: Callable[[], bool], notify: Notify
-) -> list[Callable[..., Any]]:
-    """`notify(method, ...)` calls the method of that name of SignalListener. Gives the functions put into torch."""
+def wrap(is_wanted: Asks, are_batches_wanted: Asks, is_timed: Asks, notify: Notify) -> list[Callable[..., Any]]:
+    """`notify(method, ...)` calls the method of that name of SignalListener. Gives the functions put into torch.
+
+    While `is_timed()` it is reported when a phase begins and ends. What torch.compile looks at asks first, and takes the
+    answer for a constant.
+    """
     when_imported("torch.utils.data.dataloader", lambda: _wrap_data_loaders(are_batches_wanted, notify))
     _wrap_save(is_wanted, notify)
     _wrap_load()
     return [
-        *_wrap_zero_grad(Optimizer, is_wanted, notify),
-        *_wrap_zero_grad(torch.nn.Module, is_wanted, notify),
-        *_wrap_clipping(is_wanted, notify),
-        *_wrap_scaler(is_wanted, notify),
+        *_wrap_zero_grad(Optimizer, is_timed, is_wanted, notify),
+        *_wrap_zero_grad(torch.nn.Module, is_timed, is_wanted, notify),
+        *_wrap_clipping(is_timed, is_wanted, notify),
+        *_wrap_scaler(is_timed, is_wanted, notify),
     ]
 
 
-def _wrap_zero_grad(owner: Any, is_wanted: Callable[[], bool], notify: Notify) -> list[Callable[..., Any]]:
+class _Phase:
+    """Is reported while it is entered."""
+
+    __slots__ = ("_notify", "_name")
+
+    def __init__(self, notify: Notify, name: str) -> None:
+        self._notify = notify
+        self._name = name
+
+    def __enter__(self) -> None:
+        self._notify("phase_begins", self._name)
+
+    def __exit__(self, *raised: object) -> None:
+        self._notify("phase_ends", self._name)
+
+
+def _wrap_zero_grad(owner: Any, is_timed: Asks, is_wanted: Asks, notify: Notify) -> list[Callable[..., Any]]:
     torch_zero_grad = owner.zero_grad
 
     @functools.wraps(torch_zero_grad)
     def zero_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = torch_zero_grad(self, *args, **kwargs)
+        if not is_timed():
+            return torch_zero_grad(self, *args, **kwargs)
+        with _Phase(notify, "zero_grad"):
+            result = torch_zero_grad(self, *args, **kwargs)
         if is_wanted():
             notify("gradients_zeroed", self)
         return result
@@ -56,15 +80,21 @@ def _wrap_zero_grad(owner: Any, is_wanted: Callable[[], bool], notify: Notify) -
     return [zero_grad]
 
 
-def _wrap_clipping(is_wanted: Callable[[], bool], notify: Notify) -> list[Callable[..., Any]]:
+def _wrap_clipping(is_timed: Asks, is_wanted: Asks, notify: Notify) -> list[Callable[..., Any]]:
     def clip_norm(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        norm = torch_function(*args, **kwargs)
+        if not is_timed():
+            return torch_function(*args, **kwargs)
+        with _Phase(notify, "clip"):
+            norm = torch_function(*args, **kwargs)
         if is_wanted():
             notify("gradients_clipped", norm, args[1] if len(args) > 1 else kwargs.get("max_norm"))
         return norm
 
     def clip_value(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        result = torch_function(*args, **kwargs)
+        if not is_timed():
+            return torch_function(*args, **kwargs)
+        with _Phase(notify, "clip"):
+            result = torch_function(*args, **kwargs)
         if is_wanted():
             notify("gradients_clipped", None, None)
         return result
@@ -78,23 +108,29 @@ def _wrap_clipping(is_wanted: Callable[[], bool], notify: Notify) -> list[Callab
     return wrapped
 
 
-def _wrap_scaler(is_wanted: Callable[[], bool], notify: Notify) -> list[Callable[..., Any]]:
+def _wrap_scaler(is_timed: Asks, is_wanted: Asks, notify: Notify) -> list[Callable[..., Any]]:
     scaler = getattr(getattr(torch, "amp", None), "GradScaler", None) or torch.cuda.amp.GradScaler
     torch_step, torch_unscale = scaler.step, scaler.unscale_
 
     @functools.wraps(torch_step)
     def step(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_wanted() or not self.is_enabled():
+        if not is_timed() or not self.is_enabled():
             return torch_step(self, optimizer, *args, **kwargs)
-        notify("scaler_steps", self, optimizer)
-        result = torch_step(self, optimizer, *args, **kwargs)
-        notify("scaler_stepped", optimizer)
+        if is_wanted():
+            notify("scaler_steps", self, optimizer)
+        with _Phase(notify, "optimizer"):
+            result = torch_step(self, optimizer, *args, **kwargs)
+        if is_wanted():
+            notify("scaler_stepped", optimizer)
         return result
 
     @functools.wraps(torch_unscale)
     def unscale_(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = torch_unscale(self, *args, **kwargs)
-        if is_wanted() and self.is_enabled():
+        if not is_timed() or not self.is_enabled():
+            return torch_unscale(self, *args, **kwargs)
+        with _Phase(notify, "optimizer"):
+            result = torch_unscale(self, *args, **kwargs)
+        if is_wanted():
             notify("gradients_unscaled")
         return result
 
@@ -105,7 +141,7 @@ def _wrap_scaler(is_wanted: Callable[[], bool], notify: Notify) -> list[Callable
 # Data.
 
 
-def _wrap_data_loaders(is_wanted: Callable[[], bool], notify: Notify) -> None:
+def _wrap_data_loaders(is_wanted: Asks, notify: Notify) -> None:
     """Which samples a batch has is known when its indices are drawn: with workers some batches earlier, in the same
     order."""
     from torch.utils.data import dataloader
@@ -120,7 +156,11 @@ def _wrap_data_loaders(is_wanted: Callable[[], bool], notify: Notify) -> None:
 
     @functools.wraps(torch_iter)
     def __iter__(self: Any) -> Any:
-        iterator = torch_iter(self)
+        begin = _clock_ns()
+        with _Phase(notify, "data_start"):  # in every step, as checkpoints are
+            iterator = torch_iter(self)
+        WAITS.started(iterator, _clock_ns() - begin)
+        notify("loader_started", self)
         epoch_of[iterator] = epochs[self] = epochs.get(self, -1) + 1
         return iterator
 
@@ -138,9 +178,11 @@ def _wrap_data_loaders(is_wanted: Callable[[], bool], notify: Notify) -> None:
         queue.append(index)
         return index
 
+    counted_next = WAITS.counting(torch_next)
+
     @functools.wraps(torch_next)
     def __next__(self: Any) -> Any:
-        batch = torch_next(self)
+        batch = counted_next(self)
         queue = drawn.get(self)
         index = queue.popleft() if queue else None
         if is_wanted():
@@ -155,14 +197,15 @@ def _wrap_data_loaders(is_wanted: Callable[[], bool], notify: Notify) -> None:
 # Checkpoints.
 
 
-def _wrap_save(is_wanted: Callable[[], bool], notify: Notify) -> None:
+def _wrap_save(is_wanted: Asks, notify: Notify) -> None:
     def save(torch_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if resuming.is_on():
             torch_function = functools.partial(resuming.save, torch_function)
-        if not is_wanted():
-            return torch_function(*args, **kwargs)
         begin = _clock()
-        result = torch_function(*args, **kwargs)
+        with _Phase(notify, "checkpoint"):
+            result = torch_function(*args, **kwargs)
+        if not is_wanted():
+            return result
         what = args[0] if args else kwargs.get("obj")
         file = args[1] if len(args) > 1 else kwargs.get("f")
         notify("checkpoint_saved", what, file, _clock() - begin)

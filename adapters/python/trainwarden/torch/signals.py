@@ -18,8 +18,9 @@ from torch.optim import Optimizer
 from . import interception
 from .bridge import Bridge
 from .checkpoints import Checkpoints
-from .descriptions import Descriptions
+from .descriptions import Descriptions, describe_loader
 from .memory_use import MemoryUse
+from .phases import Phases
 from .random_states import remember_random_states
 from .roots import Model
 from .sharding import batch_group
@@ -30,6 +31,7 @@ from .throughput import Throughput
 _clock = time.perf_counter
 _MAX_CALLS = 256
 _MAX_BATCHES = 1 << 12
+_MAX_LOADERS = 16
 # Of parameter groups: some programs have one for each parameter.
 _MAX_RATES = 16
 _PREFIX = "trainwarden/"
@@ -61,6 +63,9 @@ class Signals:
         self._ids: dict[str, int] = {}  # of the signals that were declared
         self._calls: list[int] = []
         self._numbers: list[tuple[str, float]] = []  # to be written when the step ends: not every one that begins does
+        self._start: dict[str, float] = {}  # how long the process took until the first step had ended
+        self._loaders: list[str] = []  # descriptions of those that have begun
+        self._loaders_written = 0
         self._taken: list[Batch] = []  # since the last forward pass began
         self._batches: list[Batch] = []  # of the step
         self._scaled: Optional[int] = None  # id of the optimizer that a gradient scaler is about to let step
@@ -95,6 +100,8 @@ class Signals:
         if not self.wanted:
             self._batches, self._calls, self._numbers = [], [], []
             return
+        if samples > 0:
+            self._note("batch/size", samples)
         if before is not None:
             self._save_speed(now - before, samples, tokens)
         if self._batch_group is not None:
@@ -104,8 +111,12 @@ class Signals:
         self._save_modes()
         for name, number in self._memory.now().items():
             self._note(name, number)
+        for name, number in self._start.items():
+            self._note(name, number)
+        self._start = {}
         self._save_numbers()
         self._describe()
+        self._save_loaders()
         self._save_checkpoints()
         self._steps += 1
 
@@ -117,6 +128,10 @@ class Signals:
         if self.wanted:
             self._checkpoints.wait(_WAIT_SECONDS)
             self._save_checkpoints()
+
+    def note_start(self, seconds: dict[str, float]) -> None:
+        """Of the process, by name; to be written with the first step that has signals."""
+        self._start = seconds
 
     # Models.
 
@@ -206,6 +221,11 @@ class Signals:
         """It belongs to the step in which the next forward pass begins: in evaluation that is still to begin."""
         if len(self._taken) < _MAX_BATCHES:
             self._taken.append(batch)
+
+    def loader_started(self, description: str) -> None:
+        """It is written once."""
+        if description not in self._loaders and len(self._loaders) < _MAX_LOADERS:
+            self._loaders.append(description)
 
     def forward_begins(self, model: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Of an outermost model, by its id."""
@@ -305,6 +325,11 @@ class Signals:
         if model is not None or self._steps % _LOOK_INTERVAL == 0:
             self._save_text("shards", self._descriptions.shards(self._models))
 
+    def _save_loaders(self) -> None:
+        for description in self._loaders[self._loaders_written :]:
+            self._save_text("loader", description)
+        self._loaders_written = len(self._loaders)
+
     def _save_checkpoints(self) -> None:
         for answer in self._checkpoints.answers():
             self._save_text("checkpoint", answer)
@@ -339,11 +364,30 @@ def _places_of(batches: list[Batch]) -> Optional[Any]:
 
 
 class SignalListener(interception.Listener):
-    """Hands what happens on to the signals of a hook while they are wanted."""
+    """Hands what happens on to the signals and the phases of a hook while they are wanted."""
 
     def _signals(self) -> Optional[Signals]:
         """None when this thread is not the one that trains."""
         raise NotImplementedError
+
+    def _phases(self) -> Optional[Phases]:
+        """The same."""
+        raise NotImplementedError
+
+    def phase_begins(self, phase: str) -> None:
+        phases = self._phases()
+        if phases is not None:
+            phases.begin(phase)
+
+    def phase_ends(self, phase: str) -> None:
+        phases = self._phases()
+        if phases is not None:
+            phases.end(phase)
+
+    def loader_started(self, loader: Any) -> None:
+        signals = self._signals()
+        if signals is not None:
+            signals.loader_started(describe_loader(loader))
 
     def _report(self, call: Callable[[Signals], None]) -> None:
         signals = self._signals()

@@ -14,6 +14,7 @@ from ..hook import Hook
 from ..options import Mode
 from . import interception
 from .faults import guarded
+from .phases import Phases
 from .recorder import Recorder
 from .roots import Model
 from .saving import StateSaver, Training, save_on_request
@@ -55,14 +56,16 @@ class Watcher(SignalListener, Training):
 
     def step(self) -> StepEnd:
         """Captures the current parameters, gradients, buffers and optimizer state, and ends the hook's step."""
-        self._save_model()
-        end: StepEnd = self._recorder.end_step()
-        self._begin_step()
-        self._recorder.phases.end_iteration()
+        with interception.at_work():
+            self._save_model()
+            end: StepEnd = self._recorder.end_step()
+            self._recorder.forgive_saving()
+            self._begin_step()
         return end
 
     def set_mode(self, mode: Mode | str) -> None:
         """In place of the hook's own, so that activations are looked for exactly when the new mode wants any."""
+        self._recorder.phases.leave_mode(self._hook.mode_step)
         self._hook.set_mode(mode)
         self._begin_step()
 
@@ -187,19 +190,13 @@ class Watcher(SignalListener, Training):
             return
         self._backward_depth += 1
         if self._backward_depth == 1:
-            self._recorder.losses.see_root(tensors)
-            if self._recorder.signals.wanted:
-                self._recorder.signals.backward_begins()
-            self._recorder.phases.begin("backward")
+            self._recorder.begin_backward(tensors)
 
     def backward_ends(self) -> None:
         if threading.get_ident() != self._thread or self._backward_depth == 0:
             return
         self._backward_depth -= 1
         if self._backward_depth == 0:
-            if self._recorder.signals.wanted:
-                self._recorder.signals.backward_ends()
-            self._recorder.phases.end("backward")
             self._recorder.end_backward()
 
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
@@ -233,6 +230,9 @@ class Watcher(SignalListener, Training):
 
     def _signals(self) -> Optional[Signals]:
         return self._recorder.signals if threading.get_ident() == self._thread else None
+
+    def _phases(self) -> Optional[Phases]:
+        return self._recorder.phases if threading.get_ident() == self._thread else None
 
     def _is_seen(self) -> bool:
         """Not what is computed a second time inside a backward pass, nor what a tracer runs."""

@@ -2,8 +2,8 @@
 //
 // Source: in synchronous training every worker's step takes as long as that of the slowest, and the culprit is the one
 // that waits least since it arrives last: score = (the others' wait − its own) / step, as TraceML and HTA define it.
-// Of our phases the backward pass holds the wait (gradients are averaged in it), so a worker's own time is data +
-// forward + optimizer, and where steps take equally long the difference in waiting is the difference in own time.
+// Of our phases the backward pass and gradient_sync hold the wait, so a worker's own time is the rest of its step, and
+// where steps take equally long the difference in waiting is the difference in own time.
 // Ours: where workers do not wait for each other (their steps take unequally long) the step itself is compared; medians
 // over `window` steps, the same worker last in four steps of five, and a least number of seconds, so that noise does
 // not fire. Workers with different models (pipelines, actors and learners) have different work and are not judged.
@@ -12,8 +12,11 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,8 +37,14 @@ constexpr std::int64_t kMostSteps = 10'000;
 constexpr double kLastShare = 0.8;   // of the steps of the window, in which it must be the same worker
 constexpr double kSameShare = 0.1;   // steps that differ by less take equally long
 constexpr double kCauseShare = 0.8;  // of the delay: a phase with that much is named
-constexpr const char* kPhases[] = {"data", "forward", "optimizer"};
-constexpr std::size_t kPhaseCount = 3;
+constexpr std::string_view kPrefix = "phase/";
+constexpr std::string_view kWhole = "step";
+// In which workers wait for each other.
+constexpr std::string_view kShared[] = {"backward", "gradient_sync"};
+// A worker's own: one of them may be the cause.
+constexpr std::string_view kOwn[] = {"data_wait", "data_start", "forward",    "loss",    "clip", "optimizer",
+                                     "zero_grad", "evaluation", "checkpoint", "capture", "rest"};
+constexpr std::size_t kOwnCount = std::size(kOwn);
 constexpr const char* kAdvice =
     "Compare this worker's host with the others (load, clock, input files, what only it does, as logging or "
     "checkpoints); trainwarden/step_seconds of all workers falls when it no longer lags.";
@@ -49,8 +58,17 @@ double median(std::vector<double> values) {
 // One step of one worker, in seconds.
 struct WorkerTimes {
   double step = 0;
-  double phases[kPhaseCount] = {};
-  double own() const { return phases[0] + phases[1] + phases[2]; }
+  double shared = 0;
+  double whole = 0;  // what the phases sum to; 0: they are not known
+  double phases[kOwnCount] = {};
+  double own() const { return std::max(0.0, whole - shared); }
+
+  void take(std::string_view phase, double seconds) {
+    if (phase == kWhole) whole = seconds;
+    if (std::find(std::begin(kShared), std::end(kShared), phase) != std::end(kShared)) shared += seconds;
+    const auto own = std::find(std::begin(kOwn), std::end(kOwn), phase);
+    if (own != std::end(kOwn)) phases[own - std::begin(kOwn)] = seconds;
+  }
 };
 
 class Straggler final : public Rule {
@@ -92,11 +110,10 @@ class Straggler final : public Rule {
     }
     (void)visit_tensors({.collections = {"scalars"}}, window, [&](const TensorSpot& spot) -> Status {
       const auto worker = times.find(spot.worker);
-      if (worker == times.end() || spot.tensor.compare(0, 6, "phase/") != 0) return {};
-      for (std::size_t i = 0; i < kPhaseCount; ++i) {
-        if (spot.tensor.compare(6, std::string::npos, kPhases[i]) != 0) continue;
-        TRAINWARDEN_ASSIGN_OR_RETURN(worker->second.phases[i], window.scalar(spot));
-      }
+      const std::string_view name = spot.tensor;
+      if (worker == times.end() || name.substr(0, kPrefix.size()) != kPrefix) return {};
+      TRAINWARDEN_ASSIGN_OR_RETURN(const double seconds, window.scalar(spot));
+      worker->second.take(name.substr(kPrefix.size()), seconds);
       return {};
     });
     return times;
@@ -180,9 +197,9 @@ class Straggler final : public Rule {
   }
 
   std::string cause(const std::string& culprit, double delay) const {
-    for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    for (std::size_t i = 0; i < kOwnCount; ++i) {
       const double of_phase = excess(medians([i](const WorkerTimes& times) { return times.phases[i]; }), culprit);
-      if (of_phase >= kCauseShare * delay) return fmt::format(", nearly all of it in the phase \"{}\"", kPhases[i]);
+      if (of_phase >= kCauseShare * delay) return fmt::format(", nearly all of it in the phase \"{}\"", kOwn[i]);
     }
     return "";
   }
@@ -214,13 +231,15 @@ RuleKind straggler() {
                           {"window", "50", "train steps over which medians are taken"}},
            .topic = "workers",
            .details =
-               "Compares the workers' own time in a step: data, forward and optimizer, without the backward pass, in "
-               "which they wait for each other. Fires when one worker's median over the window is above that of the "
+               "Compares the workers' own time in a step: all of it but the backward pass and the synchronising of "
+               "gradients, in which they wait for each other. Fires when one worker's median over the window is above "
+               "that of the "
                "others by more than `threshold` of the step and by `min_seconds`, and it was the last in four steps of "
                "five. Where the workers' steps take unequally long they do not wait for each other, and the whole "
                "steps are compared.\n\n"
-               "Needs `trainwarden/step_seconds` and the scalars `phase/data`, `phase/forward`, `phase/optimizer` of "
-               "all workers. Workers with different models have different work and are not judged. On an accelerator "
+               "Needs `trainwarden/step_seconds` and the phases of a step (`phase/step`, `phase/backward`, "
+               "`phase/gradient_sync`) of all workers. Workers with different models have different work and are not "
+               "judged. On an accelerator "
                "the phases are the host's times: a slow device that the host does not wait for is not seen. Evidence: "
                "`late_share`, `late_seconds`.",
            .source = "the rank that arrives last, as in TraceML and HTA; the window and the least wait are ours",

@@ -3,6 +3,8 @@
 namespace trainwarden::rules {
 namespace {
 
+constexpr double kBackward = 0.001;
+
 struct Times {
   double step = 0.1;
   double data = 0.01;
@@ -14,8 +16,12 @@ std::vector<TestTensor> reported(const Times& times) {
   const auto phase = [](const char* name, double seconds) {
     return scalar(name, static_cast<float>(seconds), {"scalars"});
   };
-  return {signal(signals::kStepSeconds, times.step), phase("phase/data", times.data),
-          phase("phase/forward", times.forward), phase("phase/optimizer", times.optimizer)};
+  const double own = times.data + times.forward + times.optimizer;
+  const double waited = times.step - own - kBackward;
+  return {signal(signals::kStepSeconds, times.step), phase("phase/step", times.step),
+          phase("phase/data_wait", times.data),      phase("phase/forward", times.forward),
+          phase("phase/optimizer", times.optimizer), phase("phase/backward", kBackward),
+          phase("phase/gradient_sync", waited)};
 }
 
 // `count` steps in which the workers take these times.
@@ -41,7 +47,7 @@ TEST(Straggler, TheWorkerWithTheMostTimeOfItsOwn) {
   EXPECT_EQ(verdict.evidence.at(0).quantity, "late_share");
   EXPECT_NEAR(verdict.evidence.at(0).value, 0.4, 1e-5);
   EXPECT_NEAR(verdict.evidence.at(1).value, 0.04, 1e-6);
-  EXPECT_NE(verdict.message.find("the phase \"data\""), std::string::npos) << verdict.message;
+  EXPECT_NE(verdict.message.find("the phase \"data_wait\""), std::string::npos) << verdict.message;
 }
 
 TEST(Straggler, TheThresholdOfTheShare) {
