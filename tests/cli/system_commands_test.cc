@@ -1,0 +1,105 @@
+// `trainwarden sample`, `system` and `phases`, and the machine beside `run`, as a user types it.
+#include <csignal>
+
+#include "cli_harness.h"
+
+namespace trainwarden::testing_cli {
+namespace {
+
+class System : public CliTest {
+ protected:
+  // What `system` says of a run, by kind; of parts the first.
+  nlohmann::json usage_of(const std::string& run) const {
+    const Outcome outcome = cli({"system", run, "--json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    nlohmann::json by_kind;
+    for (const nlohmann::json& series : outcome.json().at("usage")) {
+      if (!by_kind.contains(series.at("kind"))) by_kind[series.at("kind").get<std::string>()] = series;
+    }
+    return by_kind;
+  }
+};
+
+TEST_F(System, ARunSamplesItsMachineAndItsProgram) {
+  const Outcome ran = cli({"run", "--name", "first", "--", tiny_training().string(), "--steps", "400"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const nlohmann::json usage = usage_of("first");
+  for (const char* kind : {"cpu", "core", "memory", "training_cpu", "training_memory"}) {
+    ASSERT_TRUE(usage.contains(kind)) << kind << " in " << usage.dump();
+    EXPECT_GE(usage[kind].at("samples"), 2) << kind;
+    EXPECT_EQ(usage[kind].at("worker"), "machine-0");
+    EXPECT_FALSE(usage[kind].at("instance").get<std::string>().empty());
+  }
+  EXPECT_GT(usage["memory"].at("mean"), 0);
+  EXPECT_LT(usage["memory"].at("mean"), 100);
+  EXPECT_GT(usage["training_memory"].at("max"), 1 << 20) << "of the program itself";
+  const Outcome table = cli({"system", "first"});
+  EXPECT_NE(table.out.find("processors in the training"), std::string::npos) << table.out;
+  // Its machine is no part of what a program prints.
+  EXPECT_EQ(cli({"metrics", "show", "first", "--json"}).json().at("rows").size(), 0U);
+}
+
+TEST_F(System, NoSampleLeavesItOut) {
+  const Outcome ran = cli({"run", "--no-sample", "--name", "first", "--", tiny_training().string()});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_FALSE(std::filesystem::exists(run_path("first") / "journal" / "machine-0"));
+  const Outcome nothing = cli({"system", "first"});
+  EXPECT_EQ(nothing.exit_code, 0);
+  EXPECT_NE(nothing.err.find("nothing was sampled"), std::string::npos) << nothing.err;
+}
+
+TEST_F(System, SampleMakesARunOfAMachineAlone) {
+  const Outcome sampled = cli({"sample", "--name", "idle", "--for", "300ms"});
+  ASSERT_EQ(sampled.exit_code, 0) << sampled.err;
+  EXPECT_NE(sampled.err.find("of a processor"), std::string::npos) << sampled.err;
+  EXPECT_TRUE(usage_of("idle").contains("cpu"));
+  const Outcome shown = cli({"ls", "--json"});
+  EXPECT_EQ(shown.json().at("runs")[0].at("state"), "completed") << shown.out;
+}
+
+TEST_F(System, SampleEndsOnASignalAndKeepsWhatItHas) {
+  Background sampling(cli_command({"sample", "--name", "idle", "--pid", std::to_string(::getpid())}), folder_);
+  while (!std::filesystem::exists(run_path("idle") / "journal" / "machine-0")) {
+  }
+  ::kill(sampling.id(), SIGINT);
+  const Outcome ended = sampling.wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  const nlohmann::json usage = usage_of("idle");
+  EXPECT_TRUE(usage.contains("training_memory")) << "of the process that was named";
+}
+
+TEST_F(System, TwoSamplersOfOneRunHaveAJournalEach) {
+  train("first");
+  Background other(cli_command({"sample", "first"}), folder_);
+  while (!std::filesystem::exists(run_path("first") / "journal" / "machine-0" / "seg-00000000.tw")) {
+  }
+  ASSERT_EQ(cli({"sample", "first", "--for", "200ms"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(run_path("first") / "journal" / "machine-1"));
+  ::kill(other.id(), SIGTERM);
+  EXPECT_EQ(other.wait().exit_code, 0);
+}
+
+TEST_F(System, WhatCannotBeMeantIsAnError) {
+  const Outcome interval = cli({"run", "--sample-interval", "1ms", "--", "true"});
+  EXPECT_EQ(interval.exit_code, 1);
+  EXPECT_NE(interval.err.find("expected a time from 10ms to 60s, found 1ms"), std::string::npos) << interval.err;
+  EXPECT_NE(cli({"sample", "--for", "soon"}).exit_code, 0);
+  const Outcome process = cli({"sample", "--pid", "4194303", "--for", "100ms"});
+  EXPECT_EQ(process.exit_code, 1);
+  EXPECT_NE(process.err.find("found none with the number 4194303"), std::string::npos) << process.err;
+  const Outcome run = cli({"sample", "nowhere", "--for", "100ms"});
+  EXPECT_NE(run.exit_code, 0);
+  EXPECT_NE(cli({"system", "nowhere"}).exit_code, 0);
+  EXPECT_NE(cli({"system", "first", "--kind", "cpus"}).exit_code, 0);
+}
+
+TEST_F(System, ARunWithoutPhasesSaysSo) {
+  train("first");
+  const Outcome outcome = cli({"phases", "first"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.err.find("no train step of this run was divided into phases"), std::string::npos) << outcome.err;
+  EXPECT_EQ(cli({"phases", "first", "--json"}).json().at("workers").size(), 0U);
+}
+
+}  // namespace
+}  // namespace trainwarden::testing_cli
