@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Optional
 
+import pytest
+
 from trainwarden.torch.device_times import DeviceTimes
 
 
@@ -95,3 +97,16 @@ def test_a_step_of_a_thousand_phases_is_left_out() -> None:
 
 def test_without_an_accelerator() -> None:
     assert DeviceTimes().begin_step() is None
+
+
+def test_an_accelerator_that_fails_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    class Broken(Event):
+        def query(self) -> bool:
+            raise RuntimeError("the accelerator is gone")
+
+    accelerator = Accelerator()
+    times = DeviceTimes(lambda: Broken(accelerator))
+    step(times, 0, "rest", "forward")
+    assert times.take_known() is None
+    assert times.begin_step() is None
+    assert "the accelerator is gone" in capsys.readouterr().err

@@ -29,6 +29,8 @@ def phases(trial: trainwarden.Trial, kind: str = "phase", worker: Optional[str] 
 
 def check_sums(trial: trainwarden.Trial) -> None:
     steps = phases(trial)
+    if not steps[max(steps)]:  # the run has ended before it did
+        del steps[max(steps)]
     assert steps
     for number, step in steps.items():
         wall = [step[whole] for whole in WHOLES if whole in step]

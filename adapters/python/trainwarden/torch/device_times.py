@@ -1,7 +1,7 @@
 """Device times: how long an accelerator worked on each phase of a step, by events that it passes in its own time.
 
-An event is recorded where the host passes from one phase to another. Nobody waits for it: once the accelerator has passed
-the last one of a step, the times between them are known, and are written with the step that is open then.
+An event is recorded where the host passes from one phase to another. Nobody waits for it: once the accelerator has
+passed the last one of a step, the times between them are known, and are written with the step that is open then.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections import deque
 from typing import Any, Callable, NamedTuple, Optional
 
 import torch
+
+from . import faults
 
 # Of a step; one with more is left out.
 _MAX_EDGES = 256
@@ -35,6 +37,7 @@ class DeviceTimes:
     def __init__(self, make_event: Optional[Callable[[], Any]] = None) -> None:
         """`make_event`: in place of torch.cuda's, wherever the program computes."""
         self._given = make_event
+        self._is_broken = False
         self._free: list[Any] = []
         self._edges: Optional[list[_Edge]] = None  # of the step that is open; None: it is left out
         self._waiting: deque[tuple[int, list[_Edge]]] = deque()
@@ -42,7 +45,7 @@ class DeviceTimes:
     def begin_step(self) -> Optional[Callable[[str], None]]:
         """Gives what is to be told where a phase ends; None while no accelerator is in use."""
         self._edges = None
-        if self._given is None and not torch.cuda.is_initialized():
+        if self._is_broken or (self._given is None and not torch.cuda.is_initialized()):
             return None
         self._edges = []
         self._see("")
@@ -51,13 +54,19 @@ class DeviceTimes:
     def _see(self, phase: str) -> None:
         if self._edges is None:
             return
-        if len(self._edges) == _MAX_EDGES or (self._given is None and _is_recorded()):
-            self._free += [edge.event for edge in self._edges]
+        try:
+            self._record(self._edges, phase)
+        except Exception as error:
+            self._give_up(error)
+
+    def _record(self, edges: list[_Edge], phase: str) -> None:
+        if len(edges) == _MAX_EDGES or (self._given is None and _is_recorded()):
+            self._forget(edges)
             self._edges = None
             return
         event = self._free.pop() if self._free else self._make()
         event.record()
-        self._edges.append(_Edge(event, phase))
+        edges.append(_Edge(event, phase))
 
     def _make(self) -> Any:
         return self._given() if self._given is not None else torch.cuda.Event(enable_timing=True)
@@ -71,6 +80,20 @@ class DeviceTimes:
 
     def take_known(self) -> Optional[Known]:
         """Of the newest step that the accelerator is done with, which is given once."""
+        try:
+            return self._newest_known()
+        except Exception as error:
+            self._give_up(error)
+            return None
+
+    def _give_up(self, error: Exception) -> None:
+        """An accelerator that has failed is the program's to deal with; the times of the host go on."""
+        self._is_broken = True
+        self._edges = None
+        self._waiting.clear()
+        faults.report("time the accelerator", error)
+
+    def _newest_known(self) -> Optional[Known]:
         known = None
         while self._waiting and self._waiting[0][1][-1].event.query():
             step, edges = self._waiting.popleft()

@@ -1,5 +1,5 @@
-"""DistributedDataParallel over gloo: two ranks, of which the second one has no batch for a while. Before the optimizer steps
-the program itself averages the loss over both, or asks for a barrier."""
+"""DistributedDataParallel over gloo: two ranks, of which the second one has no batch for a while. In the last step the
+program asks for a barrier before its optimizer steps."""
 
 import sys
 import tempfile
