@@ -21,6 +21,7 @@
 #include "activation_functions.h"
 #include "known_optimizers.h"
 #include "loss_tap.h"
+#include "operator_feed.h"
 #include "training_signals.h"
 #include "trainwarden/hook.h"
 #include "watched_models.h"
@@ -70,6 +71,7 @@ class TrainingCapture {
   LossTap losses_;
   ActivationFunctions functions_;
   TrainingSignals signals_;
+  OperatorFeed operators_;
   std::uint64_t seen_version_ = 0;  // of the registry of modules
   std::optional<EvalStart> eval_start_;
   bool gradients_wait_ = false;  // for the end of the optimizer's step, which computes them
