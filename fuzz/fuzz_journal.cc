@@ -48,6 +48,7 @@ void read_everything(journal::JournalReader& reader) {
     if (chunk.metric >= reader.metrics().size() || chunk.samples.empty()) std::abort();
   });
   (void)reader.sample_times();
+  for (const std::int64_t step : reader.operator_steps()) (void)reader.operators(step);
   (void)reader.verify_all();
   (void)reader.refresh();
 }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "core/base/bytes.h"
@@ -159,10 +160,31 @@ void samples(ByteSpan payload) {
   }
 }
 
+// Of one frame, as it is read: its calls need not be in the order in which they are written.
+void operators(ByteSpan payload) {
+  auto part = format::decode_operators(payload);
+  if (!part.ok()) return;
+  OperatorBatch& batch = part->batch;
+  std::stable_sort(batch.calls.begin(), batch.calls.end(), [](const OperatorCall& a, const OperatorCall& b) {
+    return std::tuple(a.track, a.start_unix_ns, b.duration_ns) < std::tuple(b.track, b.start_unix_ns, a.duration_ns);
+  });
+  require(format::check_operators(batch).ok());
+  const auto written = format::encode_operators(batch);
+  if (written.empty()) return;
+  const auto again = format::decode_operators(as_bytes(written[0]));
+  require(again.ok() && again->batch.memory == batch.memory && again->batch.lost_calls == batch.lost_calls);
+  require(again->batch.calls.size() == batch.calls.size());
+  for (std::size_t i = 0; i < batch.calls.size(); ++i) {
+    require(again->batch.names[again->batch.calls[i].name] == batch.names[batch.calls[i].name]);
+    require(again->batch.calls[i].start_unix_ns == batch.calls[i].start_unix_ns);
+    require(again->batch.calls[i].sequence == batch.calls[i].sequence);
+  }
+}
+
 constexpr std::array kRecords = {segment_start,    names,        bundle,         statistics, scalars,
                                  step_end,         run_end,      index,          trailer,    stop_request,
                                  capture_request,  budget_event, capture_answer, reductions, checkpoint_request,
-                                 checkpoint_event, samples};
+                                 checkpoint_event, samples,      operators};
 
 }  // namespace
 

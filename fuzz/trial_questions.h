@@ -32,6 +32,10 @@ inline void ask_everything(Trial& trial) {
       (void)trial.scalar(name, steps[k]);
     }
   }
+  for (const std::string& worker : trial.workers()) {
+    const auto steps = trial.operator_steps(worker);
+    for (std::size_t i = 0; i < std::min(steps.size(), kMostSteps); ++i) (void)trial.operators(worker, steps[i]);
+  }
   const auto collections = trial.collections();
   for (std::size_t i = 0; i < std::min(collections.size(), kMostNames); ++i) (void)trial.collection(collections[i]);
   (void)trial.losses();

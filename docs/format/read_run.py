@@ -5,6 +5,7 @@ import numpy as np
 DTYPES = {"BOOL": "?", "BF16": "u2", "F8_E4M3": "u1", "F8_E5M2": "u1"}  # NumPy lacks the last three: their bits
 COLUMNS = "tensor flags shape count nan_count zero_count min max abs_min abs_max sum mean variance l1 l2 hash".split()
 SAMPLES = [None, "delta8", "delta16", "delta32", "value"]
+KINDS = "operator backward user kernel copy unknown".split()
 REDUCTIONS = "min max mean std variance sum l1 l2 prod".split()
 def plain(name): return urllib.parse.unquote_to_bytes(name).decode("utf-8", "surrogateescape")
 
@@ -44,6 +45,28 @@ def series(columns):  # (metric id, times, values) of a frame of samples
         taken[encoding] = at + len(times) - 1
         yield metric, times, values
 
+def narrow(columns, key, rows):
+    values = columns.get(key, np.zeros(rows, "u1"))
+    wide = values == np.iinfo(values.dtype).max
+    values = values.astype("u8")
+    values[wide] = columns.get(key + "_wide", values[:0])
+    return values
+
+def texts(columns, key):
+    parts = np.split(columns[key + "_text"], np.cumsum(columns[key + "_length"]))[:-1]
+    return [bytes(part).decode("utf-8", "surrogateescape") for part in parts]
+
+def calls(columns):  # (name, kind, track, start in ns, duration in ns, sequence) of a frame of operator calls
+    counts = columns.get("track_calls", np.zeros(0, "u4"))
+    label, delta, duration, sequence = (narrow(columns, key, counts.sum()).astype("i8") for key in
+                                        ("label", "start_delta", "duration", "sequence"))
+    starts = [columns["start"][0] + np.cumsum(part) for part in np.split(delta, np.cumsum(counts))]
+    tracks = np.repeat(np.array(texts(columns, "track"), object) if len(counts) else [], counts)
+    names = texts(columns, "name") if len(counts) else []
+    for row in zip(label, tracks, np.concatenate(starts), duration, sequence):
+        pair = columns["first_sequence"][0] + row[4] - 1 if row[4] else -1
+        yield names[columns["label_name"][row[0]]], KINDS[columns["label_kind"][row[0]]], *row[1:4], pair
+
 def frames(path):  # (kind, step, payload)
     data, at = path.read_bytes(), 0
     while at + 64 <= len(data):
@@ -70,6 +93,12 @@ def read_samples(folder):  # (worker, metric, times, values): what was sampled b
             if kind == 2: metrics.update((m["id"], m) for m in json.loads(payload).get("metrics", []))
             if kind == 6: yield from ((path.parent.name, metrics[i], *s) for i, *s in series(dict(tensors(payload))))
 
+def read_operators(folder):  # (worker, global step, call as above) of every operator call
+    for path in journals(folder):
+        for kind, step, payload in frames(path):
+            if kind == 15: yield from ((path.parent.name, step, *call) for call in calls(dict(tensors(payload))))
+
 if __name__ == "__main__":
     for record in read_run(sys.argv[1]): print(*record)
     for worker, metric, *samples in read_samples(sys.argv[1]): print(worker, metric["name"], *samples)
+    for call in read_operators(sys.argv[1]): print(*map(repr, call))

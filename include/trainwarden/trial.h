@@ -23,6 +23,7 @@
 #include "trainwarden/export.h"
 #include "trainwarden/metric.h"
 #include "trainwarden/mode.h"
+#include "trainwarden/operator_calls.h"
 #include "trainwarden/reduction.h"
 #include "trainwarden/run_loss.h"
 #include "trainwarden/statistics.h"
@@ -188,6 +189,12 @@ class TRAINWARDEN_API Trial {
   // without a step are left out. As samples() for the rest.
   Result<std::vector<Sample>> sample_steps(const SampledMetric& metric, std::int64_t from_unix_ns,
                                            std::int64_t to_unix_ns);
+
+  // The global steps of a worker of which operator calls were recorded, rising. None for a worker that is not there.
+  std::vector<std::int64_t> operator_steps(std::string_view worker) const;
+  // Those of one step. What was recorded and cannot be read counts among `lost_calls`. kNotFound when the run has no
+  // such worker, or no operator calls of the step; kDataLoss when all of them are damaged.
+  Result<OperatorBatch> operators(std::string_view worker, std::int64_t global_step);
 
  private:
   class Impl;

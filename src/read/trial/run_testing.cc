@@ -198,6 +198,10 @@ void TestRun::sample(const Metric& metric, const std::vector<double>& values, st
   must(writer(worker).append_samples(batch));
 }
 
+void TestRun::operators(const OperatorBatch& batch, int worker) {
+  must(writer(worker).append_operators(batch));
+}
+
 void TestRun::event(const std::string& json, int worker) {
   must(writer(worker).append_event(format::FrameKind::kEvent, -1, json));
 }

@@ -64,6 +64,7 @@ class TestRun {
   // Samples of one metric, each at the clock's time and `apart_ns` after the one before; the clock goes on behind the
   // last.
   void sample(const Metric& metric, const std::vector<double>& values, std::int64_t apart_ns, int worker = 0);
+  void operators(const OperatorBatch& batch, int worker = 0);
   void event(const std::string& json, int worker = 0);
   void start(int worker);                          // takes the lock and writes nothing
   void end(int worker = 0, bool stopped = false);  // leaves on purpose: run_end, seal

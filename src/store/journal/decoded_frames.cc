@@ -30,6 +30,12 @@ Result<std::vector<format::BundleEntry>> read_entries(SegmentFile& file, const F
   return format::decode_bundle(head, header.payload_bytes);
 }
 
+Mode mode_of(const FrameHeader& header) {
+  constexpr std::uint16_t kModeBits = 7;
+  const auto mode = static_cast<Mode>(header.flags & kModeBits);
+  return mode >= Mode::kTrain && mode <= Mode::kGlobal ? mode : Mode::kGlobal;
+}
+
 }  // namespace
 
 Result<FrameHeader> DecodedFrames::header_of(JournalSegment& segment, std::uint64_t offset, FrameKind kind) {
@@ -138,6 +144,18 @@ Result<const format::SampleTableReader*> DecodedFrames::samples(JournalSegment& 
   if (!table.ok()) return noted(segment, offset, kUndecodable, header.frame_bytes(), table.status());
   samples_ = *std::move(table);
   return &*samples_;
+}
+
+Result<format::OperatorPart> DecodedFrames::operators(JournalSegment& segment, std::uint64_t offset,
+                                                      std::int64_t step) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const FrameHeader header, header_of(segment, offset, FrameKind::kOperators));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const ByteSpan payload, payload_of(segment, header));
+  Result<format::OperatorPart> part = format::decode_operators(payload);
+  if (part.ok() && header.step != step) part = Status(Code::kDataLoss, "operator calls of another step");
+  if (!part.ok()) return noted(segment, offset, kUndecodable, header.frame_bytes(), part.status());
+  part->batch.global_step = header.step;
+  part->batch.mode = mode_of(header);
+  return part;
 }
 
 }  // namespace trainwarden::journal

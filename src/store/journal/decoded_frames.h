@@ -33,6 +33,9 @@ class DecodedFrames {
   Result<std::span<const format::ReductionRow>> reductions(JournalSegment& segment, std::uint64_t offset);
   Result<ByteSpan> event(JournalSegment& segment, std::uint64_t offset, format::FrameKind kind);
   Result<const format::SampleTableReader*> samples(JournalSegment& segment, std::uint64_t offset);
+  // With the step and the mode of the frame's header; kDataLoss when that is another step. Kept by nobody but the
+  // caller.
+  Result<format::OperatorPart> operators(JournalSegment& segment, std::uint64_t offset, std::int64_t step);
 
   // The bytes of one entry. The bundle's payload is verified the first time.
   Result<ByteSpan> entry_bytes(JournalSegment& segment, const Bundle& bundle, const format::BundleEntry& entry);

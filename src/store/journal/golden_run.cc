@@ -1,5 +1,6 @@
 #include "store/journal/golden_run.h"
 
+#include <array>
 #include <fstream>
 #include <iterator>
 
@@ -24,6 +25,9 @@ void write_rank(storage::Storage& storage, FakeClock& clock, Golden golden) {
       ASSERT_TRUE(writer->append_samples(golden_samples(i)).ok());
     }
     ASSERT_TRUE(writer->append_step(steps[i]->batch()).ok());
+    if (golden == Golden::kOperators) {
+      ASSERT_TRUE(writer->append_operators(golden_operators(i)).ok());
+    }
     if (i + 1 == kSealedSteps) {
       ASSERT_TRUE(writer->append_event(format::FrameKind::kEvent, 2, R"({"type":"note","text":"half-way"})").ok());
       ASSERT_TRUE(writer->seal().ok());
@@ -58,7 +62,7 @@ std::vector<std::unique_ptr<SampleStep>> golden_steps(Golden golden) {
     for (int step = 0; step < 5; ++step) steps.push_back(step_of_reductions(step, step == 0));
     return steps;
   }
-  if (golden == Golden::kSamples) {
+  if (golden == Golden::kSamples || golden == Golden::kOperators) {
     for (int step = 0; step < 5; ++step) steps.push_back(small_step(step, step == 0));
     return steps;
   }
@@ -94,6 +98,28 @@ SampleBatch golden_samples(std::size_t step) {
   return batch;
 }
 
+// Each kind, two threads and a stream; calls within calls, numbers of each width, names of any bytes.
+OperatorBatch golden_operators(std::size_t step) {
+  OperatorBatch batch;
+  batch.global_step = static_cast<std::int64_t>(step);
+  batch.mode = Mode::kTrain;
+  if (step == 4) return batch;
+  const std::int64_t start = 1'700'000'000'000'000'000 + batch.global_step * kTickNs;
+  batch.names = {"aten::addmm", "AddmmBackward0", "odd\xFF\n\"name", "gemm", "Memcpy HtoD"};
+  batch.tracks = {{"thread 4711", 4711, false}, {"thread 4712", 4712, false}, {"GPU-0 stream 7", 7, true}};
+  batch.calls = {{2, 0, OperatorKind::kUser, start, 6'000'000'000, -1},
+                 {0, 0, OperatorKind::kOperator, start, 200, 70'000},
+                 {0, 0, OperatorKind::kOperator, start + 300, 70'000, 70'001},
+                 {0, 0, OperatorKind::kOperator, start + 5'000'000'000, 0, -1},
+                 {1, 1, OperatorKind::kBackward, start + 80'000, 400, 70'001},
+                 {4, 2, OperatorKind::kCopy, start + 10, 1, -1},
+                 {3, 2, OperatorKind::kKernel, start + 20, 255, -1}};
+  batch.memory = {
+      {start + 5, 4096, 1 << 20, -1}, {start + 5, 1 << 30, std::int64_t{1} << 40, 0}, {start + 9, -4096, 0, -1}};
+  batch.lost_calls = step;
+  return batch;
+}
+
 std::vector<std::string> golden_files(Golden golden) {
   std::vector<std::string> files = {"run.json", "journal/rank-00000/seg-00000000.tw",
                                     "journal/rank-00000/seg-00000001.tw"};
@@ -102,8 +128,8 @@ std::vector<std::string> golden_files(Golden golden) {
 }
 
 std::string golden_path(const std::string& file, Golden golden) {
-  const char* folder = golden == Golden::kFirst ? "v1" : golden == Golden::kReductions ? "v1-reductions" : "v1-samples";
-  return fmt::format(TW_SOURCE_DIR "/testdata/golden/{}/{}", folder, file);
+  constexpr std::array kFolders = {"v1", "v1-reductions", "v1-samples", "v1-operators"};
+  return fmt::format(TW_SOURCE_DIR "/testdata/golden/{}/{}", kFolders[static_cast<std::size_t>(golden)], file);
 }
 
 std::unique_ptr<storage::MemoryStorage> load_golden_run(Golden golden) {

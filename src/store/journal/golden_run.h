@@ -16,6 +16,7 @@ enum class Golden {
   kFirst,       // v1: rank-00000 with one sealed segment and one that is not; watch-0 with verdict and action
   kReductions,  // v1-reductions: rank-00000 alone, with single reductions
   kSamples,     // v1-samples: rank-00000 alone, with samples before each step
+  kOperators,   // v1-operators: rank-00000 alone, with operator calls behind some steps
 };
 
 void write_golden_run(storage::Storage& storage, Golden golden = Golden::kFirst);
@@ -25,6 +26,9 @@ std::vector<std::unique_ptr<SampleStep>> golden_steps(Golden golden = Golden::kF
 
 // What golden_steps(kSamples)[i] comes after.
 SampleBatch golden_samples(std::size_t step);
+
+// What comes after golden_steps(kOperators)[i]; nothing after the last.
+OperatorBatch golden_operators(std::size_t step);
 
 // Relative to the run's folder.
 std::vector<std::string> golden_files(Golden golden = Golden::kFirst);

@@ -44,6 +44,23 @@ TEST(GoldenTest, TheWriterGivesTheGoldenBytesOfSamples) {
   expect_golden_bytes(Golden::kSamples);
 }
 
+TEST(GoldenTest, TheWriterGivesTheGoldenBytesOfOperatorCalls) {
+  expect_golden_bytes(Golden::kOperators);
+}
+
+TEST(GoldenTest, TheGoldenOperatorCallsReadBack) {
+  const auto golden = load_golden_run(Golden::kOperators);
+  const auto reader = open_sample_reader(*golden, false);
+  EXPECT_EQ(reader->operator_steps(), (std::vector<std::int64_t>{0, 1, 2, 3}));
+  for (std::size_t step = 0; step < 4; ++step) {
+    const auto batch = reader->operators(static_cast<std::int64_t>(step));
+    ASSERT_TRUE(batch.ok()) << batch.status().to_string();
+    EXPECT_EQ(*batch, golden_operators(step));
+  }
+  ASSERT_TRUE(reader->verify_all().ok());
+  EXPECT_TRUE(reader->losses().empty());
+}
+
 TEST(GoldenTest, TheGoldenSamplesReadBack) {
   const auto golden = load_golden_run(Golden::kSamples);
   const auto reader = open_sample_reader(*golden, false);

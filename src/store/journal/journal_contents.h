@@ -52,6 +52,13 @@ struct SampleFrame {
   std::uint32_t highest_metric = 0;
 };
 
+// Where a frame of operator calls lies.
+struct OperatorFrame {
+  std::uint32_t segment = 0;  // index of the segment among those of the journal
+  std::uint64_t offset = 0;
+  std::int64_t step = -1;
+};
+
 // What a step, a record of it, ... take in memory on all floors that keep them, about.
 inline constexpr std::uint64_t kStepCost = 256;
 inline constexpr std::uint64_t kRecordCost = 48;
@@ -61,6 +68,7 @@ inline constexpr std::uint64_t kCollectionCost = 1024;
 inline constexpr std::uint64_t kEventCost = 128;
 inline constexpr std::uint64_t kMetricCost = 512;
 inline constexpr std::uint64_t kSampleFrameCost = 64;
+inline constexpr std::uint64_t kOperatorFrameCost = 32;
 
 struct JournalContents {
   std::shared_ptr<ReadBudget> budget = std::make_shared<ReadBudget>();
@@ -70,7 +78,8 @@ struct JournalContents {
   std::vector<EventPlace> events;   // their texts are read when asked for
   RecentTexts recent_texts;
   std::vector<Metric> metrics;
-  std::vector<SampleFrame> sample_frames;  // in the order of writing
+  std::vector<SampleFrame> sample_frames;      // in the order of writing
+  std::vector<OperatorFrame> operator_frames;  // in the order of writing
   std::vector<Collection> collections;
   LossList losses;
   std::unordered_map<std::string, std::uint32_t> tensor_by_name;  // indexes into tensors

@@ -9,6 +9,7 @@
 #include "store/journal/decoded_frames.h"
 #include "store/journal/file_maps.h"
 #include "store/journal/journal_contents.h"
+#include "store/journal/journal_operators.h"
 #include "store/journal/journal_samples.h"
 #include "store/journal/journal_segment.h"
 #include "store/journal/step_records.h"
@@ -47,6 +48,11 @@ class SegmentedJournalReader final : public JournalReader {
     return no_throw([&] { return samples_.times(from_unix_ns); });
   }
 
+  std::vector<std::int64_t> operator_steps() const override { return operators_.steps(); }
+  Result<OperatorBatch> operators(std::int64_t global_step) override {
+    return no_throw([&] { return operators_.read(global_step); });
+  }
+
   Result<std::span<const Record>> records(std::size_t step_index) override;
   Result<TensorValue> read_value(const Record& record) override;
   Result<SharedTensorValue> map_value(const Record& record) override;
@@ -78,6 +84,8 @@ class SegmentedJournalReader final : public JournalReader {
   std::uint32_t used_segment_ = 0;          // whose file the last read left open
   DecodedFrames frames_;
   JournalSamples samples_{contents_, frames_, [this](std::uint32_t index) -> JournalSegment& { return use(index); }};
+  JournalOperators operators_{contents_, frames_,
+                              [this](std::uint32_t index) -> JournalSegment& { return use(index); }};
 };
 
 Status SegmentedJournalReader::refresh() {

@@ -18,6 +18,7 @@
 #include "store/journal/run_folder.h"
 #include "store/storage/storage.h"
 #include "trainwarden/metric.h"
+#include "trainwarden/operator_calls.h"
 #include "trainwarden/run_loss.h"
 #include "trainwarden/statistics.h"
 #include "trainwarden/status.h"
@@ -133,6 +134,15 @@ class JournalReader {
       std::int64_t from_unix_ns = std::numeric_limits<std::int64_t>::min()) {
     static_cast<void>(from_unix_ns);
     return std::optional<SampleTimes>();
+  }
+
+  // The global steps that have operator calls, rising.
+  virtual std::vector<std::int64_t> operator_steps() const { return {}; }
+  // Those of one step, over all batches that were appended of it. What a batch says to have and is not there (damaged,
+  // or not written yet) counts among `lost_calls`. kNotFound when the step has none, kDataLoss when none can be read.
+  virtual Result<OperatorBatch> operators(std::int64_t global_step) {
+    static_cast<void>(global_step);
+    return Status(Code::kNotFound, "this journal has no operator calls");
   }
 
   // When steps()[step_index] was ended. Where steps() has 0 it is read; 0 when that fails.

@@ -48,6 +48,8 @@ for worker, step, name, form, value in read_run.read_run(sys.argv[2]):
         rounded = [value[key] for key in "min max abs_min abs_max sum mean variance l1 l2".split()]
         text = " ".join([str(n) for n in whole] + [number(x) for x in rounded])
     print(worker, step, name, form, text)
+for worker, step, name, kind, *rest in read_run.read_operators(sys.argv[2]):
+    print(worker, step, name.encode("utf-8", "surrogateescape").hex(), kind, *rest)
 for worker, metric, times, values in read_run.read_samples(sys.argv[2]):
     for time, value in zip(times, values): print(worker, metric["id"], metric["kind"], time, number(value))
 )";
@@ -166,6 +168,20 @@ TEST(ReadRunPyTest, ReadsTheGoldenSamples) {
   }
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(lines_by_python(golden_path("", Golden::kSamples)), expected);
+}
+
+TEST(ReadRunPyTest, ReadsTheGoldenOperatorCalls) {
+  std::vector<std::string> expected = expected_lines(golden_steps(Golden::kOperators));
+  for (std::size_t step = 0; step < 4; ++step) {
+    const OperatorBatch batch = golden_operators(step);
+    for (const OperatorCall& call : batch.calls) {
+      expected.push_back(fmt::format("rank-00000 {} {} {} {} {} {} {}", step, hex(as_bytes(batch.names[call.name])),
+                                     name(call.kind), batch.tracks[call.track].name, call.start_unix_ns,
+                                     call.duration_ns, call.sequence));
+    }
+  }
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(lines_by_python(golden_path("", Golden::kOperators)), expected);
 }
 
 TEST(ReadRunPyTest, ReadsARunOnADisk) {

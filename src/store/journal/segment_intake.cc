@@ -18,6 +18,8 @@ void SegmentIntake::on_frame(const FrameHeader& header, ByteSpan payload) {
     take_step_end(header, payload);
   } else if (header.kind == FrameKind::kSamples) {
     take_samples(header);
+  } else if (header.kind == FrameKind::kOperators) {
+    take_operators(header);
   } else if (is_words(header.kind)) {
     take_words(header, payload);
   } else if (format::name(header.kind) == "unknown") {
@@ -54,6 +56,20 @@ void SegmentIntake::take_samples(const FrameHeader& header) {
   frame.segment = identity_.index;
   frame.offset = header.file_offset;
   contents_.sample_frames.push_back(frame);
+}
+
+void SegmentIntake::take_operators(const FrameHeader& header) {
+  if (!afford_or_stop(kOperatorFrameCost, header)) return;
+  contents_.operator_frames.push_back({identity_.index, header.file_offset, header.step});
+}
+
+// Its list of frames says all: where they lie, and of which step each is.
+void SegmentIntake::take_index_of_operators(const format::SegmentIndex& index) {
+  for (const format::FrameIndexRow& frame : index.frames) {
+    if (frame.kind != FrameKind::kOperators) continue;
+    if (!afford(kOperatorFrameCost, frame.offset)) return;
+    contents_.operator_frames.push_back({identity_.index, frame.offset, frame.step});
+  }
 }
 
 void SegmentIntake::take_start(const FrameHeader& header, ByteSpan payload) {
@@ -153,6 +169,7 @@ void SegmentIntake::take_index(const format::SegmentIndex& index) {
     contents_.sample_frames.push_back({SampleFrame::State::kKnown, identity_.index, index.frames[row.frame].offset,
                                        row.first_unix_ns, row.last_unix_ns, row.lowest_metric, row.highest_metric});
   }
+  take_index_of_operators(index);
 }
 
 std::optional<std::uint32_t> SegmentIntake::metric_of(std::uint32_t id) const {

@@ -74,6 +74,8 @@ class SegmentIntake final : public FrameSink {
   std::uint64_t cost_of(const Metric& metric) const;
   std::uint64_t cost_of(std::span<const Collection> collections) const;
   void take_samples(const format::FrameHeader& header);
+  void take_operators(const format::FrameHeader& header);
+  void take_index_of_operators(const format::SegmentIndex& index);
   void add_undecodable(const format::FrameHeader& header, const Status& status);
   void drop_pending(std::optional<std::int64_t> but_step);
 
