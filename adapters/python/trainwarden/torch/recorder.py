@@ -16,6 +16,7 @@ from .bridge import Bridge
 from .faults import guarded
 from .logged import Logged
 from .losses import Losses
+from .operators import OperatorFeed
 from .parameters import BufferTable, NameBook, ParameterTable, parameters_in
 from .phases import Phases
 from .roots import Model
@@ -44,6 +45,7 @@ class Recorder:
         self.logged = Logged(hook)
         self.phases = Phases(hook)
         self.signals = Signals(hook, self._bridge)
+        self._operators = OperatorFeed(hook, self.note_unseen)
         self.is_idle = False  # nothing of the current step is wanted
         self._unseen: list[str] = []  # what the run says that is not captured
         self._unseen_written = 0
@@ -192,6 +194,7 @@ class Recorder:
             self.phases.save(is_wanted=not self.is_idle)
         self.signals.close(has_begun)
         self.logged.close()
+        self._operators.stop()
 
     def begin_step(self, mode: str) -> None:
         """A new step begins, perhaps in another mode."""
@@ -204,6 +207,7 @@ class Recorder:
         self.activations.step = self._steps
         self.activations.ask(self.is_idle)
         self.signals.begin_step(self.is_idle)
+        self._operators.follow()
 
     def wants(self) -> interception.Wants:
         """What is looked at in the current step."""

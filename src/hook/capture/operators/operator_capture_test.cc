@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "core/base/log.h"
 #include "hook/capture/capture_session.h"
 #include "hook/capture/capture_testing.h"
@@ -46,13 +48,18 @@ class OperatorCaptureTest : public testing::Test {
       if (!idle || !session_->end_idle_step()) session_->end_step();
     }
   }
-  void ask(const std::string& key, std::int64_t first_step, std::int64_t steps) {
+  // Before start(): that one looks.
+  void put(const std::string& key, std::int64_t first_step, std::int64_t steps) {
     const format::ProfileRequest request{.key = key, .first_step = first_step, .steps = steps, .requested_by = "test"};
     ASSERT_TRUE(storage_->create_folder(format::kControlFolder).ok());
     ASSERT_TRUE(
         storage_->put_if_absent(format::profile_request_path(key), as_bytes(format::encode_profile_request(request)))
             .ok());
-    session_->operators().requests().look();
+  }
+  // Until the writer thread has seen it.
+  void ask(const std::string& key, std::int64_t first_step, std::int64_t steps) {
+    put(key, first_step, steps);
+    while (!session_->operators().requests().any_accepted()) std::this_thread::yield();
   }
   // The writer has written what was handed over.
   void close() { ASSERT_TRUE(session_->close(std::chrono::seconds(30)).ok()); }
@@ -161,8 +168,8 @@ TEST_F(OperatorCaptureTest, WhoIsBeyondTheStepBeginsWithTheNext) {
 }
 
 TEST_F(OperatorCaptureTest, WindowsMayOverlap) {
+  put("k", 3, 3);
   start({.first_step = 1, .steps = 3});
-  ask("k", 3, 3);
   train_steps(10);
   close();
   EXPECT_EQ(recorded_steps(), (Steps{1, 2, 3, 4, 5}));
@@ -171,9 +178,9 @@ TEST_F(OperatorCaptureTest, WindowsMayOverlap) {
 }
 
 TEST_F(OperatorCaptureTest, ATrainingThatEndsEarlySaysSo) {
+  put("begun", 1, 10);
+  put("never", 50, 10);
   start({});
-  ask("begun", 1, 10);
-  ask("never", 50, 10);
   train_steps(4);
   ask("late", -1, 1);
   close();
@@ -190,8 +197,8 @@ TEST_F(OperatorCaptureTest, ATrainingThatEndsEarlySaysSo) {
 }
 
 TEST_F(OperatorCaptureTest, TooManyRequestsAreRefused) {
+  for (std::size_t i = 0; i <= OperatorWindows::kMaxWindows; ++i) put(std::to_string(i), 1'000'000, 1);
   start({});
-  for (std::size_t i = 0; i <= OperatorWindows::kMaxWindows; ++i) ask(std::to_string(i), 1'000'000, 1);
   train_steps(1);
   ASSERT_TRUE(session_->flush(std::chrono::seconds(30)).ok());
   close();
