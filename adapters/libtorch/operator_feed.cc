@@ -1,13 +1,21 @@
+// OperatorFeed: one callback for the process. Compiled with NDEBUG (operator_listener.h).
 #include "operator_feed.h"
 
+#include <ATen/record_function.h>
+
 #include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 #include "trainwarden/operator_recorder.h"
 
 namespace trainwarden::torch {
 namespace {
 
-std::atomic<OperatorRecorder*> fed_recorder = nullptr;
+std::mutex callback_mutex;
+at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;  // guarded by callback_mutex; there while a recorder is
+std::atomic<OperatorRecorder*> fed_recorder = nullptr;       // changed under callback_mutex
 
 OperatorKind kind_of(at::RecordScope scope) {
   switch (scope) {
@@ -28,22 +36,30 @@ void operator_ends(const at::RecordFunction& function, at::ObserverContext*) {
   if (OperatorRecorder* const recorder = fed_recorder.load(std::memory_order_acquire)) recorder->end(&function);
 }
 
+at::RecordFunctionCallback operator_callback() {
+  at::RecordFunctionCallback made(operator_begins, operator_ends);
+  made.scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE});
+  return made;
+}
+
 }  // namespace
 
 void OperatorFeed::change() {
-  if (is_feeding()) return stop();
-  OperatorRecorder* nobody = nullptr;
-  if (!fed_recorder.compare_exchange_strong(nobody, &hook_.operators())) return;
-  at::RecordFunctionCallback callback(operator_begins, operator_ends);
-  callback.scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE});
-  callback_ = at::addGlobalCallback(callback);
+  if (is_feeding_) return stop();
+  const std::lock_guard lock(callback_mutex);
+  const OperatorRecorder* const before = fed_recorder.load(std::memory_order_relaxed);
+  if (before != nullptr && before->is_recording()) return;
+  fed_recorder.store(&hook_.operators(), std::memory_order_release);
+  is_feeding_ = true;
+  if (before == nullptr) callback = at::addGlobalCallback(operator_callback());
 }
 
 // Threads that are inside an operator end it afterwards: the functions are still there, and the recorder too.
 void OperatorFeed::stop() {
-  if (!is_feeding()) return;
-  at::removeCallback(callback_);
-  callback_ = at::INVALID_CALLBACK_HANDLE;
+  if (!std::exchange(is_feeding_, false)) return;
+  const std::lock_guard lock(callback_mutex);
+  if (fed_recorder.load(std::memory_order_relaxed) != &hook_.operators()) return;
+  at::removeCallback(callback);
   fed_recorder.store(nullptr, std::memory_order_release);
 }
 

@@ -1,13 +1,9 @@
 // OperatorFeed: tells a hook of the operators that run, on all threads, in the steps in which it wants to know.
 //
 // Only then is there a callback in LibTorch; an operator costs about 200 ns more with it. One hook of a process at a
-// time. Memory is not followed: the place where LibTorch asks for a listener belongs to its own profiler, which would
+// time: another one's place is free when its steps are over, or when it is closed. Memory is not followed: the place where LibTorch asks for a listener belongs to its own profiler, which would
 // take ours for its state.
-//
-// Translation units that see RecordFunction must be compiled with NDEBUG (operator_listener.h).
 #pragma once
-
-#include <ATen/record_function.h>
 
 #include "trainwarden/hook.h"
 
@@ -23,16 +19,15 @@ class OperatorFeed {
 
   // To be called when a step begins.
   void follow() {
-    if (hook_.wants_operators() != is_feeding()) change();
+    if (hook_.wants_operators() != is_feeding_) change();
   }
 
  private:
-  bool is_feeding() const { return callback_ != at::INVALID_CALLBACK_HANDLE; }
   void change();
   void stop();
 
   Hook& hook_;
-  at::CallbackHandle callback_ = at::INVALID_CALLBACK_HANDLE;
+  bool is_feeding_ = false;
 };
 
 }  // namespace trainwarden::torch

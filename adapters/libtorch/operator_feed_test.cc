@@ -126,6 +126,22 @@ TEST(OperatorFeed, OtherThreadsHaveTracksOfTheirOwn) {
   EXPECT_NE(elsewhere->track, here->track);
 }
 
+TEST(OperatorFeed, AHookThatIsClosedIsInNobodysWay) {
+  auto other = Hook::open({.dry_run = true, .operators = {.first_step = 0, .steps = 100}});
+  ASSERT_TRUE(other.ok());
+  SmallTraining second(**other);
+  ASSERT_TRUE((*other)->close().ok());
+  CapturedRun run(recorded_steps(0, 2));
+  SmallTraining training(run.hook());
+  training.step();
+  ASSERT_EQ(run.operator_steps(), std::vector<std::int64_t>{0});
+  const OperatorBatch batch = run.operators(0);
+  EXPECT_EQ(std::count_if(batch.calls.begin(), batch.calls.end(),
+                          [&](const OperatorCall& call) { return batch.names[call.name] == "aten::addmm"; }),
+            1)
+      << "one callback for both";
+}
+
 TEST(OperatorFeed, TheSecondHookWaitsItsTurn) {
   CapturedRun run(recorded_steps(0, 2));
   SmallTraining training(run.hook());

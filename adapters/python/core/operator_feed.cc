@@ -113,7 +113,8 @@ Library find_library() {
 // Callbacks.
 
 std::atomic<OperatorRecorder*> fed_recorder = nullptr;
-std::array<std::uint64_t, 3> callback_handles{};  // with the GIL
+std::array<std::uint64_t, 3> callback_handles{};  // these two with the GIL
+std::uint64_t turns = 0;                           // how often a hook has begun to be told
 
 // What a check expects, and has seen; with the GIL.
 constexpr const char* kCheckName = "trainwarden::check";
@@ -200,15 +201,18 @@ std::string prepare(int major, int minor, const nb::callable& run_named) {
   return "operators: this build of PyTorch reports them in another way than its version does elsewhere";
 }
 
-bool feed_operators(PythonHook& hook) {
-  OperatorRecorder* nobody = nullptr;
-  if (!fed_recorder.compare_exchange_strong(nobody, &hook.hook().operators())) return false;
-  add_callbacks();
-  return true;
+// A hook whose steps are over, or that is closed, gives its place away.
+std::uint64_t feed_operators(PythonHook& hook) {
+  const OperatorRecorder* const before = fed_recorder.load(std::memory_order_acquire);
+  if (before != nullptr && before->is_recording()) return 0;
+  fed_recorder.store(&hook.hook().operators(), std::memory_order_release);
+  if (before == nullptr) add_callbacks();
+  return ++turns;
 }
 
 // Threads that are inside an operator end it afterwards: our functions and the recorder are still there.
-void end_feeding() {
+void end_feeding(std::uint64_t turn) {
+  if (turn != turns || fed_recorder.load(std::memory_order_relaxed) == nullptr) return;
   remove_callbacks();
   fed_recorder.store(nullptr, std::memory_order_release);
 }
@@ -222,9 +226,9 @@ void bind_operator_feed(nb::module_& module) {
              "Finds the functions of the PyTorch of this version. run_named(name) runs a stretch of that name with "
              "record_function. Gives why operators cannot be recorded, or nothing.");
   module.def("feed_operators", feed_operators, nb::arg("hook"),
-             "After prepare_operators(): from now on the hook is told of the operators that run, on all threads. False: "
-             "another hook is.");
-  module.def("end_feeding", end_feeding, "Nobody is told any more; for who has begun it.");
+             "After prepare_operators(): from now on the hook is told of the operators that run, on all threads. Gives "
+             "the number of its turn, for end_feeding(); 0: it is another hook's.");
+  module.def("end_feeding", end_feeding, nb::arg("turn"), "Nobody is told any more, if it is still this turn.");
 }
 
 }  // namespace trainwarden::python

@@ -36,9 +36,9 @@ class OperatorFeed:
         obstacle = _find_obstacle()
         if obstacle:
             self._note_unseen(obstacle)
-        elif _core.feed_operators(self._hook):
+        elif turn := _core.feed_operators(self._hook):
             # Also when whoever watches is dropped in the middle of a window.
-            self._stop = weakref.finalize(self, _core.end_feeding)
+            self._stop = weakref.finalize(self, _core.end_feeding, turn)
 
     def stop(self) -> None:
         if self._stop is not None:

@@ -100,9 +100,10 @@ class Recorder:
 
     def _write_unseen(self) -> None:
         if len(self._unseen) > self._unseen_written:
-            self._unseen_written = len(self._unseen)
             self.hook.declare(_NOT_CAPTURED, ["scalars"])  # which are always kept, and whole
-            self.hook.save_strings(_NOT_CAPTURED, self._unseen)
+            if self.hook.wants(_NOT_CAPTURED):  # else in the next step: nothing of this one was wanted
+                self._unseen_written = len(self._unseen)
+                self.hook.save_strings(_NOT_CAPTURED, self._unseen)
 
     def forget_models(self) -> None:
         """Before all models are taken in again."""

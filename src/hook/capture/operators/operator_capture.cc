@@ -60,6 +60,7 @@ void OperatorCapture::say_finished(const StepWindow& window, std::int64_t steps,
                              .calls = window.calls};
   if (steps <= 0) {
     event.state = format::ProfileState::kRefused;
+    event.steps = window.steps;
     event.error = "the training ended before the first of these steps";
   }
   writer_.enqueue(format::encode_profile_event(event));

@@ -185,7 +185,7 @@ TEST_F(OperatorCaptureTest, ATrainingThatEndsEarlySaysSo) {
   ask("late", -1, 1);
   close();
   const auto said = answers();
-  ASSERT_EQ(said.size(), 6u);
+  ASSERT_EQ(said.size(), 6u) << testing::PrintToString(journal_.events());
   EXPECT_EQ(said[3].key, "begun");
   EXPECT_EQ(said[3].state, format::ProfileState::kFinished);
   EXPECT_EQ(said[3].steps, 3);
