@@ -23,9 +23,9 @@ constexpr int kRounds = 60;
 constexpr int kLayers = 8;
 constexpr std::int64_t kWidth = 64;
 constexpr std::int64_t kBatch = 32;
-constexpr std::int64_t kSteps = 20;     // that are measured together
-constexpr int kAsks = 1'000'000;        // whether operators are wanted
-constexpr double kAsksInStep = 3;       // by an adapter, where a mode is set too
+constexpr std::int64_t kSteps = 20;  // that are measured together
+constexpr int kAsks = 1'000'000;     // whether operators are wanted
+constexpr double kAsksInStep = 3;    // by an adapter, where a mode is set too
 
 class Perceptron {
  public:
@@ -101,25 +101,24 @@ Result<std::vector<Figure>> measure_profiler() {
     for (int ask = 0; ask < kAsks; ++ask) keep((*idle)->wants_operators());
   });
   const double idle_pct = asks_ns / kAsks * kAsksInStep / (off_ns / kSteps) * 100;
-  return std::vector<Figure>{
-      {.name = "profiler.window_ns_per_op",
-       .value = times(more, off_ns / static_cast<double>(calls)),
-       .unit = "ns",
-       .goal = at_most(250),
-       .limit = "two readings of the clock, and the framework's own work for a callback"},
-      {.name = "profiler.window_ns_per_op.step_pct",
-       .value = times(more, 100),
-       .unit = "%",
-       .limit = "operators of a few microseconds"},
-      {.name = "profiler.window_ns_per_op.calls_in_step",
-       .value = spread_of({static_cast<double>(calls) / kSteps}),
-       .unit = "calls",
-       .limit = "the model"},
-      {.name = "profiler.idle_pct",
-       .value = spread_of({idle_pct}),
-       .unit = "%",
-       .goal = at_most(0.05),
-       .limit = "a load behind a call, three times a step"}};
+  return std::vector<Figure>{{.name = "profiler.window_ns_per_op",
+                              .value = times(more, off_ns / static_cast<double>(calls)),
+                              .unit = "ns",
+                              .goal = at_most(250),
+                              .limit = "two readings of the clock, and the framework's own work for a callback"},
+                             {.name = "profiler.window_ns_per_op.step_pct",
+                              .value = times(more, 100),
+                              .unit = "%",
+                              .limit = "operators of a few microseconds"},
+                             {.name = "profiler.window_ns_per_op.calls_in_step",
+                              .value = spread_of({static_cast<double>(calls) / kSteps}),
+                              .unit = "calls",
+                              .limit = "the model"},
+                             {.name = "profiler.idle_pct",
+                              .value = spread_of({idle_pct}),
+                              .unit = "%",
+                              .goal = at_most(0.05),
+                              .limit = "a load behind a call, three times a step"}};
 }
 
 }  // namespace

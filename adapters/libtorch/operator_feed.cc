@@ -15,7 +15,7 @@ namespace {
 
 std::mutex callback_mutex;
 at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;  // guarded by callback_mutex; there while a recorder is
-std::atomic<OperatorRecorder*> fed_recorder = nullptr;       // changed under callback_mutex
+std::atomic<OperatorRecorder*> fed_recorder = nullptr;      // changed under callback_mutex
 
 OperatorKind kind_of(at::RecordScope scope) {
   switch (scope) {

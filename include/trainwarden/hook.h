@@ -77,8 +77,8 @@ struct BlackBoxOptions {
   std::vector<std::string> collections = {"losses",       "gradients", "weights", "biases",
                                           "batch_inputs", "labels",    "signals", "outputs"};
 };
-// Which operator calls of the framework are recorded (operator_recorder.h): those of `steps` steps, from the one on that
-// is the `first_step`-th of this process, counted from 0. More steps can be asked for while the training goes on
+// Which operator calls of the framework are recorded (operator_recorder.h): those of `steps` steps, from the one on
+// that is the `first_step`-th of this process, counted from 0. More steps can be asked for while the training goes on
 // (docs/reference/profile.md).
 struct OperatorWindow {
   std::int64_t first_step = 5;

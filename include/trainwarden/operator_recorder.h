@@ -19,8 +19,8 @@ namespace capture {
 class OperatorLogs;
 }  // namespace capture
 
-// All calls from any thread; none throws, waits for a file or takes a lock where a name was seen before. It outlives its
-// hook: a thread may come back from an operator when the hook is closed, and then nothing happens.
+// All calls from any thread; none throws, waits for a file or takes a lock where a name was seen before. It outlives
+// its hook: a thread may come back from an operator when the hook is closed, and then nothing happens.
 class TRAINWARDEN_API OperatorRecorder {
  public:
   explicit OperatorRecorder(capture::OperatorLogs& logs) : logs_(logs) {}

@@ -114,7 +114,7 @@ Library find_library() {
 
 std::atomic<OperatorRecorder*> fed_recorder = nullptr;
 std::array<std::uint64_t, 3> callback_handles{};  // these two with the GIL
-std::uint64_t turns = 0;                           // how often a hook has begun to be told
+std::uint64_t turns = 0;                          // how often a hook has begun to be told
 
 // What a check expects, and has seen; with the GIL.
 constexpr const char* kCheckName = "trainwarden::check";
@@ -180,7 +180,8 @@ bool is_known(int major, int minor) {
 
 std::string prepare(int major, int minor, const nb::callable& run_named) {
   if (!is_known(major, minor)) {
-    return "operators: PyTorch " + std::to_string(major) + "." + std::to_string(minor) + " is not known to this version of Trainwarden";
+    return "operators: PyTorch " + std::to_string(major) + "." + std::to_string(minor) +
+           " is not known to this version of Trainwarden";
   }
   if (!library.found()) library = find_library();
   if (!library.found()) return "operators: the process has no libtorch_cpu.so whose functions are known";
@@ -220,11 +221,12 @@ void end_feeding(std::uint64_t turn) {
 }  // namespace
 
 void bind_operator_feed(nb::module_& module) {
-  module.def("prepare_operators", prepare, nb::arg("major"), nb::arg("minor"), nb::arg("run_named"),
-             nb::sig("def prepare_operators(major: int, minor: int, run_named: collections.abc.Callable[[str], object]) "
-                     "-> str"),
-             "Finds the functions of the PyTorch of this version. run_named(name) runs a stretch of that name with "
-             "record_function. Gives why operators cannot be recorded, or nothing.");
+  module.def(
+      "prepare_operators", prepare, nb::arg("major"), nb::arg("minor"), nb::arg("run_named"),
+      nb::sig("def prepare_operators(major: int, minor: int, run_named: collections.abc.Callable[[str], object]) "
+              "-> str"),
+      "Finds the functions of the PyTorch of this version. run_named(name) runs a stretch of that name with "
+      "record_function. Gives why operators cannot be recorded, or nothing.");
   module.def("feed_operators", feed_operators, nb::arg("hook"),
              "After prepare_operators(): from now on the hook is told of the operators that run, on all threads. Gives "
              "the number of its turn, for end_feeding(); 0: it is another hook's.");

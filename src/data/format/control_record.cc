@@ -133,7 +133,8 @@ Result<ProfileRequest> decode_profile_request(std::string_view text) {
   TRAINWARDEN_ASSIGN_OR_RETURN(request.requested_by, string_field(json, "requested_by"));
   TRAINWARDEN_ASSIGN_OR_RETURN(request.unix_ns, int_field(json, "unix_ns"));
   if (request.steps <= kMaxProfileSteps) return request;
-  return Status(Code::kDataLoss, fmt::format("profile request: {} steps are more than {}", request.steps, kMaxProfileSteps));
+  return Status(Code::kDataLoss,
+                fmt::format("profile request: {} steps are more than {}", request.steps, kMaxProfileSteps));
 }
 
 std::string encode_stop_request(const StopRequest& request) {

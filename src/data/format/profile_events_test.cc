@@ -9,11 +9,11 @@ TEST(ProfileEvents, ComeBackAsTheyWere) {
   for (const ProfileEvent& event :
        {ProfileEvent{.state = ProfileState::kAccepted, .key = "k", .first_step = 7, .steps = 3, .global_step = 5},
         ProfileEvent{.state = ProfileState::kFinished,
-                     .key = "k",
-                     .first_step = 7,
-                     .steps = 3,
-                     .global_step = 10,
-                     .calls = 1234},
+        .key = "k",
+        .first_step = 7,
+        .steps = 3,
+        .global_step = 10,
+        .calls = 1234},
         ProfileEvent{.state = ProfileState::kRefused, .key = "k", .error = "why"}}) {
     const auto read = decode_profile_event(encode_profile_event(event));
     ASSERT_TRUE(read.ok()) << read.status().to_string();

@@ -141,7 +141,8 @@ Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
     TRAINWARDEN_RETURN_IF_ERROR(journal->append_event(format::FrameKind::kEvent, -1, format::encode_run_resume()));
   }
   const std::string id = journal::run_identity(run);
-  return OpenedRun{std::move(journal), StopRequests(storage, std::move(earlier.stop_keys), id),
+  return OpenedRun{std::move(journal),
+                   StopRequests(storage, std::move(earlier.stop_keys), id),
                    std::make_unique<CaptureChanges>(storage, options, std::move(earlier.capture_keys), id),
                    std::make_unique<CheckpointRequests>(storage, options, std::move(earlier.checkpoints), clock, id),
                    std::make_unique<ProfileRequests>(storage, std::move(earlier.profile_keys), id),

@@ -89,7 +89,8 @@ Result<OperatorWindow> parse_operator_window(std::string_view text) {
   if (colon != std::string_view::npos) {
     const auto first = parse_int(trim(text.substr(0, colon)));
     const auto end = parse_int(trim(text.substr(colon + 1)));
-    if (first && end && *first >= 0 && *end > *first) return OperatorWindow{.first_step = *first, .steps = *end - *first};
+    if (first && end && *first >= 0 && *end > *first)
+      return OperatorWindow{.first_step = *first, .steps = *end - *first};
   }
   return Status(Code::kInvalidArgument,
                 fmt::format("expected steps such as 5:15, \"on\" or \"off\", found \"{}\"", printable(text)));

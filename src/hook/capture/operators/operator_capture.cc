@@ -26,7 +26,7 @@ OperatorCapture::OperatorCapture(const HookOptions& options, std::unique_ptr<Pro
 
 void OperatorCapture::begin_step(std::int64_t step) {
   if (requests_->any_accepted()) take_accepted(step);
-  for (const StepWindow& window : windows_.take_over(step)) say_finished(window, window.steps, step);
+  for (const RecordedSteps& window : windows_.take_over(step)) say_finished(window, window.steps, step);
   const bool wanted = windows_.holds(step);
   if (wanted == is_recording()) return;
   const Bill::Timer timer(bill_);
@@ -50,7 +50,7 @@ void OperatorCapture::take_accepted(std::int64_t step) {
   }
 }
 
-void OperatorCapture::say_finished(const StepWindow& window, std::int64_t steps, std::int64_t step) {
+void OperatorCapture::say_finished(const RecordedSteps& window, std::int64_t steps, std::int64_t step) {
   if (window.key.empty()) return;
   format::ProfileEvent event{.state = format::ProfileState::kFinished,
                              .key = window.key,
@@ -89,7 +89,7 @@ void OperatorCapture::close(const StepId& id) {
   if (is_recording()) hand_over(id);
   logs_.close();
   take_accepted(id.global_step);
-  for (const StepWindow& window : windows_.take_all()) {
+  for (const RecordedSteps& window : windows_.take_all()) {
     say_finished(window, std::min(window.steps, id.global_step - window.first), id.global_step);
   }
 }

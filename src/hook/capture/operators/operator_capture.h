@@ -41,7 +41,7 @@ class OperatorCapture {
 
  private:
   void take_accepted(std::int64_t step);
-  void say_finished(const StepWindow& window, std::int64_t steps, std::int64_t step);
+  void say_finished(const RecordedSteps& window, std::int64_t steps, std::int64_t step);
   void hand_over(const StepId& id);
 
   const std::unique_ptr<ProfileRequests> requests_;

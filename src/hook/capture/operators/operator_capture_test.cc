@@ -146,8 +146,7 @@ TEST_F(OperatorCaptureTest, ARequestIsAnsweredWhenItIsTakenAndWhenItIsDone) {
   EXPECT_EQ(recorded_steps(), (Steps{4, 5}));
   const auto said = answers();
   ASSERT_EQ(said.size(), 2u);
-  EXPECT_EQ(said[0],
-            (format::ProfileEvent{.key = "k", .first_step = 4, .steps = 2, .global_step = 3}));
+  EXPECT_EQ(said[0], (format::ProfileEvent{.key = "k", .first_step = 4, .steps = 2, .global_step = 3}));
   EXPECT_EQ(said[1], (format::ProfileEvent{.state = format::ProfileState::kFinished,
                                            .key = "k",
                                            .first_step = 4,

@@ -27,7 +27,9 @@ class OperatorLogsTest : public testing::Test {
     clock_.advance_ns(duration_ns);
     recorder_.end(name);
   }
-  OperatorBatch batch() { return make_operator_batch({{.global_step = 3, .mode = Mode::kTrain}, logs_.take(), logs_.names()}); }
+  OperatorBatch batch() {
+    return make_operator_batch({{.global_step = 3, .mode = Mode::kTrain}, logs_.take(), logs_.names()});
+  }
 
   FakeClock clock_{kBegan};
   OperatorLogs& logs_ = OperatorLogs::create();

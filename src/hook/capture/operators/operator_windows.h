@@ -13,7 +13,7 @@
 namespace trainwarden::capture {
 
 // Global steps, from `first` on.
-struct StepWindow {
+struct RecordedSteps {
   std::int64_t first = 0;
   std::int64_t steps = 0;
   std::string key;         // of the request that asks for it; empty: the options do
@@ -24,7 +24,7 @@ struct StepWindow {
 };
 
 // The one that the options ask for, of a process that begins at this step.
-StepWindow window_of(const OperatorWindow& options, std::int64_t first_global_step);
+RecordedSteps window_of(const OperatorWindow& options, std::int64_t first_global_step);
 
 // By the thread that drives training.
 class OperatorWindows {
@@ -32,18 +32,18 @@ class OperatorWindows {
   static constexpr std::size_t kMaxWindows = 64;  // that are not over
 
   // False: there are too many.
-  bool add(StepWindow window);
+  bool add(RecordedSteps window);
   bool holds(std::int64_t step) const {
-    return std::any_of(windows_.begin(), windows_.end(), [&](const StepWindow& each) { return each.holds(step); });
+    return std::any_of(windows_.begin(), windows_.end(), [&](const RecordedSteps& each) { return each.holds(step); });
   }
   // So many calls were recorded in the step.
   void count(std::int64_t step, std::int64_t calls);
   // Those that are over at this step, which are forgotten; all of them.
-  std::vector<StepWindow> take_over(std::int64_t step);
-  std::vector<StepWindow> take_all() { return std::exchange(windows_, {}); }
+  std::vector<RecordedSteps> take_over(std::int64_t step);
+  std::vector<RecordedSteps> take_all() { return std::exchange(windows_, {}); }
 
  private:
-  std::vector<StepWindow> windows_;
+  std::vector<RecordedSteps> windows_;
 };
 
 }  // namespace trainwarden::capture

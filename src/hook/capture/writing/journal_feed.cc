@@ -130,7 +130,9 @@ Status JournalFeed::write_operators(const StepCalls& calls) {
     written_.operator_calls += count;
     return status;
   }
-  const auto message = [&] { return fmt::format("operator calls of step {}: {}", calls.id.global_step, status.to_string()); };
+  const auto message = [&] {
+    return fmt::format("operator calls of step {}: {}", calls.id.global_step, status.to_string());
+  };
   last_lost_step_ = calls.id;
   untold_losses_.add(LossCause::kWriteFailed, count, 0, message);
   losses_.add(LossCause::kWriteFailed, count, 0, message);

@@ -11,11 +11,11 @@
 #include "react/actions/request.h"
 #include "read/trial/trial_access.h"
 #include "store/storage/naming.h"
+#include "trainwarden/hook.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/profile_step.h"
 #include "ui/cli/options/run_locator.h"
-#include "trainwarden/hook.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 

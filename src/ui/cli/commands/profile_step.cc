@@ -17,9 +17,9 @@ constexpr std::size_t kMeasuredSteps = 20;
 
 }  // namespace
 
-StepPace pace_of(const Trial& trial) {
+RunPace pace_of(const Trial& trial) {
   const std::vector<std::int64_t> steps = trial.steps(Mode::kGlobal, true);
-  StepPace pace;
+  RunPace pace;
   if (steps.empty()) return pace;
   pace.newest_step = steps.back();
   const std::int64_t earlier = steps[steps.size() - std::min(steps.size(), kMeasuredSteps)];
@@ -33,7 +33,7 @@ StepPace pace_of(const Trial& trial) {
   return pace;
 }
 
-std::int64_t first_common_step(const StepPace& pace, std::int64_t now_unix_ns) {
+std::int64_t first_common_step(const RunPace& pace, std::int64_t now_unix_ns) {
   std::int64_t margin = kLeastMargin;
   if (pace.step_ns > 0) {
     const std::int64_t silence = std::clamp<std::int64_t>(now_unix_ns - pace.newest_unix_ns, 0, kLongestSilenceNs);

@@ -8,15 +8,15 @@
 namespace trainwarden::cli {
 
 // The pace of a training, as its run shows it. All 0: nothing is known of it yet.
-struct StepPace {
+struct RunPace {
   std::int64_t newest_step = -1;  // over all workers
   std::int64_t newest_unix_ns = 0;
   std::int64_t step_ns = 0;  // that a step takes
 };
-StepPace pace_of(const Trial& trial);
+RunPace pace_of(const Trial& trial);
 
 // A second after `now_unix_ns`, which is longer than a hook takes to hear of a request, and no less than two steps
 // beyond the newest.
-std::int64_t first_common_step(const StepPace& pace, std::int64_t now_unix_ns);
+std::int64_t first_common_step(const RunPace& pace, std::int64_t now_unix_ns);
 
 }  // namespace trainwarden::cli
