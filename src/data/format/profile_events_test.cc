@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "data/format/control_record.h"
+
 namespace trainwarden::format {
 namespace {
 
@@ -18,6 +20,23 @@ TEST(ProfileEvents, ComeBackAsTheyWere) {
     const auto read = decode_profile_event(encode_profile_event(event));
     ASSERT_TRUE(read.ok()) << read.status().to_string();
     EXPECT_EQ(*read, event);
+  }
+}
+
+TEST(ProfileRequests, ComeBackAsTheyWere) {
+  const ProfileRequest request{
+      .key = "k", .first_step = 7, .steps = 3, .requested_by = "user", .unix_ns = 1'700'000'000'000'000'000};
+  const auto read = decode_profile_request(encode_profile_request(request));
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ(*read, request);
+  EXPECT_EQ(profile_request_path("k"), "control/profile-k.json");
+  EXPECT_TRUE(is_profile_request_file("profile-k.json"));
+}
+
+TEST(ProfileRequests, ForTooManyOrTooFewStepsAreNone) {
+  for (const std::int64_t steps : {std::int64_t{-1}, std::int64_t{0}, kMaxProfileSteps + 1}) {
+    const auto read = decode_profile_request(encode_profile_request({.key = "k", .steps = steps}));
+    EXPECT_EQ(read.status().code(), Code::kDataLoss) << steps;
   }
 }
 
