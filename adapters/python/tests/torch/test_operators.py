@@ -104,7 +104,7 @@ class Training:
 
 @pytest.fixture
 def hook(tmp_path: Path) -> Iterator[trainwarden.Hook]:
-    with trainwarden.Hook(tmp_path / "run", operators="1:3") as hook:
+    with trainwarden.Hook(tmp_path / "run", operators="1:3", save=1) as hook:
         yield hook
 
 

@@ -101,7 +101,7 @@ class Recorder:
     def _write_unseen(self) -> None:
         if len(self._unseen) > self._unseen_written:
             self.hook.declare(_NOT_CAPTURED, ["scalars"])  # which are always kept, and whole
-            if self.hook.wants(_NOT_CAPTURED):  # else in the next step: nothing of this one was wanted
+            if self.hook.wants(_NOT_CAPTURED):  # else in a step in which something is
                 self._unseen_written = len(self._unseen)
                 self.hook.save_strings(_NOT_CAPTURED, self._unseen)
 
