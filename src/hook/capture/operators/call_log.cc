@@ -56,12 +56,15 @@ CallLog::Piece* CallLog::piece_with_room() {
 
 // A piece that has a next one is full: so the next one is looked at first.
 void CallLog::take(std::vector<LoggedCall>& calls) {
+  calls.reserve(calls.size() + taken_last_ + taken_last_ / 8);
+  taken_last_ = 0;
   Piece* piece = first_.load(std::memory_order_acquire);
   while (piece != nullptr) {
     Piece* const next = piece->next.load(std::memory_order_acquire);
     const std::size_t count = piece->count.load(std::memory_order_acquire);
     calls.insert(calls.end(), piece->calls.begin() + static_cast<std::ptrdiff_t>(taken_),
                  piece->calls.begin() + static_cast<std::ptrdiff_t>(count));
+    taken_last_ += count - taken_;
     taken_ = count;
     if (next == nullptr) return;
     first_.store(next, std::memory_order_relaxed);

@@ -93,7 +93,8 @@ class CallLog {
   Piece* last_ = nullptr;
 
   std::atomic<Piece*> first_ = nullptr;  // set once by the thread, then moved on by who takes
-  std::size_t taken_ = 0;                // of the first piece, by who takes
+  std::size_t taken_ = 0;                // these two by who takes: of the first piece,
+  std::size_t taken_last_ = 0;           // and the last time, which is about what the next time brings
 };
 
 }  // namespace trainwarden::capture

@@ -107,8 +107,7 @@ CallLog* OperatorLogs::add_this_thread() {
 void OperatorLogs::open(const Clock& clock) {
   take();
   room_.refill();
-  began_ns_ = clock.steady_ns();
-  unix_offset_ns_ = clock.unix_ns() - began_ns_;
+  unix_offset_ns_ = clock.unix_ns() - clock.steady_ns();
   clock_.store(&clock, std::memory_order_relaxed);
   window_.fetch_add(1, std::memory_order_relaxed);
   fork_generation_.store(fork_generation(), std::memory_order_relaxed);
@@ -122,8 +121,6 @@ CollectedCalls OperatorLogs::take() {
     const bool has_ended = (*log)->has_ended();
     CollectedCalls::Thread thread{(*log)->thread_id(), {}};
     (*log)->take(thread.calls);
-    // Of a thread that was held up between two windows.
-    std::erase_if(thread.calls, [this](const LoggedCall& call) { return call.start_ns < began_ns_; });
     collected.lost += (*log)->take_lost();
     if (!thread.calls.empty()) collected.threads.push_back(std::move(thread));
     log = has_ended ? logs_.erase(log) : log + 1;

@@ -63,7 +63,6 @@ class OperatorLogs {
   std::atomic<const Clock*> clock_ = nullptr;
   std::atomic<std::uint32_t> window_ = 0;
   std::atomic<std::uint32_t> fork_generation_ = 0;
-  std::int64_t began_ns_ = 0;
   std::int64_t unix_offset_ns_ = 0;
   std::atomic<std::uint64_t> lost_ = 0;  // that came to no log
 
