@@ -49,6 +49,7 @@ OWN_FILES = {
     "src/ui/views/attention/run_attention.cc": "a mapping file that the user named",
     # Files that a user wants written.
     "src/ui/cli/commands/export.cc": "the page as one file",
+    "src/ui/cli/commands/export_trace.cc": "the trace of operator calls",
     "src/react/network/limits.cc": "the certificates that a user names",
     "src/ui/server/token_file.cc": "the token of the server",
     "src/read/transfer/import.cc": "the new folder of an import, which appears whole",

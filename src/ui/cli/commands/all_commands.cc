@@ -30,6 +30,7 @@ void add_all_commands(CLI::App& app, CommandAction& action) {
   add_events(app, action);
   add_actions(app, action);
   add_metrics(app, action);
+  add_operators(app, action);
   add_experiment(app, action);
   add_lineage(app, action);
   add_export(app, action);

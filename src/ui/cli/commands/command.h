@@ -41,6 +41,7 @@ void add_top(CLI::App& app, CommandAction& action);
 void add_events(CLI::App& app, CommandAction& action);
 void add_actions(CLI::App& app, CommandAction& action);
 void add_metrics(CLI::App& app, CommandAction& action);
+void add_operators(CLI::App& app, CommandAction& action);
 void add_experiment(CLI::App& app, CommandAction& action);
 void add_lineage(CLI::App& app, CommandAction& action);
 void add_export(CLI::App& app, CommandAction& action);

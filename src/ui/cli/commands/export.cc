@@ -1,4 +1,4 @@
-// `trainwarden export`: a run's tensors in the format of another program.
+// `trainwarden export`: a run's tensors, or its operator calls, in the format of another program.
 #include <filesystem>
 #include <fstream>
 
@@ -11,6 +11,7 @@
 #include "ui/answers/one_file_page.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
+#include "ui/cli/commands/export_trace.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/export_view.h"
@@ -21,6 +22,8 @@ namespace trainwarden::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kFollowInterval{200};
+
+using transfer::parse_trace_format;
 
 struct ExportCommand {
   RunChoice run;
@@ -112,8 +115,22 @@ int export_page(const ExportCommand& command) {
   return kExitFine;
 }
 
+// Of the traces of operator calls, the options that choose tensors mean nothing.
+int export_calls(const ExportCommand& command) {
+  const bool chooses_tensors = !command.include.empty() || !command.collection.empty() || !command.modes.empty() ||
+                               !command.images.empty() || command.record_crc || command.no_texts || command.follow;
+  if (chooses_tensors) {
+    return report_error(Status(
+        Code::kInvalidArgument,
+        fmt::format("--to {} takes --steps and --worker; leave out the options that choose tensors", command.format)));
+  }
+  return export_trace({command.run, *parse_trace_format(command.format), command.out, command.steps, command.workers,
+                       command.force, command.json});
+}
+
 int act(const ExportCommand& command) {
   if (command.format == "page") return export_page(command);
+  if (parse_trace_format(command.format)) return export_calls(command);
   auto options = options_of(command);
   if (!options.ok()) return report_error(options.status());
   if (!command.follow) journal::allow_file_maps();  // who follows a run stays for long
@@ -152,16 +169,17 @@ void add_export(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ExportCommand>();
   ExportCommand& o = *options;
   CLI::App& command =
-      add_command(app, "export", "Write a run's tensors in the format of another program", options, action, act);
+      add_command(app, "export", "Write what a run holds in the format of another program", options, action, act);
   command.group(kTransferGroup);
   add_run_choice(command, o.run);
-  command.add_option("OUT", o.out, "Where to: a file for csv, json and page, a folder for the others")
+  command.add_option("OUT", o.out, "Where to: a folder for smdebug, tensorboard, safetensors and npz, else a file")
       ->required()
       ->type_name("");
   command.add_option("--to", o.format, "The format (docs/reference/export.md says what each can hold)")
       ->required()
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"smdebug", "tensorboard", "safetensors", "npz", "csv", "json", "page"}));
+      ->check(CLI::IsMember({"smdebug", "tensorboard", "safetensors", "npz", "csv", "json", "page", "chrome-trace",
+                             "speedscope", "collapsed"}));
   add_choice(command, o);
   command.add_flag("--record-crc", o.record_crc, "smdebug: checksums for TensorFlow, which smdebug refuses");
   command.add_flag("--no-texts", o.no_texts,
@@ -173,6 +191,7 @@ void add_export(CLI::App& app, CommandAction& action) {
                {"trainwarden export first --to tensorboard board",
                 "trainwarden export first --to tensorboard board --follow --images '^conv0'",
                 "trainwarden export first --to page first.html", "trainwarden export first --to smdebug old/first",
+                "trainwarden export first --to chrome-trace first.json.gz --steps 100:110",
                 "trainwarden export first --to csv loss.csv --collection losses",
                 "trainwarden export first --to npz arrays --include weight --mode train --steps 0:1000:100"});
 }

@@ -1,0 +1,25 @@
+// `trainwarden export --to chrome-trace` and the other traces of operator calls.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "read/transfer/operator_trace.h"
+#include "ui/cli/commands/command.h"
+
+namespace trainwarden::cli {
+
+struct TraceCommand {
+  RunChoice run;
+  transfer::TraceFormat format = transfer::TraceFormat::kChromeTrace;
+  std::string out;
+  std::string steps;
+  std::vector<std::string> workers;
+  bool force = false;
+  bool json = false;
+};
+
+// Returns the exit code.
+int export_trace(const TraceCommand& command);
+
+}  // namespace trainwarden::cli
