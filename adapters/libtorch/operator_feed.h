@@ -1,6 +1,6 @@
 // OperatorFeed: tells a hook of the operators that run, on all threads, in the steps in which it wants to know.
 //
-// Only then is there a callback in LibTorch; an operator costs about 200 ns more with it. One hook of a process at a
+// Only then is there a callback in LibTorch; an operator costs about 300 ns more with it. One hook of a process at a
 // time: another one's place is free when its steps are over, or when it is closed. Memory is not followed: the place
 // where LibTorch asks for a listener belongs to its own profiler, which would take ours for its state.
 #pragma once
