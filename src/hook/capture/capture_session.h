@@ -87,7 +87,10 @@ class CaptureSession {
   bool stuck() const { return close_status_.code() == Code::kDeadlineExceeded; }
 
   // Nothing is kept any more; what is offered is counted as lost. The reason of the first call stays.
-  void switch_off(std::string reason) { state_.switch_off(std::move(reason)); }
+  void switch_off(std::string reason) {
+    state_.switch_off(std::move(reason));
+    operators_.switch_off();
+  }
   void lose(LossCause cause, std::uint64_t count, std::uint64_t bytes, std::string_view message);
   HookReport report() const;
 

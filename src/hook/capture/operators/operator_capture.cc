@@ -27,7 +27,7 @@ OperatorCapture::OperatorCapture(const HookOptions& options, std::unique_ptr<Pro
 void OperatorCapture::begin_step(std::int64_t step) {
   if (requests_->any_accepted()) take_accepted(step);
   for (const RecordedSteps& window : windows_.take_over(step)) say_finished(window, window.steps, step);
-  const bool wanted = windows_.holds(step);
+  const bool wanted = windows_.holds(step) && !off_.load(std::memory_order_relaxed);
   if (wanted == is_recording()) return;
   const Bill::Timer timer(bill_);
   if (wanted) {

@@ -1,6 +1,7 @@
 // OperatorCapture: what a session does about operator calls as its steps begin and end.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "core/base/clock.h"
@@ -14,7 +15,7 @@
 
 namespace trainwarden::capture {
 
-// By the thread that drives training, but for recorder() and is_recording().
+// By the thread that drives training, but for recorder(), is_recording() and switch_off().
 class OperatorCapture {
  public:
   // All must outlive this, but for the writer. `requests` may say what is wanted later.
@@ -36,6 +37,11 @@ class OperatorCapture {
   // Twice is as once.
   void begin_step(std::int64_t step);
   void end_step(const StepId& id);
+  // Nothing is recorded any more. From any thread.
+  void switch_off() {
+    off_.store(true, std::memory_order_relaxed);
+    logs_.close();
+  }
   // The training is over in this step: it ends, and nothing is recorded any more.
   void close(const StepId& id);
 
@@ -51,6 +57,7 @@ class OperatorCapture {
   StepWriter& writer_;
   OperatorLogs& logs_;
   OperatorWindows windows_;
+  std::atomic<bool> off_ = false;
   std::uint64_t lost_ = 0;  // of batches that the writer did not take
 };
 

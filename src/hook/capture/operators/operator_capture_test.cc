@@ -137,6 +137,16 @@ TEST_F(OperatorCaptureTest, WhatCannotBeWrittenIsCounted) {
   close();
 }
 
+TEST_F(OperatorCaptureTest, AHookThatIsSwitchedOffRecordsNothingMore) {
+  start({.first_step = 0, .steps = 9});
+  train_steps(2);
+  session_->switch_off("a fault");
+  EXPECT_FALSE(session_->operators().is_recording());
+  train_steps(2);
+  close();
+  EXPECT_EQ(recorded_steps(), (Steps{0, 1}));
+}
+
 TEST_F(OperatorCaptureTest, ARequestIsAnsweredWhenItIsTakenAndWhenItIsDone) {
   start({});
   train_steps(2, true);
