@@ -45,20 +45,21 @@ at::RecordFunctionCallback operator_callback() {
 }  // namespace
 
 void OperatorFeed::change() {
-  if (is_feeding_) return stop();
+  if (fed_ != nullptr) return stop();
   const std::lock_guard lock(callback_mutex);
   const OperatorRecorder* const before = fed_recorder.load(std::memory_order_relaxed);
   if (before != nullptr && before->is_recording()) return;
-  fed_recorder.store(&hook_.operators(), std::memory_order_release);
-  is_feeding_ = true;
   if (before == nullptr) callback = at::addGlobalCallback(operator_callback());
+  fed_ = &hook_.operators();
+  fed_recorder.store(fed_, std::memory_order_release);
 }
 
 // Threads that are inside an operator end it afterwards: the functions are still there, and the recorder too.
 void OperatorFeed::stop() {
-  if (!std::exchange(is_feeding_, false)) return;
+  if (fed_ == nullptr) return;
+  const OperatorRecorder* const mine = std::exchange(fed_, nullptr);
   const std::lock_guard lock(callback_mutex);
-  if (fed_recorder.load(std::memory_order_relaxed) != &hook_.operators()) return;
+  if (fed_recorder.load(std::memory_order_relaxed) != mine) return;
   at::removeCallback(callback);
   fed_recorder.store(nullptr, std::memory_order_release);
 }

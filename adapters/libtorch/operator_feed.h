@@ -19,7 +19,7 @@ class OperatorFeed {
 
   // To be called when a step begins.
   void follow() {
-    if (hook_.wants_operators() != is_feeding_) change();
+    if (hook_.wants_operators() != (fed_ != nullptr)) change();
   }
 
  private:
@@ -27,7 +27,7 @@ class OperatorFeed {
   void stop();
 
   Hook& hook_;
-  bool is_feeding_ = false;
+  OperatorRecorder* fed_ = nullptr;  // it outlives the hook
 };
 
 }  // namespace trainwarden::torch
