@@ -16,6 +16,7 @@
 #include "data/format/capture_events.h"
 #include "data/format/checkpoint_events.h"
 #include "data/format/control_record.h"
+#include "data/format/profile_events.h"
 #include "data/format/records.h"
 
 namespace {
@@ -130,6 +131,18 @@ void checkpoint_event(ByteSpan payload) {
   require(format::decode_checkpoint_event(format::encode_checkpoint_event(**event)).value_or({}) == *event);
 }
 
+void profile_request(ByteSpan payload) {
+  const auto request = format::decode_profile_request(as_text(payload));
+  if (!request.ok()) return;
+  require(format::decode_profile_request(format::encode_profile_request(*request)).value_or({}) == *request);
+}
+
+void profile_event(ByteSpan payload) {
+  const auto event = format::decode_profile_event(as_text(payload));
+  if (!event.ok() || !*event) return;
+  require(format::decode_profile_event(format::encode_profile_event(**event)).value_or({}) == *event);
+}
+
 // Bit for bit, since a NaN is not equal to itself.
 bool same_samples(const std::vector<Sample>& a, const std::vector<Sample>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Sample)) == 0);
@@ -181,10 +194,10 @@ void operators(ByteSpan payload) {
   }
 }
 
-constexpr std::array kRecords = {segment_start,    names,        bundle,         statistics, scalars,
-                                 step_end,         run_end,      index,          trailer,    stop_request,
-                                 capture_request,  budget_event, capture_answer, reductions, checkpoint_request,
-                                 checkpoint_event, samples,      operators};
+constexpr std::array kRecords = {segment_start,    names,        bundle,         statistics,      scalars,
+                                 step_end,         run_end,      index,          trailer,         stop_request,
+                                 capture_request,  budget_event, capture_answer, reductions,      checkpoint_request,
+                                 checkpoint_event, samples,      operators,      profile_request, profile_event};
 
 }  // namespace
 

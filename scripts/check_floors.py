@@ -48,9 +48,9 @@ LIBRARIES = {
     "gtest": ("src", "bench", "tests", "adapters", "examples"),
     "gmock": ("src", "bench", "tests", "adapters", "examples"),
     "zlib.h": ("examples", "src/ui/answers", "src/ui/cli/commands"),
-    "torch": ("adapters", "examples", "bench/demo", "tests/install", "tests/preload"),
-    "ATen": ("adapters", "examples", "bench/demo", "tests/install", "tests/preload"),
-    "c10": ("adapters", "examples", "bench/demo", "tests/install", "tests/preload"),
+    "torch": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload"),
+    "ATen": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload"),
+    "c10": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload"),
 }
 
 # Headers of the operating system and of files, which turn bytes in, bytes out into I/O.
@@ -154,7 +154,7 @@ class Checker:
     def check_local(self, path, name):
         """Outside the floors a file may include its neighbours and what the adapters and examples offer."""
         near = [(self.root / path).parent, *self.root.glob("adapters/*/include")]
-        if path.startswith("bench/demo"):
+        if path.startswith(("bench/demo", "bench/profiler")):
             near += self.root.glob("examples/*")
         if path.startswith("adapters/preload"):
             near.append(self.root / "adapters/libtorch")

@@ -83,6 +83,14 @@ bool CapturedRun::has(const std::string& name) {
   return trial().has_tensor(name);
 }
 
+std::vector<std::int64_t> CapturedRun::operator_steps() {
+  return trial().operator_steps("rank-00000");
+}
+
+OperatorBatch CapturedRun::operators(std::int64_t step) {
+  return required(trial().operators("rank-00000", step));
+}
+
 std::uint64_t CapturedRun::count_lost(LossCause cause) {
   trial();
   for (const CaptureLoss& loss : hook_->report().losses) {

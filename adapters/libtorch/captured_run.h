@@ -29,6 +29,8 @@ class CapturedRun {
   std::vector<std::int64_t> steps_of(const std::string& name);
   at::Tensor value(const std::string& name, std::int64_t step = 0);
   bool has(const std::string& name);
+  std::vector<std::int64_t> operator_steps();
+  OperatorBatch operators(std::int64_t step);
   std::uint64_t count_lost(LossCause cause);
 
  private:

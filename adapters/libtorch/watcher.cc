@@ -12,6 +12,7 @@
 #include "faults.h"
 #include "layer_calls.h"
 #include "model_tensors.h"
+#include "operator_feed.h"
 #include "optimizer_state.h"
 #include "trainwarden/torch.h"
 
@@ -20,7 +21,7 @@ namespace trainwarden::torch {
 class Watcher::Impl {
  public:
   Impl(Hook& hook, const ::torch::nn::Module& module, const WatchOptions& options)
-      : hook_(hook), prefix_(options.prefix), model_(hook, module, options.prefix), calls_(hook) {
+      : hook_(hook), prefix_(options.prefix), model_(hook, module, options.prefix), calls_(hook), operators_(hook) {
     if (options.activations) tap_.emplace(calls_, module, options.prefix);
     begin_step();
   }
@@ -60,6 +61,7 @@ class Watcher::Impl {
   }
 
   void begin_step() {
+    operators_.follow();
     calls_.begin_step();
     if (tap_) tap_->begin_step();
   }
@@ -98,6 +100,7 @@ class Watcher::Impl {
   const std::string prefix_;
   ModelTensors model_;
   LayerCalls calls_;
+  OperatorFeed operators_;
   std::optional<ActivationTap> tap_;
   std::vector<OptimizerState> optimizers_;
   std::function<void(const std::filesystem::path&)> save_checkpoint_;

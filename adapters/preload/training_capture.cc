@@ -23,10 +23,12 @@ TrainingCapture::TrainingCapture(std::unique_ptr<Hook> hook, KnownOptimizers& op
       losses_(*hook_, [this] { return computes_what_counts(); }),
       functions_(*hook_, [this] { return computes_what_counts(); }),
       signals_(*hook_),
-      phases_(std::chrono::steady_clock::now()) {
+      phases_(std::chrono::steady_clock::now()),
+      operators_(*hook_) {
   hook_->set_mode(Mode::kTrain);
   look_for_models();
   if (models_.all_training()) {
+    operators_.follow();
     losses_.begin_step();
     functions_.begin_step();
   } else {
@@ -116,6 +118,7 @@ void TrainingCapture::begin_step(WatchedRoot& root) {
 
 void TrainingCapture::begin_step() {
   eval_start_.reset();
+  operators_.follow();
   models_.for_each([this](WatchedRoot& root) { begin_step(root); });
   losses_.begin_step();
   functions_.begin_step();
@@ -145,6 +148,7 @@ void TrainingCapture::end_step() {
 void TrainingCapture::end_eval_step() {
   settle();
   take_note(hook_->end_step());
+  operators_.follow();
   models_.for_each([](WatchedRoot& root) { root.begin_next_step(); });
   losses_.begin_step();
   functions_.begin_step();

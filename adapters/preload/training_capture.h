@@ -21,6 +21,7 @@
 #include "activation_functions.h"
 #include "known_optimizers.h"
 #include "loss_tap.h"
+#include "operator_feed.h"
 #include "step_phases.h"
 #include "training_signals.h"
 #include "trainwarden/hook.h"
@@ -78,6 +79,7 @@ class TrainingCapture {
   std::chrono::nanoseconds evaluation_{0};  // of all steps
   std::chrono::nanoseconds wall_{0};        // the same
   std::int64_t steps_ = 0;                  // train steps that have ended
+  OperatorFeed operators_;
   std::uint64_t seen_version_ = 0;          // of the registry of modules
   std::optional<EvalStart> eval_start_;
   bool gradients_wait_ = false;  // for the end of the optimizer's step, which computes them

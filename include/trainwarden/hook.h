@@ -33,6 +33,7 @@
 #include "trainwarden/collection.h"
 #include "trainwarden/export.h"
 #include "trainwarden/mode.h"
+#include "trainwarden/operator_recorder.h"
 #include "trainwarden/reduction.h"
 #include "trainwarden/save_policy.h"
 #include "trainwarden/statistics.h"
@@ -76,6 +77,17 @@ struct BlackBoxOptions {
   std::vector<std::string> collections = {"losses",       "gradients", "weights", "biases",
                                           "batch_inputs", "labels",    "signals", "outputs"};
 };
+// Which operator calls of the framework are recorded (operator_recorder.h): those of `steps` steps, from the one on
+// that is the `first_step`-th of this process, counted from 0. More steps can be asked for while the training goes on
+// (docs/reference/profile.md).
+struct OperatorWindow {
+  std::int64_t first_step = 5;
+  std::int64_t steps = 0;  // 0: none
+  friend bool operator==(const OperatorWindow&, const OperatorWindow&) = default;
+};
+// How many steps are recorded where somebody wants them and does not say.
+inline constexpr std::int64_t kDefaultOperatorSteps = 10;
+
 // How many steps are held where somebody asks for a black box and does not say.
 inline constexpr int kDefaultBlackBoxSteps = 3;
 
@@ -118,6 +130,8 @@ struct HookOptions {
 
   BlackBoxOptions black_box;
 
+  OperatorWindow operators;
+
   // Requests to save the training's state are accepted (Hook::offer_checkpoints). False: they are refused.
   bool checkpoint_on_request = true;
 
@@ -151,7 +165,8 @@ TRAINWARDEN_API Result<HookOptions> hook_options_from_environment(HookOptions ba
 // What is captured of a program that does not call the hook. As hook_options_from_environment() when the environment
 // says what to capture (TRAINWARDEN_CONFIG, SMDEBUG_CONFIG_FILE_PATH, TRAINWARDEN_INCLUDE, _INCLUDE_COLLECTIONS,
 // _SAVE_ALL or _SAVE_INTERVAL is set). Else, at every step and under a budget of 1 %: losses whole, and the statistics
-// of weights, biases, gradients and outputs; the other variables overlay that.
+// of weights, biases, gradients and outputs; the other variables overlay that. In both cases the operator calls of
+// kDefaultOperatorSteps steps, where nothing else is said.
 TRAINWARDEN_API Result<HookOptions> hook_options_for_attach();
 
 // Why something is missing from the run.
@@ -170,7 +185,7 @@ TRAINWARDEN_API std::string_view name(LossCause cause);  // "staging_full", ...
 
 struct CaptureLoss {
   LossCause cause = LossCause::kStagingFull;
-  std::uint64_t count = 0;  // of tensors, statistics, scalars or reductions
+  std::uint64_t count = 0;  // of tensors, statistics, scalars, reductions or operator calls
   std::uint64_t bytes = 0;
   std::string first_message;  // of the first such loss
 };
@@ -209,6 +224,7 @@ struct HookReport {
   std::uint64_t statistics = 0;
   std::uint64_t scalars = 0;
   std::uint64_t reductions = 0;  // single ones
+  std::uint64_t operator_calls = 0;
   // Time spent inside the hook's calls by training threads, where something was kept.
   std::int64_t training_thread_ns = 0;
   CaptureBill bill;
@@ -327,6 +343,12 @@ class TRAINWARDEN_API Hook {
   // group, too. Other tensors and other threads are not affected.
   void begin_group();
   void end_group();
+
+  // Operator calls. Are they wanted in the current step? One load. It changes in end_step() and set_mode() alone: who
+  // listens to a framework begins and ends there.
+  bool wants_operators() const;
+  // The same for as long as the process lives, also when the hook is closed. It records nothing in a hook that is off.
+  OperatorRecorder& operators();
 
   // Adds to the bill what capture cost the training outside the hook's own calls (an adapter's work in the training
   // thread). From any thread.

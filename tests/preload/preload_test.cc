@@ -179,6 +179,24 @@ TEST_F(Untouched, NamesAndCollections) {
   EXPECT_EQ(run->steps_of("nll_loss_output_0", Mode::kEval), (std::vector<std::int64_t>{0, 1}));
 }
 
+TEST_F(Untouched, OperatorsAreRecordedInTheStepsThatAreWanted) {
+  const Outcome by_itself = alone("conv");
+  expect_same(watched("conv", kEverything, "TRAINWARDEN_PROFILE_STEPS=1:3"), by_itself);
+  const auto run = trial("conv");
+  ASSERT_NE(run, nullptr);
+  ASSERT_EQ(run->operator_steps("rank-00000"), (std::vector<std::int64_t>{1, 2}));
+  const auto batch = run->operators("rank-00000", 2);
+  ASSERT_TRUE(batch.ok()) << batch.status().to_string();
+  int convolutions = 0;
+  int backward = 0;
+  for (const OperatorCall& call : batch->calls) {
+    if (batch->names[call.name] == "aten::conv2d") ++convolutions;
+    if (batch->names[call.name] == "ConvolutionBackward0" && call.kind == OperatorKind::kBackward) ++backward;
+  }
+  EXPECT_EQ(convolutions, 1);
+  EXPECT_EQ(backward, 1);
+}
+
 TEST_F(Untouched, KindsOfLayersCanBeAskedForAlone) {
   const Outcome by_itself = alone("conv");
   const std::string kinds =

@@ -308,6 +308,9 @@ void bind_steps(nb::class_<PythonHook>& type) {
            "called.")
       .def_prop_ro(
           "is_guarded", [](PythonHook& self) { return self.guarded(); }, "Do rules judge inside the training?")
+      .def_prop_ro(
+          "wants_operators", [](PythonHook& self) { return self.hook().wants_operators(); },
+          "For adapters: are the operators of the framework to be recorded in this step?")
       .def("set_mode", set_mode, nb::arg("mode"))
       .def("install_guard", install_guard, nb::arg("rules"), nb::arg("on_fire"), nb::arg("keep_going"),
            nb::arg("time_limit_s"), nb::arg("mute"), "From now on these rules judge inside the training.")

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "gate.h"
+#include "operator_feed.h"
 #include "python_control.h"
 #include "python_hook.h"
 #include "python_trial.h"
@@ -30,6 +31,7 @@ NB_MODULE(_core, module) {
   python::bind_hook(module);
   python::bind_tensor_batch(module);
   python::bind_gate(module);
+  python::bind_operator_feed(module);
   python::bind_statistics(module);
   python::bind_trial(module);
   python::bind_rules(module);

@@ -76,6 +76,7 @@ class Hook(_core.Hook):
         resume: go on with a run that has ended, instead of raising FileExistsError.
         black_box: how many of the last steps are held whole in memory, to be written when something goes wrong:
             a number of steps, True (3), or an object as in the configuration file, ``{"steps": 5, "bytes": "1GiB"}``.
+        operators: in which steps the operators of the framework are recorded: ``"5:15"``, ``"on"``, ``"off"``.
         checkpoint_on_request: False: requests to save the training's state are refused (see on_checkpoint()).
         first_global_step, first_mode_steps: where counting begins, for a program that continues from a checkpoint:
             ``first_global_step=400, first_mode_steps={"train": 300, "eval": 100}``.
@@ -113,6 +114,7 @@ class Hook(_core.Hook):
         dry_run: bool = False,
         resume: bool = False,
         black_box: int | bool | Mapping[str, Any] = 0,
+        operators: str = "off",
         checkpoint_on_request: bool = True,
         first_global_step: int = 0,
         first_mode_steps: Mapping[str, int] | None = None,

@@ -39,6 +39,12 @@ Result<Request> decode_about_step(const char* wanted_type, const char* what, std
 
 }  // namespace
 
+std::string profile_request_path(std::string_view key) {
+  return path_of({RequestKind::kProfile, std::string(key)});
+}
+bool is_profile_request_file(std::string_view file_name) {
+  return is_request_file(RequestKind::kProfile, file_name);
+}
 std::string checkpoint_request_path(std::string_view key) {
   return path_of({RequestKind::kCheckpoint, std::string(key)});
 }
@@ -104,6 +110,31 @@ std::string encode_checkpoint_request(const CheckpointRequestRecord& request) {
 }
 Result<CheckpointRequestRecord> decode_checkpoint_request(std::string_view text) {
   return decode_about_step<CheckpointRequestRecord>("checkpoint", "request for a checkpoint", text);
+}
+
+std::string encode_profile_request(const ProfileRequest& request) {
+  return dump_json({{"type", "profile"},
+                    {"key", request.key},
+                    {"first_step", request.first_step},
+                    {"steps", request.steps},
+                    {"requested_by", request.requested_by},
+                    {"unix_ns", request.unix_ns}}) +
+         "\n";
+}
+
+Result<ProfileRequest> decode_profile_request(std::string_view text) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const Json json, parse_json_object(text, "profile request"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string type, string_field(json, "type"));
+  if (type != "profile") return Status(Code::kDataLoss, fmt::format("profile request: unknown type \"{}\"", type));
+  ProfileRequest request;
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.key, string_field(json, "key"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.first_step, int_field(json, "first_step", -1));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.steps, int_field(json, "steps", 1));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.requested_by, string_field(json, "requested_by"));
+  TRAINWARDEN_ASSIGN_OR_RETURN(request.unix_ns, int_field(json, "unix_ns"));
+  if (request.steps <= kMaxProfileSteps) return request;
+  return Status(Code::kDataLoss,
+                fmt::format("profile request: {} steps are more than {}", request.steps, kMaxProfileSteps));
 }
 
 std::string encode_stop_request(const StopRequest& request) {

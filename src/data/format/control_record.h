@@ -58,6 +58,23 @@ struct CheckpointRequestRecord {
   friend bool operator==(const CheckpointRequestRecord&, const CheckpointRequestRecord&) = default;
 };
 
+// Somebody wants to know which operators run in some steps.
+struct ProfileRequest {
+  std::string key;               // the file is control/profile-<key>.json
+  std::int64_t first_step = -1;  // global; a worker that is beyond it, or -1: its next one
+  std::int64_t steps = 1;
+  std::string requested_by;  // "user"
+  std::int64_t unix_ns = 0;
+  friend bool operator==(const ProfileRequest&, const ProfileRequest&) = default;
+};
+inline constexpr std::int64_t kMaxProfileSteps = 10'000;
+
+std::string profile_request_path(std::string_view key);
+bool is_profile_request_file(std::string_view file_name);
+std::string encode_profile_request(const ProfileRequest& request);
+// kDataLoss also where `steps` is not in [1, kMaxProfileSteps].
+Result<ProfileRequest> decode_profile_request(std::string_view json);
+
 std::string checkpoint_request_path(std::string_view key);
 bool is_checkpoint_request_file(std::string_view file_name);
 std::string encode_checkpoint_request(const CheckpointRequestRecord& request);

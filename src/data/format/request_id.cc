@@ -15,6 +15,7 @@ std::string_view prefix_of(RequestKind kind) {
     case RequestKind::kCapture: return "capture-";
     case RequestKind::kBlackBox: return "blackbox-";
     case RequestKind::kCheckpoint: return "checkpoint-";
+    case RequestKind::kProfile: return "profile-";
     case RequestKind::kDelivery: break;
   }
   return "delivery-";

@@ -23,6 +23,7 @@ Result<std::unique_ptr<CaptureSession>> CaptureSession::start(const HookOptions&
       session->box_.create(options.black_box, std::move(box_head), session->storage_, session->clock_));
   session->changes_.look_for_earlier();
   session->checkpoints_.look_for_earlier();
+  session->operators_.requests().look();
   session->begin_step();
   TRAINWARDEN_RETURN_IF_ERROR(session->writer_.start());
   session->count_beside(options.world_size);
@@ -45,6 +46,7 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
       saves_(tensors_, intake_, device_keeper_, box_, bill_, state_),
       changes_(std::move(parts.changes), tensors_, bill_, counter_, writer_),
       checkpoints_(std::move(parts.checkpoints), options.rank, counter_, writer_),
+      operators_(options, std::move(parts.profiles), clock_, *staging_, bill_, writer_),
       judging_({.tensors = tensors_,
                 .step = step_,
                 .devices = device_keeper_,
@@ -58,6 +60,7 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
       writer_(std::make_unique<JournalFeed>(std::move(parts.journal), std::move(parts.stop_requests),
                                             changes_.changes(), options.durability, counter_, clock_, losses_)) {
   writer_.look_for(checkpoints_.requests());
+  writer_.look_for(operators_.requests());
   if (options.budget > 0) {
     writer_.look_seldom();
     writer_.call_at_looks([this] { bill_.look_beside(); });
@@ -97,6 +100,7 @@ void CaptureSession::begin_step() {
   const StepId id = counter_.current();
   box_.begin_step(id);
   plan_->begin_step(id.mode, id.mode_step, bill_.restraint(id.mode));
+  operators_.begin_step(id.global_step);
 }
 
 // A rule that ends the step which it judges would take it away from the others: it does not.
@@ -106,6 +110,7 @@ StepEnd CaptureSession::end_step() {
   end_group();
   judging_.step_ends();
   handover_.end_step(id);
+  operators_.end_step(id);
   box_.end_step(id);
   ++steps_;
   if (const auto event = bill_.end_step(id, plan_->demand())) writer_.enqueue(format::encode_budget_event(*event));
@@ -127,6 +132,7 @@ StepEnd CaptureSession::answer_to(const StepId& id) const {
 // What others ask for is seen at the end of each step, idle or not.
 bool CaptureSession::end_idle_step() {
   if (judging_.has_judge() || changes_.any_accepted() || checkpoints_.any() || writer_.stop() != nullptr) return false;
+  if (!operators_.may_pass(counter_.current().global_step)) return false;
   if (!step_.step_is_empty() || !plan_->pass_idle_step()) return false;
   ++steps_;
   bill_.pass_idle_step();
@@ -139,6 +145,7 @@ Status CaptureSession::close(std::chrono::nanoseconds timeout) {
   closed_ = true;
   box_.stop_catching_signals();
   if (!step_.step_is_empty()) judging_.step_ends();
+  operators_.close(counter_.current());
   switch_off("closed");
   staging_->end_waiting();
   devices_.end_group();
@@ -167,6 +174,7 @@ HookReport CaptureSession::report() const {
   report.statistics = written.statistics;
   report.scalars = written.scalars;
   report.reductions = written.reductions;
+  report.operator_calls = written.operator_calls;
   report.training_thread_ns = bill_.hook_ns();
   report.bill = bill_.report(counter_.current().mode);
   report.vetoes = judging_.vetoes();

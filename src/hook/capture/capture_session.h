@@ -20,6 +20,7 @@
 #include "hook/capture/gpu/device_capture.h"
 #include "hook/capture/gpu/device_keeper.h"
 #include "hook/capture/known_tensors.h"
+#include "hook/capture/operators/operator_capture.h"
 #include "hook/capture/requests/change_applier.h"
 #include "hook/capture/requests/checkpoint_calls.h"
 #include "hook/capture/requests/stop_requests.h"
@@ -46,6 +47,7 @@ class CaptureSession {
     StopRequests stop_requests;
     std::unique_ptr<CaptureChanges> changes;
     std::unique_ptr<CheckpointRequests> checkpoints;
+    std::unique_ptr<ProfileRequests> profiles;
     std::shared_ptr<storage::Storage> storage;  // kept alive for the journal; none in a dry run
     const Clock& clock;
     StepCounter& counter;             // outlives the session
@@ -61,6 +63,8 @@ class CaptureSession {
   const SaveCalls& saves() const { return saves_; }
   BoxRecorder& box() { return box_; }
   CheckpointCalls& checkpoints() { return checkpoints_; }
+  OperatorCapture& operators() { return operators_; }
+  const OperatorCapture& operators() const { return operators_; }
   StepJudging& judging() { return judging_; }
   const StepJudging& judging() const { return judging_; }
 
@@ -83,7 +87,10 @@ class CaptureSession {
   bool stuck() const { return close_status_.code() == Code::kDeadlineExceeded; }
 
   // Nothing is kept any more; what is offered is counted as lost. The reason of the first call stays.
-  void switch_off(std::string reason) { state_.switch_off(std::move(reason)); }
+  void switch_off(std::string reason) {
+    state_.switch_off(std::move(reason));
+    operators_.switch_off();
+  }
   void lose(LossCause cause, std::uint64_t count, std::uint64_t bytes, std::string_view message);
   HookReport report() const;
 
@@ -109,8 +116,9 @@ class CaptureSession {
   StepIntake intake_;
   DeviceKeeper device_keeper_;
   SaveCalls saves_;
-  ChangeApplier changes_;  // these three outlive the writer, which calls them
+  ChangeApplier changes_;  // these four outlive the writer, which calls them
   CheckpointCalls checkpoints_;
+  OperatorCapture operators_;
   StepJudging judging_;
   StepHandover handover_;
   StepWriter writer_;

@@ -130,9 +130,7 @@ class FakeJournal::Writer final : public journal::JournalWriter {
   Status append_samples(const journal::SampleBatch&) override {
     return Status(Code::kUnimplemented, "no hook samples metrics yet");
   }
-  Status append_operators(const OperatorBatch&) override {
-    return Status(Code::kUnimplemented, "no hook records operator calls yet");
-  }
+  Status append_operators(const OperatorBatch& batch) override { return journal_.append_operators(batch); }
   Status change_collections(std::vector<Collection> collections) override {
     std::lock_guard lock(journal_.mutex_);
     journal_.collections_ = std::move(collections);
@@ -174,6 +172,18 @@ Status FakeJournal::append(const journal::StepBatch* batch, std::string_view eve
     for (journal::KeptTensor& tensor : batches_.back().tensors) tensor.data = {};
   }
   return Status();
+}
+
+Status FakeJournal::append_operators(const OperatorBatch& batch) {
+  std::lock_guard lock(mutex_);
+  ++attempts_;
+  if (failure_.ok()) operators_.push_back(batch);
+  return failure_;
+}
+
+std::vector<OperatorBatch> FakeJournal::operators() const {
+  std::lock_guard lock(mutex_);
+  return operators_;
 }
 
 void FakeJournal::fail_with(Status status) {

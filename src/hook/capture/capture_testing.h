@@ -74,6 +74,7 @@ class FakeJournal {
   void wait_until_held();
 
   std::vector<journal::StepBatch> batches() const;  // without the tensors' bytes
+  std::vector<OperatorBatch> operators() const;
   std::vector<std::string> events() const;
   std::vector<Collection> collections() const;  // as they were changed
   int syncs() const;
@@ -83,6 +84,7 @@ class FakeJournal {
  private:
   class Writer;
   Status append(const journal::StepBatch* batch, std::string_view event);
+  Status append_operators(const OperatorBatch& batch);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -94,6 +96,7 @@ class FakeJournal {
   int syncs_ = 0;
   int attempts_ = 0;
   std::vector<journal::StepBatch> batches_;
+  std::vector<OperatorBatch> operators_;
   std::vector<std::string> events_;
   std::vector<Collection> collections_;
 };

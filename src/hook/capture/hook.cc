@@ -207,6 +207,16 @@ void Hook::save_reductions(std::string_view name, std::span<const SavedReduction
   });
 }
 
+bool Hook::wants_operators() const {
+  const capture::CaptureSession* const session = impl_->live();
+  return session != nullptr && session->operators().is_recording();
+}
+
+OperatorRecorder& Hook::operators() {
+  static OperatorRecorder& none = capture::OperatorLogs::create().recorder();
+  return impl_->session == nullptr ? none : impl_->session->operators().recorder();
+}
+
 void Hook::add_cost(std::chrono::nanoseconds spent) {
   impl_->guarded([&](capture::CaptureSession& session) { session.add_cost(spent); });
 }

@@ -52,6 +52,7 @@ class FullStagingTest : public QuietTest {
         .stop_requests = StopRequests(nullptr, {}),
         .changes = std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>()),
         .checkpoints = std::make_unique<CheckpointRequests>(nullptr, options, EarlierCheckpoints(), system_clock()),
+        .profiles = std::make_unique<ProfileRequests>(nullptr, std::set<std::string>()),
         .storage = nullptr,
         .clock = system_clock(),
         .counter = counter_};

@@ -22,6 +22,7 @@
 #include "hook/capture/idle_steps.h"
 #include "hook/capture/requests/capture_changes.h"
 #include "hook/capture/requests/checkpoint_requests.h"
+#include "hook/capture/requests/profile_requests.h"
 #include "hook/capture/requests/stop_requests.h"
 #include "hook/capture/run_identity.h"
 #include "hook/capture/writing/dry_journal.h"
@@ -72,6 +73,7 @@ struct EarlierWords {
   std::set<std::string> stop_keys;
   std::set<std::string> capture_keys;
   EarlierCheckpoints checkpoints;
+  std::set<std::string> profile_keys;
 
   void take(const journal::EventEntry& event) {
     if (event.kind != format::FrameKind::kEvent) return;
@@ -81,6 +83,7 @@ struct EarlierWords {
     const std::span<const journal::EventEntry> one(&event, 1);
     stop_keys.merge(accepted_stop_keys(one));
     capture_keys.merge(answered_capture_keys(one));
+    profile_keys.merge(answered_profile_keys(one));
     EarlierCheckpoints more = earlier_checkpoints(one);
     for (const auto& [key, times] : more.begun) checkpoints.begun[key] += times;
     checkpoints.answered.merge(more.answered);
@@ -105,6 +108,7 @@ struct OpenedRun {
   StopRequests stop_requests;
   std::unique_ptr<CaptureChanges> changes;
   std::unique_ptr<CheckpointRequests> checkpoints;
+  std::unique_ptr<ProfileRequests> profiles;
   std::optional<BoxHead> box_head{};
 };
 
@@ -137,9 +141,11 @@ Result<OpenedRun> open_run(const HookOptions& options, const CapturePlan& plan,
     TRAINWARDEN_RETURN_IF_ERROR(journal->append_event(format::FrameKind::kEvent, -1, format::encode_run_resume()));
   }
   const std::string id = journal::run_identity(run);
-  return OpenedRun{std::move(journal), StopRequests(storage, std::move(earlier.stop_keys), id),
+  return OpenedRun{std::move(journal),
+                   StopRequests(storage, std::move(earlier.stop_keys), id),
                    std::make_unique<CaptureChanges>(storage, options, std::move(earlier.capture_keys), id),
                    std::make_unique<CheckpointRequests>(storage, options, std::move(earlier.checkpoints), clock, id),
+                   std::make_unique<ProfileRequests>(storage, std::move(earlier.profile_keys), id),
                    make_box_head(run, options.rank, ::getpid(), plan.collections())};
 }
 
@@ -159,7 +165,8 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
     if (is_box_sampled(process_environment)) plan->sample_black_box();
     OpenedRun run{std::make_unique<DryJournal>(), StopRequests(nullptr, {}),
                   std::make_unique<CaptureChanges>(nullptr, options, std::set<std::string>()),
-                  std::make_unique<CheckpointRequests>(nullptr, options, EarlierCheckpoints(), clock)};
+                  std::make_unique<CheckpointRequests>(nullptr, options, EarlierCheckpoints(), clock),
+                  std::make_unique<ProfileRequests>(nullptr, std::set<std::string>())};
     if (!options.dry_run) {
       TRAINWARDEN_ASSIGN_OR_RETURN(run, open_run(options, *plan, storage, clock));
     }
@@ -170,6 +177,7 @@ Result<std::unique_ptr<Hook>> HookOpener::open(HookOptions options, std::shared_
                                 .stop_requests = std::move(run.stop_requests),
                                 .changes = std::move(run.changes),
                                 .checkpoints = std::move(run.checkpoints),
+                                .profiles = std::move(run.profiles),
                                 .storage = std::move(storage),
                                 .clock = clock,
                                 .counter = impl->counter,

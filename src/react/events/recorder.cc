@@ -110,6 +110,7 @@ class Recorder::Impl {
         answer.done = stop_accepted_ && ended_;
         break;
       case format::RequestKind::kCapture:
+      case format::RequestKind::kProfile:
       case format::RequestKind::kDelivery:
         return Status(Code::kInvalidArgument,
                       fmt::format("\"{}\" is no request that a training answers", format::path_of(request)));

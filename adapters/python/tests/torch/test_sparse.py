@@ -61,6 +61,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         notify(method, *args)
 
     monkeypatch.setattr(interception._board, "notify", listen)
+    monkeypatch.setenv("TRAINWARDEN_PROFILE_STEPS", "off")
     yield events
     twt.detach()
 
@@ -79,6 +80,25 @@ def test_a_step_of_which_nothing_is_wanted_is_only_counted(told: list[str], tmp_
             told_at.append(step)
     twt.detach()
     assert told_at == [0, 9, 10, 19, 20], "the kept ones, and those before them, which find that out"
+    assert trainwarden.open(tmp_path / "run").steps("train") == [0, 10, 20]
+
+
+def test_steps_whose_operators_are_recorded_are_not_only_counted(
+    told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRAINWARDEN_PROFILE_STEPS", "5:8")
+    net = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    twt.attach(str(tmp_path / "run"))
+    told_at = []
+    for step in range(25):
+        before = len(told)
+        net(torch.ones(3, 2)).sum().backward()
+        optimizer.step()
+        if len(told) > before:
+            told_at.append(step)
+    twt.detach()
+    assert told_at == [0, 4, 5, 6, 7, 9, 10, 19, 20]
     assert trainwarden.open(tmp_path / "run").steps("train") == [0, 10, 20]
 
 

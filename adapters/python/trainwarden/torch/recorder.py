@@ -18,6 +18,7 @@ from .collectives import EndOfBackward
 from .faults import guarded
 from .logged import Logged
 from .losses import Losses
+from .operators import OperatorFeed
 from .parameters import BufferTable, NameBook, ParameterTable, parameters_in
 from .phases import Phases
 from .roots import Model
@@ -50,6 +51,7 @@ class Recorder:
         self.phases = Phases(hook)
         self._gradients = EndOfBackward(functools.partial(self.phases.begin, "gradient_sync"))
         self.signals = Signals(hook, self._bridge)
+        self._operators = OperatorFeed(hook, self.note_unseen)
         self.is_idle = False  # nothing of the current step is wanted
         self._unseen: list[str] = []  # what the run says that is not captured
         self._unseen_written = 0
@@ -108,9 +110,10 @@ class Recorder:
 
     def _write_unseen(self) -> None:
         if len(self._unseen) > self._unseen_written:
-            self._unseen_written = len(self._unseen)
             self.hook.declare(_NOT_CAPTURED, ["scalars"])  # which are always kept, and whole
-            self.hook.save_strings(_NOT_CAPTURED, self._unseen)
+            if self.hook.wants(_NOT_CAPTURED):  # else in a step in which something is
+                self._unseen_written = len(self._unseen)
+                self.hook.save_strings(_NOT_CAPTURED, self._unseen)
 
     def forget_models(self) -> None:
         """Before all models are taken in again."""
@@ -223,6 +226,7 @@ class Recorder:
             self._end_phases()
         self.signals.close(has_begun)
         self.logged.close()
+        self._operators.stop()
 
     def begin_step(self, mode: str) -> None:
         """A new step begins, perhaps in another mode."""
@@ -236,6 +240,7 @@ class Recorder:
         self.activations.ask(self.is_idle)
         self.signals.begin_step(self.is_idle)
         self.phases.begin_step(mode, is_training, self.is_idle)
+        self._operators.follow()
 
     def begin_backward(self, tensors: Any) -> None:
         """The outermost backward pass."""

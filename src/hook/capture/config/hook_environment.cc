@@ -218,6 +218,7 @@ Status overlay_variables(const Environment& environment, HookOptions& options) {
   reader.read(variable::kSegmentBytes, options.segment_bytes, parse_byte_size);
   reader.read(variable::kWhenFull, options.when_full, parse_when_full);
   reader.read(variable::kDurability, options.durability, parse_durability);
+  reader.read(variable::kProfileSteps, options.operators, parse_operator_window);
   reader.read(variable::kBlackBox, options.black_box.steps, parse_black_box_steps);
   reader.read(variable::kBlackBoxBytes, options.black_box.bytes, parse_byte_size);
   reader.read(variable::kCheckpointOnRequest, options.checkpoint_on_request, parse_switch);
@@ -232,6 +233,7 @@ Result<HookOptions> options_for_attach(const Environment& environment) {
   const bool said = std::any_of(std::begin(kWhatVariables), std::end(kWhatVariables),
                                 [&](const char* variable) { return reader.text(variable).has_value(); });
   HookOptions options = said ? HookOptions() : attach_defaults(reader.text(variable::kNeeds).has_value());
+  options.operators.steps = kDefaultOperatorSteps;
   TRAINWARDEN_RETURN_IF_ERROR(overlay_environment(environment, options));
   return options;
 }

@@ -92,6 +92,25 @@ TEST(HookEnvironment, WhatTheEnvironmentSaysIsAllThatIsAttached) {
   }
 }
 
+TEST(HookEnvironment, OperatorsAreRecordedWhereWeAttachUnlessSomebodySaysOtherwise) {
+  const auto attached = options_for_attach(environment_of({}));
+  ASSERT_TRUE(attached.ok());
+  EXPECT_EQ(attached->operators, (OperatorWindow{.first_step = 5, .steps = 10}));
+  const auto off = options_for_attach(environment_of({{"TRAINWARDEN_PROFILE_STEPS", "off"}}));
+  ASSERT_TRUE(off.ok());
+  EXPECT_EQ(off->operators.steps, 0);
+  HookOptions own;
+  ASSERT_TRUE(overlay_environment(environment_of({}), own).ok());
+  EXPECT_EQ(own.operators.steps, 0);
+  ASSERT_TRUE(overlay_environment(environment_of({{"TRAINWARDEN_PROFILE_STEPS", "100:103"}}), own).ok());
+  EXPECT_EQ(own.operators, (OperatorWindow{.first_step = 100, .steps = 3}));
+  for (const char* wrong : {"5", "5:5", "7:5", "-1:5", "5:x", "5:15:20", ":"}) {
+    const Status status = overlay_environment(environment_of({{"TRAINWARDEN_PROFILE_STEPS", wrong}}), own);
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << wrong;
+    EXPECT_NE(status.message().find("TRAINWARDEN_PROFILE_STEPS: expected steps such as 5:15"), std::string::npos);
+  }
+}
+
 TEST(HookEnvironment, WhatRulesNeedIsAllThatIsAttached) {
   const auto options = options_for_attach(environment_of(
       {{"TRAINWARDEN_NEEDS",

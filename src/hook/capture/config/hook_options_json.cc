@@ -197,6 +197,7 @@ Status read_document(const json& value, HookOptions& options) {
   document.read("dry_run", options.dry_run);
   document.read("resume", options.resume);
   read_black_box(document, options.black_box, status);
+  document.read_word("operators", options.operators, parse_operator_window);
   document.read("checkpoint_on_request", options.checkpoint_on_request);
   read_first_steps(document, options, status);
   std::string tensorboard_dir = options.tensorboard_dir.string();

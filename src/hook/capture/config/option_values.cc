@@ -82,6 +82,20 @@ Result<int> parse_black_box_steps(std::string_view text) {
                 fmt::format("expected a number of steps, \"on\" or \"off\", found \"{}\"", printable(text)));
 }
 
+Result<OperatorWindow> parse_operator_window(std::string_view text) {
+  text = trim(text);
+  if (const auto on = parse_bool(text)) return OperatorWindow{.steps = *on ? kDefaultOperatorSteps : 0};
+  const std::size_t colon = text.find(':');
+  if (colon != std::string_view::npos) {
+    const auto first = parse_int(trim(text.substr(0, colon)));
+    const auto end = parse_int(trim(text.substr(colon + 1)));
+    if (first && end && *first >= 0 && *end > *first)
+      return OperatorWindow{.first_step = *first, .steps = *end - *first};
+  }
+  return Status(Code::kInvalidArgument,
+                fmt::format("expected steps such as 5:15, \"on\" or \"off\", found \"{}\"", printable(text)));
+}
+
 Result<KeepForm> parse_keep(std::string_view text) {
   KeepForm keep{.values = false};
   for (const std::string& word : split_list(text)) {

@@ -18,6 +18,9 @@ Result<std::uint64_t> parse_byte_size(std::string_view text);
 Result<double> parse_share(std::string_view text);
 // "3": so many steps; "on": kDefaultBlackBoxSteps; "off": 0.
 Result<int> parse_black_box_steps(std::string_view text);
+// "5:15": from the first to before the second, counted from where the process begins; "on": kDefaultOperatorSteps from
+// the default on; "off": none.
+Result<OperatorWindow> parse_operator_window(std::string_view text);
 Result<KeepForm> parse_keep(std::string_view text);  // a list of "values", "statistics", "histogram", "hash", "shape"
 Result<IncludeWorkers> parse_include_workers(std::string_view text);  // "one", "all"
 Result<WhenFull> parse_when_full(std::string_view text);              // "drop", "statistics", "block"

@@ -18,9 +18,10 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kChangeable = {
     "include_collections", "include", "collections", "save_all", "save", "keep", "budget"};
-constexpr std::array<std::string_view, 14> kUnchangeable = {
+constexpr std::array<std::string_view, 15> kUnchangeable = {
     "run_dir",    "rank",    "world_size",   "include_workers", "staging_bytes", "segment_bytes",         "when_full",
-    "durability", "dry_run", "code_version", "labels",          "black_box",     "checkpoint_on_request", "resume"};
+    "durability", "dry_run", "code_version", "labels",          "black_box",     "checkpoint_on_request", "resume",
+    "operators"};
 
 Status cannot_change(std::string_view key) {
   return Status(Code::kInvalidArgument, fmt::format("{} cannot be changed while the training goes on; what can: {}",
@@ -135,7 +136,8 @@ Status check_unchangeable(const HookOptions& before, const HookOptions& after) {
       {"resume", before.resume != after.resume},
       {"dry_run", before.dry_run != after.dry_run},
       {"code_version", before.code_version != after.code_version},
-      {"labels", before.labels != after.labels}};
+      {"labels", before.labels != after.labels},
+      {"operators", before.operators != after.operators}};
   for (const auto& [key, differs] : differences) {
     if (differs) return cannot_change(key);
   }

@@ -10,6 +10,7 @@
 #include "data/device/device_span.h"
 #include "hook/capture/black_box/box_dumper.h"
 #include "hook/capture/capture_plan.h"
+#include "hook/capture/operators/operator_batch.h"
 #include "hook/capture/staging/staging_area.h"
 #include "hook/capture/step_counter.h"
 #include "hook/capture/writing/loss_tally.h"
@@ -60,6 +61,8 @@ struct StagedStep : StagedRows {
 
   // Not a step, but what the writer thread is asked to write beside the journal, in its turn.
   std::unique_ptr<BoxDump> dump;
+  // The same of operator calls, which go to the journal.
+  std::unique_ptr<StepCalls> operators;
 
   // Nothing was saved, and nothing lost.
   bool empty() const { return item_count() == 0 && losses.empty(); }

@@ -38,6 +38,7 @@ JournalFeed::JournalFeed(std::unique_ptr<journal::JournalWriter> journal, StopRe
 
 Status JournalFeed::write(StagedStep& step) {
   if (step.dump != nullptr) return write_dump(*step.dump);
+  if (step.operators != nullptr) return write_operators(*step.operators);
   let_judge_write();
   const Status status = no_throw([&] { return append(step); });
   if (status.ok()) {
@@ -122,6 +123,22 @@ Status JournalFeed::write_dump(const BoxDump& dump) {
   return path.status();
 }
 
+Status JournalFeed::write_operators(const StepCalls& calls) {
+  const std::uint64_t count = calls.calls.count();
+  const Status status = no_throw([&] { return tried(journal_->append_operators(make_operator_batch(calls))); });
+  if (status.ok()) {
+    written_.operator_calls += count;
+    return status;
+  }
+  const auto message = [&] {
+    return fmt::format("operator calls of step {}: {}", calls.id.global_step, status.to_string());
+  };
+  last_lost_step_ = calls.id;
+  untold_losses_.add(LossCause::kWriteFailed, count, 0, message);
+  losses_.add(LossCause::kWriteFailed, count, 0, message);
+  return status;
+}
+
 void JournalFeed::take_black_box_requests() {
   if (dumper_ == nullptr) return;
   for (const BlackBoxReason& reason : dumper_->requests()) {
@@ -152,6 +169,7 @@ void JournalFeed::look_at_requests() {
   std::vector<format::StopRequest> stops = stop_requests_.poll();
   take_black_box_requests();
   take_checkpoint_requests();
+  if (profiles_ != nullptr) profiles_->look();
   for (format::StopRequest& stop : stops) take_stop_request(std::move(stop));
 }
 

@@ -15,6 +15,7 @@
 #include "core/base/clock.h"
 #include "hook/capture/requests/capture_changes.h"
 #include "hook/capture/requests/checkpoint_requests.h"
+#include "hook/capture/requests/profile_requests.h"
 #include "hook/capture/requests/stop_requests.h"
 #include "hook/capture/staging/staged_step.h"
 #include "hook/capture/step_counter.h"
@@ -33,6 +34,7 @@ struct WrittenCounts {
   std::atomic<std::uint64_t> statistics = 0;
   std::atomic<std::uint64_t> scalars = 0;
   std::atomic<std::uint64_t> reductions = 0;
+  std::atomic<std::uint64_t> operator_calls = 0;
 };
 
 // One thread at a time, but for stop(), enqueue() and written().
@@ -46,6 +48,7 @@ class JournalFeed {
   void write_dumps_with(BoxDumper& dumper) { dumper_ = &dumper; }
   // The same for who wants checkpoints.
   void look_for(CheckpointRequests& requests) { checkpoints_ = &requests; }
+  void look_for(ProfileRequests& requests) { profiles_ = &requests; }
 
   // Not ok: the step is not in the journal, and has been counted as lost.
   Status write(StagedStep& step);
@@ -81,6 +84,7 @@ class JournalFeed {
   void lose(const StagedStep& step, const Status& status);
   void count(const StagedStep& step);
   Status write_dump(const BoxDump& dump);
+  Status write_operators(const StepCalls& calls);
   void take_black_box_requests();
   void take_checkpoint_requests();
   void look_at_requests();
@@ -101,6 +105,7 @@ class JournalFeed {
   SharedLossTally& losses_;
   BoxDumper* dumper_ = nullptr;  // none without a black box
   CheckpointRequests* checkpoints_ = nullptr;
+  ProfileRequests* profiles_ = nullptr;
   const std::int64_t first_step_;
 
   WrittenCounts written_;

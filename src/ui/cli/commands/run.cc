@@ -44,6 +44,7 @@ namespace {
 
 // When rules judge beside the program, it is some steps further when they ask for what led to a verdict.
 constexpr const char* kBlackBoxSteps = "8";
+constexpr const char* kProfiledSteps = "5:15";
 
 struct RunOptions {
   std::vector<std::string> command;
@@ -102,6 +103,12 @@ Result<Judging> choose_judging(const RunOptions& options) {
   return judging;
 }
 
+// Of which steps the operators are recorded; a variable would go before the configuration.
+bool says_which_steps(const CaptureChoice& capture) {
+  return !capture.config.empty() || std::getenv(variable::kConfig) != nullptr ||
+         std::getenv(variable::kProfileSteps) != nullptr;
+}
+
 // What the rules beside the program need to be captured, and which judge inside it.
 Result<std::map<std::string, std::string>> rule_environment(const RunOptions& options, const Judging& judging) {
   TRAINWARDEN_ASSIGN_OR_RETURN(auto environment,
@@ -157,6 +164,7 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   TRAINWARDEN_ASSIGN_OR_RETURN(auto labels, options.labels.variables(process_environment));
   plan.environment.merge(std::move(labels));
   if (options.resume) plan.environment[variable::kResume] = "1";
+  if (!says_which_steps(options.capture)) plan.environment[variable::kProfileSteps] = kProfiledSteps;
   TRAINWARDEN_RETURN_IF_ERROR(process_mask().status);  // here, before a secret is in the run
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.board, options.capture.board(plan.run));
   TRAINWARDEN_RETURN_IF_ERROR(choose_output(options, plan));

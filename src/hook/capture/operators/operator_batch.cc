@@ -1,0 +1,66 @@
+#include "hook/capture/operators/operator_batch.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace trainwarden::capture {
+namespace {
+
+// The names of one batch, numbered as they come.
+class BatchNames {
+ public:
+  BatchNames(const OperatorNames& names, OperatorBatch& batch) : names_(names), batch_(batch) {}
+
+  std::uint32_t index_of(std::uint32_t number) {
+    const auto [place, is_new] = indices_.try_emplace(number, static_cast<std::uint32_t>(batch_.names.size()));
+    if (is_new) batch_.names.push_back(names_.name(number));
+    return place->second;
+  }
+
+ private:
+  const OperatorNames& names_;
+  OperatorBatch& batch_;
+  std::unordered_map<std::uint32_t, std::uint32_t> indices_;
+};
+
+// By track, then by start; of calls that begin together the longer one is around the other.
+bool comes_before(const OperatorCall& a, const OperatorCall& b) {
+  return std::tie(a.track, a.start_unix_ns, b.duration_ns) < std::tie(b.track, b.start_unix_ns, a.duration_ns);
+}
+
+std::vector<const CollectedCalls::Thread*> by_id(const CollectedCalls& calls) {
+  std::vector<const CollectedCalls::Thread*> threads;
+  for (const CollectedCalls::Thread& thread : calls.threads) threads.push_back(&thread);
+  std::sort(threads.begin(), threads.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
+  return threads;
+}
+
+}  // namespace
+
+OperatorBatch make_operator_batch(const StepCalls& step) {
+  OperatorBatch batch;
+  batch.global_step = step.id.global_step;
+  batch.mode = step.id.mode;
+  batch.lost_calls = step.calls.lost;
+  batch.calls.reserve(step.calls.count());
+  BatchNames names(step.names, batch);
+  for (const CollectedCalls::Thread* thread : by_id(step.calls)) {
+    const auto track = static_cast<std::uint32_t>(batch.tracks.size());
+    batch.tracks.push_back({.name = fmt::format("thread {}", thread->id), .id = thread->id, .device = false});
+    for (const LoggedCall& call : thread->calls) {
+      batch.calls.push_back({.name = names.index_of(call.name),
+                             .track = track,
+                             .kind = call.kind,
+                             .start_unix_ns = call.start_ns + step.calls.unix_offset_ns,
+                             .duration_ns = call.duration_ns,
+                             .sequence = call.sequence});
+    }
+  }
+  std::stable_sort(batch.calls.begin(), batch.calls.end(), comes_before);
+  return batch;
+}
+
+}  // namespace trainwarden::capture
