@@ -80,7 +80,7 @@ class TrainingCapture {
   std::chrono::nanoseconds wall_{0};        // the same
   std::int64_t steps_ = 0;                  // train steps that have ended
   OperatorFeed operators_;
-  std::uint64_t seen_version_ = 0;          // of the registry of modules
+  std::uint64_t seen_version_ = 0;  // of the registry of modules
   std::optional<EvalStart> eval_start_;
   bool gradients_wait_ = false;  // for the end of the optimizer's step, which computes them
   bool stop_was_requested_ = false;

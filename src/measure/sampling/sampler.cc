@@ -33,9 +33,7 @@ journal::SideWriterPlan writer_plan(const SamplerPlan& plan) {
 }  // namespace
 
 Sampler::Sampler(SamplerPlan plan, const Clock& clock)
-    : makes_run_(plan.makes_run),
-      buffer_(std::make_shared<SampleBuffer>(2)),
-      writer_(writer_plan(plan), clock) {
+    : makes_run_(plan.makes_run), buffer_(std::make_shared<SampleBuffer>(2)), writer_(writer_plan(plan), clock) {
   for (TickLoopPlan& loop : plan_loops(std::move(plan))) {
     loops_.push_back(std::make_unique<TickLoop>(std::move(loop), buffer_, clock));
   }

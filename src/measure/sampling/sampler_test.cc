@@ -79,8 +79,10 @@ TEST(Sampler, TwoOfOneRunHaveAJournalEach) {
   plan.makes_run = true;
   // The first holds its journal as long as it lives.
   journal::SideWriter first({.run = plan.run, .name_of = journal::machine_name, .last = 9}, system_clock());
-  ASSERT_TRUE(first.append(journal::SampleBatch{{{0, {"a", "", MetricKind::kGauge, MetricSource::kHost, ""}}},
-                                                {{{1}, {{0, {1.0}}}}}}).ok());
+  ASSERT_TRUE(first
+                  .append(journal::SampleBatch{{{0, {"a", "", MetricKind::kGauge, MetricSource::kHost, ""}}},
+                                               {{{1}, {{0, {1.0}}}}}})
+                  .ok());
   Sampler second(std::move(plan));
   EXPECT_TRUE(second.finish(true).status.ok());
   EXPECT_TRUE(has_metric(*open_journal(folder.path() / "run", "machine-1"), "cpu.busy"));

@@ -10,8 +10,8 @@
 
 namespace trainwarden::profile {
 
-// How fast a counter rose, in its unit a second: a value for each sample but the first, at its time, over the time since
-// the one before. Where a counter began anew (it fell), or no time passed, there is none.
+// How fast a counter rose, in its unit a second: a value for each sample but the first, at its time, over the time
+// since the one before. Where a counter began anew (it fell), or no time passed, there is none.
 std::vector<Sample> rate_of(std::span<const Sample> counter);
 
 // How much a counter rose over all samples; what was before it began anew counts too. None with fewer than two samples.

@@ -34,9 +34,8 @@ class ScalarReader {
       const trial::CatalogTensor* const tensor = TrialAccess::catalog(trial_).find(name);
       const auto index = tensor == nullptr ? std::nullopt : journal_.tensor(*tensor);
       if (!index) continue;
-      TRAINWARDEN_ASSIGN_OR_RETURN(
-          trial::SeriesPart part,
-          trial::read_series(journal_, *index, {}, 0, last_step_, std::chrono::nanoseconds::max()));
+      TRAINWARDEN_ASSIGN_OR_RETURN(trial::SeriesPart part, trial::read_series(journal_, *index, {}, 0, last_step_,
+                                                                              std::chrono::nanoseconds::max()));
       found[name.substr(prefix.size())] = std::move(part.points);
     }
     return found;
@@ -66,7 +65,8 @@ WorkerPhases sum_up(const std::map<std::string, Points>& phases) {
   for (const auto& [phase, points] : phases) {
     if (phase == kStep) continue;
     PhaseTime time{phase};
-    for (const trial::SeriesPoint& point : points) time.seconds += divided.contains(point.global_step) ? point.value : 0;
+    for (const trial::SeriesPoint& point : points)
+      time.seconds += divided.contains(point.global_step) ? point.value : 0;
     if (time.seconds > 0) sums.phases.push_back(std::move(time));
   }
   return sums;

@@ -65,9 +65,12 @@ std::vector<Sample> values_of(const Metric& metric, std::vector<Sample> samples)
 std::vector<Sample> sum_of(const std::vector<Sample>& a, const std::vector<Sample>& b) {
   std::vector<Sample> sum;
   for (auto left = a.begin(), right = b.begin(); left != a.end() && right != b.end();) {
-    if (left->unix_ns == right->unix_ns) sum.push_back({left->unix_ns, (left++)->value + (right++)->value});
-    else if (left->unix_ns < right->unix_ns) ++left;
-    else ++right;
+    if (left->unix_ns == right->unix_ns)
+      sum.push_back({left->unix_ns, (left++)->value + (right++)->value});
+    else if (left->unix_ns < right->unix_ns)
+      ++left;
+    else
+      ++right;
   }
   return sum;
 }
@@ -127,8 +130,7 @@ class UsageReader {
     for (const SampledMetric& metric : metrics_) {
       const auto part = part_of(metric.metric.name, pattern);
       if (!part) continue;
-      TRAINWARDEN_ASSIGN_OR_RETURN(auto samples,
-                                   trial_.samples(metric, question_.from_unix_ns, question_.to_unix_ns));
+      TRAINWARDEN_ASSIGN_OR_RETURN(auto samples, trial_.samples(metric, question_.from_unix_ns, question_.to_unix_ns));
       found[{metric.worker, metric.metric.instance, *part}] = values_of(metric.metric, std::move(samples));
     }
     return found;
@@ -147,13 +149,13 @@ bool is_asked(const UsageKind& kind, const UsageQuestion& question) {
 
 Status check_kinds(const UsageQuestion& question) {
   for (const std::string& name : question.kinds) {
-    const bool known = std::any_of(std::begin(kKinds), std::end(kKinds),
-                                   [&](const UsageKind& kind) { return kind.name == name; });
+    const bool known =
+        std::any_of(std::begin(kKinds), std::end(kKinds), [&](const UsageKind& kind) { return kind.name == name; });
     if (known) continue;
     std::vector<std::string_view> names;
     for (const UsageKind& kind : kKinds) names.push_back(kind.name);
-    return Status(Code::kInvalidArgument, fmt::format("expected one of {}, found \"{}\"", fmt::join(names, ", "),
-                                                      printable(name)));
+    return Status(Code::kInvalidArgument,
+                  fmt::format("expected one of {}, found \"{}\"", fmt::join(names, ", "), printable(name)));
   }
   return {};
 }

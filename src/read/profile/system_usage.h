@@ -16,13 +16,13 @@
 
 namespace trainwarden::profile {
 
-// What is shown of a machine, in its order. `name` is for programs, `label` for people; a "*" in `of` is the part of the
-// machine that it is about: which processor, disk, interface.
+// What is shown of a machine, in its order. `name` is for programs, `label` for people; a "*" in `of` is the part of
+// the machine that it is about: which processor, disk, interface.
 struct UsageKind {
-  std::string_view name;   // "cpu"
-  std::string_view label;  // "processors"
-  std::string_view unit;   // "%", "bytes/s", "bytes", "processors", "watts"
-  std::string_view of;     // metrics whose sum it is: "tree.cpu.user+tree.cpu.system"
+  std::string_view name;      // "cpu"
+  std::string_view label;     // "processors"
+  std::string_view unit;      // "%", "bytes/s", "bytes", "processors", "watts"
+  std::string_view of;        // metrics whose sum it is: "tree.cpu.user+tree.cpu.system"
   std::string_view share_of;  // a gauge that it is a share of; empty: of nothing
   double scale = 1;           // of the value; 100 for shares
 };

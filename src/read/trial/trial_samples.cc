@@ -28,7 +28,8 @@ bool sample_before(const Sample& a, const Sample& b) {
   return a.unix_ns < b.unix_ns;
 }
 
-// Of a worker, of who reads its output, or of a machine's sampler; null when there is none, or it could not be read yet.
+// Of a worker, of who reads its output, or of a machine's sampler; null when there is none, or it could not be read
+// yet.
 journal::JournalReader* find_reader(trial::RunReader& run, const std::string& name) {
   for (trial::SampledJournal* const journal : run.sampled_journals()) {
     if (journal->name() == name) return journal->readable() ? &journal->reader() : nullptr;

@@ -80,7 +80,8 @@ void print_several(const std::vector<WorkerPhases>& workers) {
 OrderedJson worker_json(const WorkerPhases& worker) {
   OrderedJson phases = OrderedJson::array();
   for (const PhaseTime& time : worker.phases) {
-    phases.push_back({{"phase", time.phase}, {"share", json_number(time.share)}, {"seconds", json_number(time.seconds)}});
+    phases.push_back(
+        {{"phase", time.phase}, {"share", json_number(time.share)}, {"seconds", json_number(time.seconds)}});
   }
   return {{"worker", worker.worker},
           {"steps", json_number(worker.steps)},
@@ -100,8 +101,9 @@ int act(const PhasesOptions& options) {
     for (const WorkerPhases& worker : *workers) list.push_back(worker_json(worker));
     print_json({{"run", run_name((*trial)->path())}, {"workers", std::move(list)}});
   } else if (workers->empty()) {
-    emit(stderr, "trainwarden: no train step of this run was divided into phases: those of PyTorch are, from their second "
-                 "step on\n");
+    emit(stderr,
+         "trainwarden: no train step of this run was divided into phases: those of PyTorch are, from their second "
+         "step on\n");
   } else if (workers->size() == 1) {
     print_one(workers->front());
   } else {

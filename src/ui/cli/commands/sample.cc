@@ -7,8 +7,8 @@
 #include "core/base/clock.h"
 #include "core/process/signal_relay.h"
 #include "measure/sampling/sampler.h"
-#include "read/trial/run_listing.h"
 #include "react/actions/action_kind.h"
+#include "read/trial/run_listing.h"
 #include "store/storage/location.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
@@ -44,8 +44,8 @@ Result<std::filesystem::path> find_run(const SampleOptions& options) {
 
 Status check_process(pid_t pid) {
   if (::kill(pid, 0) == 0 || errno == EPERM) return {};
-  return Status(Code::kNotFound, fmt::format("--pid: expected a process of this machine, found none with the number {}",
-                                             pid));
+  return Status(Code::kNotFound,
+                fmt::format("--pid: expected a process of this machine, found none with the number {}", pid));
 }
 
 Result<sampling::SamplerPlan> make_plan(const SampleOptions& options) {
@@ -63,8 +63,7 @@ void wait(process::SignalRelay& relay, std::optional<std::chrono::milliseconds> 
   StatusLine line(stderr, terminal_of(stderr));
   const auto began = std::chrono::steady_clock::now();
   for (;;) {
-    const auto passed =
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
     if (duration && passed >= *duration) return;
     line.show(fmt::format("sampling {} for {} s; Ctrl-C ends it", what, passed.count() / 1000));
     if (relay.wait_for_end(duration ? std::min(kSignalPause, *duration - passed) : kSignalPause)) return;
@@ -100,8 +99,8 @@ int act(const SampleOptions& options) {
 void add_sample(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<SampleOptions>();
   SampleOptions& o = *options;
-  CLI::App& command = add_command(app, "sample", "Sample this machine: processors, memory, disks, network, GPUs",
-                                  options, action, act);
+  CLI::App& command =
+      add_command(app, "sample", "Sample this machine: processors, memory, disks, network, GPUs", options, action, act);
   command.group(kTrainGroup);
   CLI::Option* const run =
       command.add_option("RUN", o.run, "The run that the samples go into (default: a new one)")->type_name("");

@@ -65,12 +65,17 @@ OrderedJson points_json(const profile::UsageSeries& series, std::size_t count) {
 }
 
 OrderedJson usage_json(const profile::UsageSeries& series, std::size_t points) {
-  OrderedJson json = {{"kind", series.kind->name},   {"label", series.kind->label}, {"unit", series.kind->unit},
-                      {"part", series.part},         {"instance", series.instance}, {"worker", series.worker},
+  OrderedJson json = {{"kind", series.kind->name},       {"label", series.kind->label},
+                      {"unit", series.kind->unit},       {"part", series.part},
+                      {"instance", series.instance},     {"worker", series.worker},
                       {"samples", series.samples.size()}};
   if (const auto q = profile::quantiles_of(series.samples)) {
-    json.update({{"mean", json_number(q->mean)}, {"min", json_number(q->min)}, {"p50", json_number(q->p50)},
-                 {"p95", json_number(q->p95)}, {"p99", json_number(q->p99)}, {"max", json_number(q->max)}});
+    json.update({{"mean", json_number(q->mean)},
+                 {"min", json_number(q->min)},
+                 {"p50", json_number(q->p50)},
+                 {"p95", json_number(q->p95)},
+                 {"p99", json_number(q->p99)},
+                 {"max", json_number(q->max)}});
   }
   if (points > 0) json["points"] = points_json(series, points);
   return json;
@@ -86,8 +91,9 @@ int act(const SystemOptions& options) {
     for (const profile::UsageSeries& series : *usage) list.push_back(usage_json(series, options.points));
     print_json({{"run", run_name((*trial)->path())}, {"usage", std::move(list)}});
   } else if (usage->empty()) {
-    emit(stderr, "trainwarden: nothing was sampled{}: `run` samples the machine unless it is told --no-sample, and "
-                 "`sample` does so beside any program\n",
+    emit(stderr,
+         "trainwarden: nothing was sampled{}: `run` samples the machine unless it is told --no-sample, and "
+         "`sample` does so beside any program\n",
          options.kinds.empty() ? "" : " of that");
   } else {
     print_tables(*usage);
@@ -100,8 +106,8 @@ int act(const SystemOptions& options) {
 void add_system(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<SystemOptions>();
   SystemOptions& o = *options;
-  CLI::App& command = add_command(app, "system", "Show how much of each machine was in use while a run trained",
-                                  options, action, act);
+  CLI::App& command =
+      add_command(app, "system", "Show how much of each machine was in use while a run trained", options, action, act);
   command.group(kLookGroup);
   add_run_choice(command, o.run);
   std::vector<std::string> kinds;

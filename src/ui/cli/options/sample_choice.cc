@@ -16,16 +16,14 @@ Result<milliseconds> interval(const std::string& option, const std::string& text
   if (text.empty()) return by_default;
   TRAINWARDEN_ASSIGN_OR_RETURN(const milliseconds time, actions::parse_duration(text));
   if (time >= kShortest && time <= kLongest) return time;
-  return Status(Code::kInvalidArgument,
-                fmt::format("{}: expected a time from 10ms to 60s, found {}", option, text));
+  return Status(Code::kInvalidArgument, fmt::format("{}: expected a time from 10ms to 60s, found {}", option, text));
 }
 
 }  // namespace
 
 Result<std::optional<sampling::SamplerPlan>> SampleChoice::plan(const storage::Location& run) const {
   sampling::SamplerPlan plan{run};
-  TRAINWARDEN_ASSIGN_OR_RETURN(plan.host_interval,
-                               interval("--sample-interval", host, sampling::kDefaultHostInterval));
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.host_interval, interval("--sample-interval", host, sampling::kDefaultHostInterval));
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.gpu_interval,
                                interval("--gpu-sample-interval", gpu, sampling::kDefaultGpuInterval));
   if (off) return std::optional<sampling::SamplerPlan>();

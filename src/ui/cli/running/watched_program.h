@@ -21,15 +21,15 @@ struct ProgramPlan : launch::LaunchPlan {
   std::optional<int> page_port;  // of the page beside it, 0: one that is free; nothing: no page
   Board board;                   // where the run is shown while it trains
   Chatter chatter = Chatter::kVerdicts;
-  std::optional<output::OutputPlan> metrics;  // what is read of the program's output
+  std::optional<output::OutputPlan> metrics;     // what is read of the program's output
   std::optional<sampling::SamplerPlan> sampler;  // of this machine, while the program runs
-  std::filesystem::path job;                  // the folder of the job that this is part of; empty: of none
-  std::vector<std::string> rule_ids;          // of all that judge, beside the program and inside
+  std::filesystem::path job;                     // the folder of the job that this is part of; empty: of none
+  std::vector<std::string> rule_ids;             // of all that judge, beside the program and inside
 };
 
 struct ProgramResult : launch::LaunchResult {
-  std::optional<Result<ExportReport>> board;    // when it was to be shown to TensorBoard
-  std::optional<output::OutputResult> metrics;  // when its output was to be read
+  std::optional<Result<ExportReport>> board;       // when it was to be shown to TensorBoard
+  std::optional<output::OutputResult> metrics;     // when its output was to be read
   std::optional<sampling::SamplerResult> sampled;  // when the machine was to be sampled
 
   // 3 when a rule fired and the program succeeded or was asked to stop, else the program's own.
