@@ -1,5 +1,7 @@
 // `trainwarden sample`, `system` and `phases`, and the machine beside `run`, as a user types it.
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "cli_harness.h"
 
@@ -8,12 +10,22 @@ namespace {
 
 class System : public CliTest {
  protected:
+  // A sampler writes for the first time after two seconds.
+  static void await_file(const std::filesystem::path& file) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!std::filesystem::exists(file) && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ASSERT_TRUE(std::filesystem::exists(file)) << file;
+  }
+
   // What `system` says of a run, by kind; of parts the first.
   nlohmann::json usage_of(const std::string& run) const {
     const Outcome outcome = cli({"system", run, "--json"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const nlohmann::json answer = outcome.json();
     nlohmann::json by_kind;
-    for (const nlohmann::json& series : outcome.json().at("usage")) {
+    for (const nlohmann::json& series : answer.at("usage")) {
       if (!by_kind.contains(series.at("kind"))) by_kind[series.at("kind").get<std::string>()] = series;
     }
     return by_kind;
@@ -21,12 +33,12 @@ class System : public CliTest {
 };
 
 TEST_F(System, ARunSamplesItsMachineAndItsProgram) {
-  const Outcome ran = cli({"run", "--name", "first", "--", tiny_training().string(), "--steps", "400"});
+  const Outcome ran = cli({"run", "--name", "first", "--", tiny_training().string(), "--steps", "300"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const nlohmann::json usage = usage_of("first");
   for (const char* kind : {"cpu", "core", "memory", "training_cpu", "training_memory"}) {
     ASSERT_TRUE(usage.contains(kind)) << kind << " in " << usage.dump();
-    EXPECT_GE(usage[kind].at("samples"), 2) << kind;
+    EXPECT_GE(usage[kind].at("samples"), 1) << kind;
     EXPECT_EQ(usage[kind].at("worker"), "machine-0");
     EXPECT_FALSE(usage[kind].at("instance").get<std::string>().empty());
   }
@@ -59,8 +71,7 @@ TEST_F(System, SampleMakesARunOfAMachineAlone) {
 
 TEST_F(System, SampleEndsOnASignalAndKeepsWhatItHas) {
   Background sampling(cli_command({"sample", "--name", "idle", "--pid", std::to_string(::getpid())}), folder_);
-  while (!std::filesystem::exists(run_path("idle") / "journal" / "machine-0")) {
-  }
+  await_file(run_path("idle") / "journal" / "machine-0" / "seg-00000000.tw");
   ::kill(sampling.id(), SIGINT);
   const Outcome ended = sampling.wait();
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
@@ -71,8 +82,7 @@ TEST_F(System, SampleEndsOnASignalAndKeepsWhatItHas) {
 TEST_F(System, TwoSamplersOfOneRunHaveAJournalEach) {
   train("first");
   Background other(cli_command({"sample", "first"}), folder_);
-  while (!std::filesystem::exists(run_path("first") / "journal" / "machine-0" / "seg-00000000.tw")) {
-  }
+  await_file(run_path("first") / "journal" / "machine-0" / "seg-00000000.tw");
   ASSERT_EQ(cli({"sample", "first", "--for", "200ms"}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(run_path("first") / "journal" / "machine-1"));
   ::kill(other.id(), SIGTERM);
@@ -81,7 +91,7 @@ TEST_F(System, TwoSamplersOfOneRunHaveAJournalEach) {
 
 TEST_F(System, WhatCannotBeMeantIsAnError) {
   const Outcome interval = cli({"run", "--sample-interval", "1ms", "--", "true"});
-  EXPECT_EQ(interval.exit_code, 1);
+  EXPECT_EQ(interval.exit_code, 2);
   EXPECT_NE(interval.err.find("expected a time from 10ms to 60s, found 1ms"), std::string::npos) << interval.err;
   EXPECT_NE(cli({"sample", "--for", "soon"}).exit_code, 0);
   const Outcome process = cli({"sample", "--pid", "4194303", "--for", "100ms"});

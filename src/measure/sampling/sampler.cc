@@ -49,6 +49,7 @@ SamplerResult Sampler::finish(bool completed) {
     for (const auto& loop : loops_) loop->stop();
     thread_.request_stop();
     thread_.join();
+    write_new();  // with the last tick
     if (const Status ended = writer_.finish(completed); status_.ok()) status_ = ended;
   }
   SamplerResult result{status_, buffer_->lost_samples(), {}};
@@ -57,8 +58,9 @@ SamplerResult Sampler::finish(bool completed) {
 }
 
 void Sampler::write(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
+  for (;;) {
     pause_for(kWriteInterval, stop);
+    if (stop.stop_requested()) return;
     write_new();
   }
 }

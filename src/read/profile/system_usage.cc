@@ -11,6 +11,7 @@
 
 #include "core/base/text.h"
 #include "read/profile/rates.h"
+#include "read/trial/printed_metrics.h"
 
 namespace trainwarden::profile {
 namespace {
@@ -90,7 +91,7 @@ class UsageReader {
  public:
   UsageReader(Trial& trial, const UsageQuestion& question)
       : trial_(trial), question_(question), metrics_(trial.metrics()) {
-    std::erase_if(metrics_, [](const SampledMetric& metric) { return !metric.worker.starts_with("machine-"); });
+    std::erase_if(metrics_, [](const SampledMetric& metric) { return !trial::is_of_machine(metric); });
   }
 
   Status read(const UsageKind& kind, std::vector<UsageSeries>& found) {

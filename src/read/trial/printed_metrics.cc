@@ -19,6 +19,10 @@ std::optional<std::int64_t> whole_step(double value) {
 
 }  // namespace
 
+bool is_of_machine(const SampledMetric& metric) {
+  return metric.worker.starts_with("machine-");
+}
+
 std::vector<SampledMetric> printed_metrics(const Trial& trial) {
   std::vector<SampledMetric> metrics = trial.metrics();
   std::erase_if(metrics, [](const SampledMetric& metric) { return !metric.worker.starts_with("output-"); });

@@ -22,6 +22,9 @@ struct PrintedValue {
 // Who has crafted a run may have put more metrics into it than whoever looks at them could bear.
 inline constexpr std::size_t kMaxPrintedMetrics = 4096;
 
+// A machine's sampler wrote it: nobody printed it.
+bool is_of_machine(const SampledMetric& metric);
+
 // In the order of their definitions, or in which they were first found; of several workers' outputs by rank. Those
 // beyond the limit are left out.
 std::vector<SampledMetric> printed_metrics(const Trial& trial);

@@ -12,7 +12,8 @@ namespace trainwarden::experiments {
 Result<std::map<std::string, MetricSummary>> metrics_of_run(const storage::Location& run) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, TrialAccess::open(run));
   std::map<std::string, MetricSummary> metrics;
-  for (const SampledMetric& sampled : trial::printed_metrics(*trial)) {
+  for (const SampledMetric& sampled : trial->metrics()) {
+    if (trial::is_of_machine(sampled)) continue;
     const std::string& name = sampled.metric.name;
     if (name.empty() || name.size() > kMaxKey) continue;
     if (metrics.size() == kMaxMetrics && !metrics.contains(name)) continue;

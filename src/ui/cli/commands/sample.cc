@@ -108,6 +108,7 @@ void add_sample(CLI::App& app, CommandAction& action) {
   add_runs_option(command, o.runs);
   command.add_option("--pid", o.pids, "Sample this process too, and those that it starts; can be given several times")
       ->type_name("PID")
+      ->allow_extra_args(false)
       ->check(CLI::Range(1, 1 << 22));
   command.add_option("--for", o.duration, "End after this time: 30s, 10m (default: when a signal comes)")
       ->type_name("TIME");

@@ -114,6 +114,7 @@ void add_system(CLI::App& app, CommandAction& action) {
   for (const profile::UsageKind& kind : profile::usage_kinds()) kinds.emplace_back(kind.name);
   command.add_option("--kind", o.kinds, "Show this alone; can be given several times")
       ->type_name("KIND")
+      ->allow_extra_args(false)
       ->check(CLI::IsMember(kinds));
   command.add_flag("--parts", o.parts, "Also each processor, disk and network interface");
   command.add_option("--points", o.points, "With --json: the means of so many stretches of time")
