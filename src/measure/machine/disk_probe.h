@@ -17,6 +17,7 @@ class DiskProbe final : public Probe {
   explicit DiskProbe(const HostPlan& plan);
   void read(Reading& reading) override;
 
+  int every() const override { return kSeldom; }
   void take(std::string_view text, Reading& reading);  // of proc/diskstats
 
  private:

@@ -42,6 +42,7 @@ class GroupProbe final : public Probe {
  public:
   explicit GroupProbe(const HostPlan& plan) : plan_(plan), set_(plan.host) {}
   void read(Reading& reading) override;
+  int every() const override { return kSeldom; }
 
  private:
   void find(const std::string& id);

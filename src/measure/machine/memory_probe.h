@@ -14,6 +14,7 @@ class MemoryProbe final : public Probe {
   explicit MemoryProbe(const HostPlan& plan) : meminfo_(plan.root / "proc/meminfo"), host_(plan.host) {}
   void read(Reading& reading) override;
 
+  int every() const override { return kSeldom; }
   void take(std::string_view text, Reading& reading);  // of proc/meminfo
 
  private:
@@ -27,7 +28,7 @@ class PagingProbe final : public Probe {
   explicit PagingProbe(const HostPlan& plan) : vmstat_(plan.root / "proc/vmstat"), host_(plan.host) {}
   void read(Reading& reading) override;
   // The kernel adds up the counters of all processors for it: it costs more than all others together.
-  int every() const override { return 5; }
+  int every() const override { return kSeldom; }
 
   void take(std::string_view text, Reading& reading);  // of proc/vmstat
 

@@ -15,6 +15,7 @@ class NetworkProbe final : public Probe {
   explicit NetworkProbe(const HostPlan& plan);
   void read(Reading& reading) override;
 
+  int every() const override { return kSeldom; }
   void take(std::string_view text, Reading& reading);  // of proc/net/dev
 
  private:
@@ -27,6 +28,7 @@ class RdmaProbe final : public Probe {
  public:
   explicit RdmaProbe(const HostPlan& plan);
   void read(Reading& reading) override;
+  int every() const override { return kSeldom; }
   bool empty() const { return ports_.empty(); }
 
  private:

@@ -13,6 +13,8 @@ class Probe {
   virtual void read(Reading& reading) = 0;
   // At each n-th tick of its sampler.
   virtual int every() const { return 1; }
+  // Of what changes slowly, or is counted by the kernel and so loses nothing between two looks.
+  static constexpr int kSeldom = 5;
 };
 
 }  // namespace trainwarden::machine
