@@ -36,7 +36,7 @@ def printed(tmp_path: Path) -> Path:
 def test_samples_are_arrays(printed: Path) -> None:
     trial = tw.open(printed)
     assert trial.workers == [] and trial.state is tw.RunState.COMPLETED
-    acc, loss = trial.metrics()
+    acc, loss = (metric for metric in trial.metrics() if metric.worker == "output-0")
     assert loss == tw.Metric("train:loss", "output-0", "", "gauge", "rank", "0") and acc.name == "acc"
     times, values, steps = trial.samples(loss)
     assert times.dtype == np.int64 and np.all(np.diff(times) > 0)
@@ -45,6 +45,15 @@ def test_samples_are_arrays(printed: Path) -> None:
     assert len(trial.samples(loss, times[1]).value) == 1 and len(trial.samples(loss, 0, times[1]).value) == 1
     with pytest.raises(LookupError, match="no such metric"):
         trial.samples(loss._replace(name="other"))
+
+
+def test_the_machine_was_sampled(printed: Path) -> None:
+    trial = tw.open(printed)
+    busy = next(metric for metric in trial.metrics() if metric.name == "cpu.busy")
+    assert (busy.worker, busy.unit, busy.kind, busy.source) == ("machine-0", "seconds", "counter", "host")
+    assert busy.instance
+    values = trial.samples(busy).value
+    assert len(values) >= 1 and values[0] > 0 and np.all(np.diff(values) >= 0)
 
 
 def test_the_frame_is_that_of_training_job_analytics(printed: Path) -> None:

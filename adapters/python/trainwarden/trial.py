@@ -272,7 +272,7 @@ class Trial:
     # --- what was sampled over time, beside the steps
 
     def metrics(self) -> list[Metric]:
-        """What was sampled over time; what a program printed has the worker "output-0"."""
+        """What was sampled over time; what a program printed has the worker "output-0", a machine "machine-0"."""
         return [Metric(*fields) for fields in self._core.metrics()]
 
     def samples(self, metric: Metric, from_unix_ns: int = 0, to_unix_ns: int = 2**63 - 1) -> Samples:
