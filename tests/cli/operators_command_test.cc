@@ -1,4 +1,8 @@
 // `trainwarden operators`, and `export` of operator calls, as a user types them.
+#include <sys/stat.h>
+
+#include <fstream>
+
 #include "cli_harness.h"
 #include "read/trial/run_testing.h"
 
@@ -134,6 +138,20 @@ TEST_F(Operators, AnExportRefusesWhatItCannotMean) {
   EXPECT_NE(again.exit_code, 0);
   EXPECT_NE(again.err.find("--force"), std::string::npos) << again.err;
   EXPECT_EQ(cli({"export", "first", out("t.json"), "--to", "chrome-trace", "--force"}).exit_code, 0);
+}
+
+TEST_F(Operators, ATraceTakesThePlaceOfAPlainFileOnly) {
+  std::filesystem::create_symlink("elsewhere", out("link"));
+  const Outcome link = cli({"export", "first", out("link"), "--to", "chrome-trace", "--force"});
+  EXPECT_EQ(link.exit_code, 2);
+  EXPECT_NE(link.err.find("found a link"), std::string::npos) << link.err;
+  EXPECT_TRUE(std::filesystem::is_symlink(out("link")));
+  ASSERT_EQ(::mkfifo(out("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(cli({"export", "first", out("pipe"), "--to", "collapsed", "--force"}).exit_code, 2);
+  EXPECT_TRUE(std::filesystem::is_fifo(out("pipe")));
+  std::ofstream(out("t.json.tmp")) << "mine";
+  EXPECT_NE(cli({"export", "first", out("t.json"), "--to", "chrome-trace"}).exit_code, 0);
+  EXPECT_EQ(read_file(out("t.json.tmp")), "mine");
 }
 
 }  // namespace

@@ -97,6 +97,8 @@ TEST_F(System, WhatCannotBeMeantIsAnError) {
   const Outcome process = cli({"sample", "--pid", "4194303", "--for", "100ms"});
   EXPECT_EQ(process.exit_code, 1);
   EXPECT_NE(process.err.find("found none with the number 4194303"), std::string::npos) << process.err;
+  const Outcome named = cli({"run", "--gpu-sample-interval", "10", "--", "true"});
+  EXPECT_NE(named.err.find("--gpu-sample-interval"), std::string::npos) << named.err;
   const Outcome run = cli({"sample", "nowhere", "--for", "100ms"});
   EXPECT_NE(run.exit_code, 0);
   EXPECT_NE(cli({"system", "nowhere"}).exit_code, 0);

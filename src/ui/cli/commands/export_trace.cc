@@ -25,11 +25,29 @@ struct WrittenTrace {
   std::uint64_t file_bytes = 0;
 };
 
-Result<WrittenTrace> write_file(Trial& trial, TraceOptions options, const TraceCommand& command) {
+// A trace takes the place of a plain file only: never of a device, a link or a folder.
+Status check_place(const TraceCommand& command) {
+  namespace fs = std::filesystem;
   std::error_code ignored;
-  if (std::filesystem::exists(command.out, ignored) && !command.force) {
+  const fs::file_status there = fs::symlink_status(command.out, ignored);
+  if (fs::exists(there) && !fs::is_regular_file(there)) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{}: expected the name of a new file or of a plain one, found {}", command.out,
+                              fs::is_directory(there) ? "a folder"
+                              : fs::is_symlink(there) ? "a link"
+                                                      : "a device"));
+  }
+  if (fs::exists(there) && !command.force) {
     return Status(Code::kAlreadyExists, fmt::format("{} is there; --force writes it anew", command.out));
   }
+  const std::string meanwhile = command.out + ".tmp";
+  if (!fs::exists(fs::symlink_status(meanwhile, ignored))) return {};
+  return Status(Code::kAlreadyExists,
+                fmt::format("{} is there, and a trace has this name until it is whole; move it away", meanwhile));
+}
+
+Result<WrittenTrace> write_file(Trial& trial, TraceOptions options, const TraceCommand& command) {
+  TRAINWARDEN_RETURN_IF_ERROR(check_place(command));
   // Ctrl-C ends the trace after a whole step.
   process::SignalRelay relay;
   std::stop_source ended_by_user;

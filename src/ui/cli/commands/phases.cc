@@ -57,6 +57,13 @@ std::string share_text(const PhaseTime* time) {
   return time == nullptr ? "" : fmt::format("{:.1f} %", 100 * time->share);
 }
 
+// Budgets leave steps out: what is known of few is said of all.
+void print_divided(const WorkerPhases& worker) {
+  if (worker.steps <= static_cast<double>(worker.divided_steps)) return;
+  emit("{}: {} of {:.0f} steps were divided; only waits for data, evaluation and checkpoints are known of all\n",
+       worker.worker, worker.divided_steps, worker.steps);
+}
+
 void print_one(const WorkerPhases& worker) {
   Table table({{"PHASE"}, {"SHARE", Align::kRight}, {"A STEP", Align::kRight}});
   for (const PhaseTime& time : worker.phases) table.add_row({time.phase, share_text(&time), per_step(worker, time)});
@@ -106,8 +113,10 @@ int act(const PhasesOptions& options) {
          "step on\n");
   } else if (workers->size() == 1) {
     print_one(workers->front());
+    print_divided(workers->front());
   } else {
     print_several(*workers);
+    print_divided(workers->front());
   }
   return kExitFine;
 }

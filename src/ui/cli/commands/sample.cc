@@ -8,7 +8,7 @@
 #include "core/process/signal_relay.h"
 #include "measure/sampling/sampler.h"
 #include "react/actions/action_kind.h"
-#include "read/trial/run_listing.h"
+#include "read/trial/trial_access.h"
 #include "store/storage/location.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
@@ -34,7 +34,12 @@ struct SampleOptions {
 // The run that was named, or a new one.
 Result<std::filesystem::path> find_run(const SampleOptions& options) {
   const std::filesystem::path folder = runs_folder(options.runs);
-  if (!options.run.empty()) return locate_run(options.run, folder);
+  if (!options.run.empty()) {
+    TRAINWARDEN_ASSIGN_OR_RETURN(std::filesystem::path run, locate_run(options.run, folder));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run));
+    TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_writable(*trial, "samples"));
+    return run;
+  }
   constexpr std::int64_t kNsPerSecond = 1'000'000'000;
   return launch::choose_run({.folder = folder,
                              .name = options.name,

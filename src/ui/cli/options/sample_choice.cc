@@ -14,7 +14,9 @@ constexpr milliseconds kLongest{60'000};
 
 Result<milliseconds> interval(const std::string& option, const std::string& text, milliseconds by_default) {
   if (text.empty()) return by_default;
-  TRAINWARDEN_ASSIGN_OR_RETURN(const milliseconds time, actions::parse_duration(text));
+  const auto parsed = actions::parse_duration(text);
+  if (!parsed.ok()) return parsed.status().with_context(option);
+  const milliseconds time = *parsed;
   if (time >= kShortest && time <= kLongest) return time;
   return Status(Code::kInvalidArgument, fmt::format("{}: expected a time from 10ms to 60s, found {}", option, text));
 }
