@@ -19,6 +19,8 @@ constexpr std::string_view kStep = "step";  // the wall time of a step, which it
 // Whose totals are known over all steps.
 constexpr std::string_view kTotalled[] = {"data_wait", "data_start", "evaluation", "checkpoint"};
 
+constexpr std::chrono::hours kPatience{24};  // all of it is wanted, in one piece
+
 using Points = std::vector<trial::SeriesPoint>;
 
 // The scalars of one worker whose names begin alike, by what follows.
@@ -34,8 +36,8 @@ class ScalarReader {
       const trial::CatalogTensor* const tensor = TrialAccess::catalog(trial_).find(name);
       const auto index = tensor == nullptr ? std::nullopt : journal_.tensor(*tensor);
       if (!index) continue;
-      TRAINWARDEN_ASSIGN_OR_RETURN(trial::SeriesPart part, trial::read_series(journal_, *index, {}, 0, last_step_,
-                                                                              std::chrono::nanoseconds::max()));
+      TRAINWARDEN_ASSIGN_OR_RETURN(trial::SeriesPart part,
+                                   trial::read_series(journal_, *index, {}, 0, last_step_, kPatience));
       found[name.substr(prefix.size())] = std::move(part.points);
     }
     return found;
