@@ -107,7 +107,8 @@ TEST(TickLoop, WhereThereIsNothingToReadItEnds) {
 }
 
 TEST(TickLoop, AProbeThatHangsKeepsNobody) {
-  static Meeting entered, let, left;  // the thread may outlive the test
+  // Never destroyed: the thread may outlive the test, and the program's own statics.
+  static Meeting &entered = *new Meeting, &let = *new Meeting, &left = *new Meeting;
   auto buffer = std::make_shared<SampleBuffer>(1);
   const auto began = std::chrono::steady_clock::now();
   {
