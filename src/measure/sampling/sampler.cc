@@ -12,6 +12,7 @@ namespace {
 
 // Who looks at a live chart waits so long for it; a frame costs some hundred bytes beside its samples.
 constexpr std::chrono::milliseconds kWriteInterval{2000};
+constexpr std::chrono::seconds kHang{10};  // who has waited for the system for so long is said to hang
 
 std::vector<TickLoopPlan> plan_loops(SamplerPlan plan) {
   if (plan.host.host.empty()) plan.host.host = host_name();
@@ -62,6 +63,17 @@ void Sampler::write(const std::stop_token& stop) {
     pause_for(kWriteInterval, stop);
     if (stop.stop_requested()) return;
     write_new();
+    watch_loops();
+  }
+}
+
+// The other loop goes on; what this one measures is missing until the system answers.
+void Sampler::watch_loops() {
+  for (const auto& loop : loops_) {
+    if (told_of_hang_ || !loop->hangs(kHang)) continue;
+    told_of_hang_ = true;
+    log(LogLevel::kWarning, "the sampler of {} gets no answer from the system: its metrics are missing meanwhile",
+        loop->name());
   }
 }
 

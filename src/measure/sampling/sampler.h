@@ -53,12 +53,14 @@ class Sampler {
  private:
   void write(const std::stop_token& stop);
   void write_new();
+  void watch_loops();
 
   const bool makes_run_;
   const std::shared_ptr<SampleBuffer> buffer_;
   journal::SideWriter writer_;
   std::vector<std::unique_ptr<TickLoop>> loops_;
   Status status_;
+  bool told_of_hang_ = false;
   bool finished_ = false;
   std::jthread thread_;  // last: it uses all of the above
 };

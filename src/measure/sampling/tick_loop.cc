@@ -82,6 +82,10 @@ void TickLoop::stop() {
       state_->plan.name);
 }
 
+const std::string& TickLoop::name() const {
+  return state_->plan.name;
+}
+
 bool TickLoop::hangs(std::chrono::nanoseconds longer_than) const {
   const std::int64_t since_ns = state_->in_probes_since_ns.load();
   return since_ns != 0 && state_->clock.steady_ns() - since_ns > longer_than.count();

@@ -34,6 +34,7 @@ class TickLoop {
   // Makes a last tick. A thread that does not come back from its probes (a driver hangs) is left alone after a second;
   // what it uses stays as it is.
   void stop();
+  const std::string& name() const;
   // It has been in its probes for longer than this.
   bool hangs(std::chrono::nanoseconds longer_than) const;
   std::chrono::nanoseconds cpu_time() const;  // that its ticks took so far

@@ -189,6 +189,13 @@ void print_board(const ProgramPlan& plan, const Result<ExportReport>& board) {
   }
 }
 
+// What is missing of what its machine did.
+void print_lost_samples(const sampling::SamplerResult& sampled) {
+  if (sampled.lost_samples == 0) return;
+  emit(stderr, "trainwarden: warning: {} samples of the machine were lost: {}\n", sampled.lost_samples,
+       sampled.status.ok() ? "they waited too long to be written" : sampled.status.message());
+}
+
 // What the rules inside the program wrote into its run: all journals of verdicts but the one of the rules beside it.
 watch::RuleReport report_of_inside(const ProgramPlan& plan, const ProgramResult& result) {
   watch::RuleReport report;
@@ -233,6 +240,7 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
   }
   if (result.board) print_board(plan, *result.board);
   if (result.metrics) print_output_result(*result.metrics);
+  if (result.sampled) print_lost_samples(*result.sampled);
   if (plan.page_port) {
     emit(stderr, "trainwarden: the page has ended with the program; again: {} serve {}\n", typed_program(),
          typed_run(plan.run));
