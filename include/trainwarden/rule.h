@@ -88,6 +88,7 @@ struct RuleDescription {
   std::string details;      // Markdown: what exactly fires, what it needs, what it cannot see
   std::string source;       // where the definition comes from: a paper, a specification, "ours"
   bool by_default = false;  // one of `--rules default`
+  bool profiles = false;    // one of `--rules profiler`: judges where the time goes, not what is learned
   bool in_process = false;  // needs statistics and scalars of one step only, and so may judge inside the training
   // Rules whose verdicts at this step or later follow from this one's: they are reported as its consequences.
   std::vector<std::string> consequences;

@@ -54,8 +54,7 @@ constexpr const char* kWhatASpecIs = "a job: TOML or JSON, as in entry_point = \
 
 // A word of `rules`: a set, or a rule.
 Status check_rule(const std::string& rule) {
-  const bool is_set = rule == "default" || rule == "all";
-  const RuleChoice choice = is_set ? RuleChoice{{}, {rule}, {}} : RuleChoice{{rule}, {}, {}};
+  const RuleChoice choice = is_rule_set(rule) ? RuleChoice{{}, {rule}, {}} : RuleChoice{{rule}, {}, {}};
   const auto created = choice.create();
   return created.ok() ? Status() : created.status();
 }

@@ -17,6 +17,7 @@
 #include "ui/cli/commands/submit_request.h"
 #include "ui/cli/options/job_choice.h"
 #include "ui/cli/options/output_choice.h"
+#include "ui/cli/options/rule_choice.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/job_view.h"
@@ -60,7 +61,7 @@ std::vector<std::string> launcher_words(const CheckedJob& job, const fs::path& r
   };
   add("--runs", run.parent_path().string());
   add("--name", run.filename().string());
-  for (const std::string& rule : spec.rules) add(rule == "default" || rule == "all" ? "--rules" : "--rule", rule);
+  for (const std::string& rule : spec.rules) add(is_rule_set(rule) ? "--rules" : "--rule", rule);
   if (!spec.actions.empty()) add("--actions", resolved(job, spec.actions));
   if (!spec.hook_config.empty()) add("--config", resolved(job, spec.hook_config));
   for (const auto& [key, value] : spec.tags) add("--label", key + "=" + value);

@@ -13,14 +13,22 @@ namespace trainwarden::cli {
 namespace {
 
 constexpr std::string_view kDefault = "default";
+constexpr std::string_view kProfiler = "profiler";
 constexpr std::string_view kAll = "all";
 
 // Those that can be made from their defaults; others need to be given the tensors to judge.
-std::vector<std::string> builtin_set(bool all) {
+std::vector<std::string> all_rules() {
   std::vector<std::string> specs;
   for (const RuleKind& kind : builtin_rules()) {
-    const bool wanted = all ? create_rule({kind.description.name, {}}).ok() : kind.description.by_default;
-    if (wanted) specs.push_back(kind.description.name);
+    if (create_rule({kind.description.name, {}}).ok()) specs.push_back(kind.description.name);
+  }
+  return specs;
+}
+
+std::vector<std::string> rules_with(bool RuleDescription::*property) {
+  std::vector<std::string> specs;
+  for (const RuleKind& kind : builtin_rules()) {
+    if (kind.description.*property) specs.push_back(kind.description.name);
   }
   return specs;
 }
@@ -29,9 +37,10 @@ std::vector<std::string> builtin_set(bool all) {
 Result<std::vector<std::string>> read_specs(const std::string& file) {
   const std::optional<std::string> text = read_text_file(file);
   if (!text) {
-    return Status(Code::kNotFound, fmt::format("--rules {}: expected \"default\", \"all\" or a file with one rule in "
-                                               "each line; there is no such file",
-                                               printable(file)));
+    return Status(Code::kNotFound,
+                  fmt::format("--rules {}: expected \"default\", \"profiler\", \"all\" or a file with one rule in "
+                              "each line; there is no such file",
+                              printable(file)));
   }
   std::vector<std::string> specs = lines_that_count(*text);
   if (specs.empty()) {
@@ -41,8 +50,9 @@ Result<std::vector<std::string>> read_specs(const std::string& file) {
 }
 
 Result<std::vector<std::string>> specs_of_set(const std::string& set) {
-  if (set == kDefault) return builtin_set(false);
-  if (set == kAll) return builtin_set(true);
+  if (set == kDefault) return rules_with(&RuleDescription::by_default);
+  if (set == kProfiler) return rules_with(&RuleDescription::profiles);
+  if (set == kAll) return all_rules();
   return read_specs(set);
 }
 
@@ -53,6 +63,10 @@ std::string rule_name(const std::string& text) {
 }
 
 }  // namespace
+
+bool is_rule_set(std::string_view word) {
+  return word == kDefault || word == kProfiler || word == kAll;
+}
 
 Result<std::vector<rules::EngineRule>> create_rules(const std::vector<std::string>& specs) {
   std::vector<RuleSpec> parsed;
@@ -96,7 +110,8 @@ Result<std::vector<rules::EngineRule>> RuleChoice::create() const {
 void add_rule_choice(CLI::App& command, RuleChoice& choice) {
   add_words(command, "--rule", choice.rules, "Judge by NAME[:PARAMETER=VALUE,...]; several times for several rules")
       ->type_name("RULE");
-  add_words(command, "--rules", choice.sets, "Judge by a set of rules: default, all, or a file with one in each line")
+  add_words(command, "--rules", choice.sets,
+            "Judge by a set of rules: default, profiler, all, or a file with one in each line")
       ->type_name("SET");
   add_words(command, "--mute", choice.mute,
             "Do not alarm about verdicts with this key: a rule's name, or RULE:TENSOR as a verdict shows it")

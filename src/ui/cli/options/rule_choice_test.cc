@@ -39,6 +39,14 @@ TEST(RuleChoiceTest, TheDefaultSetIsWhatTheRulesSay) {
   EXPECT_FALSE(specs.empty());
 }
 
+TEST(RuleChoiceTest, TheProfilersSetIsWhatTheRulesSay) {
+  const Specs specs = specs_of({.sets = {"profiler"}});
+  for (const RuleKind& kind : builtin_rules()) {
+    const std::string& name = kind.description.name;
+    EXPECT_EQ(std::find(specs.begin(), specs.end(), name) != specs.end(), kind.description.profiles) << name;
+  }
+}
+
 TEST(RuleChoiceTest, AllAreThoseThatNeedNoParameter) {
   const Specs specs = specs_of({.sets = {"all"}});
   EXPECT_NE(std::find(specs.begin(), specs.end(), "VanishingGradient"), specs.end());
