@@ -15,6 +15,7 @@
 #include "judge/rules/builtin/data/data_rules.h"
 #include "judge/rules/builtin/losses/losses_rules.h"
 #include "judge/rules/builtin/optimizer/optimizer_rules.h"
+#include "judge/rules/builtin/profiler/profiler_rules.h"
 #include "judge/rules/builtin/tensors/tensors_rules.h"
 #include "judge/rules/builtin/training/training_rules.h"
 #include "judge/rules/builtin/trees/trees_rules.h"
@@ -32,8 +33,8 @@ std::vector<RuleKind> file_rules() {
 std::vector<RuleKind> run_rules() {
   std::vector<RuleKind> all;
   for (auto* rules_of_subject :
-       {rules::activations_rules, rules::data_rules, rules::losses_rules, rules::optimizer_rules, rules::tensors_rules,
-        rules::training_rules, rules::trees_rules}) {
+       {rules::activations_rules, rules::data_rules, rules::losses_rules, rules::optimizer_rules, rules::profiler_rules,
+        rules::tensors_rules, rules::training_rules, rules::trees_rules}) {
     auto kinds = rules_of_subject();
     std::move(kinds.begin(), kinds.end(), std::back_inserter(all));
   }
