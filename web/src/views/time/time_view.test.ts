@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+import { SourceError } from '../../data/source';
+import { contextOf, GivenSource, settled } from '../insight_testing';
+import { mount } from './index';
+import { sortedRows } from './operators_table';
+import { FROM, sampleProfile, sampleSteps, sampleTimeline } from './profile_testing';
+import { change } from './more_parts';
+
+const RUN = '/runs/00000000000000aa';
+
+function answers(profile = sampleProfile()): Record<string, unknown> {
+  return { [`${RUN}/profile`]: profile, [`${RUN}/profile/steps`]: sampleSteps(), [`${RUN}/profile/timeline`]: sampleTimeline(), [`${RUN}/rules`]: { rules: [] } };
+}
+
+async function shown(given: Record<string, unknown>, params: Record<string, string> = {}, step: number | null = null) {
+  const element = document.createElement('section');
+  document.body.replaceChildren(element);
+  const context = contextOf(new GivenSource(given));
+  const view = mount(element, context, { step, params });
+  await settled();
+  return { element, context, view, source: context.source as GivenSource };
+}
+
+beforeEach(() => vi.stubGlobal('ResizeObserver', class { observe() {} disconnect() {} }));
+afterEach(() => vi.unstubAllGlobals());
+
+it('says first what slows the training down, what to do and what that gains', async () => {
+  const { element } = await shown(answers());
+  const verdict = element.querySelector('[data-verdict="finding"]')!;
+  expect(element.querySelector('.panel')).toBe(verdict);
+  expect(verdict.textContent).toContain('waits for its data');
+  expect(verdict.textContent).toContain('Next: Give the DataLoader more workers');
+  expect(verdict.textContent).toContain('1.9 × as fast');
+  expect(verdict.textContent).toContain('between 1.6 × and 2.1 ×');
+  expect(verdict.querySelector('a')!.getAttribute('href')).toBe('#/run/first/rules?rule=InputBound');
+});
+
+it('lists other findings, and folds the rules that found nothing with their reasons', async () => {
+  const { element, context } = await shown(answers());
+  expect([...element.querySelectorAll('[data-finding]')].map((each) => each.getAttribute('data-finding'))).toEqual(['CheckpointStalls', 'LowGPUUtilization']);
+  expect(element.querySelector('[data-finding="LowGPUUtilization"]')!.textContent).toContain('InputBound explains it');
+  const rules = element.querySelector('[data-part="rules"]')!;
+  expect(rules.querySelector('summary')!.textContent).toBe('3 rules: 1 found nothing, 1 not enough data, 1 not applicable');
+  expect(rules.querySelector('[data-rule="BatchSize"]')!.textContent).toContain('gpu_memory_p95 = 60');
+  element.querySelector<HTMLElement>('[data-finding="CheckpointStalls"] td button')!.click();
+  expect(context.sought).toEqual([600]);
+});
+
+it('leads from an outlier and from a place in time to the step', async () => {
+  const { element, context } = await shown(answers());
+  const link = element.querySelector<HTMLElement>('[data-outlier="1200"] a')!;
+  expect(link.getAttribute('href')).toBe('#/run/first/time?step=1200');
+  link.click();
+  expect(context.sought).toEqual([1200]);
+  expect(element.querySelector('[data-outlier="77"]')!.textContent).toContain('not known');
+});
+
+it('has the names of operators as texts', async () => {
+  const { element } = await shown(answers(), { all: '1' });
+  expect(element.querySelector('td b')).toBeNull();
+  expect(element.querySelector('.operators')!.textContent).toContain('<b>hostile</b>\\u{202e}operator');
+});
+
+it('sorts operators by each column, both ways', () => {
+  const { rows } = sampleProfile().operators!;
+  expect(sortedRows(rows, 'self')[0]!.name).toBe('aten::addmm');
+  expect(sortedRows(rows, '-self').at(-1)!.name).toBe('aten::addmm');
+  expect(sortedRows(rows, 'name')[0]!.name < sortedRows(rows, 'name')[1]!.name).toBe(true);
+  expect(sortedRows([{ ...rows[0]!, self_ms: null }, rows[1]!], 'self')[0]!.name).toBe(rows[1]!.name);
+});
+
+it('asks for finer buckets of a stretch, and cuts the whole where nobody answers', async () => {
+  const given = answers();
+  const { element, source } = await shown(given, { from: String(FROM + 60_000), to: String(FROM + 120_000) });
+  expect(source.asked.some((address) => address.startsWith(`${RUN}/profile/timeline?buckets=`) && address.includes(`from_unix_ms=${FROM + 60_000}&to_unix_ms=${FROM + 120_000}`))).toBe(true);
+  expect(element.textContent).not.toContain('Nobody can be asked');
+  given[`${RUN}/profile/timeline`] = new SourceError('not found', 'This file does not hold it');
+  const again = await shown(given, { from: String(FROM + 60_000), to: String(FROM + 120_000) });
+  expect(again.element.textContent).toContain('Nobody can be asked for more detail');
+});
+
+it('zooms with keys', async () => {
+  const { element, context } = await shown(answers());
+  const line = element.querySelector<HTMLElement>('.time-line')!;
+  line.dispatchEvent(new KeyboardEvent('keydown', { key: '+' }));
+  expect(context.changes.at(-1)).toEqual({ from: String(FROM + 60_000), to: String(FROM + 180_000) });
+  line.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));
+  expect(context.said.at(-1)).toMatch(/^At .*data wait \d+ %.*processors \d+ %/);
+  line.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
+  expect(context.sought.at(-1)).toBeGreaterThan(1000);
+});
+
+it('says what gives data where there is none', async () => {
+  const empty = sampleProfile();
+  Object.assign(empty, { verdict: { kind: 'not_enough_data', rule: null, text: 'No train step has ended.', advice: null, step_share: null, gain: null }, workers: [], operators: null, stacks: null, memory: [], rules: [], usage: [], timeline: { ...empty.timeline, system: [], phases: [] } });
+  Object.assign(empty.steps, { histogram: null, duration_ms: null, outliers: [] });
+  const { element } = await shown(answers(empty));
+  for (const command of ['trainwarden run -- python train.py', 'trainwarden profile first --steps 10 --wait', 'trainwarden sample first', 'trainwarden check first --rules profiler']) expect(element.textContent).toContain(command);
+});
+
+it('lives without steps, rules and comparison, as a page in one file may have to', async () => {
+  const { element } = await shown({ [`${RUN}/profile`]: sampleProfile() }, { b: '@before' }, 900);
+  expect(element.dataset['drawn']).toBe('1');
+  expect(element.querySelector('[data-part="comparison"]')!.textContent).toContain('Compared with before');
+});
+
+it('says why when there is no answer at all', async () => {
+  const { element } = await shown({});
+  expect(element.querySelector('[role="alert"]')!.textContent).toContain('there is no');
+});
+
+it('compares with another run', async () => {
+  expect([change(90, 100), change(110, 100), change(1, 1), change(null, 1), change(1, 0)]).toEqual(['−10 %', '+10 %', 'the same', '', '']);
+  const compared = { ...sampleProfile(), comparison: { run: 'before', rows: [{ what: 'median step', unit: 'ms', here: 98, there: 151 }] } };
+  const given = answers();
+  given[`${RUN}/profile`] = (address: string) => (address.includes('with=') ? compared : sampleProfile());
+  const { element } = await shown(given, { b: '@before' });
+  expect(element.querySelector('[data-part="comparison"]')!.textContent).toContain('median step98 ms151 ms−35 %');
+});
+
+it('gives its tables and its picture away', async () => {
+  const { view } = await shown(answers());
+  const csv = await (await view.snapshot('csv'))!.data.text();
+  expect(csv).toContain('operator,aten::addmm,operator,ms,900');
+  expect(csv).toContain('machine,read from disk,box nvme0n1,bytes/s');
+  const svg = await (await view.snapshot('svg'))!.data.text();
+  expect(svg).toContain('Time line. Phases on average');
+  expect(svg).not.toMatch(/NaN|undefined/);
+  expect(await view.snapshot('npy')).toBeUndefined();
+});
