@@ -79,6 +79,21 @@ rules_table_test() {
   check "each rule finds its fault, and nothing in healthy trainings (./dev rules-table)" rules_table
 }
 
+# Trainings with a built-in bottleneck, their mended twins and healthy ones. No other variables than users have.
+bottlenecks_table() {
+  $venv/bin/python scripts/bottlenecks.py --cli build/release/bin/trainwarden --python "$venv/bin/python" "$@"
+}
+
+# Some of them, and only what is found: what is gained takes several runs on a machine that does nothing else.
+bottlenecks_slice() {
+  check "the profiler finds bottlenecks, and none in their mended twins (./dev bottlenecks)" bottlenecks_table \
+    --findings-only --repeat 1 --only '^bottlenecks/(slow_loader|sync_in_loop|long_evaluation)'
+}
+
+bottlenecks_test() {
+  check "the profiler finds all bottlenecks and says what mending gains (./dev bottlenecks)" bottlenecks_table
+}
+
 # asan_tests PRESET: of the floors (asan), or of whole programs (asan-programs).
 asan_tests() {
   local preset=$1
@@ -176,6 +191,7 @@ quick_stages() {
   "$run" "Python package" python_tests
   "$run" "page" page_tests
   "$run" "rules on faults and healthy trainings" rules_table_test
+  "$run" "bottlenecks" bottlenecks_slice
 }
 
 # Those that need it: its trainers and its compiler. It takes 6 s to be imported, so all of them take 20 minutes.
@@ -194,6 +210,7 @@ long_stages() {
   local run=$1
   "$run" "each source compiled alone" daily_build
   "$run" "whole programs with AddressSanitizer and UndefinedBehaviorSanitizer" asan_tests asan-programs
+  "$run" "all bottlenecks" bottlenecks_test
   "$run" "killed five thousand times" many_kills
   "$run" "ten thousand hostile folders" many_hostile_runs
   "$run" "fuzzing for five minutes each" long_fuzzing

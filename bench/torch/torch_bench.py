@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import budget_bench
+import profilers_bench
 
 HERE = Path(__file__).resolve().parent
 PARTS = ["weights", "biases", "gradients"]
@@ -257,6 +258,20 @@ def bench_budget(rival_python: str | None) -> list[Figure]:
     return figures
 
 
+def bench_profilers(rival_python: str | None) -> list[Figure]:
+    """`trainwarden run` as it is, beside torch.profiler, py-spy and psutil."""
+    figures = []
+    for program in profilers_bench.PROGRAMS:
+        windows, laters, step_ms = profilers_bench.measure(program, rival_python, equal_environment())
+        limit = f"of a step of {step_ms:.3g} ms, in turns with the training alone"
+        for tool in laters:
+            last = "" if tool == "trainwarden" else f".{tool}"
+            name = f"torch.profiling_pct.{program}"
+            figures.append(Figure(name + ".window" + last, windows[tool], "%", None, f"steps 5 to 15 {limit}"))
+            figures.append(Figure(name + last, laters[tool], "%", None, f"later {limit}"))
+    return figures
+
+
 BENCHMARKS = {
     "torch.stats_pct": bench_cnn,
     "torch.keep_all_factor": bench_keep_all,
@@ -265,6 +280,7 @@ BENCHMARKS = {
     "torch.module_call_us": bench_module_call,
     "torch.handover_us": bench_handover,
     "torch.budget_pct": bench_budget,
+    "torch.profiling_pct": bench_profilers,
 }
 
 

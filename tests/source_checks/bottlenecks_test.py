@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""scripts/bottlenecks.py: what is right, what is wrong, and what is skipped."""
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import bottlenecks  # noqa: E402
+import slow_means  # noqa: E402
+
+
+def finding(rule, gain, explained_by="", message=""):
+    return bottlenecks.Finding(rule, message, gain, gain, gain, explained_by)
+
+
+def result(predicted=2.0, paces=(100.0, 200.0), first="InputBound", twin=()):
+    pair = bottlenecks.Pair(pathlib.Path("slow.py"), ["InputBound"], "", "")
+    made = bottlenecks.Result(pair)
+    made.faulty.append(bottlenecks.Outcome(pace=paces[0], findings=[finding(first, predicted)]))
+    made.mended.append(bottlenecks.Outcome(pace=paces[1], findings=list(twin)))
+    return made
+
+
+class ResultTest(unittest.TestCase):
+    def test_right_rule_silent_twin_and_a_gain_as_predicted(self):
+        self.assertEqual(list(result().problems(findings_only=False)), [])
+
+    def test_a_prediction_may_miss_a_third_of_what_is_gained(self):
+        self.assertTrue(result(predicted=2.29).prediction_holds())
+        self.assertFalse(result(predicted=2.31).prediction_holds())
+        self.assertFalse(result(predicted=1.69).prediction_holds())
+        self.assertFalse(result(predicted=1.05, paces=(100, 100)).prediction_holds())
+
+    def test_another_rule_first_is_wrong(self):
+        (problem,) = result(first="StepOutlier").problems(findings_only=True)
+        self.assertIn("first is StepOutlier", problem)
+
+    def test_a_finding_in_the_twin_is_wrong(self):
+        (problem,) = result(twin=[finding("BatchSize", 1.2)]).problems(findings_only=True)
+        self.assertIn("the twin has BatchSize", problem)
+
+    def test_a_rule_that_predicts_nothing_does_not_hold(self):
+        self.assertFalse(result(predicted=None).prediction_holds())
+
+    def test_a_run_that_failed_is_a_problem_even_if_only_findings_count(self):
+        made = result()
+        made.mended[0].error = "ended with code 1"
+        self.assertEqual(list(made.problems(findings_only=True)), ["ended with code 1"])
+
+
+class SkippingTest(unittest.TestCase):
+    def test_a_pair_without_its_means_is_said_to_be_skipped(self):
+        pair = bottlenecks.Pair(pathlib.Path("disk.py"), ["IOBottleneck"], "", "slow_disk")
+        with tempfile.TemporaryDirectory() as folder:
+            runner = bottlenecks.Runner("trainwarden", "python", pathlib.Path(folder), repeat=1)
+            with mock.patch.object(slow_means, "disk", side_effect=slow_means.Missing("no loop devices")):
+                made = runner.run_pair(pair)
+        self.assertIn("no loop devices", made.skipped)
+        self.assertIn("**skipped", " ".join(bottlenecks.row_of(made)))
+        numbers = bottlenecks.figures([made], {})
+        self.assertEqual((numbers["bottlenecks.pairs"], numbers["bottlenecks.skipped"]), (0, 1))
+
+
+class PairsTest(unittest.TestCase):
+    def test_each_file_says_which_rule_it_is_about(self):
+        pairs = bottlenecks.pairs_of(bottlenecks.PAIRS)
+        self.assertEqual(len(pairs), 11)
+        self.assertEqual(len({pair.rules[0] for pair in pairs}), 11)
+        self.assertEqual(len(bottlenecks.pairs_of(bottlenecks.PAIRS / "held_out")), 6)
+
+    def test_what_only_a_machine_can_do_has_means(self):
+        means = {pair.name: pair.means for pair in bottlenecks.pairs_of(bottlenecks.PAIRS) if pair.means}
+        self.assertEqual(means, {"slow_disk": "slow_disk", "throttled_container": "cpu_quota"})
+
+
+if __name__ == "__main__":
+    unittest.main()
