@@ -24,8 +24,8 @@ enum SampleEncoding : std::uint8_t {
 };
 constexpr std::uint8_t kEncodingCount = 5;
 
-constexpr std::array<double, 5> kPowersOf10 = {1, 10, 100, 1'000, 10'000};  // by the number of decimals
-constexpr double kLargestInteger = 9007199254740992;                        // 2^53: a double holds every one up to it
+constexpr std::array<double, 10> kPowersOf10 = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};  // by decimals
+constexpr double kLargestInteger = 9007199254740992;  // 2^53: a double holds every one up to it
 constexpr std::size_t kTicksPerByte = 8;
 
 bool same_bits(double a, double b) {

@@ -92,6 +92,8 @@ TEST(SamplesTest, EverythingComesBackBitForBit) {
   expect_round_trip(table_of({9007199254740992, 9007199254740991, -9007199254740992}));
   expect_round_trip(table_of({9007199254740994, 9007199254740996}));
   expect_round_trip(table_of({0.0001, 0.0003, 99.9999}));
+  expect_round_trip(table_of({0.000001, 12.345678, 12.345679}));               // microseconds
+  expect_round_trip(table_of({0.000000001, 1234.000000007, 1234.999999999}));  // nanoseconds
 }
 
 TEST(SamplesTest, WhatIsAskedForLiesInTheRange) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "measure/machine/words.h"
 
@@ -12,7 +13,6 @@ namespace {
 constexpr std::size_t kMaxDisks = 256;
 constexpr std::size_t kMaxNames = 8192;  // partitions too
 constexpr double kSectorBytes = 512;     // whatever the disk's own sectors
-constexpr double kMillisecond = 1e-3;
 
 // Behind the name, as in Linux's Documentation/admin-guide/iostats.rst.
 using DiskFields = std::array<std::uint64_t, 10>;
@@ -57,16 +57,15 @@ void DiskProbe::take(std::string_view text, Reading& reading) {
     }
     MetricSet* const disk = all ? disks_.find(name) : nullptr;
     if (disk == nullptr) continue;
-    const auto set = [&](Known known, std::uint64_t value, double unit) {
-      disk->set(reading, known, static_cast<double>(value) * unit);
+    const auto set = [&](Known known, std::uint64_t value, auto unit) {
+      disk->set_if(reading, known, std::optional(value), unit);
     };
     set("disk.*.read", fields[kReadSectors], kSectorBytes);
     set("disk.*.written", fields[kWrittenSectors], kSectorBytes);
     set("disk.*.reads", fields[kReads], 1);
     set("disk.*.writes", fields[kWrites], 1);
-    set("disk.*.busy", fields[kBusyMs], kMillisecond);
-    disk->set(reading, "disk.*.waited",
-              (static_cast<double>(fields[kReadMs]) + static_cast<double>(fields[kWriteMs])) * kMillisecond);
+    set("disk.*.busy", fields[kBusyMs], kMilliseconds);
+    set("disk.*.waited", fields[kReadMs] + fields[kWriteMs], kMilliseconds);
   }
 }
 

@@ -17,10 +17,10 @@ namespace trainwarden::machine {
 namespace {
 
 constexpr unsigned kMaxGpus = 64;
-constexpr double kMilli = 1e-3;
+constexpr double kMilli = 1e3;  // in one
 constexpr double kMega = 1e6;
 constexpr double kKilobyte = 1024;
-constexpr double kPercent = 0.01;
+constexpr double kPercent = 100;  // in one
 
 // What each GPU is asked once, and no more when it cannot say.
 enum Question : std::size_t {
@@ -117,7 +117,7 @@ class GpuProbe final : public Probe {
   static bool ask(Gpu& gpu, Question question, Function* function, Arguments... arguments);
   template <class Number>
   void set_number(Gpu& gpu, Question question, Nvml::Outcome (*function)(Nvml::Device, Number*), Known metric,
-                  double unit, Reading& reading);
+                  double parts, Reading& reading);
   void watch_events();
   void take_events();
   void prepare_counting(Gpu& gpu);
@@ -161,9 +161,9 @@ bool GpuProbe::ask(Gpu& gpu, Question question, Function* function, Arguments...
 
 template <class Number>
 void GpuProbe::set_number(Gpu& gpu, Question question, Nvml::Outcome (*function)(Nvml::Device, Number*), Known metric,
-                          double unit, Reading& reading) {
+                          double parts, Reading& reading) {
   Number number = 0;
-  if (ask(gpu, question, function, &number)) gpu.set.set(reading, metric, static_cast<double>(number) * unit);
+  if (ask(gpu, question, function, &number)) gpu.set.set(reading, metric, static_cast<double>(number) / parts);
 }
 
 void GpuProbe::read(Reading& reading) {
@@ -182,8 +182,8 @@ void GpuProbe::read_use(Gpu& gpu, Reading& reading) {
   Nvml::Utilisation use{};
   if (ask(gpu, kUtilisation, nvml_.utilisation, &use)) {
     constexpr unsigned kAll = 100;
-    if (use.gpu_percent <= kAll) gpu.set.set(reading, "gpu.utilisation", use.gpu_percent * kPercent);
-    if (use.memory_percent <= kAll) gpu.set.set(reading, "gpu.memory.utilisation", use.memory_percent * kPercent);
+    if (use.gpu_percent <= kAll) gpu.set.set(reading, "gpu.utilisation", use.gpu_percent / kPercent);
+    if (use.memory_percent <= kAll) gpu.set.set(reading, "gpu.memory.utilisation", use.memory_percent / kPercent);
   }
   Nvml::MemoryInfo memory{};
   if (ask(gpu, kMemory, nvml_.memory_info, &memory)) {
@@ -296,7 +296,7 @@ void GpuProbe::read_counted(Gpu& gpu, Reading& reading) {
   for (std::size_t at = 0; at < std::size(kGpmTable); ++at) {
     const Nvml::GpmMetric& metric = counted_->metrics[at];
     if (metric.outcome == Nvml::kSuccess && metric.value >= 0) {
-      gpu.set.set(reading, kGpmTable[at].metric, metric.value * kPercent);
+      gpu.set.set(reading, kGpmTable[at].metric, metric.value / kPercent);
     }
   }
 }

@@ -11,9 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kMicro = 1e-6;
-constexpr double kNano = 1e-9;
-constexpr std::uint64_t kCountEvery = 10;  // reads, until processors are counted again
+constexpr std::uint64_t kCountEvery = 10;  // looks, until processors are counted again
+constexpr std::uint64_t kLimitsEvery = 2;  // looks
 constexpr std::size_t kMaxStacked = 4096;
 constexpr int kMaxListed = 1 << 16;
 // Version 1 has no word for "no limit": it is the greatest number of bytes in whole pages, whatever a page is.
@@ -133,11 +132,11 @@ void GroupProbe::find(const std::string& id) {
   groups_ = find_control_groups(plan_.root, id, buffer_);
   online_ = KernelFile(plan_.root / "sys/devices/system/cpu/online");
   status_ = KernelFile(plan_.root / "proc" / id / "status");
-  find_quota(groups_.cpu);
   if (!groups_.cpu_usage.folders.empty()) {
     usage_ =
         KernelFile(groups_.cpu_usage.folders.front() / (groups_.cpu_usage.version == 2 ? "cpu.stat" : "cpuacct.usage"));
   }
+  find_quota(groups_.cpu);
   find_memory(groups_.memory);
   if (!groups_.io.folders.empty()) {
     io_ = KernelFile(groups_.io.folders.front() /
@@ -158,7 +157,9 @@ void GroupProbe::find_quota(const ControlGroups::Hierarchy& hierarchy) {
     period_ = hierarchy.version == 2 ? KernelFile() : KernelFile(folder / "cpu.cfs_period_us");
     return quota();
   };
-  throttling_ = KernelFile(look_for_tightest(hierarchy.folders, look) / "cpu.stat");
+  const fs::path& tightest = look_for_tightest(hierarchy.folders, look);
+  const bool is_usage = groups_.cpu_usage.version == 2 && tightest == groups_.cpu_usage.folders.front();
+  throttling_ = is_usage ? KernelFile() : KernelFile(tightest / "cpu.stat");
 }
 
 void GroupProbe::find_memory(const ControlGroups::Hierarchy& hierarchy) {
@@ -196,10 +197,11 @@ void GroupProbe::read(Reading& reading) {
     if (!id) return;
     find(*id);
   }
-  if (reads_++ % kCountEvery == 0) count_processors();
+  if (looks_ % kCountEvery == 0) count_processors();
   read_cpu(reading);
-  read_throttling(reading);
+  if (looks_ % kLimitsEvery == 0) read_limits(reading);
   read_memory(reading);
+  ++looks_;
   read_io(reading);
   for (PressureFile& file : pressure_) file.read(buffer_, set_, reading);
 }
@@ -220,29 +222,38 @@ void GroupProbe::count_processors() {
   processors_ = smaller_of(online, allowed);
 }
 
-void GroupProbe::read_cpu(Reading& reading) {
+void GroupProbe::read_limits(Reading& reading) {
   const auto quota_now = quota();
   set_.set_if(reading, "cgroup.cpu.quota", quota_now);
   set_.set_if(reading, "cpu.effective",
               smaller_of(quota_now, processors_ ? std::optional<double>(*processors_) : std::nullopt));
-  const auto text = usage_.read(buffer_);
-  if (!text) return;
-  if (groups_.cpu_usage.version == 2) {
-    set_.set_if(reading, "cgroup.cpu.usage", number_behind(*text, "usage_usec"), kMicro);
-  } else {
-    set_.set_if(reading, "cgroup.cpu.usage", only_number(*text), kNano);
+  set_.set_if(reading, "cgroup.memory.limit", memory_limit());
+  if (const auto text = memory_events_.read(buffer_)) {
+    set_.set_if(reading, "cgroup.memory.oom_kills", number_behind(*text, "oom_kill"));
   }
 }
 
-void GroupProbe::read_throttling(Reading& reading) {
-  const auto text = throttling_.read(buffer_);
-  if (!text) return;
-  set_.set_if(reading, "cgroup.cpu.periods", number_behind(*text, "nr_periods"));
-  set_.set_if(reading, "cgroup.cpu.throttled_periods", number_behind(*text, "nr_throttled"));
+void GroupProbe::read_cpu(Reading& reading) {
+  if (const auto text = usage_.read(buffer_)) {
+    if (groups_.cpu_usage.version == 2) {
+      set_.set_if(reading, "cgroup.cpu.usage", number_behind(*text, "usage_usec"), kMicroseconds);
+    } else {
+      set_.set_if(reading, "cgroup.cpu.usage", only_number(*text), kNanoseconds);
+    }
+    if (throttling_.is_empty()) take_throttling(*text, reading);
+  }
+  if (throttling_.is_empty()) return;
+  if (const auto text = throttling_.read(buffer_)) take_throttling(*text, reading);
+}
+
+void GroupProbe::take_throttling(std::string_view text, Reading& reading) {
+  if (groups_.cpu.version == 0) return;
+  set_.set_if(reading, "cgroup.cpu.periods", number_behind(text, "nr_periods"));
+  set_.set_if(reading, "cgroup.cpu.throttled_periods", number_behind(text, "nr_throttled"));
   if (groups_.cpu.version == 2) {
-    set_.set_if(reading, "cgroup.cpu.throttled", number_behind(*text, "throttled_usec"), kMicro);
+    set_.set_if(reading, "cgroup.cpu.throttled", number_behind(text, "throttled_usec"), kMicroseconds);
   } else {
-    set_.set_if(reading, "cgroup.cpu.throttled", number_behind(*text, "throttled_time"), kNano);
+    set_.set_if(reading, "cgroup.cpu.throttled", number_behind(text, "throttled_time"), kNanoseconds);
   }
 }
 
@@ -250,15 +261,12 @@ void GroupProbe::read_memory(Reading& reading) {
   const bool second = groups_.memory.version == 2;
   const auto current = number_in(memory_current_, buffer_);
   set_.set_if(reading, "cgroup.memory.current", current);
-  set_.set_if(reading, "cgroup.memory.limit", memory_limit());
+  if (looks_ % kLimitsEvery != 0) return;
   if (const auto text = memory_stat_.read(buffer_)) {
     const auto inactive = number_behind(*text, second ? "inactive_file" : "total_inactive_file");
     if (current && inactive) {
       set_.set(reading, "cgroup.memory.working_set", static_cast<double>(*current - std::min(*current, *inactive)));
     }
-  }
-  if (const auto text = memory_events_.read(buffer_)) {
-    set_.set_if(reading, "cgroup.memory.oom_kills", number_behind(*text, "oom_kill"));
   }
 }
 

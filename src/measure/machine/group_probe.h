@@ -37,7 +37,8 @@ GroupIo parse_service_bytes(std::string_view text, const StandsForOthers& stands
 std::optional<int> count_of_list(std::string_view list);
 
 // The groups are found once, when the training is there. Of processors and memory, the group that counts is the one
-// with the tightest limit among the process's own and those around it; without limits its own.
+// with the tightest limit among the process's own and those around it; without limits its own. What is used is read at
+// each look, and at each second one what it may use and what takes longer.
 class GroupProbe final : public Probe {
  public:
   explicit GroupProbe(const HostPlan& plan) : plan_(plan), set_(plan.host) {}
@@ -52,7 +53,8 @@ class GroupProbe final : public Probe {
   std::optional<double> quota();
   std::optional<double> memory_limit();
   void read_cpu(Reading& reading);
-  void read_throttling(Reading& reading);
+  void read_limits(Reading& reading);
+  void take_throttling(std::string_view text, Reading& reading);
   void read_memory(Reading& reading);
   void read_io(Reading& reading);
   bool stands_for_others(std::string_view device);
@@ -61,11 +63,12 @@ class GroupProbe final : public Probe {
   MetricSet set_;
   FileBuffer buffer_;
   bool found_ = false;
-  std::uint64_t reads_ = 0;
+  std::uint64_t looks_ = 0;
   ControlGroups groups_;
   KernelFile online_, status_;
   std::optional<int> processors_;  // that are on, and that the training's affinity allows
-  KernelFile usage_, quota_, period_, throttling_;
+  KernelFile usage_, quota_, period_;
+  KernelFile throttling_;  // empty: it is in the same file as the usage
   KernelFile memory_limit_, memory_current_, memory_stat_, memory_events_;
   KernelFile io_;
   std::map<std::string, bool, std::less<>> stacked_;  // by number, as found before

@@ -236,9 +236,14 @@ TEST(HostProbesTest, ReadsWhatIsNewInTheSameFile) {
   machine.write("proc/stat", "procs_running 1\n");
   Reading reading;
   const auto probes = host_probes(plan_of(machine.root()));
-  EXPECT_EQ(read_tick(probes, reading).at("load.1m"), 1);
+  EXPECT_EQ(read_tick(probes, reading).at("queue.running"), 1);
   machine.write("proc/loadavg", "2.50 1 1 1/1 1\n");
-  EXPECT_EQ(read_tick(probes, reading).at("load.1m"), 2.5);
+  machine.write("proc/stat", "procs_running 2\n");
+  ValuesByName values = read_tick(probes, reading);
+  EXPECT_EQ(values.at("queue.running"), 2);
+  EXPECT_FALSE(values.contains("load.1m")) << "it is read at each tenth look: what was not read is no sample";
+  for (int look = 2; look <= Probe::kRarely; ++look) values = read_tick(probes, reading);
+  EXPECT_EQ(values.at("load.1m"), 2.5);
 }
 
 TEST(HostProbesTest, ReadsFilesOfAMebibyteAndNoneOfEight) {
@@ -273,8 +278,7 @@ TEST(HostProbesTest, ReadsThisMachine) {
   Reading reading;
   HostPlan plan = plan_of("/", {::getpid()});
   const auto probes = host_probes(plan);
-  ValuesByName values = read_tick(probes, reading);
-  values = read_tick(probes, reading);
+  const ValuesByName values = read_tick(probes, reading);
   EXPECT_GE(values.at("cpu.online"), 1);
   EXPECT_GT(values.at("cpu.busy"), 0);
   EXPECT_GT(values.at("memory.total"), values.at("memory.used"));

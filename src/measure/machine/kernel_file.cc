@@ -4,20 +4,22 @@
 #include <cerrno>
 #include <system_error>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 namespace trainwarden::machine {
 
-std::optional<std::string_view> FileBuffer::fill(int descriptor) {
+std::optional<std::string_view> FileBuffer::fill(int descriptor, End end) {
   std::size_t size = 0;
   for (;;) {
-    // The kernel gives a page at a time of some files: only nothing more is the end.
     const ssize_t got = ::pread(descriptor, text_.data() + size, text_.size() - size, static_cast<off_t>(size));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::nullopt;
     if (got == 0) return std::string_view(text_.data(), size);
     size += static_cast<std::size_t>(got);
+    if (end == End::kShortPiece && static_cast<std::size_t>(got) < kShortBytes && size < text_.size())
+      return std::string_view(text_.data(), size);
     if (size < text_.size()) continue;
     if (size >= kMaxBytes) return std::nullopt;
     text_.resize(std::min(text_.size() * 2, kMaxBytes));
@@ -33,10 +35,10 @@ bool KernelFile::open() {
 
 std::optional<std::string_view> KernelFile::read(FileBuffer& buffer) {
   if (open_.is_open()) {
-    if (const auto text = buffer.fill(open_.get())) return text;
+    if (const auto text = buffer.fill(open_.get(), FileBuffer::End::kShortPiece)) return text;
   }
   if (!open()) return std::nullopt;
-  const auto text = buffer.fill(open_.get());
+  const auto text = buffer.fill(open_.get(), FileBuffer::End::kShortPiece);
   if (!text) close();
   return text;
 }
@@ -50,6 +52,17 @@ std::optional<std::string_view> KernelFile::read_once(FileBuffer& buffer) {
 
 bool KernelFile::is_there() const {
   return ::access(path_.c_str(), R_OK) == 0;
+}
+
+void for_each_name(const std::filesystem::path& folder, const std::function<bool(std::string_view)>& take) {
+  DIR* const open = ::opendir(folder.c_str());
+  if (open == nullptr) return;
+  bool more = true;
+  while (more) {
+    const dirent* const entry = ::readdir(open);
+    more = entry != nullptr && take(entry->d_name);
+  }
+  ::closedir(open);
 }
 
 std::vector<std::string> names_in(const std::filesystem::path& folder, std::size_t limit) {

@@ -186,6 +186,13 @@ class Known {
   std::size_t row_;
 };
 
+// So many parts make a unit: a million microseconds a second. A number is divided by it, and not multiplied by its
+// inverse, which no double is: what was whole in parts has few decimals, and little room on disk (samples_record.h).
+struct Per {
+  double parts;
+};
+inline constexpr Per kMilliseconds{1e3}, kMicroseconds{1e6}, kNanoseconds{1e9};
+
 // The metrics of one thing (a disk, a process): each gets its number when it first has a value, so that what the
 // machine has not is no metric.
 class MetricSet {
@@ -198,6 +205,10 @@ class MetricSet {
   template <class Number>
   void set_if(Reading& reading, Known known, const std::optional<Number>& value, double unit = 1) {
     if (value) set(reading, known, static_cast<double>(*value) * unit);
+  }
+  template <class Number>
+  void set_if(Reading& reading, Known known, const std::optional<Number>& value, Per unit) {
+    if (value) set(reading, known, static_cast<double>(*value) / unit.parts);
   }
 
  private:

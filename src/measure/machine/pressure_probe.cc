@@ -3,11 +3,6 @@
 #include "measure/machine/words.h"
 
 namespace trainwarden::machine {
-namespace {
-
-constexpr double kMicrosecond = 1e-6;
-
-}  // namespace
 
 // "some avg10=0.00 avg60=0.00 avg300=0.00 total=12". The total is exact over any time; the averages are of fixed ones.
 PressureTotals parse_pressure(std::string_view text) {
@@ -29,8 +24,8 @@ void PressureFile::read(FileBuffer& buffer, MetricSet& set, Reading& reading) {
   const auto text = file_.read(buffer);
   if (!text) return;
   const PressureTotals totals = parse_pressure(*text);
-  set.set_if(reading, some_, totals.some_us, kMicrosecond);
-  set.set_if(reading, full_, totals.full_us, kMicrosecond);
+  set.set_if(reading, some_, totals.some_us, kMicroseconds);
+  set.set_if(reading, full_, totals.full_us, kMicroseconds);
 }
 
 PressureProbe::PressureProbe(const HostPlan& plan)

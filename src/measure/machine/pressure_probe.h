@@ -35,6 +35,7 @@ class PressureProbe final : public Probe {
  public:
   explicit PressureProbe(const HostPlan& plan);
   void read(Reading& reading) override;
+  int every() const override { return kSeldom; }
 
  private:
   FileBuffer buffer_;

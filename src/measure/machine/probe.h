@@ -15,6 +15,8 @@ class Probe {
   virtual int every() const { return 1; }
   // Of what changes slowly, or is counted by the kernel and so loses nothing between two looks.
   static constexpr int kSeldom = 5;
+  // Of the same, where a look is dear or little happens.
+  static constexpr int kRarely = 10;
 };
 
 }  // namespace trainwarden::machine

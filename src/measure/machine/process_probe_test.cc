@@ -2,6 +2,7 @@
 #include "measure/machine/process_probe.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <ctime>
@@ -158,8 +159,7 @@ TEST(ProcessProbeTest, NamesNoMoreProcessesThanThereIsRoomFor) {
       children += fmt::format("{} ", id);
     }
     write_children(machine, 10, children);
-    read_tick(probe, reading);
-    read_tick(probe, reading);  // the tree is walked at each second tick by then
+    for (std::size_t look = 0; look <= ProcessProbe::kMostLooksToWalk; ++look) read_tick(probe, reading);
     for (pid_t id = first; id < first + 50; ++id) machine.remove(fmt::format("proc/{}", id));
   }
   EXPECT_EQ(read_tick(probe, reading).at("tree.cpu.user"), 600);
@@ -215,6 +215,92 @@ TEST(ProcessTreeTest, FindsTheChildrenOfAllThreads) {
 TEST(ProcessTreeTest, FindsChildrenByTheirParentsWhereThereAreNoLists) {
   ProcessTree tree(recorded_machine("old_kernel"));
   EXPECT_EQ(tree.walk({50}), (std::vector<pid_t>{50, 51, 52}));
+}
+
+// Where there are no lists, what was found to be another's is not opened again, and what is new is.
+TEST(ProcessTreeTest, LooksAtStrangersOnce) {
+  const TestMachine machine;
+  machine.write_process(10, "root", 1, 0, 5);
+  for (pid_t id = 100; id < 150; ++id) machine.write_process(id, "other", 1, 0, 5);
+  ProcessTree tree(machine.root());
+  EXPECT_EQ(tree.walk({10}), (std::vector<pid_t>{10}));
+  const std::size_t first = tree.cost();
+  machine.write_process(11, "worker", 10, 0, 6);
+  EXPECT_EQ(tree.walk({10}), (std::vector<pid_t>{10, 11}));
+  EXPECT_LT(tree.cost(), first / 3);
+  machine.write_process(120, "worker", 11, 0, 7);  // a number that is given again
+  std::vector<pid_t> found;
+  for (int walk = 0; walk <= ProcessTree::kWholeEvery; ++walk) found = tree.walk({10});
+  EXPECT_EQ(found, (std::vector<pid_t>{10, 11, 120}));
+  machine.write_process(12, "worker", 100, 0, 8);
+  EXPECT_EQ(tree.walk({100}), (std::vector<pid_t>{100, 12})) << "other roots: all are looked at";
+}
+
+TEST(ProcessTreeTest, KnowsWhetherAnyProcessWasStarted) {
+  const TestMachine machine;
+  machine.write_process(10, "root", 1, 0, 5);
+  ProcessTree tree(machine.root());
+  EXPECT_FALSE(tree.nothing_started());
+  tree.walk({10});
+  EXPECT_FALSE(tree.nothing_started()) << "the kernel does not say";
+  machine.write("proc/loadavg", "0.20 0.18 0.12 1/80 11206\n");
+  tree.walk({10});
+  EXPECT_TRUE(tree.nothing_started());
+  machine.write("proc/loadavg", "0.20 0.18 0.12 1/80 11207\n");
+  EXPECT_FALSE(tree.nothing_started());
+}
+
+TEST(ProcessProbeTest, FindsWhatIsStartedLater) {
+  const TestMachine machine;
+  machine.write("proc/loadavg", "0.20 0.18 0.12 1/80 10\n");
+  machine.write_process(10, "root", 1, 0, 5);
+  ProcessProbe probe(plan_with(machine, {10}));
+  Reading reading;
+  for (int look = 0; look < 100; ++look) read_tick(probe, reading);
+  machine.write("proc/loadavg", "0.20 0.18 0.12 1/80 11\n");
+  machine.write_process(11, "worker", 10, 7, 6);
+  std::size_t looks = 1;
+  while (read_tick(probe, reading).at("tree.processes") != 2) ASSERT_LE(++looks, ProcessProbe::kMostLooksToWalk + 1);
+  EXPECT_TRUE(values_by_name(reading).contains("process.cpu.user of 11 worker"));
+}
+
+// Of those that are not among the busiest each has its turn, and none is forgotten.
+TEST(ProcessProbeTest, ReadsEachInItsTurn) {
+  const TestMachine machine;
+  machine.write_process(10, "root", 1, 0, 5);
+  std::string children;
+  for (pid_t id = 100; id < 130; ++id) {
+    machine.write_process(id, "worker", 10, 1, 6);
+    children += fmt::format("{} ", id);
+  }
+  write_children(machine, 10, children);
+  ProcessProbe probe(plan_with(machine, {10}));
+  Reading reading;
+  EXPECT_DOUBLE_EQ(read_tick(probe, reading).at("tree.cpu.user"), 0.3);
+  for (pid_t id = 100; id < 130; ++id) machine.write_process(id, "worker", 10, 101, 6);
+  const double next = read_tick(probe, reading).at("tree.cpu.user");
+  EXPECT_GT(next, 0.3);
+  EXPECT_LT(next, 30.3) << "16 at a look";
+  read_tick(probe, reading);
+  EXPECT_DOUBLE_EQ(read_tick(probe, reading).at("tree.cpu.user"), 30.3);
+}
+
+TEST(ProcessProbeTest, ReadsMemoryFromTheShorterFile) {
+  const TestMachine machine;
+  machine.write_process(10, "root", 1, 0, 5);
+  machine.write("proc/10/status", "VmRSS: 999 kB\nRssAnon: 99 kB\nvoluntary_ctxt_switches: 7\n");
+  machine.write("proc/10/statm", "400 300 50 1 0 100 0\n");
+  ProcessProbe probe(plan_with(machine, {10}));
+  Reading reading;
+  const auto page = static_cast<double>(::sysconf(_SC_PAGESIZE));
+  ValuesByName values = read_tick(probe, reading);
+  EXPECT_EQ(values.at("process.memory.rss of 10 root"), 300 * page);
+  EXPECT_EQ(values.at("process.memory.anonymous of 10 root"), 250 * page);
+  EXPECT_EQ(values.at("process.switches.voluntary of 10 root"), 7);
+  values = read_tick(probe, reading);
+  EXPECT_FALSE(values.contains("process.switches.voluntary of 10 root")) << "what was not read is no sample";
+  machine.write("proc/10/statm", "400 300");
+  EXPECT_EQ(read_tick(probe, reading).at("process.memory.rss of 10 root"), 999 * 1024.0);
 }
 
 TEST(ProcessTreeTest, ReadsTheNumbersBehindAnyName) {

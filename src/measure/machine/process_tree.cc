@@ -1,6 +1,7 @@
 #include "measure/machine/process_tree.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <unordered_map>
 #include <unordered_set>
@@ -19,6 +20,17 @@ std::optional<pid_t> to_process(std::string_view word) {
   if (!number || *number == 0 || *number > static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max()))
     return std::nullopt;
   return static_cast<pid_t>(*number);
+}
+
+// Rising; `limit` at most.
+std::vector<pid_t> process_numbers(const std::filesystem::path& proc, std::size_t limit) {
+  std::vector<pid_t> numbers;
+  for_each_name(proc, [&](std::string_view name) {
+    if (const auto process = to_process(name)) numbers.push_back(*process);
+    return numbers.size() < limit;
+  });
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
 }
 
 }  // namespace
@@ -79,15 +91,27 @@ void ProcessTree::add_children(pid_t process, std::vector<pid_t>& found) {
   }
 }
 
+// A process's parent changes only to one above it, so that a stranger stays one as long as it lives.
 void ProcessTree::add_by_parents(std::vector<pid_t>& found) {
+  const bool whole = walks_to_whole_-- <= 0;
+  if (whole) {
+    walks_to_whole_ = kWholeEvery;
+    strangers_.clear();
+  }
   std::unordered_map<pid_t, std::vector<pid_t>> children;
-  for (const std::string& name : names_in(proc_, kMaxOpened)) {
-    const auto process = to_process(name);
-    if (!process) continue;
+  std::vector<pid_t> looked_at, still_there;
+  for (const pid_t process : process_numbers(proc_, kMaxOpened)) {
+    ++listed_;
+    if (std::binary_search(strangers_.begin(), strangers_.end(), process)) {
+      still_there.push_back(process);
+      continue;
+    }
     ++opened_files_;
-    const auto text = KernelFile(proc_ / name / "stat").read_once(buffer_);
+    const auto text = KernelFile(proc_ / std::to_string(process) / "stat").read_once(buffer_);
     const auto stat = text ? parse_process_stat(*text) : std::nullopt;
-    if (stat) children[stat->parent].push_back(*process);
+    if (!stat) continue;
+    children[stat->parent].push_back(process);
+    looked_at.push_back(process);
   }
   std::unordered_set<pid_t> known(found.begin(), found.end());
   for (std::size_t next = 0; next < found.size(); ++next) {
@@ -95,10 +119,30 @@ void ProcessTree::add_by_parents(std::vector<pid_t>& found) {
       if (found.size() < kMaxProcesses && known.insert(child).second) found.push_back(child);
     }
   }
+  std::erase_if(looked_at, [&known](pid_t process) { return known.contains(process); });
+  strangers_.clear();
+  std::merge(looked_at.begin(), looked_at.end(), still_there.begin(), still_there.end(),
+             std::back_inserter(strangers_));
+}
+
+// "0.20 0.18 0.12 1/80 11206": the last number that a process or a thread got.
+std::optional<std::uint64_t> ProcessTree::last_started() {
+  const auto text = loadavg_.read(buffer_);
+  if (!text) return std::nullopt;
+  constexpr int kLastNumber = 4;
+  std::string_view rest = *text;
+  return to_number(nth_word(next_line(rest).value_or(""), kLastNumber));
+}
+
+bool ProcessTree::nothing_started() {
+  return last_started_ && last_started() == last_started_;
 }
 
 std::vector<pid_t> ProcessTree::walk(const std::vector<pid_t>& roots) {
-  opened_files_ = 0;
+  opened_files_ = listed_ = 0;
+  last_started_ = last_started();  // before anything is looked at
+  if (roots != roots_) walks_to_whole_ = 0;
+  roots_ = roots;
   std::vector<pid_t> found;
   std::unordered_set<pid_t> known;
   const auto add = [&](pid_t process) {

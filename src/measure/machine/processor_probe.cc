@@ -35,11 +35,11 @@ struct ProcessorRows {
 };
 
 void set_times(const ProcessorTimes& times, const ProcessorRows& rows, MetricSet& set, Reading& reading) {
-  static const double tick_seconds = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  static const auto ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
   const auto seconds = [&](std::initializer_list<std::size_t> kinds) {
     double ticks = 0;
     for (const std::size_t kind : kinds) ticks += static_cast<double>(times[kind]);
-    return ticks * tick_seconds;
+    return ticks / ticks_per_second;
   };
   set.set(reading, rows.busy, seconds({kUser, kNice, kSystem, kIrq, kSoftirq, kSteal}));
   set.set(reading, rows.user, seconds({kUser, kNice}));
@@ -58,6 +58,7 @@ ProcessorProbe::ProcessorProbe(const HostPlan& plan)
 
 void ProcessorProbe::read(Reading& reading) {
   if (const auto text = stat_.read(buffer_)) take_stat(*text, reading);
+  if (looks_++ % kRarely != 0) return;  // the kernel computes it anew each five seconds
   if (const auto text = loadavg_.read(buffer_)) take_loadavg(*text, reading);
 }
 

@@ -1,6 +1,7 @@
 // ProcessorProbe: what the machine's processors did, and how many threads want one.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "measure/machine/host_probes.h"
@@ -23,6 +24,7 @@ class ProcessorProbe final : public Probe {
   KernelFile loadavg_;
   MetricSet host_;
   NamedSets processors_;
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace trainwarden::machine

@@ -95,7 +95,7 @@ TEST(TickLoop, ReadsProbesAtTheirTicks) {
   EXPECT_GE(ticks, 11U) << "the slow one is read at ticks 0, 5 and 10";
   EXPECT_LE(counts.at("slow"), (ticks + 4) / 5 + 1) << "and once more at the last";
   EXPECT_EQ(counts.at("sampler.lateness"), ticks);
-  EXPECT_EQ(counts.at("sampler.cpu"), ticks);
+  EXPECT_LE(counts.at("sampler.cpu"), (ticks + 9) / 10 + 1) << "at each tenth tick, and at the last";
   EXPECT_GT(loop.cpu_time().count(), 0);
 }
 
