@@ -3,7 +3,7 @@ import type { ViewKind } from './view';
 
 export const views: ViewKind[] = [
   { id: 'home', title: 'Home', key: 'h', load: async () => (await import('./home')).mount },
-  { id: 'time', title: 'Time', key: 'm', load: async () => (await import('./time')).mount },
+  { id: 'system', title: 'Time', key: 'm', load: async () => (await import('./system')).mount },
   { id: 'scalars', title: 'Scalars', key: 's', load: async () => (await import('./scalars')).mount },
   { id: 'tensors', title: 'Tensors', key: 't', load: async () => (await import('./tensors')).mount },
   { id: 'attention', title: 'Attention', key: 'a', load: async () => (await import('./attention')).mount },

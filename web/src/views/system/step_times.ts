@@ -45,3 +45,14 @@ export function lastAtMost(rising: ArrayLike<number>, wanted: number, from = 0, 
   }
   return low - 1;
 }
+
+/** The first place whose value is at least `wanted`. */
+export function firstAtLeast(rising: ArrayLike<number>, wanted: number, from: number, to: number): number {
+  let [low, high] = [from, to];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rising[middle]! < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -36,7 +36,7 @@ export function change(here: number | null, there: number | null): string {
 }
 
 export function comparisonPart(comparison: Comparison | null, asked: string | null, fault: string | null): HTMLElement | undefined {
-  if (asked === null) return undefined;
+  if (asked === null && !comparison) return undefined;
   if (!comparison) return part('comparison', `Compared with ${asked}`, h('p', { class: 'muted' }, fault ?? 'This does not hold a comparison; `trainwarden serve` does.'));
   return part('comparison', `Compared with ${comparison.run}`, h('div', { class: 'wide' }, h('table', { class: 'table compact' },
     h('thead', {}, h('tr', {}, ...['What', 'Here', 'There', 'Difference'].map((head, i) => h('th', { scope: 'col', class: i > 0 ? 'number' : '' }, head)))),

@@ -19,7 +19,7 @@ export function otherFindings(answer: ProfileAnswer): JudgedRule[] {
 function finding(rule: JudgedRule, context: ViewContext): HTMLElement {
   const gain = knownGain(rule.gain);
   const facts = [gain ? gainInWords(gain) : '', rule.step_share === null ? '' : `${percent(rule.step_share)} of the step`].filter(Boolean).join(', ');
-  return h('li', { class: rule.explained_by === null ? 'finding' : 'finding explained', 'data-finding': rule.rule },
+  return h('li', { class: rule.explained_by === null ? 'one-finding' : 'one-finding explained', 'data-finding': rule.rule },
     h('h3', {}, ruleLink(context, rule.rule), facts !== '' && h('span', { class: 'muted' }, ` ${facts}`)),
     h('p', {}, rule.message),
     rule.advice && h('p', {}, h('b', {}, 'Next: '), rule.advice),

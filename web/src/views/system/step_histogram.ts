@@ -64,7 +64,7 @@ function outlierRow(outlier: Outlier, context: ViewContext, stretch: number): HT
   const where = phase === null ? '' : phase_ms === null ? phaseWords(phase) : `${phaseWords(phase)} ${time(phase_ms)}`;
   const causeWords = cause === null ? '' : phaseWords(cause);
   return h('tr', { 'data-outlier': step },
-    h('td', {}, h('a', { href: context.link('time', {}, step) ?? '#', onclick: (event: MouseEvent) => {
+    h('td', {}, h('a', { href: context.link('system', {}, step) ?? '#', onclick: (event: MouseEvent) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       context.seek(step);

@@ -103,11 +103,11 @@ export function layoutTimeLine(timeline: Timeline, phases: readonly { phase: str
   return { width: axis.width, height: bottom + AXIS_HIGH, bottom, title: inWords(phases, lanes), shapes };
 }
 
-function gutter(title: string, high: string, top: number, height: number, low: string, theme: Colours): Shape[] {
+/** A strip's name, and from where to where it goes. */
+function gutter(title: string, high: string, top: number, theme: Colours): Shape[] {
   return [
     { kind: 'text', x: 0, y: top + 12, text: title, fill: theme.text, bold: true },
-    { kind: 'text', x: LEFT - 8, y: top + (high === '' ? 0 : 26), text: high, fill: theme.muted, anchor: 'end', size: 11 },
-    { kind: 'text', x: LEFT - 8, y: top + height, text: low, fill: theme.muted, anchor: 'end', size: 11 },
+    { kind: 'text', x: 0, y: top + 28, text: `0 – ${high}`, fill: theme.muted, size: 11 },
   ];
 }
 
@@ -119,7 +119,7 @@ function frame(top: number, height: number, width: number, theme: Colours): Shap
 }
 
 function phaseShapes(phases: readonly { phase: string; values: Values }[], buckets: number, x: (bucket: number) => number, top: number, width: number, theme: Colours): Shape[] {
-  const shapes = [...gutter('Phases', '100 %', top, PHASES_HIGH, '0', theme), ...frame(top, PHASES_HIGH, width, theme)];
+  const shapes = [...gutter('Phases', '100 %', top, theme), ...frame(top, PHASES_HIGH, width, theme)];
   const runs = knownRuns(buckets, (i) => phases.some(({ values }) => values[i] !== null));
   const y = (share: number) => top + PHASES_HIGH * (1 - Math.min(1, share));
   let low = new Array<number>(buckets).fill(0);
@@ -134,7 +134,7 @@ function phaseShapes(phases: readonly { phase: string; values: Values }[], bucke
 
 function laneShapes(lane: Lane, x: (bucket: number) => number, top: number, width: number, theme: Colours): Shape[] {
   const y = (value: number) => top + LANE_HIGH * (1 - Math.min(1, value / lane.top));
-  const shapes = [...gutter(lane.title, topInWords(lane), top, LANE_HIGH, '0', theme), ...frame(top, LANE_HIGH, width, theme)];
+  const shapes = [...gutter(lane.title, topInWords(lane), top, theme), ...frame(top, LANE_HIGH, width, theme)];
   lane.lines.slice(0, MOST_LINES).forEach((line, i) => {
     const category = categoryOf(i);
     shapes.push({ kind: 'path', d: linePath(line.values, x, y), stroke: theme.dark ? category.dark : category.light, width: 1.5, dash: category.dash.length > 0 ? category.dash.join(' ') : undefined });

@@ -78,8 +78,9 @@ export class TimeLinePart {
   /** The link's words: "from" and "to", "worker", "lanes". */
   async zoom(params: Params): Promise<void> {
     const same = params['from'] === this.params['from'] && params['to'] === this.params['to'];
+    const looksSame = same && params['worker'] === this.params['worker'] && params['lanes'] === this.params['lanes'];
     this.params = params;
-    if (!this.state) return;
+    if (!this.state || (looksSame && stretchOf(params) === null)) return;
     const stretch = stretchOf(params);
     if (stretch === null) {
       ++this.round;

@@ -4,13 +4,16 @@ import { SourceError } from '../../data/source';
 import { contextOf, GivenSource, settled } from '../insight_testing';
 import { mount } from './index';
 import { sortedRows } from './operators_table';
-import { FROM, sampleProfile, sampleSteps, sampleTimeline } from './profile_testing';
+import { FROM, nestedCalls, sampleCalls, sampleFlame, sampleProfile, sampleSteps, sampleTimeline, sampleWindows } from './profile_testing';
 import { change } from './more_parts';
+
+vi.setConfig({ testTimeout: 30_000 }); // the whole view is drawn each time
 
 const RUN = '/runs/00000000000000aa';
 
 function answers(profile = sampleProfile()): Record<string, unknown> {
-  return { [`${RUN}/profile`]: profile, [`${RUN}/profile/steps`]: sampleSteps(), [`${RUN}/profile/timeline`]: sampleTimeline(), [`${RUN}/rules`]: { rules: [] } };
+  return { [`${RUN}/profile`]: profile, [`${RUN}/profile/steps`]: sampleSteps(), [`${RUN}/profile/timeline`]: sampleTimeline(), [`${RUN}/rules`]: { rules: [] },
+    [`${RUN}/profile/windows`]: sampleWindows, [`${RUN}/profile/calls`]: sampleCalls(nestedCalls(500)), [`${RUN}/profile/flame`]: sampleFlame() };
 }
 
 async function shown(given: Record<string, unknown>, params: Record<string, string> = {}, step: number | null = null) {
@@ -22,7 +25,10 @@ async function shown(given: Record<string, unknown>, params: Record<string, stri
   return { element, context, view, source: context.source as GivenSource };
 }
 
-beforeEach(() => vi.stubGlobal('ResizeObserver', class { observe() {} disconnect() {} }));
+beforeEach(() => {
+  vi.stubGlobal('ResizeObserver', class { observe() {} disconnect() {} });
+  vi.stubGlobal('IntersectionObserver', undefined); // all parts are near
+});
 afterEach(() => vi.unstubAllGlobals());
 
 it('says first what slows the training down, what to do and what that gains', async () => {
@@ -50,7 +56,7 @@ it('lists other findings, and folds the rules that found nothing with their reas
 it('leads from an outlier and from a place in time to the step', async () => {
   const { element, context } = await shown(answers());
   const link = element.querySelector<HTMLElement>('[data-outlier="1200"] a')!;
-  expect(link.getAttribute('href')).toBe('#/run/first/time?step=1200');
+  expect(link.getAttribute('href')).toBe('#/run/first/system?step=1200');
   link.click();
   expect(context.sought).toEqual([1200]);
   expect(element.querySelector('[data-outlier="77"]')!.textContent).toContain('not known');
@@ -103,6 +109,43 @@ it('lives without steps, rules and comparison, as a page in one file may have to
   const { element } = await shown({ [`${RUN}/profile`]: sampleProfile() }, { b: '@before' }, 900);
   expect(element.dataset['drawn']).toBe('1');
   expect(element.querySelector('[data-part="comparison"]')!.textContent).toContain('Compared with before');
+});
+
+it('walks through the calls of a step, and says what each took', async () => {
+  const { element, context, source } = await shown(answers(), {}, 6);
+  expect(source.asked).toContain(`${RUN}/profile/calls?step=6&worker=rank-00000`);
+  const box = element.querySelector<HTMLElement>('.calls')!;
+  for (const key of ['ArrowRight', 'ArrowDown', 'ArrowRight']) box.dispatchEvent(new KeyboardEvent('keydown', { key }));
+  expect(context.said.at(-1)).toMatch(/, \d.* (ms|µs), own /);
+  expect(element.querySelector('[data-call]')!.textContent).toMatch(/Called by/);
+  expect(element.querySelector('.calls')!.getAttribute('aria-label')).toContain('500 calls on 2 tracks');
+});
+
+it('shows flames of operators or of Python, and what took most in them', async () => {
+  const { element, source, context } = await shown(answers(), { of: 'stacks', flame: 'total' });
+  expect(source.asked).toContain(`${RUN}/profile/flame?of=stacks`);
+  expect(element.querySelector('[data-part="flame"] tbody')!.childElementCount).toBe(10);
+  const flame = element.querySelector<HTMLElement>('.flame')!;
+  flame.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown' }));
+  expect(context.said.at(-1)).toContain('rank-00000 thread 4711: 200 ms, 100 % of all');
+});
+
+it('asks before it loads a very large window', async () => {
+  const given = answers();
+  given[`${RUN}/profile/windows`] = [{ worker: 'rank-00000', step: 5, calls: 1_000_000, lost_calls: 0, has_stacks: false }];
+  const { element, source } = await shown(given);
+  expect(source.asked.some((address) => address.includes('/profile/calls'))).toBe(false);
+  element.querySelector<HTMLElement>('[data-part="window"] [role="status"] button')!.click();
+  await settled();
+  expect(source.asked.some((address) => address.includes('/profile/calls'))).toBe(true);
+});
+
+it('says that calls are elsewhere when a file does not hold them', async () => {
+  const given = answers();
+  given[`${RUN}/profile/calls`] = given[`${RUN}/profile/flame`] = new SourceError('not found', 'This file does not hold it');
+  const { element } = await shown(given);
+  expect(element.querySelector('[data-part="window"]')!.textContent).toContain('shown by trainwarden serve');
+  expect(element.querySelector('[data-part="flame"]')!.textContent).toContain('trainwarden export first stacks.json --to speedscope');
 });
 
 it('says why when there is no answer at all', async () => {

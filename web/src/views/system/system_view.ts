@@ -1,4 +1,4 @@
-// TimeView: asks for the profile and draws its parts below each other, the verdict first.
+// SystemView: asks for the profile and draws its parts below each other, the verdict first.
 import { loadFirings, type Firing } from '../../data/firings';
 import { idOf } from '../../data/ids';
 import { parseOther } from '../../data/link';
@@ -10,7 +10,7 @@ import { keepingFocus } from '../../draw/focus';
 import { pngOfSvg } from '../../draw/svg_png';
 import { onThemeChange, themeOf } from '../../draw/theme';
 import type { KeyHelp, Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
-import type { Comparison, ProfileAnswer } from './api';
+import type { Comparison, ProfileAnswer, RecordedStep } from './api';
 import { profileAsCsv } from './files';
 import { costPart, comparisonPart, usagePart } from './more_parts';
 import { memoryPart } from './memory_part';
@@ -22,12 +22,13 @@ import { stepsPart } from './step_histogram';
 import { StepTimes } from './step_times';
 import { TimeLinePart } from './time_line_part';
 import { verdictCard } from './verdict_card';
+import { WindowPart } from './window_part';
 import { counted } from './words';
 
 const PACE_MS = 2000; // of a run that goes on
 const ALL_PACE_MS = 10_000; // the server judges no oftener
 
-export class TimeView implements View {
+export class SystemView implements View {
   readonly keys: readonly KeyHelp[] = [
     { keys: '+  −', does: 'zoom the time line in, out' },
     { keys: ',  .', does: 'move the stretch of time back, forward' },
@@ -40,12 +41,14 @@ export class TimeView implements View {
   private readonly stepsPart = h('div', {});
   private readonly rest = h('div', { class: 'time-rest' });
   private readonly timeLine: TimeLinePart;
+  private readonly window: WindowPart;
   private readonly observer: ResizeObserver;
   private readonly forgetTheme: () => void;
   private readonly gone = new AbortController();
   private answer: ProfileAnswer | null = null;
   private stepTimes = StepTimes.none;
   private firings: Firing[] = [];
+  private windows: RecordedStep[] | null = null;
   private comparison: Comparison | null = null;
   private comparisonFault: string | null = null;
   private width = 0;
@@ -62,7 +65,8 @@ export class TimeView implements View {
   ) {
     element.classList.add('time-view');
     this.timeLine = new TimeLinePart(context, (unixMs) => this.seekTo(unixMs));
-    replace(element, this.fault, this.first, this.phases, this.timeLine.element, this.stepsPart, this.rest);
+    this.window = new WindowPart(context);
+    replace(element, this.fault, this.first, this.phases, this.timeLine.element, this.stepsPart, this.window.element, this.rest);
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(element);
     this.forgetTheme = onThemeChange(() => this.draw());
@@ -75,6 +79,7 @@ export class TimeView implements View {
     if (before.step === state.step && before.params === state.params) return this.askSoon(); // news
     if (before.params['b'] !== state.params['b']) void this.askComparison().then(() => this.draw());
     if (before.step !== state.step) this.timeLine.moveCursor(this.cursorMs());
+    this.showWindow();
     if (before.params !== state.params) {
       this.drawRest();
       void this.timeLine.zoom(state.params);
@@ -102,6 +107,7 @@ export class TimeView implements View {
     this.observer.disconnect();
     this.forgetTheme();
     this.timeLine.destroy();
+    this.window.destroy();
     this.element.classList.remove('time-view');
   }
 
@@ -143,10 +149,11 @@ export class TimeView implements View {
     const { signal } = this.gone;
     this.askedAllMs = performance.now();
     this.answer = await source.json<ProfileAnswer>(`/runs/${run.id}/profile`, {}, signal);
-    const also = await Promise.allSettled([source.arrays(`/runs/${run.id}/profile/steps`, {}, signal), loadFirings(source, run.id), this.askComparison()]);
+    const also = await Promise.allSettled([source.arrays(`/runs/${run.id}/profile/steps`, {}, signal), loadFirings(source, run.id), source.json<RecordedStep[] | { windows: RecordedStep[] }>(`/runs/${run.id}/profile/windows`, {}, signal), this.askComparison()]);
     if (signal.aborted) return;
     if (also[0].status === 'fulfilled') this.stepTimes = StepTimes.of(also[0].value); // without it no step has a place in time
     if (also[1].status === 'fulfilled') this.firings = also[1].value.filter(({ severity }) => severity !== 'info');
+    if (also[2].status === 'fulfilled') this.windows = Array.isArray(also[2].value) ? also[2].value : also[2].value.windows;
     this.draw();
     void this.timeLine.zoom(this.state.params);
   }
@@ -202,6 +209,7 @@ export class TimeView implements View {
     replace(this.phases, phasesPart(answer, this.inner(), theme));
     this.timeLine.show({ answer, stepTimes: this.stepTimes, firings: this.firings, cursorMs: this.cursorMs(), width: this.inner(), theme });
     keepingFocus(this.stepsPart, () => replace(this.stepsPart, stepsPart(answer, this.inner(), theme, context)));
+    this.showWindow();
     this.drawRest();
     drawn(this.element, this.stepTimes.steps.at(-1) ?? null);
   }
@@ -214,13 +222,17 @@ export class TimeView implements View {
     return h('p', { class: 'muted time-facts' }, text);
   }
 
+  private showWindow(): void {
+    if (this.answer) this.window.show(this.windows, this.state.params, this.state.step, this.context.run.name);
+  }
+
   private drawRest(): void {
     const { answer, context, state } = this;
     if (!answer) return;
     const theme = themeOf(this.element);
     const other = parseOther(state.params['b'])?.run ?? null;
     keepingFocus(this.rest, () => replace(this.rest,
-      operatorsPart(answer, state.params, context), memoryPart(answer, this.inner(), theme, context), comparisonPart(this.comparison, other, this.comparisonFault),
+      operatorsPart(answer, state.params, context), memoryPart(answer, this.inner(), theme, context), comparisonPart(this.comparison ?? answer.comparison, other, this.comparisonFault),
       usagePart(answer), rulesPart(answer, context), costPart(answer.cost)));
   }
 }
