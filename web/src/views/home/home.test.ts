@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { RunAnswer } from './api';
 import { capturedCard, costCard, historyCard, missingCard, originCard, progressCard, rulesCard } from './cards';
 import { coursePath } from './course';
+import { systemCard } from './system_card';
 
 const run: RunAnswer = {
   id: '1f', name: 'first', state: 'died', secondary_status: 'Failed', recorder: 'trainwarden', run_id: 'aa', host: 'box',
@@ -48,4 +49,12 @@ it('shows what was captured, what is missing, where it ran and how it ended', ()
 it('draws the course of the loss', () => {
   expect(coursePath([0, 10, 20, 30], [1, 0, NaN, 1], 30, 100)).toBe('M0.0 3.0L10.0 97.0M30.0 3.0');
   expect(coursePath([], [], 30, 100)).toBe('');
+});
+
+it('shows what the machine does now, by what tells most', () => {
+  const line = (kind: string, unit: string, values: (number | null)[]) => ({ kind, label: kind, unit, instance: 'box', part: '', values });
+  const timeline = { buckets: 3, system: [line('cpu', '%', [1, 2, 90]), line('cgroup_cpu', '%', [20, 48.4, null]), line('throttled', 'threads', [0, 0, 0]), line('training_memory', 'bytes', [1, 2 ** 30, 2 ** 31]), line('core', '%', [1, 1, 1])] };
+  const rows = [...systemCard(timeline, '#/x')!.querySelectorAll('tbody tr')].map((row) => row.textContent);
+  expect(rows).toEqual(['cgroup_cpu48 %', 'training_memory2.00 GiB']);
+  expect(systemCard({ buckets: 0, system: [] }, undefined)).toBeUndefined();
 });

@@ -4,17 +4,22 @@ import { drawn } from '../../draw/drawn';
 import { csvOf, fileName } from '../../draw/files';
 import { numberOf, short } from '../../draw/numbers';
 import { idOf } from '../../data/ids';
+import { SourceError } from '../../data/source';
 import { seriesOf, type Series } from '../series';
 import type { Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
 import type { RunAnswer } from './api';
 import { card, capturedCard, checkpointsCard, costCard, historyCard, missingCard, originCard, parametersCard, progressCard, rulesCard } from './cards';
 import { coursePath } from './course';
+import { systemCard, type SystemTimeline } from './system_card';
 
+const SYSTEM_MS = 5000;
 const NEWS_MS = 500; // of a run that takes many steps a second
 
 export class HomeView implements View {
   private run: RunAnswer | undefined;
   private loss: Series | undefined;
+  private system: SystemTimeline | undefined;
+  private systemMs = -Infinity; // when it was asked for
   private asking = false;
   private again = false;
   private readonly gone = new AbortController();
@@ -55,6 +60,7 @@ export class HomeView implements View {
     try {
       this.run = await source.json<RunAnswer>(`/runs/${run.id}`, {}, this.gone.signal);
       if (this.run.loss) await this.askLoss(this.run.loss.tensor);
+      await this.askSystem();
       this.draw();
     } catch (error) {
       if (!this.gone.signal.aborted) replace(this.element, h('div', { class: 'fault', role: 'alert' }, error instanceof Error ? error.message : String(error)));
@@ -71,12 +77,23 @@ export class HomeView implements View {
     this.loss = seriesOf(await source.arrays(`/runs/${run.id}/series`, { tensors, buckets: 300 }, this.gone.signal))[0];
   }
 
+  /** Of the machine; a run without samples, or a file that holds none, has no such card. */
+  private async askSystem(): Promise<void> {
+    if (performance.now() - this.systemMs < SYSTEM_MS) return;
+    this.systemMs = performance.now();
+    try {
+      this.system = await this.context.source.json<SystemTimeline>(`/runs/${this.context.run.id}/profile/timeline`, { buckets: 120 }, this.gone.signal);
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+    }
+  }
+
   private draw(): void {
     const { run, context } = this;
     if (!run) return;
     const focus = document.activeElement instanceof HTMLElement && this.element.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
     replace(this.element, h('div', { class: 'cards' },
-      progressCard(run), this.lossCard(run), rulesCard(run, context.link('rules', {})), parametersCard(run),
+      progressCard(run), this.lossCard(run), this.system && systemCard(this.system, context.link('system', {})), rulesCard(run, context.link('rules', {})), parametersCard(run),
       capturedCard(run, context.link('tensors', {})), costCard(run), missingCard(run), checkpointsCard(run), historyCard(run), originCard(run)));
     if (focus !== null) this.element.querySelector<HTMLElement>(`a[href="${CSS.escape(focus)}"]`)?.focus();
     drawn(this.element, run.progress.last_step < 0 ? null : run.progress.last_step);

@@ -192,7 +192,7 @@ export interface RecordedStep {
   has_stacks: boolean;
 }
 
-/** GET /runs/{run}/profile/flame. */
+/** GET /runs/{run}/profile/flame. The parent is the index of an earlier node; -1 of those that are called by none. */
 export interface FlameAnswer {
   names: string[];
   nodes: [parent: number, name: number, selfUs: number, totalUs: number, calls: number][];

@@ -12,7 +12,7 @@ export interface CallColumns {
   /** Nanoseconds since the window's start. */
   start: Float64Array;
   duration: Float64Array;
-  /** Pairs a call of the forward pass with that of the backward pass; 0 has no partner. */
+  /** Pairs a call of the forward pass with that of the backward pass; -1 has no partner. */
   sequence?: ArrayLike<number>;
 }
 
@@ -135,8 +135,8 @@ export class CallIndex {
   /** The other call with its sequence number. */
   partner(call: number): number | undefined {
     const { sequence, kind } = this.calls;
-    const wanted = sequence?.[call] ?? 0;
-    if (!sequence || wanted <= 0) return undefined;
+    const wanted = sequence?.[call] ?? -1;
+    if (!sequence || wanted < 0) return undefined;
     for (let other = 0; other < sequence.length; ++other) {
       if (sequence[other] === wanted && other !== call && kind[other] !== kind[call]) return other;
     }

@@ -56,7 +56,7 @@ describe('the calls of a step', () => {
   it('have partners by their sequence', () => {
     const columns = { ...callsIn(sampleCalls([call(0, 1), call(2, 1)])), kind: [0, 1], sequence: [7, 7] };
     expect(new CallIndex(columns).partner(0)).toBe(1);
-    expect(new CallIndex({ ...columns, sequence: [0, 0] }).partner(0)).toBeUndefined();
+    expect(new CallIndex({ ...columns, sequence: [-1, -1] }).partner(0)).toBeUndefined();
   });
 
   it('have rows by track and depth', () => {
@@ -87,7 +87,7 @@ it('names fit into their boxes', () => {
 });
 
 describe('a flame graph', () => {
-  const tree = flameTree({ names: ['', 'thread', 'a', 'b'], nodes: [[0, 0, 0, 0, 0], [0, 1, 0, 100, 0], [1, 2, 10, 60, 3], [1, 3, 40, 40, 1], [2, 2, 20, 20, 2], [2, 3, 30, 30, 1]] });
+  const tree = flameTree({ names: ['thread', 'a', 'b'], nodes: [[-1, 0, 0, 100, 0], [0, 1, 10, 60, 3], [0, 2, 40, 40, 1], [1, 1, 20, 20, 2], [1, 2, 30, 30, 1]] });
 
   it('has the widest first, and the whole as its root', () => {
     expect(tree.total[0]).toBe(100);
@@ -104,7 +104,7 @@ describe('a flame graph', () => {
   });
 
   it('counts what a search finds once', () => {
-    expect(searchFlame(tree, 0, 'A')).toEqual({ names: new Set([1, 2]), share: 1 });
+    expect(searchFlame(tree, 0, 'A')).toEqual({ names: new Set([0, 1]), share: 1 });
     expect(searchFlame(tree, 1, 'b').share).toBeCloseTo(0.7);
     expect(searchFlame(tree, 0, '').share).toBe(0);
   });
@@ -116,7 +116,7 @@ describe('a flame graph', () => {
   it('of a real size has no frame out of its place', () => {
     const large = flameTree(sampleFlame());
     for (const { from, to } of layoutFlame(large, 0, 0)) expect(from >= 0 && to <= 1 && from <= to).toBe(true);
-    expect(flameTree({ names: [], nodes: [] }).parent.length).toBe(0);
+    expect(flameTree({ names: [], nodes: [] }).parent.length).toBe(1);
     expect(layoutFlame(flameTree({ names: [], nodes: [] }), 0, 0)).toEqual([]);
   });
 });

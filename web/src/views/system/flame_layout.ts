@@ -21,16 +21,20 @@ export interface FlameFrame {
   to: number;
 }
 
+/** Node 0 is the root, which the answer does not list: it stands for all of them. */
 export function flameTree({ names, nodes }: FlameAnswer): FlameTree {
-  const count = nodes.length;
-  const column = (at: 0 | 1) => Int32Array.from(nodes, (node) => node[at]);
-  const tree = { names, parent: column(0), name: column(1), self: Float64Array.from(nodes, (node) => node[2]), total: Float64Array.from(nodes, (node) => node[3]), calls: Float64Array.from(nodes, (node) => node[4]), first: new Int32Array(count + 1), children: new Int32Array(Math.max(0, count - 1)) };
+  const count = nodes.length + 1;
+  const column = (at: 2 | 3 | 4) => Float64Array.from([0, ...nodes.map((node) => node[at])]);
+  const tree = {
+    names, parent: Int32Array.from([0, ...nodes.map(([parent]) => parent + 1)]), name: Int32Array.from([-1, ...nodes.map(([, name]) => name)]),
+    self: column(2), total: column(3), calls: column(4), first: new Int32Array(count + 1), children: new Int32Array(nodes.length),
+  };
   for (let i = 1; i < count; ++i) ++tree.first[tree.parent[i]! + 1]!;
   for (let i = 0; i < count; ++i) tree.first[i + 1]! += tree.first[i]!;
   const next = tree.first.slice();
   for (let i = 1; i < count; ++i) tree.children[next[tree.parent[i]!]!++] = i;
   for (let i = 0; i < count; ++i) tree.children.subarray(tree.first[i]!, tree.first[i + 1]!).sort((a, b) => tree.total[b]! - tree.total[a]! || a - b);
-  if (count > 0 && tree.total[0] === 0) tree.total[0] = childrenOf(tree, 0).reduce((sum, child) => sum + tree.total[child]!, 0); // the root stands for all
+  for (const child of childrenOf(tree, 0)) tree.total[0]! += tree.total[child]!;
   return tree;
 }
 
@@ -47,7 +51,7 @@ export function pathTo(tree: FlameTree, node: number): number[] {
 
 /** The frames of a zoomed tree: those around it at full width above, those within it below, none narrower than `least`. */
 export function layoutFlame(tree: FlameTree, zoom: number, least: number): FlameFrame[] {
-  if (tree.parent.length === 0) return [];
+  if (tree.parent.length < 2) return [];
   const path = pathTo(tree, zoom);
   const frames: FlameFrame[] = path.map((node, depth) => ({ node, depth, from: 0, to: 1 }));
   const whole = tree.total[zoom]! || 1;
@@ -72,7 +76,7 @@ export function searchFlame(tree: FlameTree, zoom: number, text: string): { name
   const wanted = text.toLowerCase();
   const names = new Set(text === '' ? [] : tree.names.flatMap((name, i) => (name.toLowerCase().includes(wanted) ? [i] : [])));
   let sum = 0;
-  const open = names.size > 0 && tree.parent.length > 0 ? [zoom] : [];
+  const open = names.size > 0 ? [zoom] : [];
   while (open.length > 0) {
     const node = open.pop()!;
     if (node !== 0 && names.has(tree.name[node]!)) sum += tree.total[node]!;
@@ -90,7 +94,7 @@ export interface NamedTime {
 /** What took most within a node, by name; a name within its own like counts once in the total. */
 export function timesByName(tree: FlameTree, zoom: number, by: 'self' | 'total', most: number): NamedTime[] {
   const sums = new Map<number, NamedTime>();
-  const open: [node: number, around: ReadonlySet<number>][] = tree.parent.length > 0 ? [[zoom, new Set()]] : [];
+  const open: [node: number, around: ReadonlySet<number>][] = [[zoom, new Set()]];
   while (open.length > 0) {
     const [node, around] = open.pop()!;
     const name = tree.name[node]!;

@@ -136,7 +136,7 @@ export function nestedCalls(count: number): SampleCalls[] {
 }
 
 /** GET .../calls. */
-export function sampleCalls(calls: readonly SampleCalls[]): Arrays {
+export function sampleCalls(calls: readonly SampleCalls[], step = 5): Arrays {
   const f64 = (of: (call: SampleCalls) => number) => Float64Array.from(calls, of);
   const u32 = (of: (call: SampleCalls) => number) => Uint32Array.from(calls, of);
   const end = Math.max(...calls.slice(-200).map(({ start, duration }) => start + duration));
@@ -145,15 +145,15 @@ export function sampleCalls(calls: readonly SampleCalls[]): Arrays {
     start_ns: ['F64', f64(({ start }) => start)], duration_ns: ['F64', f64(({ duration }) => duration)],
     'memory.time_ns': ['F64', Float64Array.from({ length: 200 }, (_, i) => (end * i) / 200)], 'memory.bytes': ['F64', Float64Array.from({ length: 200 }, () => 1024)],
     'memory.total': ['F64', Float64Array.from({ length: 200 }, (_, i) => 1e8 + 5e7 * Math.sin(i / 20) ** 2)], 'memory.device': ['F64', new Float64Array(200)],
-  }, { names: NAMES, tracks: ['thread 4711', 'thread 4712'] });
+  }, { names: NAMES, tracks: ['thread 4711', 'thread 4712'], about: { worker: 'rank-00000', step } });
 }
 
 export const sampleWindows: RecordedStep[] = [5, 6, 7].flatMap((step) => [{ worker: 'rank-00000', step, calls: 1874, lost_calls: 0, has_stacks: true }, { worker: 'rank-00001', step, calls: 1874, lost_calls: 3, has_stacks: false }]);
 
-/** GET .../flame: a root, a track, and stacks below it. */
+/** GET .../flame: a track, and stacks below it. */
 export function sampleFlame(): FlameAnswer {
-  const names = ['', 'rank-00000 thread 4711', ...NAMES];
-  const nodes: FlameAnswer['nodes'] = [[0, 0, 0, 0, 0]];
+  const names = ['rank-00000 thread 4711', ...NAMES];
+  const nodes: FlameAnswer['nodes'] = [];
   const add = (parent: number, name: number, total: number, depth: number): void => {
     const at = nodes.length;
     const inner = depth > 4 || total < 200 ? 0 : 1 + Math.floor(3 * noise(at));
@@ -163,9 +163,9 @@ export function sampleFlame(): FlameAnswer {
     for (let i = 0; i < inner; ++i) {
       const part = i === inner - 1 ? left : left * (0.35 + 0.3 * noise(at + i));
       left -= part;
-      add(at, 2 + Math.floor(noise(at * 3 + i) * NAMES.length), part, depth + 1);
+      add(at, 1 + Math.floor(noise(at * 3 + i) * NAMES.length), part, depth + 1);
     }
   };
-  add(0, 1, 200_000, 0);
+  add(-1, 0, 200_000, 0);
   return { names, nodes };
 }

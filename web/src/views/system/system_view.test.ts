@@ -130,6 +130,11 @@ it('shows flames of operators or of Python, and what took most in them', async (
   expect(context.said.at(-1)).toContain('rank-00000 thread 4711: 200 ms, 100 % of all');
 });
 
+it('says which step a file holds, where it holds one alone', async () => {
+  const { element } = await shown(answers(), {}, 7);
+  expect(element.querySelector('[data-part="window"]')!.textContent).toContain('This file holds the calls of step 5 alone');
+});
+
 it('asks before it loads a very large window', async () => {
   const given = answers();
   given[`${RUN}/profile/windows`] = [{ worker: 'rank-00000', step: 5, calls: 1_000_000, lost_calls: 0, has_stacks: false }];
@@ -157,7 +162,7 @@ it('compares with another run', async () => {
   expect([change(90, 100), change(110, 100), change(1, 1), change(null, 1), change(1, 0)]).toEqual(['−10 %', '+10 %', 'the same', '', '']);
   const compared = { ...sampleProfile(), comparison: { run: 'before', rows: [{ what: 'median step', unit: 'ms', here: 98, there: 151 }] } };
   const given = answers();
-  given[`${RUN}/profile`] = (address: string) => (address.includes('with=') ? compared : sampleProfile());
+  given[`${RUN}/profile`] = (address: string) => (address.includes('against=') ? compared : sampleProfile());
   const { element } = await shown(given, { b: '@before' });
   expect(element.querySelector('[data-part="comparison"]')!.textContent).toContain('median step98 ms151 ms−35 %');
 });

@@ -163,7 +163,7 @@ export class SystemView implements View {
     this.comparison = this.comparisonFault = null;
     if (other === null) return;
     try {
-      const answer = await this.context.source.json<ProfileAnswer>(`/runs/${this.context.run.id}/profile`, { with: idOf(other) }, this.gone.signal);
+      const answer = await this.context.source.json<ProfileAnswer>(`/runs/${this.context.run.id}/profile`, { against: idOf(other) }, this.gone.signal);
       this.comparison = answer.comparison;
     } catch (error) {
       this.comparisonFault = error instanceof Error ? error.message : String(error);

@@ -156,12 +156,13 @@ export class WindowPart {
       if (key !== this.shownCalls) return;
       this.index = new CallIndex(callsIn(arrays));
       this.calls.box.hidden = false;
-      const label = `Calls of step ${chosen.step} of ${chosen.worker}: ${counted(this.index.count, 'call')} on ${counted(this.index.calls.tracks.length, 'track')} in ${time(this.index.end / 1e6)}`;
+      const label = `Calls of step ${arrays.json<{ step: number }>('about')?.step ?? chosen.step} of ${chosen.worker}: ${counted(this.index.count, 'call')} on ${counted(this.index.calls.tracks.length, 'track')} in ${time(this.index.end / 1e6)}`;
       this.calls.show(this.index, memoryIn(arrays), label);
       this.calls.redraw();
       this.element.dataset['openMs'] = String(performance.now() - asked);
       replace(this.legend, ...kindLegend(this.index.calls, this.element));
-      this.callNote.textContent = '';
+      const held = arrays.json<{ step: number }>('about')?.step ?? chosen.step;
+      this.callNote.textContent = held === chosen.step ? '' : `This file holds the calls of step ${held} alone, which are shown.`;
       this.sayCall(undefined, false);
     } catch (error) {
       if (this.gone.signal.aborted) return;
