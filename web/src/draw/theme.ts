@@ -36,15 +36,18 @@ export function themeOf(element: Element): Theme {
   return theme;
 }
 
-/** Calls when dark becomes light or light dark, until the returned function is called. */
+/** Calls when dark becomes light or light dark, as on paper, until the returned function is called. */
 export function onThemeChange(listener: () => void): () => void {
   const observer = new MutationObserver(listener);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
   const system = matchMedia('(prefers-color-scheme: dark)');
+  const paper = matchMedia('print');
   system.addEventListener('change', listener);
+  paper.addEventListener('change', listener);
   return () => {
     observer.disconnect();
     system.removeEventListener('change', listener);
+    paper.removeEventListener('change', listener);
   };
 }
 

@@ -1,6 +1,6 @@
 // CallIndex: the operator calls of a step by lane (track and depth), so that any stretch of a million is found and drawn
 // at once. Calls of a lane follow each other, which is what the binary searches live on.
-import { firstAtLeast, lastAtMost } from './step_times';
+import { firstAtLeast, lastAtMost } from '../../data/step_times';
 
 export interface CallColumns {
   names: readonly string[];

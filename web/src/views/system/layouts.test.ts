@@ -7,7 +7,7 @@ import { lanesOf, lineName, meanOf, roundTop } from './lanes';
 import { bySkew, layoutBars } from './phase_bars';
 import { FROM, sampleProfile, sampleSteps, sampleTimeline } from './profile_testing';
 import { layoutHistogram } from './step_histogram';
-import { StepTimes } from './step_times';
+import { StepTimes } from '../../data/step_times';
 import { LEFT, RIGHT, TimeAxis, within, zoomed } from './time_axis';
 import { cutTimeline, stretchOf } from './time_line_part';
 import { knownRuns, layoutTimeLine, linePath, stackedPhases } from './time_line_layout';

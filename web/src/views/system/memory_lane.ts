@@ -4,7 +4,7 @@ import { categoryOf } from '../../draw/colours';
 import { bytes } from '../../draw/numbers';
 import type { Theme } from '../../draw/theme';
 import type { Stretch } from './time_axis';
-import { firstAtLeast, lastAtMost } from './step_times';
+import { firstAtLeast, lastAtMost } from '../../data/step_times';
 
 export const MEMORY_HIGH = 64;
 

@@ -19,7 +19,7 @@ import { phasesPart } from './phase_bars';
 import { findingsPart, rulesPart } from './rule_list';
 import { fileOf } from './shapes';
 import { stepsPart } from './step_histogram';
-import { StepTimes } from './step_times';
+import { StepTimes } from '../../data/step_times';
 import { TimeLinePart } from './time_line_part';
 import { verdictCard } from './verdict_card';
 import { WindowPart } from './window_part';

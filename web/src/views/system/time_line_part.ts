@@ -8,7 +8,7 @@ import type { ProfileAnswer, Timeline } from './api';
 import { HeatMap } from './heat_map';
 import { lanesOf, USUAL_LANES, type Lane } from './lanes';
 import { part, type Drawing } from './shapes';
-import type { StepTimes } from './step_times';
+import type { StepTimes } from '../../data/step_times';
 import { within, zoomed, type Stretch } from './time_axis';
 import { TimeLine, type TimeMark } from './time_line';
 import { clock } from './words';

@@ -1,5 +1,5 @@
 // StepTimes: when each train step was, to lead from a step to a time and back.
-import type { Arrays } from '../../data/safetensors';
+import type { Arrays } from './safetensors';
 
 export class StepTimes {
   private constructor(
