@@ -47,7 +47,7 @@ LIBRARIES = {
     "test_paths.h": ("src", "tests"),  # of the build: where sources and build lie
     "gtest": ("src", "bench", "tests", "adapters", "examples"),
     "gmock": ("src", "bench", "tests", "adapters", "examples"),
-    "zlib.h": ("examples", "src/ui/answers", "src/ui/cli/commands"),
+    "zlib.h": ("examples", "src/read/transfer", "src/ui/answers", "src/ui/cli/commands"),
     "torch": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload"),
     "ATen": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload"),
     "c10": ("adapters", "examples", "bench/demo", "bench/profiler", "tests/install", "tests/preload"),

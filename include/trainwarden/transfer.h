@@ -119,12 +119,14 @@ struct ImportReport {
   std::map<std::string, std::string> workers;  // the new name by the old one
   std::uint64_t steps = 0;                     // of all workers together
   std::uint64_t records = 0;
+  std::uint64_t samples = 0;    // of machines, from a profiler's folder
+  std::uint64_t calls = 0;      // of operators, from its timelines
   bool source_ended = false;    // false: the source was not at its end; what it held is there
   std::vector<RunLoss> losses;  // what of the source could not be read
 };
 
-// Turns the run that another program recorded in `from` (now: smdebug) into a run of ours in the folder `to`, which may
-// not be there yet and appears whole. kInvalidArgument when `from` is a run of ours.
+// Turns the run that another program recorded in `from` (now: smdebug, SageMaker's profiler) into a run of ours in the
+// folder `to`, which may not be there yet and appears whole. kInvalidArgument when `from` is a run of ours.
 TRAINWARDEN_API Result<ImportReport> import_run(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace trainwarden

@@ -44,7 +44,7 @@ struct SmdebugTraceTimes {
 };
 std::optional<SmdebugTraceTimes> parse_smdebug_trace_times(std::string_view file_name);
 
-std::string smdebug_hour(std::int64_t unix_seconds);  // "2020051923", in UTC
+std::string smdebug_hour(std::int64_t unix_seconds);                                // "2020051923", in UTC
 std::string smdebug_system_file(std::int64_t unix_seconds, std::string_view node);  // of the minute that it lies in
 std::string smdebug_timeline_file(std::int64_t end_unix_us, std::string_view node, SmdebugTimeline timeline);
 // As it may stand in a file's name: what separates its parts, and what is no letter or number, is "-".

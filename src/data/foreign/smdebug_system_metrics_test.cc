@@ -60,7 +60,8 @@ TEST(SmdebugSystemMetricsTest, AnArrayOfTheFirstVersionsIsRead) {
 }
 
 TEST(SmdebugSystemMetricsTest, WhatIsWrittenIsReadAgain) {
-  const std::string line = smdebug_sample_line({"i/o", "cpu\"0", "I/OWaitPercentage", "algo-2", 0.1, 1591160699457123456});
+  const std::string line =
+      smdebug_sample_line({"i/o", "cpu\"0", "I/OWaitPercentage", "algo-2", 0.1, 1591160699457123456});
   SmdebugSampleCount count;
   const auto samples = read(line, count);
   ASSERT_EQ(samples.size(), 1u) << line;

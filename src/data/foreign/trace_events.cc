@@ -47,8 +47,8 @@ class ObjectScanner {
   std::uint64_t broken() const { return broken_; }
 
  private:
-  // One behind its last brace; `from` when there is none. Strings of JSON have no line feeds, and braces are few: so each
-  // byte is looked at a bounded number of times, however broken the text is.
+  // One behind its last brace; `from` when there is none. Strings of JSON have no line feeds, and braces are few: so
+  // each byte is looked at a bounded number of times, however broken the text is.
   std::size_t end_of_object(std::size_t from) {
     const std::size_t limit = std::min(text_.size(), from + kMaxObjectBytes);
     bool in_string = false;

@@ -17,8 +17,12 @@ const std::string kHead = R"([
 const std::string kStep =
     R"({"name": "Step:ModeKeys.TRAIN", "pid": 1, "ph": "X", "ts": 1008335, "dur": 1000000, "args": {"pid": 905, "step_num": "7"}})";
 
-std::string name_of(const Trace& trace, const TraceEvent& event) { return trace.names.at(event.name); }
-std::string process_of(const Trace& trace, const TraceEvent& event) { return trace.processes.at(event.process); }
+std::string name_of(const Trace& trace, const TraceEvent& event) {
+  return trace.names.at(event.name);
+}
+std::string process_of(const Trace& trace, const TraceEvent& event) {
+  return trace.processes.at(event.process);
+}
 
 TEST(TraceEventsTest, ACompleteEventWithItsStepAndTime) {
   const Trace trace = read_trace(kHead + kStep + "\n]", kMany);
@@ -46,7 +50,8 @@ TEST(TraceEventsTest, DamageCostsTheEventsThatItHits) {
   const Trace trace = read_trace(kHead + kStep + ",\n" + broken + ",\n" + kStep + "]", kMany);
   EXPECT_EQ(trace.events.size(), 2u);
   EXPECT_EQ(trace.damaged, 1u);
-  const Trace wrong = read_trace(R"([{"ph":"X","name":"a","pid":1,"ts":"soon","dur":1},{"ph":"X","ts":1,"dur":-1}])", kMany);
+  const Trace wrong =
+      read_trace(R"([{"ph":"X","name":"a","pid":1,"ts":"soon","dur":1},{"ph":"X","ts":1,"dur":-1}])", kMany);
   EXPECT_EQ(wrong.events.size(), 0u);
   EXPECT_EQ(wrong.damaged, 2u);
 }

@@ -17,9 +17,9 @@ namespace trainwarden::profile {
 namespace {
 
 constexpr UsageKind kKinds[] = {
-    {"cpu", "processors", "%", "cpu.busy", "cpu.online", 100},
-    {"core", "processor", "%", "cpu.*.busy", "", 100},
-    {"iowait", "waiting for disks", "%", "cpu.iowait", "cpu.online", 100},
+    {"cpu", "processors", "%", "cpu.busy", "cpu.online", 100, "cpu.utilisation"},
+    {"core", "processor", "%", "cpu.*.busy", "", 100, "cpu.*.utilisation"},
+    {"iowait", "waiting for disks", "%", "cpu.iowait", "cpu.online", 100, "cpu.iowait.ratio"},
     {"steal", "taken by the host", "%", "cpu.steal", "cpu.online", 100},
     {"cgroup_cpu", "processors of the container", "%", "cgroup.cpu.usage", "cgroup.cpu.quota", 100},
     {"throttled", "threads kept from running", "threads", "cgroup.cpu.throttled", ""},
@@ -27,7 +27,7 @@ constexpr UsageKind kKinds[] = {
     {"pressure_cpu", "waiting for processors", "%", "pressure.cpu.some", "", 100},
     {"pressure_io", "waiting for disks, some task", "%", "pressure.io.some", "", 100},
     {"pressure_memory", "waiting for memory", "%", "pressure.memory.some", "", 100},
-    {"memory", "memory", "%", "memory.used", "memory.total", 100},
+    {"memory", "memory", "%", "memory.used", "memory.total", 100, "memory.used.ratio"},
     {"cgroup_memory", "memory of the container", "%", "cgroup.memory.working_set", "cgroup.memory.limit", 100},
     {"training_memory", "memory of the training", "bytes", "tree.memory.rss", ""},
     {"swap", "swap space", "bytes", "swap.used", ""},
@@ -36,8 +36,9 @@ constexpr UsageKind kKinds[] = {
     {"disk_busy", "disk busy", "%", "disk.*.busy", "", 100},
     {"received", "received", "bytes/s", "net.*.received", ""},
     {"sent", "sent", "bytes/s", "net.*.sent", ""},
+    {"network", "network", "bytes/s", "net.*.throughput", ""},
     {"gpu", "GPU", "%", "gpu.utilisation", "", 100},
-    {"gpu_memory", "memory of the GPU", "%", "gpu.memory.used", "gpu.memory.total", 100},
+    {"gpu_memory", "memory of the GPU", "%", "gpu.memory.used", "gpu.memory.total", 100, "gpu.memory.used.ratio"},
     {"gpu_bandwidth", "GPU memory read or written", "%", "gpu.memory.utilisation", "", 100},
     {"gpu_sm", "multiprocessors", "%", "gpu.sm.activity", "", 100},
     {"gpu_tensor", "tensor cores", "%", "gpu.tensor.activity", "", 100},
@@ -97,12 +98,15 @@ class UsageReader {
   Status read(const UsageKind& kind, std::vector<UsageSeries>& found) {
     TRAINWARDEN_ASSIGN_OR_RETURN(auto values, sums_of(kind.of));
     std::map<Owner, std::vector<Sample>> wholes;
-    if (!kind.share_of.empty()) {
+    const bool is_share = values.empty() && !kind.ratio.empty();
+    if (is_share) {
+      TRAINWARDEN_ASSIGN_OR_RETURN(values, series_of(kind.ratio));
+    } else if (!kind.share_of.empty()) {
       TRAINWARDEN_ASSIGN_OR_RETURN(wholes, series_of(kind.share_of));
     }
     for (auto& [owner, samples] : values) {
       const auto& [worker, instance, part] = owner;
-      if (!kind.share_of.empty()) {
+      if (!is_share && !kind.share_of.empty()) {
         const auto whole = wholes.find({worker, instance, ""});
         if (whole == wholes.end() || whole->second.empty()) continue;
         divide_by(samples, whole->second);

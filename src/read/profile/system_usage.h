@@ -25,6 +25,8 @@ struct UsageKind {
   std::string_view of;        // metrics whose sum it is: "tree.cpu.user+tree.cpu.system"
   std::string_view share_of;  // a gauge that it is a share of; empty: of nothing
   double scale = 1;           // of the value; 100 for shares
+  // The same as a share already, which another program sampled (docs/reference/export.md); where nobody sampled `of`.
+  std::string_view ratio = {};
 };
 std::span<const UsageKind> usage_kinds();
 

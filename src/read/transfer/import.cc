@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "read/transfer/imported_journal.h"
 #include "read/transfer/output_file.h"
+#include "read/transfer/profiler_import.h"
 #include "read/trial/trial_access.h"
 #include "store/storage/local_storage.h"
 #include "store/storage/system_error.h"
@@ -128,19 +129,50 @@ Result<ImportReport> import_into(Trial& source, const fs::path& folder) {
   return report;
 }
 
+// What SageMaker's profiler wrote there, or null: a run, or nothing.
+std::unique_ptr<transfer::ProfilerPlace> find_profiler_folder(const storage::Storage& storage) {
+  if (storage.exists(journal::kRunFile)) return nullptr;
+  for (const char* root : {"", "profiler-output"}) {
+    if (transfer::holds_profiler_output(storage, root)) {
+      return std::make_unique<transfer::ProfilerPlace>(transfer::ProfilerPlace{storage, root});
+    }
+  }
+  return nullptr;
+}
+
+Result<ImportReport> import_profiler_into(const transfer::ProfilerPlace& place, const fs::path& from,
+                                          const fs::path& folder) {
+  std::error_code ignored;
+  const auto target = storage::open_local_storage(folder);
+  return transfer::import_profiler(place,
+                                   {{"recorder", "smdebug's profiler"},
+                                    {"imported_from", fs::absolute(from, ignored).string()},
+                                    {"imported_by", fmt::format("trainwarden {}", version())}},
+                                   *target);
+}
+
+// Tensors that smdebug saved; beside them a job may have a profiler's folder, which is a run of its own.
+Result<ImportReport> import_tensors(const fs::path& from, const fs::path& folder) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto source, Trial::open(from));
+  if (source->recorder() == "trainwarden") {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("{} is a run of ours already; copy the folder in place of importing it", printable(from.string())));
+  }
+  return import_into(*source, folder);
+}
+
 }  // namespace
 
 Result<ImportReport> import_run(const fs::path& from, const fs::path& to) {
   return no_throw([&]() -> Result<ImportReport> {
-    TRAINWARDEN_ASSIGN_OR_RETURN(const auto source, Trial::open(from));
-    if (source->recorder() == "trainwarden") {
-      return Status(Code::kInvalidArgument, fmt::format("{} is a run of ours already; copy the folder in place of "
-                                                        "importing it",
-                                                        printable(from.string())));
-    }
+    const auto storage = storage::open_local_storage(from);
+    const auto profiler = find_profiler_folder(*storage);
     NewFolder folder(to);
     TRAINWARDEN_RETURN_IF_ERROR(folder.create());
-    TRAINWARDEN_ASSIGN_OR_RETURN(ImportReport report, import_into(*source, folder.temporary()));
+    TRAINWARDEN_ASSIGN_OR_RETURN(ImportReport report, profiler
+                                                          ? import_profiler_into(*profiler, from, folder.temporary())
+                                                          : import_tensors(from, folder.temporary()));
     TRAINWARDEN_RETURN_IF_ERROR(folder.commit());
     return report;
   });

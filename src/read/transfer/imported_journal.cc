@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "core/base/clock.h"
+#include "read/transfer/recorded_clock.h"
 #include "store/journal/journal_writer.h"
 
 namespace trainwarden::transfer {
@@ -14,17 +14,6 @@ namespace {
 
 using journal::Record;
 using journal::RecordForm;
-
-// The time of the step that is written.
-class RecordedClock final : public Clock {
- public:
-  std::int64_t unix_ns() const override { return unix_ns_; }
-  std::int64_t steady_ns() const override { return unix_ns_; }
-  void set(std::int64_t unix_ns) { unix_ns_ = unix_ns; }
-
- private:
-  std::int64_t unix_ns_ = 0;
-};
 
 // One step on its way from a reader to a writer.
 class StepInTransit {

@@ -11,6 +11,7 @@
 #include "ui/answers/one_file_page.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
+#include "ui/cli/commands/export_profile.h"
 #include "ui/cli/commands/export_trace.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/options/words_option.h"
@@ -115,11 +116,23 @@ int export_page(const ExportCommand& command) {
   return kExitFine;
 }
 
+bool chooses_tensors(const ExportCommand& command) {
+  return !command.include.empty() || !command.collection.empty() || !command.modes.empty() || !command.images.empty() ||
+         command.record_crc || command.no_texts || command.follow;
+}
+
+int export_for_smdebug(const ExportCommand& command) {
+  if (chooses_tensors(command) || !command.steps.empty()) {
+    return report_error(
+        Status(Code::kInvalidArgument,
+               "--to smdebug-profiler takes --worker; leave out the options that choose tensors and steps"));
+  }
+  return export_profile({command.run, command.out, command.workers, command.force, command.json});
+}
+
 // Of the traces of operator calls, the options that choose tensors mean nothing.
 int export_calls(const ExportCommand& command) {
-  const bool chooses_tensors = !command.include.empty() || !command.collection.empty() || !command.modes.empty() ||
-                               !command.images.empty() || command.record_crc || command.no_texts || command.follow;
-  if (chooses_tensors) {
+  if (chooses_tensors(command)) {
     return report_error(Status(
         Code::kInvalidArgument,
         fmt::format("--to {} takes --steps and --worker; leave out the options that choose tensors", command.format)));
@@ -130,6 +143,7 @@ int export_calls(const ExportCommand& command) {
 
 int act(const ExportCommand& command) {
   if (command.format == "page") return export_page(command);
+  if (command.format == kSmdebugProfiler) return export_for_smdebug(command);
   if (parse_trace_format(command.format)) return export_calls(command);
   auto options = options_of(command);
   if (!options.ok()) return report_error(options.status());
@@ -172,14 +186,16 @@ void add_export(CLI::App& app, CommandAction& action) {
       add_command(app, "export", "Write what a run holds in the format of another program", options, action, act);
   command.group(kTransferGroup);
   add_run_choice(command, o.run);
-  command.add_option("OUT", o.out, "Where to: a folder for smdebug, tensorboard, safetensors and npz, else a file")
+  command
+      .add_option("OUT", o.out,
+                  "Where to: a folder for smdebug, smdebug-profiler, tensorboard, safetensors and npz, else a file")
       ->required()
       ->type_name("");
   command.add_option("--to", o.format, "The format (docs/reference/export.md says what each can hold)")
       ->required()
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"smdebug", "tensorboard", "safetensors", "npz", "csv", "json", "page", "chrome-trace",
-                             "speedscope", "collapsed"}));
+                             "speedscope", "collapsed", kSmdebugProfiler}));
   add_choice(command, o);
   command.add_flag("--record-crc", o.record_crc, "smdebug: checksums for TensorFlow, which smdebug refuses");
   command.add_flag("--no-texts", o.no_texts,
@@ -192,6 +208,7 @@ void add_export(CLI::App& app, CommandAction& action) {
                 "trainwarden export first --to tensorboard board --follow --images '^conv0'",
                 "trainwarden export first --to page first.html", "trainwarden export first --to smdebug old/first",
                 "trainwarden export first --to chrome-trace first.json.gz --steps 100:110",
+                "trainwarden export first --to smdebug-profiler profiler-output",
                 "trainwarden export first --to csv loss.csv --collection losses",
                 "trainwarden export first --to npz arrays --include weight --mode train --steps 0:1000:100"});
 }

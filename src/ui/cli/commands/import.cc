@@ -32,6 +32,8 @@ void print_as_json(const std::filesystem::path& run, const ImportReport& report)
               {"workers", report.workers},
               {"steps", report.steps},
               {"records", report.records},
+              {"samples", report.samples},
+              {"calls", report.calls},
               {"source_ended", report.source_ended},
               {"losses", losses}});
 }
@@ -39,6 +41,9 @@ void print_as_json(const std::filesystem::path& run, const ImportReport& report)
 void print_for_people(const std::filesystem::path& run, const ImportReport& report) {
   emit("{}: {} steps, {} records of {} worker{}\n", run.string(), report.steps, report.records, report.workers.size(),
        report.workers.size() == 1 ? "" : "s");
+  if (report.samples + report.calls > 0) {
+    emit("  {} samples of machines, {} calls of operators\n", report.samples, report.calls);
+  }
   for (const auto& [old_name, new_name] : report.workers) emit("  {} is {}\n", old_name, new_name);
   if (!report.source_ended) emit(stderr, "the source had not ended: what it held is there\n");
   for (const RunLoss& loss : report.losses) {
@@ -63,8 +68,8 @@ int act(const ImportCommand& command) {
 void add_import(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ImportCommand>();
   ImportCommand& o = *options;
-  CLI::App& command =
-      add_command(app, "import", "Turn a run that smdebug recorded into one of ours", options, action, act);
+  CLI::App& command = add_command(
+      app, "import", "Turn what smdebug, or SageMaker's profiler, recorded into a run of ours", options, action, act);
   command.group(kTransferGroup);
   command.add_option("DIR", o.source, "The folder that was recorded")->required()->type_name("");
   add_name_option(command, o.name, "Name of the new run (default: the folder's)");
@@ -72,6 +77,7 @@ void add_import(CLI::App& app, CommandAction& action) {
   add_runs_option(command, o.runs);
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden import old/tensors", "trainwarden import old/tensors --name bert-2021",
+                         "trainwarden import old/profiler-output --name bert-2021-profile",
                          "trainwarden import old/tensors --out elsewhere/bert --json"});
 }
 

@@ -24,6 +24,7 @@
 #include "ui/cli/options/known_rules.h"
 #include "ui/cli/options/label_choice.h"
 #include "ui/cli/options/output_choice.h"
+#include "ui/cli/options/profiler_config_choice.h"
 #include "ui/cli/options/rule_choice.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/options/sample_choice.h"
@@ -63,6 +64,7 @@ struct RunOptions {
   std::string exit_record;
   OutputChoice output;
   SampleChoice sample;
+  ProfilerConfigChoice profiler_config;
 };
 
 // What the user wants, understood.
@@ -144,6 +146,21 @@ Status choose_output(const RunOptions& options, ProgramPlan& plan) {
   return {};
 }
 
+// What SageMaker's configuration of a profiler says, where there is one; what is typed and ours goes before it.
+Status choose_profiling(const RunOptions& options, SampleChoice& sample, ProgramPlan& plan) {
+  const bool steps_are_chosen = says_which_steps(options.capture);
+  if (!steps_are_chosen) plan.environment[variable::kProfileSteps] = kProfiledSteps;
+  const auto file = options.profiler_config.find();
+  if (!file) return {};
+  TRAINWARDEN_ASSIGN_OR_RETURN(auto config, read_profiler_config(*file));
+  for (const std::string& note : config.without_effect) {
+    emit(stderr, "trainwarden: {}: without effect here: {}\n", file->string(), note);
+  }
+  apply_profiler_config(config, steps_are_chosen, sample, plan.environment);
+  plan.profiler_config = FollowedProfilerConfig{std::filesystem::absolute(*file), std::move(config)};
+  return {};
+}
+
 Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging) {
   ProgramPlan plan;
   plan.command = options.command;
@@ -164,11 +181,12 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   TRAINWARDEN_ASSIGN_OR_RETURN(auto labels, options.labels.variables(process_environment));
   plan.environment.merge(std::move(labels));
   if (options.resume) plan.environment[variable::kResume] = "1";
-  if (!says_which_steps(options.capture)) plan.environment[variable::kProfileSteps] = kProfiledSteps;
+  SampleChoice sample = options.sample;
+  TRAINWARDEN_RETURN_IF_ERROR(choose_profiling(options, sample, plan));
   TRAINWARDEN_RETURN_IF_ERROR(process_mask().status);  // here, before a secret is in the run
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.board, options.capture.board(plan.run));
   TRAINWARDEN_RETURN_IF_ERROR(choose_output(options, plan));
-  TRAINWARDEN_ASSIGN_OR_RETURN(plan.sampler, options.sample.plan(plan.run));
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.sampler, sample.plan(plan.run));
   AttachPlan attach = plan_attach(options.command, options.attach);
   if (!attach.warning.empty()) emit(stderr, "trainwarden: warning: {}\n", attach.warning);
   plan.environment.merge(std::move(attach.environment));
@@ -298,6 +316,7 @@ void add_run(CLI::App& app, CommandAction& action) {
       ->check(CLI::IsMember({"auto", "preload", "off"}));
   add_output_options(command, o.output);
   add_sample_intervals(command, o.sample);
+  add_profiler_config_option(command, o.profiler_config);
   command.add_flag("--no-sample", o.sample.off, "Do not sample the machine that the program runs on");
   add_rule_choice(command, o.rules);
   add_action_choice(command, o.actions);
@@ -321,7 +340,8 @@ void add_run(CLI::App& app, CommandAction& action) {
                          "trainwarden run --log train.log -- python train.py",
                          "trainwarden run --log train.log --metrics metrics.toml -- python train.py",
                          "trainwarden run --tensorboard board -- python train.py",
-                         "trainwarden run --config capture.json -- python3 train.py"});
+                         "trainwarden run --config capture.json -- python3 train.py",
+                         "trainwarden run --profiler-config profilerconfig.json -- python3 train.py"});
 }
 
 }  // namespace trainwarden::cli

@@ -8,6 +8,7 @@
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/running/job_rule_notes.h"
 #include "ui/cli/running/live_export.h"
+#include "ui/cli/running/profiler_config_follower.h"
 #include "ui/cli/running/run_page.h"
 
 namespace trainwarden::cli {
@@ -21,12 +22,14 @@ class ProgramView final : public WatchView {
       : WatchView(stderr, plan.chatter),
         board_folder_(plan.board.folder),
         metrics_(std::move(metrics)),
-        sampler_plan_(plan.sampler) {
+        sampler_plan_(plan.sampler),
+        profiler_config_(plan.profiler_config) {
     if (!plan.job.empty()) rules_ = std::make_unique<JobRuleNotes>(plan.job);
   }
 
   void on_start(const std::filesystem::path& run, pid_t program) override {
     if (!board_folder_.empty()) board_ = std::make_unique<LiveExport>(run, board_folder_);
+    if (profiler_config_) config_follower_.emplace(profiler_config_->file, run, profiler_config_->known);
     if (!sampler_plan_) return;
     sampler_plan_->host.roots = [program] { return std::vector{program}; };
     sampler_.emplace(*sampler_plan_);
@@ -34,6 +37,7 @@ class ProgramView final : public WatchView {
 
   void on_program_end(const process::ExitRecord& exit) override {
     const bool completed = exit.shell_code() == 0;
+    config_follower_.reset();
     if (metrics_) metrics_result_ = metrics_->finish(completed);
     if (sampler_) sampled_ = sampler_->finish(completed);
   }
@@ -77,6 +81,8 @@ class ProgramView final : public WatchView {
   std::optional<sampling::SamplerPlan> sampler_plan_;
   std::optional<sampling::Sampler> sampler_;
   std::optional<sampling::SamplerResult> sampled_;
+  std::optional<FollowedProfilerConfig> profiler_config_;
+  std::optional<ProfilerConfigFollower> config_follower_;
 };
 
 // From before the program prints anything.

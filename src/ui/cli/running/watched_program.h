@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/foreign/smdebug_profiler_config.h"
 #include "measure/sampling/sampler.h"
 #include "trainwarden/status.h"
 #include "trainwarden/transfer.h"
@@ -17,14 +18,21 @@
 
 namespace trainwarden::cli {
 
+// A profilerconfig.json that is followed while the program runs, and what was in it before.
+struct FollowedProfilerConfig {
+  std::filesystem::path file;
+  foreign::SmdebugProfilerConfig known;
+};
+
 struct ProgramPlan : launch::LaunchPlan {
   std::optional<int> page_port;  // of the page beside it, 0: one that is free; nothing: no page
   Board board;                   // where the run is shown while it trains
   Chatter chatter = Chatter::kVerdicts;
   std::optional<output::OutputPlan> metrics;     // what is read of the program's output
   std::optional<sampling::SamplerPlan> sampler;  // of this machine, while the program runs
-  std::filesystem::path job;                     // the folder of the job that this is part of; empty: of none
-  std::vector<std::string> rule_ids;             // of all that judge, beside the program and inside
+  std::optional<FollowedProfilerConfig> profiler_config;
+  std::filesystem::path job;          // the folder of the job that this is part of; empty: of none
+  std::vector<std::string> rule_ids;  // of all that judge, beside the program and inside
 };
 
 struct ProgramResult : launch::LaunchResult {

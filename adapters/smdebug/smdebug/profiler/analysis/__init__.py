@@ -1,0 +1,1 @@
+"""What can be asked of a profile: frames, statistics, merged timelines, pictures."""

@@ -1,0 +1,1 @@
+"""A profile as frames of Pandas, and what is computed from them."""

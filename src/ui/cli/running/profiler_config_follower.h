@@ -1,0 +1,34 @@
+// ProfilerConfigFollower: looks at a profilerconfig.json while the training runs, as smdebug does at each step, and has
+// the training's workers record what it asks for.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include "data/foreign/smdebug_profiler_config.h"
+#include "trainwarden/status.h"
+
+namespace trainwarden::cli {
+
+class ProfilerConfigFollower {
+ public:
+  // Begins at once; waits for the run to appear. `known`: what was in the file when the program was started.
+  ProfilerConfigFollower(std::filesystem::path file, std::filesystem::path run, foreign::SmdebugProfilerConfig known);
+
+ private:
+  void follow_config(const std::stop_token& stop);
+  void look_at_file();
+  void take_config(const foreign::SmdebugProfilerConfig& now);
+  void ask_when_due();
+  Status ask_for(const foreign::SmdebugProfileRange& range);
+
+  const std::filesystem::path file_;
+  const std::filesystem::path run_;
+  foreign::SmdebugProfilerConfig known_;
+  std::filesystem::file_time_type changed_{};
+  std::optional<foreign::SmdebugProfileRange> due_;  // asked for, and not yet passed on
+  std::jthread thread_;                              // last: it uses all of the above
+};
+
+}  // namespace trainwarden::cli
