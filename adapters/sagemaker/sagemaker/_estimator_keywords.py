@@ -42,8 +42,8 @@ _WATCHED = [
     Keyword("debugger_hook_config", "what is captured; False: nothing"),
     Keyword("tensorboard_output_config", "where the run is exported for TensorBoard"),
     Keyword("metric_definitions", "metrics from what the program prints"),
-    Keyword("profiler_config", "a ProfilerConfig: kept with the job; nothing is profiled yet"),
-    Keyword("disable_profiler", "there is no profiler yet, so it is always disabled", default=True, only=(True,)),
+    Keyword("profiler_config", "a ProfilerConfig: how often the machine is sampled, which steps are recorded"),
+    Keyword("disable_profiler", "whether nothing is profiled", default=False, only=(True, False)),
     Keyword("enable_sagemaker_metrics", "metrics are series of the run in any case; leave it out", refused=True),
 ]
 _RECORDS = [
@@ -119,5 +119,15 @@ FIT = Keywords(
         Keyword("job_name", "the job's name"),
         Keyword("experiment_config", "a dict of ExperimentName, TrialName, TrialComponentDisplayName and RunName; else the Run that is open"),
         Keyword("run_tensorboard_locally", "give the estimator tensorboard_output_config", refused=True),
+    ],
+)
+UPDATE_PROFILER = Keywords(
+    "update_profiler",
+    [
+        Keyword("rules", "judge a run that is there with `trainwarden watch RUN --rules profiler`", refused=True),
+        Keyword("system_monitor_interval_millis", "is chosen when a job is submitted; leave it out", refused=True),
+        Keyword("s3_output_path", "the profile is in the job's run; leave it out", refused=True),
+        Keyword("framework_profile_params", "a FrameworkProfile with the steps that are recorded"),
+        Keyword("disable_framework_metrics", "no steps are recorded but those asked for; leave it out", refused=True),
     ],
 )

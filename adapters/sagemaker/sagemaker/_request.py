@@ -142,13 +142,14 @@ def _tags(tags: Any) -> list[dict[str, str]]:
     return list(tags or ())
 
 
-def _profiler(config: Any, output: str | None) -> dict[str, Any]:
+def _profiler(config: Any, disabled: bool) -> dict[str, Any]:
     if config is None:
-        return {}
+        return {"DisableProfiler": True} if disabled else {}
     if not isinstance(config, ProfilerConfig):
         raise ValueError(f"profiler_config: expected ProfilerConfig(...), found {config!r}")
     request = config.request()
-    return {**request, **_given(S3OutputPath=_address(request.get("S3OutputPath")) or output)}
+    switch = {"DisableProfiler": True} if disabled else {}
+    return {**request, **_given(S3OutputPath=_address(request.get("S3OutputPath"))), **switch}
 
 
 def _watched(options: Options, output: str | None) -> dict[str, Any]:
@@ -156,7 +157,7 @@ def _watched(options: Options, output: str | None) -> dict[str, Any]:
     watched: dict[str, Any] = {
         "DebugRuleConfigurations": [rule.request() for rule in rules],
         "ProfilerRuleConfigurations": [rule.request() for rule in of_profiler],
-        "ProfilerConfig": _profiler(options["profiler_config"], output),
+        "ProfilerConfig": _profiler(options["profiler_config"], options["disable_profiler"] is True),
     }
     board = options["tensorboard_output_config"]
     if board is not None and not isinstance(board, TensorBoardOutputConfig):

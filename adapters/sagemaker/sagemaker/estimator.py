@@ -9,15 +9,16 @@ import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from . import _program
 from ._current_run import config_of_open_run
-from ._estimator_keywords import ESTIMATOR, FIT
+from ._estimator_keywords import ESTIMATOR, FIT, UPDATE_PROFILER
 from ._keywords import Keywords, takes
 from ._places import joined
 from ._request import check_rules, new_job_name, training_request
 from ._say import say
 from ._training_job import TrainingJob
 from ._waiting import log_types
-from .debugger.profiling import NO_PROFILER
+from .debugger import FrameworkProfile
 from .exceptions import NotHere
 from .session import Session
 
@@ -28,10 +29,7 @@ _NOT_HERE = {
     "transformer": _AFTERWARDS,
     "create_model": _AFTERWARDS,
     "compile_model": _AFTERWARDS,
-    "update_profiler": "Trainwarden has no profiler yet",
-    "enable_default_profiling": "Trainwarden has no profiler yet",
-    "disable_profiling": "Trainwarden has no profiler yet, so there is nothing to disable",
-    "latest_job_profiler_artifacts_path": "Trainwarden has no profiler yet",
+    "disable_profiling": "submit with disable_profiler=True; of a job that runs no steps are recorded but those asked for",
     "CREATE_SERIALIZER": _AFTERWARDS,
 }
 
@@ -48,9 +46,7 @@ class EstimatorBase:
 
     def __init__(self, *positional: Any, **given: Any):
         self._options = self.keywords.take(positional, given)
-        _, of_profiler = check_rules(self._options["rules"])
-        if of_profiler or self._options["profiler_config"] is not None:
-            say(NO_PROFILER)
+        check_rules(self._options["rules"])
         self.sagemaker_session: Session = self._options["sagemaker_session"] or Session()
         self.latest_training_job: TrainingJob | None = None
 
@@ -115,6 +111,45 @@ class EstimatorBase:
         description = self._latest().describe()
         config = description.get("TensorBoardOutputConfig")
         return joined(config["S3OutputPath"], description["TrainingJobName"]) if config else None
+
+    def latest_job_profiler_artifacts_path(self) -> str | None:
+        """Where the last job's profile is, for LocalSystemMetricsReader and the others of smdebug.profiler: its run. None
+        when nothing is captured, or profiled."""
+        description = self._latest().describe()
+        hook = description.get("DebugHookConfig")
+        if hook is None or description.get("ProfilingStatus") == "Disabled":
+            return None
+        path: str = hook["LocalPath"]
+        return path
+
+    def enable_default_profiling(self) -> None:
+        """Of the last job, while it runs: the operators of its next ten steps are recorded. The machine is sampled anyway."""
+        self._record("--steps", "10")
+
+    def update_profiler(self, *positional: Any, **given: Any) -> None:
+        """Of the last job, while it runs: has operators and stacks of some of its steps recorded.
+
+        Raises:
+            NotHere: something that cannot be changed while a job runs.
+            ValueError: nothing to change, no job yet, or one that has ended.
+        """
+        profile = UPDATE_PROFILER.take(positional, given)["framework_profile_params"]
+        if not isinstance(profile, FrameworkProfile):
+            raise ValueError(
+                f"update_profiler: framework_profile_params: expected FrameworkProfile(start_step=..., num_steps=...), found "
+                f"{profile!r}"
+            )
+        for words in profile.windows():
+            self._record(*words)
+
+    def _record(self, *words: str) -> None:
+        run = self.latest_job_profiler_artifacts_path()
+        if run is None:
+            raise ValueError(f"{self._latest().name} captures nothing, so that nothing of it can be recorded")
+        try:
+            say(_program.call("profile", run, *words).strip())
+        except _program.ProgramError as refused:
+            raise ValueError(f"{self._latest().name}: {refused}") from refused
 
     @property
     def model_data(self) -> str | None:

@@ -12,10 +12,11 @@ import pytest
 from recorder import Recorder, outcome
 
 import sagemaker
-from sagemaker._estimator_keywords import FIT
+from sagemaker._estimator_keywords import FIT, UPDATE_PROFILER
 from sagemaker._keywords import Keyword
 from sagemaker.debugger import (
     DebuggerHookConfig,
+    FrameworkProfile,
     ProfilerConfig,
     ProfilerRule,
     Rule,
@@ -63,6 +64,7 @@ SAMPLES: dict[str, Any] = {
     "framework_version": "0.1",
     "py_version": "py36",
     "model_dir": "/tmp/model",
+    "disable_profiler": True,
 }
 # What some need beside them.
 BESIDE: dict[str, dict[str, Any]] = {
@@ -146,21 +148,47 @@ def test_unknown_keywords_get_the_nearest(script: Path) -> None:
         PyTorch(entry_point="train.py", instance_count=1, train_instance_count=1)
 
 
-def test_what_is_to_be_profiled_is_kept_and_said_to_be_undone(
-    work: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("INFO", "sagemaker")
-    report = Rule.sagemaker(rule_configs.ProfilerReport(cpu_threshold=90))
-    files, request = outcome(PyTorch, rules=[report, vanishing()])
-    assert "has no profiler yet" in caplog.text
+def test_what_is_profiled_and_judged(work: Path) -> None:
+    report = Rule.sagemaker(rule_configs.ProfilerReport(CPUBottleneck_cpu_threshold=90))
+    assert isinstance(report, ProfilerRule)
+    config = ProfilerConfig(
+        system_monitor_interval_millis=200, framework_profile_params=FrameworkProfile(start_step=5, num_steps=10)
+    )
+    files, request = outcome(PyTorch, rules=[report, vanishing()], profiler_config=config)
     (rule,) = request["ProfilerRuleConfigurations"]
-    assert rule["RuleParameters"] == {"rule_to_invoke": "ProfilerReport", "cpu_threshold": "90"}
-    assert json.loads(files["profiler.json"]) == {"ProfilerRuleConfigurations": [rule]}
-    assert json.loads(files["job.json"])["rules"] == ["VanishingGradient"]
-    with pytest.raises(NotHere, match="no profiler yet"):
+    assert rule["RuleParameters"] == {"rule_to_invoke": "ProfilerReport", "CPUBottleneck_cpu_threshold": "90"}
+    job = json.loads(files["job.json"])
+    assert job["rules"] == ["VanishingGradient", 'ProfilerReport:CPUBottleneck_cpu_threshold="90"']
+    followed = json.loads(files["profilerconfig.json"])
+    assert followed["ProfilingIntervalInMilliseconds"] == 200
+    detailed = json.loads(followed["ProfilingParameters"]["DetailedProfilingConfig"])
+    assert detailed == {"StartStep": 5, "NumSteps": 10}
+    assert job["environment"]["SMPROFILER_CONFIG_PATH"].endswith("profilerconfig.json")
+    with pytest.raises(NotHere, match="Rule.custom"):
         ProfilerRule.custom("mine")
     with pytest.raises(ValueError, match="expected ProfilerConfig"):
         outcome(PyTorch, profiler_config="yes")
+
+
+def test_a_job_that_runs_can_be_told_what_to_record(monkeypatch: pytest.MonkeyPatch, script: Path) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(sagemaker._program, "call", lambda *words: asked.append(words) or "")
+    monkeypatch.setattr(PyTorch, "latest_job_profiler_artifacts_path", lambda self: "runs/first")
+    estimator = PyTorch(entry_point="train.py", sagemaker_session=sagemaker.Session(sagemaker_client=Recorder()))
+    estimator.update_profiler(framework_profile_params=FrameworkProfile(start_step=100, num_steps=3))
+    estimator.enable_default_profiling()
+    assert asked == [
+        ("profile", "runs/first", "--steps", "3", "--first-step", "100"),
+        ("profile", "runs/first", "--steps", "10"),
+    ]
+    for keyword in UPDATE_PROFILER.values():
+        if keyword.refused:
+            with pytest.raises(NotHere, match=keyword.name):
+                estimator.update_profiler(**{keyword.name: "something"})
+    with pytest.raises(NotHere, match="disable_profiler=True"):
+        estimator.disable_profiling()
+    with pytest.raises(ValueError, match="expected FrameworkProfile"):
+        estimator.update_profiler()
 
 
 def test_each_keyword_of_fit(work: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -86,22 +87,19 @@ def test_each_keyword_of_hook_configurations() -> None:
 
 def test_each_keyword_of_the_profiler() -> None:
     steps = {"start_step": 5, "num_steps": 10, "start_unix_time": 1_700_000_000, "duration": 60}
-    detailed = debugger.DetailedProfilingConfig(1, 2)
+    detailed = debugger.DetailedProfilingConfig(7, 2)
     kinds: dict[str, tuple[Keywords, dict[str, Any]]] = {
         "DetailedProfilingConfig": (profiling.DETAILED_PROFILING, steps),
-        "DataloaderProfilingConfig": (profiling.DATALOADER_PROFILING, {**steps, "metrics_regex": "a"}),
+        "DataloaderProfilingConfig": (profiling.DATALOADER_PROFILING, steps),
         "PythonProfilingConfig": (
             profiling.PYTHON_PROFILING,
-            {**steps, "python_profiler": "Pyinstrument", "cprofile_timer": "cpu_time"},
+            {**steps, "python_profiler": debugger.PythonProfiler.PYINSTRUMENT},
         ),
         "FrameworkProfile": (
             profiling.FRAMEWORK_PROFILE,
             {
                 **steps,
                 "local_path": "/tmp",
-                "file_max_size": 1,
-                "file_close_interval": 2,
-                "file_open_fail_threshold": 3,
                 "detailed_profiling_config": detailed,
                 "dataloader_profiling_config": debugger.DataloaderProfilingConfig(1),
                 "python_profiling_config": debugger.PythonProfilingConfig(1),
@@ -123,11 +121,23 @@ def test_each_keyword_of_the_profiler() -> None:
             if keyword.refused or keyword.only:
                 with pytest.raises(NotHere, match=name):
                     make(**{name: "something"})
-            if not keyword.refused:
-                assert shown(make(**{name: samples[name]})) != shown(make()), f"{kind}.{name}"
-    for wrong in (lambda: debugger.ProfilerConfig(None, 500, "x"), lambda: debugger.FrameworkProfile(None, 1, 1, 1, 1)):
+            # Of step 5 alone SageMaker's own default is made, and so the first step is tried with another.
+            value = {"start_step": 6}.get(name, samples.get(name))
+            if not keyword.refused and name != "profile_default_steps":
+                assert shown(make(**{name: value})) != shown(make()), f"{kind}.{name}"
+    given = debugger.DetailedProfilingConfig(start_step=30, num_steps=4, profile_default_steps=True).request()
+    assert json.loads(given) == {"StartStep": 30, "NumSteps": 4}
+    for wrong in (lambda: debugger.ProfilerConfig(None, 500, "x"), lambda: debugger.FrameworkProfile(None, None, None, None, 1)):
         with pytest.raises(ValueError, match="expected"):
             wrong()
+
+
+def test_steps_without_a_choice_are_those_of_sagemaker() -> None:
+    parameters = debugger.FrameworkProfile().profiling_parameters
+    found = {name: json.loads(text) for name, text in parameters.items() if name != "LocalPath"}
+    assert found["DetailedProfilingConfig"] == {"StartStep": 5, "NumSteps": 1}
+    assert found["DataloaderProfilingConfig"] == {"StartStep": 7, "NumSteps": 1}
+    assert found["PythonProfilingConfig"] == {"StartStep": 9, "NumSteps": 3, "ProfilerName": "cProfile"}
 
 
 def shown(config: Any) -> Any:

@@ -109,7 +109,6 @@ def test_bert_classifier(capsys: pytest.CaptureFixture[str], caplog: pytest.LogC
     cells.run("FrameworkProfile(local_path")
     cells.run("checkpoint_s3_uri =")
     cells.run("estimator = TensorFlow(")
-    assert "has no profiler yet" in caplog.text
     _program.call("experiment", "create", "reviews", "--trial", "first")  # in an earlier notebook
     cells.run("experiment_config =")
     cells.run("estimator.fit(")
@@ -119,8 +118,8 @@ def test_bert_classifier(capsys: pytest.CaptureFixture[str], caplog: pytest.LogC
     frame = cells.run("training_job_analytics.dataframe()")
     assert {"train:loss", "train:accuracy"} <= set(frame["metric_name"])
     (report,) = cells.run("rule_job_summary()")
-    assert (report["RuleConfigurationName"], report["RuleEvaluationStatus"]) == ("ProfilerReport", "Error")
-    assert "no profiler" in report["StatusDetails"]
+    assert report["RuleConfigurationName"] == "ProfilerReport"
+    assert report["RuleEvaluationStatus"] in ("IssuesFound", "NoIssuesFound"), report
     components = cells.run("ExperimentAnalytics(")
     assert components["TrialComponentName"].tolist() == [f"{cells.names['training_job_name']}-aws-training-job"]
     deadline = time.monotonic() + 60

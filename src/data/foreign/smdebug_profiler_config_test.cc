@@ -70,14 +70,10 @@ TEST(SmdebugProfilerConfigTest, MistakesAreNamed) {
   EXPECT_NE(mistake(R"({"ProfilingParameters": {"DetailedProfilingConfig": "{'StartStep': 1, 'Duration': 5}"}})")
                 .find("either steps or times"),
             std::string::npos);
-  EXPECT_NE(mistake(R"({"ProfilingParameters": {"DetailedProfilingConfig": "__import__('os').system('x')"
-}
-})")
-                .find("a text with a dict"),
-            std::string::npos)
-      << "it is read, and never run";
-EXPECT_NE(mistake(R"({"ProfilingParameters": {"PythonProfilingConfig": "{\"NumSteps\": 0}"}})").find("from 1 on"),
-          std::string::npos);
+  const std::string code = "{\"ProfilingParameters\": {\"DetailedProfilingConfig\": \"__import__('os')\"}}";
+  EXPECT_NE(mistake(code).find("a text with a dict"), std::string::npos) << "it is read, and never run";
+  EXPECT_NE(mistake(R"({"ProfilingParameters": {"PythonProfilingConfig": "{\"NumSteps\": 0}"}})").find("from 1 on"),
+            std::string::npos);
 }
 
 TEST(SmdebugProfilerConfigTest, UnknownKeysAreSaidToHaveNoEffect) {

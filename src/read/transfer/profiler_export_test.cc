@@ -46,7 +46,7 @@ TestRun profiled_run() {
     }
   }
   OperatorBatch batch;
-  batch.global_step = 2;
+  batch.global_step = 3;
   batch.mode = Mode::kTrain;
   batch.names = {"aten::mm", "gemm_kernel \"x\""};
   batch.tracks = {{"thread 7", 7, false}, {"GPU-1 stream 7", 7, true}};
@@ -92,7 +92,7 @@ TEST_F(ProfilerExportTest, OurImportReadsTheSameAgain) {
   EXPECT_NEAR((*usage)[0].samples.back().value, 50, 1e-9);
   EXPECT_NEAR((*usage)[2].samples.back().value, 50, 1e-9) << "memory";
   EXPECT_NEAR((*usage)[3].samples.back().value, 100, 1e-9) << "GPU";
-  const auto calls = (*again)->operators("rank-00001", 2);
+  const auto calls = (*again)->operators("rank-00001", 3);
   ASSERT_TRUE(calls.ok()) << calls.status().to_string();
   EXPECT_NE(std::find(calls->names.begin(), calls->names.end(), "gemm_kernel \"x\""), calls->names.end());
 }

@@ -127,19 +127,23 @@ void add_what_is_watched(const jobs::JobRecord& job, const OrderedJson& request,
       hook["CollectionConfigurations"] = run.at("DebugHookConfig").at("CollectionConfigurations");
     }
   }
-  if (!json.contains("DebugRuleConfigurations") && !run.value("DebugRuleConfigurations", OrderedJson()).empty()) {
+  if (!json.contains("DebugRuleConfigurations") && !json.contains("ProfilerRuleConfigurations") &&
+      !run.value("DebugRuleConfigurations", OrderedJson()).empty()) {
     json["DebugRuleConfigurations"] = run.at("DebugRuleConfigurations");
   }
   if (OrderedJson rules = rule_evaluations(request, run, now); !rules.empty()) {
     json["DebugRuleEvaluationStatuses"] = std::move(rules);
   }
-  if (OrderedJson rules = profiler_rule_evaluations(request, now); !rules.empty()) {
+  if (OrderedJson rules = profiler_rule_evaluations(request, run, now); !rules.empty()) {
     json["ProfilerRuleEvaluationStatuses"] = std::move(rules);
   }
   if (OrderedJson metrics = final_metrics_json(run); !metrics.empty()) {
     json["FinalMetricDataList"] = std::move(metrics);
   }
-  json["ProfilingStatus"] = "Disabled";
+  const OrderedJson profiler = request.value("ProfilerConfig", OrderedJson::object());
+  const bool disabled =
+      profiler.is_object() && profiler.value("DisableProfiler", OrderedJson(false)) == OrderedJson(true);
+  json["ProfilingStatus"] = disabled ? "Disabled" : "Enabled";
 }
 
 }  // namespace

@@ -148,8 +148,15 @@ TEST(RuleEvaluations, RulesHaveTheNamesOfTheJob) {
   EXPECT_EQ(status_of(JobPhase::kCompleted).at(2).at("RuleEvaluationStatus"), "Error");
   EXPECT_TRUE(status_of(JobPhase::kFailed).at(2).contains("StatusDetails"));
   const OrderedJson profiling = {{"ProfilerRuleConfigurations", request.at("DebugRuleConfigurations")}};
-  EXPECT_EQ(profiler_rule_evaluations(profiling, {}).at(2).at("RuleEvaluationStatus"), "Error");
-  EXPECT_TRUE(profiler_rule_evaluations(request, {}).empty());
+  const OrderedJson profiled = profiler_rule_evaluations(profiling, run, {4, kSecond, JobPhase::kTraining, "", ""});
+  EXPECT_EQ(profiled.at(0).at("RuleEvaluationStatus"), "InProgress");
+  EXPECT_EQ(profiled.at(1).at("RuleEvaluationStatus"), "IssuesFound");
+  EXPECT_TRUE(profiler_rule_evaluations(request, run, {}).empty());
+  OrderedJson both = {
+      {"DebugRuleConfigurations", OrderedJson::array({request.at("DebugRuleConfigurations").at(0)})},
+      {"ProfilerRuleConfigurations", OrderedJson::array({request.at("DebugRuleConfigurations").at(1)})}};
+  EXPECT_EQ(profiler_rule_evaluations(both, run, {}).at(0).at("RuleEvaluationStatus"), "IssuesFound")
+      << "the second of its class, counted over both lists";
   EXPECT_EQ(rule_evaluations(OrderedJson::object(), run, {}).at(0).at("RuleConfigurationName"), "Overfit-2");
 }
 

@@ -24,7 +24,7 @@ struct RequestFiles {
   //   job.json          the job (docs/reference/job-spec.md)
   //   hook.json         what is captured; in smdebug's schema, which our hook reads
   //   actions.toml      what rules start
-  //   profiler.json     how it is to be profiled, for the profiler; there is none yet
+  //   profilerconfig.json  how it is profiled, as SageMaker's platform tells a training
   //   tensorboard.json  where the run is exported for TensorBoard
   std::map<std::string, std::string> texts;
   std::string script;    // an entry point that came without a folder of sources: it belongs into code/; empty: none

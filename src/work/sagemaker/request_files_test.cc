@@ -164,18 +164,21 @@ TEST_F(Request, WhatIsCapturedJudgedAndExported) {
   Json fields = rule({{"rule_to_invoke", "DeadRelu"}, {"tensor_regex", "a,\"b\""}, {"action_json", ""}});
   fields["DebugHookConfig"] = {{"S3OutputPath", "tensors"}, {"HookParameters", {{"save_interval", "10"}}}};
   fields["TensorBoardOutputConfig"] = {{"S3OutputPath", "boards"}};
-  fields["ProfilerConfig"] = {{"ProfilingIntervalInMilliseconds", 500}};
+  fields["ProfilerConfig"] = {{"ProfilingIntervalInMilliseconds", 500}, {"S3OutputPath", "profiles"}};
+  fields["ProfilerRuleConfigurations"] = rule({{"rule_to_invoke", "InputBound"}}).at("DebugRuleConfigurations");
   const auto files = read(fields);
   ASSERT_TRUE(files.ok()) << files.status().to_string();
   const Json found = Json::parse(files->texts.at(kJobFile));
-  EXPECT_EQ(found.at("rules"), Json({"DeadRelu:tensor_regex=\"a,\\\"b\\\"\""}));
+  EXPECT_EQ(found.at("rules"), Json({"DeadRelu:tensor_regex=\"a,\\\"b\\\"\"", "InputBound"}));
   EXPECT_EQ(found.at("hook"), "hook.json");
   EXPECT_EQ(Json::parse(files->texts.at("hook.json")), (Json{{"HookParameters", {{"save_interval", "10"}}}}));
   EXPECT_EQ(files->captured, (folder_.path() / "tensors").string());
   EXPECT_EQ(Json::parse(files->texts.at("tensorboard.json")).at("LocalPath"), (folder_.path() / "boards").string());
   EXPECT_EQ(found.at("environment").at("TENSORBOARD_CONFIG_FILE_PATH"), "/jobs/bert-7/sagemaker-1/tensorboard.json");
-  EXPECT_EQ(files->notices.size(), 1u) << "there is no profiler yet";
-  EXPECT_TRUE(files->texts.contains("profiler.json") && !files->texts.contains("actions.toml"));
+  EXPECT_EQ(files->notices.size(), 1u) << "where the profile is";
+  EXPECT_EQ(Json::parse(files->texts.at("profilerconfig.json")), (Json{{"ProfilingIntervalInMilliseconds", 500}}));
+  EXPECT_EQ(found.at("environment").at("SMPROFILER_CONFIG_PATH"), "/jobs/bert-7/sagemaker-1/profilerconfig.json");
+  EXPECT_FALSE(files->texts.contains("actions.toml"));
   EXPECT_EQ(Json::parse(files->texts.at("request.json")).at("TrainingJobName"), "bert-7");
 }
 

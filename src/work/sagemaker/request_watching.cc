@@ -1,6 +1,7 @@
 // What watches the training of a request: its hook, rules, what these start, the profiler, TensorBoard.
 #include <fmt/format.h>
 
+#include "data/foreign/smdebug_profiler_config.h"
 #include "work/sagemaker/request_parts.h"
 #include "work/workspace/layout.h"
 
@@ -15,6 +16,7 @@ constexpr const char* kInTheRun = "leave it out: a run lies in the folder of run
 constexpr const char* kBeside = "leave it out: a rule is judged beside its training";
 constexpr const char* kClass = "rule_to_invoke";
 constexpr const char* kOwnFile = "source_s3_uri";
+constexpr const char* kProfilerFile = "profilerconfig.json";
 
 void read_hook(TableReader& request, RequestReading& reading) {
   const DocumentValue* const value = request.table({"DebugHookConfig"});
@@ -85,16 +87,23 @@ const DocumentValue* read_rule(const DocumentValue& value, RequestReading& readi
   return nullptr;
 }
 
-void read_rules(TableReader& request, RequestReading& reading) {
-  const DocumentValue* const rules = request.take({"DebugRuleConfigurations"});
-  if (rules == nullptr) return;
-  if (!rules->is(DocumentValue::Kind::kList)) request.wrong_kind(*rules, "DebugRuleConfigurations", "a list of rules");
+// Those of one list, null when there is none or something is wrong with it. All of them judge the run alike.
+const DocumentValue* read_rule_list(TableReader& request, const char* field, RequestReading& reading) {
+  const DocumentValue* const rules = request.take({field});
+  if (rules == nullptr) return nullptr;
+  if (!rules->is(DocumentValue::Kind::kList)) request.wrong_kind(*rules, field, "a list of rules");
   const std::size_t mistakes = reading.mistakes.count();
   for (const DocumentValue& value : rules->items) {
     const DocumentValue* const parameters = read_rule(value, reading);
     if (parameters != nullptr) reading.job["rules"].push_back(rule_text(*parameters, reading));
   }
-  if (reading.mistakes.count() != mistakes) return;
+  return reading.mistakes.count() == mistakes ? rules : nullptr;
+}
+
+void read_rules(TableReader& request, RequestReading& reading) {
+  const DocumentValue* const rules = read_rule_list(request, "DebugRuleConfigurations", reading);
+  read_rule_list(request, "ProfilerRuleConfigurations", reading);
+  if (rules == nullptr) return;
   const auto actions = action_file_text(json_of(rules), reading.files.name, reading.places.environment);
   if (!actions.ok()) return reading.mistakes.add(rules->place, actions.status().message());
   if (actions->empty()) return;
@@ -102,15 +111,25 @@ void read_rules(TableReader& request, RequestReading& reading) {
   reading.job["actions"] = "actions.toml";
 }
 
-// Kept for the profiler.
-void read_profiler(TableReader& request, RequestReading& reading) {
-  OrderedJson wanted = OrderedJson::object();
-  for (const char* field : {"ProfilerConfig", "ProfilerRuleConfigurations"}) {
-    if (OrderedJson json = json_of(request.take({field})); !json.empty()) wanted[field] = std::move(json);
+// As the file that SageMaker's platform gives to a training, where smdebug and `trainwarden run` look for it.
+void read_profiler(TableReader& request, OrderedJson& environment, RequestReading& reading) {
+  const DocumentValue* const value = request.table({"ProfilerConfig"});
+  if (value == nullptr) return;
+  OrderedJson wanted = json_of(value);
+  wanted.erase("S3OutputPath");
+  const std::string text = file_text(wanted);
+  if (const auto config = foreign::parse_smdebug_profiler_config(text); !config.ok()) {
+    return reading.mistakes.add(value->place, config.status().message());
   }
-  if (wanted.empty()) return;
-  reading.files.texts["profiler.json"] = file_text(wanted);
-  reading.files.notices.emplace_back("what is to be profiled is kept with the job; there is no profiler yet");
+  TableReader config(*value, reading.mistakes);
+  if (config.text({"S3OutputPath"}).has_value()) {
+    reading.files.notices.emplace_back(
+        "ProfilerConfig.S3OutputPath: the profile is in the job's run; `trainwarden export RUN FOLDER --to "
+        "smdebug-profiler` "
+        "writes it as SageMaker's profiler does");
+  }
+  reading.files.texts[kProfilerFile] = text;
+  environment["SMPROFILER_CONFIG_PATH"] = (reading.files.folder / kProfilerFile).string();
 }
 
 void read_tensorboard(TableReader& request, OrderedJson& environment, RequestReading& reading) {
@@ -132,7 +151,7 @@ void read_tensorboard(TableReader& request, OrderedJson& environment, RequestRea
 void read_watching(TableReader& request, OrderedJson& environment, RequestReading& reading) {
   read_hook(request, reading);
   read_rules(request, reading);
-  read_profiler(request, reading);
+  read_profiler(request, environment, reading);
   read_tensorboard(request, environment, reading);
 }
 

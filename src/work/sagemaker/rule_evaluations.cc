@@ -1,5 +1,8 @@
 #include "work/sagemaker/rule_evaluations.h"
 
+#include <set>
+#include <utility>
+
 #include "core/base/rfc3339.h"
 
 namespace trainwarden::sagemaker {
@@ -45,8 +48,8 @@ OrderedJson not_judged(const std::string& name, const jobs::Transition& now) {
 
 }  // namespace
 
-std::vector<RequestedRule> requested_rules(const OrderedJson& configurations) {
-  std::map<std::string, int> seen;
+std::vector<RequestedRule> requested_rules(const OrderedJson& configurations, std::map<std::string, int> before) {
+  std::map<std::string, int>& seen = before;
   std::vector<RequestedRule> rules;
   if (!configurations.is_array()) return rules;
   for (const OrderedJson& one : configurations) {
@@ -55,38 +58,61 @@ std::vector<RequestedRule> requested_rules(const OrderedJson& configurations) {
     const std::string name = text_of(one, kName);
     if (rule.empty() || name.empty()) continue;
     const int count = ++seen[rule];
-    rules.push_back({count == 1 ? rule : rule + "-" + std::to_string(count), name});
+    rules.push_back({count == 1 ? rule : rule + "-" + std::to_string(count), name, rule});
   }
   return rules;
 }
 
-OrderedJson rule_evaluations(const OrderedJson& request, const OrderedJson& run, const jobs::Transition& now) {
-  std::map<std::string, OrderedJson> seen;
-  OrderedJson of_run = OrderedJson::array();
-  for (const OrderedJson& status : run.value("DebugRuleEvaluationStatuses", OrderedJson::array())) {
-    const std::string id = text_of(status, kName);
-    seen[id] = status;
-    of_run.push_back(evaluation(status, id, now));
+namespace {
+
+constexpr const char* kOnTensors = "DebugRuleConfigurations";
+constexpr const char* kOfProfiler = "ProfilerRuleConfigurations";
+
+// Rules of the profiler come after the others, in the run too.
+std::vector<RequestedRule> profiler_rules_of(const OrderedJson& request) {
+  if (!request.contains(kOfProfiler)) return {};
+  std::map<std::string, int> before;
+  if (request.contains(kOnTensors)) {
+    for (const RequestedRule& rule : requested_rules(request.at(kOnTensors))) ++before[rule.rule];
   }
-  if (!request.contains("DebugRuleConfigurations")) return of_run;
+  return requested_rules(request.at(kOfProfiler), std::move(before));
+}
+
+std::map<std::string, OrderedJson> seen_in(const OrderedJson& run) {
+  std::map<std::string, OrderedJson> seen;
+  for (const OrderedJson& status : run.value("DebugRuleEvaluationStatuses", OrderedJson::array())) {
+    seen[text_of(status, kName)] = status;
+  }
+  return seen;
+}
+
+OrderedJson evaluations_of(const std::vector<RequestedRule>& rules, const std::map<std::string, OrderedJson>& seen,
+                           const jobs::Transition& now) {
   OrderedJson list = OrderedJson::array();
-  for (const RequestedRule& rule : requested_rules(request.at("DebugRuleConfigurations"))) {
+  for (const RequestedRule& rule : rules) {
     const auto known = seen.find(rule.id);
     list.push_back(known == seen.end() ? not_judged(rule.name, now) : evaluation(known->second, rule.name, now));
   }
   return list;
 }
 
-OrderedJson profiler_rule_evaluations(const OrderedJson& request, const jobs::Transition& now) {
+}  // namespace
+
+OrderedJson rule_evaluations(const OrderedJson& request, const OrderedJson& run, const jobs::Transition& now) {
+  const std::map<std::string, OrderedJson> seen = seen_in(run);
+  if (request.contains(kOnTensors)) return evaluations_of(requested_rules(request.at(kOnTensors)), seen, now);
+  std::set<std::string> of_profiler;
+  for (const RequestedRule& rule : profiler_rules_of(request)) of_profiler.insert(rule.id);
   OrderedJson list = OrderedJson::array();
-  if (!request.contains("ProfilerRuleConfigurations")) return list;
-  for (const RequestedRule& rule : requested_rules(request.at("ProfilerRuleConfigurations"))) {
-    list.push_back({{kName, rule.name},
-                    {kStatus, "Error"},
-                    {"StatusDetails", "ClientError: Trainwarden has no profiler yet: nothing was judged\n"},
-                    {"LastModifiedTime", format_rfc3339(now.unix_ns, 3)}});
+  for (const OrderedJson& status : run.value("DebugRuleEvaluationStatuses", OrderedJson::array())) {
+    const std::string id = text_of(status, kName);
+    if (!of_profiler.contains(id)) list.push_back(evaluation(status, id, now));
   }
   return list;
+}
+
+OrderedJson profiler_rule_evaluations(const OrderedJson& request, const OrderedJson& run, const jobs::Transition& now) {
+  return evaluations_of(profiler_rules_of(request), seen_in(run), now);
 }
 
 }  // namespace trainwarden::sagemaker

@@ -15,15 +15,19 @@ namespace trainwarden::sagemaker {
 struct RequestedRule {
   std::string id;
   std::string name;  // that the job gives to it
+  std::string rule;  // its class
 };
-std::vector<RequestedRule> requested_rules(const format::OrderedJson& configurations);
+// `before`: how many of each class come before these.
+std::vector<RequestedRule> requested_rules(const format::OrderedJson& configurations,
+                                           std::map<std::string, int> before = {});
 
 // `run` is the description of the job's run, or an empty object while there is none; times are RFC 3339 texts. A rule
 // that nobody has asked yet is in progress, until the job has ended. Without rules of the request those of the run.
 format::OrderedJson rule_evaluations(const format::OrderedJson& request, const format::OrderedJson& run,
                                      const jobs::Transition& now);
 
-// The same of rules of the profiler: there is none yet, and so each is an error, which says so.
-format::OrderedJson profiler_rule_evaluations(const format::OrderedJson& request, const jobs::Transition& now);
+// The same of rules of the profiler (ProfilerRuleConfigurations), which judge the same run.
+format::OrderedJson profiler_rule_evaluations(const format::OrderedJson& request, const format::OrderedJson& run,
+                                              const jobs::Transition& now);
 
 }  // namespace trainwarden::sagemaker

@@ -9,7 +9,9 @@ from .profiling import (
     DetailedProfilingConfig,
     FrameworkProfile,
     ProfilerConfig,
+    PythonProfiler,
     PythonProfilingConfig,
+    cProfileTimer,
 )
 from .rules import ProfilerRule, Rule
 
@@ -21,8 +23,10 @@ __all__ = [
     "FrameworkProfile",
     "ProfilerConfig",
     "ProfilerRule",
+    "PythonProfiler",
     "PythonProfilingConfig",
     "Rule",
     "TensorBoardOutputConfig",
+    "cProfileTimer",
     "rule_configs",
 ]

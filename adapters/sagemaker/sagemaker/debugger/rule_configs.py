@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _program
+from ..exceptions import NotHere
 from .actions import SMS, ActionList, Email, StopTraining
 
 __all__ = ["SMS", "ActionList", "Email", "StopTraining"]
@@ -60,9 +61,19 @@ def _configuration(name: str) -> Callable[[], RuleConfig]:
     return configuration
 
 
+def _check_known(name: str) -> None:
+    """
+    Raises:
+        NotHere: the program has no such rule.
+    """
+    if _plain(name) not in _rules():
+        raise NotHere(f"{name}: this version of the program has no such rule; `trainwarden rules` lists those that there are")
+
+
 def _profiler_configuration(name: str) -> Callable[..., RuleConfig]:
     def configuration(**parameters: Any) -> RuleConfig:
         named = {"rule_to_invoke": name, **{key: str(value) for key, value in parameters.items()}}
+        _check_known(name)
         return {"ProfilerRuleConfiguration": {"RuleConfigurationName": name, "RuleParameters": named}}
 
     configuration.__name__ = name

@@ -9,7 +9,6 @@ from .._keywords import Keyword, Keywords
 from ..exceptions import NotHere
 from .actions import Action, ActionList
 from .hook_config import CollectionConfig
-from .profiling import NO_PROFILER
 
 _PARAMETERS = Keyword("rule_parameters", "the rule's parameters; `trainwarden rules NAME` lists them")
 _NAME = Keyword("name", "what the rule is called in the job (its own name)")
@@ -101,7 +100,7 @@ class Rule(RuleBase):
 
 
 class ProfilerRule(RuleBase):
-    """A rule on what a profiler measures. There is no profiler yet: its status is Error, and says so."""
+    """A rule on where the time of a training goes. It judges the same run as all others."""
 
     def __init__(self, name: str, rule_parameters: Mapping[str, str]):
         self.name = name
@@ -119,7 +118,10 @@ class ProfilerRule(RuleBase):
 
     @classmethod
     def custom(cls, name: str, *_: Any, **__: Any) -> ProfilerRule:
-        raise NotHere(f"ProfilerRule.custom: {name}: {NO_PROFILER}")
+        raise NotHere(
+            f"ProfilerRule.custom: {name}: use Rule.custom(): a rule of one's own over time judges samples and phases too "
+            "(docs/guide/own-rules.md)"
+        )
 
     def request(self) -> dict[str, Any]:
         """As an element of ProfilerRuleConfigurations."""

@@ -9,7 +9,6 @@ from ..core.utils import is_s3
 from .local_trial import LocalTrial
 from .profiler_trial import ProfilerTrial
 from .s3_trial import S3Trial
-from .trial import Trial
 
 
 def create_trial(
@@ -18,11 +17,12 @@ def create_trial(
     profiler: bool = False,
     output_dir: str = "/opt/ml/processing/outputs/",
     **kwargs: Any,
-) -> Trial:
+) -> Any:
     """Opens the run in a folder: one of Trainwarden's, or one that smdebug wrote. Waits until it has begun.
 
     Arguments:
         path: the folder; where TRAINWARDEN_BUCKETS names one, s3://BUCKET/KEY is BUCKET/KEY in it.
+        profiler: opens the profile in a ProfilerTrial instead of the tensors in a Trial.
         name: the name of the trial; by default the last part of the path.
         range_steps: (begin, end), the global steps of the trial, end not included; None leaves a side open.
         cache: keep the values that were read.
@@ -31,7 +31,7 @@ def create_trial(
 
     Raises:
         MissingCollectionFiles: the training has ended and has left nothing that can be read.
-        SMDebugNotImplementedError: for an address in S3 without TRAINWARDEN_BUCKETS, and for profiler=True.
+        SMDebugNotImplementedError: for an address in S3 without TRAINWARDEN_BUCKETS.
     """
     folder = os.fspath(path).strip()
     name = os.path.basename(folder) if name is None else name

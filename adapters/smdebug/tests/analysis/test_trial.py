@@ -269,8 +269,8 @@ def test_what_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRAINWARDEN_BUCKETS", raising=False)
     with pytest.raises(SMDebugNotImplementedError, match="aws s3 sync s3://bucket/some/run run"):
         create_trial("s3://bucket/some/run")
-    with pytest.raises(SMDebugNotImplementedError, match="profiler=True"):
-        create_trial("somewhere", profiler=True)
+    with pytest.raises(SMDebugNotImplementedError, match="TRAINWARDEN_BUCKETS"):
+        create_trial("s3://bucket/profiler-output", profiler=True)
 
 
 def test_a_training_that_has_not_begun_is_waited_for(run_dir: Path, log: pytest.LogCaptureFixture) -> None:

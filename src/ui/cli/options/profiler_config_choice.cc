@@ -33,7 +33,8 @@ std::optional<fs::path> ProfilerConfigChoice::find() const {
 
 Result<SmdebugProfilerConfig> read_profiler_config(const fs::path& file) {
   const fs::path path = fs::absolute(file);
-  const auto text = storage::Location(path.parent_path()).storage().read(path.filename().string(), kMaxFileBytes);
+  const storage::Location folder(path.parent_path());
+  const auto text = folder.storage().read(path.filename().string(), kMaxFileBytes);
   if (!text.ok()) return text.status();
   auto config = foreign::parse_smdebug_profiler_config(*text);
   if (!config.ok()) return config.status().with_context(file.string());
