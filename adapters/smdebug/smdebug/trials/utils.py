@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Literal, overload
 
 from ..core.utils import is_s3
 from .local_trial import LocalTrial
 from .profiler_trial import ProfilerTrial
 from .s3_trial import S3Trial
+from .trial import Trial
 
 
+@overload
+def create_trial(
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    profiler: Literal[False] = False,
+    output_dir: str = ...,
+    **kwargs: Any,
+) -> Trial: ...
+@overload
+def create_trial(
+    path: str | os.PathLike[str], name: str | None = None, *, profiler: Literal[True], **kwargs: Any
+) -> ProfilerTrial: ...
 def create_trial(
     path: str | os.PathLike[str],
     name: str | None = None,
     profiler: bool = False,
     output_dir: str = "/opt/ml/processing/outputs/",
     **kwargs: Any,
-) -> Any:
+) -> Trial | ProfilerTrial:
     """Opens the run in a folder: one of Trainwarden's, or one that smdebug wrote. Waits until it has begun.
 
     Arguments:
