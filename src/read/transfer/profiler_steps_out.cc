@@ -22,8 +22,8 @@ namespace trainwarden::transfer {
 namespace {
 
 constexpr std::string_view kPhasePrefix = "phase/";
-constexpr std::size_t kMaxFileBytes = 10 << 20;      // as smdebug's own
-constexpr std::int64_t kMaxFileSpanUs = 60'000'000;  // the same
+constexpr std::size_t kMaxTimelineFileBytes = 10 << 20;  // as smdebug's own
+constexpr std::int64_t kMaxFileSpanUs = 60'000'000;      // the same
 constexpr std::int64_t kUs = 1000;
 constexpr double kUsPerSecond = 1e6;
 constexpr std::chrono::hours kPatience{24};  // all of it is wanted, in one piece
@@ -67,7 +67,7 @@ class TimelineFile {
       : out_(out), node_(std::move(node)), start_us_(start_us), tally_(tally) {}
 
   Status add(const OutgoingEvent& event, std::int64_t step, int rank) {
-    const bool is_full = text_.size() > kMaxFileBytes || event.end_us() - first_end_us_ > kMaxFileSpanUs;
+    const bool is_full = text_.size() > kMaxTimelineFileBytes || event.end_us() - first_end_us_ > kMaxFileSpanUs;
     if (!text_.empty() && is_full) TRAINWARDEN_RETURN_IF_ERROR(close());
     if (text_.empty()) begin(event.end_us());
     const std::size_t phase = phase_of(event.process);

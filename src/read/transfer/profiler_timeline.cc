@@ -17,7 +17,7 @@ using foreign::SmdebugTimeline;
 constexpr std::string_view kStepPrefix = "Step:";
 constexpr std::string_view kModePrefix = "ModeKeys.";
 constexpr std::size_t kMaxTracks = 1000;
-constexpr double kNsPerSecond = 1e9;
+constexpr double kNsInSecond = 1e9;
 
 // Of "Step:ModeKeys.TRAIN"; none for what is no step.
 std::optional<Mode> mode_of_step(std::string_view process) {
@@ -183,10 +183,10 @@ void NodeTimeline::divide_steps() {
     const bool follows =
         before != nullptr && step.mode_step == before->mode_step + 1 && before->end_unix_ns <= step.start_unix_ns;
     const std::int64_t from = follows ? before->end_unix_ns : step.start_unix_ns;
-    const double whole = static_cast<double>(step.end_unix_ns - from) / kNsPerSecond;
+    const double whole = static_cast<double>(step.end_unix_ns - from) / kNsInSecond;
     double divided = 0;
     for (const auto& [phase, parts] : stretches) {
-      const double seconds = static_cast<double>(covered_ns(parts, from, step.end_unix_ns)) / kNsPerSecond;
+      const double seconds = static_cast<double>(covered_ns(parts, from, step.end_unix_ns)) / kNsInSecond;
       if (seconds <= 0) continue;
       step.phases[phase] = seconds;
       divided += seconds;
