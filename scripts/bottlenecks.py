@@ -18,7 +18,7 @@ medians of N runs; the predicted one is in the finding's evidence, the median to
 Healthy trainings, tests/rules/healthy, are run once each: no rule may find anything in them.
 
 Prints tables in Markdown and the figures bottlenecks.*. Exits 1 when something is not as it must be. What this machine
-has no means for is skipped, and said to be.
+has no means for is skipped, and said to be; so is that other programs kept it busy when the runs began.
 """
 
 from __future__ import annotations
@@ -300,6 +300,15 @@ def run_all(runner: Runner, pairs: list[Pair], healthy: list[pathlib.Path]) -> t
     return results, outcomes
 
 
+def load_of_others() -> str:
+    """What to say when other programs keep the machine busy, and gains mean little; empty when they do not."""
+    processors = len(os.sched_getaffinity(0))
+    load = os.getloadavg()[0]
+    if load < processors / 2:
+        return ""
+    return f"other programs keep this machine busy: a load of {load:.1f} on {processors} processors; gains say little now"
+
+
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
@@ -343,6 +352,9 @@ def main() -> int:
     if not pairs and not healthy:
         say(f"no training matches {options.only!r}; there are those of {PAIRS} and {HEALTHY}")
         return 2
+    busy = load_of_others()
+    if busy:
+        say(f"BUSY: {busy}")
     with tempfile.TemporaryDirectory() as scratch:
         runner = Runner(options.cli, options.python, pathlib.Path(options.runs or scratch).absolute(), options.repeat)
         results, outcomes = run_all(runner, pairs, healthy)
@@ -353,7 +365,7 @@ def main() -> int:
                 print_pairs(title, part)
         if outcomes:
             print_healthy(outcomes)
-        print()
+        print(f"\n**{busy}**\n" if busy else "")
     for name, value in figures(results, outcomes).items():
         print(json.dumps({"name": name, "value": value}) if options.json else f"{name} {value:g}")
     return report_problems(results, outcomes, options.findings_only)

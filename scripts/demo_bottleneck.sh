@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The demo of a bottleneck: a training waits for its data, the report says so and what mending gains, and the mended
+# The demo of a bottleneck: a training waits for its data, a rule says so and what mending gains, and the mended
 # training is that much faster. Sourced by dev.
 
 demo_bottleneck() {
@@ -8,10 +8,12 @@ demo_bottleneck() {
   mkdir -p "$folder"
   say "a training that waits for its data; it takes half a minute"
   watched_training "$folder" "$stamp-slow" "$program"
-  typed report "$stamp-slow" --runs "$folder"
+  typed phases "$stamp-slow" --runs "$folder"
+  typed rules "$stamp-slow" --runs "$folder"
   say "the same with a whole batch in each request"
   watched_training "$folder" "$stamp-fast" "$program" --mended
-  typed report "$stamp-fast" --runs "$folder"
+  typed phases "$stamp-fast" --runs "$folder"
+  typed rules "$stamp-fast" --runs "$folder"
 }
 
 # watched_training FOLDER NAME PROGRAM [ARGUMENT...]: that a rule fired is no failure here.
