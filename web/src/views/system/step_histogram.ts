@@ -26,11 +26,11 @@ export function layoutHistogram(steps: StepsPart, width: number, theme: Pick<The
     shapes.push({ kind: 'rect', x: from, y: top + HIGH - high, width: Math.max(1, to - from - 1), height: high, fill: theme.accent, title: `${time(edges[i]!)} to ${time(edges[i + 1]!)}: ${counted(many, 'step')}` });
   });
   shapes.push({ kind: 'text', x: LEFT - 6, y: top + 10, text: count(most), fill: theme.muted, anchor: 'end', size: 11 }, { kind: 'text', x: LEFT - 6, y: top + HIGH, text: '0', fill: theme.muted, anchor: 'end', size: 11 });
-  shapes.push(...percentiles(steps, x, top, [first, last], theme), ...axisTexts(first, last, x, top + HIGH + 16, width, theme));
+  shapes.push(...percentiles(steps, x, top, [first, last], width, theme), ...axisTexts(first, last, x, top + HIGH + 16, width, theme));
   return { width, height: top + HIGH + 22, title: inWords(steps), shapes };
 }
 
-function percentiles(steps: StepsPart, x: (ms: number) => number, top: number, [first, last]: [number, number], theme: Pick<Theme, 'text' | 'muted' | 'bad'>): Shape[] {
+function percentiles(steps: StepsPart, x: (ms: number) => number, top: number, [first, last]: [number, number], width: number, theme: Pick<Theme, 'text'>): Shape[] {
   const { duration_ms: durations } = steps;
   if (!durations) return [];
   const shapes: Shape[] = [];
@@ -39,8 +39,11 @@ function percentiles(steps: StepsPart, x: (ms: number) => number, top: number, [
     if (ms === null || ms < first || ms > last) continue;
     shapes.push({ kind: 'path', d: `M${px(x(ms))} ${top - 4}V${top + HIGH}`, stroke: theme.text, width: 1, dash: '3 3' });
     const text = `${name} ${time(ms)}`;
-    if (x(ms) > free) shapes.push({ kind: 'text', x: x(ms) + 4, y: 12, text, fill: theme.text, size: 11 });
-    if (x(ms) > free) free = x(ms) + 6.4 * text.length + 10;
+    const wide = 6.4 * text.length + 10;
+    const isLeft = x(ms) + wide > width; // no room on its right
+    if ((isLeft ? x(ms) - wide : x(ms)) <= free) continue;
+    shapes.push({ kind: 'text', x: x(ms) + (isLeft ? -4 : 4), y: 12, text, fill: theme.text, anchor: isLeft ? 'end' : 'start', size: 11 });
+    free = isLeft ? x(ms) : x(ms) + wide;
   }
   return shapes;
 }
