@@ -60,6 +60,17 @@ TEST_F(System, NoSampleLeavesItOut) {
   EXPECT_NE(nothing.err.find("nothing was sampled"), std::string::npos) << nothing.err;
 }
 
+// It lasts longer than a command does, which is what this test takes.
+TEST_F(System, AProgramWithoutAHookKeepsWhatItsMachineDid) {
+  const Outcome ran = cli({"run", "--name", "plain", "--", "sleep", "5.2"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.err.find("what its machine did is kept"), std::string::npos) << ran.err;
+  EXPECT_TRUE(usage_of("plain").contains("training_cpu"));
+  EXPECT_EQ(cli({"ls", "--json"}).json().at("runs")[0].at("state"), "completed");
+  EXPECT_EQ(cli({"run", "--name", "short", "--", "true"}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(run_path("short")));
+}
+
 TEST_F(System, SampleMakesARunOfAMachineAlone) {
   const Outcome sampled = cli({"sample", "--name", "idle", "--for", "300ms"});
   ASSERT_EQ(sampled.exit_code, 0) << sampled.err;
@@ -79,14 +90,76 @@ TEST_F(System, SampleEndsOnASignalAndKeepsWhatItHas) {
   EXPECT_TRUE(usage.contains("training_memory")) << "of the process that was named";
 }
 
-TEST_F(System, TwoSamplersOfOneRunHaveAJournalEach) {
+TEST_F(System, ASecondSamplerOfTheSameMachineSaysSoAndDoesNothing) {
   train("first");
   Background other(cli_command({"sample", "first"}), folder_);
   await_file(run_path("first") / "journal" / "machine-0" / "seg-00000000.tw");
-  ASSERT_EQ(cli({"sample", "first", "--for", "200ms"}).exit_code, 0);
-  EXPECT_TRUE(std::filesystem::exists(run_path("first") / "journal" / "machine-1"));
+  const Outcome second = cli({"sample", "first", "--for", "1h"});
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_NE(second.err.find("this machine is sampled into the run already, by process " + std::to_string(other.id())),
+            std::string::npos)
+      << second.err;
+  EXPECT_FALSE(std::filesystem::exists(run_path("first") / "journal" / "machine-1"));
   ::kill(other.id(), SIGTERM);
   EXPECT_EQ(other.wait().exit_code, 0);
+  EXPECT_EQ(cli({"sample", "first", "--for", "200ms"}).exit_code, 0) << "when the first has gone";
+}
+
+// What is scraped is what Prometheus' own tool takes, without a complaint, in both formats.
+TEST_F(System, PrometheusScrapesTheNewestSamples) {
+  Background sampling(
+      cli_command({"sample", "--name", "idle", "--prometheus", "0", "--pid", std::to_string(::getpid())}), folder_);
+  sampling.await_output("/metrics\n");
+  std::string url = sampling.out_so_far();
+  url.pop_back();
+  const std::string scrape =
+      "python3 -c 'import sys, urllib.request as r; q = r.Request(sys.argv[1], headers={\"Accept\": "
+      "sys.argv[2]}); print(r.urlopen(q).read().decode(), end=\"\")' " +
+      url;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  Outcome scraped;
+  do {
+    scraped = shell(scrape + " text/plain");
+    ASSERT_EQ(scraped.exit_code, 0) << scraped.err;
+  } while (scraped.out.find("trainwarden_tree_processes{") == std::string::npos &&
+           std::chrono::steady_clock::now() < deadline);
+  for (const char* line :
+       {"# TYPE trainwarden_cpu_busy_seconds_total counter\n", "cpu=\"0\"} ", "\ntrainwarden_memory_used_bytes{host=\"",
+        "\ntrainwarden_sampler_lateness_seconds{host=\""}) {
+    EXPECT_NE(scraped.out.find(line), std::string::npos) << line << "in\n" << scraped.out;
+  }
+  const Outcome checked = shell(scrape + " text/plain | promtool check metrics");
+  EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+  const Outcome open = shell(scrape + " application/openmetrics-text");
+  EXPECT_EQ(open.out.substr(open.out.size() - 6), "# EOF\n");
+  ::kill(sampling.id(), SIGTERM);
+  EXPECT_EQ(sampling.wait().exit_code, 0);
+  EXPECT_TRUE(usage_of("idle").contains("cpu"));
+}
+
+TEST_F(System, PrometheusAloneKeepsNothing) {
+  const Outcome sampled = cli({"sample", "--prometheus", "0", "--no-run", "--for", "200ms"});
+  EXPECT_EQ(sampled.exit_code, 0) << sampled.err;
+  EXPECT_FALSE(std::filesystem::exists(runs_) && !std::filesystem::is_empty(runs_));
+  const Outcome remote = cli({"sample", "--prometheus", "0.0.0.0:0", "--for", "100ms"});
+  EXPECT_EQ(remote.exit_code, 2);
+  EXPECT_NE(remote.err.find("--allow-remote"), std::string::npos) << remote.err;
+  EXPECT_NE(cli({"sample", "--no-run", "--for", "100ms"}).exit_code, 0);
+  EXPECT_NE(cli({"sample", "first", "--no-run", "--prometheus", "0"}).exit_code, 0);
+}
+
+// Killed in the middle: what was written is all there, to the last tick of the last write.
+TEST_F(System, AKilledSamplerLosesNothingThatItWrote) {
+  Background sampling(cli_command({"sample", "--name", "idle"}), folder_);
+  const std::filesystem::path segment = run_path("idle") / "journal" / "machine-0" / "seg-00000000.tw";
+  await_file(segment);
+  ::kill(sampling.id(), SIGKILL);
+  EXPECT_EQ(sampling.wait().exit_code, 128 + SIGKILL);
+  const nlohmann::json usage = usage_of("idle");
+  ASSERT_TRUE(usage.contains("cpu"));
+  EXPECT_GE(usage["cpu"].at("samples"), 2) << "two seconds of ticks were written at once";
+  const Outcome again = cli({"sample", "idle", "--for", "200ms"});
+  EXPECT_EQ(again.exit_code, 0) << "another goes on with it: " << again.err;
 }
 
 TEST_F(System, WhatCannotBeMeantIsAnError) {

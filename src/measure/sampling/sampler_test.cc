@@ -72,6 +72,31 @@ TEST(Sampler, WithoutARunNothingIsWritten) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "run"));
 }
 
+TEST(Sampler, WhatNoWorkerMadeARunForIsKeptWhenItLasted) {
+  const TestFolder folder;
+  const auto machine = small_machine(folder.path() / "machine");
+  SamplerPlan plan = plan_for(folder.path() / "short", machine);
+  plan.makes_run_after = std::chrono::hours(1);
+  EXPECT_TRUE(Sampler(std::move(plan)).finish(true).status.ok());
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "short"));
+  plan = plan_for(folder.path() / "long", machine);
+  plan.makes_run_after = std::chrono::milliseconds(0);
+  EXPECT_TRUE(Sampler(std::move(plan)).finish(true).status.ok());
+  EXPECT_TRUE(has_metric(*open_journal(folder.path() / "long", "machine-0"), "cpu.busy"));
+}
+
+TEST(Sampler, KeepsNothingWhenItIsNotToWrite) {
+  const TestFolder folder;
+  SamplerPlan plan = plan_for(folder.path() / "run", small_machine(folder.path() / "machine"));
+  plan.makes_run = true;
+  plan.writes = false;
+  plan.newest = std::make_shared<NewestSamples>(kSamplers);
+  const auto newest = plan.newest;
+  EXPECT_TRUE(Sampler(std::move(plan)).finish(true).status.ok());
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "run"));
+  EXPECT_FALSE(newest->at(system_clock().steady_ns()).empty());
+}
+
 TEST(Sampler, TwoOfOneRunHaveAJournalEach) {
   const TestFolder folder;
   const auto machine = small_machine(folder.path() / "machine");

@@ -79,7 +79,7 @@ TickLoop::~TickLoop() {
 }
 
 void TickLoop::stop() {
-  if (std::exchange(stopped_, true)) return;
+  if (stopped_.exchange(true)) return;
   std::unique_lock lock(state_->mutex);
   state_->stop_asked = true;
   state_->changed.notify_all();
@@ -138,6 +138,7 @@ void TickLoop::tick(State& s, const std::vector<std::unique_ptr<machine::Probe>>
       own.set_sums(s.cpu_ns, schedule.missed(), times.jumps(), s.buffer->lost_samples());
     }
     s.buffer->take(s.plan.number, reading, times.now());
+    if (s.plan.newest) s.plan.newest->take(s.plan.number, reading, begin_ns);
     schedule.made(s.clock.steady_ns());
   }
   s.cpu_ns = thread_cpu_ns();

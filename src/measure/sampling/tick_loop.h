@@ -1,6 +1,7 @@
 // TickLoop: reads probes at ticks, in a thread of its own, and says what that costs.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -10,6 +11,7 @@
 
 #include "core/base/clock.h"
 #include "measure/machine/probe.h"
+#include "measure/sampling/newest_samples.h"
 #include "measure/sampling/sample_buffer.h"
 
 namespace trainwarden::sampling {
@@ -20,9 +22,10 @@ struct TickLoopPlan {
   // Called in the loop's thread, where it may hang as its probes may. Nothing to read: the loop ends.
   std::function<std::vector<std::unique_ptr<machine::Probe>>()> open;
   std::chrono::nanoseconds interval{};
+  std::shared_ptr<NewestSamples> newest{};  // is told too; null: nobody asks
 };
 
-// One thread at a time.
+// One thread at a time; stop() from any, where the first that comes waits for the loop.
 class TickLoop {
  public:
   // `clock` must live as long as the process.
@@ -45,7 +48,7 @@ class TickLoop {
   static void tick(State& state, const std::vector<std::unique_ptr<machine::Probe>>& probes);
 
   std::shared_ptr<State> state_;
-  bool stopped_ = false;
+  std::atomic<bool> stopped_ = false;
 };
 
 }  // namespace trainwarden::sampling

@@ -72,7 +72,7 @@ struct ActionKind {
   std::function<Result<std::unique_ptr<Action>>(ActionParameters& parameters, const RunContext& run)> create;
 };
 
-// Those that need no network: stop, save, black-box, exec, file.
+// Those that need no network: stop, save, black-box, profile, exec, file.
 const std::vector<ActionKind>& local_action_kinds();
 
 }  // namespace trainwarden::actions

@@ -21,7 +21,7 @@ TEST(LocalActionKinds, HaveNamesAndDescriptions) {
           << parameter.name;
     }
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"stop", "save", "black-box", "exec", "file"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"stop", "save", "black-box", "profile", "exec", "file"}));
 }
 
 // Each default that is described is one that the action takes, and each parameter is known to it.

@@ -1,6 +1,7 @@
 // RunContext: the run that an action acts on.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -32,6 +33,9 @@ struct RunContext {
   std::function<Status()> still_there;
   // To this request. From any thread, cheap. Null: nobody listens, and actions do not wait.
   std::function<Result<RunAnswer>(const format::RequestId& request)> answer_to;
+  // A global step that no worker of the run has reached yet, so that all can begin something at the same one. From any
+  // thread; reads the run. Null: nobody knows.
+  std::function<Result<std::int64_t>()> common_step{};
 };
 
 }  // namespace trainwarden::actions

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "react/watch/common_step.h"
 #include "read/trial/trial_access.h"
 #include "store/journal/run_folder.h"
 
@@ -19,6 +20,11 @@ actions::RunContext context_of_run(const Trial& trial,
   context.run_id = TrialAccess::identity(trial);
   context.still_there = [storage = context.storage, run = TrialAccess::run_info(trial)] {
     return journal::check_same_run(*storage, run);
+  };
+  // A trial of its own: the one above belongs to another thread.
+  context.common_step = [location]() -> Result<std::int64_t> {
+    TRAINWARDEN_ASSIGN_OR_RETURN(const auto own, TrialAccess::open(location));
+    return first_common_step(pace_of(*own), system_clock().unix_ns());
   };
   return context;
 }

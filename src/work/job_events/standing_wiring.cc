@@ -13,7 +13,7 @@ namespace trainwarden::job_events {
 
 std::vector<actions::ActionKind> kinds_for_jobs(const std::vector<actions::ActionKind>& kinds,
                                                 const std::filesystem::path& jobs) {
-  constexpr std::array<std::string_view, 3> kOfARun = {"stop", "save", "black-box"};
+  constexpr std::array<std::string_view, 4> kOfARun = {"stop", "save", "black-box", "profile"};
   std::vector<actions::ActionKind> all = {job_stop_kind(std::filesystem::absolute(jobs))};
   std::copy_if(kinds.begin(), kinds.end(), std::back_inserter(all), [&](const actions::ActionKind& kind) {
     return std::find(kOfARun.begin(), kOfARun.end(), kind.name) == kOfARun.end();

@@ -1,12 +1,20 @@
 // `trainwarden job ranks`, `job slurm-ranks` and `job slurm-task`: not for people. The first starts the ranks of a job
 // on this machine; the second starts them on all nodes, by srun; the third is one of those.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <vector>
 
+#include "core/base/environment_names.h"
 #include "core/process/signal_relay.h"
+#include "measure/sampling/sampler.h"
+#include "store/storage/location.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/options/sample_choice.h"
 #include "ui/cli/options/words_option.h"
 #include "ui/cli/terminal/output.h"
 #include "work/ranks/local_ranks.h"
@@ -49,6 +57,19 @@ Status take_variables_of_node(const jobs::JobRecord& job) {
   return {};
 }
 
+// Samples the machine of a further node into the run of the job, with all tasks that it has there: they are children of
+// one process of Slurm's, as this is. The first task of a node does it; on the first node none does, where `run`
+// samples already. What cannot be sampled is no concern of the job's.
+std::unique_ptr<sampling::Sampler> sample_node() {
+  const auto place = slurm::place_of_task(slurm::own_environment());
+  const char* const run = std::getenv(variable::kRunDir);
+  if (!place.ok() || place->node == 0 || place->local_rank != 0 || run == nullptr || *run == '\0') return nullptr;
+  auto plan = SampleChoice{}.plan(storage::Location(run));
+  if (!plan.ok()) return nullptr;
+  (*plan)->host.roots = [] { return std::vector<pid_t>{::getppid()}; };
+  return std::make_unique<sampling::Sampler>(**plan);
+}
+
 Result<process::ExitRecord> run(const SlurmTaskOptions& options) {
   process::SignalRelay signals;
   TRAINWARDEN_ASSIGN_OR_RETURN(OwnJob own, own_job());
@@ -56,7 +77,10 @@ Result<process::ExitRecord> run(const SlurmTaskOptions& options) {
   ranks::RankBinding binding{options.bound, jobs::Binding::kNone};
   if (options.bind == "cores") binding.own = jobs::Binding::kCores;
   if (options.bind == "sockets") binding.own = jobs::Binding::kSockets;
-  return slurm::run_task(options.words, binding, {own.job, own.attempt, signals, print_lines});
+  const auto sampler = sample_node();
+  auto exit = slurm::run_task(options.words, binding, {own.job, own.attempt, signals, print_lines});
+  if (sampler) sampler->finish(exit.ok() && exit->shell_code() == 0);
+  return exit;
 }
 
 int act(const ranks::LocalRanks& plan) {

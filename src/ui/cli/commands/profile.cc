@@ -9,12 +9,12 @@
 #include "data/format/control_record.h"
 #include "data/format/profile_events.h"
 #include "react/actions/request.h"
+#include "react/watch/common_step.h"
 #include "read/trial/trial_access.h"
 #include "store/storage/naming.h"
 #include "trainwarden/hook.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
-#include "ui/cli/commands/profile_step.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
@@ -72,7 +72,7 @@ Result<format::ProfileRequest> put_profile_request(const ProfileOptions& options
   format::ProfileRequest request{.steps = options.steps, .requested_by = "user"};
   request.unix_ns = system_clock().unix_ns();
   request.first_step =
-      options.first_step >= 0 ? options.first_step : first_common_step(pace_of(trial), request.unix_ns);
+      options.first_step >= 0 ? options.first_step : watch::first_common_step(watch::pace_of(trial), request.unix_ns);
   TRAINWARDEN_ASSIGN_OR_RETURN(request.key, storage::random_name());
   TRAINWARDEN_RETURN_IF_ERROR(TrialAccess::check_same_run(trial));
   TRAINWARDEN_RETURN_IF_ERROR(actions::put_request(TrialAccess::location(trial).storage(), TrialAccess::identity(trial),

@@ -161,6 +161,18 @@ Status choose_profiling(const RunOptions& options, SampleChoice& sample, Program
   return {};
 }
 
+// A program without a hook makes no run. What its machine did is worth one when it was more than a command.
+constexpr std::chrono::seconds kSampledAlone{5};
+
+Status choose_sampler(const RunOptions& options, const SampleChoice& sample, ProgramPlan& plan) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.sampler, sample.plan(plan.run));
+  if (!plan.sampler || !plan.job.empty()) return {};
+  plan.sampler->makes_run_after = kSampledAlone;
+  plan.sampler->info.command = process_mask().mask.arguments(options.command);
+  TRAINWARDEN_ASSIGN_OR_RETURN(plan.sampler->info.labels, recorded_labels(plan.environment, process_environment));
+  return {};
+}
+
 Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging) {
   ProgramPlan plan;
   plan.command = options.command;
@@ -186,7 +198,7 @@ Result<ProgramPlan> make_plan(const RunOptions& options, const Judging& judging)
   TRAINWARDEN_RETURN_IF_ERROR(process_mask().status);  // here, before a secret is in the run
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.board, options.capture.board(plan.run));
   TRAINWARDEN_RETURN_IF_ERROR(choose_output(options, plan));
-  TRAINWARDEN_ASSIGN_OR_RETURN(plan.sampler, sample.plan(plan.run));
+  TRAINWARDEN_RETURN_IF_ERROR(choose_sampler(options, sample, plan));
   AttachPlan attach = plan_attach(options.command, options.attach);
   if (!attach.warning.empty()) emit(stderr, "trainwarden: warning: {}\n", attach.warning);
   plan.environment.merge(std::move(attach.environment));
@@ -209,6 +221,9 @@ void print_board(const ProgramPlan& plan, const Result<ExportReport>& board) {
 
 // What is missing of what its machine did.
 void print_lost_samples(const sampling::SamplerResult& sampled) {
+  if (sampled.status.code() == Code::kAlreadyExists) {
+    emit(stderr, "trainwarden: {}\n", sampled.status.message());
+  }
   if (sampled.lost_samples == 0) return;
   emit(stderr, "trainwarden: warning: {} samples of the machine were lost: {}\n", sampled.lost_samples,
        sampled.status.ok() ? "they waited too long to be written" : sampled.status.message());
@@ -248,6 +263,8 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
   }
   if (journal::read_run(*storage::Location(plan.run).shared_storage()).value_or({}).awaits_worker) {
     emit(stderr, "trainwarden: no tensors: {}\n", explain_missing_run(options.command, options.attach));
+    if (result.sampled)
+      emit(stderr, "trainwarden: what its machine did is kept: {} system {}\n", typed_program(), typed_run(plan.run));
   }
   if (!result.judging.status.ok()) report_error(result.judging.status);
   if (!result.judging.report.statuses.empty()) print_report(stderr, result.judging.report);

@@ -73,7 +73,7 @@ bool ActionWiring::leads_to(std::string_view action) const {
 }
 
 bool ActionWiring::asks_training() const {
-  return leads_to("stop") || leads_to("save") || leads_to("black-box");
+  return leads_to("stop") || leads_to("save") || leads_to("black-box") || leads_to("profile");
 }
 
 std::vector<std::string> ActionWiring::skip_step_rules() const {

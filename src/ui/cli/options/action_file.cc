@@ -81,7 +81,7 @@ namespace {
 // What acts on a training cannot be tried without one.
 bool can_be_tested(const delivery::Subscription& subscription) {
   const std::string_view action = subscription.action->name();
-  return action != "stop" && action != "save" && action != "black-box";
+  return action != "stop" && action != "save" && action != "black-box" && action != "profile";
 }
 
 // The rule that the test alert speaks of: one that leads to this action.
@@ -126,9 +126,10 @@ Status nothing_to_test(const LoadedFile& loaded, const std::string& file, const 
     if (can_be_tested(subscription)) names.push_back(subscription.name);
   }
   if (names.empty()) {
-    return Status(Code::kNotFound, fmt::format("{} has no action that can be tested: stop, save, black-box and "
-                                               "skip-step need a training",
-                                               printable(file)));
+    return Status(Code::kNotFound,
+                  fmt::format("{} has no action that can be tested: stop, save, black-box, profile and "
+                              "skip-step need a training",
+                              printable(file)));
   }
   return Status(Code::kNotFound, fmt::format("{} has no subscription \"{}\" that can be tested{} (there are {})",
                                              printable(file), printable(name), did_you_mean(name, names),

@@ -1,5 +1,7 @@
 #include "ui/cli/options/sample_choice.h"
 
+#include <cstdlib>
+
 #include <fmt/format.h>
 
 #include "react/actions/action_kind.h"
@@ -28,6 +30,8 @@ Result<std::optional<sampling::SamplerPlan>> SampleChoice::plan(const storage::L
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.host_interval, interval("--sample-interval", host, sampling::kDefaultHostInterval));
   TRAINWARDEN_ASSIGN_OR_RETURN(plan.gpu_interval,
                                interval("--gpu-sample-interval", gpu, sampling::kDefaultGpuInterval));
+  // Of an allocation of Slurm's, which may have several nodes with one host name: containers, nodes of a test.
+  if (const char* const node = std::getenv("SLURMD_NODENAME")) plan.node = node;
   if (off) return std::optional<sampling::SamplerPlan>();
   return std::optional(std::move(plan));
 }

@@ -12,10 +12,10 @@
 #include "core/base/pause.h"
 #include "data/format/control_record.h"
 #include "react/actions/request.h"
+#include "react/watch/common_step.h"
 #include "read/trial/trial_access.h"
 #include "store/storage/naming.h"
 #include "trainwarden/trial.h"
-#include "ui/cli/commands/profile_step.h"
 #include "ui/cli/options/profiler_config_choice.h"
 #include "ui/cli/terminal/output.h"
 
@@ -96,11 +96,11 @@ void ProfilerConfigFollower::ask_when_due() {
 // As `trainwarden profile` asks: the workers hear of it at the end of a step.
 Status ProfilerConfigFollower::ask_for(const SmdebugProfileRange& range) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto trial, Trial::open(run_));
-  const RunPace pace = pace_of(*trial);
+  const watch::RunPace pace = watch::pace_of(*trial);
   format::ProfileRequest request{.steps = std::min(range.steps, format::kMaxProfileSteps),
                                  .requested_by = "profilerconfig.json"};
   request.unix_ns = system_clock().unix_ns();
-  request.first_step = range.start_step.value_or(first_common_step(pace, request.unix_ns));
+  request.first_step = range.start_step.value_or(watch::first_common_step(pace, request.unix_ns));
   if (range.by_time()) {
     const double begin = range.start_unix_seconds.value_or(unix_seconds());
     const double left = range.seconds ? begin + *range.seconds - unix_seconds() : 1e18;

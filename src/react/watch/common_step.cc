@@ -1,4 +1,4 @@
-#include "ui/cli/commands/profile_step.h"
+#include "react/watch/common_step.h"
 
 #include <algorithm>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "read/trial/trial_access.h"
 
-namespace trainwarden::cli {
+namespace trainwarden::watch {
 namespace {
 
 constexpr std::int64_t kHearingNs = 1'000'000'000;
@@ -42,4 +42,4 @@ std::int64_t first_common_step(const RunPace& pace, std::int64_t now_unix_ns) {
   return pace.newest_step + margin;
 }
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::watch

@@ -1,11 +1,11 @@
-// Profile step: the step at which all workers of a training can begin to record, each having heard of it before.
+// Common step: the step at which all workers of a training can begin to record, each having heard of it before.
 #pragma once
 
 #include <cstdint>
 
 #include "trainwarden/trial.h"
 
-namespace trainwarden::cli {
+namespace trainwarden::watch {
 
 // The pace of a training, as its run shows it. All 0: nothing is known of it yet.
 struct RunPace {
@@ -19,4 +19,4 @@ RunPace pace_of(const Trial& trial);
 // beyond the newest.
 std::int64_t first_common_step(const RunPace& pace, std::int64_t now_unix_ns);
 
-}  // namespace trainwarden::cli
+}  // namespace trainwarden::watch
