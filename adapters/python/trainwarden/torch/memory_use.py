@@ -30,7 +30,7 @@ class MemoryUse:
             _, resident, shared = os.pread(self._statm, 64, 0).split(b" ", 3)[:3]
             found["memory/host_bytes"] = float((int(resident) - int(shared)) * _PAGE_BYTES)
         if self._asked % _DEVICE_INTERVAL == 0 and torch.cuda.is_initialized():
-            found["memory/device_bytes"] = float(_device_bytes())
+            found.update(_device_bytes())
         self._asked += 1
         return found
 
@@ -42,7 +42,14 @@ def _open_statm() -> Optional[int]:
         return None
 
 
-def _device_bytes() -> int:
-    """What tensors hold of the current device."""
+def _device_bytes() -> dict[str, float]:
+    """Of the current device: what tensors hold, the most that they held at once, and the most that is kept for them."""
     stats = torch.cuda.memory_stats_as_nested_dict()
-    return int(stats["allocated_bytes"]["all"]["current"]) if stats else 0
+    if not stats:
+        return {"memory/device_bytes": 0.0}
+    allocated, reserved = stats["allocated_bytes"]["all"], stats["reserved_bytes"]["all"]
+    return {
+        "memory/device_bytes": float(allocated["current"]),
+        "memory/device_peak_bytes": float(allocated["peak"]),
+        "memory/device_reserved_bytes": float(reserved["peak"]),
+    }

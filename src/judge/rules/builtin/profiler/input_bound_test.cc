@@ -45,7 +45,7 @@ TEST(InputBound, WorkersThatAreStartedAnew) {
 
 TEST(InputBound, TooFewSteps) {
   EXPECT_EQ(judged({{"data_wait", 5}, {"forward", 5}}, 19).outcome, Outcome::kInsufficientData);
-  EXPECT_EQ(judged({{"data_wait", 0.01}, {"forward", 0.01}}, 200).outcome, Outcome::kInsufficientData);
+  EXPECT_EQ(judged({{"data_wait", 0.01}, {"forward", 0.01}}, 90).outcome, Outcome::kInsufficientData);
 }
 
 TEST(InputBound, NotApplicable) {

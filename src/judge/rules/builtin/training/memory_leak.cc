@@ -6,15 +6,21 @@
 // footprint of its own; and during the first epoch of a data loader, when data sets that keep their samples in memory
 // fill up, it is a note.
 //
-// State: for each worker and kind of memory, at most 256 points.
+// What a leak costs in time is seen where steps become longer meanwhile, as when all that was kept is gone through
+// again.
+//
+// State: for each worker and kind of memory, at most 256 points; of step times 32 early ones, the last 32, and sums.
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "judge/rules/builtin/profiler/finding.h"
 #include "judge/rules/builtin/training/memory_series.h"
 #include "judge/rules/builtin/training/signal_reading.h"
 #include "judge/rules/builtin/training/training_rules.h"
@@ -37,6 +43,39 @@ std::string bytes_text(double bytes) {
   return format_bytes(static_cast<std::uint64_t>(std::max(bytes, 0.0)));
 }
 
+// How much longer steps have become, on the worker that is the first by name.
+class StepSlowdown {
+ public:
+  void add(double seconds) {
+    if (!(seconds > 0) || !std::isfinite(seconds)) return;
+    sum_ += seconds;
+    ++count_;
+    if (early_.size() < kCompared) early_.push_back(seconds);
+    late_.push_back(seconds);
+    if (late_.size() > kCompared) late_.erase(late_.begin());
+  }
+  // None where they have not become longer by a fifth.
+  std::optional<Cost> cost() const {
+    if (count_ < 2 * kCompared) return std::nullopt;
+    const double early = median(early_), late = median(late_);
+    const double mean = sum_ / static_cast<double>(count_);
+    if (late < kLonger * early || mean < early) return std::nullopt;
+    return cost_of({1 - early / mean, 1 - early / mean, 1 - early / late}, {1, 0.5, 1});
+  }
+
+ private:
+  static constexpr std::size_t kCompared = 32;
+  static constexpr double kLonger = 1.2;
+  static double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  }
+  std::vector<double> early_, late_;
+  double sum_ = 0;
+  std::size_t count_ = 0;
+};
+
 class MemoryLeak final : public Rule {
  public:
   MemoryLeak(const GrowthLimits& limits, std::int64_t warm_up_steps) : limits_(limits), warm_up_steps_(warm_up_steps) {}
@@ -45,6 +84,7 @@ class MemoryLeak final : public Rule {
     if (window.mode() != Mode::kTrain && window.mode() != Mode::kGlobal) {
       return Verdict::not_applicable(fmt::format("{} is no train step", describe_step(window)));
     }
+    if (train_steps_++ >= kSettled) take_step_seconds(window);
     JudgingGaps gaps;
     std::size_t seen = 0;
     std::size_t judged = 0;
@@ -66,6 +106,13 @@ class MemoryLeak final : public Rule {
   std::vector<Collection> needs() const override { return {need_signals()}; }
 
  private:
+  static constexpr std::int64_t kSettled = 20;  // first steps, whose times say little
+
+  void take_step_seconds(const StepWindow& window) {
+    const auto seconds = scalar_signals(window, signals::kStepSeconds).signals;
+    if (!seconds.empty()) slowdown_.add(seconds.front().value);
+  }
+
   struct State {
     std::int64_t steps = 0;
     MemorySeries series;
@@ -105,8 +152,13 @@ class MemoryLeak final : public Rule {
         spot.tensor == signals::kDeviceBytes ? "the accelerator" : "the training process", bytes_text(growth.bytes),
         100 * growth.share, growth.first_step, describe_step(window), bytes_text(growth.bytes_per_step),
         filling ? " It is the first epoch: a data set that keeps its samples would do the same." : "");
+    const Severity severity = filling ? Severity::kInfo : Severity::kWarning;
+    const auto cost = slowdown_.cost();
+    if (cost)
+      message += fmt::format(" Steps became longer meanwhile: as long as at first, training is {}.", gain_text(*cost));
     Verdict verdict =
-        fired(std::move(message), kAdvice, evidence_of(leaks, window), filling ? Severity::kInfo : Severity::kWarning);
+        cost ? finding(std::move(message), kAdvice, *cost, evidence_of(leaks, window), window.global_step(), severity)
+             : fired(std::move(message), kAdvice, evidence_of(leaks, window), severity);
     verdict.confidence = filling ? 0.4 : 0.8;
     return verdict;
   }
@@ -126,6 +178,8 @@ class MemoryLeak final : public Rule {
 
   const GrowthLimits limits_;
   const std::int64_t warm_up_steps_;
+  std::int64_t train_steps_ = 0;
+  StepSlowdown slowdown_;
   std::map<std::pair<std::string, std::string>, State> states_;  // by signal and worker
 };
 
@@ -144,26 +198,31 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }  // namespace memory_leak_rule
 
 RuleKind memory_leak() {
-  return {{.name = "MemoryLeak",
-           .summary = "Fires when the memory of the training grows from step to step and does not level off.",
-           .parameters = {{"growth_mib", "512", "growth that is put up with, in MiB"},
-                          {"growth_percent", "6", "growth that is put up with, in percent of the memory at its begin"},
-                          {"pull_back_percent", "2", "a fall by more than this many percent begins the count anew"},
-                          {"warm_up_steps", "100", "first train steps that do not count"}},
-           .topic = "training",
-           .details =
-               "Fires when the memory of the training process (`trainwarden/memory/host_bytes`), or what the framework "
-               "has handed out on the accelerator (`trainwarden/memory/device_bytes`), has grown past both limits "
-               "without falling in between, and grows in the second half of that time at least half as fast as in the "
-               "whole. Only train steps count. During the first epoch of a data loader it is a note, since data sets "
-               "may keep their samples.\n\n"
-               "Needs the signals. A buffer that is filled on purpose (experience replay, a history of everything) "
-               "looks the same: mute the rule, or raise `growth_mib`. A leak in another process, as a worker of the "
-               "data loader, is not seen. Evidence: `growth_bytes`, `growth_percent`, `bytes_per_step`.",
-           .source = "gates as in TraceML; Theil (1950) and Sen (1968) for the slope; the levelling off is ours",
-           .by_default = true,
-           .in_process = true},
-          memory_leak_rule::create};
+  return {
+      {.name = "MemoryLeak",
+       .summary = "Fires when the memory of the training grows from step to step and does not level off.",
+       .parameters = {{"growth_mib", "512", "growth that is put up with, in MiB"},
+                      {"growth_percent", "6", "growth that is put up with, in percent of the memory at its begin"},
+                      {"pull_back_percent", "2", "a fall by more than this many percent begins the count anew"},
+                      {"warm_up_steps", "100", "first train steps that do not count"}},
+       .topic = "training",
+       .details =
+           "Fires when the memory of the training process (`trainwarden/memory/host_bytes`), or what the framework "
+           "has handed out on the accelerator (`trainwarden/memory/device_bytes`), has grown past both limits "
+           "without falling in between, and grows in the second half of that time at least half as fast as in the "
+           "whole. Only train steps count. During the first epoch of a data loader it is a note, since data sets "
+           "may keep their samples.\n\n"
+           "Needs the signals. A buffer that is filled on purpose (experience replay, a history of everything) "
+           "looks the same: mute the rule, or raise `growth_mib`. A leak in another process, as a worker of the "
+           "data loader, is not seen.\n\nPredicted gain, where steps have become a fifth longer meanwhile: all as long "
+           "as the first ones, from the 21st on, against the mean; bound above: against the last ones. Evidence: "
+           "`growth_bytes`, `growth_percent`, `bytes_per_step`; with a gain `step_share`, `gain`, `gain_min`, "
+           "`gain_max` before them.",
+       .source = "gates as in TraceML; Theil (1950) and Sen (1968) for the slope; the levelling off is ours",
+       .by_default = true,
+       .profiles = true,
+       .in_process = true},
+      memory_leak_rule::create};
 }
 
 }  // namespace trainwarden::rules

@@ -43,6 +43,22 @@ TEST(MemoryLeak, TheAcceleratorsMemory) {
   EXPECT_NE(verdicts.at(399).message.find("the accelerator"), std::string::npos) << verdicts.at(399).message;
 }
 
+TEST(MemoryLeak, StepsThatBecomeLongerMeanwhile) {
+  TestRun run;
+  for (std::int64_t step = 0; step < 400; ++step) {
+    run.add({.step = step,
+             .tensors = {signal(signals::kHostBytes, kStart + 4 * kMiB * static_cast<double>(step)),
+                         signal(signals::kStepSeconds, 0.01 + 0.0001 * static_cast<double>(step))},
+             .mode = Mode::kTrain});
+  }
+  const Verdict verdict = judge(run, "MemoryLeak").at(399);
+  ASSERT_EQ(verdict.evidence.at(1).quantity, "gain");
+  // From 0.012 s on to 0.05 s: 0.031 s in the mean, and 0.0136 s at first.
+  EXPECT_NEAR(verdict.evidence.at(1).value, 0.03095 / 0.0136, 0.02);
+  EXPECT_GT(verdict.evidence.at(3).value, verdict.evidence.at(1).value);
+  EXPECT_EQ(verdict.evidence.at(4).quantity, "growth_bytes");
+}
+
 TEST(MemoryLeak, SteadyMemoryIsFine) {
   EXPECT_TRUE(steps_with(judge(growing(400, 0), "MemoryLeak"), Outcome::kFired).empty());
   EXPECT_TRUE(steps_with(judge(growing(400, 0.2), "MemoryLeak"), Outcome::kFired).empty());

@@ -22,6 +22,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "judge/rules/builtin/profiler/finding.h"
 #include "judge/rules/builtin/training/signal_reading.h"
 #include "judge/rules/builtin/training/training_rules.h"
 #include "judge/rules/builtin/training/worker_models.h"
@@ -34,9 +35,10 @@ namespace straggler_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 10'000;
-constexpr double kLastShare = 0.8;   // of the steps of the window, in which it must be the same worker
-constexpr double kSameShare = 0.1;   // steps that differ by less take equally long
-constexpr double kCauseShare = 0.8;  // of the delay: a phase with that much is named
+constexpr double kLastShare = 0.8;     // of the steps of the window, in which it must be the same worker
+constexpr double kSameShare = 0.1;     // steps that differ by less take equally long
+constexpr double kCauseShare = 0.8;    // of the delay: a phase with that much is named
+constexpr double kLeastOfDelay = 0.7;  // of the delay goes at the least: others are late now and then too
 constexpr std::string_view kPrefix = "phase/";
 constexpr std::string_view kWhole = "step";
 // In which workers wait for each other.
@@ -191,9 +193,12 @@ class Straggler final : public Rule {
         "the step{}.",
         culprit, window_, describe_step(window), format_duration_ns(static_cast<std::int64_t>(delay * 1e9)),
         100 * score, cause(culprit, delay));
-    return fired(std::move(message), kAdvice,
-                 {{"trainwarden/step_seconds", culprit, "late_share", score, threshold_, window.global_step()},
-                  {"trainwarden/step_seconds", culprit, "late_seconds", delay, min_seconds_, window.global_step()}});
+    const Cost cost = cost_of({score, kLeastOfDelay * score, score});
+    message += fmt::format(" Without that, training is {}.", gain_text(cost));
+    return finding(std::move(message), kAdvice, cost,
+                   {{"trainwarden/step_seconds", culprit, "late_share", score, threshold_, window.global_step()},
+                    {"trainwarden/step_seconds", culprit, "late_seconds", delay, min_seconds_, window.global_step()}},
+                   window.global_step());
   }
 
   std::string cause(const std::string& culprit, double delay) const {
@@ -240,10 +245,14 @@ RuleKind straggler() {
                "Needs `trainwarden/step_seconds` and the phases of a step (`phase/step`, `phase/backward`, "
                "`phase/gradient_sync`) of all workers. Workers with different models have different work and are not "
                "judged. On an accelerator "
-               "the phases are the host's times: a slow device that the host does not wait for is not seen. Evidence: "
+               "the phases are the host's times: a slow device that the host does not wait for is not "
+               "seen.\n\nPredicted gain: steps without "
+               "the delay; bound below: without seven tenths of it. Evidence: `step_share`, `gain`, `gain_min`, "
+               "`gain_max`, "
                "`late_share`, `late_seconds`.",
            .source = "the rank that arrives last, as in TraceML and HTA; the window and the least wait are ours",
            .by_default = true,
+           .profiles = true,
            .in_process = false},
           straggler_rule::create};
 }

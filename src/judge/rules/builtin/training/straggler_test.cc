@@ -43,10 +43,12 @@ TEST(Straggler, TheWorkerWithTheMostTimeOfItsOwn) {
   EXPECT_EQ(verdicts.at(48).outcome, Outcome::kInsufficientData);
   const Verdict& verdict = verdicts.at(49);
   ASSERT_EQ(verdict.outcome, Outcome::kFired);
-  EXPECT_EQ(verdict.evidence.at(0).worker, "rank-00001");
-  EXPECT_EQ(verdict.evidence.at(0).quantity, "late_share");
-  EXPECT_NEAR(verdict.evidence.at(0).value, 0.4, 1e-5);
-  EXPECT_NEAR(verdict.evidence.at(1).value, 0.04, 1e-6);
+  EXPECT_EQ(verdict.evidence.at(0).quantity, "step_share");
+  EXPECT_NEAR(verdict.evidence.at(1).value, 1 / 0.6, 1e-5);
+  EXPECT_EQ(verdict.evidence.at(4).worker, "rank-00001");
+  EXPECT_EQ(verdict.evidence.at(4).quantity, "late_share");
+  EXPECT_NEAR(verdict.evidence.at(4).value, 0.4, 1e-5);
+  EXPECT_NEAR(verdict.evidence.at(5).value, 0.04, 1e-6);
   EXPECT_NE(verdict.message.find("the phase \"data_wait\""), std::string::npos) << verdict.message;
 }
 
@@ -68,8 +70,8 @@ TEST(Straggler, WithoutWaitingForEachOtherTheStepsAreCompared) {
   // one.
   const Verdict verdict = judge(run_of({{.data = 0.03}, {.step = 0.2, .data = 0.001}}), "Straggler").at(59);
   ASSERT_EQ(verdict.outcome, Outcome::kFired);
-  EXPECT_EQ(verdict.evidence.at(0).worker, "rank-00001");
-  EXPECT_NEAR(verdict.evidence.at(0).value, 0.5, 1e-5);
+  EXPECT_EQ(verdict.evidence.at(4).worker, "rank-00001");
+  EXPECT_NEAR(verdict.evidence.at(4).value, 0.5, 1e-5);
 }
 
 TEST(Straggler, ChangingWorkersAreNoise) {

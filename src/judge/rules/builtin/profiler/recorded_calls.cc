@@ -1,0 +1,43 @@
+#include "judge/rules/builtin/profiler/recorded_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "read/profile/call_nesting.h"
+#include "trainwarden/trial.h"
+
+namespace trainwarden::rules {
+
+namespace {
+
+std::int64_t wall_of(Trial& trial, const OperatorBatch& batch, const std::string& worker) {
+  const std::int64_t span = profile::span_of(batch).duration_ns();
+  const auto seconds = trial.scalar("phase/step", batch.global_step, Mode::kGlobal, worker);
+  const std::int64_t wall = seconds.ok() ? static_cast<std::int64_t>(*seconds * 1e9) : span;
+  const auto recording = static_cast<std::int64_t>(batch.calls.size()) * kRecordingNs;
+  return std::max(wall - recording, wall / 2);
+}
+
+}  // namespace
+
+std::vector<RecordedStep> RecordedCalls::take(const StepWindow& window) {
+  std::vector<RecordedStep> found;
+  Trial* const trial = window.trial();
+  const std::vector<std::string> workers = window.workers();
+  if (trial == nullptr || workers.empty() || steps_ >= kMostSteps || calls_ >= kMostCalls) return found;
+  const std::vector<std::int64_t> recorded = trial->operator_steps(workers.front());
+  auto next = std::upper_bound(recorded.begin(), recorded.end(), last_step_);
+  for (; next != recorded.end() && found.size() < kMostAtOnce && steps_ < kMostSteps && calls_ < kMostCalls; ++next) {
+    last_step_ = *next;
+    auto batch = trial->operators(workers.front(), *next);
+    if (!batch.ok()) continue;  // damaged: other steps say the same
+    if (batch->mode == Mode::kEval || batch->mode == Mode::kPredict) continue;
+    ++steps_;
+    calls_ += batch->calls.size();
+    const std::int64_t wall_ns = wall_of(*trial, *batch, workers.front());
+    if (wall_ns > 0) found.push_back({std::move(*batch), wall_ns});
+  }
+  return found;
+}
+
+}  // namespace trainwarden::rules
