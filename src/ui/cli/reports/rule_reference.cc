@@ -14,8 +14,8 @@ Made by `trainwarden rules --markdown` from the table that the program itself go
 chosen, what they answer and what is written into the run: [rules](rules.md). `trainwarden rules NAME` shows one of
 these sections in the terminal.
 
-Rules marked *default* are those of `--rules default`; rules marked *inside* can judge inside the training process, before
-the optimizer steps.
+Rules marked *default* are those of `--rules default`, rules marked *profiler* those of `--rules profiler`, which judge where
+the time goes; rules marked *inside* can judge inside the training process, before the optimizer steps.
 
 )";
 
@@ -31,6 +31,7 @@ std::string escaped_cell(std::string_view text) {
 std::string marks(const RuleDescription& rule) {
   std::string text;
   if (rule.by_default) text += "default";
+  if (rule.profiles) text += text.empty() ? "profiler" : ", profiler";
   if (rule.in_process) text += text.empty() ? "inside" : ", inside";
   return text;
 }
