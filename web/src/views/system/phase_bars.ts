@@ -32,7 +32,7 @@ export function layoutBars(workers: readonly WorkerPart[], width: number, theme:
   workers.forEach((worker, row) => {
     const y = row * (BAR + GAP) + 2;
     const room = (width - label) * (longest > 0 && worker.median_ms !== null ? worker.median_ms / longest : 1);
-    if (label > 0) shapes.push({ kind: 'text', x: 0, y: y + 12, text: worker.worker, fill: theme.text }, { kind: 'text', x: 0, y: y + 25, text: workerNote(worker), fill: theme.muted, size: 11 });
+    if (label > 0) shapes.push({ kind: 'text', x: 0, y: y + 12, text: worker.worker, fill: theme.text }, { kind: 'text', x: 0, y: y + 25, text: workerNote(worker, label < 160), fill: theme.muted, size: 11 });
     shapes.push(...barOf(worker, label, y, room, theme));
   });
   return { width, height: workers.length * (BAR + GAP) + 2, title: barsInWords(workers), shapes };
@@ -55,8 +55,8 @@ function barOf(worker: WorkerPart, left: number, y: number, width: number, theme
   return shapes;
 }
 
-function workerNote({ median_ms, skew }: WorkerPart): string {
-  return [time(median_ms), skew !== null && Math.abs(skew - 1) >= 0.005 ? `${skew.toFixed(2)} × the median` : ''].filter(Boolean).join(', ');
+function workerNote({ median_ms, skew }: WorkerPart, isShort: boolean): string {
+  return [time(median_ms), skew !== null && Math.abs(skew - 1) >= 0.005 ? `${skew.toFixed(2)} ×${isShort ? '' : ' the median'}` : ''].filter(Boolean).join(', ');
 }
 
 function barsInWords(workers: readonly WorkerPart[]): string {
