@@ -27,6 +27,7 @@ from .sharding import batch_group
 from .signal_sources import Batch
 from .stale import StaleGradients
 from .throughput import Throughput
+from .waits import WAITS
 
 _clock = time.perf_counter
 _MAX_CALLS = 256
@@ -99,6 +100,7 @@ class Signals:
         samples, tokens = self._throughput.take()
         if not self.wanted:
             self._batches, self._calls, self._numbers = [], [], []
+            WAITS.take_queue()
             return
         if samples > 0:
             self._note("batch/size", samples)
@@ -109,6 +111,10 @@ class Signals:
         self._save_calls(is_cut_short)
         self._save_batches()
         self._save_modes()
+        queue = WAITS.take_queue()
+        if queue is not None:
+            self._note("loader/ready", queue.ready)
+            self._note("loader/outstanding", queue.outstanding)
         for name, number in self._memory.now().items():
             self._note(name, number)
         for name, number in self._start.items():

@@ -10,6 +10,8 @@ import threading
 import time
 from typing import Any, Callable, Optional
 
+from . import loader_queue
+
 # Programs that draw batches ahead have so many before the first call of a model.
 _MAX_AHEAD = 2
 
@@ -20,11 +22,12 @@ _thread = threading.get_ident
 class Waits:
     """Of one process; those of the thread that trains."""
 
-    __slots__ = ("thread", "timed", "changes", "_before_ns", "_source", "_batches", "_source_ns", "_start_ns")
+    __slots__ = ("thread", "timed", "changes", "queue", "_before_ns", "_source", "_batches", "_source_ns", "_start_ns")
 
     def __init__(self) -> None:
         self.thread = 0  # that trains
         self.timed: Optional[Callable[..., None]] = None  # called with a name of Listener's around each wait
+        self.queue: Optional[loader_queue.Queue] = None  # of the last batch that was asked for while `timed`
         self.changes = 0  # how often batches came from another iterator than before
         self._before_ns = 0  # waited for all others than the last one
         self._source = 0  # id of the iterator that gave the last batch
@@ -54,6 +57,7 @@ class Waits:
         return counted_next
 
     def _timed_next(self, timed: Callable[..., None], counted_next: Callable[[Any], Any], iterator: Any) -> Any:
+        self.queue = loader_queue.look(iterator) or self.queue
         timed("phase_begins", "data_wait")
         self.timed = None  # one loader may draw from another
         try:
@@ -61,6 +65,11 @@ class Waits:
         finally:
             self.timed = timed
             timed("phase_ends", "data_wait")
+
+    def take_queue(self) -> Optional[loader_queue.Queue]:
+        """Of the step's last batch, once."""
+        queue, self.queue = self.queue, None
+        return queue
 
     def started(self, iterator: Any, nanoseconds: int) -> None:
         """An iterator was made in this time, or begins anew."""
