@@ -5,7 +5,7 @@ import numpy as np
 DTYPES = {"BOOL": "?", "BF16": "u2", "F8_E4M3": "u1", "F8_E5M2": "u1"}  # NumPy lacks the last three: their bits
 COLUMNS = "tensor flags shape count nan_count zero_count min max abs_min abs_max sum mean variance l1 l2 hash".split()
 SAMPLES = [None, "delta8", "delta16", "delta32", "value"]
-KINDS = "operator backward user kernel copy unknown".split()
+KINDS = "operator backward user kernel copy unknown python".split()
 REDUCTIONS = "min max mean std variance sum l1 l2 prod".split()
 def plain(name): return urllib.parse.unquote_to_bytes(name).decode("utf-8", "surrogateescape")
 

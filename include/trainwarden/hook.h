@@ -88,6 +88,10 @@ struct OperatorWindow {
 // How many steps are recorded where somebody wants them and does not say.
 inline constexpr std::int64_t kDefaultOperatorSteps = 10;
 
+// How often the stacks of Python's threads are sampled in them, in a second, and how often at most.
+inline constexpr int kDefaultStackHz = 100;
+inline constexpr int kMaxStackHz = 1000;
+
 // How many steps are held where somebody asks for a black box and does not say.
 inline constexpr int kDefaultBlackBoxSteps = 3;
 
@@ -131,6 +135,8 @@ struct HookOptions {
   BlackBoxOptions black_box;
 
   OperatorWindow operators;
+  // In these steps the stacks of Python's threads are sampled so often in a second, by adapters for Python; 0: never.
+  int python_stacks_hz = kDefaultStackHz;
 
   // Requests to save the training's state are accepted (Hook::offer_checkpoints). False: they are refused.
   bool checkpoint_on_request = true;

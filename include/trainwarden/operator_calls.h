@@ -14,15 +14,17 @@ namespace trainwarden {
 
 // What was called. The numbers go to disk.
 enum class OperatorKind : std::uint8_t {
-  kOperator = 0,  // an operator of the framework: "aten::addmm"
-  kBackward = 1,  // a node of autograd's graph: "AddmmBackward0"
-  kUser = 2,      // a stretch that the program named itself
-  kKernel = 3,    // a program of a device
-  kCopy = 4,      // bytes that a device copied or set
-  kUnknown = 5,   // of a newer writer
+  kOperator = 0,     // an operator of the framework: "aten::addmm"
+  kBackward = 1,     // a node of autograd's graph: "AddmmBackward0"
+  kUser = 2,         // a stretch that the program named itself
+  kKernel = 3,       // a program of a device
+  kCopy = 4,         // bytes that a device copied or set
+  kUnknown = 5,      // of a newer writer
+  kPythonStack = 6,  // a function of Python that samples found on a thread's stack: "train (train.py:42)"
 };
-TRAINWARDEN_API std::string_view name(
-    OperatorKind kind);  // "operator", "backward", "user", "kernel", "copy", "unknown"
+inline constexpr std::size_t kOperatorKinds = 7;  // the numbers are below
+// "operator", "backward", "user", "kernel", "copy", "unknown", "python"
+TRAINWARDEN_API std::string_view name(OperatorKind kind);
 
 // What a call ran on: a thread of the process, or a stream of a device.
 struct OperatorTrack {

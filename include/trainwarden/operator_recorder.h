@@ -9,6 +9,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "trainwarden/export.h"
 #include "trainwarden/operator_calls.h"
@@ -18,6 +20,13 @@ namespace trainwarden {
 namespace capture {
 class OperatorLogs;
 }  // namespace capture
+
+// What one thread of an interpreter is in at this moment, the outermost function first.
+struct ThreadStack {
+  std::uint64_t thread_id = 0;  // as the system counts them
+  std::string_view thread_name{};
+  std::span<const std::uint32_t> frames{};  // of OperatorRecorder::frame_number()
+};
 
 // All calls from any thread; none throws, waits for a file or takes a lock where a name was seen before. It outlives
 // its hook: a thread may come back from an operator when the hook is closed, and then nothing happens.
@@ -35,6 +44,16 @@ class TRAINWARDEN_API OperatorRecorder {
   void begin(const void* key, const char* name, OperatorKind kind, std::int64_t sequence = -1) noexcept;
   // It ends. Of a key that did not begin in this thread nothing is known; calls inside it that have not ended are lost.
   void end(const void* key) noexcept;
+
+  // The number of a function's name, for ThreadStack, in all windows of this hook. It is copied.
+  std::uint32_t frame_number(std::string_view name) noexcept;
+  // A sample of all threads. Each stack stands for the time since the sample before: neighbours that begin alike become
+  // calls of kind kPythonStack, which end with a step and begin anew with the next. `cost_ns`: what taking the sample
+  // cost the training, for its bill.
+  void add_stacks(std::span<const ThreadStack> stacks, std::int64_t cost_ns) noexcept;
+
+  // So much memory of a device (-1: the host) is in use at this moment.
+  void note_memory(std::int32_t device, std::int64_t total_bytes) noexcept;
 
  private:
   capture::OperatorLogs& logs_;

@@ -46,6 +46,35 @@ class Operators : public CliTest {
   std::string out(const std::string& name) const { return (folder_ / name).string(); }
 };
 
+TEST_F(Operators, SampledStacksAreApart) {
+  TestRun run;
+  run.add_steps(0, 7);
+  OperatorBatch batch = calls_of(5);
+  batch.names.push_back("train (train.py:7)");
+  batch.tracks.push_back({"python thread MainThread", 1, false});
+  batch.calls.push_back({4, 1, OperatorKind::kPythonStack, kBeginNs, 9'000'000, -1});
+  run.operators(batch);
+  run.end();
+  run.save_to(run_path("stacks"));
+  const Outcome operators = cli({"operators", "stacks", "--json"});
+  ASSERT_EQ(operators.exit_code, 0) << operators.err;
+  EXPECT_EQ(operators.json().at("operators").size(), 4u);
+  EXPECT_EQ(operators.json().at("wall_ns"), 200'000);
+  const Outcome stacks = cli({"operators", "stacks", "--json", "--of", "python"});
+  ASSERT_EQ(stacks.exit_code, 0) << stacks.err;
+  ASSERT_EQ(stacks.json().at("operators").size(), 1u);
+  const nlohmann::json row = stacks.json()["operators"][0];
+  EXPECT_EQ(row.at("name"), "train (train.py:7)");
+  EXPECT_EQ(row.at("kind"), "python");
+  EXPECT_EQ(row.at("self_ns"), 9'000'000);
+  const Outcome table = cli({"operators", "stacks", "--of", "python"});
+  EXPECT_NE(table.out.find("FUNCTION"), std::string::npos) << table.out;
+  const Outcome none = cli({"operators", "first", "--of", "python"});
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_NE(none.out.find("no stacks of Python were sampled"), std::string::npos) << none.out;
+  EXPECT_EQ(cli({"export", "stacks", out("trace.json"), "--format", "chrome-trace"}).exit_code, 0);
+}
+
 TEST_F(Operators, ProgramsGetEveryNumber) {
   const Outcome outcome = cli({"operators", "first", "--json", "--sort", "total"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

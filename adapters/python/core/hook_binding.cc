@@ -311,6 +311,9 @@ void bind_steps(nb::class_<PythonHook>& type) {
       .def_prop_ro(
           "wants_operators", [](PythonHook& self) { return self.hook().wants_operators(); },
           "For adapters: are the operators of the framework to be recorded in this step?")
+      .def_prop_ro(
+          "python_stacks_hz", [](PythonHook& self) { return self.hook().options().python_stacks_hz; },
+          "For adapters: how often in a second stacks of Python are sampled in these steps; 0: never.")
       .def("set_mode", set_mode, nb::arg("mode"))
       .def("install_guard", install_guard, nb::arg("rules"), nb::arg("on_fire"), nb::arg("keep_going"),
            nb::arg("time_limit_s"), nb::arg("mute"), "From now on these rules judge inside the training.")

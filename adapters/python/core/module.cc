@@ -9,6 +9,7 @@
 #include "python_control.h"
 #include "python_hook.h"
 #include "python_trial.h"
+#include "stack_sampler.h"
 #include "tensor_argument.h"
 #include "trainwarden/version.h"
 
@@ -32,6 +33,7 @@ NB_MODULE(_core, module) {
   python::bind_tensor_batch(module);
   python::bind_gate(module);
   python::bind_operator_feed(module);
+  python::bind_stack_sampler(module);
   python::bind_statistics(module);
   python::bind_trial(module);
   python::bind_rules(module);

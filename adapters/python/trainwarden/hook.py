@@ -77,6 +77,7 @@ class Hook(_core.Hook):
         black_box: how many of the last steps are held whole in memory, to be written when something goes wrong:
             a number of steps, True (3), or an object as in the configuration file, ``{"steps": 5, "bytes": "1GiB"}``.
         operators: in which steps the operators of the framework are recorded: ``"5:15"``, ``"on"``, ``"off"``.
+        python_stacks: how often in a second the stacks of Python's threads are sampled in these steps; 0: never.
         checkpoint_on_request: False: requests to save the training's state are refused (see on_checkpoint()).
         first_global_step, first_mode_steps: where counting begins, for a program that continues from a checkpoint:
             ``first_global_step=400, first_mode_steps={"train": 300, "eval": 100}``.
@@ -115,6 +116,7 @@ class Hook(_core.Hook):
         resume: bool = False,
         black_box: int | bool | Mapping[str, Any] = 0,
         operators: str = "off",
+        python_stacks: int | str = 100,
         checkpoint_on_request: bool = True,
         first_global_step: int = 0,
         first_mode_steps: Mapping[str, int] | None = None,

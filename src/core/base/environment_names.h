@@ -28,6 +28,7 @@ inline constexpr const char* kWhenFull = "TRAINWARDEN_WHEN_FULL";              /
 inline constexpr const char* kDurability = "TRAINWARDEN_DURABILITY";           // when the disk is waited for
 inline constexpr const char* kBlackBox = "TRAINWARDEN_BLACK_BOX";  // a number of steps; `run` sets it with rules
 inline constexpr const char* kProfileSteps = "TRAINWARDEN_PROFILE_STEPS";         // "5:15", "off"; `run` sets it
+inline constexpr const char* kPythonStacks = "TRAINWARDEN_PYTHON_STACKS";         // samples a second; a switch
 inline constexpr const char* kBlackBoxBytes = "TRAINWARDEN_BLACK_BOX_BYTES";      // "256MiB"
 inline constexpr const char* kBlackBoxSampled = "TRAINWARDEN_BLACK_BOX_SAMPLED";  // a switch; `run` sets it with rules
 inline constexpr const char* kCheckpointOnRequest = "TRAINWARDEN_CHECKPOINT_ON_REQUEST";  // a switch

@@ -9,6 +9,7 @@ std::string_view name(OperatorKind kind) {
     case OperatorKind::kUser: return "user";
     case OperatorKind::kKernel: return "kernel";
     case OperatorKind::kCopy: return "copy";
+    case OperatorKind::kPythonStack: return "python";
     case OperatorKind::kUnknown: break;
   }
   return "unknown";

@@ -14,7 +14,13 @@
 namespace trainwarden::format {
 namespace {
 
-constexpr std::size_t kKinds = static_cast<std::size_t>(OperatorKind::kUnknown) + 1;
+constexpr std::size_t kKinds = kOperatorKinds;
+
+// A number that nobody here knows is kUnknown.
+std::size_t known_kind(std::size_t kind) {
+  return kind < kKinds ? kind : static_cast<std::size_t>(OperatorKind::kUnknown);
+}
+
 constexpr std::int64_t kLatestNs = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t kept_duration(const OperatorCall& call) {
@@ -71,7 +77,7 @@ class OperatorEncoder {
     std::vector<std::size_t> used;  // name and kind of each label
     labels.reserve(share_.calls.size());
     for (const OperatorCall& call : share_.calls) {
-      const std::size_t key = call.name * kKinds + std::min(static_cast<std::size_t>(call.kind), kKinds - 1);
+      const std::size_t key = call.name * kKinds + known_kind(static_cast<std::size_t>(call.kind));
       if (label_of[key] == kNone) {
         label_of[key] = static_cast<std::uint32_t>(used.size());
         used.push_back(key);
@@ -325,8 +331,7 @@ class OperatorDecoder {
     for (std::size_t i = 0; i < labels.size(); ++i) {
       if (labels[i] >= names.size()) return damaged_operators("a label that is not there");
       part_.batch.calls[i].name = names[labels[i]];
-      const std::size_t kind = kinds[labels[i]];
-      part_.batch.calls[i].kind = static_cast<OperatorKind>(std::min(kind, kKinds - 1));
+      part_.batch.calls[i].kind = static_cast<OperatorKind>(known_kind(kinds[labels[i]]));
     }
     return Status();
   }

@@ -27,7 +27,7 @@ class CallStack {
   }
 
  private:
-  static constexpr std::size_t kKindsOfCalls = static_cast<std::size_t>(OperatorKind::kUnknown) + 1;
+  static constexpr std::size_t kKindsOfCalls = kOperatorKinds;
 
   struct Open {
     std::size_t index = 0;

@@ -7,7 +7,7 @@
 namespace trainwarden::profile {
 namespace {
 
-constexpr std::size_t kKindsInTable = static_cast<std::size_t>(OperatorKind::kUnknown) + 1;
+constexpr std::size_t kKindsInTable = kOperatorKinds;
 
 std::int64_t sort_key(const OperatorRow& row, OperatorOrder order) {
   switch (order) {

@@ -17,7 +17,7 @@
 namespace trainwarden::transfer {
 namespace {
 
-constexpr std::size_t kKindsInTrace = static_cast<std::size_t>(OperatorKind::kUnknown) + 1;
+constexpr std::size_t kKindsInTrace = kOperatorKinds;
 
 // Nanoseconds as microseconds: "-1.002".
 void append_microseconds(std::string& out, std::int64_t ns) {

@@ -53,3 +53,10 @@ def _device_bytes() -> dict[str, float]:
         "memory/device_peak_bytes": float(allocated["peak"]),
         "memory/device_reserved_bytes": float(reserved["peak"]),
     }
+
+
+def device_memory() -> list[tuple[int, int]]:
+    """The current accelerator and what tensors hold of it, if one is in use."""
+    if not torch.cuda.is_initialized():
+        return []
+    return [(torch.cuda.current_device(), int(_device_bytes()["memory/device_bytes"]))]

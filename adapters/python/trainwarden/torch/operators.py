@@ -8,7 +8,9 @@ from typing import Any, Callable, Optional
 import torch
 
 from .. import _core
+from ..stacks import StackSampling
 from .faults import guarded
+from .memory_use import device_memory
 
 # Of this process, once it was asked: why operators cannot be recorded, or nothing.
 _obstacle: Optional[str] = None
@@ -22,6 +24,7 @@ class OperatorFeed:
         self._hook = hook
         self._note_unseen = note_unseen
         self._stop: Optional[weakref.finalize[..., Any]] = None
+        self._stacks = StackSampling(hook, note_unseen, device_memory)
 
     def follow(self) -> None:
         """A step begins."""
@@ -38,12 +41,18 @@ class OperatorFeed:
             self._note_unseen(obstacle)
         elif turn := _core.feed_operators(self._hook):
             # Also when whoever watches is dropped in the middle of a window.
-            self._stop = weakref.finalize(self, _core.end_feeding, turn)
+            self._stop = weakref.finalize(self, _end, turn, self._stacks)
+            self._stacks.start()
 
     def stop(self) -> None:
         if self._stop is not None:
             self._stop()
             self._stop = None
+
+
+def _end(turn: int, stacks: StackSampling) -> None:
+    stacks.stop()
+    _core.end_feeding(turn)
 
 
 def _find_obstacle() -> str:

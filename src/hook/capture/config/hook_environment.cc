@@ -219,6 +219,7 @@ Status overlay_variables(const Environment& environment, HookOptions& options) {
   reader.read(variable::kWhenFull, options.when_full, parse_when_full);
   reader.read(variable::kDurability, options.durability, parse_durability);
   reader.read(variable::kProfileSteps, options.operators, parse_operator_window);
+  reader.read(variable::kPythonStacks, options.python_stacks_hz, parse_stack_hz);
   reader.read(variable::kBlackBox, options.black_box.steps, parse_black_box_steps);
   reader.read(variable::kBlackBoxBytes, options.black_box.bytes, parse_byte_size);
   reader.read(variable::kCheckpointOnRequest, options.checkpoint_on_request, parse_switch);

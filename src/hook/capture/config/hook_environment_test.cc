@@ -8,8 +8,10 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "hook/capture/config/config_source.h"
+#include "hook/capture/config/hook_options_json.h"
 
 namespace trainwarden::capture {
 namespace {
@@ -109,6 +111,26 @@ TEST(HookEnvironment, OperatorsAreRecordedWhereWeAttachUnlessSomebodySaysOtherwi
     EXPECT_EQ(status.code(), Code::kInvalidArgument) << wrong;
     EXPECT_NE(status.message().find("TRAINWARDEN_PROFILE_STEPS: expected steps such as 5:15"), std::string::npos);
   }
+}
+
+TEST(HookEnvironment, StacksOfPythonAreSampledSoOften) {
+  HookOptions options;
+  EXPECT_EQ(options.python_stacks_hz, 100);
+  const std::pair<const char*, int> right[] = {{"250", 250}, {"off", 0}, {"on", 100}, {"0", 0}, {"1000", 1000}};
+  for (const auto& [text, hz] : right) {
+    ASSERT_TRUE(overlay_environment(environment_of({{"TRAINWARDEN_PYTHON_STACKS", text}}), options).ok()) << text;
+    EXPECT_EQ(options.python_stacks_hz, hz) << text;
+  }
+  for (const char* wrong : {"1001", "-1", "often", "1.5"}) {
+    const Status status = overlay_environment(environment_of({{"TRAINWARDEN_PYTHON_STACKS", wrong}}), options);
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << wrong;
+    EXPECT_NE(status.message().find("expected samples a second up to 1000"), std::string::npos);
+  }
+  ASSERT_TRUE(overlay_json(R"({"python_stacks": 50})", "test", options).ok());
+  EXPECT_EQ(options.python_stacks_hz, 50);
+  ASSERT_TRUE(overlay_json(R"({"python_stacks": "off"})", "test", options).ok());
+  EXPECT_EQ(options.python_stacks_hz, 0);
+  EXPECT_FALSE(overlay_json(R"({"python_stacks": 5000})", "test", options).ok());
 }
 
 TEST(HookEnvironment, WhatRulesNeedIsAllThatIsAttached) {

@@ -173,6 +173,16 @@ void read_black_box(JsonObject& document, BlackBoxOptions& black_box, Status& st
   black_box.steps = *steps;
 }
 
+// A number, or a word.
+void read_stacks(JsonObject& document, int& hz) {
+  const std::string key = "python_stacks";
+  const json* member = document.find(key);
+  if (member == nullptr) return;
+  const Result<int> read = parse_stack_hz(member->is_string() ? member->get<std::string>() : member->dump());
+  if (!read.ok()) return document.fail(key, read.status().message());
+  hz = *read;
+}
+
 Status read_document(const json& value, HookOptions& options) {
   Status status;
   JsonObject document(value, "", status);
@@ -198,6 +208,7 @@ Status read_document(const json& value, HookOptions& options) {
   document.read("resume", options.resume);
   read_black_box(document, options.black_box, status);
   document.read_word("operators", options.operators, parse_operator_window);
+  read_stacks(document, options.python_stacks_hz);
   document.read("checkpoint_on_request", options.checkpoint_on_request);
   read_first_steps(document, options, status);
   std::string tensorboard_dir = options.tensorboard_dir.string();

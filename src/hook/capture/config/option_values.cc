@@ -96,6 +96,15 @@ Result<OperatorWindow> parse_operator_window(std::string_view text) {
                 fmt::format("expected steps such as 5:15, \"on\" or \"off\", found \"{}\"", printable(text)));
 }
 
+Result<int> parse_stack_hz(std::string_view text) {
+  text = trim(text);
+  if (const auto hz = parse_int(text); hz && *hz >= 0 && *hz <= kMaxStackHz) return static_cast<int>(*hz);
+  if (const auto on = parse_bool(text)) return *on ? kDefaultStackHz : 0;
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("expected samples a second up to {}, \"on\" or \"off\", found \"{}\"", kMaxStackHz, printable(text)));
+}
+
 Result<KeepForm> parse_keep(std::string_view text) {
   KeepForm keep{.values = false};
   for (const std::string& word : split_list(text)) {

@@ -21,6 +21,8 @@ Result<int> parse_black_box_steps(std::string_view text);
 // "5:15": from the first to before the second, counted from where the process begins; "on": kDefaultOperatorSteps from
 // the default on; "off": none.
 Result<OperatorWindow> parse_operator_window(std::string_view text);
+// Samples a second: a number up to kMaxStackHz, "on" or "off".
+Result<int> parse_stack_hz(std::string_view text);
 Result<KeepForm> parse_keep(std::string_view text);  // a list of "values", "statistics", "histogram", "hash", "shape"
 Result<IncludeWorkers> parse_include_workers(std::string_view text);  // "one", "all"
 Result<WhenFull> parse_when_full(std::string_view text);              // "drop", "statistics", "block"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,11 +32,27 @@ bool comes_before(const OperatorCall& a, const OperatorCall& b) {
   return std::tie(a.track, a.start_unix_ns, b.duration_ns) < std::tie(b.track, b.start_unix_ns, a.duration_ns);
 }
 
-std::vector<const CollectedCalls::Thread*> by_id(const CollectedCalls& calls) {
-  std::vector<const CollectedCalls::Thread*> threads;
-  for (const CollectedCalls::Thread& thread : calls.threads) threads.push_back(&thread);
+template <class Thread>
+std::vector<const Thread*> by_id(const std::vector<Thread>& all) {
+  std::vector<const Thread*> threads;
+  for (const Thread& thread : all) threads.push_back(&thread);
   std::sort(threads.begin(), threads.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
   return threads;
+}
+
+// The calls of one track.
+void add_track(OperatorTrack track, const std::vector<LoggedCall>& calls, std::int64_t unix_offset_ns,
+               BatchNames& names, OperatorBatch& batch) {
+  const auto index = static_cast<std::uint32_t>(batch.tracks.size());
+  batch.tracks.push_back(std::move(track));
+  for (const LoggedCall& call : calls) {
+    batch.calls.push_back({.name = names.index_of(call.name),
+                           .track = index,
+                           .kind = call.kind,
+                           .start_unix_ns = call.start_ns + unix_offset_ns,
+                           .duration_ns = call.duration_ns,
+                           .sequence = call.sequence});
+  }
 }
 
 }  // namespace
@@ -45,19 +62,17 @@ OperatorBatch make_operator_batch(const StepCalls& step) {
   batch.global_step = step.id.global_step;
   batch.mode = step.id.mode;
   batch.lost_calls = step.calls.lost;
-  batch.calls.reserve(step.calls.count());
+  batch.calls.reserve(step.calls.count() + step.calls.stacks.count());
   BatchNames names(step.names, batch);
-  for (const CollectedCalls::Thread* thread : by_id(step.calls)) {
-    const auto track = static_cast<std::uint32_t>(batch.tracks.size());
-    batch.tracks.push_back({.name = fmt::format("thread {}", thread->id), .id = thread->id, .device = false});
-    for (const LoggedCall& call : thread->calls) {
-      batch.calls.push_back({.name = names.index_of(call.name),
-                             .track = track,
-                             .kind = call.kind,
-                             .start_unix_ns = call.start_ns + step.calls.unix_offset_ns,
-                             .duration_ns = call.duration_ns,
-                             .sequence = call.sequence});
-    }
+  for (const CollectedCalls::Thread* thread : by_id(step.calls.threads)) {
+    add_track({.name = fmt::format("thread {}", thread->id), .id = thread->id}, thread->calls,
+              step.calls.unix_offset_ns, names, batch);
+  }
+  batch.memory = step.calls.memory;
+  BatchNames frame_names(step.frame_names, batch);
+  for (const CollectedStacks::Thread* thread : by_id(step.calls.stacks.threads)) {
+    add_track({.name = fmt::format("python thread {}", thread->name), .id = thread->id}, thread->calls,
+              step.calls.unix_offset_ns, frame_names, batch);
   }
   std::stable_sort(batch.calls.begin(), batch.calls.end(), comes_before);
   return batch;

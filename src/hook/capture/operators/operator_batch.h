@@ -14,9 +14,10 @@ struct StepCalls {
   StepId id;
   CollectedCalls calls;
   const OperatorNames& names;
+  const OperatorNames& frame_names;
 };
 
-// A track for each thread, by its number.
+// A track for each thread, by its number, then one for each thread whose stacks were sampled.
 OperatorBatch make_operator_batch(const StepCalls& step);
 
 }  // namespace trainwarden::capture

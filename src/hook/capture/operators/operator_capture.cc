@@ -76,12 +76,13 @@ void OperatorCapture::hand_over(const StepId& id) {
   CollectedCalls calls = logs_.take();
   calls.lost += std::exchange(lost_, 0);
   const std::uint64_t count = calls.count();
-  bill_.add_ns(static_cast<std::int64_t>(count) * kCallCostNs);
+  bill_.add_ns(static_cast<std::int64_t>(count) * kCallCostNs + calls.stacks.cost_ns);
   windows_.count(id.global_step, static_cast<std::int64_t>(count));
-  if (count == 0 && calls.lost == 0) return;
-  lost_ = count + calls.lost;
+  const std::uint64_t kept = count + calls.stacks.count();
+  if (kept == 0 && calls.lost == 0 && calls.memory.empty()) return;
+  lost_ = kept + calls.lost;
   auto step = std::make_unique<StagedStep>(staging_);
-  step->operators = std::make_unique<StepCalls>(StepCalls{id, std::move(calls), logs_.names()});
+  step->operators = std::make_unique<StepCalls>(StepCalls{id, std::move(calls), logs_.names(), logs_.stacks().names()});
   if (writer_.submit(step, false)) lost_ = 0;
 }
 

@@ -79,6 +79,16 @@ void OperatorLogs::end(const void* key) noexcept {
   log_slot.log->end(window_.load(std::memory_order_relaxed), key, now);
 }
 
+void OperatorLogs::add_stacks(std::span<const ThreadStack> stacks, std::int64_t cost_ns) noexcept {
+  if (!is_recording()) return;
+  stacks_.add(stacks, clock_.load(std::memory_order_relaxed)->steady_ns(), cost_ns);
+}
+
+void OperatorLogs::note_memory(std::int32_t device, std::int64_t total_bytes) noexcept {
+  if (!is_recording()) return;
+  memory_.add(clock_.load(std::memory_order_relaxed)->steady_ns() + unix_offset_ns_, device, total_bytes);
+}
+
 CallLog* OperatorLogs::log_of_this_thread() noexcept {
   if (log_slot.owner == this) return log_slot.log;
   if (log_slot.thread_ends) return nullptr;
@@ -107,7 +117,10 @@ CallLog* OperatorLogs::add_this_thread() {
 void OperatorLogs::open(const Clock& clock) {
   take();
   room_.refill();
-  unix_offset_ns_ = clock.unix_ns() - clock.steady_ns();
+  const std::int64_t now = clock.steady_ns();
+  unix_offset_ns_ = clock.unix_ns() - now;
+  stacks_.open(now);
+  memory_.open();
   clock_.store(&clock, std::memory_order_relaxed);
   window_.fetch_add(1, std::memory_order_relaxed);
   fork_generation_.store(fork_generation(), std::memory_order_relaxed);
@@ -115,7 +128,12 @@ void OperatorLogs::open(const Clock& clock) {
 }
 
 CollectedCalls OperatorLogs::take() {
-  CollectedCalls collected{.threads = {}, .unix_offset_ns = unix_offset_ns_, .lost = lost_.exchange(0)};
+  CollectedCalls collected{.threads = {},
+                           .stacks = stacks_.take(),
+                           .memory = memory_.take(),
+                           .unix_offset_ns = unix_offset_ns_,
+                           .lost = lost_.exchange(0)};
+  collected.lost += collected.stacks.lost;
   const std::lock_guard lock(mutex_);
   for (auto log = logs_.begin(); log != logs_.end();) {
     const bool has_ended = (*log)->has_ended();

@@ -9,7 +9,9 @@
 
 #include "core/base/clock.h"
 #include "hook/capture/operators/call_log.h"
+#include "hook/capture/operators/memory_log.h"
 #include "hook/capture/operators/operator_names.h"
+#include "hook/capture/operators/stack_log.h"
 #include "trainwarden/operator_recorder.h"
 
 namespace trainwarden::capture {
@@ -21,10 +23,12 @@ struct CollectedCalls {
     std::vector<LoggedCall> calls;
   };
   std::vector<Thread> threads;
+  CollectedStacks stacks;
+  std::vector<MemoryChange> memory;
   std::int64_t unix_offset_ns = 0;  // wall time minus that of the steady clock
   std::uint64_t lost = 0;
 
-  std::uint64_t count() const;
+  std::uint64_t count() const;  // of calls of operators
 };
 
 class OperatorLogs {
@@ -37,11 +41,14 @@ class OperatorLogs {
 
   OperatorRecorder& recorder() { return recorder_; }
   const OperatorNames& names() const { return names_; }
+  StackLog& stacks() { return stacks_; }
 
   // From any thread, as of OperatorRecorder.
   bool is_recording() const noexcept;
   void begin(const void* key, const char* name, OperatorKind kind, std::int64_t sequence) noexcept;
   void end(const void* key) noexcept;
+  void note_memory(std::int32_t device, std::int64_t total_bytes) noexcept;
+  void add_stacks(std::span<const ThreadStack> stacks, std::int64_t cost_ns) noexcept;
 
   // The rest for the thread that drives training. A window begins now; `clock` must outlive it.
   void open(const Clock& clock);
@@ -56,6 +63,8 @@ class OperatorLogs {
 
   OperatorRecorder recorder_{*this};
   OperatorNames names_;
+  StackLog stacks_;
+  MemoryLog memory_;
   CallRoom room_{kMaxWindowCalls};
 
   std::atomic<bool> recording_ = false;

@@ -28,7 +28,8 @@ class OperatorLogsTest : public testing::Test {
     recorder_.end(name);
   }
   OperatorBatch batch() {
-    return make_operator_batch({{.global_step = 3, .mode = Mode::kTrain}, logs_.take(), logs_.names()});
+    return make_operator_batch(
+        {{.global_step = 3, .mode = Mode::kTrain}, logs_.take(), logs_.names(), logs_.stacks().names()});
   }
 
   FakeClock clock_{kBegan};

@@ -26,6 +26,12 @@ std::uint32_t OperatorNames::number_of(const char* name, NameCache& cache) {
   return number;
 }
 
+std::uint32_t OperatorNames::number_of(std::string_view name) {
+  std::uint32_t number = kOther;
+  keep(name.substr(0, kMaxNameBytes), number);
+  return number;
+}
+
 // nullptr: there is no room for it.
 const std::string* OperatorNames::keep(std::string_view name, std::uint32_t& number) {
   const std::lock_guard lock(mutex_);

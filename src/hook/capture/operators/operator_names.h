@@ -39,6 +39,8 @@ class OperatorNames {
 
   // No lock where the cache has it. May throw std::bad_alloc.
   std::uint32_t number_of(const char* name, NameCache& cache);
+  // With the lock. May throw std::bad_alloc.
+  std::uint32_t number_of(std::string_view name);
   std::string name(std::uint32_t number) const;
 
  private:

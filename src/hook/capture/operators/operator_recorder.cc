@@ -16,4 +16,16 @@ void OperatorRecorder::end(const void* key) noexcept {
   logs_.end(key);
 }
 
+std::uint32_t OperatorRecorder::frame_number(std::string_view name) noexcept {
+  return logs_.stacks().number_of(name);
+}
+
+void OperatorRecorder::add_stacks(std::span<const ThreadStack> stacks, std::int64_t cost_ns) noexcept {
+  logs_.add_stacks(stacks, cost_ns);
+}
+
+void OperatorRecorder::note_memory(std::int32_t device, std::int64_t total_bytes) noexcept {
+  logs_.note_memory(device, total_bytes);
+}
+
 }  // namespace trainwarden

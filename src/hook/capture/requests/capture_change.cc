@@ -18,10 +18,22 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kChangeable = {
     "include_collections", "include", "collections", "save_all", "save", "keep", "budget"};
-constexpr std::array<std::string_view, 15> kUnchangeable = {
-    "run_dir",    "rank",    "world_size",   "include_workers", "staging_bytes", "segment_bytes",         "when_full",
-    "durability", "dry_run", "code_version", "labels",          "black_box",     "checkpoint_on_request", "resume",
-    "operators"};
+constexpr std::array<std::string_view, 16> kUnchangeable = {"run_dir",
+                                                            "rank",
+                                                            "world_size",
+                                                            "include_workers",
+                                                            "staging_bytes",
+                                                            "segment_bytes",
+                                                            "when_full",
+                                                            "durability",
+                                                            "dry_run",
+                                                            "code_version",
+                                                            "labels",
+                                                            "black_box",
+                                                            "checkpoint_on_request",
+                                                            "resume",
+                                                            "operators",
+                                                            "python_stacks"};
 
 Status cannot_change(std::string_view key) {
   return Status(Code::kInvalidArgument, fmt::format("{} cannot be changed while the training goes on; what can: {}",
@@ -137,7 +149,8 @@ Status check_unchangeable(const HookOptions& before, const HookOptions& after) {
       {"dry_run", before.dry_run != after.dry_run},
       {"code_version", before.code_version != after.code_version},
       {"labels", before.labels != after.labels},
-      {"operators", before.operators != after.operators}};
+      {"operators", before.operators != after.operators},
+      {"python_stacks", before.python_stacks_hz != after.python_stacks_hz}};
   for (const auto& [key, differs] : differences) {
     if (differs) return cannot_change(key);
   }

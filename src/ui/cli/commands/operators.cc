@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "read/profile/call_family.h"
 #include "read/profile/operator_table.h"
 #include "read/transfer/operator_choice.h"
 #include "ui/cli/commands/command.h"
@@ -17,6 +18,7 @@
 namespace trainwarden::cli {
 namespace {
 
+using profile::CallFamily;
 using profile::OperatorOrder;
 using profile::OperatorRow;
 using profile::OperatorTable;
@@ -28,6 +30,7 @@ struct OperatorsOptions {
   std::string steps;
   std::vector<std::string> workers;
   std::string sort = "self";
+  std::string of = "operators";
   std::size_t rows = 30;
   bool json = false;
 };
@@ -43,15 +46,15 @@ OperatorOrder order_of(const std::string& sort) {
   return sort == "calls" ? OperatorOrder::kCalls : OperatorOrder::kSelf;
 }
 
-Result<OperatorsAnswer> read_operators(Trial& trial, const OperatorChoice& choice) {
+Result<OperatorsAnswer> read_operators(Trial& trial, const OperatorChoice& choice, CallFamily family) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::vector<WorkerCalls> found, find_operator_calls(trial, choice));
   OperatorsAnswer answer;
   answer.workers = found.size();
   for (const WorkerCalls& calls : found) {
     for (const std::int64_t step : calls.steps) {
-      const auto batch = trial.operators(calls.worker, step);
+      auto batch = trial.operators(calls.worker, step);
       if (batch.ok()) {
-        answer.table.add(*batch);
+        answer.table.add(profile::calls_of(*std::move(batch), family));
       } else if (batch.status().code() == Code::kDataLoss) {
         ++answer.damaged_steps;
       } else {
@@ -86,11 +89,11 @@ void print_operators_json(const Trial& trial, const OperatorsAnswer& answer, Ope
               {"operators", rows}});
 }
 
-void print_operators(const OperatorsAnswer& answer, OperatorOrder order, std::size_t most) {
+void print_operators(const OperatorsAnswer& answer, CallFamily family, OperatorOrder order, std::size_t most) {
   const OperatorTable& all = answer.table;
   emit("steps: {}, workers: {}, calls: {}, time: {}\n", all.batches(), answer.workers, all.calls(),
        format_duration_ns(all.wall_ns()));
-  Table table({{"OPERATOR"},
+  Table table({{family == CallFamily::kPython ? "FUNCTION" : "OPERATOR"},
                {"KIND"},
                {"CALLS", Align::kRight},
                {"SELF", Align::kRight},
@@ -106,6 +109,9 @@ void print_operators(const OperatorsAnswer& answer, OperatorOrder order, std::si
                    format_duration_ns(static_cast<std::int64_t>(row.mean_ns())), format_duration_ns(row.longest_ns)});
   }
   if (!table.empty()) emit("{}", Lines{table.to_string()});
+  if (table.empty() && family == CallFamily::kPython) {
+    emit("no stacks of Python were sampled in these steps; steps shorter than 10 ms are between most samples\n");
+  }
   if (rows.size() > most) emit("and {} more; --rows 0 shows all\n", rows.size() - most);
   if (all.unlisted_calls() > 0) emit("calls of still more operators, in no row: {}\n", all.unlisted_calls());
   if (all.lost_calls() > 0) emit("calls that could not be kept or read: {}\n", all.lost_calls());
@@ -121,12 +127,13 @@ int act(const OperatorsOptions& options) {
   }
   const auto trial = options.run.open();
   if (!trial.ok()) return report_error(trial.status());
-  const auto answer = read_operators(**trial, choice);
+  const CallFamily family = options.of == "python" ? CallFamily::kPython : CallFamily::kOperators;
+  const auto answer = read_operators(**trial, choice, family);
   if (!answer.ok()) return report_error(answer.status());
   if (options.json) {
     print_operators_json(**trial, *answer, order_of(options.sort));
   } else {
-    print_operators(*answer, order_of(options.sort), options.rows == 0 ? profile::kMaxTableRows : options.rows);
+    print_operators(*answer, family, order_of(options.sort), options.rows == 0 ? profile::kMaxTableRows : options.rows);
   }
   return answer->damaged_steps > 0 ? kExitDataLost : kExitFine;
 }
@@ -146,9 +153,14 @@ void add_operators(CLI::App& app, CommandAction& action) {
       ->type_name("BY")
       ->check(CLI::IsMember({"self", "total", "calls"}))
       ->capture_default_str();
+  command.add_option("--of", o.of, "What was measured of operators, or sampled of Python's stacks")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"operators", "python"}))
+      ->capture_default_str();
   command.add_option("--rows", o.rows, "How many of them; 0: all")->type_name("N")->capture_default_str();
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden operators first", "trainwarden operators first --steps 100:110 --sort total",
+                         "trainwarden operators first --of python --sort total",
                          "trainwarden operators first --worker rank-00003 --json | jq '.operators[0]'"});
 }
 
