@@ -57,6 +57,7 @@ OWN_FILES = {
     "src/react/network/limits.cc": "the certificates that a user names",
     "src/ui/server/token_file.cc": "the token of the server",
     "src/read/transfer/import.cc": "the new folder of an import, which appears whole",
+    "src/read/transfer/kineto_import.cc": "a trace of PyTorch's profiler, and the folder that it becomes a run in",
     "src/read/transfer/npz_target.cc": "exports",
     "src/read/transfer/output_claim.cc": "exports",
     "src/read/transfer/output_file.cc": "exports",

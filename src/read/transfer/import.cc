@@ -8,6 +8,7 @@
 #include "core/base/no_throw.h"
 #include "core/base/text.h"
 #include "read/transfer/imported_journal.h"
+#include "read/transfer/kineto_import.h"
 #include "read/transfer/output_file.h"
 #include "read/transfer/profiler_import.h"
 #include "read/trial/trial_access.h"
@@ -162,10 +163,20 @@ Result<ImportReport> import_tensors(const fs::path& from, const fs::path& folder
   return import_into(*source, folder);
 }
 
+Result<ImportReport> import_file(const fs::path& file, const fs::path& to) {
+  NewFolder folder(to);
+  TRAINWARDEN_RETURN_IF_ERROR(folder.create());
+  TRAINWARDEN_ASSIGN_OR_RETURN(ImportReport report, transfer::import_kineto_trace(file, folder.temporary()));
+  TRAINWARDEN_RETURN_IF_ERROR(folder.commit());
+  return report;
+}
+
 }  // namespace
 
 Result<ImportReport> import_run(const fs::path& from, const fs::path& to) {
   return no_throw([&]() -> Result<ImportReport> {
+    std::error_code ignored;
+    if (fs::is_regular_file(from, ignored)) return import_file(from, to);
     const auto storage = storage::open_local_storage(from);
     const auto profiler = find_profiler_folder(*storage);
     NewFolder folder(to);

@@ -68,16 +68,20 @@ int act(const ImportCommand& command) {
 void add_import(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ImportCommand>();
   ImportCommand& o = *options;
-  CLI::App& command = add_command(
-      app, "import", "Turn what smdebug, or SageMaker's profiler, recorded into a run of ours", options, action, act);
+  CLI::App& command =
+      add_command(app, "import", "Turn what smdebug, SageMaker's profiler or PyTorch's recorded into a run of ours",
+                  options, action, act);
   command.group(kTransferGroup);
-  command.add_option("DIR", o.source, "The folder that was recorded")->required()->type_name("");
-  add_name_option(command, o.name, "Name of the new run (default: the folder's)");
+  command.add_option("SOURCE", o.source, "The folder that was recorded, or the file with the trace")
+      ->required()
+      ->type_name("");
+  add_name_option(command, o.name, "Name of the new run (default: the source's)");
   command.add_option("--out", o.out, "Folder of the new run, in place of a name")->type_name("DIR")->excludes("--name");
   add_runs_option(command, o.runs);
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden import old/tensors", "trainwarden import old/tensors --name bert-2021",
                          "trainwarden import old/profiler-output --name bert-2021-profile",
+                         "trainwarden import worker0.pt.trace.json.gz --name resnet",
                          "trainwarden import old/tensors --out elsewhere/bert --json"});
 }
 
