@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "read/profile/call_family.h"
 #include "read/profile/call_nesting.h"
 #include "trainwarden/trial.h"
 
@@ -32,6 +33,7 @@ std::vector<RecordedStep> RecordedCalls::take(const StepWindow& window) {
     auto batch = trial->operators(workers.front(), *next);
     if (!batch.ok()) continue;  // damaged: other steps say the same
     if (batch->mode == Mode::kEval || batch->mode == Mode::kPredict) continue;
+    *batch = profile::calls_of(*std::move(batch), profile::CallFamily::kOperators);
     ++steps_;
     calls_ += batch->calls.size();
     const std::int64_t wall_ns = wall_of(*trial, *batch, workers.front());
