@@ -10,6 +10,9 @@ install_rivals() {
     cat $rivals/pip.log >&2
     return 1
   fi
+  # Perfetto's messages, which want a newer protobuf than smdebug can live with.
+  $python -m venv $rivals/perfetto &&
+    $rivals/perfetto/bin/pip install --quiet --disable-pip-version-check perfetto==0.59.1 >&2 || return
   cp scripts/rivals.txt $rivals/requirements.txt
 }
 
@@ -20,6 +23,7 @@ rivals_environment() {
     install_rivals || return
   fi
   export TRAINWARDEN_RIVALS_PYTHON=$PWD/$rivals/bin/python
+  export TRAINWARDEN_PERFETTO_PYTHON=$PWD/$rivals/perfetto/bin/python
 }
 
 # Without it the tests that compare with them are skipped; that this is so is one failure.

@@ -158,6 +158,16 @@ void WireWriter::put_always(std::uint32_t number, float value) {
   text_.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
+void WireWriter::put_always(std::uint32_t number, std::int64_t value) {
+  put_key(number, WireType::kVarint);
+  put_varint(static_cast<std::uint64_t>(value));
+}
+
+void WireWriter::put_fixed64(std::uint32_t number, std::uint64_t value) {
+  put_key(number, WireType::kFixed64);
+  text_.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
 void WireWriter::put_always(std::uint32_t number, std::string_view value) {
   start_bytes(number, value.size()).append(value);
 }

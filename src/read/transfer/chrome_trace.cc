@@ -44,13 +44,23 @@ class ChromeTrace final : public TraceWriter {
 
   Status add(const TraceStep& step, TraceReport& report) override {
     pid_ = step.worker_index;
-    name_process(step.worker);
+    if (named_processes_.insert(pid_).second) {
+      name_process(step.worker);
+      name_thread(0, "steps");
+    }
     const std::vector<std::uint32_t> tids = name_threads(step.batch);
     add_step(step.batch);
     TRAINWARDEN_RETURN_IF_ERROR(add_calls(step.batch, tids, report));
     TRAINWARDEN_RETURN_IF_ERROR(add_flows(step.batch, tids));
     TRAINWARDEN_RETURN_IF_ERROR(add_memory(step.batch));
-    return add_metrics(step);
+    return add_metrics(step.metrics);
+  }
+
+  Status add_machine(const std::string& machine, std::uint32_t index,
+                     const std::vector<TraceMetric>& metrics) override {
+    pid_ = index;
+    if (named_processes_.insert(pid_).second) name_process(machine);
+    return add_metrics(metrics);
   }
 
   bool full() const override { return out_.full(); }
@@ -83,12 +93,10 @@ class ChromeTrace final : public TraceWriter {
   }
 
   void name_process(const std::string& worker) {
-    if (!named_processes_.insert(pid_).second) return;
     begin_event("M", 0);
     out_.text += fmt::format(R"(,"name":"process_name","args":{{"name":{}}}}})", json_text(worker));
     begin_event("M", 0);
     out_.text += fmt::format(R"(,"name":"process_sort_index","args":{{"sort_index":{}}}}})", pid_);
-    name_thread(0, "steps");
   }
 
   void name_thread(std::uint32_t tid, const std::string& thread) {
@@ -191,8 +199,8 @@ class ChromeTrace final : public TraceWriter {
     return {};
   }
 
-  Status add_metrics(const TraceStep& step) {
-    for (const auto& [metric, samples] : step.metrics) {
+  Status add_metrics(const std::vector<TraceMetric>& metrics) {
+    for (const auto& [metric, samples] : metrics) {
       const std::string label = json_text(metric.instance.empty() ? metric.name : metric.name + " " + metric.instance);
       const std::string unit = json_text(metric.unit.empty() ? "value" : metric.unit);
       for (const Sample& sample : samples) {

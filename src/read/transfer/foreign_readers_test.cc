@@ -1,11 +1,12 @@
-// Readers that are not ours on what is exported: smdebug, TensorBoard, safetensors and NumPy. The JSON of the same run
-// says what they must find.
+// Readers that are not ours on what is exported: smdebug, TensorBoard, safetensors, NumPy and Perfetto. The JSON of the
+// same run says what they must find; of Perfetto's traces, the Chrome trace.
 #include <cstdlib>
 #include <fstream>
 
 #include <fmt/format.h>
 #include <test_paths.h>
 
+#include "read/transfer/operator_trace.h"
 #include "read/transfer/transfer_testing.h"
 #include "read/trial/run_testing.h"
 
@@ -75,6 +76,60 @@ INSTANTIATE_TEST_SUITE_P(Formats, EachFormat,
                          testing::Values(ExportFormat::kSmdebug, ExportFormat::kTensorBoard, ExportFormat::kSafetensors,
                                          ExportFormat::kNpz, ExportFormat::kCsv),
                          [](const auto& format) { return std::string(name(format.param)); });
+
+// Workers, tracks that overlap in part, a device, memory, names of any bytes.
+OperatorBatch traced_step(std::int64_t step, std::int64_t begin_ns) {
+  const std::int64_t at = begin_ns + step * 1'000'000;
+  OperatorBatch batch;
+  batch.global_step = step;
+  batch.mode = Mode::kTrain;
+  batch.names = {"aten::linear", "odd\xFF\x01\n\"\\;name\xE2\x80\xA8", "AddmmBackward0", "gemm"};
+  batch.tracks = {{"thread 1", 1, false}, {"GPU-0 stream 7", 7, true}};
+  batch.calls = {{0, 0, OperatorKind::kOperator, at, 100'001, step},
+                 {1, 0, OperatorKind::kOperator, at + 10, 40'000, step},
+                 {2, 0, OperatorKind::kBackward, at + 200'000, 1'000, step},
+                 {2, 0, OperatorKind::kBackward, at + 200'000, 0, -1},
+                 {3, 1, OperatorKind::kKernel, at + 7, 50, -1},
+                 {3, 1, OperatorKind::kCopy, at + 7 + 50, 5, -1}};
+  batch.memory = {{at + 11, 4096, 8192, 0}, {at + 12, 64, 64, -1}};
+  return batch;
+}
+
+class FileSink final : public TraceSink {
+ public:
+  explicit FileSink(const fs::path& path) : file_(path, std::ios::binary) {}
+  Status append(std::string_view text) override {
+    file_.write(text.data(), static_cast<std::streamsize>(text.size()));
+    return file_ ? Status() : Status(Code::kUnavailable, "not written");
+  }
+
+ private:
+  std::ofstream file_;
+};
+
+TEST_F(ForeignReaders, PerfettoFindsWhatTheChromeTraceHas) {
+  const char* const perfetto = std::getenv("TRAINWARDEN_PERFETTO_PYTHON");
+  ASSERT_NE(perfetto, nullptr) << "it is set with TRAINWARDEN_RIVALS_PYTHON";
+  TestRun run(2);
+  const std::int64_t begin_ns = run.clock().unix_ns();
+  for (std::int64_t step = 3; step < 6; ++step) {
+    run.operators(traced_step(step, begin_ns));
+    run.operators(traced_step(step, begin_ns), 1);
+  }
+  run.sample({"loader.queue", "", MetricKind::kGauge, MetricSource::kRank, ""}, {0.5, 0.75, 0.9}, 1'000'000);
+  const auto trial = run.open();
+  for (const TraceFormat format : {TraceFormat::kPerfetto, TraceFormat::kChromeTrace}) {
+    FileSink sink(in(std::string(name(format))));
+    const auto report = write_trace(*trial, {.format = format}, sink);
+    ASSERT_TRUE(report.ok()) << report.status().to_string();
+    EXPECT_EQ(report->calls, 36u);
+  }
+  const std::string log = in("log").string();
+  const std::string command =
+      fmt::format("'{}' '{}/src/read/transfer/perfetto_reader.py' '{}' '{}' > '{}' 2>&1", perfetto, TW_SOURCE_DIR,
+                  in("perfetto").string(), in("chrome-trace").string(), log);
+  EXPECT_EQ(std::system(command.c_str()), 0) << read_text(log);
+}
 
 TEST_F(ForeignReaders, SmdebugFindsInItsOwnRunsAfterUsWhatItFoundBefore) {
   const fs::path recorded = recorded_smdebug_runs();

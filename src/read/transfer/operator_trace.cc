@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "core/base/no_throw.h"
 #include "read/profile/call_nesting.h"
+#include "read/profile/system_usage.h"
 #include "read/transfer/trace_writer.h"
 #include "read/trial/trial_access.h"
 
@@ -15,11 +17,16 @@ namespace {
 std::unique_ptr<TraceWriter> make_writer(TraceFormat format, TraceText& out) {
   switch (format) {
     case TraceFormat::kChromeTrace: return make_chrome_trace(out);
+    case TraceFormat::kPerfetto: return make_perfetto_trace(out);
     case TraceFormat::kSpeedscope: return make_speedscope_trace(out);
     case TraceFormat::kCollapsed: break;
   }
   return make_collapsed_stacks(out);
 }
+
+constexpr std::int64_t kPauseNs = 2'000'000'000;  // a longer one ends a stretch of steps
+constexpr std::int64_t kMarginNs = 500'000'000;   // of a machine's samples, which have ticks of their own
+constexpr std::size_t kMaxStretches = 256;
 
 class TraceWalk {
  public:
@@ -32,6 +39,9 @@ class TraceWalk {
     TRAINWARDEN_RETURN_IF_ERROR(writer_->begin(first_unix_ns(chosen), TrialAccess::run_info(trial_).id));
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       TRAINWARDEN_RETURN_IF_ERROR(add_worker(chosen[i], static_cast<std::uint32_t>(i)));
+    }
+    if (writer_->wants_metrics()) {
+      TRAINWARDEN_RETURN_IF_ERROR(add_machines(static_cast<std::uint32_t>(chosen.size())));
     }
     TRAINWARDEN_RETURN_IF_ERROR(writer_->end(report_));
     TRAINWARDEN_RETURN_IF_ERROR(out_.pass_on());
@@ -74,6 +84,7 @@ class TraceWalk {
       TRAINWARDEN_RETURN_IF_ERROR(writer_->add(added, report_));
       before = step;
       before_ended_ns = span.last_unix_ns;
+      note_stretch(span);
     }
     return {};
   }
@@ -87,11 +98,49 @@ class TraceWalk {
     }
   }
 
+  // Steps that follow each other are one stretch, of whichever worker.
+  void note_stretch(const profile::CallSpan& step) {
+    for (profile::CallSpan& stretch : stretches_) {
+      if (step.first_unix_ns > stretch.last_unix_ns + kPauseNs || step.last_unix_ns < stretch.first_unix_ns - kPauseNs)
+        continue;
+      stretch.first_unix_ns = std::min(stretch.first_unix_ns, step.first_unix_ns);
+      stretch.last_unix_ns = std::max(stretch.last_unix_ns, step.last_unix_ns);
+      return;
+    }
+    if (stretches_.size() < kMaxStretches) stretches_.push_back(step);
+  }
+
+  // What cannot be read of the machines is left out, as with metrics.
+  Status add_machines(std::uint32_t first_index) {
+    std::map<std::string, std::uint32_t> index_of_machine;
+    for (const profile::CallSpan& stretch : stretches_) {
+      const auto usage = profile::system_usage(
+          trial_, {.from_unix_ns = stretch.first_unix_ns - kMarginNs, .to_unix_ns = stretch.last_unix_ns + kMarginNs});
+      if (!usage.ok()) continue;
+      std::map<std::string, std::vector<TraceMetric>> by_machine;
+      for (const profile::UsageSeries& series : *usage) by_machine[series.worker].push_back(trace_metric(series));
+      for (const auto& [machine, metrics] : by_machine) {
+        const auto index =
+            index_of_machine.try_emplace(machine, first_index + static_cast<std::uint32_t>(index_of_machine.size()));
+        TRAINWARDEN_RETURN_IF_ERROR(writer_->add_machine(machine, index.first->second, metrics));
+      }
+    }
+    return {};
+  }
+
+  static TraceMetric trace_metric(const profile::UsageSeries& series) {
+    std::string name(series.kind->label);
+    if (!series.part.empty()) name += " " + series.part;
+    return {{std::move(name), std::string(series.kind->unit), MetricKind::kGauge, MetricSource::kHost, series.instance},
+            series.samples};
+  }
+
   Trial& trial_;
   const TraceOptions& options_;
   TraceText out_;
   const std::unique_ptr<TraceWriter> writer_;
   std::vector<SampledMetric> metrics_;
+  std::vector<profile::CallSpan> stretches_;  // in which steps of the trace ran
   TraceReport report_;
 };
 
@@ -100,6 +149,7 @@ class TraceWalk {
 std::string_view name(TraceFormat format) {
   switch (format) {
     case TraceFormat::kChromeTrace: return "chrome-trace";
+    case TraceFormat::kPerfetto: return "perfetto";
     case TraceFormat::kSpeedscope: return "speedscope";
     case TraceFormat::kCollapsed: return "collapsed";
   }
@@ -107,7 +157,8 @@ std::string_view name(TraceFormat format) {
 }
 
 std::optional<TraceFormat> parse_trace_format(std::string_view text) {
-  for (const TraceFormat format : {TraceFormat::kChromeTrace, TraceFormat::kSpeedscope, TraceFormat::kCollapsed}) {
+  for (const TraceFormat format :
+       {TraceFormat::kChromeTrace, TraceFormat::kPerfetto, TraceFormat::kSpeedscope, TraceFormat::kCollapsed}) {
     if (text == name(format)) return format;
   }
   return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "data/foreign/protobuf_wire.h"
 #include "read/trial/run_testing.h"
 
 namespace trainwarden::transfer {
@@ -290,6 +292,110 @@ TEST(OperatorTraceTest, ASpeedscopeTraceThatGrowsTooLargeIsStillSound) {
   expect_sound_profile(document.at("profiles")[0], 1);
   EXPECT_EQ(traced.report.calls + traced.report.left_out_calls, 3'000u);
   EXPECT_GT(traced.report.left_out_calls, 0u);
+}
+
+// What a trace of Perfetto has, by its wire format alone: foreign_readers_test.cc asks Perfetto's own messages.
+struct PerfettoCounts {
+  int begins = 0, ends = 0, counters = 0, notes = 0, clocks = 0, tracks = 0;
+};
+
+PerfettoCounts counts_of(const std::string& trace) {
+  PerfettoCounts counts;
+  const auto bytes = [](const std::string& text) { return std::as_bytes(std::span(text.data(), text.size())); };
+  const Status read = foreign::for_each_field(bytes(trace), "trace", [&](const foreign::WireField& packet) {
+    return foreign::for_each_field(packet.bytes, "packet", [&](const foreign::WireField& field) -> Status {
+      counts.clocks += field.number == 6;
+      counts.tracks += field.number == 60;
+      if (field.number != 11) return {};
+      return foreign::for_each_field(field.bytes, "event", [&](const foreign::WireField& part) -> Status {
+        if (part.number != 9) return {};
+        counts.begins += part.bits == 1;
+        counts.ends += part.bits == 2;
+        counts.notes += part.bits == 3;
+        counts.counters += part.bits == 4;
+        return {};
+      });
+    });
+  });
+  EXPECT_TRUE(read.ok()) << read.to_string();
+  return counts;
+}
+
+TEST(PerfettoTraceTest, EverySliceThatBeginsEnds) {
+  TestRun run(2);
+  run.operators(traced_step(3));
+  run.operators(traced_step(4));
+  run.operators(traced_step(3), 1);
+  const auto traced = trace(*run.open(), {.format = TraceFormat::kPerfetto});
+  EXPECT_EQ(traced.report.calls, 12u);
+  const PerfettoCounts counts = counts_of(traced.text);
+  EXPECT_EQ(counts.begins, 12 + 3);  // calls and steps
+  EXPECT_EQ(counts.ends, counts.begins);
+  EXPECT_EQ(counts.counters, 6);
+  EXPECT_EQ(counts.notes, 1) << "of the calls that the run does not have";
+  EXPECT_EQ(counts.tracks, 2 * (1 + 3 + 2) + 1) << "a process, its threads and steps, its counters; and the note";
+}
+
+TEST(PerfettoTraceTest, CallsThatOverlapInPartTakeATrackBesideTheirs) {
+  TestRun run;
+  OperatorBatch batch = traced_step(0);
+  batch.memory.clear();
+  batch.lost_calls = 0;
+  batch.calls = {{0, 0, OperatorKind::kOperator, kBeginNs, 100, -1},
+                 {1, 0, OperatorKind::kOperator, kBeginNs + 50, 100, -1}};
+  run.operators(batch);
+  const PerfettoCounts counts = counts_of(trace(*run.open(), {.format = TraceFormat::kPerfetto}).text);
+  EXPECT_EQ(counts.begins, 3);
+  EXPECT_EQ(counts.ends, 3);
+  EXPECT_EQ(counts.tracks, 4) << "process, steps, the thread and one beside it";
+  EXPECT_EQ(counts.notes, 0);
+}
+
+TEST(PerfettoTraceTest, AClockThatIsPutBackBeginsAnew) {
+  TestRun run;
+  OperatorBatch later = traced_step(1);
+  for (OperatorCall& call : later.calls) call.start_unix_ns -= 10'000'000;
+  run.operators(traced_step(0));
+  run.operators(later);
+  const PerfettoCounts counts = counts_of(trace(*run.open(), {.format = TraceFormat::kPerfetto}).text);
+  EXPECT_EQ(counts.begins, counts.ends);
+  EXPECT_EQ(counts.clocks, 2 + 1 + 2 + 1 + 2) << "of two tracks, the steps, two counters and the note; two tracks and "
+                                                 "the steps once more, less the counters";
+}
+
+TEST(PerfettoTraceTest, ATraceThatGrowsTooLargeSaysWhatItLeftOut) {
+  TestRun run;
+  OperatorBatch batch = traced_step(0);
+  batch.calls.resize(1);
+  for (std::int64_t i = 1; i < 5000; ++i) {
+    OperatorCall call = batch.calls[0];
+    call.start_unix_ns += i * 200'000;
+    batch.calls.push_back(call);
+  }
+  run.operators(batch);
+  const auto traced = trace(*run.open(), {.format = TraceFormat::kPerfetto, .max_bytes = 60'000});
+  EXPECT_LE(traced.text.size(), 60'000u);
+  EXPECT_GT(traced.report.calls, 500u);
+  EXPECT_EQ(traced.report.calls + traced.report.left_out_calls, 5000u);
+  const PerfettoCounts counts = counts_of(traced.text);
+  EXPECT_EQ(counts.begins, counts.ends);
+  EXPECT_EQ(counts.notes, 1);
+}
+
+TEST(TraceTest, TheMachineStandsBesideTheWorkers) {
+  TestRun run;
+  OperatorBatch batch = traced_step(0);
+  const std::int64_t now = run.clock().unix_ns();
+  for (OperatorCall& call : batch.calls) call.start_unix_ns = now + call.start_unix_ns - kBeginNs;
+  run.operators(batch);
+  run.sample({"memory.used", "bytes", MetricKind::kGauge, MetricSource::kHost, "node7"}, {1e9, 2e9}, 100'000);
+  run.sample({"memory.total", "bytes", MetricKind::kGauge, MetricSource::kHost, "node7"}, {4e9, 4e9}, 100'000);
+  const json document = json::parse(trace(*run.open(), {}).text);
+  std::vector<double> shares;
+  for (const json& event : events_of(document, "C")) {
+    if (event.at("name") == "memory node7") shares.push_back(event.at("args").at("%"));
+  }
+  EXPECT_EQ(shares, (std::vector<double>{25, 50}));
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ struct TraceStep {
   std::vector<TraceMetric> metrics;  // sampled while it ran
 };
 
-// The calls come in this order: begin, add for each step, end. After an error none comes but the destructor.
+// The calls come in this order: begin, add for each step, add_machine for each machine and
+// stretch of time, end. After an error none comes but the destructor.
 class TraceWriter {
  public:
   virtual ~TraceWriter() = default;
@@ -73,13 +74,19 @@ class TraceWriter {
   virtual Status begin(std::int64_t first_unix_ns, const std::string& run_id) = 0;
   // Counts in `report` what it wrote and what it left out.
   virtual Status add(const TraceStep& step, TraceReport& report) = 0;
+  // How much of a machine was in use meanwhile; it stands beside the workers, behind the last of them by `index`.
+  virtual Status add_machine(const std::string& machine, std::uint32_t index, const std::vector<TraceMetric>& metrics) {
+    static_cast<void>(machine), static_cast<void>(index), static_cast<void>(metrics);
+    return {};
+  }
   virtual bool full() const = 0;
   virtual Status end(TraceReport& report) = 0;
   virtual bool wants_metrics() const { return false; }
 };
 
-// In chrome_trace.cc, speedscope_trace.cc and collapsed_stacks.cc.
+// In chrome_trace.cc, perfetto_trace.cc, speedscope_trace.cc and collapsed_stacks.cc.
 std::unique_ptr<TraceWriter> make_chrome_trace(TraceText& out);
+std::unique_ptr<TraceWriter> make_perfetto_trace(TraceText& out);
 std::unique_ptr<TraceWriter> make_speedscope_trace(TraceText& out);
 std::unique_ptr<TraceWriter> make_collapsed_stacks(TraceText& out);
 

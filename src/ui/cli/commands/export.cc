@@ -195,7 +195,7 @@ void add_export(CLI::App& app, CommandAction& action) {
       ->required()
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"smdebug", "tensorboard", "safetensors", "npz", "csv", "json", "page", "chrome-trace",
-                             "speedscope", "collapsed", kSmdebugProfiler}));
+                             "perfetto", "speedscope", "collapsed", kSmdebugProfiler}));
   add_choice(command, o);
   command.add_flag("--record-crc", o.record_crc, "smdebug: checksums for TensorFlow, which smdebug refuses");
   command.add_flag("--no-texts", o.no_texts,
