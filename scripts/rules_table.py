@@ -11,7 +11,7 @@ above a note in a healthy training, from any of the rules. A rule that compares 
 `rule:`; the program is then run before, with the arguments that `before:` gives, and its weights are kept.
 
 Prints a table in Markdown and the figures rules.caught_pct and rules.false_alarms. Exits 1 when a fault was missed, a
-healthy training gave an alarm, a program failed, or a built-in rule has no program.
+healthy training gave an alarm, a program failed, or a built-in rule has no program, here or in tests/bottlenecks.
 """
 
 from __future__ import annotations
@@ -33,8 +33,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "tests" / "rules" / "programs"
 HEALTHY = ROOT / "tests" / "rules" / "healthy"
 LONGEST_S = 180
-# It writes a report and never fires.
-WITHOUT_A_FAULT = {"CreateXgboostReport"}
+# Trainings that lose time, and the rules that find it: scripts/bottlenecks.py runs them.
+BOTTLENECKS = ROOT / "tests" / "bottlenecks"
+# They never fire, or say what others found.
+WITHOUT_A_FAULT = {"CreateXgboostReport", "OverallSystemUsage", "ProfilerReport"}
+# Without a GPU they are not applicable: their own tests judge written samples.
+NEEDS_A_GPU = {"CPUBottleneck", "GPUMemoryIncrease", "LoadBalancing", "LowGPUUtilization"}
 RULE_FIRED = 3  # exit code of `trainwarden run`
 
 
@@ -110,6 +114,15 @@ def docstring_of(file: pathlib.Path) -> str:
 def expectations(file: pathlib.Path) -> dict[str, str]:
     """The `key: value` lines at the end of a program's docstring."""
     return dict(re.findall(r"^(rule|within|names|before): *(.+?) *$", docstring_of(file), re.MULTILINE))
+
+
+def rules_of_bottlenecks() -> set[str]:
+    """The rules that have a program in tests/bottlenecks: each of those that may be the first to find it."""
+    named = set()
+    for file in BOTTLENECKS.rglob("*.py"):
+        for line in re.findall(r"^rule: *(.+?) *$", docstring_of(file), re.MULTILINE):
+            named |= set(re.split(r", *| or ", line))
+    return named
 
 
 def all_programs() -> list[Program]:
@@ -270,7 +283,8 @@ def main() -> int:
         judge = Judge(options.cli, options.python, pathlib.Path(options.runs or scratch))
         outcomes = judge_all(judge, programs)
         covered = {outcome.program.rule_name for outcome in outcomes if outcome.program.fault}
-        without = [] if options.only else [name for name in judge.builtin_rules() if name not in covered | WITHOUT_A_FAULT]
+        covered |= rules_of_bottlenecks() | WITHOUT_A_FAULT | NEEDS_A_GPU
+        without = [] if options.only else [name for name in judge.builtin_rules() if name not in covered]
     if not options.json:
         print_table(outcomes, without)
         print()

@@ -81,6 +81,7 @@ Status check_declared(const RuleKind& kind, std::string_view parameter) {
     if (std::find(known.begin(), known.end(), declared.name) == known.end()) known.push_back(declared.name);
   }
   if (std::find(known.begin(), known.end(), parameter) != known.end()) return {};
+  if (kind.description.name == kProfilerReport) return check_report_parameter(parameter);
   std::string hint = did_you_mean(parameter, known);
   if (hint.empty()) hint = fmt::format("; its parameters are {}", fmt::join(known, ", "));
   return Status(Code::kInvalidArgument,

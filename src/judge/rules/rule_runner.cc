@@ -1,6 +1,7 @@
 #include "judge/rules/rule_runner.h"
 
 #include <exception>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +25,10 @@ Verdict caught(Judge judge) {
 
 std::uint64_t count_of(const OutcomeCounts& counts, Outcome outcome) {
   return counts[static_cast<std::size_t>(outcome)];
+}
+
+std::uint64_t all(const OutcomeCounts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
 std::uint64_t judged(const OutcomeCounts& counts) {
@@ -194,7 +199,8 @@ std::string RuleRunner::progress_text() const {
 }
 
 std::string RuleRunner::nothing_found_text() const {
-  const bool of_steps = rule_->judges_steps();
+  // Of a rule that judges both, by what there was.
+  const bool of_steps = rule_->judges_steps() && (all(outcomes_) > 0 || all(windows_) == 0);
   const OutcomeCounts& counts = of_steps ? outcomes_ : windows_;
   const char* what = of_steps ? "steps" : "windows of time";
   const std::uint64_t insufficient = count_of(counts, Outcome::kInsufficientData);

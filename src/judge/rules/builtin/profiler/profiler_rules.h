@@ -1,22 +1,32 @@
 // Rules about where the time goes. One file each.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "trainwarden/rule.h"
 
 namespace trainwarden::rules {
 
+RuleKind batch_size();
 RuleKind checkpoint_stalls();
 RuleKind communication_not_overlapped();
+RuleKind cpu_bottleneck();
+RuleKind dataloader();
+RuleKind gpu_memory_increase();
 RuleKind gpu_throttled();
 RuleKind hidden_synchronisation();
 RuleKind input_bound();
+RuleKind io_bottleneck();
+RuleKind load_balancing();
 RuleKind long_evaluation();
+RuleKind low_gpu_utilization();
 RuleKind max_initialization_time();
 RuleKind memory_fragmentation();
 RuleKind optimizer_heavy();
 RuleKind overall_framework_metrics();
+RuleKind overall_system_usage();
+RuleKind profiler_report();
 RuleKind roofline();
 RuleKind slow_start();
 RuleKind small_kernels();
@@ -24,5 +34,9 @@ RuleKind step_outlier();
 RuleKind throttled_container();
 
 std::vector<RuleKind> profiler_rules();
+
+// What the rule takes beside the parameters of its description: "CPUBottleneck_threshold", which it hands on.
+inline constexpr const char* kProfilerReport = "ProfilerReport";
+Status check_report_parameter(std::string_view parameter);
 
 }  // namespace trainwarden::rules
