@@ -16,8 +16,6 @@
 namespace trainwarden::foreign {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::int64_t kMostMicros = 9'000'000'000'000'000;  // in nanoseconds they still fit
 
 // "88437691101.719" microseconds as nanoseconds, exactly, where a double would round them. None: no such time.
@@ -87,7 +85,7 @@ class TextReader {
   std::size_t token_bytes_ = 0;
 };
 
-// For json::sax_parse: an input iterator over a TextReader.
+// For nlohmann::json::sax_parse: an input iterator over a TextReader.
 class TextIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -139,7 +137,7 @@ class TraceHandler {
     }
     return value();
   }
-  bool binary(json::binary_t&) { return value(); }
+  bool binary(nlohmann::json::binary_t&) { return value(); }
 
   bool start_object(std::size_t) {
     ++depth_;
@@ -173,7 +171,7 @@ class TraceHandler {
     key_ = name;
     return value();
   }
-  bool parse_error(std::size_t position, const std::string&, const json::exception& error) {
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) {
     text_.fail(Status(Code::kDataLoss, fmt::format("no trace of PyTorch's profiler: at byte {}: {}", position,
                                                    printable(std::string_view(error.what()).substr(0, 200)))));
     return false;
@@ -261,7 +259,7 @@ class TraceHandler {
 Result<KinetoTrace> read_kineto_trace(const TextSource& source, const KinetoSink& sink) {
   TextReader text(source);
   TraceHandler handler(text, sink);
-  const bool parsed = json::sax_parse(TextIterator(text), TextIterator(), &handler);
+  const bool parsed = nlohmann::json::sax_parse(TextIterator(text), TextIterator(), &handler);
   if (!text.status().ok()) return text.status();
   if (!parsed || !handler.saw_events()) {
     return Status(Code::kDataLoss, "no trace of PyTorch's profiler: it has no traceEvents");
