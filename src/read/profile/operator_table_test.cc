@@ -39,6 +39,19 @@ TEST(OperatorTableTest, AddsUpWhatEachOperatorTook) {
   EXPECT_EQ(table.lost_calls(), 4u);
 }
 
+// A stretch that the program named belongs to the step in which it ends; what it called before lies in the step before.
+TEST(OperatorTableTest, WhatACallHasRunInEarlierStepsIsNotItsOwnTime) {
+  OperatorTable table;
+  table.add(batch_of({{"addmm", 10, 60}, {"relu", 60, 100}}), "rank-00000");
+  table.add(batch_of({{"epoch", 0, 200, 0, OperatorKind::kUser}, {"addmm", 110, 190}}), "rank-00000");
+  EXPECT_EQ(table.rows(OperatorOrder::kTotal)[0],
+            (OperatorRow{"epoch", OperatorKind::kUser, 1, 200, 200 - 90 - 80, 200}));
+  OperatorTable apart;
+  apart.add(batch_of({{"addmm", 10, 60}, {"relu", 60, 100}}), "rank-00000");
+  apart.add(batch_of({{"epoch", 0, 200, 0, OperatorKind::kUser}, {"addmm", 110, 190}}), "rank-00001");
+  EXPECT_EQ(apart.rows(OperatorOrder::kTotal)[0].self_ns, 200 - 80) << "another worker's step is none of its own";
+}
+
 TEST(OperatorTableTest, TheOrderIsAsAskedFor) {
   OperatorTable table;
   table.add(table_step());

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,12 @@ struct PhaseTime {
   std::string phase;   // "data_wait"
   double seconds = 0;  // in the steps that were divided
   double share = 0;    // of the wall time of all train steps, in [0, 1]; all phases of a worker sum to 1
+  bool exact = false;  // the share is known of all steps, by a total
 };
 
-// Steps of which nothing was captured are not divided into phases. Of them only the totals of evaluation, checkpoints
-// and waits for data are known: the shares of these are exact, and those of the others are as in the divided steps.
+// Steps of which nothing was captured are not divided into phases. Of them only the totals of evaluation, checkpoints,
+// capture and waits for data are known: the shares of these are exact, and those of the others are as in the divided
+// steps.
 struct WorkerPhases {
   std::string worker;
   std::size_t divided_steps = 0;  // how many were divided into phases
@@ -33,5 +36,9 @@ struct WorkerPhases {
 // worker; one without phases is not there. Errors as those of reading.
 Result<std::vector<WorkerPhases>> step_phases(Trial& trial,
                                               std::int64_t last_step = std::numeric_limits<std::int64_t>::max());
+
+// The shares of one worker, by the seconds of each phase in the divided steps and the newest totals.
+WorkerPhases divide(const std::string& worker, std::size_t divided_steps, double divided_seconds,
+                    const std::map<std::string, double>& phase_seconds, const std::map<std::string, double>& totals);
 
 }  // namespace trainwarden::profile

@@ -3,13 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "read/trial/sampled_journal.h"
 #include "trainwarden/metric.h"
 #include "trainwarden/status.h"
 #include "trainwarden/trial.h"
@@ -48,6 +52,29 @@ struct UsageQuestion {
 // By kind, machine, instance and part. What was not sampled is not there. Errors as Trial::samples(); kInvalidArgument
 // for a kind that there is not.
 Result<std::vector<UsageSeries>> system_usage(Trial& trial, const UsageQuestion& question = {});
+
+// Where several samplers have sampled one machine, as one: what a later one has outside of the time of the first is
+// added to it. Gives how many series were there twice.
+std::size_t merge_machines(std::vector<UsageSeries>& usage);
+
+// The usage of a run that grows: what is new, read once.
+class UsageFollower {
+ public:
+  // With the samples that are new; several times for one series.
+  using UsageVisitor = std::function<void(const UsageSeries&)>;
+  // Samples that come late, before others of their metric, are left out. Errors as system_usage().
+  Status refresh(Trial& trial, const UsageVisitor& visit);
+
+ private:
+  struct Followed {
+    std::size_t frames = 0;                                            // that were read
+    std::map<std::tuple<std::string, int, std::string>, Sample> last;  // of each metric: name, source, instance
+  };
+  Status read_on(trial::SampledJournal& journal, std::span<const UsageKind* const> kinds,
+                 const journal::SampleQuery& query, Followed& followed, const UsageVisitor& visit);
+
+  std::map<std::string, Followed> journals_;
+};
 
 // The means of `count` stretches of the same length between the times; those without a sample are left out. At the
 // middle of each.

@@ -73,6 +73,9 @@ def test_a_slow_loader(runner: Runner) -> None:
     assert totals[5]["data_wait"] - totals[2]["data_wait"] == pytest.approx(
         sum(steps[number]["data_wait"] for number in (3, 4, 5)), rel=0.05
     )
+    assert totals[5]["capture"] - totals[2]["capture"] == pytest.approx(
+        sum(steps[number]["capture"] for number in (3, 4, 5)), rel=0.05
+    )
     assert totals[5]["wall"] == pytest.approx(sum(step.get("step", step.get("start", 0)) for step in steps.values()))
     assert totals[5]["steps"] == 6
 

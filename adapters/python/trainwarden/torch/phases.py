@@ -3,7 +3,7 @@
 Which there are, and what they mean: docs/format/phases.md. On an accelerator, whose work goes on by itself, these are the
 times that the training thread took to ask for it; device_times.py has the accelerator's.
 
-Evaluation, checkpoints and waits for data are timed in every step, the rest in those that are written. What lies between
+Evaluation, checkpoints, waits for data and capture are timed in every step, the rest in those that are written. What lies between
 two train steps belongs to the one that ends after it.
 """
 
@@ -39,7 +39,7 @@ class Phases:
         self._device = DeviceTimes()
         self._waits = waits
         self._run_began = self._step_began = self._watch.now
-        self._totals = {_EVALUATION: 0, _CHECKPOINT: 0, _DATA_WAIT: 0, _DATA_START: 0}
+        self._totals = {_EVALUATION: 0, _CHECKPOINT: 0, _DATA_WAIT: 0, _DATA_START: 0, CAPTURE: 0}
         self._waits_seen = waits.total_ns
         self._changes_seen = waits.changes
         self._mode = ""
@@ -102,7 +102,7 @@ class Phases:
     def _forget(self) -> dict[str, int]:
         """What was spent since the last time, which counts in the totals from now on."""
         spent = self._watch.take()
-        for phase in (_EVALUATION, _CHECKPOINT, _DATA_START):
+        for phase in (_EVALUATION, _CHECKPOINT, _DATA_START, CAPTURE):
             self._totals[phase] += spent.get(phase, 0)
         return spent
 
