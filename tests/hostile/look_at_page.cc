@@ -33,6 +33,10 @@ const std::map<std::string, std::vector<Parameters>> kQuestions = {
      {{{"layer", "0"}, {"head", "0"}, {"step", "0"}, {"level", "0"}, {"row", "0"}, {"column", "0"}}}},
     {"/runs/{run}/series", {{{"tensors", "{}"}}, {{"tensors", "{}"}, {"of", "l2"}, {"buckets", "4"}}}},
     {"/runs/{run}/statistics", {{{"tensors", "{}"}}, {{"tensors", "{}"}, {"points", "8"}}}},
+    {"/runs/{run}/profile/calls", {{{"step", "0"}}, {{"step", "5"}, {"kinds", "operator,kernel"}}}},
+    {"/runs/{run}/profile/timeline",
+     {{}, {{"from_unix_ms", "1"}, {"to_unix_ms", "2"}, {"buckets", "2000"}}, {{"from_unix_ms", "8000000000000"}}}},
+    {"/runs/{run}/profile/flame", {{}, {{"of", "stacks"}}}},
     {"/runs/{run}/confusion/samples", {{{"actual", "0"}, {"predicted", "0"}}}},
     {"/runs/{run}/tensors/{tensor}/statistics", {{}, {{"format", "csv"}}}},
     {"/runs/{run}/tensors/{tensor}/steps/{step}/value", {{}, {{"format", "csv"}}, {{"format", "npy"}}}},
@@ -119,7 +123,7 @@ std::string look_at_page(const std::filesystem::path& run) {
 
 std::string look_at_one_file_page(const std::filesystem::path& run) {
   Faults faults;
-  faults.take(answers::archive_run(run, kMostArchiveBytes), "the page in one file");
+  faults.take(answers::archive_run(run, {.most_bytes = kMostArchiveBytes}), "the page in one file");
   return faults.fault();
 }
 

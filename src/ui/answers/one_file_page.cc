@@ -64,22 +64,27 @@ std::string base64_of(std::string_view bytes) {
 
 }  // namespace
 
-Result<OneFilePage> one_file_page(const storage::Location& run, Texts texts, std::size_t most_bytes) {
+Result<OneFilePage> one_file_page(const storage::Location& run, const ArchiveChoice& choice,
+                                  const OneFileStart& start) {
   const page::File* file = find_page_file("one_file/index.html");
   if (file == nullptr) {
     return Status(Code::kFailedPrecondition,
                   "this trainwarden was built without its page (docs/guide/page.md); one that has it can write it");
   }
   TRAINWARDEN_ASSIGN_OR_RETURN(std::string html, decompress(*file));
-  TRAINWARDEN_ASSIGN_OR_RETURN(const RunArchive archive, archive_run(run, most_bytes, texts));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const RunArchive archive, archive_run(run, choice));
   TRAINWARDEN_ASSIGN_OR_RETURN(const std::string compressed, compress(document_of(archive)));
   const std::size_t place = html.find(kPlace);
   if (place == std::string::npos) return Status(Code::kInternal, "the page has no place for a run's answers");
   // The name is escaped for an address: nothing of it means anything in HTML.
+  const std::string shown = encode_percent(archive.run_name) + (start.view.empty() ? "" : "/" + start.view);
   const std::string element = fmt::format("<script type=\"text/plain\" id=\"answers\" data-run=\"{}\">{}</script>",
-                                          encode_percent(archive.run_name), base64_of(compressed));
+                                          shown, base64_of(compressed));
   html.replace(place, kPlace.size(), element);
-  return OneFilePage{std::move(html), archive.answers.size(), archive.left_out};
+  if (const std::size_t line = html.find('\n'); !start.mark.empty() && line != std::string::npos) {
+    html.insert(line + 1, start.mark + "\n");
+  }
+  return OneFilePage{std::move(html), archive.answers.size(), archive.left_out, archive.profile};
 }
 
 }  // namespace trainwarden::answers

@@ -33,7 +33,7 @@ class OneFilePageTest : public testing::Test {
 };
 
 TEST_F(OneFilePageTest, HoldsTheListsOfItsRun) {
-  const auto archive = archive_run(folder_, 1 << 20);
+  const auto archive = archive_run(folder_, {.most_bytes = 1 << 20});
   ASSERT_TRUE(archive.ok()) << archive.status().to_string();
   EXPECT_EQ(archive->run_name, kName);
   EXPECT_EQ(archive->left_out, 0U);
@@ -48,7 +48,7 @@ TEST_F(OneFilePageTest, HoldsTheListsOfItsRun) {
 }
 
 TEST_F(OneFilePageTest, LeavesOutTheTextsOfTheTraining) {
-  const auto archive = archive_run(folder_, 1 << 20, Texts::kLeftOut);
+  const auto archive = archive_run(folder_, {.most_bytes = 1 << 20, .texts = Texts::kLeftOut});
   ASSERT_TRUE(archive.ok()) << archive.status().to_string();
   const std::string address = "/runs/" + views::run_id_of(kName);
   const auto run = std::find_if(archive->answers.begin(), archive->answers.end(),
@@ -63,7 +63,7 @@ TEST_F(OneFilePageTest, LeavesOutTheTextsOfTheTraining) {
 }
 
 TEST_F(OneFilePageTest, LeavesOutWhatIsTooMuch) {
-  const auto archive = archive_run(folder_, 300);
+  const auto archive = archive_run(folder_, {.most_bytes = 300});
   ASSERT_TRUE(archive.ok());
   EXPECT_LE(archive->bytes, 300U);
   EXPECT_GT(archive->left_out, 0U);
@@ -84,7 +84,7 @@ TEST_F(OneFilePageTest, GivesTheNameNoMeaningInThePage) {
 }
 
 TEST_F(OneFilePageTest, SaysThatThereIsNoRun) {
-  EXPECT_EQ(archive_run(folder_ / "nothing", 1 << 20).status().code(), Code::kNotFound);
+  EXPECT_EQ(archive_run(folder_ / "nothing").status().code(), Code::kNotFound);
 }
 
 }  // namespace

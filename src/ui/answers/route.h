@@ -51,6 +51,7 @@ std::vector<Route> tensor_routes();     // tensor_routes.cc: tensors, statistics
 std::vector<Route> attention_routes();  // attention_routes.cc
 std::vector<Route> rule_routes();       // rule_routes.cc: rules, events, black boxes, what-if, stop, save
 std::vector<Route> insight_routes();    // insight_routes.cc: confusion, comparison of runs
+std::vector<Route> profile_routes();    // profile_routes.cc: where the time went
 std::vector<Route> page_routes();       // page_routes.cc: a run as one file
 
 // Routes to what a server shows beside the runs: "jobs". Their handlers bring what they need.

@@ -13,6 +13,8 @@
 #include "trainwarden/version.h"
 #include "ui/answers/answer_texts.h"
 #include "ui/answers/open_answers.h"
+#include "ui/answers/percent.h"
+#include "ui/answers/profile_document.h"
 #include "ui/answers/router.h"
 
 namespace trainwarden::answers {
@@ -24,7 +26,8 @@ constexpr std::size_t kMostAttentionSteps = 8;     // at which attention is kept
 constexpr std::size_t kMostSeries = 500;           // of numbers over steps
 constexpr std::size_t kMostArchivedTensors = 500;  // with statistics over steps and a histogram each
 constexpr std::size_t kTensorsEachTable = 256;
-constexpr std::int64_t kWholeTokens = 256;  // longer texts are kept as their first tokens
+constexpr std::uint64_t kMostArchivedCalls = 20'000;  // of operators, in one step
+constexpr std::int64_t kWholeTokens = 256;            // longer texts are kept as their first tokens
 constexpr int kFirstTokens = 64;
 
 Json parsed(const std::string& body) {
@@ -56,12 +59,12 @@ std::vector<std::int64_t> chosen_steps(const std::vector<std::int64_t>& steps) {
 
 class Collector {
  public:
-  Collector(Answers& answers, RunArchive& archive, std::size_t most_bytes, Texts texts)
+  Collector(Answers& answers, RunArchive& archive, const ArchiveChoice& choice)
       : answers_(answers),
         archive_(archive),
         run_("/runs/" + answers.run_id()),
-        most_bytes_(most_bytes),
-        texts_(texts) {}
+        most_bytes_(choice.most_bytes),
+        texts_(choice.texts) {}
 
   // In the order in which things are given up when there is too much.
   void collect() {
@@ -73,14 +76,29 @@ class Collector {
     take_tensors();
   }
 
+  void collect_profile(std::shared_ptr<const std::string> document) {
+    take_about();
+    take("/runs");
+    for (const char* of_run : {"", "/steps", "/rules", "/events"}) take(run_ + of_run);
+    keep(run_ + "/profile", std::move(document));
+    take(run_ + "/profile/timeline?buckets=120");
+    take(run_ + "/profile/steps");
+    const Json windows = take_json(run_ + "/profile/windows");
+    for (const char* of : {"operators", "stacks"}) take(fmt::format("{}/profile/flame?of={}", run_, of));
+    take_calls(windows);
+  }
+
  private:
   // What the run does not have, or what needs more than its address says, is not in the file.
   std::shared_ptr<const std::string> take(const std::string& address) {
     if (const auto taken = taken_.find(address); taken != taken_.end()) return taken->second;
     auto answer = answers_.ask(address);
     if (!answer.ok() || !answer->body) return nullptr;
-    const auto body =
-        texts_ == Texts::kKept ? answer->body : std::make_shared<const std::string>(without_texts(*answer->body));
+    return keep(address, answer->body);
+  }
+
+  std::shared_ptr<const std::string> keep(const std::string& address, std::shared_ptr<const std::string> body) {
+    if (texts_ == Texts::kLeftOut) body = std::make_shared<const std::string>(without_texts(*body));
     if (archive_.bytes + body->size() > most_bytes_) {
       ++archive_.left_out;
       return nullptr;
@@ -160,6 +178,18 @@ class Collector {
     }
   }
 
+  // Of one recorded step, in the middle of the window, as the first may still warm up.
+  void take_calls(const Json& windows) {
+    std::vector<const Json*> fitting;
+    for (const Json& window : windows) {
+      if (window.value("calls", std::uint64_t{0}) <= kMostArchivedCalls) fitting.push_back(&window);
+    }
+    if (fitting.empty()) return;
+    const Json& chosen = *fitting[fitting.size() / 2];
+    take(fmt::format("{}/profile/calls?step={}&worker={}", run_, chosen.value("step", std::int64_t{0}),
+                     encode_percent(chosen.value("worker", ""))));
+  }
+
   void take_attention_lists() {
     layers_ = take_json(run_ + "/attention").value("layers", Json::array());
     const Json steps = take_json(run_ + "/attention/steps");
@@ -206,11 +236,18 @@ class Collector {
 
 }  // namespace
 
-Result<RunArchive> archive_run(const storage::Location& run, std::size_t most_bytes, Texts texts) {
+Result<RunArchive> archive_run(const storage::Location& run, const ArchiveChoice& choice) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto answers, open_answers(run));
   RunArchive archive;
   archive.run_name = run.name();
-  Collector(*answers, archive, most_bytes, texts).collect();
+  Collector collector(*answers, archive, choice);
+  if (choice.contents == Contents::kAll) {
+    collector.collect();
+    return archive;
+  }
+  TRAINWARDEN_ASSIGN_OR_RETURN(std::string document, profile_document(run, choice.against));
+  archive.profile = document;
+  collector.collect_profile(std::make_shared<const std::string>(std::move(document)));
   return archive;
 }
 

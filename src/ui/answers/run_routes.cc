@@ -4,6 +4,7 @@
 
 #include "ui/answers/replies.h"
 #include "ui/answers/route.h"
+#include "ui/views/profile/profile_now.h"
 #include "ui/views/run_home.h"
 #include "ui/views/run_index.h"
 #include "ui/views/run_steps.h"
@@ -197,6 +198,19 @@ OrderedJson checkpoints_json(const std::vector<views::WorkerCheckpoint>& checkpo
   return list;
 }
 
+OrderedJson system_json(const views::ProfileNow& now) {
+  OrderedJson usage = OrderedJson::array(), phases = OrderedJson::array();
+  for (const views::UsageNow& each : now.usage) {
+    usage.push_back({{"kind", each.kind},
+                     {"label", each.label},
+                     {"unit", each.unit},
+                     {"instance", each.instance},
+                     {"value", json_number(each.value)}});
+  }
+  for (const views::PhaseNow& each : now.phases) phases.push_back({{"phase", each.phase}, {"share", each.share}});
+  return {{"usage", std::move(usage)}, {"phases", std::move(phases)}};
+}
+
 OrderedJson workers_json(const std::vector<views::WorkerHome>& workers) {
   OrderedJson list = OrderedJson::array();
   for (const views::WorkerHome& worker : workers) list.push_back({{"name", worker.name}, {"writing", worker.writing}});
@@ -236,6 +250,7 @@ Result<Reply> one_run(const Request& request, const Services& services) {
   json["bills"] = bills_json(home.bills);
   json["losses"] = losses_json(home.losses);
   json["checkpoints"] = checkpoints_json(home.checkpoints);
+  json["system"] = system_json(views::profile_now(use.trial()));
   return json_reply(json);
 }
 
