@@ -31,6 +31,7 @@ OWN_FILES = {
     "src/ui/cli/running/profiler_config_follower.cc": "when that file was changed",
     "src/read/transfer/profiler_export.cc": "the folder that an export goes to",
     "src/ui/cli/running/browser.cc": "the page that a browser is sent to",
+    "src/ui/cli/running/report_files.cc": "the report and its twin, which a user names",
     "src/ui/cli/commands/check_runs.cc": "the file for JUnit's report and plain files among arguments",
     "src/work/jobs/owner_seal.cc": "the key in the user's own folder of state",
     "src/ui/cli/commands/job_files.cc": "a job's folder, and the folder that its user copies to",

@@ -56,7 +56,7 @@ TEST_F(System, NoSampleLeavesItOut) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_FALSE(std::filesystem::exists(run_path("first") / "journal" / "machine-0"));
   const Outcome nothing = cli({"system", "first"});
-  EXPECT_EQ(nothing.exit_code, 0);
+  EXPECT_EQ(nothing.exit_code, 1);
   EXPECT_NE(nothing.err.find("nothing was sampled"), std::string::npos) << nothing.err;
 }
 
@@ -181,7 +181,7 @@ TEST_F(System, WhatCannotBeMeantIsAnError) {
 TEST_F(System, ARunWithoutPhasesSaysSo) {
   train("first");
   const Outcome outcome = cli({"phases", "first"});
-  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_NE(outcome.err.find("no train step of this run was divided into phases"), std::string::npos) << outcome.err;
   EXPECT_EQ(cli({"phases", "first", "--json"}).json().at("workers").size(), 0U);
 }

@@ -40,6 +40,7 @@ void add_watch(CLI::App& app, CommandAction& action);
 void add_plot(CLI::App& app, CommandAction& action);
 void add_phases(CLI::App& app, CommandAction& action);
 void add_system(CLI::App& app, CommandAction& action);
+void add_report(CLI::App& app, CommandAction& action);
 void add_top(CLI::App& app, CommandAction& action);
 void add_events(CLI::App& app, CommandAction& action);
 void add_actions(CLI::App& app, CommandAction& action);

@@ -92,7 +92,8 @@ int export_page(const ExportCommand& command) {
   if (std::filesystem::exists(command.out, ignored) && !command.force) {
     return report_error(Status(Code::kAlreadyExists, fmt::format("{} is there; --force writes it anew", command.out)));
   }
-  const auto page = answers::one_file_page(*run, command.no_texts ? answers::Texts::kLeftOut : answers::Texts::kKept);
+  const auto page =
+      answers::one_file_page(*run, {.texts = command.no_texts ? answers::Texts::kLeftOut : answers::Texts::kKept});
   if (!page.ok()) return report_error(page.status());
   std::ofstream file(command.out, std::ios::binary);
   file << page->html;

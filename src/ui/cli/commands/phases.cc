@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/text.h"
 #include "read/profile/step_phases.h"
@@ -60,8 +61,12 @@ std::string share_text(const PhaseTime* time) {
 // Budgets leave steps out: what is known of few is said of all.
 void print_divided(const WorkerPhases& worker) {
   if (worker.steps <= static_cast<double>(worker.divided_steps)) return;
-  emit("{}: {} of {:.0f} steps were divided; only waits for data, evaluation and checkpoints are known of all\n",
-       worker.worker, worker.divided_steps, worker.steps);
+  std::vector<std::string> exact;
+  for (const PhaseTime& time : worker.phases) {
+    if (time.exact) exact.push_back(time.phase);
+  }
+  emit("{}: {} of {:.0f} steps were divided; known of all: {}\n", worker.worker, worker.divided_steps, worker.steps,
+       exact.empty() ? "nothing" : fmt::format("{}", fmt::join(exact, ", ")));
 }
 
 void print_one(const WorkerPhases& worker) {
@@ -118,7 +123,7 @@ int act(const PhasesOptions& options) {
     print_several(*workers);
     print_divided(workers->front());
   }
-  return kExitFine;
+  return workers->empty() ? kExitFailed : kExitFine;
 }
 
 }  // namespace

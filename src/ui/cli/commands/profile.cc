@@ -125,6 +125,8 @@ void print_profile(const ProfileOutcome& outcome) {
   for (const std::string& worker : outcome.silent) {
     if (!outcome.answers.contains(worker)) {
       emit("{}: no answer yet; it answers when its next step begins, and the request stays\n", worker);
+    } else {
+      emit("{}: the steps are not over yet, and are recorded all the same; --timeout waits longer\n", worker);
     }
   }
   if (outcome.answers.empty() && outcome.silent.empty()) {

@@ -34,6 +34,7 @@
 #include "ui/cli/reports/rule_report.h"
 #include "ui/cli/reports/run_summary.h"
 #include "ui/cli/running/follow_up.h"
+#include "ui/cli/running/report_files.h"
 #include "ui/cli/running/watched_program.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/table.h"
@@ -283,6 +284,21 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
   emit(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan.run));
 }
 
+// Where the rule that asks for it judges: where the time went, in the run's own folder.
+void write_asked_report(const ProgramPlan& plan, const ProgramResult& result,
+                        const std::vector<std::string>& rule_ids) {
+  const bool is_asked =
+      std::any_of(rule_ids.begin(), rule_ids.end(), [](const std::string& id) { return id.starts_with(kReportRule); });
+  if (!is_asked || !result.run_appeared) return;
+  const auto written = write_run_report(plan.run);
+  if (!written.ok()) {
+    emit(stderr, "trainwarden: warning: no report: {}\n", Message{written.status().message()});
+    return;
+  }
+  emit(stderr, "trainwarden: {}\ntrainwarden: report: {}\n", written->verdict,
+       written->page.empty() ? written->document.string() : written->page.string());
+}
+
 // For who has started us. What cannot be written does not change the program's exit code.
 void write_exit_record(const std::string& file, const ProgramResult& result) {
   using How = process::ExitRecord::How;
@@ -311,6 +327,7 @@ int act(const RunOptions& options) {
   if (!options.exit_record.empty()) write_exit_record(options.exit_record, *result);
   watch::RuleReport inside;
   if (!judging->places.inside.empty()) inside = report_of_inside(*plan, *result);
+  write_asked_report(*plan, *result, judging->rule_ids);
   print_summary(options, *plan, *result, inside);
   return run_exit_code(*result, inside);
 }

@@ -16,6 +16,7 @@
 #include "ui/cli/reports/bill_view.h"
 #include "ui/cli/reports/black_box_view.h"
 #include "ui/cli/reports/checkpoint_view.h"
+#include "ui/cli/reports/now_view.h"
 #include "ui/cli/reports/output_view.h"
 #include "ui/cli/reports/rule_report.h"
 #include "ui/cli/reports/run_summary.h"
@@ -128,6 +129,11 @@ void print_head(Trial& trial, const events::RunView& view) {
     emit("workers: {} of {}\n", fmt::join(trial.workers(), ", "), trial.world_size());
   }
   print_bills(stdout, views::read_bills(trial));
+  const views::ProfileNow now_of_it = views::profile_now(trial);
+  if (!now_of_it.usage.empty()) emit("machine, last: {}\n", machine_text(now_of_it));
+  if (!now_of_it.phases.empty()) {
+    emit("phases of the last steps: {} (all: report {})\n", phases_text(now_of_it), run_name(trial.path()));
+  }
 }
 
 void print_contents(Trial& trial) {

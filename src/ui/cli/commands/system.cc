@@ -10,6 +10,7 @@
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/table.h"
+#include "ui/views/profile/profile_span.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -84,8 +85,11 @@ OrderedJson usage_json(const profile::UsageSeries& series, std::size_t points) {
 int act(const SystemOptions& options) {
   const auto trial = options.run.open();
   if (!trial.ok()) return report_error(trial.status());
-  const auto usage = profile::system_usage(**trial, {.kinds = options.kinds, .parts = options.parts || options.json});
+  auto usage = profile::system_usage(**trial, {.kinds = options.kinds,
+                                               .to_unix_ns = views::profile_span(**trial).to_unix_ns,
+                                               .parts = options.parts || options.json});
   if (!usage.ok()) return report_error(usage.status());
+  (void)profile::merge_machines(*usage);
   if (options.json) {
     OrderedJson list = OrderedJson::array();
     for (const profile::UsageSeries& series : *usage) list.push_back(usage_json(series, options.points));
@@ -98,7 +102,7 @@ int act(const SystemOptions& options) {
   } else {
     print_tables(*usage);
   }
-  return kExitFine;
+  return usage->empty() ? kExitFailed : kExitFine;
 }
 
 }  // namespace

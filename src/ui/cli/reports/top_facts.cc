@@ -14,6 +14,7 @@
 #include "read/trial/trial_access.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/reports/event_view.h"
+#include "ui/cli/reports/now_view.h"
 #include "ui/cli/reports/run_summary.h"
 #include "ui/views/capture_bill.h"
 
@@ -119,6 +120,9 @@ Status TopGatherer::refresh() {
   slow_look_ns_ = now_ns;
   gather_health();
   gather_process();
+  const views::ProfileNow now = views::profile_now(*trial_);
+  facts_.machine = machine_text(now);
+  facts_.phases = phases_text(now);
   return gather_rules();
 }
 

@@ -66,6 +66,8 @@ struct TopFacts {
   std::string process_note;           // why there is none
   std::vector<std::string> events;    // the newest last
   double capture_share = -1;          // of the training's time; -1: no bill yet
+  std::string machine;                // now_view.h: what is in use of it; "" when it is not sampled
+  std::string phases;                 // of the last steps
 
   std::optional<std::int64_t> eta_seconds() const;
 };

@@ -68,7 +68,7 @@ class Frame {
   // How many rows each part gets, its heading included; what nobody needs goes to the chart.
   void plan() {
     constexpr int kFixed = 4;  // header, progress, system, keys
-    int left = screen_.rows() - kFixed;
+    int left = screen_.rows() - kFixed - (facts_.machine.empty() ? 0 : 1) - (facts_.phases.empty() ? 0 : 1);
     const auto take = [&](int& part, std::size_t wanted, int most) {
       part = std::clamp(static_cast<int>(std::min<std::size_t>(wanted, 1000)), 0, std::min(most, left));
       left -= part;
@@ -236,7 +236,10 @@ class Frame {
       text += facts_.running ? facts_.process_note : "the training has ended";
     }
     if (facts_.capture_share >= 0) text += fmt::format("  capture {:.2f} %", 100 * facts_.capture_share);
-    put(screen_.rows() - 2, 0, text, Ink::kPlain);
+    int row = screen_.rows() - 2;
+    put(row, 0, text, Ink::kPlain);
+    if (!facts_.machine.empty()) put(--row, 0, "Machine " + facts_.machine, Ink::kPlain);
+    if (!facts_.phases.empty()) put(--row, 0, "Phases  " + facts_.phases, Ink::kPlain);
   }
 
   void draw_keys() {
