@@ -54,11 +54,7 @@ Result<OperatorsAnswer> read_operators(Trial& trial, const OperatorChoice& choic
     for (const std::int64_t step : calls.steps) {
       auto batch = trial.operators(calls.worker, step);
       if (batch.ok()) {
-<<<<<<< HEAD
-        answer.table.add(profile::calls_of(*std::move(batch), family));
-=======
-        answer.table.add(*batch, calls.worker);
->>>>>>> 77fe7685 (Write a report of where the time of a run went, and show machine and phases in top and show)
+        answer.table.add(profile::calls_of(*std::move(batch), family), calls.worker);
       } else if (batch.status().code() == Code::kDataLoss) {
         ++answer.damaged_steps;
       } else {

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "core/base/clock.h"
+#include "read/profile/call_family.h"
 
 namespace trainwarden::views {
 namespace {
 
 constexpr double kNsInMs = 1e6;
 constexpr std::size_t kPointsOfStep = 100;  // of one device in one step
-constexpr std::uint8_t kStackNumber = 6;    // docs/format/records.md
 
 double ms_of(std::int64_t ns) {
   return static_cast<double>(ns) / kNsInMs;
@@ -28,7 +28,7 @@ void halve(std::vector<MemoryPoint>& points) {
 }  // namespace
 
 bool is_stack(OperatorKind kind) {
-  return static_cast<std::uint8_t>(kind) == kStackNumber;
+  return profile::family_of(kind) == profile::CallFamily::kPython;
 }
 
 Status OperatorSummary::refresh(Trial& trial, std::chrono::nanoseconds patience) {
@@ -66,15 +66,11 @@ void OperatorSummary::add(Table& table, const OperatorBatch& batch, const std::s
 
 void OperatorSummary::take(const std::string& worker, OperatorBatch batch) {
   take_memory(worker, batch);
-  const auto is_of_stack = [](const OperatorCall& call) { return is_stack(call.kind); };
-  const bool has_stacks = std::any_of(batch.calls.begin(), batch.calls.end(), is_of_stack);
+  const bool has_stacks = profile::has_calls_of(batch, profile::CallFamily::kPython);
   if (!has_stacks) return add(operators_, batch, worker);
-  OperatorBatch stacks = batch;
-  std::erase_if(stacks.calls, [&](const OperatorCall& call) { return !is_of_stack(call); });
-  std::erase_if(batch.calls, is_of_stack);
-  stacks.lost_calls = 0;
-  add(stacks_, stacks, worker);
-  if (!batch.calls.empty() || batch.lost_calls > 0) add(operators_, batch, worker);
+  add(stacks_, profile::calls_of(batch, profile::CallFamily::kPython), worker);
+  const OperatorBatch operators = profile::calls_of(std::move(batch), profile::CallFamily::kOperators);
+  if (!operators.calls.empty() || operators.lost_calls > 0) add(operators_, operators, worker);
 }
 
 // The most of each of so many parts of the step.

@@ -41,6 +41,24 @@ TEST(OperatorSummary, AddsUpTheStepsOfAllWindows) {
   EXPECT_DOUBLE_EQ(summary.memory()[0].at_end_bytes, 0);
 }
 
+TEST(OperatorSummary, SampledStacksOfPythonAreApart) {
+  TestRun run;
+  run.add_steps(0, 3);
+  OperatorBatch batch = batch_at(1);
+  batch.names.push_back("train (train.py:12)");
+  batch.tracks.push_back({"python thread 1", 1, false});
+  batch.calls.push_back({1, 1, OperatorKind::kPythonStack, 0, 9'000'000, -1});
+  run.operators(batch);
+  const auto trial = run.open();
+  OperatorSummary summary;
+  ASSERT_TRUE(summary.refresh(*trial, std::chrono::hours(1)).ok());
+  ASSERT_TRUE(summary.operators() && summary.stacks());
+  EXPECT_EQ(summary.operators()->rows.size(), 1U);
+  ASSERT_EQ(summary.stacks()->rows.size(), 1U);
+  EXPECT_EQ(summary.stacks()->rows[0].name, "train (train.py:12)");
+  EXPECT_DOUBLE_EQ(summary.stacks()->rows[0].self_ms, 9);
+}
+
 TEST(OperatorSummary, ReadsOnAndCountsWhatItHadNoTimeFor) {
   TestRun run;
   run.add_steps(0, 3);
