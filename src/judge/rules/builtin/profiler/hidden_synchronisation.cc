@@ -114,7 +114,7 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }  // namespace hidden_synchronisation_rule
 
 RuleKind hidden_synchronisation() {
-  std::vector<RuleParameter> parameters = phase_limit_parameters("0.1", "0.002");
+  std::vector<RuleParameter> parameters = phase_limit_parameters("0.1", "0.001");
   parameters.push_back({"min_reads", "16", "fewer reads of single numbers in a step are put up with"});
   return {
       {.name = "HiddenSynchronisation",
@@ -126,7 +126,8 @@ RuleKind hidden_synchronisation() {
            "`aten::_local_scalar_dense`, which `.item()`, `float()` and `if tensor:` call, is called at least "
            "`min_reads` times a step outside of optimizers, and costs at least `threshold` of the steps' wall time and "
            "`min_seconds` of each. The cost is, on a CPU, the time of runs of at least eight such reads within a "
-           "millisecond of each other, without operators of 100 µs and more between them; on a device whose kernels "
+           "millisecond and eight operators of each other, without operators of 100 µs and more between them; on a "
+           "device whose kernels "
            "were recorded, the time in which it is idle after a read or a copy to the host; on another, the time that "
            "the reads wait.\n\n"
            "Predicted gain: 1 / (1 - share), which assumes that the loop goes for a few operators on whole tensors. "

@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kRunGapNs = 1'000'000;      // reads that are further apart belong to no run
 constexpr std::int64_t kLongOperatorNs = 100'000;  // is work of its own, within a run too
 constexpr std::size_t kFewestInRun = 8;
+constexpr std::size_t kMostBetween = 8;  // operators from one read to the next: more are work, as of an agent that acts
 constexpr std::int64_t kTinyNs = 10'000;
 constexpr std::int64_t kShortGapNs = 50'000;
 constexpr std::string_view kScalarRead = "aten::_local_scalar_dense";
@@ -36,6 +37,7 @@ bool begins_with(std::string_view text, std::string_view prefix) {
 // A run of reads on one thread, while it lasts.
 struct ReadRun {
   std::size_t reads = 0;
+  std::size_t between = 0;  // operators since its last read
   std::int64_t first_ns = 0, last_ns = 0;
   std::int64_t long_ns = 0;       // of long operators since its begin
   std::int64_t long_at_last = 0;  // of these, before its last read
@@ -51,12 +53,13 @@ struct ReadRun {
     *this = {};
   }
   void add(const OperatorCall& call, ScalarReads& found) {
-    if (reads > 0 && call.start_unix_ns - last_ns > kRunGapNs) end(found);
+    if (reads > 0 && (call.start_unix_ns - last_ns > kRunGapNs || between > kMostBetween)) end(found);
     if (reads++ == 0) {
       first_ns = call.start_unix_ns;
       long_ns = recording_ns = 0;
     }
     last_ns = profile::end_ns(call);
+    between = 0;
     long_at_last = long_ns;
     recording_at_last = recording_ns;
   }
@@ -92,6 +95,7 @@ ScalarReads scalar_reads(const OperatorBatch& batch) {
     if (call.start_unix_ns < outer_until) continue;  // part of what was counted
     outer_until = profile::end_ns(call);
     const std::int64_t took = outer_until - call.start_unix_ns;
+    if (name != "aten::item" && name != kScalarRead) ++run.between;
     if (took >= kLongOperatorNs && name != "aten::item" && name != kScalarRead) run.long_ns += took;
   }
   run.end(found);

@@ -72,6 +72,17 @@ TEST(ScalarReads, WorkBetweenThemIsNotTheirs) {
   EXPECT_LT(scalar_reads(calls.at(0)).runs_ns, 20 * 105 * kUs);
 }
 
+TEST(ScalarReads, AnAgentThatActsIsNoRun) {
+  Calls calls;
+  for (std::int64_t i = 0; i < 50; ++i) {
+    for (std::int64_t j = 0; j < 12; ++j) calls.call("aten::linear", i * 200 + j * 10, 8);
+    calls.reads(1, i * 200 + 150, 1);
+  }
+  const ScalarReads found = scalar_reads(calls.at(0));
+  EXPECT_EQ(found.reads, 50u);
+  EXPECT_EQ(found.reads_in_runs, 0u);
+}
+
 TEST(ScalarReads, OptimizersReadTheirOwnCounters) {
   Calls calls;
   calls.call("Optimizer.step#Adam.step", 0, 5000, OperatorKind::kUser);

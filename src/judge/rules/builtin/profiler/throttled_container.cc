@@ -165,8 +165,9 @@ RuleKind throttled_container() {
            "`quota_processors`.",
        .source = "the kernel's counters of a control group's processor time; the gain is ours",
        .profiles = true,
-       .consequences = {"InputBound", "StepOutlier", "Straggler", "OptimizerHeavy", "SmallKernels", "LongEvaluation",
-                        "CheckpointStalls", "HiddenSynchronisation", "CommunicationNotOverlapped", "SlowStart"}},
+       .consequences = {"BatchSize", "CPUBottleneck", "Dataloader", "LowGPUUtilization", "InputBound", "StepOutlier",
+                        "Straggler", "OptimizerHeavy", "SmallKernels", "LongEvaluation", "CheckpointStalls",
+                        "HiddenSynchronisation", "CommunicationNotOverlapped", "SlowStart"}},
       throttled_container_rule::create};
 }
 
