@@ -8,7 +8,9 @@ extern "C" const char trainwarden_page_begin[];
 namespace trainwarden::page {
 namespace {
 
-std::string_view at(std::size_t begin, std::size_t bytes) { return {trainwarden_page_begin + begin, bytes}; }
+std::string_view at(std::size_t begin, std::size_t bytes) {
+  return {trainwarden_page_begin + begin, bytes};
+}
 
 }  // namespace
 

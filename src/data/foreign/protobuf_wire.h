@@ -90,7 +90,7 @@ class WireWriter {
   void put(std::uint32_t number, std::string_view value);
   void put_always(std::uint32_t number, float value);
   void put_always(std::uint32_t number, std::int64_t value);
-  void put_fixed64(std::uint32_t number, std::uint64_t value);  // always
+  void put_fixed64(std::uint32_t number, std::uint64_t value);    // always
   void put_always(std::uint32_t number, std::string_view value);  // a repeated field, or a message
   void put_packed(std::uint32_t number, const std::vector<double>& values);
   // The start of a field of `bytes` bytes that the caller appends to what text() gives.

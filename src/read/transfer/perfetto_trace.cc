@@ -70,10 +70,10 @@ constexpr std::int64_t kFirstTid = 1'000'000;
 // A row that slices or values of a counter are on.
 struct Row {
   std::int64_t uuid = 0;
-  std::int64_t sequence = 0;                      // of its packets; 0: none yet
-  std::int64_t unix_ns = 0;                       // of its last packet
-  std::vector<std::int64_t> open_ends;            // of slices, the outermost first
-  std::vector<bool> told_names, told_categories;  // to readers of its packets, by number
+  std::int64_t sequence = 0;                        // of its packets; 0: none yet
+  std::int64_t unix_ns = 0;                         // of its last packet
+  std::vector<std::int64_t> open_ends;              // of slices, the outermost first
+  std::vector<bool> known_names, known_categories;  // to readers of its packets, by number
 };
 
 class PerfettoTrace final : public TraceWriter {
@@ -233,10 +233,10 @@ class PerfettoTrace final : public TraceWriter {
   }
 
   // A text that the row's readers do not know yet is told by this packet.
-  void tell(std::vector<bool>& told, std::size_t number, std::uint32_t field, std::string_view text) {
-    if (told.size() <= number) told.resize(number + 1);
-    if (told[number]) return;
-    told[number] = true;
+  void introduce(std::vector<bool>& known, std::size_t number, std::uint32_t field, std::string_view text) {
+    if (known.size() <= number) known.resize(number + 1);
+    if (known[number]) return;
+    known[number] = true;
     WireWriter entry, interned;
     entry.put(interned_field::kId, static_cast<std::int64_t>(number));
     entry.put(interned_field::kText, with_valid_utf8(text));
@@ -346,8 +346,8 @@ class PerfettoTrace final : public TraceWriter {
   void begin_call(Row& row, const OperatorCall& call, std::size_t number, const std::string& name, std::uint64_t flow) {
     begin_packet(row, call.start_unix_ns);
     const auto kind = static_cast<std::size_t>(call.kind) + 1;  // 0 is no number of a text
-    tell(row.told_categories, kind, interned_field::kCategories, trainwarden::name(call.kind));
-    tell(row.told_names, number, interned_field::kNames, name);
+    introduce(row.known_categories, kind, interned_field::kCategories, trainwarden::name(call.kind));
+    introduce(row.known_names, number, interned_field::kNames, name);
     event_.put(event_field::kType, kBegin);
     event_.put(event_field::kCategory, static_cast<std::int64_t>(kind));
     event_.put(event_field::kName, static_cast<std::int64_t>(number));

@@ -75,7 +75,7 @@ Result<Reply> get_windows(const Request& request, const Services& services) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
   TRAINWARDEN_ASSIGN_OR_RETURN(const auto windows, views::read_operator_windows(use));
   OrderedJson list = OrderedJson::array();
-  for (const views::RecordedStep& window : windows) {
+  for (const views::StepOfCalls& window : windows) {
     list.push_back({{"worker", window.worker},
                     {"step", window.step},
                     {"calls", window.calls},

@@ -23,11 +23,11 @@ constexpr std::chrono::milliseconds kFlamePatience{1500};  // with reading steps
 constexpr double kNsInUs = 1e3;
 
 struct WindowMemory {
-  std::map<std::pair<std::string, std::int64_t>, RecordedStep> counted;
+  std::map<std::pair<std::string, std::int64_t>, StepOfCalls> counted;
 };
 
-Result<RecordedStep> count_calls(Trial& trial, const std::string& worker, std::int64_t step) {
-  RecordedStep window{worker, step, 0, 0, false};
+Result<StepOfCalls> count_calls(Trial& trial, const std::string& worker, std::int64_t step) {
+  StepOfCalls window{worker, step, 0, 0, false};
   const auto batch = trial.operators(worker, step);
   if (batch.status().code() == Code::kDataLoss) return window;  // its calls are lost, and not known how many
   if (!batch.ok()) return batch.status();
@@ -106,17 +106,17 @@ FlameAnswer rows_of(const profile::FlameTree& tree) {
 
 }  // namespace
 
-Result<std::vector<RecordedStep>> read_operator_windows(const OpenRun::Use& run) {
+Result<std::vector<StepOfCalls>> read_operator_windows(const OpenRun::Use& run) {
   Trial& trial = run.trial();
   auto& counted = run.memory<WindowMemory>().counted;
-  std::vector<RecordedStep> windows;
+  std::vector<StepOfCalls> windows;
   for (const std::string& worker : trial.workers()) {
     std::vector<std::int64_t> steps = trial.operator_steps(worker);
     const std::size_t left_out = steps.size() > kMostOperatorWindows ? steps.size() - kMostOperatorWindows : 0;
     for (std::size_t i = left_out; i < steps.size() && windows.size() < kMostOperatorWindows; ++i) {
       auto known = counted.find({worker, steps[i]});
       if (known == counted.end()) {
-        TRAINWARDEN_ASSIGN_OR_RETURN(RecordedStep window, count_calls(trial, worker, steps[i]));
+        TRAINWARDEN_ASSIGN_OR_RETURN(StepOfCalls window, count_calls(trial, worker, steps[i]));
         known = counted.emplace(std::pair(worker, steps[i]), std::move(window)).first;
       }
       windows.push_back(known->second);

@@ -13,7 +13,7 @@
 namespace trainwarden::views {
 
 // One step of one worker that has calls.
-struct RecordedStep {
+struct StepOfCalls {
   std::string worker;
   std::int64_t step = 0;
   std::uint64_t calls = 0;
@@ -23,7 +23,7 @@ struct RecordedStep {
 
 // What was counted is remembered with the run. Of more steps than these the newest are there.
 inline constexpr std::size_t kMostOperatorWindows = 2'000;
-Result<std::vector<RecordedStep>> read_operator_windows(const OpenRun::Use& run);
+Result<std::vector<StepOfCalls>> read_operator_windows(const OpenRun::Use& run);
 
 struct CallQuestion {
   std::int64_t step = 0;            // global
