@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kShownKinds = {"cpu",           "cgroup_cpu", "memory",
                                                          "cgroup_memory", "gpu",        "gpu_memory"};
-constexpr std::size_t kMostShown = 8;
+constexpr std::size_t kMostPhasesShown = 8;
 constexpr std::size_t kMostPhases = 5;
 constexpr double kLeastShare = 0.01;
 
@@ -29,7 +29,7 @@ bool is_shown(const views::UsageNow& usage) {
 std::string machine_text(const views::ProfileNow& now) {
   std::vector<std::string> parts;
   for (const views::UsageNow& usage : now.usage) {
-    if (!is_shown(usage) || parts.size() == kMostShown) continue;
+    if (!is_shown(usage) || parts.size() == kMostPhasesShown) continue;
     const bool is_device = usage.kind.starts_with("gpu");
     const std::string label = usage.kind == "gpu" ? usage.instance
                               : is_device         ? usage.label + " " + usage.instance
