@@ -29,7 +29,7 @@ enum Role : std::size_t { kCpu, kEffective, kUser, kSystem, kProcessUser, kProce
 constexpr std::size_t kRemembered = 1200;  // half seconds
 constexpr double kFull = 0.9;              // of the processors: then more processes have no place
 constexpr double kBusyProcess = 0.02;      // of a processor: a process that does something
-constexpr std::size_t kFewestSteps = 20;
+constexpr double kFewestSteps = 20;
 constexpr double kFewestSeconds = 4;  // of train steps
 constexpr const char* kLoader = "trainwarden/loader";
 
@@ -108,9 +108,9 @@ class Dataloader final : public MachineRule {
     if (!loader_workers_ && processes_.size() == 0) {
       return Verdict::not_applicable("neither the loader's settings nor the training's processes are known");
     }
-    if (phases().divided_steps() < kFewestSteps || phases().seconds() < kFewestSeconds) {
+    if (phases().steps() < kFewestSteps || phases().seconds() < kFewestSeconds) {
       return Verdict::insufficient_data(
-          fmt::format("{} train steps of {:.3g} s are known; {} and {:g} s are waited for", phases().divided_steps(),
+          fmt::format("{:.0f} train steps of {:.3g} s are known; {:g} and {:g} s are waited for", phases().steps(),
                       phases().seconds(), kFewestSteps, kFewestSeconds));
     }
     return judge_loader(window);

@@ -30,10 +30,12 @@ Verdict PhaseRule::evaluate(const StepWindow& window) {
     return Verdict::not_applicable(fmt::format("no phases were captured at {}", describe_step(window)));
   }
   look_at(window);
-  if (shares_.divided_steps() < kFewestSteps || shares_.seconds() < limits_.training_seconds) {
-    return Verdict::insufficient_data(fmt::format("{} train steps of {:.3g} s are known; {} of {:.3g} s are waited for",
-                                                  shares_.divided_steps(), shares_.seconds(), kFewestSteps,
-                                                  limits_.training_seconds));
+  if (shares_.steps() < kFewestSteps || shares_.divided_steps() < kFewestDivided ||
+      shares_.seconds() < limits_.training_seconds) {
+    return Verdict::insufficient_data(fmt::format(
+        "{:.0f} train steps of {:.3g} s are known, {} of them by phase; {:.0f} of {:.3g} s are waited for, {} by phase",
+        shares_.steps(), shares_.seconds(), shares_.divided_steps(), kFewestSteps, limits_.training_seconds,
+        kFewestDivided));
   }
   return judge(window);
 }

@@ -30,7 +30,9 @@ class PhaseRule : public Rule {
   std::vector<Collection> needs() const override;
 
  protected:
-  static constexpr std::size_t kFewestSteps = 20;
+  // A budget leaves most steps of a short training undivided; what is totalled is known of all of them.
+  static constexpr double kFewestSteps = 20;
+  static constexpr std::size_t kFewestDivided = 8;
 
   virtual Verdict judge(const StepWindow& window) = 0;
   // Before judge(), for each step with phases.
