@@ -10,7 +10,7 @@
 namespace trainwarden::views {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kProfileSecond = 1'000'000'000;
 
 Metric host(const std::string& name, MetricKind kind = MetricKind::kCounter) {
   return {name, "", kind, MetricSource::kHost, "node7"};
@@ -30,7 +30,8 @@ ProfileReport profile_of(OpenRun& run) {
 
 void sample_processors(TestRun& run, const std::vector<double>& busy, int machine = TestRun::kMachine) {
   const std::vector<double> on(busy.size(), 4);
-  run.sample_together({{host("cpu.busy"), busy}, {host("cpu.online", MetricKind::kGauge), on}}, kSecond, machine);
+  run.sample_together({{host("cpu.busy"), busy}, {host("cpu.online", MetricKind::kGauge), on}}, kProfileSecond,
+                      machine);
 }
 
 TEST(ReadProfile, AnEmptyRunSaysThatThereIsNotEnoughData) {
@@ -47,7 +48,7 @@ TEST(ReadProfile, AnEmptyRunSaysThatThereIsNotEnoughData) {
 TEST(ReadProfile, MachineAndPhasesLieOnOneAxis) {
   TestRun run;
   for (std::int64_t step = 1; step <= 4; ++step) {
-    run.clock().advance_ns(kSecond);
+    run.clock().advance_ns(kProfileSecond);
     run.add({.step = step, .tensors = {scalar("phase/step", 1), scalar("phase/forward", 1)}, .mode = Mode::kTrain});
   }
   sample_processors(run, {100, 102, 104});
@@ -89,7 +90,7 @@ TEST(ReadProfile, WhatWasSampledAfterTheEndIsNoPart) {
   run.add_steps(0, 3);
   sample_processors(run, {100, 102});
   run.end();
-  run.clock().advance_ns(10 * kSecond);
+  run.clock().advance_ns(10 * kProfileSecond);
   sample_processors(run, {102, 102, 102, 102});
   const ProfileReport report = profile_of(*open(run));
   ASSERT_EQ(report.usage.size(), 1U);
@@ -102,7 +103,7 @@ TEST(ReadProfile, ZoomsIntoAStretch) {
   sample_processors(run, {100, 101, 102, 106, 110});
   const auto opened = open(run);
   const auto use = opened->use();
-  const auto timeline = read_profile_timeline(*use, {from + 2 * kSecond, from + 4 * kSecond, 2});
+  const auto timeline = read_profile_timeline(*use, {from + 2 * kProfileSecond, from + 4 * kProfileSecond, 2});
   ASSERT_TRUE(timeline.ok());
   ASSERT_EQ(timeline->system.size(), 1U);
   EXPECT_DOUBLE_EQ(timeline->system[0].values.at(1), 100);
