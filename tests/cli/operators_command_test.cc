@@ -72,7 +72,7 @@ TEST_F(Operators, SampledStacksAreApart) {
   const Outcome none = cli({"operators", "first", "--of", "python"});
   EXPECT_EQ(none.exit_code, 0);
   EXPECT_NE(none.out.find("no stacks of Python were sampled"), std::string::npos) << none.out;
-  EXPECT_EQ(cli({"export", "stacks", out("trace.json"), "--format", "chrome-trace"}).exit_code, 0);
+  EXPECT_EQ(cli({"export", "stacks", out("trace.json"), "--to", "chrome-trace"}).exit_code, 0);
 }
 
 TEST_F(Operators, ProgramsGetEveryNumber) {

@@ -359,7 +359,7 @@ TEST(PerfettoTraceTest, AClockThatIsPutBackBeginsAnew) {
   run.operators(later);
   const PerfettoCounts counts = counts_of(trace(*run.open(), {.format = TraceFormat::kPerfetto}).text);
   EXPECT_EQ(counts.begins, counts.ends);
-  EXPECT_EQ(counts.clocks, 2 + 1 + 2 + 1 + 2) << "of two tracks, the steps, two counters and the note; two tracks and "
+  EXPECT_EQ(counts.clocks, 2 + 1 + 2 + 1 + 3) << "of two tracks, the steps, two counters and the note; two tracks and "
                                                  "the steps once more, less the counters";
 }
 
@@ -388,8 +388,9 @@ TEST(TraceTest, TheMachineStandsBesideTheWorkers) {
   const std::int64_t now = run.clock().unix_ns();
   for (OperatorCall& call : batch.calls) call.start_unix_ns = now + call.start_unix_ns - kBeginNs;
   run.operators(batch);
-  run.sample({"memory.used", "bytes", MetricKind::kGauge, MetricSource::kHost, "node7"}, {1e9, 2e9}, 100'000);
-  run.sample({"memory.total", "bytes", MetricKind::kGauge, MetricSource::kHost, "node7"}, {4e9, 4e9}, 100'000);
+  run.sample_together({{{"memory.used", "bytes", MetricKind::kGauge, MetricSource::kHost, "node7"}, {1e9, 2e9}},
+                       {{"memory.total", "bytes", MetricKind::kGauge, MetricSource::kHost, "node7"}, {4e9, 4e9}}},
+                      100'000);
   const json document = json::parse(trace(*run.open(), {}).text);
   std::vector<double> shares;
   for (const json& event : events_of(document, "C")) {

@@ -67,7 +67,8 @@ TEST(RuleChoiceTest, AFileHasARuleInEachLine) {
 
 TEST(RuleChoiceTest, MistakesSayWhatWasExpected) {
   const auto missing = RuleChoice{.sets = {"defualt"}}.specs();
-  EXPECT_NE(missing.status().message().find("expected \"default\", \"all\" or a file"), std::string::npos);
+  EXPECT_NE(missing.status().message().find("expected \"default\", \"profiler\", \"all\" or a file"),
+            std::string::npos);
   const RuleFile empty("# nothing\n");
   EXPECT_NE(RuleChoice{.sets = {empty.path()}}.specs().status().message().find("no rule in this file"),
             std::string::npos);

@@ -214,8 +214,10 @@ ProfileVerdict verdict_of(const std::vector<JudgedRule>& rules, bool is_behind) 
     verdict.gain = first.gain;
     return verdict;
   }
+  // A few rules need next to nothing; that they are content says little.
+  constexpr double kFewestJudged = 0.25;
   const auto judged = of_status(JudgedRule::Status::kOk);
-  if (judged > 0) {
+  if (judged > 0 && static_cast<double>(judged) >= kFewestJudged * static_cast<double>(rules.size())) {
     verdict.kind = ProfileVerdict::Kind::kNothingFound;
     verdict.text = fmt::format("Nothing found: {} of {} rules had what they judge, and none fired{}.", judged,
                                rules.size(), is_behind ? " so far; the run is still being judged" : "");

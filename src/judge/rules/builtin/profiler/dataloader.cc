@@ -82,7 +82,7 @@ class Dataloader final : public MachineRule {
   }
 
   void see_step(const StepWindow& window) override {
-    trainers_ = std::max<std::size_t>(1, window.workers().size());
+    if (trainers_ == 0) trainers_ = std::max<std::size_t>(1, window.workers().size());
     if (loader_workers_) return;
     for (const auto& [spot, json] : json_signals(window, kLoader).signals) {
       const auto found = json.find("workers");
@@ -186,7 +186,7 @@ class Dataloader final : public MachineRule {
 
   const Limits limits_;
   std::size_t moments_ = 0;
-  std::size_t trainers_ = 1;
+  std::size_t trainers_ = 0;  // workers of the training, once a step was seen
   std::map<std::string, bool> nodes_;
   std::optional<double> loader_workers_;
   RecentValues processors_{kRemembered}, used_{kRemembered}, loading_{kRemembered}, processes_{kRemembered};

@@ -40,6 +40,10 @@ void take_total(TimedStep& step, std::string_view phase, double value) {
   if (const auto index = index_of_phase(phase, kTotalledPhases)) step.totals[*index] = value;
 }
 
+bool has_phases(const Trial& trial) {
+  return trial.has_tensor("phase/step") || trial.has_tensor("phase/start") || trial.has_tensor("phase_total/wall");
+}
+
 }  // namespace
 
 std::string_view name(Phase phase) {
@@ -48,6 +52,8 @@ std::string_view name(Phase phase) {
 
 std::map<std::string, TimedStep> read_phases(const StepWindow& window) {
   std::map<std::string, TimedStep> workers;
+  // Many rules ask, at each step: a run without phases is not searched.
+  if (window.trial() != nullptr && !has_phases(*window.trial())) return workers;
   (void)visit_tensors({.patterns = {"^phase(_total)?/"}}, window, [&](const TensorSpot& spot) -> Status {
     const std::string_view name = spot.tensor;
     TRAINWARDEN_ASSIGN_OR_RETURN(const double value, window.scalar(spot));
