@@ -15,19 +15,6 @@
 #include "read/trial/trial_access.h"
 
 namespace trainwarden::rules {
-namespace {
-
-// When the last of the workers ended the step; 0 when that is not known.
-std::int64_t step_ended_unix_ns(const Trial& trial, std::int64_t global_step) {
-  std::int64_t ended = 0;
-  for (const std::string& worker : trial.workers()) {
-    ended = std::max(ended, TrialAccess::step_unix_ns(trial, worker, global_step));
-  }
-  return ended;
-}
-
-}  // namespace
-
 std::vector<std::string> rule_ids(std::span<const EngineRule> rules) {
   std::map<std::string, int> seen;
   std::vector<std::string> ids;
@@ -102,7 +89,7 @@ Status Engine::poll(std::stop_token stop) {
   Status windows = refresh_windows();
   for (const std::int64_t step : trial_.complete_steps_after(last_judged_step_)) {
     if (stop.stop_requested() || finished_) break;
-    const std::int64_t ended = timeline_.empty() ? 0 : step_ended_unix_ns(trial_, step);
+    const std::int64_t ended = timeline_.empty() ? 0 : TrialAccess::step_unix_ns(trial_, step);
     if (windows.ok() && ended != 0) windows = judge_windows(ended, stop);
     judge(step);
     if (ended != 0) timeline_.note_step(step, ended);

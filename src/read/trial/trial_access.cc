@@ -93,6 +93,15 @@ std::int64_t TrialAccess::step_unix_ns(const Trial& trial, std::string_view work
   return index ? journal->reader().unix_ns(*index) : 0;
 }
 
+std::int64_t TrialAccess::step_unix_ns(const Trial& trial, std::int64_t global_step) {
+  std::int64_t last = 0;
+  for (const auto& worker : trial.impl_->run().workers()) {
+    if (!worker->readable()) continue;
+    if (const auto index = worker->step_index(global_step)) last = std::max(last, worker->reader().unix_ns(*index));
+  }
+  return last;
+}
+
 trial::TensorCatalog& TrialAccess::catalog(Trial& trial) {
   return trial.impl_->run().catalog();
 }

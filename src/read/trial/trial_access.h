@@ -53,6 +53,8 @@ class TrialAccess {
   static std::size_t count_sampled(const Trial& trial);
   // When the worker ended the step; 0 when that is not known.
   static std::int64_t step_unix_ns(const Trial& trial, std::string_view worker, std::int64_t global_step);
+  // When the last of all workers ended it; 0 when that is not known.
+  static std::int64_t step_unix_ns(const Trial& trial, std::int64_t global_step);
   // The tensors of all workers, and their collections.
   static trial::TensorCatalog& catalog(Trial& trial);
   // The workers' journals, by rank, for who walks all records of a run. As of the last refresh; valid until the next.
