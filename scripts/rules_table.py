@@ -36,9 +36,12 @@ LONGEST_S = 180
 # Trainings that lose time, and the rules that find it: scripts/bottlenecks.py runs them.
 BOTTLENECKS = ROOT / "tests" / "bottlenecks"
 # They never fire, or say what others found.
-WITHOUT_A_FAULT = {"CreateXgboostReport", "OverallSystemUsage", "ProfilerReport"}
+WITHOUT_A_FAULT = {"CreateXgboostReport", "OverallFrameworkMetrics", "OverallSystemUsage", "ProfilerReport"}
 # Without a GPU they are not applicable: their own tests judge written samples.
-NEEDS_A_GPU = {"CPUBottleneck", "GPUMemoryIncrease", "LoadBalancing", "LowGPUUtilization"}
+NEEDS_A_GPU = {
+    "CPUBottleneck", "GPUMemoryIncrease", "GPUThrottled", "LoadBalancing", "LowGPUUtilization", "MemoryFragmentation",
+    "Roofline",
+}  # fmt: skip
 RULE_FIRED = 3  # exit code of `trainwarden run`
 
 
