@@ -10,9 +10,9 @@ tests/bottlenecks/held_out are of other kinds; no rule was made with them. Both 
 rule must find it (`rule:`), what its message names (`names:`) and what the fault is made with besides the program
 (`means:`, scripts/slow_means.py).
 
-Of all findings the first is the one that the report names: the greatest gain, but for what another one explains. The
-twin must have none. The measured gain is the ratio of the samples per second that the programs count themselves,
-medians of N runs; the predicted one is in the finding's evidence, the median too. A prediction holds when it is wrong by
+Of all findings the first is the one that the report of the run (`trainwarden report`) names first. The twin must have
+none, neither in its report nor reported while it ran. The measured gain is the ratio of the samples per second that the
+programs count themselves, medians of N runs; the predicted one is that of the report, the median too. A prediction holds when it is wrong by
 30 % at most of what is gained: |predicted - measured| <= 0.3 * (measured - 1).
 
 Healthy trainings, tests/rules/healthy, are run once each: no rule may find anything in them.
@@ -214,19 +214,37 @@ class Runner:
         return self._with_findings(Outcome(pace=float(told[1]) if told else 0.0), self._runs / name)
 
     def _with_findings(self, outcome: Outcome, run: pathlib.Path) -> Outcome:
-        done = self._started([self._cli, "rules", str(run), "--json"], {})
-        if done.returncode != 0:
-            outcome.error = f"no verdicts: {done.stderr.strip()[-300:]}"
-            return outcome
-        for rule in json.loads(done.stdout):
-            hits = [hit for hit in rule["Hits"] if hit["outcome"] == "fired"]
-            failed = [hit for hit in rule["Hits"] if hit["outcome"] != "fired"]
-            if failed:
-                outcome.error = f"{rule['RuleConfigurationName']} failed: {failed[0]['message']}"
-            if hits:
-                outcome.findings.append(finding_of(hits[-1]))
-        outcome.findings.sort(key=lambda finding: (bool(finding.explained_by), -(finding.gain or 1.0)))
+        try:
+            outcome.findings = self._in_report(run)
+            outcome.findings += self._while_it_ran(run, {finding.rule for finding in outcome.findings})
+        except (ValueError, KeyError, subprocess.CalledProcessError) as error:
+            outcome.error = f"{run.name}: {error}{getattr(error, 'stderr', '') or ''}"
         return outcome
+
+    def _in_report(self, run: pathlib.Path) -> list[Finding]:
+        rules = self._json("report", run)["rules"]
+        broken = [rule for rule in rules if rule["status"] == "error"]
+        if broken:
+            raise ValueError(f"{broken[0]['rule']} failed: {broken[0]['message']}")
+        return [finding_of(rule) for rule in rules if rule["status"] == "fired"]
+
+    def _while_it_ran(self, run: pathlib.Path, in_report: set[str]) -> list[Finding]:
+        """What was reported then, and is not in the report."""
+        findings = []
+        seen = in_report | {"ProfilerReport"}  # which says what others found
+        for rule in self._json("rules", run):
+            for hit in rule["Hits"]:
+                if hit["outcome"] != "fired":
+                    raise ValueError(f"{hit['rule']} failed: {hit['message']}")
+                if hit["rule"] not in seen and hit["severity"] != "info":
+                    seen.add(hit["rule"])
+                    findings.append(Finding(hit["rule"], hit["message"], None, None, None, ""))
+        return findings
+
+    def _json(self, command: str, run: pathlib.Path) -> Any:
+        done = self._started([self._cli, command, str(run), "--json"], {})
+        done.check_returncode()
+        return json.loads(done.stdout)
 
     def _started(self, command: list[str], variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWARDEN_")}
@@ -234,13 +252,11 @@ class Runner:
         return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_S, env=environment)
 
 
-def finding_of(hit: dict[str, Any]) -> Finding:
-    """Of a verdict that fired."""
-    numbers: dict[str, float] = {}
-    for evidence in hit["evidence"]:
-        numbers.setdefault(evidence["quantity"], evidence["value"])
-    gain, least, most = numbers.get("gain"), numbers.get("gain_min"), numbers.get("gain_max")
-    return Finding(hit["rule"], hit["message"], gain, least, most, hit.get("consequence_of", ""))
+def finding_of(rule: dict[str, Any]) -> Finding:
+    """Of a rule that fired, as the report has it."""
+    gain = rule["gain"] or {"expected": None, "min": None, "max": None}
+    explained = rule["explained_by"] or ""
+    return Finding(rule["rule"], rule["message"], gain["expected"], gain["min"], gain["max"], explained)
 
 
 def row_of(result: Result) -> list[str]:

@@ -57,6 +57,7 @@ void TrainingSignals::end_step() {
   const auto before = std::exchange(last_end_, now);
   if (hook_.wants_collection("signals")) {
     if (before) save("trainwarden/step_seconds", std::chrono::duration<double>(now - *before).count());
+    hook_.save_step_times();
     if (const auto bytes = private_bytes()) save("trainwarden/memory/host_bytes", *bytes);
     save_calls();
     save_learning_rates();

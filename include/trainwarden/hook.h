@@ -343,6 +343,10 @@ class TRAINWARDEN_API Hook {
   void save_reductions(std::string_view name, std::span<const SavedReduction> reductions);
   // Written at every step, whatever the policy, as float64, under collection `scalars`.
   void save_scalar(std::string_view name, double value);
+  // How long each train step took since this was last saved, up to the open one: the tensor trainwarden/step_times of
+  // collection `signals`, float32 of shape [steps], in seconds, the oldest first; at most 4,096 of them. The first call
+  // only begins to measure. A step that is not saved costs a look at the clock. For the thread that drives training.
+  void save_step_times();
 
   // Tensors on a GPU that this thread saves between the two are read together, which costs one launch in place of many.
   // Until end_group() their memory must stay as it is: the promise of save_tensor holds from then on. end_step() ends a

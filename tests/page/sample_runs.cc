@@ -40,6 +40,8 @@ using trainwarden::Hook;
 using trainwarden::HookOptions;
 using trainwarden::KeepForm;
 using trainwarden::Mode;
+using trainwarden::OperatorKind;
+using trainwarden::OperatorRecorder;
 using trainwarden::SavePolicy;
 using trainwarden::Shape;
 using trainwarden::TensorView;
@@ -140,8 +142,28 @@ void save_sentences(Hook& hook, std::int64_t step) {
   hook.save_strings("sentences", sentences);
 }
 
+// The window that is recorded has the global steps 4 to 7; step 5 is an evaluation.
+void run_operators(Hook& hook) {
+  if (!hook.wants_operators()) return;
+  OperatorRecorder& recorder = hook.operators();
+  const auto call = [&](const char* name, OperatorKind kind, const auto& inner) {
+    int token = 0;
+    recorder.begin(&token, name, kind);
+    inner();
+    recorder.end(&token);
+  };
+  const auto nothing = [] {};
+  call("forward", OperatorKind::kUser, [&] {
+    call("aten::conv2d", OperatorKind::kOperator,
+         [&] { call("aten::mkldnn_convolution", OperatorKind::kOperator, nothing); });
+    call("aten::linear", OperatorKind::kOperator, [&] { call("aten::addmm", OperatorKind::kOperator, nothing); });
+  });
+  call("aten::nll_loss", OperatorKind::kOperator, nothing);
+}
+
 void train_step(Hook& hook, std::int64_t step, bool apart) {
   hook.set_mode(Mode::kTrain);
+  run_operators(hook);
   const float loss = step == kNanStep ? std::numeric_limits<float>::quiet_NaN() : 2.0F / static_cast<float>(step + 1);
   save(hook, "train_loss", {loss}, {});
   save_layers(hook, step, apart);
@@ -161,6 +183,7 @@ HookOptions training_options(const fs::path& folder, bool apart) {
   Collection gradients{.name = "gradients", .include = {"^gradient/"}};
   gradients.keep = KeepForm{.values = false, .statistics = true, .histogram = true};
   options.collections.push_back(gradients);
+  options.operators = {.first_step = 4, .steps = 4};
   options.labels = {{"learning_rate", apart ? "0.2" : "0.1"}, {"data", "made up"}, {"classes", "ant,bee,cat,dog"}};
   return options;
 }

@@ -178,6 +178,10 @@ void save_scalar(PythonHook& self, std::string_view name, double value) {
   self.call([&](Hook& hook) { hook.save_scalar(name, value); });
 }
 
+void save_step_times(PythonHook& self) {
+  self.call([](Hook& hook) { hook.save_step_times(); });
+}
+
 template <class Target>
 void save_reductions(PythonHook& self, const Target& target, const std::vector<ReductionTuple>& reductions) {
   const std::vector<SavedReduction> saved = reductions_of(reductions);
@@ -257,6 +261,9 @@ void bind_saving(nb::class_<PythonHook>& type) {
            "Keeps the tensor, by name or number, when it is wanted at the current step.")
       .def("save_strings", save_strings, nb::arg("name"), nb::arg("strings"))
       .def("save_scalar", save_scalar, nb::arg("name"), nb::arg("value"), "Kept at every step, as a float64.")
+      .def("save_step_times", save_step_times,
+           "Keeps how long each train step took since this was last kept, as trainwarden/step_times (docs/format/"
+           "signals.md). The first call only begins to measure.")
       .def("save_reductions", save_reductions_by_name, nb::arg("tensor"), nb::arg("reductions"))
       .def("save_reductions", save_reductions_by_id, nb::arg("tensor"), nb::arg("reductions"),
            "Keeps numbers that the caller has computed of the tensor, as (reduction, abs, value), when it is wanted.")

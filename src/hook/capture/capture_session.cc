@@ -1,6 +1,7 @@
 #include "hook/capture/capture_session.h"
 
 #include <cstdlib>
+#include <span>
 #include <utility>
 
 #include "core/base/environment_names.h"
@@ -9,6 +10,7 @@
 namespace trainwarden::capture {
 namespace {
 
+constexpr std::string_view kTimesAreSignals[] = {"signals"};
 constexpr std::size_t kGrownStagingBytes = std::size_t{1} << 30;  // at most, where nobody has said how much
 
 }  // namespace
@@ -112,6 +114,7 @@ StepEnd CaptureSession::end_step() {
   handover_.end_step(id);
   operators_.end_step(id);
   box_.end_step(id);
+  if (step_times_.is_on()) step_times_.end_step(id.mode, clock_.steady_ns());
   ++steps_;
   if (const auto event = bill_.end_step(id, plan_->demand())) writer_.enqueue(format::encode_budget_event(*event));
   counter_.advance();
@@ -136,8 +139,23 @@ bool CaptureSession::end_idle_step() {
   if (!step_.step_is_empty() || !plan_->pass_idle_step()) return false;
   ++steps_;
   bill_.pass_idle_step();
+  if (step_times_.is_on()) step_times_.end_step(counter_.current().mode, clock_.steady_ns());
   counter_.advance();
   return true;
+}
+
+void CaptureSession::save_step_times() {
+  if (!step_times_.is_on()) return step_times_.switch_on();
+  const TensorId id = tensors_.declare("trainwarden/step_times", kTimesAreSignals);
+  if (!tensors_.wants(id)) return;
+  const std::span<const float> seconds = step_times_.newest();
+  if (seconds.empty()) return;
+  TensorView view;
+  view.data = seconds.data();
+  view.dtype = DType::kFloat32;
+  view.shape = Shape{static_cast<std::int64_t>(seconds.size())};
+  saves_.save_tensor(id, view);
+  step_times_.forget();
 }
 
 Status CaptureSession::close(std::chrono::nanoseconds timeout) {

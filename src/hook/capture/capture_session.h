@@ -29,6 +29,7 @@
 #include "hook/capture/staging/staging_area.h"
 #include "hook/capture/step_counter.h"
 #include "hook/capture/step_judging.h"
+#include "hook/capture/step_times.h"
 #include "hook/capture/writing/loss_tally.h"
 #include "hook/capture/writing/step_assembler.h"
 #include "hook/capture/writing/step_handover.h"
@@ -79,6 +80,7 @@ class CaptureSession {
   void set_mode(Mode mode);
   StepEnd end_step();
   bool end_idle_step();
+  void save_step_times();
   Status flush(std::chrono::nanoseconds timeout) { return writer_.flush(timeout); }
   // Idempotent: again, it gives the same answer.
   Status close(std::chrono::nanoseconds timeout);
@@ -120,6 +122,7 @@ class CaptureSession {
   CheckpointCalls checkpoints_;
   OperatorCapture operators_;
   StepJudging judging_;
+  StepTimes step_times_;
   StepHandover handover_;
   StepWriter writer_;
 

@@ -195,6 +195,10 @@ void Hook::save_scalar(std::string_view name, double value) {
   impl_->guarded([&](capture::CaptureSession& session) { session.saves().save_scalar(name, value); });
 }
 
+void Hook::save_step_times() {
+  impl_->guarded([](capture::CaptureSession& session) { session.save_step_times(); });
+}
+
 void Hook::save_reductions(TensorId id, std::span<const SavedReduction> reductions) {
   impl_->guarded([&](capture::CaptureSession& session) {
     if (session.plan().anything_wanted()) session.saves().save_reductions(id, reductions);

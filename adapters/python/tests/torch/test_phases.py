@@ -116,6 +116,16 @@ def test_nothing_is_lost_between_steps_that_are_written(runner: Runner, tmp_path
     assert expected < seconds[phase] < seconds["wall"]
 
 
+def test_the_times_of_steps_that_are_not_written(runner: Runner, tmp_path: Path) -> None:
+    config: dict[str, object] = {"include_collections": ["signals"], "save": {"save_interval": 5}, "when_full": "block"}
+    ended = runner.start("phases.py", "evaluation", environment=runner.attached_environment(tmp_path / "run", config))
+    assert (ended.stderr, ended.exit_code) == ("", 0)
+    times = trainwarden.open(tmp_path / "run").value("trainwarden/step_times", 5, "train")
+    assert times.shape == (4,) and (times > 0).all()  # of the steps 1 to 4
+    assert times[2] >= 6 * SLOW_S  # an evaluation lies before the end of the third
+    assert max(times[i] for i in (0, 1, 3)) < 6 * SLOW_S
+
+
 def test_a_rank_that_the_other_waits_for(runner: Runner) -> None:
     trial = run_of(runner, "slow_rank.py")
     assert trial.workers == ["rank-00000", "rank-00001"]

@@ -95,6 +95,7 @@ class Phases:
             self._save("phase_total/", {**self._totals, "wall": now - self._run_began})
             self._hook.save_scalar("phase_total/steps", self._steps)
             self._save_device_times()
+            self._hook.save_step_times()
         self._device.end_step(self._hook.global_step)
         self._is_first = False
         return True

@@ -4,74 +4,32 @@
 // it is counted in whole cycles, from one checkpoint to the next, and the least cost.
 //
 // State: sums of phases, by worker (PhaseShares, RecurringPhase).
-#include <utility>
-
-#include <fmt/format.h>
-
-#include "judge/rules/builtin/profiler/finding.h"
-#include "judge/rules/builtin/profiler/phase_rule.h"
 #include "judge/rules/builtin/profiler/profiler_rules.h"
-#include "judge/rules/builtin/profiler/recurring_phase.h"
+#include "judge/rules/builtin/profiler/recurring_phase_rule.h"
 
 namespace trainwarden::rules {
 namespace checkpoint_stalls_rule {
 namespace {
 
-// Most programs can do it a twentieth as often, all of them half as often; none cannot do without.
-constexpr Removable kRarer = {0.95, 0.5, 1};
-constexpr const char* kAdvice =
-    "Save less often, or copy the state and write it in another thread; phase/checkpoint falls with it.";
-
-class CheckpointStalls final : public PhaseRule {
- public:
-  using PhaseRule::PhaseRule;
-
- private:
-  void look_at(const StepWindow&) override { phase_.take(shares()); }
-
-  Verdict judge(const StepWindow& window) override {
-    const auto found = phase_.found();
-    if (!found) return none_yet();
-    if (!is_worth_it(found->share, found->seconds_each)) return Verdict::ok();
-    const Cost cost = cost_of(found->share, kRarer);
-    std::string message = fmt::format(
-        "Saving checkpoints takes {:.3g} % of the time: {} each time, every {:.3g} train steps{}. Done a twentieth as "
-        "often, training is {}.",
-        100 * found->share.mean, seconds_text(found->seconds_each), found->steps_apart,
-        window.workers().size() > 1 ? fmt::format(" on {}", found->worker) : "", gain_text(cost));
-    return finding(std::move(message), kAdvice, cost,
-                   {own("checkpoint_share", found->share.mean, limits().share, window),
-                    own("checkpoint_seconds", found->seconds_each, limits().seconds_a_step, window),
-                    own("steps_apart", found->steps_apart, 0, window)},
-                   window.global_step());
-  }
-
-  Verdict none_yet() const {
-    if (!shares().has_seen(Phase::kCheckpoint)) return Verdict::ok();
-    return Verdict::insufficient_data(
-        "one checkpoint was seen; a second one is waited for, to know how often they come");
-  }
-
-  RecurringPhase phase_{Phase::kCheckpoint};
-};
+constexpr RecurringWords kWords = {
+    Phase::kCheckpoint, "Saving checkpoints", "checkpoint",
+    "Save less often, or copy the state and write it in another thread; phase/checkpoint falls with it."};
 
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
   const PhaseLimits limits = read_phase_limits(read);
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
-  return std::unique_ptr<Rule>(new CheckpointStalls(limits));
+  return std::unique_ptr<Rule>(new RecurringPhaseRule(limits, kWords));
 }
 
 }  // namespace
 }  // namespace checkpoint_stalls_rule
 
 RuleKind checkpoint_stalls() {
-  std::vector<RuleParameter> parameters = phase_limit_parameters("0.1", "0.01");
-  parameters[1].description = "a shorter one is put up with, in seconds each time";
   return {
       {.name = "CheckpointStalls",
        .summary = "Fires when much of the time goes into saving checkpoints.",
-       .parameters = std::move(parameters),
+       .parameters = recurring_phase_parameters("0.1", "0.01"),
        .topic = "profiling",
        .details =
            "Fires when `phase/checkpoint` takes at least `threshold` of the wall time of train steps, and each time at "

@@ -41,17 +41,22 @@ std::optional<OutlierTime> OutlierWatch::add(std::int64_t number, double seconds
     until_learning_ = kLearnEach;
   }
   --until_learning_;
-  const double limit =
-      std::max({median_ + limits_.deviations * deviation_, limits_.factor * median_, median_ + limits_.least_excess});
   ++count_;
   seconds_ += seconds;
-  const OutlierTime time{seconds > limit, median_, limit};
-  if (!time.is_outlier) return time;
+  const std::optional<OutlierTime> time = judge(seconds);
+  if (!time->is_outlier) return time;
   ++outliers_;
   excess_ += seconds - median_;
   numbers_.push_back(number);
   if (numbers_.size() > kListed) numbers_.pop_front();
   return time;
+}
+
+std::optional<OutlierTime> OutlierWatch::judge(double seconds) const {
+  if (times_.size() < kFewest) return std::nullopt;
+  const double limit =
+      std::max({median_ + limits_.deviations * deviation_, limits_.factor * median_, median_ + limits_.least_excess});
+  return OutlierTime{seconds > limit, median_, limit};
 }
 
 std::int64_t OutlierWatch::period() const {

@@ -33,6 +33,8 @@ class OutlierWatch {
 
   // None while fewer than kFewest were seen. The numbers rise.
   std::optional<OutlierTime> add(std::int64_t number, double seconds);
+  // Of a time that is not added.
+  std::optional<OutlierTime> judge(double seconds) const;
 
   std::size_t count() const { return count_; }
   std::size_t outliers() const { return outliers_; }

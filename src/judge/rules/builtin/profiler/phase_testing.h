@@ -28,7 +28,15 @@ class PhasedRun {
     state.wall += wall;
     run_.clock().advance_ns(static_cast<std::int64_t>(wall * 1e9));
     const std::int64_t step = state.steps++;
-    if (!is_written) return;
+    if (!is_written) {
+      state.times.push_back(static_cast<float>(wall));
+      return;
+    }
+    if (has_step_times_ && !state.times.empty()) {
+      extra.push_back(kept("trainwarden/step_times", state.times, {"signals"}));
+      state.times.clear();
+    }
+    if (step > 0) state.times.push_back(static_cast<float>(wall));
     std::vector<TestTensor> tensors = std::move(extra);
     const auto add = [&](const std::string& name, double value) {
       tensors.push_back(scalar(name, static_cast<float>(value), {"scalars"}));
@@ -48,15 +56,19 @@ class PhasedRun {
     for (std::int64_t i = 0; i < count; ++i) step(phases, worker);
   }
   TestRun& run() { return run_; }
+  // From now on each step that is written has the times of those before it.
+  void write_step_times() { has_step_times_ = true; }
 
  private:
   struct OfWorker {
     std::int64_t steps = 0;
     double wall = 0;
     PhaseSeconds totals;
+    std::vector<float> times;  // of steps since the last one that was written, with that
   };
   TestRun run_;
   std::vector<OfWorker> workers_;
+  bool has_step_times_ = false;
 };
 
 // Of a verdict; fails the test when it is not there.

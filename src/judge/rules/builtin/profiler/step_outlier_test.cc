@@ -59,6 +59,38 @@ TEST(StepOutlier, EvaluationAndCheckpointsHaveRulesOfTheirOwn) {
   }
 }
 
+// What a budget of capture leaves of a training: its first steps, then one of 64.
+PhasedRun with_long_steps_unseen(const char* phase, std::int64_t distance) {
+  PhasedRun run;
+  run.write_step_times();
+  for (std::int64_t i = 0; i < 1300; ++i) {
+    PhaseSeconds phases = {{"forward", 0.01}, {"backward", 0.01}};
+    if (i % distance == distance - 1) phases[phase] += 0.25;
+    run.step(phases, 0, {}, i < 10 || i % 64 == 0);
+  }
+  return run;
+}
+
+TEST(StepOutlier, LongStepsThatAreNeverWritten) {
+  PhasedRun run = with_long_steps_unseen("rest", 20);
+  const Verdict verdict = judge(run.run(), "StepOutlier").rbegin()->second;
+  ASSERT_EQ(verdict.outcome, Outcome::kFired);
+  EXPECT_EQ(evidence_value(verdict, "outliers"), 63);  // the first came before anything was known
+  EXPECT_NEAR(evidence_value(verdict, "outlier_share"), 0.25 / (0.25 + 20 * 0.02), 0.02);
+  EXPECT_EQ(evidence_value(verdict, "period"), 20);
+  EXPECT_EQ(evidence_value(verdict, "outlier_step"), 1139);  // the eighth of the newest
+  EXPECT_NE(verdict.message.find("63 of 1260 train steps"), std::string::npos) << verdict.message;
+  EXPECT_EQ(verdict.message.find("mostly in"), std::string::npos) << "no such step was divided: " << verdict.message;
+  EXPECT_NE(verdict.advice.find("trainwarden profile RUN"), std::string::npos) << verdict.advice;
+}
+
+TEST(StepOutlier, WhatIsSetApartIsAlsoInStepsThatAreNeverWritten) {
+  for (const char* const phase : {"evaluation", "checkpoint", "data_start"}) {
+    PhasedRun run = with_long_steps_unseen(phase, 20);
+    EXPECT_EQ(judge(run.run(), "StepOutlier").rbegin()->second.outcome, Outcome::kOk) << phase;
+  }
+}
+
 TEST(StepOutlier, FewOrCheapOnesArePutUpWith) {
   PhasedRun few = with_long_steps("rest", 5, 100);
   EXPECT_EQ(judge(few.run(), "StepOutlier").rbegin()->second.outcome, Outcome::kOk);
