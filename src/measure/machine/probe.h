@@ -11,7 +11,7 @@ class Probe {
   virtual ~Probe() = default;
   // Sets what there is at this moment. What cannot be read is left out; no throw.
   virtual void read(Reading& reading) = 0;
-  // At each n-th tick of its sampler.
+  // At each n-th tick of its sampler, but for the first ones, which read all.
   virtual int every() const { return 1; }
   // Of what changes slowly, or is counted by the kernel and so loses nothing between two looks.
   static constexpr int kSeldom = 5;

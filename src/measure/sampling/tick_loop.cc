@@ -129,7 +129,8 @@ void TickLoop::tick(State& s, const std::vector<std::unique_ptr<machine::Probe>>
     s.in_probes_since_ns = begin_ns;
     reading.begin_tick();
     for (const auto& probe : probes) {
-      if (last || ticks % static_cast<std::uint64_t>(probe->every()) == 0) probe->read(reading);
+      const bool is_due = ticks % static_cast<std::uint64_t>(probe->every()) == 0;
+      if (is_due || last || ticks < TickLoop::kWholeTicks) probe->read(reading);
     }
     s.in_probes_since_ns = 0;
     own.set_lateness(last ? 0 : begin_ns - schedule.next_ns());

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,6 +29,9 @@ struct TickLoopPlan {
 // One thread at a time; stop() from any, where the first that comes waits for the loop.
 class TickLoop {
  public:
+  // The first ticks read every probe: of a program that ends within a second or two all is known.
+  static constexpr std::uint64_t kWholeTicks = 20;
+
   // `clock` must live as long as the process.
   TickLoop(TickLoopPlan plan, std::shared_ptr<SampleBuffer> buffer, const Clock& clock);
   ~TickLoop();  // stop()
