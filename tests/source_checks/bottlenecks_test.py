@@ -64,11 +64,44 @@ class SkippingTest(unittest.TestCase):
         self.assertEqual((numbers["bottlenecks.pairs"], numbers["bottlenecks.skipped"]), (0, 1))
 
 
+class FindingsTest(unittest.TestCase):
+    REPORT = {
+        "rules": [
+            {"rule": "IOBottleneck", "status": "fired", "message": "a disk", "explained_by": None,
+             "gain": {"expected": 3.0, "min": 2.0, "max": 4.0}},
+            {"rule": "InputBound", "status": "fired", "message": "waits", "explained_by": "IOBottleneck", "gain": None},
+            {"rule": "BatchSize", "status": "ok", "message": "", "explained_by": None, "gain": None},
+        ]
+    }  # fmt: skip
+
+    def judged(self, hits):
+        runner = bottlenecks.Runner("trainwarden", "python", pathlib.Path("runs"), repeat=1)
+        answers = {"report": self.REPORT, "rules": [{"Hits": hits}]}
+        with mock.patch.object(runner, "_json", side_effect=lambda command, run: answers[command]):
+            return runner._with_findings(bottlenecks.Outcome(), pathlib.Path("runs/first"))
+
+    def test_they_are_those_of_the_report_in_its_order_and_what_it_no_longer_has(self):
+        hits = [
+            {"rule": "InputBound", "outcome": "fired", "severity": "warning", "message": ""},
+            {"rule": "MemoryLeak", "outcome": "fired", "severity": "warning", "message": "grows"},
+            {"rule": "GPUThrottled", "outcome": "fired", "severity": "info", "message": "a note"},
+            {"rule": "ProfilerReport", "outcome": "fired", "severity": "warning", "message": "what others found"},
+        ]
+        found = self.judged(hits).findings
+        self.assertEqual([finding.rule for finding in found], ["IOBottleneck", "InputBound", "MemoryLeak"])
+        self.assertEqual((found[0].gain, found[0].gain_min, found[0].gain_max), (3.0, 2.0, 4.0))
+        self.assertEqual((found[1].gain, found[1].explained_by), (None, "IOBottleneck"))
+
+    def test_a_rule_that_failed_is_an_error(self):
+        made = self.judged([{"rule": "InputBound", "outcome": "error", "severity": "", "message": "damaged"}])
+        self.assertIn("InputBound failed: damaged", made.error)
+
+
 class PairsTest(unittest.TestCase):
     def test_each_file_says_which_rule_it_is_about(self):
         pairs = bottlenecks.pairs_of(bottlenecks.PAIRS)
-        self.assertEqual(len(pairs), 11)
-        self.assertEqual(len({pair.rules[0] for pair in pairs}), 11)
+        self.assertEqual(len(pairs), 14)
+        self.assertEqual(len({pair.rules[0] for pair in pairs}), 14)
         self.assertEqual(len(bottlenecks.pairs_of(bottlenecks.PAIRS / "held_out")), 6)
 
     def test_what_only_a_machine_can_do_has_means(self):
