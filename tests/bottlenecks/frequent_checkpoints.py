@@ -19,7 +19,7 @@ def main(folder, mended):
     between = 100 if mended else 3
     inputs, targets = torch.randn(4096, 512), torch.randn(4096, 16)
     model = nn.Sequential(nn.Linear(512, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 16))
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
     speed = pace.Pace()
     for step in range(200):
         chosen = torch.randint(0, len(inputs), (64,))

@@ -39,7 +39,7 @@ def main(mended):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     so_far = Counts() if mended else KeepsAll()
     speed = pace.Pace()
-    for _ in range(700):
+    for _ in range(1400):
         chosen = torch.randint(0, len(answers), (256,))
         optimizer.zero_grad()
         outputs = model(inputs[chosen])

@@ -29,7 +29,7 @@ def main(mended):
     model = nn.Sequential(nn.Linear(128, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     speed = pace.Pace()
-    for step in range(480):
+    for step in range(1120):
         chosen = torch.randint(0, len(labels), (128,))
         optimizer.zero_grad()
         F.cross_entropy(model(inputs[chosen]), labels[chosen]).backward()

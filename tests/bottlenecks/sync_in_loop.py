@@ -33,7 +33,7 @@ def main(mended):
     confusion = [[0] * 10 for _ in range(10)]
     count = count_at_once if mended else count_one_by_one
     speed = pace.Pace()
-    for _ in range(600):
+    for _ in range(2400):
         chosen = torch.randint(0, len(labels), (1024,))
         optimizer.zero_grad()
         outputs = model(inputs[chosen])

@@ -13,6 +13,10 @@ namespace {
 constexpr std::string_view kTimesAreSignals[] = {"signals"};
 constexpr std::size_t kGrownStagingBytes = std::size_t{1} << 30;  // at most, where nobody has said how much
 
+bool is_training(Mode mode) {
+  return mode == Mode::kTrain || mode == Mode::kGlobal;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<CaptureSession>> CaptureSession::start(const HookOptions& options, Parts parts) {
@@ -58,6 +62,7 @@ CaptureSession::CaptureSession(const HookOptions& options, Parts parts, std::uni
                 .counter = counter_,
                 .clock = clock_,
                 .writer = writer_}),
+      has_budget_(options.budget > 0),
       handover_(intake_, devices_, bill_, writer_),
       writer_(std::make_unique<JournalFeed>(std::move(parts.journal), std::move(parts.stop_requests),
                                             changes_.changes(), options.durability, counter_, clock_, losses_)) {
@@ -101,7 +106,14 @@ void CaptureSession::begin_step() {
   changes_.apply_accepted();
   const StepId id = counter_.current();
   box_.begin_step(id);
-  plan_->begin_step(id.mode, id.mode_step, bill_.restraint(id.mode));
+  Restraint restraint = bill_.restraint(id.mode);
+  const std::int64_t now_ns = clock_.steady_ns();
+  const bool is_pulse = pulse_.is_due(now_ns) && is_training(id.mode);
+  if (is_pulse) restraint.losses_factor = 1;
+  plan_->begin_step(id.mode, id.mode_step, restraint);
+  const bool is_kept = plan_->anything_wanted() && is_training(id.mode);
+  const auto why = is_pulse ? Pulse::Kept::kByThePulse : Pulse::Kept::kByItsInterval;
+  pulse_.begin_step(is_kept ? why : Pulse::Kept::kNot, now_ns, bill_.inside_ns());
   operators_.begin_step(id.global_step);
 }
 
@@ -136,16 +148,28 @@ StepEnd CaptureSession::answer_to(const StepId& id) const {
 bool CaptureSession::end_idle_step() {
   if (judging_.has_judge() || changes_.any_accepted() || checkpoints_.any() || writer_.stop() != nullptr) return false;
   if (!operators_.may_pass(counter_.current().global_step)) return false;
-  if (!step_.step_is_empty() || !plan_->pass_idle_step()) return false;
+  if (!step_.step_is_empty()) return false;
+  if (!step_times_.is_on()) {
+    if (!plan_->pass_idle_step()) return false;
+  } else {
+    const Mode mode = counter_.current().mode;
+    const std::int64_t now_ns = clock_.steady_ns();
+    const bool is_pulse_next = pulse_.is_due(now_ns) && is_training(mode);
+    if (is_pulse_next || !plan_->pass_idle_step()) return false;
+    step_times_.end_step(mode, now_ns);
+  }
   ++steps_;
   bill_.pass_idle_step();
-  if (step_times_.is_on()) step_times_.end_step(counter_.current().mode, clock_.steady_ns());
   counter_.advance();
   return true;
 }
 
 void CaptureSession::save_step_times() {
-  if (!step_times_.is_on()) return step_times_.switch_on();
+  if (!step_times_.is_on()) {
+    step_times_.switch_on();
+    if (has_budget_) pulse_.switch_on(clock_.steady_ns());
+    return;
+  }
   const TensorId id = tensors_.declare("trainwarden/step_times", kTimesAreSignals);
   if (!tensors_.wants(id)) return;
   const std::span<const float> seconds = step_times_.newest();

@@ -15,6 +15,7 @@
 #include "core/base/clock.h"
 #include "hook/capture/black_box/box_recorder.h"
 #include "hook/capture/budget/bill.h"
+#include "hook/capture/budget/pulse.h"
 #include "hook/capture/capture_plan.h"
 #include "hook/capture/capture_switch.h"
 #include "hook/capture/gpu/device_capture.h"
@@ -123,6 +124,8 @@ class CaptureSession {
   OperatorCapture operators_;
   StepJudging judging_;
   StepTimes step_times_;
+  const bool has_budget_;
+  Pulse pulse_;  // where there is a budget and somebody saves step times
   StepHandover handover_;
   StepWriter writer_;
 

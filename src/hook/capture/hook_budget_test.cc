@@ -1,4 +1,7 @@
 // A hook under a budget, on a clock of its own: what it leaves out, what it never leaves out, and the bill.
+#include <algorithm>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "core/base/clock.h"
@@ -55,6 +58,54 @@ class HookBudget : public testing::Test {
   std::unique_ptr<Hook> hook_;
   TensorId weight_;
 };
+
+// Steps of 10 ms for 60 s, of which the first costs what the budget allows in all that time.
+class HookPulse : public HookBudget {
+ protected:
+  static constexpr std::int64_t kSteps = 6000;
+
+  // The longest time between two steps whose losses were kept, in steps.
+  std::int64_t longest_gap(bool saves_step_times) {
+    HookOptions options = statistics_of_weights();
+    options.include_collections = {"signals"};
+    open(options);
+    hook_->set_mode(Mode::kTrain);
+    std::int64_t longest = 0, last = 0;
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      clock_.advance_ns(10 * kMillisecond);
+      if (hook_->wants("loss_output_0")) {
+        hook_->add_cost(milliseconds(step == 0 ? 600 : 1));
+        hook_->save_tensor("loss_output_0", view_of({0.5f}));
+        if (saves_step_times) hook_->save_step_times();
+        longest = std::max(longest, step - std::exchange(last, step));
+      }
+      if (!end_idle_step(*hook_)) hook_->end_step();
+    }
+    return std::max(longest, kSteps - last);
+  }
+};
+
+TEST_F(HookPulse, WithoutStepTimesABudgetThatIsSpentLeavesNothing) {
+  EXPECT_GT(longest_gap(false), 300);
+}
+
+TEST_F(HookPulse, WithStepTimesLossesComeOnceASecond) {
+  EXPECT_LE(longest_gap(true), 102);
+}
+
+TEST_F(HookPulse, StepTimesAreKnownOfAllSteps) {
+  longest_gap(true);
+  ASSERT_TRUE(hook_->close().ok());
+  std::int64_t next = 1;  // of the first it is not known when it began
+  for (const ReadStep& step : read_run(*storage_).steps) {
+    const auto times = step.values.find("trainwarden/step_times");
+    if (times == step.values.end()) continue;
+    const auto seconds = floats_of(times->second);
+    EXPECT_EQ(step.entry.mode_step - static_cast<std::int64_t>(seconds.size()), next);
+    next = step.entry.mode_step;
+  }
+  EXPECT_GT(next, kSteps - 110);
+}
 
 TEST_F(HookBudget, StretchesIntervalsAndTakesNoLossesThatCostNothingAndNoScalarsAndListedSteps) {
   HookOptions options = statistics_of_weights();

@@ -64,11 +64,11 @@ TEST(StepTimes, OfMoreStepsThanAreRememberedAreTheNewest) {
 
 // What a step took that ended without a word is known at the next one that is saved.
 TEST(StepTimes, OfIdleStepsAreSavedWithTheNextOneThatIsWanted) {
-  storage::MemoryStorage storage;
+  const auto storage = storage::create_memory_storage();
   HookOptions options;
   options.include_collections = {"signals"};
   options.save = SavePolicy::every(5);
-  const auto hook = open_hook_on(storage, options);
+  const auto hook = open_hook_on(*storage, options);
   hook->set_mode(Mode::kTrain);
   for (int step = 0; step < 11; ++step) {
     if (hook->wants_anything()) hook->save_step_times();
@@ -76,7 +76,7 @@ TEST(StepTimes, OfIdleStepsAreSavedWithTheNextOneThatIsWanted) {
   }
   ASSERT_TRUE(hook->close().ok());
 
-  const ReadRun run = read_run(storage);
+  const ReadRun run = read_run(*storage);
   std::map<std::int64_t, std::size_t> known;
   for (const ReadStep& step : run.steps) {
     const auto times = step.values.find("trainwarden/step_times");
@@ -85,7 +85,7 @@ TEST(StepTimes, OfIdleStepsAreSavedWithTheNextOneThatIsWanted) {
     for (const float seconds : floats_of(times->second)) EXPECT_GT(seconds, 0);
   }
   EXPECT_EQ(known, (std::map<std::int64_t, std::size_t>{{5, 4}, {10, 5}}));  // of 1 to 4, then of 5 to 9
-  EXPECT_EQ(run.collections_of.at("trainwarden/step_times"), std::vector<std::string>{"signals"});
+  EXPECT_EQ(run.collections_of.at("trainwarden/step_times"), (std::vector<std::string>{"all", "signals"}));
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ class Phases:
         self._waits = waits
         self._run_began = self._step_began = self._watch.now
         self._totals = {_EVALUATION: 0, _CHECKPOINT: 0, _DATA_WAIT: 0, _DATA_START: 0, CAPTURE: 0}
+        self._counts = {_EVALUATION: 0, _CHECKPOINT: 0}
         self._waits_seen = waits.total_ns
         self._changes_seen = waits.changes
         self._mode = ""
@@ -51,6 +52,8 @@ class Phases:
     # What the program does.
 
     def begin(self, phase: str) -> None:
+        if phase == _CHECKPOINT:
+            self._counts[_CHECKPOINT] += 1
         self._watch.begin(phase)
 
     def end(self, phase: str) -> None:
@@ -58,6 +61,7 @@ class Phases:
 
     def saved(self, nanoseconds: int) -> None:
         """A checkpoint that somebody asked for took so long, inside a listener, whose bill it is not on."""
+        self._counts[_CHECKPOINT] += 1
         self._watch.settle()
         self._watch.move(nanoseconds, _CHECKPOINT, REST, _EVALUATION, CAPTURE)
 
@@ -94,6 +98,7 @@ class Phases:
         if is_wanted:
             self._save("phase_total/", {**self._totals, "wall": now - self._run_began})
             self._hook.save_scalar("phase_total/steps", self._steps)
+            self._save_counts()
             self._save_device_times()
             self._hook.save_step_times()
         self._device.end_step(self._hook.global_step)
@@ -122,6 +127,7 @@ class Phases:
             self._next_steps.setdefault(mode, self._hook.mode_step)
         if was_evaluating == self._is_evaluating:
             return
+        self._counts[_EVALUATION] += self._is_evaluating
         self._watch.settle()
         self._give_newest_waits()
         self._watch.base = REST if is_training else _EVALUATION
@@ -155,6 +161,11 @@ class Phases:
         for phase, nanoseconds in spent.items():
             if nanoseconds > 0:
                 self._hook.save_scalar(prefix + phase, nanoseconds / 1e9)
+
+    def _save_counts(self) -> None:
+        for phase, count in self._counts.items():
+            if count > 0:
+                self._hook.save_scalar(f"phase_count/{phase}", count)
 
     def _save_device_times(self) -> None:
         known = self._device.take_known()

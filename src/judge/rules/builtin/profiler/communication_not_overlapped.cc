@@ -42,13 +42,14 @@ class CommunicationNotOverlapped final : public PhaseRule {
     });
     const ShareRange share = shares().share(*least, kSync);
     const double seconds = share.mean * shares().seconds() / std::max(1.0, shares().steps());
-    if (!is_worth_it(share, seconds)) return Verdict::ok();
-    const double room = share.mean > 0 ? std::min(1.0, shares().share(*least, kBackward).mean / share.mean) : 0;
+    const double backward = shares().share(*least, kBackward).mean;
+    // What does not fit behind the backward pass stays where it is.
+    if (!is_worth_it(share, seconds) || backward < limits().share) return Verdict::ok();
+    const double room = share.mean > 0 ? std::min(1.0, backward / share.mean) : 0;
     const Cost cost = cost_of(share, {kHidden * room, 0, 1});
     std::string message = fmt::format(
         "Exchanging gradients takes {:.3g} % of the time in which nothing else is done, {} a step, also on {}, which "
-        "is "
-        "in it least. Behind the backward pass, training is {}.",
+        "is in it least. Behind the backward pass, training is {}.",
         100 * share.mean, seconds_text(seconds), *least, gain_text(cost));
     return finding(std::move(message), kAdvice, cost,
                    {own("sync_share", share.mean, limits().share, window),
@@ -76,7 +77,7 @@ RuleKind communication_not_overlapped() {
        .details =
            "Fires when `phase/gradient_sync` takes at least `threshold` of the wall time of train steps, and "
            "`min_seconds` of each, also on the worker that is in it least: the others wait there for late ones, which "
-           "is what Straggler judges.\n\n"
+           "is what Straggler judges. Not where `phase/backward` is below `threshold`: it has no room for them.\n\n"
            "Predicted gain: four fifths of it hidden behind the backward pass, as far as that is long enough. Bounds: "
            "none of it, and all of it.\n\n"
            "Needs the phases of train steps of two workers or more. Of asynchronous operations of the program only "

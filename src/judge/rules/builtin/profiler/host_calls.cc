@@ -19,6 +19,8 @@ constexpr std::size_t kMostBetween = 8;  // operators from one read to the next:
 constexpr std::int64_t kTinyNs = 10'000;
 constexpr std::int64_t kShortGapNs = 50'000;
 constexpr std::string_view kScalarRead = "aten::_local_scalar_dense";
+constexpr std::string_view kItem = "aten::item";
+constexpr std::string_view kUnbind = "aten::unbind";  // a loop over a tensor begins so
 constexpr std::string_view kOptimizerScope = "Optimizer.step#";
 constexpr std::string_view kToHost = "DtoH";
 
@@ -34,6 +36,26 @@ bool begins_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
+// What recording a call took, at most: aten::item does nothing itself but to call what reads, which was recorded too.
+std::int64_t recording_ns(const OperatorBatch& batch) {
+  std::vector<std::int64_t> own;
+  const OperatorCall* item = nullptr;
+  for (const std::size_t i : profile::calls_in_order(batch)) {
+    const OperatorCall& call = batch.calls[i];
+    const std::string_view name = name_of(batch, call);
+    const bool is_in_item =
+        item != nullptr && item->track == call.track && profile::end_ns(call) <= profile::end_ns(*item);
+    if (name == kScalarRead && is_in_item) {
+      own.push_back(profile::end_ns(*item) - item->start_unix_ns - (profile::end_ns(call) - call.start_unix_ns));
+    }
+    item = name == kItem ? &call : nullptr;
+  }
+  if (own.empty()) return kRecordingNs;
+  const auto middle = own.begin() + static_cast<std::ptrdiff_t>(own.size() / 2);
+  std::nth_element(own.begin(), middle, own.end());
+  return std::min(kRecordingNs, *middle);
+}
+
 // A run of reads on one thread, while it lasts.
 struct ReadRun {
   std::size_t reads = 0;
@@ -42,6 +64,7 @@ struct ReadRun {
   std::int64_t long_ns = 0;       // of long operators since its begin
   std::int64_t long_at_last = 0;  // of these, before its last read
   std::int64_t recording_ns = 0, recording_at_last = 0;
+  std::int64_t unbind_ns = 0;  // start of what the tensor was taken apart with before its first read; 0: it was not
 
   void end(ScalarReads& found) {
     if (reads >= kFewestInRun) {
@@ -52,11 +75,23 @@ struct ReadRun {
     }
     *this = {};
   }
+  // What lies between it and the reads belongs to them.
+  void unbind(const OperatorCall& call, std::int64_t recording) {
+    if (reads > 0 || (unbind_ns > 0 && call.start_unix_ns - last_ns <= kRunGapNs)) {
+      last_ns = profile::end_ns(call);
+      return;
+    }
+    unbind_ns = call.start_unix_ns;
+    last_ns = profile::end_ns(call);
+    long_ns = 0;
+    recording_ns = recording;
+  }
   void add(const OperatorCall& call, ScalarReads& found) {
     if (reads > 0 && (call.start_unix_ns - last_ns > kRunGapNs || between > kMostBetween)) end(found);
     if (reads++ == 0) {
-      first_ns = call.start_unix_ns;
-      long_ns = recording_ns = 0;
+      const bool is_unbound = unbind_ns > 0 && call.start_unix_ns - last_ns <= kRunGapNs;
+      first_ns = is_unbound ? unbind_ns : call.start_unix_ns;
+      if (!is_unbound) long_ns = recording_ns = 0;
     }
     last_ns = profile::end_ns(call);
     between = 0;
@@ -69,6 +104,7 @@ struct ReadRun {
 
 ScalarReads scalar_reads(const OperatorBatch& batch) {
   ScalarReads found;
+  const std::int64_t recording = recording_ns(batch);
   ReadRun run;
   std::uint32_t track = std::numeric_limits<std::uint32_t>::max();
   std::int64_t optimizer_until = 0, outer_until = 0;
@@ -80,7 +116,7 @@ ScalarReads scalar_reads(const OperatorBatch& batch) {
       track = call.track;
       optimizer_until = outer_until = std::numeric_limits<std::int64_t>::min();
     }
-    run.recording_ns += kRecordingNs;
+    run.recording_ns += recording;
     const std::string_view name = name_of(batch, call);
     if (call.kind == OperatorKind::kUser && begins_with(name, kOptimizerScope)) {
       optimizer_until = std::max(optimizer_until, profile::end_ns(call));
@@ -95,8 +131,12 @@ ScalarReads scalar_reads(const OperatorBatch& batch) {
     if (call.start_unix_ns < outer_until) continue;  // part of what was counted
     outer_until = profile::end_ns(call);
     const std::int64_t took = outer_until - call.start_unix_ns;
-    if (name != "aten::item" && name != kScalarRead) ++run.between;
-    if (took >= kLongOperatorNs && name != "aten::item" && name != kScalarRead) run.long_ns += took;
+    if (name == kUnbind) {
+      run.unbind(call, recording);
+      continue;
+    }
+    if (name != kItem && name != kScalarRead) ++run.between;
+    if (took >= kLongOperatorNs && name != kItem && name != kScalarRead) run.long_ns += took;
   }
   run.end(found);
   return found;

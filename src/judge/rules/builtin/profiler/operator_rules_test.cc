@@ -54,6 +54,28 @@ TEST(ScalarReads, ARunCostsWhatLiesBetween) {
   EXPECT_EQ(found.waited_ns, 202 * kUs);
 }
 
+TEST(ScalarReads, TakingATensorApartForALoopIsPartOfIt) {
+  Calls calls;
+  calls.call("aten::addmm", 0, 500);
+  calls.call("aten::unbind", 600, 300);
+  calls.reads(101, 1000, 20);
+  const auto runs_ns = static_cast<double>(scalar_reads(calls.at(0)).runs_ns);
+  EXPECT_NEAR(runs_ns, (2402 - 201 * 0.3) * 1.01 * kUs, 30.0 * kUs);
+  Calls apart;
+  apart.call("aten::unbind", 0, 300);
+  apart.reads(101, 5000, 20);
+  EXPECT_NEAR(static_cast<double>(scalar_reads(apart.at(0)).runs_ns), (2002 - 200 * 0.3) * 1.01 * kUs, 30.0 * kUs);
+}
+
+TEST(ScalarReads, RecordingTakesNoMoreThanACallThatOnlyCallsAnother) {
+  Calls calls;
+  for (std::int64_t i = 0; i < 101; ++i) {
+    calls.call("aten::item", i * 20, 5);
+    calls.call("aten::_local_scalar_dense", i * 20, 5);  // so there is nothing left for recording it
+  }
+  EXPECT_NEAR(static_cast<double>(scalar_reads(calls.at(0)).runs_ns), 2005 * 1.01 * kUs, 1.0 * kUs);
+}
+
 TEST(ScalarReads, SingleReadsAreNoRun) {
   Calls calls;
   calls.reads(20, 0, 2000);

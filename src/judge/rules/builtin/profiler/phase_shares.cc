@@ -10,7 +10,7 @@
 namespace trainwarden::rules {
 namespace {
 
-constexpr std::string_view kPhasePrefix = "phase/", kTotalPrefix = "phase_total/";
+constexpr std::string_view kPhasePrefix = "phase/", kTotalPrefix = "phase_total/", kCountPrefix = "phase_count/";
 constexpr std::string_view kPhaseNames[kPhaseCount] = {
     "data_wait",     "data_start", "evaluation", "checkpoint", "forward", "loss", "backward",
     "gradient_sync", "clip",       "optimizer",  "zero_grad",  "capture", "rest"};
@@ -40,6 +40,10 @@ void take_total(TimedStep& step, std::string_view phase, double value) {
   if (const auto index = index_of_phase(phase, kTotalledPhases)) step.totals[*index] = value;
 }
 
+void take_count(TimedStep& step, std::string_view phase, double times) {
+  if (const auto index = index_of_phase(phase, kTotalledPhases)) step.times[*index] = times;
+}
+
 bool has_phases(const Trial& trial) {
   return trial.has_tensor("phase/step") || trial.has_tensor("phase/start") || trial.has_tensor("phase_total/wall");
 }
@@ -54,13 +58,15 @@ std::map<std::string, TimedStep> read_phases(const StepWindow& window) {
   std::map<std::string, TimedStep> workers;
   // Many rules ask, at each step: a run without phases is not searched.
   if (window.trial() != nullptr && !has_phases(*window.trial())) return workers;
-  (void)visit_tensors({.patterns = {"^phase(_total)?/"}}, window, [&](const TensorSpot& spot) -> Status {
+  (void)visit_tensors({.patterns = {"^phase(_total|_count)?/"}}, window, [&](const TensorSpot& spot) -> Status {
     const std::string_view name = spot.tensor;
     TRAINWARDEN_ASSIGN_OR_RETURN(const double value, window.scalar(spot));
     if (!std::isfinite(value) || value < 0) return {};
     TimedStep& step = workers[spot.worker];
     if (name.substr(0, kPhasePrefix.size()) == kPhasePrefix) {
       take_phase(step, name.substr(kPhasePrefix.size()), value);
+    } else if (name.substr(0, kCountPrefix.size()) == kCountPrefix) {
+      take_count(step, name.substr(kCountPrefix.size()), value);
     } else {
       take_total(step, name.substr(kTotalPrefix.size()), value);
     }

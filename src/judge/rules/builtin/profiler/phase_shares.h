@@ -50,6 +50,7 @@ struct TimedStep {
   std::optional<double> total_wall;     // since the hook was opened, of all steps
   double total_steps = 0;
   std::array<double, kTotalledPhases> totals{};  // a phase that did not occur has 0
+  std::array<double, kTotalledPhases> times{};   // how often it occurred; 0 where that is not counted
   bool empty() const { return !divided && !start_seconds && !total_wall; }
 };
 

@@ -21,9 +21,16 @@ void RecurringPhase::take(const PhaseShares& shares) {
     if (worker.first_steps < 0) worker.first_steps = steps;
     worker.last_steps = steps;
     Recurrence& newest = worker.newest;
-    const double times = static_cast<double>(++newest.times);
     newest.worker = name;
     newest.share = shares.share(name, std::span(&phase_, 1));
+    const double counted = step.times[static_cast<std::size_t>(phase_)];
+    if (counted > 0) {
+      newest.times = static_cast<std::uint64_t>(counted);
+      newest.seconds_each = seconds / counted;
+      newest.steps_apart = steps / counted;
+      continue;
+    }
+    const double times = static_cast<double>(++newest.times);
     newest.seconds_each += (passed - newest.seconds_each) / times;
     if (newest.times > 1) newest.steps_apart = (worker.last_steps - worker.first_steps) / (times - 1);
   }

@@ -50,8 +50,6 @@ struct StepOutlierLimits {
   double training_seconds = 0;
 };
 
-constexpr const char* kStepTimes = "trainwarden/step_times";
-
 // The steps of one worker in one mode.
 struct Watched {
   explicit Watched(const OutlierLimits& limits) : watch(limits) {}
@@ -107,8 +105,8 @@ class StepOutlier final : public Rule {
 
   // Of the steps before this one.
   std::size_t take_all_times(const StepWindow& window) {
-    if (window.trial() != nullptr && !window.trial()->has_tensor(kStepTimes)) return 0;
-    const auto times = list_signals(window, kStepTimes);
+    if (window.trial() != nullptr && !window.trial()->has_tensor(signals::kStepTimes)) return 0;
+    const auto times = list_signals(window, signals::kStepTimes);
     for (const auto& [spot, seconds] : times.signals) {
       Watched* const watched = watched_of(spot.worker, window.mode());
       if (watched == nullptr) continue;

@@ -9,9 +9,10 @@
 // What a leak costs in time is seen where steps become longer meanwhile, as when all that was kept is gone through
 // again.
 //
-// State: for each worker and kind of memory, at most 256 points; of step times 32 early ones, the last 32, and sums.
+// State: for each worker and kind of memory, at most 256 points; of step times up to 32, medians, and sums.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -43,24 +44,25 @@ std::string bytes_text(double bytes) {
   return format_bytes(static_cast<std::uint64_t>(std::max(bytes, 0.0)));
 }
 
-// How much longer steps have become, on the worker that is the first by name.
+// How much longer steps have become than in the fastest stretch of them, on the worker that is the first by name.
 class StepSlowdown {
  public:
   void add(double seconds) {
     if (!(seconds > 0) || !std::isfinite(seconds)) return;
     sum_ += seconds;
     ++count_;
-    if (early_.size() < kCompared) early_.push_back(seconds);
-    late_.push_back(seconds);
-    if (late_.size() > kCompared) late_.erase(late_.begin());
+    stretch_.push_back(seconds);
+    if (stretch_.size() < kCompared) return;
+    late_ = median(stretch_);
+    fastest_ = std::min(fastest_, late_);
+    stretch_.clear();
   }
   // None where they have not become longer by a fifth.
   std::optional<Cost> cost() const {
     if (count_ < 2 * kCompared) return std::nullopt;
-    const double early = median(early_), late = median(late_);
     const double mean = sum_ / static_cast<double>(count_);
-    if (late < kLonger * early || mean < early) return std::nullopt;
-    return cost_of({1 - early / mean, 1 - early / mean, 1 - early / late}, {1, 0.5, 1});
+    if (late_ < kLonger * fastest_ || mean < fastest_) return std::nullopt;
+    return cost_of({1 - fastest_ / mean, 1 - fastest_ / mean, 1 - fastest_ / late_}, {1, 0.5, 1});
   }
 
  private:
@@ -71,7 +73,9 @@ class StepSlowdown {
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
   }
-  std::vector<double> early_, late_;
+  std::vector<double> stretch_;                          // that is not full yet
+  double fastest_ = std::numeric_limits<double>::max();  // medians of stretches
+  double late_ = 0;
   double sum_ = 0;
   std::size_t count_ = 0;
 };
@@ -84,7 +88,7 @@ class MemoryLeak final : public Rule {
     if (window.mode() != Mode::kTrain && window.mode() != Mode::kGlobal) {
       return Verdict::not_applicable(fmt::format("{} is no train step", describe_step(window)));
     }
-    if (train_steps_++ >= kSettled) take_step_seconds(window);
+    take_step_times(window);
     JudgingGaps gaps;
     std::size_t seen = 0;
     std::size_t judged = 0;
@@ -94,7 +98,7 @@ class MemoryLeak final : public Rule {
       if (gaps.first_damage.ok()) gaps.first_damage = found.gaps.first_damage;
       for (const auto& [spot, bytes] : found.signals) {
         ++seen;
-        if (judge_series(spot, bytes, window.global_step(), leaks)) ++judged;
+        if (judge_series(spot, bytes, window, leaks)) ++judged;
       }
     }
     if (seen == 0) return nothing_to_judge(gaps, "signal trainwarden/memory", window);
@@ -108,13 +112,24 @@ class MemoryLeak final : public Rule {
  private:
   static constexpr std::int64_t kSettled = 20;  // first steps, whose times say little
 
-  void take_step_seconds(const StepWindow& window) {
+  // Of all steps where they are known: those that are written lie close together at first, when steps are short.
+  void take_step_times(const StepWindow& window) {
+    const auto times = list_signals(window, signals::kStepTimes).signals;
+    if (!times.empty()) {
+      has_all_times_ = true;
+      for (const double seconds : times.front().value) take_step_time(seconds);
+    }
+    if (has_all_times_) return;
     const auto seconds = scalar_signals(window, signals::kStepSeconds).signals;
-    if (!seconds.empty()) slowdown_.add(seconds.front().value);
+    if (!seconds.empty()) take_step_time(seconds.front().value);
+  }
+  void take_step_time(double seconds) {
+    if (train_steps_++ >= kSettled) slowdown_.add(seconds);
   }
 
   struct State {
-    std::int64_t steps = 0;
+    std::int64_t first_step = 0;  // of the mode
+    std::int64_t points = 0;      // since it was warm
     MemorySeries series;
   };
   struct Leak {
@@ -123,20 +138,21 @@ class MemoryLeak final : public Rule {
   };
 
   // False when there are too few points to know.
-  bool judge_series(const TensorSpot& spot, double bytes, std::int64_t step, std::vector<Leak>& leaks) {
+  bool judge_series(const TensorSpot& spot, double bytes, const StepWindow& window, std::vector<Leak>& leaks) {
     if (!std::isfinite(bytes)) return false;
-    State& state = states_.try_emplace({spot.tensor, spot.worker}, State{0, MemorySeries(limits_)}).first->second;
-    if (state.steps++ < warm_up_steps_) return false;
-    state.series.add(step, bytes);
-    if (state.steps - warm_up_steps_ < kFewestSteps) return false;
+    const State fresh{window.mode_step(), 0, MemorySeries(limits_)};
+    State& state = states_.try_emplace({spot.tensor, spot.worker}, fresh).first->second;
+    if (window.mode_step() - state.first_step < warm_up_steps_) return false;
+    state.series.add(window.global_step(), bytes);
+    if (++state.points < kFewestSteps) return false;
     const auto growth = state.series.growth();
     if (growth) leaks.push_back({spot, *growth});
     return true;
   }
 
   std::string few_points(const StepWindow& window) const {
-    return fmt::format("{} train steps are waited for, after {} of warm-up; this is {}", kFewestSteps, warm_up_steps_,
-                       describe_step(window));
+    return fmt::format("{} saved train steps are waited for, after {} of warm-up; this is {}", kFewestSteps,
+                       warm_up_steps_, describe_step(window));
   }
 
   static bool in_first_epoch(const StepWindow& window) {
@@ -155,7 +171,8 @@ class MemoryLeak final : public Rule {
     const Severity severity = filling ? Severity::kInfo : Severity::kWarning;
     const auto cost = slowdown_.cost();
     if (cost)
-      message += fmt::format(" Steps became longer meanwhile: as long as at first, training is {}.", gain_text(*cost));
+      message += fmt::format(" Steps became longer meanwhile: with all as long as the fastest, training is {}.",
+                             gain_text(*cost));
     Verdict verdict =
         cost ? finding(std::move(message), kAdvice, *cost, evidence_of(leaks, window), window.global_step(), severity)
              : fired(std::move(message), kAdvice, evidence_of(leaks, window), severity);
@@ -178,7 +195,8 @@ class MemoryLeak final : public Rule {
 
   const GrowthLimits limits_;
   const std::int64_t warm_up_steps_;
-  std::int64_t train_steps_ = 0;
+  std::int64_t train_steps_ = 0;  // whose times were seen
+  bool has_all_times_ = false;
   StepSlowdown slowdown_;
   std::map<std::pair<std::string, std::string>, State> states_;  // by signal and worker
 };
@@ -204,7 +222,7 @@ RuleKind memory_leak() {
        .parameters = {{"growth_mib", "512", "growth that is put up with, in MiB"},
                       {"growth_percent", "6", "growth that is put up with, in percent of the memory at its begin"},
                       {"pull_back_percent", "2", "a fall by more than this many percent begins the count anew"},
-                      {"warm_up_steps", "100", "first train steps that do not count"}},
+                      {"warm_up_steps", "100", "first train steps that do not count, saved or not"}},
        .topic = "training",
        .details =
            "Fires when the memory of the training process (`trainwarden/memory/host_bytes`), or what the framework "
@@ -215,7 +233,8 @@ RuleKind memory_leak() {
            "Needs the signals. A buffer that is filled on purpose (experience replay, a history of everything) "
            "looks the same: mute the rule, or raise `growth_mib`. A leak in another process, as a worker of the "
            "data loader, is not seen.\n\nPredicted gain, where steps have become a fifth longer meanwhile: all as long "
-           "as the first ones, from the 21st on, against the mean; bound above: against the last ones. Evidence: "
+           "as in the fastest 32 in a row, from the 21st on, against the mean; bound above: against the last ones. "
+           "Evidence: "
            "`growth_bytes`, `growth_percent`, `bytes_per_step`; with a gain `step_share`, `gain`, `gain_min`, "
            "`gain_max` before them.",
        .source = "gates as in TraceML; Theil (1950) and Sen (1968) for the slope; the levelling off is ours",
