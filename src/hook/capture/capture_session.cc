@@ -108,12 +108,12 @@ void CaptureSession::begin_step() {
   box_.begin_step(id);
   Restraint restraint = bill_.restraint(id.mode);
   const std::int64_t now_ns = clock_.steady_ns();
-  const bool is_pulse = pulse_.is_due(now_ns) && is_training(id.mode);
+  const bool is_pulse = pulse_.is_due(now_ns, id.mode_step) && is_training(id.mode);
   if (is_pulse) restraint.losses_factor = 1;
   plan_->begin_step(id.mode, id.mode_step, restraint);
   const bool is_kept = plan_->anything_wanted() && is_training(id.mode);
   const auto why = is_pulse ? Pulse::Kept::kByThePulse : Pulse::Kept::kByItsInterval;
-  pulse_.begin_step(is_kept ? why : Pulse::Kept::kNot, now_ns, bill_.inside_ns());
+  pulse_.begin_step(is_kept ? why : Pulse::Kept::kNot, now_ns, id.mode_step, bill_.inside_ns());
   operators_.begin_step(id.global_step);
 }
 
@@ -152,11 +152,11 @@ bool CaptureSession::end_idle_step() {
   if (!step_times_.is_on()) {
     if (!plan_->pass_idle_step()) return false;
   } else {
-    const Mode mode = counter_.current().mode;
+    const StepId id = counter_.current();
     const std::int64_t now_ns = clock_.steady_ns();
-    const bool is_pulse_next = pulse_.is_due(now_ns) && is_training(mode);
+    const bool is_pulse_next = pulse_.is_due(now_ns, id.mode_step + 1) && is_training(id.mode);
     if (is_pulse_next || !plan_->pass_idle_step()) return false;
-    step_times_.end_step(mode, now_ns);
+    step_times_.end_step(id.mode, now_ns);
   }
   ++steps_;
   bill_.pass_idle_step();
@@ -167,7 +167,7 @@ bool CaptureSession::end_idle_step() {
 void CaptureSession::save_step_times() {
   if (!step_times_.is_on()) {
     step_times_.switch_on();
-    if (has_budget_) pulse_.switch_on(clock_.steady_ns());
+    if (has_budget_) pulse_.switch_on(clock_.steady_ns(), counter_.current().mode_step);
     return;
   }
   const TensorId id = tensors_.declare("trainwarden/step_times", kTimesAreSignals);
