@@ -9,8 +9,6 @@
 namespace trainwarden::capture {
 namespace {
 
-using Kept = Pulse::Kept;
-
 TEST(Pulse, IsOffUntilSwitchedOn) {
   const Pulse pulse;
   EXPECT_FALSE(pulse.is_due(1'000'000 * kMillisecond, 0));
@@ -21,8 +19,8 @@ TEST(Pulse, FirstComesASecondAfterTheLastStepThatWasKept) {
   pulse.switch_on(0, 0);
   EXPECT_FALSE(pulse.is_due(999 * kMillisecond, 3));
   EXPECT_TRUE(pulse.is_due(1000 * kMillisecond, 3));
-  pulse.begin_step(Kept::kByItsInterval, 500 * kMillisecond, 2, 0);
-  pulse.begin_step(Kept::kNot, 600 * kMillisecond, 3, 300 * kMillisecond);
+  pulse.begin_step(Pulse::Kept::kByItsInterval, 500 * kMillisecond, 2, 0);
+  pulse.begin_step(Pulse::Kept::kNot, 600 * kMillisecond, 3, 300 * kMillisecond);
   EXPECT_FALSE(pulse.is_due(1499 * kMillisecond, 4)) << "what other steps cost is no matter";
   EXPECT_TRUE(pulse.is_due(1500 * kMillisecond, 4));
 }
@@ -30,8 +28,8 @@ TEST(Pulse, FirstComesASecondAfterTheLastStepThatWasKept) {
 TEST(Pulse, ThenComesAtMultiplesOfAPowerOfTwo) {
   Pulse pulse;
   pulse.switch_on(0, 0);
-  pulse.begin_step(Kept::kByThePulse, 1000 * kMillisecond, 100, 0);  // steps of 10 ms: 128 are near a second
-  pulse.begin_step(Kept::kNot, 1010 * kMillisecond, 101, 0);
+  pulse.begin_step(Pulse::Kept::kByThePulse, 1000 * kMillisecond, 100, 0);  // steps of 10 ms: 128 are near a second
+  pulse.begin_step(Pulse::Kept::kNot, 1010 * kMillisecond, 101, 0);
   EXPECT_FALSE(pulse.is_due(2000 * kMillisecond, 200));
   EXPECT_FALSE(pulse.is_due(1280 * kMillisecond, 128)) << "there has just been one";
   EXPECT_TRUE(pulse.is_due(2560 * kMillisecond, 256));
@@ -40,10 +38,11 @@ TEST(Pulse, ThenComesAtMultiplesOfAPowerOfTwo) {
 TEST(Pulse, IsRarerWhereItIsDear) {
   Pulse pulse;
   pulse.switch_on(0, 0);
-  pulse.begin_step(Kept::kByThePulse, 1000 * kMillisecond, 10, 0);
-  pulse.begin_step(Kept::kNot, 1100 * kMillisecond, 11, 10 * kMillisecond);  // it cost 10 ms: four seconds' worth
+  pulse.begin_step(Pulse::Kept::kByThePulse, 1000 * kMillisecond, 10, 0);
+  pulse.begin_step(Pulse::Kept::kNot, 1100 * kMillisecond, 11,
+                   10 * kMillisecond);  // it cost 10 ms: four seconds' worth
   EXPECT_TRUE(pulse.is_due(1600 * kMillisecond, 16));
-  pulse.begin_step(Kept::kByThePulse, 1600 * kMillisecond, 16, 10 * kMillisecond);
+  pulse.begin_step(Pulse::Kept::kByThePulse, 1600 * kMillisecond, 16, 10 * kMillisecond);
   EXPECT_FALSE(pulse.is_due(2400 * kMillisecond, 24));
   EXPECT_TRUE(pulse.is_due(3200 * kMillisecond, 32));
 }
@@ -51,7 +50,7 @@ TEST(Pulse, IsRarerWhereItIsDear) {
 TEST(Pulse, StepsThatAreNotKeptDoNotPutItOff) {
   Pulse pulse;
   pulse.switch_on(0, 0);
-  for (int i = 1; i < 100; ++i) pulse.begin_step(Kept::kNot, i * 10 * kMillisecond, i, 0);
+  for (int i = 1; i < 100; ++i) pulse.begin_step(Pulse::Kept::kNot, i * 10 * kMillisecond, i, 0);
   EXPECT_TRUE(pulse.is_due(1000 * kMillisecond, 100));
 }
 
@@ -64,7 +63,7 @@ std::vector<std::int64_t> pulses_of(std::int64_t step_ns, std::int64_t ahead_ns)
     const std::int64_t now_ns = step * step_ns;
     const bool is_due = pulse.is_due(now_ns, step);
     if (is_due) kept.push_back(step);
-    pulse.begin_step(is_due ? Kept::kByThePulse : Kept::kNot, now_ns, step, 0);
+    pulse.begin_step(is_due ? Pulse::Kept::kByThePulse : Pulse::Kept::kNot, now_ns, step, 0);
   }
   return kept;
 }
