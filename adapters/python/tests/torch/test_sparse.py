@@ -43,7 +43,7 @@ def values_at(trial: trainwarden.Trial, global_step: int | None) -> dict[str, by
     """All tensors but times and what the run says of itself."""
     assert global_step is not None
     names = trial.tensor_names(step=global_step)
-    kept = [name for name in names if not name.startswith(("phase/", "phase_total/", "trainwarden/"))]
+    kept = [name for name in names if not name.startswith(("phase/", "phase_total/", "phase_count/", "trainwarden/"))]
     return {name: np.asarray(trial.value(name, global_step)).tobytes() for name in kept}
 
 
