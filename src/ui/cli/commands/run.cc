@@ -158,7 +158,8 @@ Status choose_profiling(const RunOptions& options, SampleChoice& sample, Program
     emit(stderr, "trainwarden: {}: without effect here: {}\n", file->string(), note);
   }
   apply_profiler_config(config, steps_are_chosen, sample, plan.environment);
-  plan.profiler_config = FollowedProfilerConfig{std::filesystem::absolute(*file), std::move(config)};
+  const TypedIntervals typed{!options.sample.host.empty(), !options.sample.gpu.empty()};
+  plan.profiler_config = FollowedProfilerConfig{std::filesystem::absolute(*file), std::move(config), typed};
   return {};
 }
 
