@@ -172,23 +172,38 @@ def test_what_is_profiled_and_judged(work: Path) -> None:
 
 def test_a_job_that_runs_can_be_told_what_to_record(monkeypatch: pytest.MonkeyPatch, script: Path) -> None:
     asked: list[tuple[str, ...]] = []
+    recorder = Recorder()
+    estimator = PyTorch(entry_point="train.py", sagemaker_session=sagemaker.Session(sagemaker_client=recorder))
+    estimator.fit(wait=False)
     monkeypatch.setattr(sagemaker._program, "call", lambda *words: asked.append(words) or "")
     monkeypatch.setattr(PyTorch, "latest_job_profiler_artifacts_path", lambda self: "runs/first")
-    estimator = PyTorch(entry_point="train.py", sagemaker_session=sagemaker.Session(sagemaker_client=Recorder()))
     estimator.update_profiler(framework_profile_params=FrameworkProfile(start_step=100, num_steps=3))
+    assert not recorder.updates
     estimator.enable_default_profiling()
     assert asked == [
         ("profile", "runs/first", "--steps", "3", "--first-step", "100"),
         ("profile", "runs/first", "--steps", "10"),
     ]
+    estimator.update_profiler(system_monitor_interval_millis=1000)
+    estimator.update_profiler(disable_framework_metrics=True)
+    estimator.disable_profiling()
+    assert recorder.updates == [
+        {"DisableProfiler": None, "ProfilingIntervalInMilliseconds": None},
+        {"DisableProfiler": None, "ProfilingIntervalInMilliseconds": 1000},
+        {"ProfilingParameters": {"ProfilerEnabled": False}},
+        {"DisableProfiler": True},
+    ]
+    assert len(asked) == 2, "no steps besides"
     for keyword in UPDATE_PROFILER.values():
-        if keyword.refused:
+        if keyword.refused or keyword.only:
             with pytest.raises(NotHere, match=keyword.name):
                 estimator.update_profiler(**{keyword.name: "something"})
-    with pytest.raises(NotHere, match="disable_profiler=True"):
-        estimator.disable_profiling()
     with pytest.raises(ValueError, match="expected FrameworkProfile"):
+        estimator.update_profiler(framework_profile_params="all")
+    with pytest.raises(ValueError, match="expected something to change"):
         estimator.update_profiler()
+    with pytest.raises(ValueError, match="found both"):
+        estimator.update_profiler(framework_profile_params=FrameworkProfile(), disable_framework_metrics=True)
 
 
 def test_each_keyword_of_fit(work: Path) -> None:
