@@ -17,11 +17,14 @@ def change(jobs: Path, job: str, wanted: dict[str, Any]) -> None:
 
     Raises:
         ProgramError: there is no such job.
-        ValueError: it has ended, or has no such file.
+        ValueError: it has ended, runs on another machine, or has no such file.
     """
     shown = _program.ask("job", "describe", job, "--jobs", str(jobs))
     if shown["status"] != "InProgress":
         raise ValueError(f"{job} is profiled no more: expected a job that runs, found it {shown['status']}")
+    if shown["backend"] == "ssh":
+        where = shown["host"]
+        raise ValueError(f"{job}: expected a job of this machine or a cluster, found one on {where}: its file is there")
     path = Path(shown["spec_file"]).parent / _FILE
     if not path.is_file():
         raise ValueError(f"{job}: expected {path}, found nothing: only a job that an estimator submitted can be changed")

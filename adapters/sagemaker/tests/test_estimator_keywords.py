@@ -24,7 +24,7 @@ from sagemaker.debugger import (
     rule_configs,
 )
 from sagemaker.estimator import Estimator
-from sagemaker.exceptions import NotHere
+from sagemaker.exceptions import ClientError, NotHere
 from sagemaker.mxnet import MXNet
 from sagemaker.pytorch import PyTorch
 from sagemaker.tensorflow import TensorFlow
@@ -204,6 +204,32 @@ def test_a_job_that_runs_can_be_told_what_to_record(monkeypatch: pytest.MonkeyPa
         estimator.update_profiler()
     with pytest.raises(ValueError, match="found both"):
         estimator.update_profiler(framework_profile_params=FrameworkProfile(), disable_framework_metrics=True)
+
+
+def test_only_a_job_that_looks_at_its_file_can_be_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    client = sagemaker.Session().sagemaker_client
+    shown = {"status": "InProgress", "backend": "local", "host": "there", "spec_file": str(tmp_path / "job.json")}
+    monkeypatch.setattr(sagemaker._program, "ask", lambda *words: shown)
+    off = {"DisableProfiler": True}
+
+    def change(**fields: Any) -> Any:
+        return client.update_training_job(**{"TrainingJobName": "first", "ProfilerConfig": off, **fields})
+
+    with pytest.raises(ClientError, match="only a job that an estimator submitted"):
+        change()
+    (tmp_path / "profilerconfig.json").write_text('{"ProfilingIntervalInMilliseconds": 500}')
+    change()
+    assert json.loads((tmp_path / "profilerconfig.json").read_text()) == {"ProfilingIntervalInMilliseconds": 500, **off}
+    change(ProfilerConfig={"DisableProfiler": None, "ProfilingIntervalInMilliseconds": 100})
+    assert json.loads((tmp_path / "profilerconfig.json").read_text()) == {"ProfilingIntervalInMilliseconds": 100}
+    with pytest.raises(ClientError, match="ProfilerConfig with DisableProfiler.*found S3OutputPath"):
+        change(ProfilerConfig={"S3OutputPath": "s3://mine"})
+    with pytest.raises(ClientError, match="found ProfilerRuleConfigurations"):
+        change(ProfilerRuleConfigurations=[])
+    for wrong, words in (({"backend": "ssh"}, "found one on there"), ({"status": "Completed"}, "found it Completed")):
+        shown.update(wrong)
+        with pytest.raises(ClientError, match=words):
+            change()
 
 
 def test_each_keyword_of_fit(work: Path) -> None:

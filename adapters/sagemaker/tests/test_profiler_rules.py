@@ -52,7 +52,8 @@ def test_each_rule_takes_what_sagemaker_documents(work: Path) -> None:
         kept = parameters_of(by_keyword)
         assert {key: kept[key] for key in kept} == {key: str(parameters[key]) for key in kept}
         assert {*parameters} - {*kept} <= {"mode", "scan_interval_us"}, name
-    outcome(PyTorch, rules=[ProfilerRule.sagemaker(getattr(rule_configs, name)(**all_of)) for name, all_of in DOCUMENTED.items()])
+    given = [getattr(rule_configs, name)(**parameters) for name, parameters in DOCUMENTED.items()]
+    outcome(PyTorch, rules=[ProfilerRule.sagemaker(config) for config in given])
 
 
 def test_what_means_nothing_here_is_an_error() -> None:

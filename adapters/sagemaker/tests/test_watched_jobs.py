@@ -177,7 +177,8 @@ def test_what_the_profilers_rules_found_lies_among_the_outputs(training: Path, t
     estimator.fit(logs=False)
     job = estimator.latest_training_job
     assert job is not None
-    assert [status["RuleConfigurationName"] for status in job.rule_job_summary()] == ["ProfilerReport-1", "OverallSystemUsage"]
+    names = [status["RuleConfigurationName"] for status in job.rule_job_summary()]
+    assert names == ["ProfilerReport-1", "OverallSystemUsage"]
     folder = tmp_path / "buckets" / "mine" / "results" / job.name / "rule-output" / "ProfilerReport-1" / "profiler-output"
     report = json.loads((folder / "profiler-report.json").read_text())
     assert report["run"]["name"] == job.name
