@@ -82,7 +82,7 @@ void ProfilerConfigFollower::take_config(const SmdebugProfilerConfig& now) {
 }
 
 void ProfilerConfigFollower::ask_when_due() {
-  if (!due_ || due_->start_unix_seconds.value_or(0) > unix_seconds()) return;
+  if (run_ == kAsksNobody || !due_ || due_->start_unix_seconds.value_or(0) > unix_seconds()) return;
   const Status status = ask_for(*due_);
   // The run has not begun yet, or cannot be written just now.
   if (status.code() == Code::kNotFound || status.code() == Code::kUnavailable) return;

@@ -18,6 +18,9 @@ class ProfilerConfigFollower {
   // Samples the machine by what the file says, from this one's thread; returns what is done now, for people.
   using Sampling = std::function<std::string(const foreign::SmdebugProfilerConfig&)>;
 
+  // In place of a run: the machine is sampled, and no worker is asked. Somebody else does so.
+  static constexpr const char* kAsksNobody = "";
+
   // Begins at once; waits for the run to appear. `known`: what was in the file when the program was started.
   ProfilerConfigFollower(std::filesystem::path file, std::filesystem::path run, foreign::SmdebugProfilerConfig known,
                          Sampling sampling);
