@@ -11,10 +11,10 @@ using nlohmann::json;
 
 class Requests : public Jobs {
  protected:
-  // A request for a job that prints, with these fields besides.
-  Outcome request(const json& fields, std::vector<std::string> more = {}) const {
+  // A request for a job that prints, and does what `then` says, with these fields besides.
+  Outcome request(const json& fields, std::vector<std::string> more = {}, const std::string& then = "") const {
     const fs::path script = folder_ / "train.sh";
-    std::ofstream(script) << "#!/bin/sh\necho \"$0 $@ $COLOUR\"\n";
+    std::ofstream(script) << "#!/bin/sh\necho \"$0 $@ $COLOUR\"\n" << then;
     fs::permissions(script, fs::perms::owner_all);
     json all = {{"TrainingJobName", "asked"},
                 {"HyperParameters", {{"sagemaker_program", script.string()}, {"lr", "0.5"}}},
@@ -40,6 +40,37 @@ TEST_F(Requests, ARequestIsAJobAndIsShownAgain) {
   EXPECT_NE(again.err.find("already"), std::string::npos) << again.err;
   EXPECT_EQ(describe("asked").at("status"), "Completed") << "the first is as it was";
   EXPECT_EQ(request(json::object(), {"--name", "other", "--wait"}).exit_code, 0) << "the name that is given counts";
+}
+
+TEST_F(Requests, WhatTheProfilersRulesFoundLiesWhereSagemakerPutsIt) {
+  const fs::path results = folder_ / "results";
+  const json rule = {
+      {"RuleConfigurationName", "ProfilerReport-1700000000"},
+      {"RuleParameters", {{"rule_to_invoke", "ProfilerReport"}, {"maxinitializationtime_THRESHOLD", "21"}}}};
+  const Outcome done = request({{"OutputDataConfig", {{"S3OutputPath", results.string()}}},
+                                {"DebugHookConfig", json::object()},
+                                {"ProfilerRuleConfigurations", {rule}}},
+                               {"--wait"}, "exec '" + tiny_training().string() + "' --steps 100\n");
+  ASSERT_EQ(done.exit_code, 0) << done.out << done.err;
+  const fs::path folder = results / "asked/rule-output/ProfilerReport-1700000000/profiler-output";
+  const std::string report = read_file(folder / "profiler-report.json");
+  EXPECT_EQ(json::parse(report).at("run").at("name"), "asked");
+  EXPECT_EQ(report, read_file(run_path("asked") / "reports/profiler.json"));
+  EXPECT_EQ(fs::exists(folder / "profiler-report.html"), fs::exists(run_path("asked") / "reports/profiler.html"));
+  const json start = json::parse(read_file(folder / "profiler-reports/MaxInitializationTime.json"));
+  EXPECT_EQ(start.at("RuleTriggered"), 0);
+  EXPECT_EQ(start.at("Violations"), 0);
+  EXPECT_GT(start.at("Datapoints"), 0);
+  EXPECT_EQ(start.at("RuleParameters"), "threshold:21") << "as the request has it";
+  EXPECT_EQ(start.at("Details").at("status"), "ok");
+  for (const json& judged : json::parse(report).at("rules")) {
+    const std::string file = judged.at("rule").get<std::string>() + ".json";
+    EXPECT_EQ(fs::exists(folder / "profiler-reports" / file), judged.at("judgements") > 0) << file;
+  }
+  const std::string listed = job_command("files", "asked").out;
+  EXPECT_NE(listed.find("rule-output/ProfilerReport-1700000000/profiler-output/profiler-report.json"),
+            std::string::npos)
+      << listed;
 }
 
 TEST_F(Requests, ADryRunShowsTheFilesAndMakesNothing) {

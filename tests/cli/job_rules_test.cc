@@ -64,6 +64,20 @@ TEST_F(JobRuleLogs, EachRuleHasALogAndAStatusAtAPlaceThatStays) {
   EXPECT_NE(job_command("files", "first").out.find("rules/VanishingGradient.log"), std::string::npos);
 }
 
+TEST_F(JobRuleLogs, AReportLiesAmongTheJobsOutputsAndIsWrittenAnew) {
+  ASSERT_EQ(submit(training("profiled", "'--exit', '3'", "rules = ['ProfilerReport']\n"), {"--wait"}).exit_code, 1);
+  const std::filesystem::path report =
+      jobs() / "profiled/rule-output/ProfilerReport/profiler-output/profiler-report.json";
+  const nlohmann::json first = nlohmann::json::parse(read_file(report));
+  EXPECT_GT(first.at("steps").at("count"), 0);
+  EXPECT_NE(job_command("logs", "profiled").out.find("trainwarden: rule output: "), std::string::npos);
+  EXPECT_EQ(job_command("resume", "profiled", {"--wait"}).exit_code, 1);
+  const nlohmann::json second = nlohmann::json::parse(read_file(report));
+  EXPECT_GT(second.at("run").at("to_unix_ms"), first.at("run").at("to_unix_ms"));
+  ASSERT_EQ(submit(training("plain", "'--steps', '3'", "rules = ['DeadRelu']\n"), {"--wait"}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(jobs() / "plain/rule-output"));
+}
+
 TEST_F(JobRuleLogs, AnotherAttemptGoesOnInTheSameLogs) {
   ASSERT_EQ(submit(training("twice", "'--exit', '3'", kRules), {"--wait"}).exit_code, 1);
   EXPECT_EQ(job_command("resume", "twice", {"--wait"}).exit_code, 1);

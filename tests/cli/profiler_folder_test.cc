@@ -1,9 +1,14 @@
 // Folders of SageMaker's profiler, and its profilerconfig.json, as a user types them.
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
+#include <memory>
+#include <thread>
 
 #include "cli_harness.h"
 #include "read/trial/run_testing.h"
+#include "trainwarden/trial.h"
 
 namespace trainwarden::testing_cli {
 namespace {
@@ -34,6 +39,34 @@ class ProfilerFolder : public CliTest {
   }
 
   std::string at(const std::string& name) const { return (folder_ / name).string(); }
+
+  // Whole or not at all, as who writes beside a reader has to.
+  void write_config(const std::string& text) const {
+    std::ofstream(at("config.new")) << text;
+    fs::rename(at("config.new"), at("config.json"));
+  }
+
+  // A training that goes on until it is asked to stop, with what is said of it in its output.
+  std::unique_ptr<Background> follow(const std::string& name, const std::string& options = "") const {
+    const std::string command = "exec '" + cli_binary().string() + "' run --name " + name + " --profiler-config " +
+                                at("config.json") + " " + options + " -- '" + tiny_training().string() +
+                                "' --until-stopped 2>&1";
+    return std::make_unique<Background>(std::vector<std::string>{"sh", "-c", command}, folder_);
+  }
+
+  // When the machine of the run was looked at.
+  static std::vector<std::int64_t> sampled_at(const fs::path& run) {
+    std::vector<std::int64_t> times;
+    const auto trial = Trial::open(run);
+    if (!trial.ok()) return times;
+    for (const SampledMetric& sampled : (*trial)->metrics()) {
+      if (sampled.metric.name != "sampler.lateness" || sampled.metric.instance != "host") continue;
+      const auto samples = (*trial)->samples(sampled, 0, std::numeric_limits<std::int64_t>::max());
+      if (!samples.ok()) continue;
+      for (const Sample& sample : *samples) times.push_back(sample.unix_ns);
+    }
+    return times;
+  }
 };
 
 TEST_F(ProfilerFolder, GoesOutAndComesIn) {
@@ -65,6 +98,51 @@ TEST_F(ProfilerFolder, MistakesInAConfigurationComeBeforeTheProgram) {
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_NE(wrong.err.find("expected a whole number from 10 on"), std::string::npos) << wrong.err;
   EXPECT_FALSE(fs::exists(at("started")));
+}
+
+TEST_F(ProfilerFolder, ALiveEditStopsTheSamplingAndLetsItGoOn) {
+  write_config(R"({"ProfilingIntervalInMilliseconds": 20})");
+  const auto program = follow("live");
+  while (!fs::exists(run_path("live") / "run.json")) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  write_config(R"({"ProfilingIntervalInMilliseconds": 20, "DisableProfiler": true})");
+  program->await_output("config.json: the machine is not sampled any more");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  write_config(R"({"ProfilingIntervalInMilliseconds": 50})");
+  program->await_output("config.json: the machine is sampled every 50 ms, its GPUs every 50 ms");
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  ASSERT_EQ(cli({"stop", "live"}).exit_code, 0);
+  EXPECT_EQ(program->wait().exit_code, 0);
+  const std::vector<std::int64_t> times = sampled_at(run_path("live"));
+  std::size_t breaks = 0, after = 0;
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    if (times[i] - times[i - 1] > 1'400'000'000) ++breaks;
+    if (breaks > 0) ++after;
+  }
+  EXPECT_EQ(breaks, 1U) << times.size();
+  EXPECT_GE(after, 3U) << "it goes on";
+  EXPECT_LT(after, 40U) << "at the new interval";
+}
+
+TEST_F(ProfilerFolder, WhatIsSwitchedOffAtTheStartCanBeSwitchedOn) {
+  write_config(R"({"DisableProfiler": true})");
+  const auto program = follow("late", "--sample-interval 30ms");
+  while (!fs::exists(run_path("late") / "run.json")) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(sampled_at(run_path("late")).empty());
+  write_config(R"({"DisableProfiler": false, "ProfilingIntervalInMilliseconds": 1000})");
+  program->await_output("the machine is sampled every 30 ms, its GPUs every 1000 ms");
+  ASSERT_EQ(cli({"stop", "late"}).exit_code, 0);
+  EXPECT_EQ(program->wait().exit_code, 0);
+  EXPECT_FALSE(sampled_at(run_path("late")).empty());
+}
+
+TEST_F(ProfilerFolder, WithoutASamplerALiveEditSaysSo) {
+  write_config("{}");
+  const auto program = follow("none", "--no-sample");
+  while (!fs::exists(run_path("none") / "run.json")) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  write_config(R"({"ProfilingIntervalInMilliseconds": 200})");
+  program->await_output("the machine is not sampled: --no-sample was typed");
+  ASSERT_EQ(cli({"stop", "none"}).exit_code, 0);
+  program->wait();
 }
 
 TEST_F(ProfilerFolder, AConfigurationReachesTheProgram) {

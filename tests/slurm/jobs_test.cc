@@ -403,6 +403,20 @@ TEST_F(SlurmJobs, EachNodeHasItsNameAndItsShareOfAChannel) {
   }
 }
 
+TEST_F(SlurmJobs, NoNodeIsSampledWhenTheProfilerIsSwitchedOff) {
+  const std::string config = (folder_.path() / "profilerconfig.json").string();
+  std::ofstream(config) << R"({"DisableProfiler": true})";
+  const std::string file = (folder_.path() / "dark.toml").string();
+  std::ofstream(file) << "program = ['" << TW_TINY_TRAINING
+                      << "', '--steps', '5']\nbackend = 'slurm'\nmemory = '50 MiB'\n"
+                      << kTwoByTwo << "[environment]\nSMPROFILER_CONFIG_PATH = '" << config << "'\n";
+  ASSERT_EQ(trainwarden({"submit", file, "--name", "dark"}).code, 0);
+  const Answer waited = trainwarden({"job", "wait", "dark"});
+  EXPECT_EQ(waited.code, 0) << waited.text << output("dark");
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "runs/dark/journal/rank-00003"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "runs/dark/journal/machine-0"));
+}
+
 TEST_F(SlurmJobs, AJobOfSeveralNodesIsOneRunWithManyWorkers) {
   const std::string file = (folder_.path() / "many.toml").string();
   std::ofstream(file) << "program = ['" << TW_TINY_TRAINING

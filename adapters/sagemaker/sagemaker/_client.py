@@ -10,13 +10,15 @@ from typing import Any
 from . import _program
 from ._description import describe, job_arn, moment, processing_arn, processing_shape
 from ._entities import Entities, component_shape, experiments_folder
+from ._profiling import change as change_profiling
 from ._program import ProgramError
 from .exceptions import ClientError, NotHere
 
 _METHODS = (
     "create_training_job, describe_training_job, list_training_jobs, stop_training_job, the same of processing_job "
-    "but list, and search"
+    "but list, update_training_job, and search"
 )
+_CHANGEABLE = ("DisableProfiler", "ProfilingIntervalInMilliseconds", "ProfilingParameters")
 _SORTED_BY = {"CreationTime": "submitted", "Name": "name", "Status": "status"}
 
 
@@ -93,6 +95,25 @@ class SageMakerClient:
         except ProgramError as error:
             raise ClientError(_code_of(error), error.message, "StopTrainingJob") from error
         return {}
+
+    def update_training_job(self, *, TrainingJobName: str, ProfilerConfig: dict[str, Any], **others: Any) -> dict[str, str]:
+        """How a job that runs is profiled from now on: DisableProfiler, ProfilingIntervalInMilliseconds, and
+        ProfilingParameters with the steps that are recorded. What is not said stays as it is.
+
+        Raises:
+            ClientError: there is no such job, or it has ended; a field that cannot be changed.
+        """
+        wrong = [*others, *(name for name in ProfilerConfig if name not in _CHANGEABLE)]
+        if wrong:
+            expected = f"expected of a job that runs ProfilerConfig with {', '.join(_CHANGEABLE)}, found {', '.join(wrong)}"
+            raise ClientError("ValidationException", expected, "UpdateTrainingJob")
+        try:
+            change_profiling(self.jobs, TrainingJobName, ProfilerConfig)
+        except ProgramError as error:
+            raise ClientError(_code_of(error), error.message, "UpdateTrainingJob") from error
+        except ValueError as error:
+            raise ClientError("ValidationException", str(error), "UpdateTrainingJob") from error
+        return {"TrainingJobArn": job_arn(self._region, TrainingJobName)}
 
     def list_training_jobs(
         self,

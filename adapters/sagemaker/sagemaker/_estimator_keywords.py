@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._keywords import Keyword, Keywords
+from .debugger.profiling import INTERVALS
 
 _ENCRYPTION = "nothing leaves this machine; encrypt the disk"
 _NETWORK = "a job has the network of this machine; leave it out"
@@ -125,9 +126,13 @@ UPDATE_PROFILER = Keywords(
     "update_profiler",
     [
         Keyword("rules", "judge a run that is there with `trainwarden watch RUN --rules profiler`", refused=True),
-        Keyword("system_monitor_interval_millis", "is chosen when a job is submitted; leave it out", refused=True),
+        Keyword(
+            "system_monitor_interval_millis", "milliseconds between samples of the machine from now on", only=INTERVALS
+        ),
         Keyword("s3_output_path", "the profile is in the job's run; leave it out", refused=True),
         Keyword("framework_profile_params", "a FrameworkProfile with the steps that are recorded"),
-        Keyword("disable_framework_metrics", "no steps are recorded but those asked for; leave it out", refused=True),
+        Keyword(
+            "disable_framework_metrics", "whether steps that were to be recorded later are not", False, only=(True, False)
+        ),
     ],
 )

@@ -29,7 +29,6 @@ _NOT_HERE = {
     "transformer": _AFTERWARDS,
     "create_model": _AFTERWARDS,
     "compile_model": _AFTERWARDS,
-    "disable_profiling": "submit with disable_profiler=True; of a job that runs no steps are recorded but those asked for",
     "CREATE_SERIALIZER": _AFTERWARDS,
 }
 
@@ -123,24 +122,52 @@ class EstimatorBase:
         return path
 
     def enable_default_profiling(self) -> None:
-        """Of the last job, while it runs: the operators of its next ten steps are recorded. The machine is sampled anyway."""
+        """Of the last job, while it runs: the machine is sampled as often as by default, and the operators of its next ten
+        steps are recorded.
+
+        Raises:
+            ClientError: it has ended.
+        """
+        self._profile({"DisableProfiler": None, "ProfilingIntervalInMilliseconds": None})
         self._record("--steps", "10")
 
+    def disable_profiling(self) -> None:
+        """Of the last job, while it runs: the machine is not sampled any more, and no steps are recorded but those that a
+        worker has begun with. Its rules go on with what there is.
+
+        Raises:
+            ClientError: it has ended.
+        """
+        self._profile({"DisableProfiler": True})
+
     def update_profiler(self, *positional: Any, **given: Any) -> None:
-        """Of the last job, while it runs: has operators and stacks of some of its steps recorded.
+        """Of the last job, while it runs: how often its machine is sampled, and of which steps operators and stacks are
+        recorded.
 
         Raises:
             NotHere: something that cannot be changed while a job runs.
-            ValueError: nothing to change, no job yet, or one that has ended.
+            ValueError: nothing to change, no job yet, or one that captures nothing.
+            ClientError: it has ended.
         """
-        profile = UPDATE_PROFILER.take(positional, given)["framework_profile_params"]
-        if not isinstance(profile, FrameworkProfile):
-            raise ValueError(
-                f"update_profiler: framework_profile_params: expected FrameworkProfile(start_step=..., num_steps=...), found "
-                f"{profile!r}"
-            )
-        for words in profile.windows():
+        options = UPDATE_PROFILER.take(positional, given)
+        profile, interval = options["framework_profile_params"], options["system_monitor_interval_millis"]
+        off = options["disable_framework_metrics"]
+        if profile is not None and not isinstance(profile, FrameworkProfile):
+            raise ValueError(f"update_profiler: framework_profile_params: expected FrameworkProfile(...), found {profile!r}")
+        if profile is None and interval is None and not off:
+            raise ValueError(f"update_profiler: expected something to change, found nothing; it takes {', '.join(options)}")
+        if profile is not None and off:
+            raise ValueError("update_profiler: expected framework_profile_params or disable_framework_metrics, found both")
+        if interval is not None:
+            self._profile({"DisableProfiler": None, "ProfilingIntervalInMilliseconds": interval})
+        if off:
+            self._profile({"ProfilingParameters": {"ProfilerEnabled": False}})
+        for words in profile.windows() if profile else ():
             self._record(*words)
+
+    def _profile(self, config: dict[str, Any]) -> None:
+        client = self.sagemaker_session.sagemaker_client
+        client.update_training_job(TrainingJobName=self._latest().name, ProfilerConfig=config)
 
     def _record(self, *words: str) -> None:
         run = self.latest_job_profiler_artifacts_path()

@@ -15,9 +15,14 @@ _TIME = len("-2026-11-23-17-05-09-123")
 class Recorder:
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
+        self.updates: list[dict[str, Any]] = []  # of the profiler's configuration
 
     def create_training_job(self, **request: Any) -> None:
         self.requests.append(request)
+
+    def update_training_job(self, TrainingJobName: str, ProfilerConfig: dict[str, Any]) -> None:
+        assert TrainingJobName == self.requests[-1]["TrainingJobName"]
+        self.updates.append(ProfilerConfig)
 
     def files(self) -> dict[str, str]:
         """Those of the last request but the request itself; without what depends on time and place."""

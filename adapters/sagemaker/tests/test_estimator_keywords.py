@@ -24,7 +24,7 @@ from sagemaker.debugger import (
     rule_configs,
 )
 from sagemaker.estimator import Estimator
-from sagemaker.exceptions import NotHere
+from sagemaker.exceptions import ClientError, NotHere
 from sagemaker.mxnet import MXNet
 from sagemaker.pytorch import PyTorch
 from sagemaker.tensorflow import TensorFlow
@@ -172,23 +172,64 @@ def test_what_is_profiled_and_judged(work: Path) -> None:
 
 def test_a_job_that_runs_can_be_told_what_to_record(monkeypatch: pytest.MonkeyPatch, script: Path) -> None:
     asked: list[tuple[str, ...]] = []
+    recorder = Recorder()
+    estimator = PyTorch(entry_point="train.py", sagemaker_session=sagemaker.Session(sagemaker_client=recorder))
+    estimator.fit(wait=False)
     monkeypatch.setattr(sagemaker._program, "call", lambda *words: asked.append(words) or "")
     monkeypatch.setattr(PyTorch, "latest_job_profiler_artifacts_path", lambda self: "runs/first")
-    estimator = PyTorch(entry_point="train.py", sagemaker_session=sagemaker.Session(sagemaker_client=Recorder()))
     estimator.update_profiler(framework_profile_params=FrameworkProfile(start_step=100, num_steps=3))
+    assert not recorder.updates
     estimator.enable_default_profiling()
     assert asked == [
         ("profile", "runs/first", "--steps", "3", "--first-step", "100"),
         ("profile", "runs/first", "--steps", "10"),
     ]
+    estimator.update_profiler(system_monitor_interval_millis=1000)
+    estimator.update_profiler(disable_framework_metrics=True)
+    estimator.disable_profiling()
+    assert recorder.updates == [
+        {"DisableProfiler": None, "ProfilingIntervalInMilliseconds": None},
+        {"DisableProfiler": None, "ProfilingIntervalInMilliseconds": 1000},
+        {"ProfilingParameters": {"ProfilerEnabled": False}},
+        {"DisableProfiler": True},
+    ]
+    assert len(asked) == 2, "no steps besides"
     for keyword in UPDATE_PROFILER.values():
-        if keyword.refused:
+        if keyword.refused or keyword.only:
             with pytest.raises(NotHere, match=keyword.name):
                 estimator.update_profiler(**{keyword.name: "something"})
-    with pytest.raises(NotHere, match="disable_profiler=True"):
-        estimator.disable_profiling()
     with pytest.raises(ValueError, match="expected FrameworkProfile"):
+        estimator.update_profiler(framework_profile_params="all")
+    with pytest.raises(ValueError, match="expected something to change"):
         estimator.update_profiler()
+    with pytest.raises(ValueError, match="found both"):
+        estimator.update_profiler(framework_profile_params=FrameworkProfile(), disable_framework_metrics=True)
+
+
+def test_only_a_job_that_looks_at_its_file_can_be_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    client = sagemaker.Session().sagemaker_client
+    shown = {"status": "InProgress", "backend": "local", "host": "there", "spec_file": str(tmp_path / "job.json")}
+    monkeypatch.setattr(sagemaker._program, "ask", lambda *words: shown)
+    off = {"DisableProfiler": True}
+
+    def change(**fields: Any) -> Any:
+        return client.update_training_job(**{"TrainingJobName": "first", "ProfilerConfig": off, **fields})
+
+    with pytest.raises(ClientError, match="only a job that an estimator submitted"):
+        change()
+    (tmp_path / "profilerconfig.json").write_text('{"ProfilingIntervalInMilliseconds": 500}')
+    change()
+    assert json.loads((tmp_path / "profilerconfig.json").read_text()) == {"ProfilingIntervalInMilliseconds": 500, **off}
+    change(ProfilerConfig={"DisableProfiler": None, "ProfilingIntervalInMilliseconds": 100})
+    assert json.loads((tmp_path / "profilerconfig.json").read_text()) == {"ProfilingIntervalInMilliseconds": 100}
+    with pytest.raises(ClientError, match="ProfilerConfig with DisableProfiler.*found S3OutputPath"):
+        change(ProfilerConfig={"S3OutputPath": "s3://mine"})
+    with pytest.raises(ClientError, match="found ProfilerRuleConfigurations"):
+        change(ProfilerRuleConfigurations=[])
+    for wrong, words in (({"backend": "ssh"}, "found one on there"), ({"status": "Completed"}, "found it Completed")):
+        shown.update(wrong)
+        with pytest.raises(ClientError, match=words):
+            change()
 
 
 def test_each_keyword_of_fit(work: Path) -> None:

@@ -94,7 +94,9 @@ def test_realtime_analysis() -> None:
     assert cells.names["trial"].tensor("conv0.weight").steps() == [0]
 
 
-def test_bert_classifier(capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
+def test_bert_classifier(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("INFO", "sagemaker")
     put_script("src/tf_bert_reviews.py")
     uris = {f"processed_{name}_data_s3_uri": "s3://mine/train" for name in ("train", "validation", "test")}
@@ -120,6 +122,10 @@ def test_bert_classifier(capsys: pytest.CaptureFixture[str], caplog: pytest.LogC
     (report,) = cells.run("rule_job_summary()")
     assert report["RuleConfigurationName"] == "ProfilerReport"
     assert report["RuleEvaluationStatus"] in ("IssuesFound", "NoIssuesFound"), report
+    # Where the workshop's next cells copy it from: s3://BUCKET/JOB/rule-output/ProfilerReport/profiler-output.
+    results = tmp_path / "buckets" / cells.names["bucket"] / cells.names["training_job_name"]
+    found = results / "rule-output" / "ProfilerReport" / "profiler-output"
+    assert (found / "profiler-report.html").is_file() and [*(found / "profiler-reports").glob("*.json")]
     components = cells.run("ExperimentAnalytics(")
     assert components["TrialComponentName"].tolist() == [f"{cells.names['training_job_name']}-aws-training-job"]
     deadline = time.monotonic() + 60

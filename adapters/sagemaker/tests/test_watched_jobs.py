@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import sagemaker
-from sagemaker.debugger import CollectionConfig, DebuggerHookConfig, Rule, TensorBoardOutputConfig, rule_configs
+from sagemaker import _program
+from sagemaker._training_job import TrainingJob
+from sagemaker.debugger import (
+    CollectionConfig,
+    DebuggerHookConfig,
+    ProfilerRule,
+    Rule,
+    TensorBoardOutputConfig,
+    rule_configs,
+)
+from sagemaker.exceptions import ClientError
 from sagemaker.mxnet import MXNet
 from sagemaker.pytorch import PyTorch
 
@@ -117,6 +130,63 @@ def test_a_rule_of_ones_own(training: Path) -> None:
     assert estimator.latest_training_job is not None
     (status,) = estimator.latest_training_job.rule_job_summary()
     assert (status["RuleConfigurationName"], status["RuleEvaluationStatus"]) == ("Mine", "IssuesFound")
+
+
+@needs_torch
+def test_a_job_that_runs_is_profiled_as_it_is_told(training: Path) -> None:
+    estimator = PyTorch(entry_point="train.py", hyperparameters={"steps": 3000}, environment={"OMP_NUM_THREADS": "1"})
+    estimator.fit(wait=False)
+    job = estimator.latest_training_job
+    assert job is not None
+    run = Path(job.describe()["DebugHookConfig"]["LocalPath"])
+    await_so(lambda: (run / "run.json").exists())
+    estimator.disable_profiling()
+    await_log(job, "the machine is not sampled any more")
+    assert job.describe()["ProfilingStatus"] == "Disabled"
+    assert estimator.latest_job_profiler_artifacts_path() is None
+    estimator.update_profiler(system_monitor_interval_millis=1000)
+    await_log(job, "the machine is sampled every 1000 ms, its GPUs every 1000 ms")
+    assert job.describe()["ProfilerConfig"] == {"ProfilingIntervalInMilliseconds": 1000}
+    estimator.enable_default_profiling()
+    await_log(job, "the machine is sampled every 100 ms, its GPUs every 500 ms")
+    assert job.describe()["ProfilingStatus"] == "Enabled"
+    job.stop()
+    job.wait(logs=False)
+    with pytest.raises(ClientError, match="expected a job that runs, found it Stopped"):
+        estimator.disable_profiling()
+
+
+def await_log(job: TrainingJob, words: str) -> None:
+    await_so(lambda: words in _program.call("job", "logs", job.name))
+
+
+def await_so(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+@needs_torch
+def test_what_the_profilers_rules_found_lies_among_the_outputs(training: Path, tmp_path: Path) -> None:
+    rules = [
+        ProfilerRule.sagemaker(rule_configs.ProfilerReport(MaxInitializationTime_threshold=21), name="ProfilerReport-1"),
+        ProfilerRule.sagemaker(rule_configs.OverallSystemUsage()),
+    ]
+    estimator = PyTorch(entry_point="train.py", output_path="s3://mine/results", hyperparameters={"steps": 50}, rules=rules)
+    estimator.fit(logs=False)
+    job = estimator.latest_training_job
+    assert job is not None
+    names = [status["RuleConfigurationName"] for status in job.rule_job_summary()]
+    assert names == ["ProfilerReport-1", "OverallSystemUsage"]
+    folder = tmp_path / "buckets" / "mine" / "results" / job.name / "rule-output" / "ProfilerReport-1" / "profiler-output"
+    report = json.loads((folder / "profiler-report.json").read_text())
+    assert report["run"]["name"] == job.name
+    judged = {rule["rule"]: rule for rule in report["rules"] if rule["judgements"] > 0}
+    assert {f"{rule}.json" for rule in judged} == {path.name for path in (folder / "profiler-reports").iterdir()}
+    start = json.loads((folder / "profiler-reports" / "MaxInitializationTime.json").read_text())
+    assert {*start} == {"RuleTriggered", "Violations", "Details", "Datapoints", "RuleParameters"}
+    assert start["RuleParameters"] == "threshold:21" and start["Datapoints"] > 0 and start["RuleTriggered"] == 0
 
 
 def test_rules_without_anything_to_judge_are_errors(tmp_path: Path) -> None:

@@ -15,12 +15,14 @@ namespace {
 constexpr std::chrono::milliseconds kWriteInterval{2000};
 constexpr std::chrono::seconds kHang{10};  // who has waited for the system for so long is said to hang
 
+constexpr std::size_t kHost = 0, kGpu = 1;  // the loops, by their number
+
 std::vector<TickLoopPlan> plan_loops(SamplerPlan plan) {
   if (plan.host.host.empty()) plan.host.host = host_name();
   std::vector<TickLoopPlan> loops;
   loops.push_back(
-      {"host", 0, [host = plan.host] { return machine::host_probes(host); }, plan.host_interval, plan.newest});
-  loops.push_back({"gpu", 1, [] { return machine::open_gpu_probes(); }, plan.gpu_interval, plan.newest});
+      {"host", kHost, [host = plan.host] { return machine::host_probes(host); }, plan.host_interval, plan.newest});
+  loops.push_back({"gpu", kGpu, [] { return machine::open_gpu_probes(); }, plan.gpu_interval, plan.newest});
   return loops;
 }
 
@@ -69,6 +71,12 @@ SamplerResult Sampler::finish(bool completed) {
   SamplerResult result{status_, buffer_->lost_samples(), {}};
   for (const auto& loop : loops_) result.cpu_time += loop->cpu_time();
   return result;
+}
+
+void Sampler::set_intervals(std::optional<std::chrono::milliseconds> host,
+                            std::optional<std::chrono::milliseconds> gpu) {
+  loops_[kHost]->set_interval(host);
+  loops_[kGpu]->set_interval(gpu);
 }
 
 bool Sampler::lasted() const {

@@ -60,6 +60,8 @@ class Sampler {
 
   // Makes a last tick, and writes what there is. `completed`: what is sampled came to its end by itself.
   SamplerResult finish(bool completed);
+  // How often it reads from now on; nothing: not until there is an interval again. From any thread.
+  void set_intervals(std::optional<std::chrono::milliseconds> host, std::optional<std::chrono::milliseconds> gpu);
   // Another samples this machine. From any thread.
   bool gave_up() const { return gave_up_; }
 

@@ -63,14 +63,17 @@ struct TickLoop::State {
   const Clock& clock;
   std::mutex mutex;
   std::condition_variable changed;
-  bool stop_asked = false;  // guarded by mutex, as is the next
+  std::optional<std::chrono::nanoseconds> interval;  // guarded by mutex, as are the next
+  bool interval_changed = false;
+  bool stop_asked = false;
   bool ended = false;
   std::atomic<std::int64_t> in_probes_since_ns = 0;  // steady; 0: it waits
   std::atomic<std::int64_t> cpu_ns = 0;
 };
 
 TickLoop::TickLoop(TickLoopPlan plan, std::shared_ptr<SampleBuffer> buffer, const Clock& clock)
-    : state_(new State{std::move(plan), std::move(buffer), clock, {}, {}}) {
+    : state_(new State{std::move(plan), std::move(buffer), clock, {}, {}, {}}) {
+  state_->interval = state_->plan.interval;
   std::thread([state = state_] { run(state); }).detach();
 }
 
@@ -86,6 +89,14 @@ void TickLoop::stop() {
   if (state_->changed.wait_for(lock, kPatience, [this] { return state_->ended; })) return;
   log(LogLevel::kWarning, "the sampler of {} does not come back from the system; its last samples are missing",
       state_->plan.name);
+}
+
+void TickLoop::set_interval(std::optional<std::chrono::nanoseconds> interval) {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->interval == interval) return;
+  state_->interval = interval;
+  state_->interval_changed = true;
+  state_->changed.notify_all();
 }
 
 const std::string& TickLoop::name() const {
@@ -112,6 +123,22 @@ void TickLoop::run(const std::shared_ptr<State>& state) {
   s.changed.notify_all();
 }
 
+TickLoop::Due TickLoop::await_tick(State& s, TickSchedule& schedule) {
+  std::unique_lock lock(s.mutex);
+  const auto is_news = [&s] { return s.stop_asked || s.interval_changed; };
+  for (;;) {
+    if (s.stop_asked) return s.interval ? Due::kLastTick : Due::kNever;
+    if (s.interval && s.interval_changed) schedule.begin_anew(s.clock.steady_ns(), s.interval->count());
+    s.interval_changed = false;
+    if (!s.interval) {
+      s.changed.wait(lock, is_news);
+      continue;
+    }
+    const auto wait = std::chrono::nanoseconds(schedule.next_ns() - s.clock.steady_ns());
+    if (wait.count() <= 0 || !s.changed.wait_for(lock, wait, is_news)) return Due::kTick;
+  }
+}
+
 void TickLoop::tick(State& s, const std::vector<std::unique_ptr<machine::Probe>>& probes) {
   machine::Reading reading;
   OwnMetrics own(reading, s.plan.name);
@@ -119,12 +146,9 @@ void TickLoop::tick(State& s, const std::vector<std::unique_ptr<machine::Probe>>
   TickSchedule schedule(s.clock.steady_ns(), s.plan.interval.count());
   std::uint64_t ticks = 0;
   for (bool last = false; !last; ++ticks) {
-    {
-      std::unique_lock lock(s.mutex);
-      const auto wait = std::chrono::nanoseconds(schedule.next_ns() - s.clock.steady_ns());
-      if (wait.count() > 0) s.changed.wait_for(lock, wait, [&s] { return s.stop_asked; });
-      last = s.stop_asked;
-    }
+    const Due due = await_tick(s, schedule);
+    if (due == Due::kNever) break;
+    last = due == Due::kLastTick;
     const std::int64_t begin_ns = s.clock.steady_ns();
     s.in_probes_since_ns = begin_ns;
     reading.begin_tick();

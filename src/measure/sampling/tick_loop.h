@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "measure/sampling/sample_buffer.h"
 
 namespace trainwarden::sampling {
+
+class TickSchedule;
 
 struct TickLoopPlan {
   std::string name;        // "host": the instance of the sampler's own metrics
@@ -41,6 +44,8 @@ class TickLoop {
   // Makes a last tick. A thread that does not come back from its probes (a driver hangs) is left alone after a second;
   // what it uses stays as it is.
   void stop();
+  // From now on; nothing: it reads nothing until there is an interval again, and makes no last tick. From any thread.
+  void set_interval(std::optional<std::chrono::nanoseconds> interval);
   const std::string& name() const;
   // It has been in its probes for longer than this.
   bool hangs(std::chrono::nanoseconds longer_than) const;
@@ -48,6 +53,8 @@ class TickLoop {
 
  private:
   struct State;
+  enum class Due { kTick, kLastTick, kNever };
+  static Due await_tick(State& state, TickSchedule& schedule);
   static void run(const std::shared_ptr<State>& state);
   static void tick(State& state, const std::vector<std::unique_ptr<machine::Probe>>& probes);
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -103,6 +104,46 @@ TEST(TickLoop, ReadsProbesAtTheirTicks) {
 TEST(TickLoop, WhereThereIsNothingToReadItEnds) {
   auto buffer = std::make_shared<SampleBuffer>(1);
   TickLoop loop(plan_of([] { return std::vector<std::unique_ptr<machine::Probe>>(); }), buffer, system_clock());
+  loop.stop();
+  EXPECT_TRUE(buffer->drain().tables.empty());
+}
+
+TEST(TickLoop, RestsUntilItHasAnIntervalAgain) {
+  auto buffer = std::make_shared<SampleBuffer>(1);
+  Meeting read;
+  TickLoop loop(plan_of([&] {
+                  std::vector<std::unique_ptr<machine::Probe>> probes;
+                  probes.push_back(std::make_unique<CountingProbe>(read, "read", 1));
+                  return probes;
+                }),
+                buffer, system_clock());
+  read.await(3);
+  loop.set_interval(std::nullopt);
+  std::this_thread::sleep_for(milliseconds(50));  // one tick may have been on its way
+  buffer->drain();
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_TRUE(buffer->drain().tables.empty()) << "a hundred ticks would have been due";
+  loop.set_interval(milliseconds(2));
+  read.await(10);
+  EXPECT_FALSE(buffer->drain().tables.empty());
+  loop.set_interval(std::nullopt);
+  loop.stop();
+  buffer->drain();
+}
+
+TEST(TickLoop, WhatRestsMakesNoLastTick) {
+  auto buffer = std::make_shared<SampleBuffer>(1);
+  Meeting read;
+  TickLoop loop(plan_of([&] {
+                  std::vector<std::unique_ptr<machine::Probe>> probes;
+                  probes.push_back(std::make_unique<CountingProbe>(read, "read", 1));
+                  return probes;
+                }),
+                buffer, system_clock());
+  read.await(1);
+  loop.set_interval(std::nullopt);
+  std::this_thread::sleep_for(milliseconds(50));
+  buffer->drain();
   loop.stop();
   EXPECT_TRUE(buffer->drain().tables.empty());
 }

@@ -22,10 +22,15 @@ class TickSchedule {
     next_ns_ += missed * interval_ns_;
   }
   std::int64_t missed() const { return missed_; }
+  // Another interval, or the same after a break, in which no tick was due: the next tick is at `now_ns`.
+  void begin_anew(std::int64_t now_ns, std::int64_t interval_ns) {
+    next_ns_ = now_ns;
+    interval_ns_ = interval_ns;
+  }
 
  private:
   std::int64_t next_ns_;
-  const std::int64_t interval_ns_;
+  std::int64_t interval_ns_;
   std::int64_t missed_ = 0;
 };
 

@@ -25,6 +25,16 @@ TEST(TickSchedule, TicksThatAreOverAreLeftOutAndCounted) {
   EXPECT_EQ(schedule.missed(), 4);
 }
 
+TEST(TickSchedule, ABreakMissesNothing) {
+  TickSchedule schedule(1000, 100);
+  schedule.made(1250);
+  schedule.begin_anew(9000, 500);
+  EXPECT_EQ(schedule.next_ns(), 9000);
+  schedule.made(9001);
+  EXPECT_EQ(schedule.next_ns(), 9500);
+  EXPECT_EQ(schedule.missed(), 2) << "those before the break";
+}
+
 TEST(TickSchedule, ASuspendedMachineMissesTicksOnce) {
   TickSchedule schedule(0, 100);
   const std::int64_t week_ns = 7 * 24 * 3600 * std::int64_t{1'000'000'000};

@@ -202,6 +202,9 @@ OrderedJson profile_rule_json(const views::JudgedRule& rule) {
                                            {"metric", known(number.metric)},
                                            {"step", number.step < 0 ? OrderedJson() : OrderedJson(number.step)}};
                                  })},
+          {"judgements", rule.judgements},
+          {"firings", rule.firings},
+          {"episodes", rule.episodes},
           {"parameters", rule.parameters},
           {"summary", rule.summary}};
 }

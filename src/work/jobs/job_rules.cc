@@ -25,23 +25,8 @@ constexpr std::uint64_t kMaxRuleFileBytes = std::uint64_t{64} << 10;
 constexpr std::string_view kRuleFileEnding = ".json";
 constexpr std::string_view kLogIsFull = "the log is full: what follows is in the events of the run alone\n";
 
-// Two ids never have one name.
-std::string file_name_of(std::string_view rule_id) {
-  constexpr std::size_t kMaxNameBytes = 100;
-  std::string name(rule_id.substr(0, kMaxNameBytes));
-  std::replace_if(
-      name.begin(), name.end(),
-      [](char c) {
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        return !letter && !(c >= '0' && c <= '9') && c != '-' && c != '_';
-      },
-      '_');
-  if (name == rule_id && !name.empty()) return name;
-  return fmt::format("{}.{:08x}", name, crc32c(as_bytes(rule_id)));
-}
-
 std::string rule_file(std::string_view rule_id) {
-  return fmt::format("{}/{}{}", kRuleFolder, file_name_of(rule_id), kRuleFileEnding);
+  return fmt::format("{}/{}{}", kRuleFolder, rule_file_name(rule_id), kRuleFileEnding);
 }
 
 std::string encode_rule(const JobRule& rule) {
@@ -87,8 +72,22 @@ Result<JobRule> read_rule_file(const storage::Location& job, const std::string& 
 
 }  // namespace
 
+std::string rule_file_name(std::string_view rule_id) {
+  constexpr std::size_t kMaxNameBytes = 100;
+  std::string name(rule_id.substr(0, kMaxNameBytes));
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        return !letter && !(c >= '0' && c <= '9') && c != '-' && c != '_';
+      },
+      '_');
+  if (name == rule_id && !name.empty()) return name;
+  return fmt::format("{}.{:08x}", name, crc32c(as_bytes(rule_id)));
+}
+
 std::string rule_log_file(std::string_view rule_id) {
-  return fmt::format("{}/{}.log", kRuleFolder, file_name_of(rule_id));
+  return fmt::format("{}/{}.log", kRuleFolder, rule_file_name(rule_id));
 }
 
 Result<JobRule> JobRules::read(std::string_view rule_id) const {

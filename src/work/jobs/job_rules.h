@@ -37,6 +37,9 @@ struct JobRule {
 // "rules/VanishingGradient.log", in the job's folder.
 std::string rule_log_file(std::string_view rule_id);
 
+// "VanishingGradient": the rule's own name in a folder. Two ids never have one name.
+std::string rule_file_name(std::string_view rule_id);
+
 // One process writes, any may read. No link is followed.
 class JobRules {
  public:

@@ -126,6 +126,23 @@ TEST_F(JobDescription, ARequestOfWrongKindsIsLeftOut) {
   }
 }
 
+TEST_F(JobDescription, AJobIsProfiledAsItsFileSaysByNow) {
+  const auto described = job("program = 'true'\n", R"({"TrainingJobName": "bert-7", "ProfilerConfig": {
+      "S3OutputPath": "s3://mine", "ProfilingIntervalInMilliseconds": 500}})");
+  const auto transitions = ended_as(JobPhase::kCompleted, "");
+  EXPECT_EQ(describe(described, transitions).at("ProfilingStatus"), "Enabled")
+      << "without the file, as it was asked for";
+  const fs::path file = folder_.path() / "jobs/bert-7/sagemaker-1" / kProfilerFile;
+  write(file, R"({"DisableProfiler": true})");
+  const OrderedJson off = describe(described, transitions);
+  EXPECT_EQ(off.at("ProfilingStatus"), "Disabled");
+  EXPECT_EQ(off.at("ProfilerConfig"), (OrderedJson{{"S3OutputPath", "s3://mine"}, {"DisableProfiler", true}}));
+  write(file, "{}");
+  EXPECT_EQ(describe(described, transitions).at("ProfilerConfig"), (OrderedJson{{"S3OutputPath", "s3://mine"}}));
+  write(file, "no JSON");
+  EXPECT_EQ(describe(described, transitions).at("ProfilerConfig").at("ProfilingIntervalInMilliseconds"), 500);
+}
+
 TEST(RuleEvaluations, RulesHaveTheNamesOfTheJob) {
   const OrderedJson request = OrderedJson::parse(R"({"DebugRuleConfigurations": [
       {"RuleConfigurationName": "first", "RuleParameters": {"rule_to_invoke": "Overfit"}},
@@ -157,6 +174,9 @@ TEST(RuleEvaluations, RulesHaveTheNamesOfTheJob) {
       {"ProfilerRuleConfigurations", OrderedJson::array({request.at("DebugRuleConfigurations").at(1)})}};
   EXPECT_EQ(profiler_rule_evaluations(both, run, {}).at(0).at("RuleEvaluationStatus"), "IssuesFound")
       << "the second of its class, counted over both lists";
+  EXPECT_EQ(requested_name(both, "Overfit"), "first");
+  EXPECT_EQ(requested_name(both, "Overfit-2"), "second");
+  EXPECT_EQ(requested_name(both, "DeadRelu"), "DeadRelu") << "it is none of the request";
   EXPECT_EQ(rule_evaluations(OrderedJson::object(), run, {}).at(0).at("RuleConfigurationName"), "Overfit-2");
 }
 

@@ -73,6 +73,24 @@ OrderedJson experiment_json(const jobs::Experiment& experiment) {
   return json;
 }
 
+Result<OrderedJson> read_beside_request(const jobs::JobRecord& job, const std::string& folder, const char* file) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string text, job.place().storage().read(folder + "/" + file));
+  TRAINWARDEN_ASSIGN_OR_RETURN(OrderedJson json, format::parse_json_object(text, file));
+  return json;
+}
+
+// The file has no address for results: nothing that runs asks for it.
+OrderedJson profiled_as(const OrderedJson& now, const OrderedJson& request) {
+  constexpr const char* kAddress = "S3OutputPath";
+  const auto before = request.find("ProfilerConfig");
+  OrderedJson config = OrderedJson::object();
+  if (before != request.end() && before->is_object() && before->contains(kAddress)) {
+    config[kAddress] = before->at(kAddress);
+  }
+  config.update(now);
+  return config;
+}
+
 }  // namespace
 
 Result<jobs::JobSpec> spec_of(const jobs::JobRecord& job) {
@@ -86,9 +104,14 @@ OrderedJson request_of(const jobs::JobRecord& job, const jobs::JobSpec& spec) {
   const fs::path folder = fs::path(job.order().spec_file).parent_path();
   const std::string name = folder.filename().string();
   if (name.starts_with(kRequestPrefix)) {
-    const auto text = job.place().storage().read(name + "/" + kRequestFile);
-    const auto request = text.ok() ? format::parse_json_object(*text, kRequestFile) : text.status();
-    if (request.ok()) return *request;
+    auto request = read_beside_request(job, name, kRequestFile);
+    const auto profiled = read_beside_request(job, name, kProfilerFile);
+    if (request.ok() && profiled.ok()) {
+      OrderedJson config = profiled_as(*profiled, *request);
+      request->erase("ProfilerConfig");
+      if (!config.empty()) (*request)["ProfilerConfig"] = std::move(config);
+    }
+    if (request.ok()) return *std::move(request);
   }
   return request_of_spec(spec, folder);
 }

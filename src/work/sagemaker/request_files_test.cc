@@ -145,7 +145,7 @@ TEST_F(Request, DataResourcesLimitsAndRecordsBecomeTheJobs) {
   for (const auto& [key, value] : fields.items()) {
     EXPECT_EQ(found.at(key), value) << key;
   }
-  EXPECT_EQ(found.at("environment"), (Json{{"COLOUR", "red"}}));
+  EXPECT_EQ(found.at("environment").at("COLOUR"), "red");
   EXPECT_EQ(found.at("tags").at(0).at("Value"), "a");
   EXPECT_EQ(found.at("experiment_config").at("ExperimentName"), "first");
   EXPECT_FALSE(found.contains("isolated_network"));
@@ -178,6 +178,7 @@ TEST_F(Request, WhatIsCapturedJudgedAndExported) {
   EXPECT_EQ(files->notices.size(), 1u) << "where the profile is";
   EXPECT_EQ(Json::parse(files->texts.at("profilerconfig.json")), (Json{{"ProfilingIntervalInMilliseconds", 500}}));
   EXPECT_EQ(found.at("environment").at("SMPROFILER_CONFIG_PATH"), "/jobs/bert-7/sagemaker-1/profilerconfig.json");
+  EXPECT_EQ(read(Json::object())->texts.at("profilerconfig.json"), "{}\n") << "for what the job may be told later";
   EXPECT_FALSE(files->texts.contains("actions.toml"));
   EXPECT_EQ(Json::parse(files->texts.at("request.json")).at("TrainingJobName"), "bert-7");
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "data/foreign/smdebug_profiler_config.h"
+#include "work/sagemaker/job_request.h"
 #include "work/sagemaker/request_parts.h"
 #include "work/workspace/layout.h"
 
@@ -16,7 +17,6 @@ constexpr const char* kInTheRun = "leave it out: a run lies in the folder of run
 constexpr const char* kBeside = "leave it out: a rule is judged beside its training";
 constexpr const char* kClass = "rule_to_invoke";
 constexpr const char* kOwnFile = "source_s3_uri";
-constexpr const char* kProfilerFile = "profilerconfig.json";
 
 void read_hook(TableReader& request, RequestReading& reading) {
   const DocumentValue* const value = request.table({"DebugHookConfig"});
@@ -111,8 +111,11 @@ void read_rules(TableReader& request, RequestReading& reading) {
   reading.job["actions"] = "actions.toml";
 }
 
-// As the file that SageMaker's platform gives to a training, where smdebug and `trainwarden run` look for it.
+// As the file that SageMaker's platform gives to a training, where smdebug and `trainwarden run` look for it. Each job
+// has one, so that it can be told otherwise while it runs.
 void read_profiler(TableReader& request, OrderedJson& environment, RequestReading& reading) {
+  reading.files.texts[kProfilerFile] = file_text(OrderedJson::object());
+  environment["SMPROFILER_CONFIG_PATH"] = (reading.files.folder / kProfilerFile).string();
   const DocumentValue* const value = request.table({"ProfilerConfig"});
   if (value == nullptr) return;
   OrderedJson wanted = json_of(value);
@@ -129,7 +132,6 @@ void read_profiler(TableReader& request, OrderedJson& environment, RequestReadin
         "writes it as SageMaker's profiler does");
   }
   reading.files.texts[kProfilerFile] = text;
-  environment["SMPROFILER_CONFIG_PATH"] = (reading.files.folder / kProfilerFile).string();
 }
 
 void read_tensorboard(TableReader& request, OrderedJson& environment, RequestReading& reading) {

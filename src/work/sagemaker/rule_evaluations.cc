@@ -98,6 +98,17 @@ OrderedJson evaluations_of(const std::vector<RequestedRule>& rules, const std::m
 
 }  // namespace
 
+std::string requested_name(const OrderedJson& request, const std::string& id) {
+  std::vector<RequestedRule> all = profiler_rules_of(request);
+  if (request.contains(kOnTensors)) {
+    for (RequestedRule& rule : requested_rules(request.at(kOnTensors))) all.push_back(std::move(rule));
+  }
+  for (const RequestedRule& rule : all) {
+    if (rule.id == id) return rule.name;
+  }
+  return id;
+}
+
 OrderedJson rule_evaluations(const OrderedJson& request, const OrderedJson& run, const jobs::Transition& now) {
   const std::map<std::string, OrderedJson> seen = seen_in(run);
   if (request.contains(kOnTensors)) return evaluations_of(requested_rules(request.at(kOnTensors)), seen, now);

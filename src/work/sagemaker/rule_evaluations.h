@@ -21,6 +21,9 @@ struct RequestedRule {
 std::vector<RequestedRule> requested_rules(const format::OrderedJson& configurations,
                                            std::map<std::string, int> before = {});
 
+// The name that the request gives to the rule which its run knows by this id; the id, where it gives none.
+std::string requested_name(const format::OrderedJson& request, const std::string& id);
+
 // `run` is the description of the job's run, or an empty object while there is none; times are RFC 3339 texts. A rule
 // that nobody has asked yet is in progress, until the job has ended. Without rules of the request those of the run.
 format::OrderedJson rule_evaluations(const format::OrderedJson& request, const format::OrderedJson& run,

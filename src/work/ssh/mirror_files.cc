@@ -41,7 +41,8 @@ MirrorWay way_in_job(std::string_view path) {
   const bool is_log = path.ends_with(".log") && (path.find('/') == std::string_view::npos ||
                                                  path.starts_with("ranks/") || path.starts_with("rules/"));
   if (is_log) return MirrorWay::kAppended;
-  const bool is_result = path.starts_with("attempts/") || path.starts_with("output/") || is_rule_status(path);
+  const bool is_result = path.starts_with("attempts/") || path.starts_with("output/") ||
+                         path.starts_with("rule-output/") || is_rule_status(path);
   return is_result ? MirrorWay::kWhole : MirrorWay::kNever;
 }
 
@@ -54,7 +55,8 @@ MirrorWay way_in_run(std::string_view path) {
 bool is_entered(std::string_view path) {
   if (path.starts_with(kRun)) return path != "run/checkpoints";
   const std::string_view top = path.substr(kJob.size()).substr(0, path.substr(kJob.size()).find('/'));
-  return top == "state" || top == "attempts" || top == "output" || top == "ranks" || top == "rules";
+  return top == "state" || top == "attempts" || top == "output" || top == "rule-output" || top == "ranks" ||
+         top == "rules";
 }
 
 Status list_folder(const storage::Location& folder, std::string_view prefix, const std::string& path, int depth,

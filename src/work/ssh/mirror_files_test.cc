@@ -19,6 +19,7 @@ TEST(MirrorFiles, EachKindHasItsWay) {
   EXPECT_EQ(way_of("run/journal/rank-00000/writer.lease"), MirrorWay::kWhole);
   EXPECT_EQ(way_of("job/attempts/1/exit.json"), MirrorWay::kWhole);
   EXPECT_EQ(way_of("job/output/model.tar.gz"), MirrorWay::kWhole);
+  EXPECT_EQ(way_of("job/rule-output/ProfilerReport/profiler-output/profiler-report.html"), MirrorWay::kWhole);
 }
 
 TEST(MirrorFiles, NothingElseIsTouched) {
@@ -36,6 +37,7 @@ TEST(MirrorFiles, NothingElseIsTouched) {
                            "job/state/000002.json.tmp",
                            "job/output/../job.json",
                            "job/output/.ssh",
+                           "job/rule-output/../job.json",
                            "run/../job.json",
                            "run//x",
                            "run/",

@@ -68,6 +68,7 @@ Result<JobFiles> list_job_files(const jobs::JobRecord& job) {
   TRAINWARDEN_ASSIGN_OR_RETURN(const JobLayout layout, layout_of(job, spec));
   JobFiles found;
   TRAINWARDEN_RETURN_IF_ERROR(add_files(job, layout.results, "output", found));
+  TRAINWARDEN_RETURN_IF_ERROR(add_files(job, layout.rule_output, kRuleOutput, found));
   TRAINWARDEN_RETURN_IF_ERROR(add_files(job, layout.kept_checkpoints, "checkpoints", found));
   TRAINWARDEN_RETURN_IF_ERROR(add_rule_logs(job, found.files));
   std::sort(found.files.begin(), found.files.end(), [](const JobFile& a, const JobFile& b) { return a.name < b.name; });

@@ -1,4 +1,4 @@
-// What a job leaves that people want: results, checkpoints, and what became of its rules.
+// What a job leaves that people want: results, checkpoints, what its rules wrote and what became of them.
 #pragma once
 
 #include <cstdint>

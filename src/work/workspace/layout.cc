@@ -39,6 +39,7 @@ Result<JobLayout> layout_of(const jobs::JobRecord& record, const jobs::JobSpec& 
     TRAINWARDEN_ASSIGN_OR_RETURN(const fs::path output, local_path(spec.output_dir, base));
     layout.results = output / record.order().name / "output";
   }
+  layout.rule_output = layout.results.parent_path() / kRuleOutput;
   return layout;
 }
 

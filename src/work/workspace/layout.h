@@ -6,6 +6,7 @@
 //   JOB/ml/model/                 becomes OUTPUT/JOB/output/model.tar.gz
 //   JOB/ml/output/data/           becomes OUTPUT/JOB/output/output.tar.gz
 //   JOB/ml/output/failure         what the program says of why it failed
+//   OUTPUT/JOB/rule-output/RULE/  what a rule that writes reports has written; without an output folder JOB/rule-output
 //   JOB/checkpoints/              checkpoints, unless the job says where they are
 #pragma once
 
@@ -17,6 +18,8 @@
 #include "work/jobs/job_spec.h"
 
 namespace trainwarden::workspace {
+
+inline constexpr const char* kRuleOutput = "rule-output";
 
 struct JobLayout {
   std::filesystem::path root;  // JOB/ml
@@ -31,6 +34,7 @@ struct JobLayout {
   std::filesystem::path checkpoints;       // the program writes them here
   std::filesystem::path kept_checkpoints;  // and they are kept here; the same folder, unless the job says otherwise
   std::filesystem::path results;           // OUTPUT/JOB/output
+  std::filesystem::path rule_output;       // OUTPUT/JOB/rule-output
 };
 
 // A path, "file://..." or "s3://..." as a folder or file of this machine; relative ones begin in `base`. Errors as of

@@ -10,7 +10,6 @@ from .._keywords import Keyword, Keywords, takes
 from ..exceptions import NotHere
 
 
-
 class PythonProfiler(Enum):
     """Which profiler of Python's SageMaker would use."""
 
@@ -28,7 +27,7 @@ class cProfileTimer(Enum):  # noqa: N801
 
 
 _LOCAL_PATH = "/opt/ml/output/profiler"
-_INTERVALS = (100, 200, 500, 1000, 5000, 60000)
+INTERVALS = (100, 200, 500, 1000, 5000, 60000)
 _HOROVOD = "a timeline of Horovod's is read by `trainwarden import`; leave it out"
 _IN_THE_RUN = "leave it out: the profile is in the job's run; `trainwarden export --to smdebug-profiler` writes files"
 _WAITS = "leave it out: waits for data are in the phase data_wait of each step"
@@ -83,7 +82,7 @@ PROFILER_CONFIG = Keywords(
     "ProfilerConfig",
     [
         Keyword("s3_output_path", "is kept; the profile is in the run, and a message says how it is written as files"),
-        Keyword("system_monitor_interval_millis", "milliseconds between samples", default=500, only=_INTERVALS),
+        Keyword("system_monitor_interval_millis", "milliseconds between samples", default=500, only=INTERVALS),
         Keyword("framework_profile_params", "a FrameworkProfile"),
         Keyword("profile_params", "the library of SageMaker's that it is for is not here; leave it out", refused=True),
         Keyword("disable_profiler", "whether nothing is profiled", default=False, only=(True, False)),

@@ -43,6 +43,17 @@ RULE_CUSTOM = Keywords(
         _ACTIONS,
     ],
 )
+PROFILER_RULE_SAGEMAKER = Keywords(
+    "ProfilerRule.sagemaker",
+    [
+        Keyword("base_config", "which rule: rule_configs.ProfilerReport()"),
+        _NAME,
+        Keyword("container_local_output_path", "leave it out: verdicts are written into the run", refused=True),
+        Keyword(
+            "s3_output_path", "leave it out: the report is in the job's output_path, JOB/rule-output/NAME", refused=True
+        ),
+    ],
+)
 
 
 class RuleBase:
@@ -71,6 +82,7 @@ class Rule(RuleBase):
         options = RULE_SAGEMAKER.take(positional, given)
         config = options["base_config"]
         if isinstance(config, dict) and "ProfilerRuleConfiguration" in config:
+            _refuse_beside_profiler(options)
             return ProfilerRule.sagemaker(config, options["name"])
         if not isinstance(config, dict) or "DebugRuleConfiguration" not in config:
             raise ValueError(
@@ -107,14 +119,17 @@ class ProfilerRule(RuleBase):
         self.rule_parameters = dict(rule_parameters)
 
     @classmethod
-    def sagemaker(cls, base_config: Mapping[str, Any], name: str | None = None) -> ProfilerRule:
-        if not isinstance(base_config, dict) or "ProfilerRuleConfiguration" not in base_config:
+    def sagemaker(cls, *positional: Any, **given: Any) -> ProfilerRule:
+        """A rule that comes with Trainwarden."""
+        options = PROFILER_RULE_SAGEMAKER.take(positional, given)
+        config = options["base_config"]
+        if not isinstance(config, dict) or "ProfilerRuleConfiguration" not in config:
             raise ValueError(
-                f"ProfilerRule.sagemaker: base_config: expected rule_configs.ProfilerReport() or another, "
-                f"found {base_config!r}"
+                f"ProfilerRule.sagemaker: base_config: expected rule_configs.ProfilerReport() or another rule of the "
+                f"profiler, found {config!r}"
             )
-        base = base_config["ProfilerRuleConfiguration"]
-        return cls(name or base["RuleConfigurationName"], base["RuleParameters"])
+        base = config["ProfilerRuleConfiguration"]
+        return cls(options["name"] or base["RuleConfigurationName"], base["RuleParameters"])
 
     @classmethod
     def custom(cls, name: str, *_: Any, **__: Any) -> ProfilerRule:
@@ -130,6 +145,22 @@ class ProfilerRule(RuleBase):
             "RuleEvaluatorImage": "trainwarden",
             "RuleParameters": self.rule_parameters,
         }
+
+
+def _refuse_beside_profiler(options: Mapping[str, Any]) -> None:
+    """
+    Raises:
+        NotHere: something that a rule of the profiler does not have.
+    """
+    instead = {
+        "rule_parameters": "give them to the configuration: rule_configs.BatchSize(window=300)",
+        "actions": "subscribe to the run's events (docs/reference/actions.md)",
+        "collections_to_save": "it judges phases and samples, not tensors; leave it out",
+        "other_trials_s3_input_paths": "it judges one run; leave it out",
+    }
+    for name, what in instead.items():
+        if options[name]:
+            raise NotHere(f"Rule.sagemaker: {name}: of a rule of the profiler: {what}")
 
 
 def _parameters(options: Mapping[str, Any]) -> dict[str, str]:

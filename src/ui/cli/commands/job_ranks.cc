@@ -4,18 +4,27 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/environment_names.h"
 #include "core/process/signal_relay.h"
+#include "data/foreign/smdebug_profiler_config.h"
 #include "measure/sampling/sampler.h"
 #include "store/storage/location.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/commands/job_commands.h"
 #include "ui/cli/options/job_choice.h"
+#include "ui/cli/options/profiler_config_choice.h"
 #include "ui/cli/options/sample_choice.h"
 #include "ui/cli/options/words_option.h"
+#include "ui/cli/running/paced_sampler.h"
+#include "ui/cli/running/profiler_config_follower.h"
 #include "ui/cli/terminal/output.h"
 #include "work/ranks/local_ranks.h"
 #include "work/slurm/slurm_ranks.h"
@@ -57,17 +66,44 @@ Status take_variables_of_node(const jobs::JobRecord& job) {
   return {};
 }
 
+// As often as the job's profilerconfig.json says by now, where it has one.
+class NodeSampler {
+ public:
+  NodeSampler(sampling::SamplerPlan plan, const std::optional<std::filesystem::path>& file,
+              const foreign::SmdebugProfilerConfig& config)
+      : sampler_(std::move(plan), {}) {
+    if (!config.disabled) sampler_.start();
+    const auto follow = [this](const foreign::SmdebugProfilerConfig& now) { return sampler_.follow(now); };
+    if (file) follower_.emplace(*file, ProfilerConfigFollower::kAsksNobody, config, follow);
+  }
+
+  void finish(bool completed) {
+    follower_.reset();
+    sampler_.finish(completed);
+  }
+
+ private:
+  PacedSampler sampler_;
+  std::optional<ProfilerConfigFollower> follower_;  // last: it uses the sampler
+};
+
 // Samples the machine of a further node into the run of the job, with all tasks that it has there: they are children of
 // one process of Slurm's, as this is. The first task of a node does it; on the first node none does, where `run`
 // samples already. What cannot be sampled is no concern of the job's.
-std::unique_ptr<sampling::Sampler> sample_node() {
+std::unique_ptr<NodeSampler> sample_node() {
   const auto place = slurm::place_of_task(slurm::own_environment());
   const char* const run = std::getenv(variable::kRunDir);
   if (!place.ok() || place->node == 0 || place->local_rank != 0 || run == nullptr || *run == '\0') return nullptr;
-  auto plan = SampleChoice{}.plan(storage::Location(run));
-  if (!plan.ok()) return nullptr;
+  const auto file = ProfilerConfigChoice{}.find();
+  foreign::SmdebugProfilerConfig config;
+  if (file) config = read_profiler_config(*file).value_or({});  // what is wrong with it `run` says on the first node
+  SampleChoice sample;
+  std::map<std::string, std::string> of_the_hook;  // `run` has told it
+  apply_profiler_config(config, /*steps_are_chosen=*/true, sample, of_the_hook);
+  auto plan = sample.plan(storage::Location(run));
+  if (!plan.ok() || !*plan) return nullptr;
   (*plan)->host.roots = [] { return std::vector<pid_t>{::getppid()}; };
-  return std::make_unique<sampling::Sampler>(**plan);
+  return std::make_unique<NodeSampler>(**std::move(plan), file, config);
 }
 
 Result<process::ExitRecord> run(const SlurmTaskOptions& options) {

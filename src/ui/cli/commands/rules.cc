@@ -47,6 +47,7 @@ void print_as_json(const std::vector<RuleDescription>& rules) {
                     {"summary", rule.summary},
                     {"topic", rule.topic},
                     {"by_default", rule.by_default},
+                    {"profiles", rule.profiles},
                     {"in_process", rule.in_process},
                     {"consequences", rule.consequences},
                     {"source", rule.source},

@@ -35,6 +35,7 @@
 #include "ui/cli/reports/run_summary.h"
 #include "ui/cli/running/follow_up.h"
 #include "ui/cli/running/report_files.h"
+#include "ui/cli/running/rule_output.h"
 #include "ui/cli/running/watched_program.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/table.h"
@@ -158,7 +159,8 @@ Status choose_profiling(const RunOptions& options, SampleChoice& sample, Program
     emit(stderr, "trainwarden: {}: without effect here: {}\n", file->string(), note);
   }
   apply_profiler_config(config, steps_are_chosen, sample, plan.environment);
-  plan.profiler_config = FollowedProfilerConfig{std::filesystem::absolute(*file), std::move(config)};
+  const TypedIntervals typed{!options.sample.host.empty(), !options.sample.gpu.empty()};
+  plan.profiler_config = FollowedProfilerConfig{std::filesystem::absolute(*file), std::move(config), typed};
   return {};
 }
 
@@ -284,12 +286,23 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
   emit(stderr, "trainwarden: next: {} show {}\n", typed_program(), typed_run(plan.run));
 }
 
+// Of a job the report is among its outputs too.
+void write_outputs_of_job(const ProgramPlan& plan, const std::vector<std::string>& report_ids) {
+  const auto own = own_job();
+  for (const std::string& id : report_ids) {
+    const auto folder = own.ok() ? write_rule_output(own->job, id, plan.run) : own.status();
+    if (folder.ok()) {
+      emit(stderr, "trainwarden: rule output: {}\n", *folder);
+    } else {
+      emit(stderr, "trainwarden: warning: no rule output of {}: {}\n", id, Message{folder.status().message()});
+    }
+  }
+}
+
 // Where the rule that asks for it judges: where the time went, in the run's own folder.
-void write_asked_report(const ProgramPlan& plan, const ProgramResult& result,
-                        const std::vector<std::string>& rule_ids) {
-  const bool is_asked =
-      std::any_of(rule_ids.begin(), rule_ids.end(), [](const std::string& id) { return id.starts_with(kReportRule); });
-  if (!is_asked || !result.run_appeared) return;
+void write_asked_report(const ProgramPlan& plan, const ProgramResult& result, std::vector<std::string> rule_ids) {
+  std::erase_if(rule_ids, [](const std::string& id) { return !id.starts_with(kReportRule); });
+  if (rule_ids.empty() || !result.run_appeared) return;
   const auto written = write_run_report(plan.run);
   if (!written.ok()) {
     emit(stderr, "trainwarden: warning: no report: {}\n", Message{written.status().message()});
@@ -297,6 +310,7 @@ void write_asked_report(const ProgramPlan& plan, const ProgramResult& result,
   }
   emit(stderr, "trainwarden: {}\ntrainwarden: report: {}\n", written->verdict,
        written->page.empty() ? written->document.string() : written->page.string());
+  if (!plan.job.empty()) write_outputs_of_job(plan, rule_ids);
 }
 
 // For who has started us. What cannot be written does not change the program's exit code.

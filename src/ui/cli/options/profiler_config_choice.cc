@@ -55,7 +55,6 @@ std::optional<std::string> profiled_steps(const SmdebugProfilerConfig& config) {
 
 void apply_profiler_config(const SmdebugProfilerConfig& config, bool steps_are_chosen, SampleChoice& sample,
                            std::map<std::string, std::string>& environment) {
-  if (config.disabled) sample.off = true;
   if (config.interval_ms) {
     const std::string interval = fmt::format("{}ms", *config.interval_ms);
     if (sample.host.empty()) sample.host = interval;

@@ -31,7 +31,8 @@ Result<foreign::SmdebugProfilerConfig> read_profiler_config(const std::filesyste
 std::optional<std::string> profiled_steps(const foreign::SmdebugProfilerConfig& config);
 
 // What it says goes where the user has typed nothing else: how often the machine is sampled into `sample`, variables of
-// the hook into `environment`. `steps_are_chosen`: another configuration says which steps are recorded.
+// the hook into `environment`. Whether it is sampled at all may change while it runs: who samples asks the file.
+// `steps_are_chosen`: another configuration says which steps are recorded.
 void apply_profiler_config(const foreign::SmdebugProfilerConfig& config, bool steps_are_chosen, SampleChoice& sample,
                            std::map<std::string, std::string>& environment);
 

@@ -39,10 +39,8 @@ std::optional<SmdebugProfileRange> wanted_range(const SmdebugProfilerConfig& con
 }  // namespace
 
 ProfilerConfigFollower::ProfilerConfigFollower(std::filesystem::path file, std::filesystem::path run,
-                                               SmdebugProfilerConfig known)
-    : file_(std::move(file)), run_(std::move(run)), known_(std::move(known)) {
-  std::error_code ignored;
-  changed_ = std::filesystem::last_write_time(file_, ignored);
+                                               SmdebugProfilerConfig known, Sampling sampling)
+    : file_(std::move(file)), run_(std::move(run)), known_(std::move(known)), sampling_(std::move(sampling)) {
   // Steps are in the hook's own configuration from the start; times are asked for when they come.
   if (const auto range = wanted_range(known_); range && range->by_time()) due_ = range;
   thread_ = std::jthread([this](const std::stop_token& stop) { follow_config(stop); });
@@ -76,8 +74,7 @@ void ProfilerConfigFollower::look_at_file() {
 
 void ProfilerConfigFollower::take_config(const SmdebugProfilerConfig& now) {
   if (now.interval_ms != known_.interval_ms || now.disabled != known_.disabled) {
-    emit(stderr, "trainwarden: warning: {}: how often the machine is sampled stays as it is until the next run\n",
-         file_.string());
+    emit(stderr, "trainwarden: {}: {}\n", file_.string(), sampling_(now));
   }
   const auto range = wanted_range(now);
   if (range && range != wanted_range(known_)) due_ = range;
@@ -85,7 +82,7 @@ void ProfilerConfigFollower::take_config(const SmdebugProfilerConfig& now) {
 }
 
 void ProfilerConfigFollower::ask_when_due() {
-  if (!due_ || due_->start_unix_seconds.value_or(0) > unix_seconds()) return;
+  if (run_ == kAsksNobody || !due_ || due_->start_unix_seconds.value_or(0) > unix_seconds()) return;
   const Status status = ask_for(*due_);
   // The run has not begun yet, or cannot be written just now.
   if (status.code() == Code::kNotFound || status.code() == Code::kUnavailable) return;

@@ -29,17 +29,15 @@ class ProgramView final : public WatchView {
 
   void on_start(const std::filesystem::path& run, pid_t program) override {
     if (!board_folder_.empty()) board_ = std::make_unique<LiveExport>(run, board_folder_);
-    if (profiler_config_) config_follower_.emplace(profiler_config_->file, run, profiler_config_->known);
-    if (!sampler_plan_) return;
-    sampler_plan_->host.roots = [program] { return std::vector{program}; };
-    sampler_.emplace(*sampler_plan_);
+    if (sampler_plan_) start_sampler(program);
+    if (profiler_config_) follow_profiler_config(run);
   }
 
   void on_program_end(const process::ExitRecord& exit) override {
     const bool completed = exit.shell_code() == 0;
     config_follower_.reset();
     if (metrics_) metrics_result_ = metrics_->finish(completed);
-    if (sampler_) sampled_ = sampler_->finish(completed);
+    if (sampler_) sampled_ = sampler_->finish(completed);  // nothing reaches it but through the follower, which is gone
   }
 
   void on_event(const events::Event& event) override {
@@ -68,6 +66,19 @@ class ProgramView final : public WatchView {
   std::optional<Result<ExportReport>> board() { return board_ ? std::optional(board_->result()) : std::nullopt; }
 
  private:
+  void start_sampler(pid_t program) {
+    sampler_plan_->host.roots = [program] { return std::vector{program}; };
+    sampler_.emplace(*sampler_plan_, profiler_config_ ? profiler_config_->typed : TypedIntervals());
+    if (!profiler_config_ || !profiler_config_->known.disabled) sampler_->start();
+  }
+
+  void follow_profiler_config(const std::filesystem::path& run) {
+    config_follower_.emplace(
+        profiler_config_->file, run, profiler_config_->known, [this](const foreign::SmdebugProfilerConfig& now) {
+          return sampler_ ? sampler_->follow(now) : std::string("the machine is not sampled: --no-sample was typed");
+        });
+  }
+
   void print_rules() {
     if (!rules_) return;
     for (const std::string& line : rules_->new_lines()) on_note(line);
@@ -79,7 +90,7 @@ class ProgramView final : public WatchView {
   std::optional<output::OutputResult> metrics_result_;
   std::unique_ptr<JobRuleNotes> rules_;  // null: it is no job's
   std::optional<sampling::SamplerPlan> sampler_plan_;
-  std::optional<sampling::Sampler> sampler_;
+  std::optional<PacedSampler> sampler_;
   std::optional<sampling::SamplerResult> sampled_;
   std::optional<FollowedProfilerConfig> profiler_config_;
   std::optional<ProfilerConfigFollower> config_follower_;

@@ -12,16 +12,18 @@
 #include "trainwarden/status.h"
 #include "trainwarden/transfer.h"
 #include "ui/cli/options/capture_choice.h"
+#include "ui/cli/running/paced_sampler.h"
 #include "ui/cli/running/watch_view.h"
 #include "work/launch/launcher.h"
 #include "work/output/output_metrics.h"
 
 namespace trainwarden::cli {
 
-// A profilerconfig.json that is followed while the program runs, and what was in it before.
+// A profilerconfig.json that is followed while the program runs, what was in it before, and what goes before it.
 struct FollowedProfilerConfig {
   std::filesystem::path file;
   foreign::SmdebugProfilerConfig known;
+  TypedIntervals typed;
 };
 
 struct ProgramPlan : launch::LaunchPlan {

@@ -38,12 +38,19 @@ class Remembering final : public Rule {
     if (is_finding) answers_.fired = verdict;
     if (verdict.outcome == Outcome::kFired && !is_finding) answers_.noted = verdict;
     if (verdict.outcome == Outcome::kOk || verdict.outcome == Outcome::kFired) {
-      answers_.judged = true;
+      count(is_finding);
     } else {
       answers_.reason = verdict;
     }
     answers_.newest = verdict;
     return verdict;
+  }
+
+  void count(bool is_finding) {
+    ++answers_.judgements;
+    if (is_finding) ++answers_.firings;
+    if (is_finding && !answers_.is_firing) ++answers_.episodes;
+    answers_.is_firing = is_finding;
   }
 
   const std::unique_ptr<Rule> rule_;
@@ -63,7 +70,7 @@ std::pair<JudgedRule::Status, const Verdict*> standing_of(const RuleAnswers& ans
   using Status = JudgedRule::Status;
   if (answers.fired) return {Status::kFired, &*answers.fired};
   if (answers.newest && answers.newest->outcome == Outcome::kError) return {Status::kError, &*answers.newest};
-  if (answers.judged) return {Status::kOk, answers.noted ? &*answers.noted : &*answers.newest};
+  if (answers.judgements > 0) return {Status::kOk, answers.noted ? &*answers.noted : &*answers.newest};
   if (!answers.reason) return {Status::kNotApplicable, nullptr};
   if (answers.reason->outcome == Outcome::kInsufficientData) return {Status::kInsufficientData, &*answers.reason};
   return {Status::kNotApplicable, &*answers.reason};
@@ -80,6 +87,9 @@ JudgedRule judged_of(const RuleAnswers& answers) {
   rule.rule = answers.description.name;
   rule.summary = answers.description.summary;
   rule.parameters = answers.parameters;
+  rule.judgements = answers.judgements;
+  rule.firings = answers.firings;
+  rule.episodes = answers.episodes;
   const auto [status, verdict] = standing_of(answers);
   rule.status = status;
   rule.message = message_of(status, verdict);
@@ -96,6 +106,26 @@ JudgedRule judged_of(const RuleAnswers& answers) {
                              evidence.metric.empty() ? evidence.tensor : evidence.metric, evidence.global_step});
   }
   return rule;
+}
+
+std::vector<const RuleKind*> kinds_of(const std::vector<std::string>& names) {
+  std::vector<const RuleKind*> kinds;
+  for (const std::string& name : names) {
+    if (const RuleKind* const kind = rules::find_run_rule(name)) kinds.push_back(kind);
+  }
+  if (!names.empty()) return kinds;
+  for (const RuleKind& kind : builtin_rules()) {
+    if (kind.description.profiles && kind.description.name != kSumsUp) kinds.push_back(&kind);
+  }
+  return kinds;
+}
+
+JudgedRule broken_rule(const std::string& name, const Status& why) {
+  JudgedRule broken;
+  broken.rule = name;
+  broken.status = JudgedRule::Status::kError;
+  broken.message = why.message();
+  return broken;
 }
 
 double gain_of(const JudgedRule& rule) {
@@ -121,51 +151,38 @@ std::string joined_reasons(const std::vector<JudgedRule>& rules) {
 
 }  // namespace
 
-ProfileJudge::ProfileJudge(Trial& trial) {
-  std::vector<const RuleKind*> kinds;
-  for (const RuleKind& kind : builtin_rules()) {
-    if (kind.description.profiles && kind.description.name != kSumsUp) kinds.push_back(&kind);
-  }
-  start(trial, kinds);
-}
-
-ProfileJudge::ProfileJudge(Trial& trial, const std::vector<std::string>& kinds) {
-  std::vector<const RuleKind*> found;
-  for (const std::string& name : kinds) {
-    if (const RuleKind* const kind = rules::find_run_rule(name)) found.push_back(kind);
-  }
-  start(trial, found);
-}
-
 ProfileJudge::~ProfileJudge() = default;
 
-void ProfileJudge::start(Trial& trial, const std::vector<const RuleKind*>& kinds) {
+ProfileJudge::ProfileJudge(Trial& trial, const ParametersOfRules& given, const std::vector<std::string>& kinds) {
   std::vector<rules::EngineRule> made;
-  for (const RuleKind* const kind : kinds) {
-    auto rule = rules::create_builtin(*kind, {});
-    if (!rule.ok()) {
-      JudgedRule broken;
-      broken.rule = kind->description.name;
-      broken.status = JudgedRule::Status::kError;
-      broken.message = rule.status().message();
-      broken_.push_back(std::move(broken));
-      continue;
+  for (const RuleKind* const kind : kinds_of(kinds)) {
+    const auto own = given.find(kind->description.name);
+    const RuleParameters parameters = own == given.end() ? RuleParameters() : own->second;
+    auto rule = rules::create_builtin(*kind, parameters);
+    if (rule.ok()) {
+      made.push_back(remember(kind->description, parameters, *std::move(rule)));
+    } else {
+      broken_.push_back(broken_rule(kind->description.name, rule.status()));
     }
-    auto answers = std::make_unique<RuleAnswers>();
-    answers->description = kind->description;
-    for (const RuleParameter& parameter : kind->description.parameters) {
-      answers->parameters[parameter.name] = parameter.default_value;
-    }
-    const auto look_at_clock = [this] {
-      if (system_clock().steady_ns() >= end_ns_) stop_.request_stop();
-    };
-    made.push_back(
-        {{kind->description.name, {}}, std::make_unique<Remembering>(*std::move(rule), *answers, look_at_clock), {}});
-    answers_.push_back(std::move(answers));
   }
   rules::EngineOptions options;
   options.keep_going = true;
   engine_ = std::make_unique<rules::Engine>(trial, std::move(made), options);
+}
+
+rules::EngineRule ProfileJudge::remember(const RuleDescription& description, const RuleParameters& given,
+                                         std::unique_ptr<Rule> rule) {
+  auto answers = std::make_unique<RuleAnswers>();
+  answers->description = description;
+  answers->parameters = given;
+  for (const RuleParameter& parameter : description.parameters) {
+    answers->parameters.emplace(parameter.name, parameter.default_value);
+  }
+  const auto look_at_clock = [this] {
+    if (system_clock().steady_ns() >= end_ns_) stop_.request_stop();
+  };
+  answers_.push_back(std::move(answers));
+  return {{description.name, {}}, std::make_unique<Remembering>(std::move(rule), *answers_.back(), look_at_clock), {}};
 }
 
 Status ProfileJudge::judge(std::chrono::nanoseconds patience, std::chrono::nanoseconds at_most_every) {

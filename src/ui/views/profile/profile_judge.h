@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,16 +24,20 @@ struct RuleAnswers {
   std::optional<Verdict> noted;   // the newest note
   std::optional<Verdict> newest;  // of any outcome
   std::optional<Verdict> reason;  // the newest that is neither ok nor fired
-  bool judged = false;            // it was ok, or fired, at least once
+  std::uint64_t judgements = 0;   // how often it was ok, or fired
+  std::uint64_t firings = 0;      // of these, more than a note
+  std::uint64_t episodes = 0;     // firings that follow no other
+  bool is_firing = false;
 };
+
+using ParametersOfRules = std::map<std::string, RuleParameters>;  // by the rule's name
 
 // Nothing is written into the run. One thread at a time; the trial must outlive it, and is refreshed.
 class ProfileJudge {
  public:
-  // All kinds of the set profiler, but those that only sum up the others.
-  explicit ProfileJudge(Trial& trial);
-  // `kinds` by name, for tests.
-  ProfileJudge(Trial& trial, const std::vector<std::string>& kinds);
+  // `given` goes before the defaults. `kinds`: by name, for tests; none: all of the set profiler, but those that only
+  // sum up the others.
+  explicit ProfileJudge(Trial& trial, const ParametersOfRules& given = {}, const std::vector<std::string>& kinds = {});
   ~ProfileJudge();
 
   // Judges what has come since, until `patience` is over; what is left then comes with the next call. A call within
@@ -44,7 +49,8 @@ class ProfileJudge {
   std::vector<JudgedRule> rules() const;
 
  private:
-  void start(Trial& trial, const std::vector<const RuleKind*>& kinds);
+  rules::EngineRule remember(const RuleDescription& description, const RuleParameters& given,
+                             std::unique_ptr<Rule> rule);
 
   std::vector<std::unique_ptr<RuleAnswers>> answers_;
   std::vector<JudgedRule> broken_;  // that could not be made

@@ -21,7 +21,7 @@ TEST(ProfileJudge, AFindingComesFirstWithItsGain) {
   add_waiting(run, 1, 100, 0.5F);
   run.end();
   const auto trial = run.open();
-  ProfileJudge judge(*trial, {"InputBound", "LossNotDecreasing"});
+  ProfileJudge judge(*trial, {}, {"InputBound", "LossNotDecreasing"});
   ASSERT_TRUE(judge.judge(std::chrono::minutes(1), {}).ok());
   EXPECT_FALSE(judge.is_behind());
   const auto rules = judge.rules();
@@ -43,7 +43,7 @@ TEST(ProfileJudge, ARuleThatDidNotFireSaysWhy) {
   add_waiting(run, 1, 100, 0.001F);
   run.end();
   const auto trial = run.open();
-  ProfileJudge judge(*trial, {"InputBound"});
+  ProfileJudge judge(*trial, {}, {"InputBound"});
   ASSERT_TRUE(judge.judge(std::chrono::minutes(1), {}).ok());
   const auto rules = judge.rules();
   ASSERT_EQ(rules.size(), 1U);
@@ -57,7 +57,7 @@ TEST(ProfileJudge, TooFewStepsAreSaidToBeTooFew) {
   add_waiting(run, 1, 3, 0.5F);
   run.end();
   const auto trial = run.open();
-  ProfileJudge judge(*trial, {"InputBound"});
+  ProfileJudge judge(*trial, {}, {"InputBound"});
   ASSERT_TRUE(judge.judge(std::chrono::minutes(1), {}).ok());
   const auto rules = judge.rules();
   ASSERT_EQ(rules.size(), 1U);
@@ -67,12 +67,46 @@ TEST(ProfileJudge, TooFewStepsAreSaidToBeTooFew) {
   EXPECT_NE(verdict.text.find(rules[0].message), std::string::npos) << verdict.text;
 }
 
+TEST(ProfileJudge, GivenParametersGoBeforeTheDefaults) {
+  TestRun run;
+  add_waiting(run, 1, 100, 0.5F);
+  run.end();
+  const auto trial = run.open();
+  ProfileJudge judge(*trial, {{"InputBound", {{"threshold", "0.9"}}}}, {"InputBound", "StepOutlier"});
+  ASSERT_TRUE(judge.judge(std::chrono::minutes(1), {}).ok());
+  const auto rules = judge.rules();
+  ASSERT_EQ(rules.size(), 2U);
+  EXPECT_EQ(rules[0].status, JudgedRule::Status::kOk) << "half of the time is put up with";
+  EXPECT_EQ(rules[0].parameters.at("threshold"), "0.9");
+  EXPECT_EQ(rules[0].parameters.at("min_seconds"), "0.002");
+  EXPECT_EQ(rules[1].parameters.at("threshold"), "0.1") << "of another rule";
+  ProfileJudge wrong(*trial, {{"InputBound", {{"threshold", "much"}}}}, {"InputBound"});
+  EXPECT_EQ(wrong.rules().at(0).status, JudgedRule::Status::kError);
+}
+
+TEST(ProfileJudge, CountsWhatARuleSaid) {
+  TestRun run;
+  add_waiting(run, 1, 100, 0.001F);
+  add_waiting(run, 101, 200, 0.5F);
+  add_waiting(run, 201, 1000, 0.001F);
+  add_waiting(run, 1001, 2000, 0.5F);
+  run.end();
+  const auto trial = run.open();
+  ProfileJudge judge(*trial, {}, {"InputBound"});
+  ASSERT_TRUE(judge.judge(std::chrono::minutes(1), {}).ok());
+  const JudgedRule rule = judge.rules().at(0);
+  EXPECT_EQ(rule.status, JudgedRule::Status::kFired);
+  EXPECT_EQ(rule.episodes, 2U) << "it judges all steps so far, of which at the 1000th few had waited";
+  EXPECT_GT(rule.firings, 1000U);
+  EXPECT_GT(rule.judgements, rule.firings + 100) << "there were steps that did not wait";
+}
+
 TEST(ProfileJudge, GoesOnWhereItsTimeWasUp) {
   TestRun run;
   add_waiting(run, 1, 100, 0.5F);
   run.end();
   const auto trial = run.open();
-  ProfileJudge judge(*trial, {"InputBound"});
+  ProfileJudge judge(*trial, {}, {"InputBound"});
   int calls = 0;
   do {
     ASSERT_TRUE(judge.judge(std::chrono::nanoseconds(1), {}).ok());

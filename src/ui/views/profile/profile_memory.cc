@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ui/views/profile/recorded_parameters.h"
+
 namespace trainwarden::views {
 namespace {
 
@@ -87,7 +89,7 @@ std::vector<const UsageLine*> ProfileMemory::usage() const {
 }
 
 ProfileJudge& ProfileMemory::judge(Trial& trial) {
-  if (!judge_) judge_ = std::make_unique<ProfileJudge>(trial);
+  if (!judge_) judge_ = std::make_unique<ProfileJudge>(trial, recorded_parameters(trial));
   return *judge_;
 }
 

@@ -189,6 +189,9 @@ struct JudgedRule {
   std::string explained_by;  // another rule, whose finding this one follows from
   std::vector<FindingNumber> evidence;
   std::map<std::string, std::string> parameters;
+  std::uint64_t judgements = 0;  // steps and windows that had what it judges
+  std::uint64_t firings = 0;     // of those in which it fired, above a note
+  std::uint64_t episodes = 0;    // times that it began to
 };
 
 // What the profiling itself cost.

@@ -244,6 +244,15 @@ Status check_report_parameter(std::string_view parameter) {
   return profiler_report_rule::find_parameter(parameter).status();
 }
 
+std::map<std::string, RuleParameters> parameters_handed_on(const RuleParameters& of_report) {
+  std::map<std::string, RuleParameters> of_rules;
+  for (const auto& [name, value] : of_report) {
+    const auto found = profiler_report_rule::find_parameter(name);
+    if (found.ok()) of_rules[found->first->description.name].emplace(found->second, value);
+  }
+  return of_rules;
+}
+
 RuleKind profiler_report() {
   return {{.name = kProfilerReport,
            .summary = "Asks all rules about where the time goes, and says at the end which finding gains most.",

@@ -1,6 +1,8 @@
 // Rules about where the time goes. One file each.
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,5 +40,7 @@ std::vector<RuleKind> profiler_rules();
 // What the rule takes beside the parameters of its description: "CPUBottleneck_threshold", which it hands on.
 inline constexpr const char* kProfilerReport = "ProfilerReport";
 Status check_report_parameter(std::string_view parameter);
+// The same by the name of the rule that it is handed on to, as that calls it. Names that are no rule's are left out.
+std::map<std::string, RuleParameters> parameters_handed_on(const RuleParameters& of_report);
 
 }  // namespace trainwarden::rules
