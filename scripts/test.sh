@@ -84,10 +84,10 @@ bottlenecks_table() {
   $venv/bin/python scripts/bottlenecks.py --cli build/release/bin/trainwarden --python "$venv/bin/python" "$@"
 }
 
-# One of them, and only what is found: what is gained takes several runs on a machine that does nothing else.
+# Some of them, and only what is found: what is gained takes several runs on a machine that does nothing else.
 bottlenecks_slice() {
-  check "the profiler finds a slow loader, and nothing in its mended twin (./dev bottlenecks)" bottlenecks_table \
-    --findings-only --repeat 1 --only '^bottlenecks/slow_loader'
+  check "the profiler finds bottlenecks, and nothing in their mended twins (./dev bottlenecks)" bottlenecks_table \
+    --findings-only --repeat 1 --only '^bottlenecks/(slow_loader|uneven_steps|long_evaluation)'
 }
 
 bottlenecks_test() {

@@ -21,7 +21,7 @@ def main(folder, mended):
     model = nn.Sequential(nn.Linear(512, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 16))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
     speed = pace.Pace()
-    for step in range(200):
+    for step in range(500):
         chosen = torch.randint(0, len(inputs), (64,))
         optimizer.zero_grad()
         F.mse_loss(model(inputs[chosen]), targets[chosen]).backward()

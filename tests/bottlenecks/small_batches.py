@@ -22,7 +22,7 @@ def main(mended):
     )
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     speed = pace.Pace()
-    for _ in range(4000):
+    for _ in range(8000):
         chosen = torch.randint(0, len(rows), (batch,))
         optimizer.zero_grad()
         F.mse_loss(model(rows[chosen]), targets[chosen]).backward()
