@@ -87,7 +87,7 @@ bottlenecks_table() {
 # Some of them, and only what is found: what is gained takes several runs on a machine that does nothing else.
 bottlenecks_slice() {
   check "the profiler finds bottlenecks, and nothing in their mended twins (./dev bottlenecks)" bottlenecks_table \
-    --findings-only --repeat 1 --only '^bottlenecks/(slow_loader|uneven_steps|long_evaluation)'
+    --findings-only --repeat 1 --only '^bottlenecks/(slow_start|uneven_steps|long_evaluation)'
 }
 
 bottlenecks_test() {
