@@ -69,6 +69,13 @@ TickLoopPlan plan_of(std::function<std::vector<std::unique_ptr<machine::Probe>>(
   return {"host", 0, std::move(open), milliseconds(1)};
 }
 
+// It is read at each tick.
+std::vector<std::unique_ptr<machine::Probe>> one_probe(Meeting& read) {
+  std::vector<std::unique_ptr<machine::Probe>> probes;
+  probes.push_back(std::make_unique<CountingProbe>(read, "read", 1));
+  return probes;
+}
+
 std::map<std::string, std::size_t> counts_in(const journal::SampleBatch& batch) {
   std::map<std::uint32_t, std::string> names;
   for (const auto& entry : batch.new_metrics) names[entry.id] = entry.metric.name;
@@ -111,12 +118,7 @@ TEST(TickLoop, WhereThereIsNothingToReadItEnds) {
 TEST(TickLoop, RestsUntilItHasAnIntervalAgain) {
   auto buffer = std::make_shared<SampleBuffer>(1);
   Meeting read;
-  TickLoop loop(plan_of([&] {
-                  std::vector<std::unique_ptr<machine::Probe>> probes;
-                  probes.push_back(std::make_unique<CountingProbe>(read, "read", 1));
-                  return probes;
-                }),
-                buffer, system_clock());
+  TickLoop loop(plan_of([&] { return one_probe(read); }), buffer, system_clock());
   read.await(3);
   loop.set_interval(std::nullopt);
   std::this_thread::sleep_for(milliseconds(50));  // one tick may have been on its way
@@ -134,12 +136,7 @@ TEST(TickLoop, RestsUntilItHasAnIntervalAgain) {
 TEST(TickLoop, WhatRestsMakesNoLastTick) {
   auto buffer = std::make_shared<SampleBuffer>(1);
   Meeting read;
-  TickLoop loop(plan_of([&] {
-                  std::vector<std::unique_ptr<machine::Probe>> probes;
-                  probes.push_back(std::make_unique<CountingProbe>(read, "read", 1));
-                  return probes;
-                }),
-                buffer, system_clock());
+  TickLoop loop(plan_of([&] { return one_probe(read); }), buffer, system_clock());
   read.await(1);
   loop.set_interval(std::nullopt);
   std::this_thread::sleep_for(milliseconds(50));

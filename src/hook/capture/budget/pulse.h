@@ -31,7 +31,9 @@ class Pulse {
   bool is_due(std::int64_t now_ns, std::int64_t step) const {
     if (!is_on_) return false;
     const std::int64_t passed_ns = now_ns - kept_ns_;
-    return distance_ == 0 ? passed_ns >= kIntervalNs : passed_ns >= kIntervalNs / 2 && step % distance_ == 0;
+    if (distance_ == 0) return passed_ns >= kIntervalNs;
+    if (passed_ns >= 4 * interval_ns_) return true;  // steps have become much longer
+    return passed_ns >= kIntervalNs / 2 && step % distance_ == 0;
   }
 
   // What a step is kept for that begins.
@@ -51,15 +53,17 @@ class Pulse {
  private:
   void learn_distance(std::int64_t passed_ns, std::int64_t steps) {
     if (passed_ns < 1 || steps < 1) return;
-    const auto interval_ns = static_cast<double>(std::max(kIntervalNs, kTimesItsCost * cost_ns_));
-    const double in_interval = static_cast<double>(steps) * interval_ns / static_cast<double>(passed_ns);
+    interval_ns_ = std::max(kIntervalNs, kTimesItsCost * cost_ns_);
+    const double in_interval =
+        static_cast<double>(steps) * static_cast<double>(interval_ns_) / static_cast<double>(passed_ns);
     const double nearest = std::clamp(in_interval * std::numbers::sqrt2, 1.0, 1e9);
     distance_ = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(nearest)));
   }
 
   bool is_on_ = false;
   std::int64_t distance_ = 0;  // from one to the next, in steps; 0: none has come yet
-  std::int64_t kept_ns_ = 0;   // when the last step began that was kept for any reason
+  std::int64_t interval_ns_ = kIntervalNs;
+  std::int64_t kept_ns_ = 0;  // when the last step began that was kept for any reason
   std::int64_t kept_step_ = 0;
   Kept open_ = Kept::kNot;     // why the open step is kept
   std::int64_t spent_ns_ = 0;  // when it began

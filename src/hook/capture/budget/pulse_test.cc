@@ -47,6 +47,16 @@ TEST(Pulse, IsRarerWhereItIsDear) {
   EXPECT_TRUE(pulse.is_due(3200 * kMillisecond, 32));
 }
 
+TEST(Pulse, IsNotLostWhenStepsBecomeLonger) {
+  Pulse pulse;
+  pulse.switch_on(0, 0);
+  pulse.begin_step(Pulse::Kept::kByThePulse, 1000 * kMillisecond, 1000, 0);  // steps of 1 ms: each 1024th
+  EXPECT_FALSE(pulse.is_due(4999 * kMillisecond, 1004));
+  EXPECT_TRUE(pulse.is_due(5000 * kMillisecond, 1004));  // of 1 s since then
+  pulse.begin_step(Pulse::Kept::kByThePulse, 5000 * kMillisecond, 1004, 0);
+  EXPECT_TRUE(pulse.is_due(6000 * kMillisecond, 1005)) << "it has learned how long they are";
+}
+
 TEST(Pulse, StepsThatAreNotKeptDoNotPutItOff) {
   Pulse pulse;
   pulse.switch_on(0, 0);
