@@ -179,7 +179,7 @@ class BatchSize final : public MachineRule {
       return Verdict::insufficient_data(
           "no GPU is in use, and of no step the operators were recorded (`trainwarden profile RUN --steps 10`)");
     }
-    if (100 * overhead_->share() < limits_.overhead) return Verdict::ok();
+    if (100 * overhead_->least_share() < limits_.overhead) return Verdict::ok();
     return small_on_processors(used, window);
   }
 
@@ -203,7 +203,8 @@ class BatchSize final : public MachineRule {
         format_duration_ns(static_cast<std::int64_t>(overhead_->call * 1e9)),
         format_duration_ns(static_cast<std::int64_t>(overhead_->between * 1e9)), kLarger, gain_text(cost));
     return finding(std::move(message), kAdvice, cost,
-                   {own("overhead_share", overhead_->share(), limits_.overhead / 100),
+                   {own("overhead_share", overhead_->share(), 0),
+                    own("overhead_share_min", overhead_->least_share(), limits_.overhead / 100),
                     own("calls", overhead_->calls, 0), own("call_seconds", overhead_->call, 0),
                     own("between_seconds", overhead_->between, 0), own("processors_p95", used, limits_.cpu)},
                    window.last_step);
@@ -260,9 +261,9 @@ RuleKind batch_size() {
                "between operators, and of each call as much as the median call takes (5 µs at most). That is measured "
                "in "
                "the steps whose operators were recorded. The gain is that of batches 16 times as large, in samples a "
-               "second; its bounds: 4 times as large with half as much for a call and without the program's own code, "
-               "and "
-               "batches without limit with twice as much for a call.\n\n"
+               "second, when of each call 20 µs of its own time are the same; its bounds: batches 4 times as large "
+               "with no more for a call than the median one takes, and batches without limit with 40 µs for a "
+               "call.\n\n"
                "Neither when the training waits for data, evaluates or saves for more than 30 % of its steps: that is "
                "not the batches.\n\n"
                "Mended of the original: the use of processors was divided by the number of cores of all machines, "
@@ -274,7 +275,8 @@ RuleKind batch_size() {
                "those of SageMaker's document of 2023.\n\n") +
            kCountsInHalfSeconds +
            "\n\nWhether a larger batch learns as well it cannot know. Evidence: `step_share`, `gain`, `gain_min`, "
-           "`gain_max`, `overhead_share`, `calls`, `call_seconds`, `between_seconds`, `processors_p95`; with a GPU "
+           "`gain_max`, `overhead_share`, `overhead_share_min`, `calls`, `call_seconds`, `between_seconds`, "
+           "`processors_p95`; with a GPU "
            "`cpu_p95`, `gpu_p95`, `gpu_memory_p95`.",
        .source = "SageMaker Debugger, its document of 2023; the part of a step that is fixed is ours",
        .profiles = true,

@@ -6,6 +6,7 @@
 //
 // State: sums of phases, by worker (PhaseShares); a share for each recorded step (RecordedCalls).
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -45,35 +46,45 @@ class HiddenSynchronisation final : public PhaseRule {
     const ScalarReads reads = scalar_reads(step.batch);
     const DeviceCalls device = device_calls(step.batch);
     has_kernels_ = has_kernels_ || device.has_device;
-    std::int64_t lost_ns = reads.runs_ns;
-    if (device.has_device) {
-      lost_ns = device.idle_after_reads_ns;
-    } else if (uses_device_) {
-      lost_ns = std::max(lost_ns, reads.waited_ns);
-    }
     reads_ += static_cast<double>(std::max(reads.reads, device.copies_to_host));
-    lost_ns_ += static_cast<double>(lost_ns);
-    wall_ns_ += static_cast<double>(step.wall_ns);
-    shares_of_steps_.push_back(std::min(1.0, static_cast<double>(lost_ns) / static_cast<double>(step.wall_ns)));
+    const std::int64_t lost_ns = device.has_device ? device.idle_after_reads_ns : reads.waited_ns;
+    of_wall_.push_back(share_of(std::max(lost_ns, device.has_device ? 0 : reads.runs_ns), step.wall_ns));
+    const std::int64_t computing_ns = step.computing_ns > 0 ? step.computing_ns : step.wall_ns;
+    const auto recording_ns = static_cast<std::int64_t>(step.batch.calls.size()) * kRecordingNs;
+    const double with_recording = share_of(reads.recorded_runs_ns, computing_ns);
+    const double without = share_of(reads.runs_ns, std::max(computing_ns / 2, computing_ns - recording_ns));
+    of_computing_.push_back((with_recording + without) / 2);
+  }
+
+  static double share_of(std::int64_t lost_ns, std::int64_t of_ns) {
+    return std::min(1.0, static_cast<double>(lost_ns) / static_cast<double>(of_ns));
   }
 
   Verdict judge(const StepWindow& window) override {
-    const std::size_t recorded = shares_of_steps_.size();
+    const std::size_t recorded = of_wall_.size();
     if (recorded == 0) {
       return Verdict::not_applicable("no operators were recorded: `trainwarden profile` records some steps");
     }
     if (recorded < kFewestRecorded) return Verdict::insufficient_data("operators of one train step are known");
     const double reads = reads_ / static_cast<double>(recorded);
     const ShareRange share = lost_share();
-    const double seconds = lost_ns_ / 1e9 / static_cast<double>(recorded);
+    const double seconds = share.mean * shares().seconds() / shares().steps();
     if (reads < fewest_reads_ || !is_worth_it(share, seconds)) return Verdict::ok();
     return verdict(share, reads, seconds, window);
   }
 
+  // A recorded step is not like the others: all calls take longer in it, and it is one of the first. On the host it
+  // tells which part of the program's own time the reads take, and all steps tell what that time is.
   ShareRange lost_share() const {
-    std::vector<double> sorted = shares_of_steps_;
-    std::sort(sorted.begin(), sorted.end());
-    return {lost_ns_ / wall_ns_, profile::quantile_of_sorted(sorted, 0.1), profile::quantile_of_sorted(sorted, 0.9)};
+    if (has_kernels_ || uses_device_) return range_of(of_wall_, 1);
+    return range_of(of_computing_, shares().share(kComputing).mean);
+  }
+
+  static ShareRange range_of(std::vector<double> recorded, double part) {
+    std::sort(recorded.begin(), recorded.end());
+    const double sum = std::accumulate(recorded.begin(), recorded.end(), 0.0);
+    return {part * sum / static_cast<double>(recorded.size()), part * profile::quantile_of_sorted(recorded, 0.1),
+            part * profile::quantile_of_sorted(recorded, 0.9)};
   }
 
   Verdict verdict(const ShareRange& share, double reads, double seconds, const StepWindow& window) const {
@@ -90,7 +101,7 @@ class HiddenSynchronisation final : public PhaseRule {
         std::move(message), kAdvice, cost,
         {own("reads_per_step", reads, fewest_reads_, window), own("read_share", share.mean, limits().share, window),
          own("read_seconds", seconds, limits().seconds_a_step, window),
-         own("recorded_steps", static_cast<double>(shares_of_steps_.size()), 0, window)},
+         own("recorded_steps", static_cast<double>(of_wall_.size()), 0, window)},
         window.global_step());
   }
 
@@ -98,8 +109,10 @@ class HiddenSynchronisation final : public PhaseRule {
   RecordedCalls calls_;
   bool uses_device_ = false;
   bool has_kernels_ = false;
-  double reads_ = 0, lost_ns_ = 0, wall_ns_ = 0;
-  std::vector<double> shares_of_steps_;  // at most RecordedCalls::kMostSteps
+  double reads_ = 0;
+  // Shares that the reads take of each recorded step, at most RecordedCalls::kMostSteps: of its wall time, and of the
+  // phases in kComputing.
+  std::vector<double> of_wall_, of_computing_;
 };
 
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
@@ -126,7 +139,10 @@ RuleKind hidden_synchronisation() {
            "`aten::_local_scalar_dense`, which `.item()`, `float()` and `if tensor:` call, is called at least "
            "`min_reads` times a step outside of optimizers, and costs at least `threshold` of the steps' wall time and "
            "`min_seconds` of each. The cost is, on a CPU, the time of runs of at least eight such reads within a "
-           "millisecond and eight operators of each other, without operators of 100 µs and more between them; on a "
+           "millisecond and eight operators of each other, without operators of 100 µs and more between them: as a "
+           "part "
+           "of the phases forward, loss and rest of the recorded steps, of which all steps tell how long they are; on "
+           "a "
            "device whose kernels "
            "were recorded, the time in which it is idle after a read or a copy to the host; on another, the time that "
            "the reads wait.\n\n"

@@ -68,10 +68,12 @@ struct ReadRun {
 
   void end(ScalarReads& found) {
     if (reads >= kFewestInRun) {
-      const std::int64_t span = std::max<std::int64_t>(0, last_ns - first_ns - long_at_last - recording_at_last);
+      const std::int64_t recorded = std::max<std::int64_t>(0, last_ns - first_ns - long_at_last);
       const auto count = static_cast<std::int64_t>(reads);
       found.reads_in_runs += reads;
-      found.runs_ns += span * count / (count - 1);  // what leads to the first read is as long as to the others
+      // What leads to the first read is as long as to the others.
+      found.runs_ns += std::max<std::int64_t>(0, recorded - recording_at_last) * count / (count - 1);
+      found.recorded_runs_ns += recorded * count / (count - 1);
     }
     *this = {};
   }

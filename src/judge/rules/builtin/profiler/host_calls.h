@@ -11,10 +11,11 @@ namespace trainwarden::rules {
 
 // Numbers that are read from tensors one by one (.item(), float(), if tensor:), each of which waits for the device.
 struct ScalarReads {
-  std::size_t reads = 0;          // outside of optimizers, which read their own counters
-  std::size_t reads_in_runs = 0;  // within a millisecond and eight operators of each other, eight at least
-  std::int64_t runs_ns = 0;       // of these runs, without operators that take long and what recording took
-  std::int64_t waited_ns = 0;     // of all reads: until the number was there
+  std::size_t reads = 0;              // outside of optimizers, which read their own counters
+  std::size_t reads_in_runs = 0;      // within a millisecond and eight operators of each other, eight at least
+  std::int64_t runs_ns = 0;           // of these runs, without operators that take long and what recording took
+  std::int64_t recorded_runs_ns = 0;  // the same, with what recording took
+  std::int64_t waited_ns = 0;         // of all reads: until the number was there
 };
 ScalarReads scalar_reads(const OperatorBatch& batch);
 

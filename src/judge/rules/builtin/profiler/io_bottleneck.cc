@@ -6,9 +6,11 @@
 //
 // State: for each machine ten minutes of half seconds; of the workers' waits what is newer than the moments, and sums.
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,7 +24,7 @@ namespace trainwarden::rules {
 namespace io_bottleneck_rule {
 namespace {
 
-enum Role : std::size_t { kCpu, kCoreWait, kGroupPressure, kPressure, kGpu, kRead, kDisk };
+enum Role : std::size_t { kCpu, kCoreWait, kGroupPressure, kPressure, kGpu, kRead, kDisk, kCoreBusy };
 constexpr std::size_t kRemembered = 1200;          // half seconds; at least ten times the patience
 constexpr std::size_t kMostWaits = 4096;           // that wait for their moments
 constexpr std::int64_t kShortestNs = 250'000'000;  // of what waits are summed up over
@@ -52,9 +54,24 @@ struct Waits {
 };
 
 // How much of a moment some task waited for a disk.
+struct DiskPressure {
+  double expected = 0;
+  double least = 0;
+};
+
+// The kernel means pressure over the processors, each by the time in which it was not idle (kernel/sched/psi.c). A task
+// that waits all the time counts for a half where another processor is busy. So what it tells is what there was at
+// least, and that times the processors that were not idle what there was at most; in between, their geometric mean. A
+// processor that waits for a disk is one for which a task waits, too.
+DiskPressure pressure_of(double told, double core_wait, double processors) {
+  const double least = std::max(told, core_wait);
+  const double most = std::max(least, std::min(1.0, told * std::max(1.0, processors)));
+  return {std::sqrt(least * most), least};
+}
+
 struct DiskMoment {
   std::int64_t from_unix_ns = 0;
-  double pressure = 0;
+  DiskPressure pressure;
   bool reads = true;  // the training read from a disk; true where that is not known
 };
 
@@ -63,19 +80,19 @@ struct Lost {
   double wall = 0, data = 0, checkpoint = 0, least = 0, most = 0, waited = 0, pressed = 0;
   double expected() const { return data + checkpoint; }
 
-  void add(const Waits& waits, double pressure, bool reads) {
-    const double pressed_seconds = pressure * waits.wall;
+  void add(const Waits& waits, const DiskPressure& pressure, bool reads) {
+    const double pressed_seconds = pressure.expected * waits.wall;
     const double data_wait = reads ? waits.data : 0;
     const double waited_seconds = data_wait + waits.checkpoint;
     wall += waits.wall;
     waited += waited_seconds;
-    pressed += std::min(1.0, pressure) * waited_seconds;
-    if (pressure < kSomePressure || waited_seconds <= 0) return;
+    pressed += std::min(1.0, pressure.expected) * waited_seconds;
+    if (pressure.least < kSomePressure || waited_seconds <= 0) return;
     // Who waits for the disk waits while it is pressed: as much of both as there can be in common.
     const double common = std::min(waited_seconds, pressed_seconds);
     data += common * data_wait / waited_seconds;
     checkpoint += common * waits.checkpoint / waited_seconds;
-    least += std::max(0.0, waited_seconds + pressed_seconds - waits.wall);
+    least += std::max(0.0, waited_seconds - (1 - std::min(1.0, pressure.least)) * waits.wall);
     most += waited_seconds;
   }
   void halve() {
@@ -93,25 +110,33 @@ class IoBottleneck final : public MachineRule {
  public:
   IoBottleneck(const Limits& limits, std::int64_t cadence_ns)
       : MachineRule({"cpu.busy", "cpu.*.iowait", "cgroup.pressure.io.some", "pressure.io.some", "gpu.utilisation",
-                     "tree.io.read", "disk.*.busy"},
+                     "tree.io.read", "disk.*.busy", "cpu.*.busy"},
                     cadence_ns),
         limits_(limits),
         remembered_(std::max(kRemembered, 10 * limits.patience.moments)) {}
 
  private:
   void see(const Moment& moment) override {
-    auto pressure = moment.first(kGroupPressure);
-    if (!pressure) pressure = moment.first(kPressure);
+    const auto of_group = moment.first(kGroupPressure), of_machine = moment.first(kPressure);
     const auto core_wait = moment.highest(kCoreWait);
-    if (!pressure) pressure = core_wait;
-    if (!pressure) return;
+    if (!of_group && !of_machine && !core_wait) return;
+    // Others may be waiting on a processor, but not in the group.
+    const double processors = sum(moment.all(kCoreBusy)) + sum(moment.all(kCoreWait));
+    const DiskPressure pressure = of_group ? pressure_of(*of_group, 0, processors)
+                                           : pressure_of(of_machine.value_or(0), core_wait.value_or(0), processors);
     OfMachine& machine = machines_.try_emplace(moment.node, remembered_).first->second;
-    machine.moments.push_back({moment.from_unix_ns, *pressure, moment.first(kRead).value_or(1) > 0});
+    machine.moments.push_back({moment.from_unix_ns, pressure, moment.first(kRead).value_or(1) > 0});
     if (machine.moments.size() > kRemembered) machine.moments.pop_front();
     ++moments_;
     const auto busy = moment.highest(kDisk);
     if (busy) disk_busy_.add(*busy);
-    see_gpus(moment, machine, std::max(*pressure, core_wait.value_or(0)));
+    see_gpus(moment, machine, std::max(pressure.least, core_wait.value_or(0)));
+  }
+
+  static double sum(std::span<const MomentValue> values) {
+    double sum = 0;
+    for (const MomentValue& value : values) sum += value.value;
+    return sum;
   }
 
   void see_gpus(const Moment& moment, OfMachine& machine, double io_wait) {
@@ -157,7 +182,8 @@ class IoBottleneck final : public MachineRule {
   }
 
   void settle(const Waits& waits, const std::deque<DiskMoment>& moments) {
-    double pressure = 0, count = 0;
+    DiskPressure pressure;
+    double count = 0;
     bool reads = false;
     const auto first =
         std::lower_bound(moments.begin(), moments.end(), waits.from_unix_ns - kMomentNs,
@@ -166,11 +192,12 @@ class IoBottleneck final : public MachineRule {
          ++moment) {
       reads = reads || moment->reads;  // workers read ahead
       if (moment->from_unix_ns + kMomentNs <= waits.from_unix_ns || moment->from_unix_ns >= waits.to_unix_ns) continue;
-      pressure += moment->pressure;
+      pressure.expected += moment->pressure.expected;
+      pressure.least += moment->pressure.least;
       count += 1;
     }
     if (count == 0) return;
-    lost_.add(waits, pressure / count, reads);
+    lost_.add(waits, {pressure.expected / count, pressure.least / count}, reads);
     if (lost_.wall > kForgetAfter) lost_.halve();
   }
 
@@ -292,8 +319,13 @@ RuleKind io_bottleneck() {
            std::string(
                "Where the phases of the steps are known: of each quarter of a second and more of a worker's steps, the "
                "time in which it waited for data or saved a checkpoint (`phase_total`) is compared with the time in "
-               "which some task waited for a disk (`cgroup.pressure.io.some`, else `pressure.io.some`, else the "
-               "highest `cpu.*.iowait`): as much as both have in common is lost to the disk. A wait for data counts "
+               "which some task waited for a disk (`cgroup.pressure.io.some`, else the higher of `pressure.io.some` "
+               "and "
+               "`cpu.*.iowait`): as much as both have in common is lost to the disk. The kernel means pressure over "
+               "the processors that are not idle, so that a busy one hides a part of it; the truth lies between what "
+               "it "
+               "tells and that times their number (`cpu.*.busy`, `cpu.*.iowait`), and the geometric mean of both is "
+               "taken. A wait for data counts "
                "only while the training reads from disks (`tree.io.read`, where that is known), since others may "
                "press the disk too. Fires when `min_share` of the time is lost. That needs no GPU.\n\n"
                "Else, where a GPU is sampled, SageMaker's formula: fires when in more than `threshold` percent of the "

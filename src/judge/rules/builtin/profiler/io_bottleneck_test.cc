@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "judge/rules/builtin/profiler/machine_testing.h"
 
 namespace trainwarden::rules::io_bottleneck_tests {
@@ -64,6 +66,26 @@ TEST(IOBottleneck, WithoutPressureTheWaitsOfCoresCount) {
   MachineRun run;
   run.train(60, kWaiting, {{"cpu.busy", 0.4}, {"cpu.0.iowait", 0.1}, {"cpu.1.iowait", 0.8}});
   EXPECT_EQ(judge_run(run, "IOBottleneck").fired.size(), 1u);
+}
+
+// The kernel means pressure over the processors that are not idle: one that spins hides a half of it.
+TEST(IOBottleneck, ABusyProcessorHidesPressure) {
+  MachineRun run;
+  MachineValues values = disk(0.3);
+  values["cpu.0.busy"] = 1.0;
+  values["cpu.1.busy"] = 0.4;
+  values["cpu.1.iowait"] = 0.2;
+  run.train(60, kWaiting, values);
+  const Judged judged = judge_run(run, "IOBottleneck");
+  ASSERT_EQ(judged.fired.size(), 1u) << judged.details;
+  const Verdict& verdict = judged.verdict();
+  const double pressure = 0.3 * std::sqrt(1.6);  // 1.6 processors are not idle
+  EXPECT_NEAR(evidence_value(verdict, "io_pressure"), pressure, 0.01);
+  EXPECT_NEAR(evidence_value(verdict, "gain"), 1 / (1 - pressure), 0.03);
+  values["cpu.1.iowait"] = 0.5;
+  MachineRun waiting;
+  waiting.train(60, kWaiting, values);
+  EXPECT_NEAR(evidence_value(judge_run(waiting, "IOBottleneck").verdict(), "io_pressure"), std::sqrt(0.5 * 0.57), 0.01);
 }
 
 TEST(IOBottleneck, WithoutPhasesItsOriginalFormulaJudges) {

@@ -4,6 +4,7 @@
 
 #include "judge/rules/builtin/profiler/host_calls.h"
 #include "judge/rules/builtin/profiler/phase_testing.h"
+#include "judge/rules/builtin/profiler/table_updates.h"
 
 namespace trainwarden::rules {
 namespace {
@@ -160,6 +161,21 @@ TEST(HiddenSynchronisation, ALoopOverSingleNumbers) {
   EXPECT_EQ(evidence_value(verdict, "recorded_steps"), 10);
 }
 
+// Those that were recorded are twice as long as the others, in the reads and around them.
+TEST(HiddenSynchronisation, AllStepsTellHowLongTheProgramsOwnTimeIs) {
+  Calls calls;
+  calls.reads(2000, 0, 20);
+  PhasedRun run;
+  for (std::int64_t step = 0; step < 200; ++step) {
+    const bool is_recorded = step >= 5 && step < 15;
+    run.step({{"rest", is_recorded ? 0.08 : 0.04}, {"backward", 0.01}});
+    if (is_recorded) run.run().operators(calls.at(step));
+  }
+  const Verdict verdict = judge(run.run(), "HiddenSynchronisation").rbegin()->second;
+  ASSERT_EQ(verdict.outcome, Outcome::kFired);
+  EXPECT_NEAR(evidence_value(verdict, "read_share"), 0.5 * 0.8, 0.015);  // of the rest, which is 4.2 of 5.2
+}
+
 TEST(HiddenSynchronisation, AReadNowAndThenIsHealthy) {
   Calls calls;
   calls.reads(10, 0, 20);
@@ -185,6 +201,65 @@ TEST(HiddenSynchronisation, WithoutRecordedOperators) {
   run.steps(100, {{"forward", 0.1}});
   EXPECT_EQ(judge(run.run(), "HiddenSynchronisation").rbegin()->second.outcome, Outcome::kNotApplicable);
   EXPECT_EQ(judge(run.run(), "HiddenSynchronisation").at(10).outcome, Outcome::kInsufficientData);
+}
+
+// A table and three other parameters, each with three calls in the optimizer; `table_us` each of the table's.
+Calls updates(std::int64_t table_us, const char* gradient) {
+  Calls calls;
+  calls.call(gradient, 0, 10'000);
+  calls.call("Optimizer.step#Adam.step", 20'000, 50'000, OperatorKind::kUser);
+  for (std::int64_t parameter = 0; parameter < 4; ++parameter) {
+    const std::int64_t start = 20'000 + parameter * 12'000;
+    const std::int64_t takes = parameter == 2 ? table_us : 100;
+    calls.call("aten::mul_", start, takes);
+    calls.call("aten::mul_", start + 4000, takes);
+    calls.call("aten::addcdiv_", start + 8000, takes);
+    calls.call("aten::copy_", start + 8000, takes / 2);  // called by it
+  }
+  return calls;
+}
+
+TEST(TableUpdates, TheParameterThatTakesLongestIsTheTable) {
+  const TableUpdates found = table_updates(updates(3000, "aten::embedding_dense_backward").at(0));
+  EXPECT_EQ(found.tables, 1u);
+  EXPECT_EQ(found.gradient_ns, 10'000 * kUs);
+  EXPECT_EQ(found.update_ns, 9000 * kUs);
+  EXPECT_EQ(found.all_updates_ns, 9900 * kUs);
+  EXPECT_NEAR(found.share(), 9.0 / 9.9, 1e-9);
+}
+
+TEST(TableUpdates, WithoutATableNothingIsSaidOfOne) {
+  const TableUpdates found = table_updates(updates(3000, "aten::mm").at(0));
+  EXPECT_EQ(found.tables, 0u);
+  EXPECT_EQ(found.share(), 0);
+}
+
+TEST(TableUpdates, OneCallForAllParametersShowsNoTable) {
+  Calls calls;
+  calls.call("aten::embedding_dense_backward", 0, 10'000);
+  calls.call("Optimizer.step#Adam.step", 20'000, 50'000, OperatorKind::kUser);
+  calls.call("aten::_fused_adam_", 20'000, 40'000);
+  EXPECT_EQ(table_updates(calls.at(0)).share(), 0);
+}
+
+TEST(OptimizerHeavy, TablesOfWhichAFewRowsAreUsed) {
+  const auto of = [](Calls calls) {
+    PhasedRun run;
+    for (std::int64_t step = 0; step < 100; ++step) {
+      run.step({{"forward", 0.05}, {"optimizer", 0.05}});
+      if (step >= 5 && step < 15) run.run().operators(calls.at(step));
+    }
+    return judge(run.run(), "OptimizerHeavy").rbegin()->second;
+  };
+  const Verdict verdict = of(updates(3000, "aten::embedding_dense_backward"));
+  ASSERT_EQ(verdict.outcome, Outcome::kFired);
+  EXPECT_NEAR(evidence_value(verdict, "table_share"), 9.0 / 9.9, 1e-6);
+  EXPECT_NEAR(evidence_value(verdict, "table_gradient_share"), 0.1, 1e-3);
+  EXPECT_NEAR(evidence_value(verdict, "gain"), 1 / (1 - 0.95 * (0.5 * 9.0 / 9.9 + 0.1)), 0.01);
+  EXPECT_EQ(evidence_value(verdict, "gain_min"), 1);
+  EXPECT_NE(verdict.advice.find("sparse=True"), std::string::npos);
+  const Verdict others = of(updates(100, "aten::embedding_dense_backward"));
+  EXPECT_NEAR(evidence_value(others, "gain"), 1 / 0.75, 0.01) << "the table takes a quarter of the optimizer's time";
 }
 
 TEST(SmallKernels, ThousandsOfTinyOperators) {

@@ -106,9 +106,14 @@ double PhaseSums::share(Phase phase) const {
   double totalled = 0;
   for (const double seconds : totals_) totalled += seconds;
   if (index < kTotalledPhases) return std::min(1.0, totals_[index] / total_wall_);
+  // No other steps but those that were divided were captured.
+  const double captured = std::min(1.0, divided_[static_cast<std::size_t>(Phase::kCapture)] / total_wall_);
+  if (phase == Phase::kCapture) return captured;
   double others = 0;
-  for (std::size_t i = kTotalledPhases; i < kPhaseCount; ++i) others += divided_[i];
-  const double left = std::max(0.0, 1 - totalled / total_wall_);
+  for (std::size_t i = kTotalledPhases; i < kPhaseCount; ++i) {
+    if (i != static_cast<std::size_t>(Phase::kCapture)) others += divided_[i];
+  }
+  const double left = std::max(0.0, 1 - totalled / total_wall_ - captured);
   return others > 0 ? left * divided_[index] / others : 0;
 }
 

@@ -64,8 +64,8 @@ class PhaseSums {
   void add_totals(const TimedStep& before, const TimedStep& after);
   void add(const PhaseSums& other);
 
-  // Of the wall time of all steps, in [0, 1]. Phases with totals take their share of all steps, the others divide what
-  // is left as in the steps that were divided.
+  // Of the wall time of all steps, in [0, 1]. Phases with totals take their share of all steps, and so does capture,
+  // which the steps that were divided have alone; the others divide what is left as in those steps.
   double share(Phase phase) const;
   double seconds() const { return total_wall_ > 0 ? total_wall_ : divided_wall_; }
   double steps() const { return total_steps_ > 0 ? total_steps_ : static_cast<double>(divided_steps_); }

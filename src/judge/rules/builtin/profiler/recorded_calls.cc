@@ -11,12 +11,22 @@ namespace trainwarden::rules {
 
 namespace {
 
+std::int64_t phase_ns(Trial& trial, const std::string& phase, const OperatorBatch& batch, const std::string& worker) {
+  const auto seconds = trial.scalar("phase/" + phase, batch.global_step, Mode::kGlobal, worker);
+  return seconds.ok() && *seconds > 0 ? static_cast<std::int64_t>(*seconds * 1e9) : 0;
+}
+
 std::int64_t wall_of(Trial& trial, const OperatorBatch& batch, const std::string& worker) {
-  const std::int64_t span = profile::span_of(batch).duration_ns();
-  const auto seconds = trial.scalar("phase/step", batch.global_step, Mode::kGlobal, worker);
-  const std::int64_t wall = seconds.ok() ? static_cast<std::int64_t>(*seconds * 1e9) : span;
+  std::int64_t wall = phase_ns(trial, "step", batch, worker) - phase_ns(trial, "capture", batch, worker);
+  if (wall <= 0) wall = profile::span_of(batch).duration_ns();
   const auto recording = static_cast<std::int64_t>(batch.calls.size()) * kRecordingNs;
   return std::max(wall - recording, wall / 2);
+}
+
+std::int64_t computing_ns(Trial& trial, const OperatorBatch& batch, const std::string& worker) {
+  std::int64_t sum = 0;
+  for (const Phase phase : kComputing) sum += phase_ns(trial, std::string(name(phase)), batch, worker);
+  return sum;
 }
 
 }  // namespace
@@ -37,7 +47,8 @@ std::vector<RecordedStep> RecordedCalls::take(const StepWindow& window) {
     ++steps_;
     calls_ += batch->calls.size();
     const std::int64_t wall_ns = wall_of(*trial, *batch, workers.front());
-    if (wall_ns > 0) found.push_back({std::move(*batch), wall_ns});
+    const std::int64_t of_program_ns = computing_ns(*trial, *batch, workers.front());
+    if (wall_ns > 0) found.push_back({std::move(*batch), wall_ns, of_program_ns});
   }
   return found;
 }

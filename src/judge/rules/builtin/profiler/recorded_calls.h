@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "judge/rules/builtin/profiler/phase_shares.h"
 #include "trainwarden/operator_calls.h"
 #include "trainwarden/rule.h"
 
@@ -13,11 +15,19 @@ namespace trainwarden::rules {
 // A train step of which the calls were recorded.
 struct RecordedStep {
   OperatorBatch batch;
-  std::int64_t wall_ns = 0;  // of the step without what recording took; from its first to its last call where not known
+  // Of the step, without capture and about what recording took; from its first to its last call where not known.
+  std::int64_t wall_ns = 0;
+  std::int64_t computing_ns = 0;  // of its phases in kComputing, with what recording took; 0: not known
 };
+
+// Where the program's own code runs, and what it asks of the model.
+inline constexpr Phase kComputing[] = {Phase::kForward, Phase::kLoss, Phase::kRest};
 
 // What recording a call takes, about: it is in the times of recorded steps, and not in those of the others.
 inline constexpr std::int64_t kRecordingNs = 300;
+
+// Of the scope that PyTorch names around step() and zero_grad().
+inline constexpr std::string_view kOptimizerScopePrefix = "Optimizer.";
 
 // Reads at most so much over a run; what comes later is not looked at. A rule that judges a training as it is needs no
 // more than a few steps.

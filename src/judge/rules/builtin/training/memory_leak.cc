@@ -7,12 +7,11 @@
 // fill up, it is a note.
 //
 // What a leak costs in time is seen where steps become longer meanwhile, as when all that was kept is gone through
-// again.
+// again (StepSlowdown).
 //
-// State: for each worker and kind of memory, at most 256 points; of step times up to 32, medians, and sums.
+// State: for each worker and kind of memory, at most 256 points; of step times at most 64 medians.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -24,6 +23,7 @@
 #include "judge/rules/builtin/profiler/finding.h"
 #include "judge/rules/builtin/training/memory_series.h"
 #include "judge/rules/builtin/training/signal_reading.h"
+#include "judge/rules/builtin/training/step_slowdown.h"
 #include "judge/rules/builtin/training/training_rules.h"
 #include "judge/rules/needs.h"
 #include "judge/rules/parameters.h"
@@ -43,42 +43,6 @@ constexpr const char* kAdvice =
 std::string bytes_text(double bytes) {
   return format_bytes(static_cast<std::uint64_t>(std::max(bytes, 0.0)));
 }
-
-// How much longer steps have become than in the fastest stretch of them, on the worker that is the first by name.
-class StepSlowdown {
- public:
-  void add(double seconds) {
-    if (!(seconds > 0) || !std::isfinite(seconds)) return;
-    sum_ += seconds;
-    ++count_;
-    stretch_.push_back(seconds);
-    if (stretch_.size() < kCompared) return;
-    late_ = median(stretch_);
-    fastest_ = std::min(fastest_, late_);
-    stretch_.clear();
-  }
-  // None where they have not become longer by a fifth.
-  std::optional<Cost> cost() const {
-    if (count_ < 2 * kCompared) return std::nullopt;
-    const double mean = sum_ / static_cast<double>(count_);
-    if (late_ < kLonger * fastest_ || mean < fastest_) return std::nullopt;
-    return cost_of({1 - fastest_ / mean, 1 - fastest_ / mean, 1 - fastest_ / late_}, {1, 0.5, 1});
-  }
-
- private:
-  static constexpr std::size_t kCompared = 32;
-  static constexpr double kLonger = 1.2;
-  static double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-  }
-  std::vector<double> stretch_;                          // that is not full yet
-  double fastest_ = std::numeric_limits<double>::max();  // medians of stretches
-  double late_ = 0;
-  double sum_ = 0;
-  std::size_t count_ = 0;
-};
 
 class MemoryLeak final : public Rule {
  public:
@@ -171,7 +135,7 @@ class MemoryLeak final : public Rule {
     const Severity severity = filling ? Severity::kInfo : Severity::kWarning;
     const auto cost = slowdown_.cost();
     if (cost)
-      message += fmt::format(" Steps became longer meanwhile: with all as long as the fastest, training is {}.",
+      message += fmt::format(" Steps became longer meanwhile: with all as long as at first, training is {}.",
                              gain_text(*cost));
     Verdict verdict =
         cost ? finding(std::move(message), kAdvice, *cost, evidence_of(leaks, window), window.global_step(), severity)
@@ -233,7 +197,11 @@ RuleKind memory_leak() {
            "Needs the signals. A buffer that is filled on purpose (experience replay, a history of everything) "
            "looks the same: mute the rule, or raise `growth_mib`. A leak in another process, as a worker of the "
            "data loader, is not seen.\n\nPredicted gain, where steps have become a fifth longer meanwhile: all as long "
-           "as in the fastest 32 in a row, from the 21st on, against the mean; bound above: against the last ones. "
+           "as the 21st was, against the mean, when they become longer evenly (Theil's and Sen's line), else as long "
+           "as "
+           "in the fastest stretch of 32 and more; bounds: half of what the fastest stretch tells, and against the "
+           "last "
+           "stretch. "
            "Evidence: "
            "`growth_bytes`, `growth_percent`, `bytes_per_step`; with a gain `step_share`, `gain`, `gain_min`, "
            "`gain_max` before them.",
