@@ -48,6 +48,10 @@ def equal_environment() -> dict[str, str]:
 # What the hook is asked to do, by the name of the arm.
 CONFIGURATIONS: dict[str, dict[str, object]] = {
     "idle": {"save": NEVER, "collections": [{"name": "losses", "save": NEVER}]},
+    "phases": {
+        "save": NEVER,
+        "collections": [{"name": "losses", "save": NEVER}, {"name": "scalars", "save": {"save_interval": 100}}],
+    },
     "statistics": {"save": {"save_interval": 1}, "include_collections": PARTS, "keep": STATISTICS},
     "parts": {"save": {"save_interval": 1}, "include_collections": PARTS, "when_full": "block"},
     "all": {"save": {"save_interval": 1}, "save_all": True, "when_full": "block"},
@@ -216,16 +220,25 @@ def bench_transformer(rival_python: str | None) -> list[Figure]:
     return [Figure("torch.transformer_stats_pct", percent(samples, "statistics"), "%", 10, "one read of 3.4 MB a step")]
 
 
-def bench_idle(rival_python: str | None) -> list[Figure]:
-    """The microseconds that an idle hook adds to a step of next to no work, over a step of the CNN."""
-    del rival_python
+def added_to_steps(name: str, arm: str, goal: float, limit: str) -> list[Figure]:
+    """What an arm adds to a step of next to no work, over a step of the CNN, and in microseconds."""
     cnn_ns = statistics.median(measure("cnn", ["off"], 10, 5, None)["off"])
-    samples = measure("small_steps", ["off", "idle"], 500, 25, None)
-    added = [with_us - alone for with_us, alone in zip(samples["idle"], samples["off"])]
+    samples = measure("small_steps", ["off", arm], 500, 25, None)
+    added = [with_us - alone for with_us, alone in zip(samples[arm], samples["off"])]
     return [
-        Figure("torch.idle_pct", [100 * ns / cnn_ns for ns in added], "%", 0.1, "the hooks of optimizer and root"),
-        Figure("torch.idle_pct.step_us", [ns / 1e3 for ns in added], "us", None, "the same, in microseconds a step"),
+        Figure(name, [100 * ns / cnn_ns for ns in added], "%", goal, limit),
+        Figure(f"{name}.step_us", [ns / 1e3 for ns in added], "us", None, "the same, in microseconds a step"),
     ]
+
+
+def bench_idle(rival_python: str | None) -> list[Figure]:
+    del rival_python
+    return added_to_steps("torch.idle_pct", "idle", 0.1, "the hooks of optimizer and root")
+
+
+def bench_phases(rival_python: str | None) -> list[Figure]:
+    del rival_python
+    return added_to_steps("profiler.phases_pct", "phases", 0.2, "the same hooks, clocks, and every 100th step written")
 
 
 def bench_module_call(rival_python: str | None) -> list[Figure]:
@@ -277,6 +290,7 @@ BENCHMARKS = {
     "torch.keep_all_factor": bench_keep_all,
     "torch.transformer_stats_pct": bench_transformer,
     "torch.idle_pct": bench_idle,
+    "profiler.phases_pct": bench_phases,
     "torch.module_call_us": bench_module_call,
     "torch.handover_us": bench_handover,
     "torch.budget_pct": bench_budget,

@@ -17,12 +17,14 @@ constexpr std::string_view kPhasePrefix = "phase/", kTotalPrefix = "phase_total/
 constexpr std::string_view kWholeStep = "step";   // the wall time of a step, which its phases sum to
 constexpr std::string_view kFirstStep = "start";  // in its place in the first step of a run
 constexpr const char* kStepSeconds = "trainwarden/step_seconds";
+constexpr const char* kStepTimes = "trainwarden/step_times";
 constexpr const char* kStartSeconds = "trainwarden/start_seconds";
 constexpr std::string_view kWaitsForOthers = "gradient_sync";
 
 constexpr std::chrono::hours kWithoutEnd{24};  // all of it is wanted, in one piece
 constexpr double kLongestSeconds = 1e9;        // thirty years
 constexpr std::size_t kStepsInOneGo = 8192;    // with all of their phases in memory
+constexpr std::size_t kMaxStepTimes = 4096;    // in one list
 
 using SeriesPoints = std::vector<trial::SeriesPoint>;
 
@@ -57,6 +59,7 @@ class StepFollower::WorkerReader {
     for (const std::string& phase : names.phases) {
       if (phase != kWholeStep && phase != kFirstStep) TRAINWARDEN_RETURN_IF_ERROR(read_phase(phase));
     }
+    read_between();
     TRAINWARDEN_RETURN_IF_ERROR(read_totals(names.totals));
     TRAINWARDEN_RETURN_IF_ERROR(read_start());
     give(divided);
@@ -135,6 +138,41 @@ class StepFollower::WorkerReader {
       }
     }
     return {};
+  }
+
+  // Train steps that were not written, by the lists that those behind them have. What cannot be read is not known.
+  void read_between() {
+    if (TrialAccess::catalog(trial_).find(kStepTimes) == nullptr) return;
+    const StepTime before_all = worker_.steps.empty() ? StepTime{-1, 0, 0, 0} : worker_.steps.back();
+    const StepTime* before = &before_all;
+    std::vector<StepTime> between;
+    for (const auto& [number, step] : steps_) {
+      if (number - before->global_step > 1) add_between(*before, step.time, between);
+      before = &step.time;
+    }
+    for (const StepTime& time : between)
+      steps_[time.global_step] = {time, static_cast<double>(time.seconds), false, {}};
+  }
+
+  void add_between(const StepTime& before, const StepTime& after, std::vector<StepTime>& between) {
+    const auto list = trial_.value(kStepTimes, after.global_step, Mode::kGlobal, worker_.name);
+    if (!list.ok()) return;
+    const std::vector<double> seconds = list->to_doubles();
+    if (seconds.empty() || seconds.size() > kMaxStepTimes) return;
+    const auto count = static_cast<std::int64_t>(seconds.size());
+    // The list begins with the step that was written before, or with the oldest one that it has room for. Where steps
+    // of other modes lie between, which have numbers too, a train step's number may be off by as many.
+    const bool begins_before = static_cast<float>(seconds.front()) == before.seconds;
+    const std::int64_t first = begins_before ? before.global_step : after.global_step - count;
+    std::int64_t end_unix_ns = after.end_unix_ns - static_cast<std::int64_t>(static_cast<double>(after.seconds) * 1e9);
+    for (std::int64_t i = count - 1; i >= 0; --i) {
+      const std::int64_t number = first + i;
+      const double length = seconds[static_cast<std::size_t>(i)];
+      if (number <= before.global_step || !is_duration(length)) return;
+      const auto stored = static_cast<float>(length);
+      if (length > 0 && number < after.global_step) between.push_back({number, end_unix_ns, stored, stored});
+      end_unix_ns -= static_cast<std::int64_t>(length * 1e9);
+    }
   }
 
   Status read_totals(const std::vector<std::string>& names) {

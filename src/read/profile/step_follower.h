@@ -52,8 +52,9 @@ class StepFollower {
   };
 
   // Takes in complete steps up to `last_step` that have come since, worker by worker; each that was divided into phases
-  // is given to `divided`. A step that is written again (of a run that was resumed) counts once. Times that are no
-  // positive numbers are left out. Errors as those of reading.
+  // is given to `divided`. Train steps that were not written are known by `trainwarden/step_times` of those behind
+  // them. A step that is written again (of a run that was resumed) counts once. Times that are no positive numbers are
+  // left out. Errors as those of reading.
   Status refresh(Trial& trial, std::int64_t last_step = std::numeric_limits<std::int64_t>::max(),
                  const std::function<void(const FollowedStep&)>& divided = {});
 
