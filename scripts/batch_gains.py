@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / "tests" / "bottlenecks" / "batches" / "train_small_model.py"
 MODELS = ["bag", "bottle", "convolutional", "deep", "gru", "lstm", "perceptron", "residual", "transformer", "wide"]
 BATCHES, LARGER = (2, 8), 16
-STEPS, STEPS_OF_LARGE = 4000, 700
+SECONDS, SECONDS_OF_LARGE = 10.0, 5.0
 TOLERANCE = 0.3
 RULE_FIRED = 3
 
@@ -46,13 +46,13 @@ def predicted_gain(cli: str, run: pathlib.Path) -> Optional[float]:
 
 
 def row_of(cli: str, python: str, runs: pathlib.Path, model: str, batch: int) -> tuple[Optional[float], float]:
-    def command(samples: int, steps: int) -> list[str]:
-        return [python, str(PROGRAM), model, str(samples), str(steps)]
+    def command(samples: int, seconds: float) -> list[str]:
+        return [python, str(PROGRAM), model, str(samples), str(seconds)]
 
     name = f"{model}-{batch}"
     watched = [cli, "run", "--runs", str(runs), "--name", name, "--rules", "profiler", "--"]
-    small = pace_of(watched + command(batch, STEPS))
-    large = pace_of(command(batch * LARGER, STEPS_OF_LARGE))
+    small = pace_of(watched + command(batch, SECONDS))
+    large = pace_of(command(batch * LARGER, SECONDS_OF_LARGE))
     return predicted_gain(cli, runs / name), large / small
 
 

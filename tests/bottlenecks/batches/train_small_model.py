@@ -1,10 +1,11 @@
-"""Trains one of some small models with batches of a size: train_small_model.py MODEL BATCH STEPS.
+"""Trains one of some small models with batches of a size: train_small_model.py MODEL BATCH SECONDS.
 
 Not a bottleneck with a twin: scripts/batch_gains.py runs it with a small batch and with one 16 times as large.
 """
 
 import pathlib
 import sys
+import time
 
 import torch
 import torch.nn.functional as F
@@ -119,14 +120,15 @@ MODELS = {
 }
 
 
-def main(model, batch, steps):
+def main(model, batch, seconds):
     torch.manual_seed(1)
     torch.set_num_threads(1)
     make, inputs_of, optimizer_of = MODELS[model]
     net, inputs, labels = make(), inputs_of(), torch.randint(0, CLASSES, (ROWS,))
     optimizer = optimizer_of(net.parameters(), lr=1e-3)
     speed = pace.Pace()
-    for _ in range(steps):
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
         chosen = torch.randint(0, ROWS, (batch,))
         optimizer.zero_grad()
         F.cross_entropy(net(inputs[chosen]), labels[chosen]).backward()
@@ -136,4 +138,4 @@ def main(model, batch, steps):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))
