@@ -127,7 +127,8 @@ struct ImportReport {
 
 // Turns what another program recorded in `from` into a run of ours in the folder `to`, which may not be there yet and
 // appears whole: a folder of smdebug or of SageMaker's profiler, or a file with a trace of PyTorch's profiler (JSON,
-// also compressed by gzip). kInvalidArgument when `from` is a run of ours.
+// also compressed by gzip) or a timeline of Horovod's (JSON, also while it grows). kInvalidArgument when `from` is a
+// run of ours.
 TRAINWARDEN_API Result<ImportReport> import_run(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace trainwarden

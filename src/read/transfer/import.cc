@@ -141,15 +141,17 @@ std::unique_ptr<transfer::ProfilerPlace> find_profiler_folder(const storage::Sto
   return nullptr;
 }
 
+std::map<std::string, std::string> labels_of(const fs::path& from, std::string recorder) {
+  std::error_code ignored;
+  return {{"recorder", std::move(recorder)},
+          {"imported_from", fs::absolute(from, ignored).string()},
+          {"imported_by", fmt::format("trainwarden {}", version())}};
+}
+
 Result<ImportReport> import_profiler_into(const transfer::ProfilerPlace& place, const fs::path& from,
                                           const fs::path& folder) {
-  std::error_code ignored;
   const auto target = storage::open_local_storage(folder);
-  return transfer::import_profiler(place,
-                                   {{"recorder", "smdebug's profiler"},
-                                    {"imported_from", fs::absolute(from, ignored).string()},
-                                    {"imported_by", fmt::format("trainwarden {}", version())}},
-                                   *target);
+  return transfer::import_profiler(place, labels_of(from, "smdebug's profiler"), *target);
 }
 
 // Tensors that smdebug saved; beside them a job may have a profiler's folder, which is a run of its own.
@@ -166,8 +168,14 @@ Result<ImportReport> import_tensors(const fs::path& from, const fs::path& folder
 Result<ImportReport> import_file(const fs::path& file, const fs::path& to) {
   NewFolder folder(to);
   TRAINWARDEN_RETURN_IF_ERROR(folder.create());
-  TRAINWARDEN_ASSIGN_OR_RETURN(ImportReport report, transfer::import_kineto_trace(file, folder.temporary()));
-  TRAINWARDEN_RETURN_IF_ERROR(folder.commit());
+  std::error_code ignored;
+  const auto storage = storage::open_local_storage(fs::absolute(file, ignored).parent_path());
+  const std::string name = file.filename().string();
+  const auto target = storage::open_local_storage(folder.temporary());
+  auto report = transfer::is_horovod_timeline(*storage, name)
+                    ? transfer::import_horovod_timeline(*storage, name, labels_of(file, "Horovod"), *target)
+                    : transfer::import_kineto_trace(file, folder.temporary());
+  if (report.ok()) TRAINWARDEN_RETURN_IF_ERROR(folder.commit());
   return report;
 }
 

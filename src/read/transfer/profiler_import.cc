@@ -25,6 +25,8 @@ namespace {
 constexpr std::uint64_t kMaxTraceBytes = std::uint64_t{256} << 20;
 constexpr int kMaxNodes = 4096;
 constexpr std::int64_t kNsPerUs = 1000;
+constexpr std::size_t kHorovodHead = std::size_t{1} << 20;  // bytes, within which the first operation begins
+constexpr std::string_view kHorovodOperation = "\"NEGOTIATE_";
 
 // Files of one node, of several kinds.
 struct NodeFiles {
@@ -62,11 +64,11 @@ std::int64_t start_by_name(const foreign::Trace& trace, const ProfilerFile& file
 
 class ProfilerImport {
  public:
-  ProfilerImport(const ProfilerPlace& source, std::map<std::string, std::string> labels, storage::Storage& target)
-      : source_(source), labels_(std::move(labels)), target_(target) {}
+  ProfilerImport(const storage::Storage& source, ProfilerFolder folder, std::map<std::string, std::string> labels,
+                 storage::Storage& target)
+      : source_(source), labels_(std::move(labels)), target_(target), folder_(std::move(folder)) {}
 
   Result<ImportReport> run() {
-    TRAINWARDEN_ASSIGN_OR_RETURN(folder_, list_profiler_folder(source_.storage, source_.root));
     TRAINWARDEN_RETURN_IF_ERROR(sort_by_node());
     TRAINWARDEN_RETURN_IF_ERROR(put_run());
     int number = 0;
@@ -78,7 +80,7 @@ class ProfilerImport {
     }
     lose("statistics of cProfile and pyinstrument, which are not imported", folder_.python_profiles);
     if (report_.samples + report_.calls + report_.steps == 0) {
-      return Status(Code::kNotFound, "nothing that can be read lies in the profiler's folder");
+      return Status(Code::kNotFound, "nothing of it can be read");
     }
     report_.source_ended = folder_.ended;
     return std::move(report_);
@@ -100,7 +102,7 @@ class ProfilerImport {
     for (const auto& [node, files] : machines_) first = std::min(first, files.front().order * 1'000'000'000);
     for (const auto& [node, files] : workers_) {
       if (!files.timelines.empty()) {
-        const auto text = source_.storage.read(files.timelines.front().path, kMaxTraceBytes);
+        const auto text = source_.read(files.timelines.front().path, kMaxTraceBytes);
         const std::int64_t start = text.ok() ? foreign::read_trace(*text, 0).start_unix_us : 0;
         if (start > 0) first = std::min(first, start * kNsPerUs);
       }
@@ -143,7 +145,7 @@ class ProfilerImport {
 
   Status add_machine(int number, const std::vector<ProfilerFile>& files) {
     TRAINWARDEN_ASSIGN_OR_RETURN(const auto journal, open_journal(journal::machine_name(number)));
-    TRAINWARDEN_ASSIGN_OR_RETURN(const MachineTally tally, import_machine(source_.storage, files, *journal));
+    TRAINWARDEN_ASSIGN_OR_RETURN(const MachineTally tally, import_machine(source_, files, *journal));
     report_.samples += tally.samples;
     lose("damaged lines of system metrics", tally.damaged_lines);
     lose("samples of more metrics than a machine has", tally.left_out);
@@ -165,7 +167,7 @@ class ProfilerImport {
   }
 
   void read_timeline(NodeTimeline& node, const ProfilerFile& file) {
-    const auto text = source_.storage.read(file.path, kMaxTraceBytes);
+    const auto text = source_.read(file.path, kMaxTraceBytes);
     if (!text.ok()) return lose("timelines that cannot be read", 1);
     const foreign::Trace trace =
         foreign::read_trace(*text, kMaxTimelineEvents - std::min(kMaxTimelineEvents, node.event_count()));
@@ -173,7 +175,7 @@ class ProfilerImport {
   }
 
   void read_tensorflow(NodeTimeline& node, ProfilerFile file) {
-    const auto packed = source_.storage.read(file.path, kMaxTraceBytes);
+    const auto packed = source_.read(file.path, kMaxTraceBytes);
     const auto text = packed.ok() ? gunzip(*packed, kMaxTraceBytes) : packed;
     if (!text.ok()) return lose("traces of TensorFlow that cannot be read: " + text.status().message(), 1);
     if (file.begin_unix_us == 0) lose("traces of TensorFlow whose time is only known to a second", 1);
@@ -216,10 +218,10 @@ class ProfilerImport {
       loss.count += count;
       return;
     }
-    report_.losses.push_back({"the profiler's folder", cause, count, 0, false});
+    report_.losses.push_back({"the profiler's files", cause, count, 0, false});
   }
 
-  const ProfilerPlace& source_;
+  const storage::Storage& source_;
   std::map<std::string, std::string> labels_;
   storage::Storage& target_;
   RecordedClock clock_;
@@ -234,7 +236,31 @@ class ProfilerImport {
 
 Result<ImportReport> import_profiler(const ProfilerPlace& source, std::map<std::string, std::string> labels,
                                      storage::Storage& target) {
-  return ProfilerImport(source, std::move(labels), target).run();
+  TRAINWARDEN_ASSIGN_OR_RETURN(ProfilerFolder folder, list_profiler_folder(source.storage, source.root));
+  auto report = ProfilerImport(source.storage, std::move(folder), std::move(labels), target).run();
+  return report.ok() ? std::move(report) : report.status().with_context("the profiler's folder");
+}
+
+bool is_horovod_timeline(const storage::Storage& storage, const std::string& path) {
+  const auto file = storage.open(path);
+  std::string head(kHorovodHead, '\0');
+  const auto bytes = file.ok() ? (*file)->read_at(0, std::as_writable_bytes(std::span(head))) : file.status();
+  return bytes.ok() && std::string_view(head).substr(0, *bytes).find(kHorovodOperation) != std::string_view::npos;
+}
+
+Result<ImportReport> import_horovod_timeline(const storage::Storage& storage, const std::string& path,
+                                             std::map<std::string, std::string> labels, storage::Storage& target) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const storage::FileInfo info, storage.info(path));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const std::string text, storage.read(path, kMaxTraceBytes));
+  ProfilerFile timeline;
+  timeline.path = path;
+  timeline.node = path;
+  timeline.order = info.changed_unix_ns / kNsPerUs;
+  timeline.timeline = foreign::SmdebugTimeline::kHorovod;
+  ProfilerFolder folder;
+  folder.timelines.push_back(std::move(timeline));
+  folder.ended = trim(text).ends_with(']');
+  return ProfilerImport(storage, std::move(folder), std::move(labels), target).run();
 }
 
 }  // namespace trainwarden::transfer

@@ -22,4 +22,10 @@ struct ProfilerPlace {
 Result<ImportReport> import_profiler(const ProfilerPlace& source, std::map<std::string, std::string> labels,
                                      storage::Storage& target);
 
+// A timeline that Horovod writes (HOROVOD_TIMELINE), by the name of its first operation. False for what cannot be read.
+bool is_horovod_timeline(const storage::Storage& storage, const std::string& path);
+// Writes what it holds as one step of one worker. Horovod may go on writing it: then what is there by now is read.
+Result<ImportReport> import_horovod_timeline(const storage::Storage& storage, const std::string& path,
+                                             std::map<std::string, std::string> labels, storage::Storage& target);
+
 }  // namespace trainwarden::transfer

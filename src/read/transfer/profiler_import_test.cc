@@ -231,6 +231,38 @@ TEST_F(ProfilerImportTest, RecordedTimelinesOfHorovod) {
   EXPECT_EQ(report_.losses[0].count, 6u) << "4 beginnings and 2 ends, none of them of the same track";
 }
 
+// As Horovod writes it: operations begin and end, and the array has no end before the training has.
+TEST_F(ProfilerImportTest, ATimelineThatHorovodStillWrites) {
+  std::string text = head() + phase_name(1, "gradient/dense");
+  const auto half = [&text](const char* phase, const std::string& name, int at_us) {
+    text += ",\n{\"ph\": \"" + std::string(phase) + "\", " + (name.empty() ? "" : "\"name\": \"" + name + "\", ") +
+            "\"ts\": " + std::to_string(at_us) + ", \"pid\": 1}";
+  };
+  half("B", "NEGOTIATE_ALLREDUCE", 1000);
+  half("E", "", 1400);
+  half("B", "ALLREDUCE", 1500);
+  put(in("growing.json"), text);
+  auto trial = import(in("growing.json"));
+  ASSERT_NE(trial, nullptr);
+  EXPECT_EQ(report_.calls, 1u);
+  EXPECT_FALSE(report_.source_ended);
+  EXPECT_EQ(trial->labels().at("recorder"), "Horovod");
+  half("E", "", 2500);
+  put(in("growing.json"), text + "\n]\n");
+  std::filesystem::remove_all(in("run"));
+  trial = import(in("growing.json"));
+  ASSERT_NE(trial, nullptr);
+  EXPECT_TRUE(report_.source_ended);
+  const auto steps = trial->operator_steps("rank-00000");
+  ASSERT_EQ(steps.size(), 1u);
+  const auto calls = trial->operators("rank-00000", steps[0]);
+  ASSERT_TRUE(calls.ok());
+  ASSERT_EQ(calls->calls.size(), 2u);
+  EXPECT_EQ(calls->names[calls->calls[1].name], "ALLREDUCE");
+  EXPECT_EQ(calls->calls[1].start_unix_ns, (kStartUs + 1500) * 1000);
+  EXPECT_EQ(calls->calls[1].duration_ns, 1'000'000);
+}
+
 TEST_F(ProfilerImportTest, RecordedTracesOfTensorFlow) {
   const fs::path folder = recorded("tfprofiler_timeline_traces");
   if (folder.empty()) GTEST_SKIP() << "no recorded folders of a profiler; TRAINWARDEN_SHARED_DATA names their folder";

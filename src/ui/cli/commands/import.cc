@@ -68,9 +68,9 @@ int act(const ImportCommand& command) {
 void add_import(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ImportCommand>();
   ImportCommand& o = *options;
-  CLI::App& command =
-      add_command(app, "import", "Turn what smdebug, SageMaker's profiler or PyTorch's recorded into a run of ours",
-                  options, action, act);
+  CLI::App& command = add_command(
+      app, "import", "Turn what smdebug, SageMaker's profiler, PyTorch's or Horovod recorded into a run of ours",
+      options, action, act);
   command.group(kTransferGroup);
   command.add_option("SOURCE", o.source, "The folder that was recorded, or the file with the trace")
       ->required()
@@ -82,6 +82,7 @@ void add_import(CLI::App& app, CommandAction& action) {
   set_examples(command, {"trainwarden import old/tensors", "trainwarden import old/tensors --name bert-2021",
                          "trainwarden import old/profiler-output --name bert-2021-profile",
                          "trainwarden import worker0.pt.trace.json.gz --name resnet",
+                         "trainwarden import timeline.json --name exchange",
                          "trainwarden import old/tensors --out elsewhere/bert --json"});
 }
 
