@@ -38,8 +38,7 @@ constexpr double kMadToSigma = 1.4826;    // of a normal distribution
 constexpr double kConfidence = 0.7;       // a sign of what may come, not a fault yet
 constexpr const char* kAdvice =
     "Look at the first of these layers for units or places that grow without bound; try a lower learning rate, "
-    "gradient "
-    "clipping, weight decay or a normalisation layer before it.";
+    "gradient clipping, weight decay or a normalisation layer before it.";
 
 struct Limits {
   std::size_t window = 0;
@@ -180,11 +179,10 @@ RuleKind activation_kurtosis() {
        .topic = "activations",
        .details =
            "Compares the kurtosis of each layer's outputs with what was usual for the same tensor over the last "
-           "`window` "
-           "captured steps, at least 20 of them: it fires when ln(kurtosis) is more than `threshold` deviations above "
-           "its median, the kurtosis is `min_ratio` times the usual one, and its excess over 3 is at least "
-           "`min_excess`, for `patience` captured steps in a row. The evidence is `kurtosis` with the limit that it "
-           "passed. The fourth moment comes from the histogram of statistics (four bins an octave, so within a few "
+           "`window` captured steps, at least 20 of them: it fires when ln(kurtosis) is more than `threshold` "
+           "deviations above its median, the kurtosis is `min_ratio` times the usual one, and its excess over 3 is at "
+           "least `min_excess`, for `patience` captured steps in a row. The evidence is `kurtosis` with the limit that "
+           "it passed. The fourth moment comes from the histogram of statistics (four bins an octave, so within a few "
            "percent), not from values.\n\n"
            "It is not a default rule. In a small network that ended in NaN after some 90 steps it would have fired at "
            "step 63; but of ten networks that learned well it fired on one that went through a rough spell at a high "

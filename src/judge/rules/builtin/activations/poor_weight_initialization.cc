@@ -31,8 +31,7 @@ constexpr std::int64_t kMostSteps = 1'000'000'000;
 constexpr std::uint64_t kLeastElements = 20;
 constexpr const char* kAdvice =
     "Try the initialisation that belongs to the activation (He for ReLU, Xavier for tanh), or a normalisation layer, "
-    "in "
-    "the first layer of the evidence.";
+    "in the first layer of the evidence.";
 
 struct Limits {
   double variance_ratio = 0;
@@ -195,10 +194,9 @@ RuleKind poor_weight_initialization() {
            "are left out.\n\n"
            "It is not a default rule, since its documented thresholds fire on most healthy trainings. Of ten small "
            "networks that learned well with PyTorch's initialisation, six had a variance ratio above 10 (17 to 294: "
-           "all "
-           "those with several ReLU layers and no normalisation), three a gradient within 0.001 (biases before a batch "
-           "normalisation 3e-08), and in five the loss of mini-batches had no new lowest value for 5 of the first 10 "
-           "steps. Choose thresholds by a training of your own that went well.",
+           "all those with several ReLU layers and no normalisation), three a gradient within 0.001 (biases before a "
+           "batch normalisation 3e-08), and in five the loss of mini-batches had no new lowest value for 5 of the "
+           "first 10 steps. Choose thresholds by a training of your own that went well.",
        .source = "SageMaker Debugger, poor_weight_initialization",
        .by_default = false,
        .in_process = true,

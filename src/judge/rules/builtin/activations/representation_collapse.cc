@@ -29,8 +29,7 @@ constexpr std::int64_t kLeastWidth = 8;  // in few dimensions directions are ali
 constexpr double kConfidence = 0.8;      // outputs may be alike because they should be
 constexpr const char* kAdvice =
     "Compare what the model gives for two different inputs, layer by layer, to find where they become the same; look "
-    "for "
-    "inputs that do not reach it, a learning rate that is too high, or an objective that a constant answers.";
+    "for inputs that do not reach it, a learning rate that is too high, or an objective that a constant answers.";
 
 class RepresentationCollapse final : public Rule {
  public:

@@ -30,8 +30,7 @@ constexpr std::int64_t kMostChannels = 4096;
 constexpr std::int64_t kImageInterval = 50;  // whole images are large; their statistics come at every step
 constexpr const char* kAdvice =
     "Subtract each channel's mean over the training set and divide by its standard deviation (transforms.Normalize), "
-    "the "
-    "same in training and evaluation.";
+    "the same in training and evaluation.";
 
 struct Running {
   double sum = 0;

@@ -31,8 +31,7 @@ constexpr double kWorkersConfidence = 0.9;
 
 constexpr const char* kRepeatsAdvice =
     "Seed what the data set draws at random in each worker of the loader (worker_init_fn, or torch's generator), let "
-    "an "
-    "iterable data set give each worker its own part, and see that the batches differ.";
+    "an iterable data set give each worker its own part, and see that the batches differ.";
 constexpr const char* kStuckAdvice =
     "Look at where the training loop takes its batches from: print their first numbers for a few steps and see that "
     "they change.";

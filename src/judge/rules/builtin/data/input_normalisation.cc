@@ -29,8 +29,7 @@ constexpr const char* kScaleAdvice =
     "faster.";
 constexpr const char* kShiftAdvice =
     "Compare the preprocessing of training and evaluation line by line: both need the same mean, standard deviation "
-    "and "
-    "order of channels.";
+    "and order of channels.";
 
 struct Running {
   std::int64_t steps = 0;

@@ -23,8 +23,7 @@ namespace {
 constexpr std::int64_t kTokenInterval = 10;
 constexpr const char* kAdvice =
     "Put sequences of similar length into a batch, or cut the longest, and see that a step takes less time for the "
-    "same "
-    "number of real tokens.";
+    "same number of real tokens.";
 
 struct Token {
   double value = 0;

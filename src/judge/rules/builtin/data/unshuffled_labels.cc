@@ -26,8 +26,7 @@ constexpr std::int64_t kMostSteps = 1'000'000;
 constexpr std::int64_t kMostLabels = 1'000'000;  // of one batch: more are pixels
 constexpr const char* kAdvice =
     "Shuffle the training set (shuffle=True in the data loader, or a random permutation in each epoch), and see that "
-    "the "
-    "loss no longer jumps where the classes change.";
+    "the loss no longer jumps where the classes change.";
 
 bool are_zeros_and_ones(const TensorView& labels) {
   bool binary = true;

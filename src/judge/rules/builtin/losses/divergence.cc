@@ -29,8 +29,7 @@ constexpr double kExplosion = 1e5;
 constexpr double kWithoutGradients = 0.7;  // confidence
 constexpr const char* kAdvice =
     "Go back to a checkpoint from before the loss began to rise and train on with a third of the learning rate, or "
-    "with "
-    "gradient clipping; if it then falls, the learning rate was too high for this part of the training.";
+    "with gradient clipping; if it then falls, the learning rate was too high for this part of the training.";
 
 // The checks of one loss.
 class Course {

@@ -26,8 +26,7 @@ constexpr double kLeastExcess = 3;
 constexpr double kGuess = 0.8;  // confidence: label smoothing, class weights and penalties are not known
 constexpr const char* kHighAdvice =
     "Look at the outputs of the last layer at the first step: scale its weights down (or normalise the inputs) until "
-    "the "
-    "first loss is near ln C, and see that the loss takes logits and not probabilities.";
+    "the first loss is near ln C, and see that the loss takes logits and not probabilities.";
 constexpr const char* kLowAdvice = "Fine for a pretrained model; otherwise check whether the inputs reveal the labels.";
 constexpr const char* kSumAdvice =
     "The loss is summed over the batch: take its mean, or know that the learning rate depends on the batch size.";

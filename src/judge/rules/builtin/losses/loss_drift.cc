@@ -22,8 +22,7 @@ namespace {
 
 constexpr const char* kAdvice =
     "Compare the step at which the rise began with what changed there: learning rate, data, regularisation. Go back to "
-    "a "
-    "checkpoint from before and train on with a lower learning rate; if the loss then holds, that was the reason.";
+    "a checkpoint from before and train on with a lower learning rate; if the loss then holds, that was the reason.";
 
 class LossDrift final : public Rule {
  public:

@@ -28,8 +28,7 @@ namespace {
 constexpr double kSmall = 0.05;  // of the loss of the first steps
 constexpr const char* kAdvice =
     "Look at the batch of the step at which it began, and at the gradients there; go back to a checkpoint before it "
-    "and "
-    "leave that batch out, or clip gradients. If it happens again at another batch, lower the learning rate.";
+    "and leave that batch out, or clip gradients. If it happens again at another batch, lower the learning rate.";
 constexpr const char* kNoteAdvice =
     "Nothing to do if it stays the only one; when spikes come again and again, clip gradients or lower the learning "
     "rate.";

@@ -25,8 +25,7 @@ namespace {
 constexpr std::int64_t kMostSteps = 1'000'000;
 constexpr const char* kAdvice =
     "Lower Adam's eps to a thousandth of the gradient's root mean square that is named here, and see whether the "
-    "layer's "
-    "weights then move.";
+    "layer's weights then move.";
 
 class AdamEpsilon final : public Rule {
  public:

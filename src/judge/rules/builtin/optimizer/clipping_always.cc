@@ -24,8 +24,7 @@ namespace {
 constexpr std::int64_t kMostSteps = 10'000'000;
 constexpr const char* kAdvice =
     "Look at the distribution of the norm: set the limit a little above its median, so that only outliers are clipped, "
-    "or "
-    "know that the limit now sets the step size and tune the learning rate with it.";
+    "or know that the limit now sets the step size and tune the learning rate with it.";
 
 struct Clipping {
   std::int64_t steps = 0;   // clipped in a row

@@ -37,8 +37,7 @@ constexpr double kUnknownRate = 0.7;  // confidence when the learning rate is no
 constexpr const char* kGradientPrefix = "gradient/";
 constexpr const char* kUnchangedAdvice =
     "Compare learning rate × gradient with the spacing of the parameter's number type: keep master weights in float32, "
-    "or "
-    "see that the optimizer holds the parameters that the model uses now (not those from before a move or a wrap).";
+    "or see that the optimizer holds the parameters that the model uses now (not those from before a move or a wrap).";
 constexpr const char* kZeroAdvice =
     "Follow the layer's output to the loss: look for detach(), no_grad(), rounding, a mask of zeros, or units that are "
     "all dead. If it is frozen on purpose, take it out of the optimizer.";

@@ -27,8 +27,7 @@ namespace {
 constexpr std::int64_t kMostSteps = 1'000'000;
 constexpr const char* kAdvice =
     "A ratio near 0.001 a step is usual: lower the learning rate where it is much larger, raise it (or look for a "
-    "frozen "
-    "or disconnected layer) where it is much smaller.";
+    "frozen or disconnected layer) where it is much smaller.";
 
 struct Limits {
   double large = 10;

@@ -197,8 +197,8 @@ class BatchSize final : public MachineRule {
     };
     std::string message = fmt::format(
         "The batches{} are small: {:.3g} % of a step is the same for any number of samples (the optimizer, {:.0f} "
-        "calls of "
-        "operators of {} each, and {} between them). With batches {:g} times as large the training is, in samples, {}.",
+        "calls of operators of {} each, and {} between them). With batches {:g} times as large the training is, in "
+        "samples, {}.",
         batch_size_ ? fmt::format(" of {:g} samples", *batch_size_) : "", 100 * overhead_->share(), overhead_->calls,
         format_duration_ns(static_cast<std::int64_t>(overhead_->call * 1e9)),
         format_duration_ns(static_cast<std::int64_t>(overhead_->between * 1e9)), kLarger, gain_text(cost));
@@ -250,28 +250,22 @@ RuleKind batch_size() {
        .details =
            std::string(
                "With a GPU: fires when over the window the 95th percentiles of the use of processors (mean over the "
-               "cores), "
-               "of each GPU that is in use, and of its memory are all below their thresholds. Its gain is bounded by "
-               "the "
-               "reciprocal of the GPU's mean use.\n\n"
+               "cores), of each GPU that is in use, and of its memory are all below their thresholds. Its gain is "
+               "bounded by the reciprocal of the GPU's mean use.\n\n"
                "Without a GPU in use: fires when the 95th percentile of the processors that the training uses is below "
                "`cpu_threshold_p95` of those that it may use (of a single one that does not count, and of less than "
-               "one nothing is said), and at least "
-               "`overhead_threshold` percent of a step are the same for any number of samples: the optimizer, the time "
-               "between operators, and of each call as much as the median call takes (5 µs at most). That is measured "
-               "in "
-               "the steps whose operators were recorded. The gain is that of batches 16 times as large, in samples a "
-               "second, when of each call 20 µs of its own time are the same; its bounds: batches 4 times as large "
-               "with no more for a call than the median one takes, and batches without limit with 40 µs for a "
-               "call.\n\n"
+               "one nothing is said), and at least `overhead_threshold` percent of a step are the same for any number "
+               "of samples: the optimizer, the time between operators, and of each call as much as the median call "
+               "takes (5 µs at most). That is measured in the steps whose operators were recorded. The gain is that of "
+               "batches 16 times as large, in samples a second, when of each call 20 µs of its own time are the same; "
+               "its bounds: batches 4 times as large with no more for a call than the median one takes, and batches "
+               "without limit with 40 µs for a call.\n\n"
                "Neither when the training waits for data, evaluates or saves for more than 30 % of its steps: that is "
                "not the batches.\n\n"
                "Mended of the original: the use of processors was divided by the number of cores of all machines, "
-               "which "
-               "is wrong where machines differ; each has its own now. A training that waits for its data was told to "
-               "have "
-               "larger batches. It waited for a whole window before it judged; `patience` says so now. The defaults "
-               "are "
+               "which is wrong where machines differ; each has its own now. A training that waits for its data was "
+               "told to have larger batches. It waited for a whole window before it judged; `patience` says so now. "
+               "The defaults are "
                "those of SageMaker's document of 2023.\n\n") +
            kCountsInHalfSeconds +
            "\n\nWhether a larger batch learns as well it cannot know. Evidence: `step_share`, `gain`, `gain_min`, "

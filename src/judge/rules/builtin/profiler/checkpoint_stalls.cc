@@ -33,12 +33,11 @@ RuleKind checkpoint_stalls() {
        .topic = "profiling",
        .details =
            "Fires when `phase/checkpoint` takes at least `threshold` of the wall time of train steps, and each time at "
-           "least `min_seconds`. Time is counted until the end of the last one, in whole cycles, after the second. "
-           "Of several workers the one that spends most on it is judged: the others wait for it. What is saved by "
-           "other means than `torch.save` is in `phase/rest`.\n\n"
+           "least `min_seconds`. Time is counted until the end of the last one, in whole cycles, after the second. Of "
+           "several workers the one that spends most on it is judged: the others wait for it. What is saved by other "
+           "means than `torch.save` is in `phase/rest`.\n\n"
            "Predicted gain: 1 / (1 - 0.95 share), for a twentieth as often. Bounds: half as often, with the least "
-           "share of "
-           "four quarters of the time, and not at all, with the greatest.\n\n"
+           "share of four quarters of the time, and not at all, with the greatest.\n\n"
            "Needs the phases of train steps. Evidence: `step_share`, `gain`, `gain_min`, `gain_max`, "
            "`checkpoint_share`, `checkpoint_seconds`, `steps_apart`.",
        .source = "the share of a phase, with the 5 % of XProf's limit for output doubled; the cycle and the gain's "

@@ -153,15 +153,14 @@ RuleKind cpu_bottleneck() {
        .details =
            std::string(
                "Fires when in more than `threshold` percent of the last ten minutes (ten times `patience`, where that "
-               "is "
-               "longer) a GPU is in use for less than `gpu_threshold` while a processor is busy for more than "
+               "is longer) a GPU is in use for less than `gpu_threshold` while a processor is busy for more than "
                "`cpu_threshold`, or a process of the training keeps as much as one processor busy.\n\n"
                "Mended of the original: a GPU of one machine and a processor of another were taken together; machines "
                "are judged apart now. Bottlenecks were forgotten after a million samples and the number of samples was "
                "not, which made the share wrong; both are of the last ten minutes now. A thread that the kernel moves "
                "from processor to processor left none full; hence the process. GPUs that were never in use, and the "
-               "time "
-               "before the first step had ended, counted as waiting. The defaults are those of SageMaker's document of "
+               "time before the first step had ended, counted as waiting. The defaults are those of SageMaker's "
+               "document of "
                "2023.\n\n") +
            kCountsInHalfSeconds +
            "\n\nThe gain is that of loading data beside the training, where the phases say that it waits for data; its "

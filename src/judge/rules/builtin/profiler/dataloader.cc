@@ -152,8 +152,7 @@ class Dataloader final : public MachineRule {
         loading_.size() > 0 && count >= 1 ? fmt::format(", which use {:.2g} processors", loading_.mean()) : "";
     std::string message = fmt::format(
         "The training waits for its data {:.3g} % of the time, with {:g} processes that load it{}, on {:.3g} "
-        "processors "
-        "of which it uses {:.2g}. With {:g} the training is {}.",
+        "processors of which it uses {:.2g}. With {:g} the training is {}.",
         100 * wait.mean, count, busy, processors, used_.mean(), needed, gain_text(cost));
     std::string advice = fmt::format(
         "Set num_workers={:g} in the DataLoader; phase/data_wait falls to nearly nothing when they keep up.", needed);
@@ -166,8 +165,7 @@ class Dataloader final : public MachineRule {
     const double enough = std::max(1.0, std::floor(processors / static_cast<double>(trainers_)));
     std::string message = fmt::format(
         "{:g} processes load data on {:.3g} processors, of which the training uses {:.2g}. What that costs is not "
-        "known: "
-        "{}.",
+        "known: {}.",
         all, processors, used_.mean(),
         is_full ? "they take turns with each other and with the training" : "there is room, but each needs memory");
     return fired(std::move(message),

@@ -27,12 +27,10 @@ constexpr std::string_view kThrottled[] = {"gpu.throttled.hardware", "gpu.thrott
                                            "gpu.throttled.thermal_hardware", "gpu.throttled.power_brake", kPowerCap};
 constexpr const char* kCoolIt =
     "Look at the machine's cooling and power (`nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER`), and take another one "
-    "until "
-    "it is mended; gpu.clock.sm rises.";
+    "until it is mended; gpu.clock.sm rises.";
 constexpr const char* kLinkAdvice =
     "Have the card and its slot looked at (`nvidia-smi -q`, PCI), or take another machine: copies to the GPU take "
-    "longer "
-    "over this link.";
+    "longer over this link.";
 
 class GpuThrottled final : public TimeRule {
  public:
@@ -99,8 +97,7 @@ class GpuThrottled final : public TimeRule {
     const Cost cost = cost_of({lost, 0, lost}, {0.8, 0, 1});
     std::string message = fmt::format(
         "{} is slowed down while it works: {}. Its clock is {:.3g} % below the greatest that was seen; at that, "
-        "training is "
-        "{}, as far as it computes.",
+        "training is {}, as far as it computes.",
         name, fmt::join(reasons, ", "), 100 * lost, gain_text(cost));
     // A power limit that is reached under load is what it is for.
     return finding(std::move(message), kCoolIt, cost, std::move(evidence), window.last_step,

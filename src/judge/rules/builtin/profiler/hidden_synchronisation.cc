@@ -27,8 +27,7 @@ namespace {
 constexpr std::size_t kFewestRecorded = 2;
 constexpr const char* kAdvice =
     "Compute on whole tensors instead of reading numbers in a loop (sum, mean, comparison, then one .item() or "
-    ".tolist() "
-    "every so many steps); aten::item nearly vanishes from `trainwarden operators`.";
+    ".tolist() every so many steps); aten::item nearly vanishes from `trainwarden operators`.";
 
 class HiddenSynchronisation final : public PhaseRule {
  public:
@@ -93,8 +92,7 @@ class HiddenSynchronisation final : public PhaseRule {
     const Cost cost = cost_of(share, is_waiting ? Removable{0.5, 0, 1} : Removable{1, 0.7, 1});
     std::string message = fmt::format(
         "Single numbers are read from tensors {:.0f} times a step, which {} {} a step, {:.3g} % of the time. Computed "
-        "on "
-        "whole tensors instead, training is {}.",
+        "on whole tensors instead, training is {}.",
         reads, has_kernels_ ? "leaves the device idle for" : (is_waiting ? "waits for the device for" : "takes"),
         seconds_text(seconds), 100 * share.mean, gain_text(cost));
     return finding(
@@ -140,12 +138,9 @@ RuleKind hidden_synchronisation() {
            "`min_reads` times a step outside of optimizers, and costs at least `threshold` of the steps' wall time and "
            "`min_seconds` of each. The cost is, on a CPU, the time of runs of at least eight such reads within a "
            "millisecond and eight operators of each other, without operators of 100 µs and more between them: as a "
-           "part "
-           "of the phases forward, loss and rest of the recorded steps, of which all steps tell how long they are; on "
-           "a "
-           "device whose kernels "
-           "were recorded, the time in which it is idle after a read or a copy to the host; on another, the time that "
-           "the reads wait.\n\n"
+           "part of the phases forward, loss and rest of the recorded steps, of which all steps tell how long they "
+           "are; on a device whose kernels were recorded, the time in which it is idle after a read or a copy to the "
+           "host; on another, the time that the reads wait.\n\n"
            "Predicted gain: 1 / (1 - share), which assumes that the loop goes for a few operators on whole tensors. "
            "Bounds: seven tenths of the share that nine of ten recorded steps exceed, and that of the worst of ten. "
            "Where kernels were not recorded, half of it, between nothing and all.\n\n"

@@ -29,8 +29,7 @@ constexpr const char* kMoreWorkers =
     "to nearly nothing when the loader keeps up.";
 constexpr const char* kLessWork =
     "Do less for each sample, or prepare samples once and keep them: the processors are used up, and more workers "
-    "would "
-    "only share them; phase/data_wait falls when the loader keeps up.";
+    "would only share them; phase/data_wait falls when the loader keeps up.";
 constexpr const char* kFasterFiles =
     "Read less or from faster storage (larger files, samples kept in memory or on a local disk); phase/data_wait falls "
     "when the files come in time.";

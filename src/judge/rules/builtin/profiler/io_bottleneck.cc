@@ -246,8 +246,7 @@ class IoBottleneck final : public MachineRule {
     const bool is_data = lost_.data >= lost_.checkpoint;
     std::string message = fmt::format(
         "The training waits for a disk {:.3g} % of the time: {:.3g} % for data, {:.3g} % in checkpoints, while some "
-        "task "
-        "waited for a disk for {:.3g} % of that. Without it the training is {}.",
+        "task waited for a disk for {:.3g} % of that. Without it the training is {}.",
         100 * share, 100 * lost_.data / lost_.wall, 100 * lost_.checkpoint / lost_.wall, 100 * pressure,
         gain_text(cost));
     return finding(std::move(message), is_data ? kDataAdvice : kCheckpointAdvice, cost, std::move(evidence),
@@ -320,24 +319,22 @@ RuleKind io_bottleneck() {
                "Where the phases of the steps are known: of each quarter of a second and more of a worker's steps, the "
                "time in which it waited for data or saved a checkpoint (`phase_total`) is compared with the time in "
                "which some task waited for a disk (`cgroup.pressure.io.some`, else the higher of `pressure.io.some` "
-               "and "
-               "`cpu.*.iowait`): as much as both have in common is lost to the disk. The kernel means pressure over "
-               "the processors that are not idle, so that a busy one hides a part of it; the truth lies between what "
-               "it "
-               "tells and that times their number (`cpu.*.busy`, `cpu.*.iowait`), and the geometric mean of both is "
-               "taken. A wait for data counts "
-               "only while the training reads from disks (`tree.io.read`, where that is known), since others may "
-               "press the disk too. Fires when `min_share` of the time is lost. That needs no GPU.\n\n"
+               "and `cpu.*.iowait`): as much as both have in common is lost to the disk. The kernel means pressure "
+               "over the processors that are not idle, so that a busy one hides a part of it; the truth lies between "
+               "what it tells and that times their number (`cpu.*.busy`, `cpu.*.iowait`), and the geometric mean of "
+               "both is taken. A wait for data counts only while the training reads from disks (`tree.io.read`, where "
+               "that is known), since others may press the disk too. Fires when `min_share` of the time is lost. That "
+               "needs no GPU.\n\n"
                "Else, where a GPU is sampled, SageMaker's formula: fires when in more than `threshold` percent of the "
-               "last ten minutes a GPU is in use for less than `gpu_threshold` while a core, or any task, waits for "
-               "a disk for more than `io_threshold`.\n\n"
+               "last ten minutes a GPU is in use for less than `gpu_threshold` while a core, or any task, waits for a "
+               "disk for more than `io_threshold`.\n\n"
                "Mended of the original: a GPU of one machine and a core of another were taken together; machines are "
                "judged apart now. Bottlenecks were forgotten after a million samples and the number of samples was "
                "not. The time that a core waits for a disk says little, as the kernel counts it only where nothing "
                "else runs on it; pressure says it right. A disk that is busy while the training waits for nothing is "
                "no bottleneck. `gpu_threshold` is 70 in SageMaker's document of 2023 and 10 in its code, which is "
-               "right; "
-               "`patience` was 1000 there, more than eight minutes of silence, and is 100 as for CPUBottleneck. The "
+               "right; `patience` was 1000 there, more than eight minutes of silence, and is 100 as for CPUBottleneck. "
+               "The "
                "other defaults are that document's.\n\n") +
            kCountsInHalfSeconds +
            "\n\nThe gain is that of the lost time; its bounds are what must be common to both, and all waits while the "

@@ -34,12 +34,11 @@ RuleKind long_evaluation() {
        .topic = "profiling",
        .details =
            "Fires when `phase/evaluation` takes at least `threshold` of the wall time of train steps, and each time at "
-           "least `min_seconds`. Time is counted until the end of the last one, in whole cycles, after the second. "
-           "Of several workers the one that spends most on it is judged: the others wait for it. Metrics that a "
-           "program computes sample by sample between two steps, without calling a model, are not part of it.\n\n"
+           "least `min_seconds`. Time is counted until the end of the last one, in whole cycles, after the second. Of "
+           "several workers the one that spends most on it is judged: the others wait for it. Metrics that a program "
+           "computes sample by sample between two steps, without calling a model, are not part of it.\n\n"
            "Predicted gain: 1 / (1 - 0.95 share), for a twentieth as often. Bounds: half as often, with the least "
-           "share of "
-           "four quarters of the time, and not at all, with the greatest.\n\n"
+           "share of four quarters of the time, and not at all, with the greatest.\n\n"
            "Needs the phases of train steps. Evidence: `step_share`, `gain`, `gain_min`, `gain_max`, "
            "`evaluation_share`, `evaluation_seconds`, `steps_apart`.",
        .source = "the share of a phase, judged as XProf does a step's input and output (high at 20 %); the cycle and "

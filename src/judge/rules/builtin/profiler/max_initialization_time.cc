@@ -24,8 +24,7 @@ namespace {
 constexpr std::string_view kStart = "trainwarden/start_seconds";
 constexpr const char* kAdvice =
     "Look at what runs before training (`py-spy dump`, the program's log): data that is prepared each time, downloads, "
-    "a "
-    "worker that waits for another; the first step comes earlier.";
+    "a worker that waits for another; the first step comes earlier.";
 
 constexpr int kMostLooks = 8;  // at steps that do not say when they ended
 

@@ -115,10 +115,9 @@ RuleKind memory_fragmentation() {
        .topic = "profiling",
        .details =
            "Compares the most that PyTorch's allocator has reserved with the most that tensors held of it at once. "
-           "Fires "
-           "when at least `threshold` of the former, and `min_gib`, was never in use. No gain in time is predicted "
-           "(`gain` is 1): what it costs is room for larger batches, and calls of the driver when memory runs "
-           "short.\n\n"
+           "Fires when at least `threshold` of the former, and `min_gib`, was never in use. No gain in time is "
+           "predicted (`gain` is 1): what it costs is room for larger batches, and calls of the driver when memory "
+           "runs short.\n\n"
            "Needs the signals `trainwarden/memory/device_reserved_bytes` and `device_peak_bytes`, which programs on "
            "CUDA have. A program that once needed much at once (another model, a validation with larger batches) keeps "
            "its peak. Evidence: `step_share`, `gain`, `gain_min`, `gain_max`, `lost_share`, `lost_bytes`.",

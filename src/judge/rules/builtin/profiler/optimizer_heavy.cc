@@ -27,8 +27,7 @@ constexpr const char* kFuse =
 constexpr double kTablesMatter = 0.5;  // of the optimizer's time
 constexpr const char* kSparse =
     "Have only the rows updated that a batch uses: nn.Embedding(..., sparse=True) with torch.optim.SparseAdam, Adagrad "
-    "or "
-    "SGD for the tables, and the optimizer that there was for the rest; phase/optimizer and phase/backward fall.";
+    "or SGD for the tables, and the optimizer that there was for the rest; phase/optimizer and phase/backward fall.";
 constexpr const char* kFewerUpdates =
     "Update less often: gradients of several batches added up, or larger batches; a parameter that does not learn need "
     "not be in the optimizer. phase/optimizer falls with the number of updates.";
@@ -83,8 +82,7 @@ class OptimizerHeavy final : public PhaseRule {
     std::string message = fmt::format(
         "Updating the weights takes {:.3g} % of the time, {} a step. {:.3g} % of that goes over whole tables of "
         "embeddings, and {:.3g} % of the time is spent on their gradients, though a batch uses some of their rows. "
-        "With "
-        "these alone training is {}.",
+        "With these alone training is {}.",
         100 * share.mean, seconds_text(seconds), 100 * tables, 100 * gradients, gain_text(cost));
     return finding(
         std::move(message), kSparse, cost,
@@ -118,8 +116,8 @@ RuleKind optimizer_heavy() {
        .parameters = phase_limit_parameters("0.25", "0.005"),
        .topic = "profiling",
        .details =
-           "Fires when `phase/optimizer`, `phase/clip` and `phase/zero_grad` together take at least `threshold` of "
-           "the wall time of train steps, and `min_seconds` of each. Whether the optimizer is fused is read from the "
+           "Fires when `phase/optimizer`, `phase/clip` and `phase/zero_grad` together take at least `threshold` of the "
+           "wall time of train steps, and `min_seconds` of each. Whether the optimizer is fused is read from the "
            "operators of the steps that were recorded.\n\n"
            "Predicted gain: for half of that time. Bounds: none of it, and nine tenths (three quarters where the "
            "optimizer is fused already): on a CPU little can go, on an accelerator most of it.\n\n"
@@ -127,11 +125,10 @@ RuleKind optimizer_heavy() {
            "(`aten::embedding_dense_backward`), and the parameters that take longest, one for a table, have at least "
            "half of the optimizer's time, the advice is to update only rows that are used. The gain is then for "
            "nineteen twentieths of that time and of the time of these gradients; bounds: none of it, where a batch "
-           "uses "
-           "most rows, and all. An optimizer that updates all parameters at once shows no table.\n\n"
+           "uses most rows, and all. An optimizer that updates all parameters at once shows no table.\n\n"
            "Needs the phases of train steps. On an accelerator these are the host's times. Evidence: `step_share`, "
-           "`gain`, `gain_min`, `gain_max`, `optimizer_share`, `optimizer_seconds`, and `fused` or `table_share` "
-           "and `table_gradient_share`.",
+           "`gain`, `gain_min`, `gain_max`, `optimizer_share`, `optimizer_seconds`, and `fused` or `table_share` and "
+           "`table_gradient_share`.",
        .source = "the share of an optimizer that is not fused; the least cost and the gain's bounds are ours",
        .profiles = true},
       optimizer_heavy_rule::create};

@@ -31,8 +31,7 @@ constexpr const char* kBuildingAdvice =
     "trainwarden/start/building_seconds falls.";
 constexpr const char* kFirstStepAdvice =
     "Look at what the first step does once: compiling, choosing algorithms, filling the loader's workers; keep "
-    "compiled "
-    "code in a cache. trainwarden/start/first_step_seconds falls.";
+    "compiled code in a cache. trainwarden/start/first_step_seconds falls.";
 constexpr const char* kImportsAdvice =
     "Import less before training begins, and from a local disk (`python -X importtime` lists what takes long); "
     "trainwarden/start/imports_seconds falls.";
@@ -107,8 +106,7 @@ class SlowStart final : public Rule {
     const Cost cost = cost_of({share, share, share}, {0.9, 0.5, 1});
     std::string message = fmt::format(
         "{} of the run, {:.3g} %, were over when the first train step had ended (imports {}, building {}, first step "
-        "{}). "
-        "With a tenth left of what can go, the run is {}.",
+        "{}). With a tenth left of what can go, the run is {}.",
         seconds_text(start_.total()), 100 * start_.total() / all, seconds_text(start_.imports),
         seconds_text(start_.building), seconds_text(start_.first_step), gain_text(cost));
     const auto own = [&](const char* quantity, double value, double threshold) {

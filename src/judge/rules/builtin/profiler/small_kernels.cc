@@ -25,12 +25,10 @@ constexpr double kShortKernelNs = 10'000;  // about what a launch takes
 constexpr double kBusyDevice = 0.5;        // of the time: a device that is busier does not wait for launches
 constexpr const char* kFuse =
     "Put the pieces together: larger batches, torch.compile or CUDA graphs, fused layers and optimizers; fewer kernels "
-    "a "
-    "step, and the device's share of the time rises.";
+    "a step, and the device's share of the time rises.";
 constexpr const char* kVectorise =
     "Replace loops over samples, time steps or parameters by operators on whole tensors, or use larger batches; the "
-    "calls "
-    "in `trainwarden operators` become fewer.";
+    "calls in `trainwarden operators` become fewer.";
 
 class SmallKernels final : public PhaseRule {
  public:
@@ -75,8 +73,7 @@ class SmallKernels final : public PhaseRule {
     const Cost cost = cost_of({idle, idle, idle}, {0.6, 0.2, 1});
     std::string message = fmt::format(
         "The device runs {:.0f} kernels a step of {} each (mean), which is shorter than asking for one takes, and is "
-        "idle "
-        "{:.3g} % of the time. With six tenths of that gone, training is {}.",
+        "idle {:.3g} % of the time. With six tenths of that gone, training is {}.",
         kernels, seconds_text(mean_ns / 1e9), 100 * idle, gain_text(cost));
     return finding(std::move(message), kFuse, cost,
                    {own("kernels_per_step", kernels, kFewestKernels, window),
@@ -93,8 +90,7 @@ class SmallKernels final : public PhaseRule {
     const Cost cost = cost_of({share, share, share}, {0.7, 0.3, 0.95});
     std::string message = fmt::format(
         "A step calls {:.0f} operators of less than 10 µs ({:.2g} µs mean), which with the gaps before them take {}, "
-        "{:.3g} "
-        "% of the time. With seven tenths of that gone, training is {}.",
+        "{:.3g} % of the time. With seven tenths of that gone, training is {}.",
         operators, own_ns_ / tiny_ / 1e3, seconds_text(seconds), 100 * share, gain_text(cost));
     return finding(
         std::move(message), kVectorise, cost,
@@ -131,14 +127,12 @@ RuleKind small_kernels() {
        .topic = "profiling",
        .details =
            "Looks at the operators of up to 32 recorded train steps of the first worker. Where kernels of a device "
-           "were "
-           "recorded: fires when there are at least 100 a step, of less than 10 µs each in the mean, and the device is "
-           "busy less than half of the time. Where there is no device: fires when at least `min_operators` operators "
-           "of less than 10 µs a step, with gaps of up to 50 µs before them, take at least `threshold` of the steps' "
-           "wall time and `min_seconds` of each.\n\n"
+           "were recorded: fires when there are at least 100 a step, of less than 10 µs each in the mean, and the "
+           "device is busy less than half of the time. Where there is no device: fires when at least `min_operators` "
+           "operators of less than 10 µs a step, with gaps of up to 50 µs before them, take at least `threshold` of "
+           "the steps' wall time and `min_seconds` of each.\n\n"
            "Predicted gain: with six tenths of the idle time gone, or seven tenths of the tiny operators; bounds from "
-           "a "
-           "fifth to all of it. How far pieces can be put together is the program's matter.\n\n"
+           "a fifth to all of it. How far pieces can be put together is the program's matter.\n\n"
            "Needs the phases of train steps, and recorded operators; of a device its kernels. Evidence: `step_share`, "
            "`gain`, `gain_min`, `gain_max`, and `kernels_per_step`, `kernel_seconds`, `device_busy`, or "
            "`tiny_operators`, `tiny_share`, `tiny_seconds`.",

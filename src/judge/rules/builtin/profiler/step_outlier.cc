@@ -274,16 +274,14 @@ RuleKind step_outlier() {
        .details =
            "A step is an outlier when it takes longer than the median of the last 501 of its mode and worker by "
            "`stddev` deviations (1.4826 median absolute deviations each), `factor` times the median and `min_seconds`. "
-           "All train steps are judged, also those that were not written. "
-           "Fires when there are more than `n_outliers`, and what they take above the median is at least `threshold` "
-           "of all time. Evaluation, checkpoints, starting a loader and capture are left out of a step's time. The "
-           "message names the phase with most of the excess, and the distance in steps where the outliers have "
-           "one.\n\n"
+           "All train steps are judged, also those that were not written. Fires when there are more than `n_outliers`, "
+           "and what they take above the median is at least `threshold` of all time. Evaluation, checkpoints, starting "
+           "a loader and capture are left out of a step's time. The message names the phase with most of the excess, "
+           "and the distance in steps where the outliers have one.\n\n"
            "Predicted gain: without the excess. Bounds: with half of it, and without it.\n\n"
            "Needs `trainwarden/step_times` or the phases of train steps; of other modes `trainwarden/step_seconds`. "
-           "Evidence: `step_share`, "
-           "`gain`, `gain_min`, `gain_max`, `outlier_share`, `outliers`, `median_seconds`, `period`, and the newest "
-           "`outlier_step` (of the mode).",
+           "Evidence: `step_share`, `gain`, `gain_min`, `gain_max`, `outlier_share`, `outliers`, `median_seconds`, "
+           "`period`, and the newest `outlier_step` (of the mode).",
        .source = "SageMaker Debugger's rule of this name; median and median absolute deviation in place of mean and "
                  "standard deviation, each mode and worker by itself, the time lost and the phase are ours",
        .profiles = true},

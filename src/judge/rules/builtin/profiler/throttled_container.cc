@@ -29,8 +29,7 @@ constexpr std::string_view kOnline = "cpu.online";
 constexpr double kMostGain = 100;
 constexpr const char* kAdvice =
     "Raise the container's limit of processors (docker --cpus, Kubernetes resources.limits.cpu), or start no more "
-    "threads "
-    "and loader workers than it allows; cgroup.cpu.throttled stops rising.";
+    "threads and loader workers than it allows; cgroup.cpu.throttled stops rising.";
 
 struct Throttling {
   double periods = 0;  // share of those in which the group ran and its quota was used up
@@ -108,8 +107,8 @@ class ThrottledContainer final : public TimeRule {
   Verdict verdict(const Throttling& found, const Cost& cost, const TimeWindow& window) const {
     std::string message = fmt::format(
         "The control group of the training used up its quota of processor time in {:.3g} % of the periods{}: it used "
-        "{:.2g} "
-        "processors and was kept from {:.2g} more. Without the quota, training is {}, if the machine has them free.",
+        "{:.2g} processors and was kept from {:.2g} more. Without the quota, training is {}, if the machine has them "
+        "free.",
         100 * found.periods, found.quota > 0 ? fmt::format(" ({:.3g} processors)", found.quota) : "", found.used,
         found.lost, gain_text(cost));
     const auto own = [&](std::string_view metric, const char* quantity, double value, double threshold) {
@@ -156,9 +155,8 @@ RuleKind throttled_container() {
            "Fires when at least `threshold` of the periods in which the group ran had their quota used up, and the "
            "predicted gain is at least `min_gain`.\n\n"
            "Predicted gain: 1 + throttled / used. With a quota of q processors and P that would run, the group runs "
-           "for "
-           "q / P of each period, and P - q processors' time is throttled. It assumes that all of them would have had "
-           "work, and that the machine has them free; no more than the machine has counts. Bound below: as if all "
+           "for q / P of each period, and P - q processors' time is throttled. It assumes that all of them would have "
+           "had work, and that the machine has them free; no more than the machine has counts. Bound below: as if all "
            "processors of the machine had been throttled at once. `step_share` is 1 - 1 / gain.\n\n"
            "Needs samples of the training's control group (version 1 or 2) with a quota. Evidence: `step_share`, "
            "`gain`, `gain_min`, `gain_max`, `throttled_periods_share`, `throttled_processors`, `used_processors`, "

@@ -173,14 +173,13 @@ RuleKind exploding_tensor() {
                           "all tensors when neither is given"),
        .topic = "tensors",
        .details =
-           "Judges, by itself, each chosen tensor of each worker by its counts of NaN and infinities, which "
-           "statistics hold: no values are read. Where only single reductions were kept, it judges by those that "
-           "show it. The evidence is `nan_count`, `inf_count` or the reduction that is not finite, NaN first.\n\n"
+           "Judges, by itself, each chosen tensor of each worker by its counts of NaN and infinities, which statistics "
+           "hold: no values are read. Where only single reductions were kept, it judges by those that show it. The "
+           "evidence is `nan_count`, `inf_count` or the reduction that is not finite, NaN first.\n\n"
            "It sees what was captured, and so not in which operation the first NaN arose: the first tensor of the "
            "first step that it names is the place to begin. Masks of attention and masked scores hold -infinity on "
-           "purpose "
-           "and are let pass (allow_masks); an activation that became -infinity by a fault shows in what follows "
-           "it.\n\n"
+           "purpose and are let pass (allow_masks); an activation that became -infinity by a fault shows in what "
+           "follows it.\n\n"
            "Where no tensors are chosen it passes over numbers that the program logs (the collection `logged`), which "
            "may be infinite in a healthy training, such as the norm of gradients while a gradient scaler looks for its "
            "scale.",

@@ -22,8 +22,7 @@ namespace {
 
 constexpr const char* kAdvice =
     "Look at how the first of these tensors is initialised or normalised, and compare its histogram with that of a "
-    "step "
-    "at which training was well.";
+    "step at which training was well.";
 
 struct Bounds {
   std::optional<double> lowest;

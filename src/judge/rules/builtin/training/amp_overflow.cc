@@ -30,8 +30,7 @@ constexpr std::size_t kWindow = 1000;  // steps of the scaler
 constexpr double kLowestScale = 1;
 constexpr const char* kAdvice =
     "Look which gradients are not finite (the rule NonFiniteOrigin names the first); lower the learning rate, clip "
-    "after "
-    "unscale_, or keep the layer that overflows in float32 or use bfloat16.";
+    "after unscale_, or keep the layer that overflows in float32 or use bfloat16.";
 
 // What the scaler did at one of its steps.
 struct ScalerStep {

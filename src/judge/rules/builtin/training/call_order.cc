@@ -222,9 +222,8 @@ RuleKind call_order() {
                "Needs the signals, and the gradients of the first 20 steps: a program that puts gradients of its own "
                "in their place is not at fault. Zeroing is judged only where `trainwarden/optimizer` reports a single "
                "optimizer, since the calls do not say whose they are; of several optimizers each may step once after a "
-               "backward "
-               "pass. It cannot see steps with 256 calls or "
-               "more, an optimizer that never steps, and passes that go by torch.autograd.grad alone.\n\n"
+               "backward pass. It cannot see steps with 256 calls or more, an optimizer that never steps, and passes "
+               "that go by torch.autograd.grad alone.\n\n"
                "Evidence: `steps_without_any_backward`, `steps_without_backward`, `steps_after_zero_grad`, "
                "`clips_before_unscale`, `backwards_without_forward`, each the number of steps with the mistake among "
                "the last 20.",

@@ -189,20 +189,17 @@ RuleKind memory_leak() {
                       {"warm_up_steps", "100", "first train steps that do not count, saved or not"}},
        .topic = "training",
        .details =
-           "Fires when the memory of the training process (`trainwarden/memory/host_bytes`), or what the framework "
-           "has handed out on the accelerator (`trainwarden/memory/device_bytes`), has grown past both limits "
-           "without falling in between, and grows in the second half of that time at least half as fast as in the "
-           "whole. Only train steps count. During the first epoch of a data loader it is a note, since data sets "
-           "may keep their samples.\n\n"
-           "Needs the signals. A buffer that is filled on purpose (experience replay, a history of everything) "
-           "looks the same: mute the rule, or raise `growth_mib`. A leak in another process, as a worker of the "
-           "data loader, is not seen.\n\nPredicted gain, where steps have become a fifth longer meanwhile: all as long "
-           "as the 21st was, against the mean, when they become longer evenly (Theil's and Sen's line), else as long "
-           "as "
-           "in the fastest stretch of 32 and more; bounds: half of what the fastest stretch tells, and against the "
-           "last "
-           "stretch. "
-           "Evidence: "
+           "Fires when the memory of the training process (`trainwarden/memory/host_bytes`), or what the framework has "
+           "handed out on the accelerator (`trainwarden/memory/device_bytes`), has grown past both limits without "
+           "falling in between, and grows in the second half of that time at least half as fast as in the whole. Only "
+           "train steps count. During the first epoch of a data loader it is a note, since data sets may keep their "
+           "samples.\n\n"
+           "Needs the signals. A buffer that is filled on purpose (experience replay, a history of everything) looks "
+           "the same: mute the rule, or raise `growth_mib`. A leak in another process, as a worker of the data loader, "
+           "is not seen.\n\n"
+           "Predicted gain, where steps have become a fifth longer meanwhile: all as long as the 21st was, against the "
+           "mean, when they become longer evenly (Theil's and Sen's line), else as long as in the fastest stretch of "
+           "32 and more; bounds: half of what the fastest stretch tells, and against the last stretch. Evidence: "
            "`growth_bytes`, `growth_percent`, `bytes_per_step`; with a gain `step_share`, `gain`, `gain_min`, "
            "`gain_max` before them.",
        .source = "gates as in TraceML; Theil (1950) and Sen (1968) for the slope; the levelling off is ours",

@@ -56,8 +56,7 @@ class MissingZeroGrad final : public Rule {
                      [](const Evidence& a, const Evidence& b) { return a.value > b.value; });
     std::string message = fmt::format(
         "Gradients are added to those of earlier steps: at {} and the {} steps before, parameters (at least {:g}) "
-        "still "
-        "had a gradient that the optimizer had used when the backward pass began, and nothing called zero_grad.",
+        "still had a gradient that the optimizer had used when the backward pass began, and nothing called zero_grad.",
         describe_step(window), steps_ - 1, evidence.front().value);
     return fired(std::move(message), kAdvice, std::move(evidence), Severity::kError);
   }

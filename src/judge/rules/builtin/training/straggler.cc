@@ -238,18 +238,15 @@ RuleKind straggler() {
            .details =
                "Compares the workers' own time in a step: all of it but the backward pass and the synchronising of "
                "gradients, in which they wait for each other. Fires when one worker's median over the window is above "
-               "that of the "
-               "others by more than `threshold` of the step and by `min_seconds`, and it was the last in four steps of "
-               "five. Where the workers' steps take unequally long they do not wait for each other, and the whole "
-               "steps are compared.\n\n"
+               "that of the others by more than `threshold` of the step and by `min_seconds`, and it was the last in "
+               "four steps of five. Where the workers' steps take unequally long they do not wait for each other, and "
+               "the whole steps are compared.\n\n"
                "Needs `trainwarden/step_seconds` and the phases of a step (`phase/step`, `phase/backward`, "
                "`phase/gradient_sync`) of all workers. Workers with different models have different work and are not "
-               "judged. On an accelerator "
-               "the phases are the host's times: a slow device that the host does not wait for is not "
-               "seen.\n\nPredicted gain: steps without "
-               "the delay; bound below: without seven tenths of it. Evidence: `step_share`, `gain`, `gain_min`, "
-               "`gain_max`, "
-               "`late_share`, `late_seconds`.",
+               "judged. On an accelerator the phases are the host's times: a slow device that the host does not wait "
+               "for is not seen.\n\n"
+               "Predicted gain: steps without the delay; bound below: without seven tenths of it. Evidence: "
+               "`step_share`, `gain`, `gain_min`, `gain_max`, `late_share`, `late_seconds`.",
            .source = "the rank that arrives last, as in TraceML and HTA; the window and the least wait are ours",
            .by_default = true,
            .profiles = true,

@@ -21,8 +21,7 @@ constexpr const char* kNodes = "^trees/Node$";  // the node ids of all trees
 constexpr double kMostDepth = 1e6;
 constexpr const char* kAdvice =
     "Lower max_depth, or raise min_child_weight or gamma, and compare the validation error: deep trees learn the "
-    "training "
-    "set by heart.";
+    "training set by heart.";
 
 TensorSelection nodes() {
   TensorSelection selection;
