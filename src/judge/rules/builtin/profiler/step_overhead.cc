@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostOverheadSteps = 8;
 constexpr std::size_t kMostOverheadCalls = 500'000;  // in a step; one with more has no small batch
 constexpr double kLongestTypicalCall = 5e-6;         // seconds: the median call is no longer, or it computes
-// Seconds of a call that do not grow with the batch: scripts/batch_gains.py compares batches of models of ten kinds,
+// Seconds of a call that do not grow with the batch: ./dev batch-gains compares batches of models of ten kinds,
 // and this is where most of its predictions hold.
 constexpr double kFixedCall = 20e-6;
 constexpr double kSecondsANs = 1e-9;
