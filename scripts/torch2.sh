@@ -24,15 +24,20 @@ begin_torch2() {
   if [[ -n ${torch2_pids[$1]:-} ]] || cmp -s "scripts/torch2/$1.txt" "$torch2_kept/$1/requirements.txt"; then return; fi
   mkdir -p build "$torch2_kept"
   say "fetching PyTorch 2, $1, from PyPI, beside what follows (log: $log)"
-  install_torch2 "$1" </dev/null >"$log" 2>&1 &
+  rm -f "$torch2-$1.status"
+  if install_torch2 "$1" >"$log" 2>&1; then echo 0; else echo 1; fi </dev/null >"$torch2-$1.status" &
   torch2_pids[$1]=$!
 }
 
+# By a file: `wait` forgets what a process ended with when another one has got its number meanwhile.
 wait_for_torch2() {
-  local pid=${torch2_pids[$1]:-} log=$torch2-$1.log
+  local pid=${torch2_pids[$1]:-} log=$torch2-$1.log status=$torch2-$1.status begin=$SECONDS
   if [[ -z $pid ]]; then return; fi
-  with_progress "$log.wait" tail --pid="$pid" -n 1 -f "$log"
-  wait "$pid"
+  until [[ -s $status ]] || ! kill -0 "$pid" 2>/dev/null; do
+    sleep "$progress_seconds"
+    say "  $((SECONDS - begin)) s: $(last_words "$log")"
+  done
+  [[ $(cat "$status") == 0 ]]
 }
 
 # torch2_environment SET: one of this tree's own, in which the kept packages are seen, so that trees do not install over
