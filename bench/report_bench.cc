@@ -21,7 +21,8 @@ namespace {
 
 constexpr int kOpenings = 5;
 constexpr std::int64_t kTickNs = 100'000'000;
-constexpr std::size_t kTicks = 36'000;   // an hour
+constexpr std::size_t kTicks = 36'000;  // an hour
+constexpr std::size_t kTicksOfTable = 6'000;
 constexpr std::int64_t kSteps = 18'000;  // five a second
 constexpr double kMiB = 1024.0 * 1024.0;
 
@@ -89,7 +90,15 @@ void sample_hour(TestRun& run) {
   add("disk.sda.written", MetricKind::kCounter, 1e6, 1e6);
   add("net.eth0.received", MetricKind::kCounter, 1e5, 1e5);
   add("sampler.cpu", MetricKind::kCounter, 1e-4, 0);
-  run.sample_together(series, kTickNs);
+  // A table holds 262,144 samples.
+  for (std::size_t from = 0; from < kTicks; from += kTicksOfTable) {
+    auto part = series;
+    for (auto& [metric, values] : part) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
+      values = std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(std::min(kTicksOfTable, kTicks - from)));
+    }
+    run.sample_together(part, kTickNs);
+  }
 }
 
 void train_hour(TestRun& run) {

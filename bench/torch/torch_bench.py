@@ -48,10 +48,7 @@ def equal_environment() -> dict[str, str]:
 # What the hook is asked to do, by the name of the arm.
 CONFIGURATIONS: dict[str, dict[str, object]] = {
     "idle": {"save": NEVER, "collections": [{"name": "losses", "save": NEVER}]},
-    "phases": {
-        "save": NEVER,
-        "collections": [{"name": "losses", "save": NEVER}, {"name": "scalars", "save": {"save_interval": 100}}],
-    },
+    "phases": {"save": {"save_interval": 100}, "include_collections": ["scalars"]},
     "statistics": {"save": {"save_interval": 1}, "include_collections": PARTS, "keep": STATISTICS},
     "parts": {"save": {"save_interval": 1}, "include_collections": PARTS, "when_full": "block"},
     "all": {"save": {"save_interval": 1}, "save_all": True, "when_full": "block"},
