@@ -20,13 +20,13 @@ import sys
 import tempfile
 from typing import Optional
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from bottlenecks import TOLERANCE
+from rules_table import ROOT, RULE_FIRED
+
 PROGRAM = ROOT / "tests" / "bottlenecks" / "batches" / "train_small_model.py"
 MODELS = ["bag", "bottle", "convolutional", "deep", "gru", "lstm", "perceptron", "residual", "transformer", "wide"]
 BATCHES, LARGER = (2, 8), 16
 SECONDS, SECONDS_OF_LARGE = 10.0, 5.0
-TOLERANCE = 0.3
-RULE_FIRED = 3
 
 
 def pace_of(command: list[str]) -> float:

@@ -260,7 +260,11 @@ Result<ImportReport> import_horovod_timeline(const storage::Storage& storage, co
   ProfilerFolder folder;
   folder.timelines.push_back(std::move(timeline));
   folder.ended = trim(text).ends_with(']');
-  return ProfilerImport(storage, std::move(folder), std::move(labels), target).run();
+  auto report = ProfilerImport(storage, std::move(folder), std::move(labels), target).run();
+  if (report.status().code() != Code::kNotFound) return report;
+  return Status(
+      Code::kNotFound,
+      fmt::format("{}: no operation of Horovod's has ended in it; import it again when one has", printable(path)));
 }
 
 }  // namespace trainwarden::transfer

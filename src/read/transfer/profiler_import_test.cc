@@ -239,6 +239,12 @@ TEST_F(ProfilerImportTest, ATimelineThatHorovodStillWrites) {
             "\"ts\": " + std::to_string(at_us) + ", \"pid\": 1}";
   };
   half("B", "NEGOTIATE_ALLREDUCE", 1000);
+  put(in("growing.json"), text);
+  const auto nothing = import_run(in("growing.json"), in("run"));
+  EXPECT_EQ(nothing.status().code(), Code::kNotFound);
+  EXPECT_EQ(nothing.status().message(),
+            "growing.json: no operation of Horovod's has ended in it; import it again when one has");
+  EXPECT_FALSE(fs::exists(in("run")));
   half("E", "", 1400);
   half("B", "ALLREDUCE", 1500);
   put(in("growing.json"), text);
