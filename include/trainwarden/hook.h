@@ -343,6 +343,9 @@ class TRAINWARDEN_API Hook {
   void save_reductions(std::string_view name, std::span<const SavedReduction> reductions);
   // Written at every step, whatever the policy, as float64, under collection `scalars`.
   void save_scalar(std::string_view name, double value);
+  // Written at this step, with the step, whatever the policies and the budget say: what an adapter has measured itself,
+  // at steps of its own choosing and within an allowance of its own. Numbers or strings.
+  void save_observation(TensorId id, const TensorView& tensor);
   // How long each train step took since this was last saved, up to the open one: the tensor trainwarden/step_times of
   // collection `signals`, float32 of shape [steps], in seconds, the oldest first; at most 4,096 of them. The first call
   // only begins to measure. A step that is not saved costs a look at the clock. For the thread that drives training.

@@ -178,6 +178,17 @@ void save_scalar(PythonHook& self, std::string_view name, double value) {
   self.call([&](Hook& hook) { hook.save_scalar(name, value); });
 }
 
+void observe(PythonHook& self, std::uint32_t id, nb::handle value) {
+  TensorArgument argument = tensor_argument(value);
+  if (const auto* tensor = std::get_if<BorrowedTensor>(&argument)) {
+    self.offer(tensor->view.packed_bytes(), [&](Hook& hook) { hook.save_observation(TensorId{id}, tensor->view); });
+  } else if (const auto* texts = std::get_if<BorrowedStrings>(&argument)) {
+    self.call([&](Hook& hook) { hook.save_observation(TensorId{id}, texts->view()); });
+  } else {
+    self.call([&](Hook& hook) { hook.save_observation(TensorId{id}, unreadable_view()); });
+  }
+}
+
 void save_step_times(PythonHook& self) {
   self.call([](Hook& hook) { hook.save_step_times(); });
 }
@@ -261,6 +272,8 @@ void bind_saving(nb::class_<PythonHook>& type) {
            "Keeps the tensor, by name or number, when it is wanted at the current step.")
       .def("save_strings", save_strings, nb::arg("name"), nb::arg("strings"))
       .def("save_scalar", save_scalar, nb::arg("name"), nb::arg("value"), "Kept at every step, as a float64.")
+      .def("observe", observe, nb::arg("id"), nb::arg("value"),
+           "For adapters: keeps it at this step, whatever the policies and the budget say.")
       .def("save_step_times", save_step_times,
            "Keeps how long each train step took since this was last kept, as trainwarden/step_times (docs/format/"
            "signals.md). The first call only begins to measure.")

@@ -195,6 +195,10 @@ void Hook::save_scalar(std::string_view name, double value) {
   impl_->guarded([&](capture::CaptureSession& session) { session.saves().save_scalar(name, value); });
 }
 
+void Hook::save_observation(TensorId id, const TensorView& tensor) {
+  impl_->guarded([&](capture::CaptureSession& session) { session.saves().save_observation(id, tensor); });
+}
+
 void Hook::save_step_times() {
   impl_->guarded([](capture::CaptureSession& session) { session.save_step_times(); });
 }

@@ -15,6 +15,7 @@ from .accumulation import Passes
 from .activations import Activations
 from .bridge import Bridge
 from .collectives import EndOfBackward
+from .examination.examiner import Examiner
 from .faults import guarded
 from .logged import Logged
 from .losses import Losses
@@ -52,12 +53,14 @@ class Recorder:
         self._gradients = EndOfBackward(functools.partial(self.phases.begin, "gradient_sync"))
         self.signals = Signals(hook, self._bridge)
         self._operators = OperatorFeed(hook, self.note_unseen)
+        self.examiner = Examiner(hook, self._bridge)
         self.is_idle = False  # nothing of the current step is wanted
         self._unseen: list[str] = []  # what the run says that is not captured
         self._unseen_written = 0
         self._mode = ""
         self._steps = 0
         self._billed_ns: Optional[int] = None
+        self._spent_ns = 0  # when the last step ended
         self._billed_step = 0
         self._hook_ns = 0
         self._modules = 0  # of all models
@@ -68,6 +71,7 @@ class Recorder:
         self.names.add(model.parameters())
         self.activations.add(model)
         self.signals.add_model(model)
+        self.examiner.add_model(model)
         root = model.module
         self._modules += sum(1 for _ in root.modules()) if root is not None else 0
         buffers = BufferTable(self.hook, self._bridge)
@@ -120,6 +124,7 @@ class Recorder:
         self._buffers.clear()
         self._modules = 0
         self.signals.forget_models()
+        self.examiner.forget_models()
 
     def table(self) -> ParameterTable:
         return ParameterTable(self.hook, self._bridge, self.names)
@@ -184,6 +189,7 @@ class Recorder:
         self.save_rest()
         self._end_phases()
         self.signals.end_step()
+        self._end_examination()
         self._bill()
         return self.hook.step()
 
@@ -192,7 +198,14 @@ class Recorder:
         self.save_rest()
         self._end_phases()
         self.signals.end_step(is_cut_short=True)
+        self._end_examination()
         self.hook.step()  # also one of which nothing was wanted
+
+    def _end_examination(self) -> None:
+        """Pays from its own allowance, not from the budget: all that this step cost, where nothing else was wanted."""
+        spent_ns = interception.spent_ns() - self._spent_ns
+        interception.leave_out(self.examiner.end_step(spent_ns if self.is_idle else None))
+        self._spent_ns = interception.spent_ns()
 
     def _end_phases(self) -> None:
         ended = self.phases.end_step(self.hook.mode_step, is_wanted=not self.is_idle)
@@ -210,6 +223,8 @@ class Recorder:
 
     def end_quiet_step(self) -> bool:
         """Ends a step of which nothing is wanted. False: it has not ended, as there is more to do than to count it."""
+        if self.examiner.looks:
+            return False
         return not self.logged.is_holding(self._mode) and self.hook.end_idle_step()
 
     def save_rest(self) -> None:
@@ -225,6 +240,7 @@ class Recorder:
             self.save_rest()
             self._end_phases()
         self.signals.close(has_begun)
+        self.examiner.close()
         self.logged.close()
         self._operators.stop()
 
@@ -241,9 +257,11 @@ class Recorder:
         self.signals.begin_step(self.is_idle)
         self.phases.begin_step(mode, is_training, self.is_idle)
         self._operators.follow()
+        self.examiner.begin_step(mode)
 
     def begin_backward(self, tensors: Any) -> None:
         """The outermost backward pass."""
+        self.examiner.backward_begins(tensors)
         self.losses.see_root(tensors)
         if self.signals.wanted:
             self.signals.backward_begins()
@@ -255,13 +273,13 @@ class Recorder:
         """What is looked at in the current step."""
         activations = self.activations
         return interception.Wants(
-            all_calls=activations.wants_every_call,
+            all_calls=activations.wants_every_call or self.examiner.looks_at_calls,
             calls=activations.wanted_calls,
             activation_functions=activations.functions.wanted,
-            signals=self.signals.wanted or self.signals.remembers,
+            signals=self.signals.wanted or self.signals.remembers or self.examiner.looks,
             closures=self.hook.is_guarded,
             modal=self.signals.modal if self.signals.wanted else frozenset(),
-            is_idle=self.is_idle,
+            is_idle=self.is_idle and not self.examiner.looks,
         )
 
     def _bill(self) -> None:

@@ -95,6 +95,7 @@ class Session(SignalListener, Training):
             self._depth += 1
             if self._depth == 1:
                 self._begin_forward(recorder, model, args, kwargs)
+                recorder.examiner.forward_begins(model, args, kwargs)
         if recorder.activations.wanted and self._sees_activations():
             self._look_at_stranger(recorder, module)
             recorder.activations.save_inputs(module, args, kwargs)
@@ -104,6 +105,8 @@ class Session(SignalListener, Training):
         recorder = self._recorder
         if recorder is None or not self._is_ours():
             return
+        if recorder.examiner.looks_at_calls and self._sees_activations():
+            recorder.examiner.module_ends(module, output)
         if recorder.activations.wanted and self._sees_activations():
             recorder.activations.save_outputs(module, output)
         if self._models.model_of(module) is not None:
@@ -126,12 +129,16 @@ class Session(SignalListener, Training):
     def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
         recorder = self._recorder or self._open_for(None)
         if recorder is not None and self._sees_activations():
-            recorder.losses.see_module(module, inputs, output)
+            recorder.examiner.compared(type(module).__name__, inputs, output)
+            if not recorder.is_idle:
+                recorder.losses.see_module(module, inputs, output)
 
     def loss_computed(self, function: str, inputs: tuple[Any, ...], output: Any) -> None:
         recorder = self._recorder
         if recorder is not None and self._sees_activations():
-            recorder.losses.see_function(function, inputs, output, is_backward_expected=self._mode == "train")
+            recorder.examiner.compared(function, inputs, output)
+            if not recorder.is_idle:
+                recorder.losses.see_function(function, inputs, output, is_backward_expected=self._mode == "train")
 
     def gradient_taken(self, outputs: Any) -> None:
         recorder = self._recorder or self._open_for(None)
@@ -182,6 +189,8 @@ class Session(SignalListener, Training):
 
     def optimizer_made(self, optimizer: Optimizer) -> None:
         self._has_news = True  # it is not whole yet
+        if self._recorder is not None:
+            self._recorder.examiner.optimizer_made()
 
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
         recorder = self._recorder or self._open_for(None)
@@ -193,6 +202,7 @@ class Session(SignalListener, Training):
         if self._cycle.ends_before(id(optimizer)):
             self._end_step(recorder)
         self._passes_inside = 0
+        recorder.examiner.optimizer_begins(optimizer, has_closure)
         if not recorder.is_idle:
             if recorder.signals.wanted:
                 recorder.signals.optimizer_begins(optimizer, has_closure)
@@ -213,6 +223,7 @@ class Session(SignalListener, Training):
         if recorder is None or not self._leave(optimizer):
             return
         self._hidden.saw_step(optimizer)
+        recorder.examiner.optimizer_ends(optimizer, has_closure)
         if not recorder.is_idle:
             recorder.phases.end("optimizer")
             if has_closure:
@@ -267,6 +278,7 @@ class Session(SignalListener, Training):
         self._recorder = recorder
         save_on_request(recorder.hook, self)
         recorder.names.look_again = self._look_again
+        recorder.examiner.list_optimizers = self._models.optimizers
         model = self._models.model_of(module) if module is not None else None
         self._set_mode(recorder, (self._mode_of(model) if model is not None else None) or "train")
         self._take_in(recorder, optimizers)
@@ -323,7 +335,7 @@ class Session(SignalListener, Training):
         """Counts the calls of steps of which nothing is kept; None where counting alone is not enough."""
         models = list(self._models)
         odd = self._nests or any(model.trains_in_eval for model in models)
-        if not recorder.is_idle or recorder.hook.is_guarded or odd:
+        if recorder.examiner.looks or not recorder.is_idle or recorder.hook.is_guarded or odd:
             return None
         quiet = interception.Quiet(recorder.end_quiet_step, self._thread)
         if self._mode == "train":
@@ -488,6 +500,16 @@ class Session(SignalListener, Training):
             self._hook.flush()
 
     # Signals.
+
+    def gradients_zeroed(self, owner: Any) -> None:
+        super().gradients_zeroed(owner)
+        if self._recorder is not None and self._is_ours():
+            self._recorder.examiner.gradients_zeroed()
+
+    def gradients_clipped(self, norm: Any, limit: Any) -> None:
+        super().gradients_clipped(norm, limit)
+        if self._recorder is not None and self._is_ours():
+            self._recorder.examiner.gradients_clipped(norm, limit)
 
     def batch_taken(self, batch: Batch) -> None:
         recorder = self._recorder

@@ -32,7 +32,7 @@ def mean_behind(tensor: torch.Tensor) -> Optional[torch.Tensor]:
 
 def depth_of_gradients() -> int:
     """How many calls of torch.func.grad lie around the caller."""
-    if _functorch is None:
+    if _functorch is None or not hasattr(_functorch, "peek_interpreter_stack"):  # torch < 2.0
         return 0
     if not hasattr(_functorch, "get_interpreter_stack"):  # torch < 2.2
         return _depth_layer_by_layer()

@@ -74,6 +74,11 @@ void SaveCalls::save_scalar(std::string_view name, double value) {
   intake_.add(*entry, sizeof value, [&] { return intake_.step().add_scalar(*entry, value); });
 }
 
+void SaveCalls::save_observation(TensorId id, const TensorView& view) {
+  if (TensorEntry* entry = tensors_.find(id)) return save(*entry, kValuesBit, view);
+  intake_.lose_undeclared(id);
+}
+
 void SaveCalls::save_reductions(TensorId id, std::span<const SavedReduction> reductions) {
   if (TensorEntry* entry = tensors_.find(id)) return save(*entry, reductions);
   intake_.lose_undeclared(id);

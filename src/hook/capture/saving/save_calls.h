@@ -36,6 +36,7 @@ class SaveCalls {
   void save_tensor(std::string_view name, const TensorView& view);
   void save_strings(std::string_view name, std::span<const std::string_view> strings);
   void save_scalar(std::string_view name, double value);
+  void save_observation(TensorId id, const TensorView& view);
   void save_reductions(TensorId id, std::span<const SavedReduction> reductions);
   void save_reductions(std::string_view name, std::span<const SavedReduction> reductions);
 

@@ -21,6 +21,7 @@ void add_all_commands(CLI::App& app, CommandAction& action) {
   add_describe(app, action);
   add_top(app, action);
   add_report(app, action);
+  add_diagnose(app, action);
   add_phases(app, action);
   add_system(app, action);
   add_plot(app, action);

@@ -38,6 +38,7 @@ void add_rules(CLI::App& app, CommandAction& action);
 void add_check(CLI::App& app, CommandAction& action);
 void add_watch(CLI::App& app, CommandAction& action);
 void add_plot(CLI::App& app, CommandAction& action);
+void add_diagnose(CLI::App& app, CommandAction& action);
 void add_phases(CLI::App& app, CommandAction& action);
 void add_system(CLI::App& app, CommandAction& action);
 void add_report(CLI::App& app, CommandAction& action);

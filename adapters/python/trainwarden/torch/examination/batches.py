@@ -1,0 +1,148 @@
+"""Batches: what goes into a model, what comes out, and what that is compared with, as a few numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, Optional
+
+import torch
+
+from .numbers import Numbers, is_measurable
+
+# So many elements are looked at, from the whole batch.
+_MAX_ELEMENTS = 1 << 16
+_MAX_CLASSES = 64
+_TINY = 1e-12
+
+
+def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif depth < 3 and isinstance(value, (list, tuple)):
+        for each in value[:16]:
+            yield from tensors_in(each, depth + 1)
+    elif depth < 3 and isinstance(value, dict):
+        for each in list(value.values())[:16]:
+            yield from tensors_in(each, depth + 1)
+
+
+def add_spread(numbers: Numbers, name: str, value: torch.Tensor) -> None:
+    """`name`: mean, standard deviation, minimum, maximum, share of zeros, share that is not finite; then how far the
+    samples of the batch differ (mean over the features of their standard deviation), and the share of features that are
+    the same in all samples."""
+    rows = _rows(value)
+    flat = rows.reshape(-1)
+    finite = torch.isfinite(flat)
+    clean = torch.where(finite, flat, torch.zeros_like(flat))
+    std = clean.std(unbiased=False) if flat.numel() else clean.sum()
+    numbers.add(name, torch.stack([clean.mean(), std, clean.min(), clean.max(),
+                                   (flat == 0).to(clean.dtype).mean(), 1 - finite.to(clean.dtype).mean()]))  # fmt: skip
+    if rows.shape[0] > 1:
+        columns = clean.reshape(rows.shape)
+        spread = columns.std(dim=0, unbiased=False)
+        numbers.add(f"{name}_spread", torch.stack([spread.mean(), (spread <= 1e-6 * std + _TINY).to(spread.dtype).mean()]))
+
+
+def _rows(value: torch.Tensor) -> torch.Tensor:
+    """As float32 or wider, of shape [samples, features]; of large ones some of the features."""
+    samples = value.shape[0] if value.dim() > 0 else 1
+    rows = value.detach().reshape(samples, -1) if value.numel() else value.detach().reshape(0, 1)
+    if rows.shape[0] > 256:
+        rows = rows[:256]
+    limit = max(1, _MAX_ELEMENTS // max(1, rows.shape[0]))
+    if rows.shape[1] > limit:
+        rows = rows[:, :: -(-rows.shape[1] // limit)]
+    return rows if rows.dtype in (torch.float32, torch.float64) else rows.to(torch.float32)
+
+
+def fingerprint(value: torch.Tensor) -> torch.Tensor:
+    """A number that two batches share when they are the same."""
+    flat = value.detach().reshape(-1)[:4096].to(torch.float64)
+    weights = torch.arange(1, flat.numel() + 1, dtype=torch.float64, device=flat.device)
+    return torch.nan_to_num((flat * torch.sin(weights)).sum() + flat.numel())
+
+
+class Compared:
+    """The two sides of one loss function: predictions and targets."""
+
+    def __init__(self, function: str, inputs: Any) -> None:
+        pair = list(tensors_in(inputs))[:2]
+        self.function = function
+        self.predicted: Optional[torch.Tensor] = pair[0] if pair and is_measurable(pair[0]) else None
+        self.target: Optional[torch.Tensor] = pair[1] if len(pair) > 1 and is_measurable(pair[1]) else None
+
+    def has_classes(self) -> bool:
+        return (
+            self.target is not None
+            and self.predicted is not None
+            and not self.target.is_floating_point()
+            and self.predicted.dim() == self.target.dim() + 1
+            and self.predicted.dim() >= 2
+        )
+
+    def scores(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Of shape [samples, classes] and [samples], where the target is a number of a class."""
+        assert self.predicted is not None and self.target is not None
+        scores = self.predicted.detach()
+        if scores.dim() > 2:
+            scores = scores.movedim(1, -1)
+        return scores.reshape(-1, scores.shape[-1])[:16384].float(), self.target.detach().reshape(-1)[:16384]
+
+    def add(self, numbers: Numbers, prefix: str) -> None:
+        if self.predicted is not None:
+            add_spread(numbers, f"{prefix}predicted", self.predicted)
+        if self.target is not None:
+            add_spread(numbers, f"{prefix}target", self.target)
+        if self.has_classes():
+            self._add_classes(numbers, prefix)
+        elif self.predicted is not None and self.target is not None and self.target.is_floating_point():
+            self._add_constants(numbers, prefix)
+
+    def _add_classes(self, numbers: Numbers, prefix: str) -> None:
+        scores, target = self.scores()
+        classes = scores.shape[-1]
+        valid = (target >= 0) & (target < classes)
+        chosen = scores.argmax(dim=-1)
+        right = ((chosen == target) & valid).sum() / valid.sum().clamp(min=1)
+        counted = torch.bincount(chosen, minlength=classes).float()
+        labels = torch.bincount(target[valid], minlength=classes).float()
+        sums = scores[:256].sum(dim=-1)
+        numbers.add(f"{prefix}accuracy", right)
+        numbers.add(f"{prefix}valid", valid.float().mean())
+        numbers.add(f"{prefix}top_share", counted.max() / counted.sum().clamp(min=1))
+        numbers.add(f"{prefix}rows_sum_to_1", ((sums - 1).abs() < 1e-3).float().mean())
+        numbers.add(f"{prefix}classes", float(classes))
+        if classes <= _MAX_CLASSES:
+            numbers.add(f"{prefix}labels", labels)
+        else:
+            share = labels / labels.sum().clamp(min=1)
+            numbers.add(f"{prefix}label_entropy", -(share * (share + _TINY).log()).sum())
+        numbers.add(f"{prefix}repeats", (target[1:] == target[:-1]).float().mean() if target.numel() > 1 else 0.0)
+
+    def _add_constants(self, numbers: Numbers, prefix: str) -> None:
+        """Sums from which the best constant answer follows, column by column, for a squared error and for probabilities."""
+        assert self.target is not None and self.predicted is not None
+        columns = self.target.detach().float()
+        columns = columns.reshape(columns.shape[0], -1) if columns.dim() > 1 else columns.reshape(-1, 1)
+        if columns.shape[1] > 256:
+            columns = columns[:, :: -(-columns.shape[1] // 256)]
+        numbers.add(f"{prefix}target_mean", columns.mean(dim=0))
+        numbers.add(f"{prefix}target_square", columns.square().mean(dim=0))
+        if self.predicted.shape == self.target.shape:
+            ours, theirs = self.predicted.detach().float().reshape(-1), self.target.detach().float().reshape(-1)
+            numbers.add(f"{prefix}residual", (ours - theirs).square().mean())
+            a, b = ours - ours.mean(), theirs - theirs.mean()
+            numbers.add(f"{prefix}correlation", (a * b).sum() / (a.norm() * b.norm() + _TINY))
+            if self.function.startswith("binary"):
+                limit = 0.0 if "logits" in self.function else 0.5
+                numbers.add(f"{prefix}accuracy", ((ours > limit) == (theirs > 0.5)).float().mean())
+                numbers.add(f"{prefix}top_share", torch.maximum((ours > limit).float().mean(), (ours <= limit).float().mean()))
+
+    def shapes(self) -> dict[str, Any]:
+        known = {"function": self.function}
+        if self.predicted is not None:
+            known["predicted"] = list(self.predicted.shape)
+            known["predicted_dtype"] = str(self.predicted.dtype)[6:]
+        if self.target is not None:
+            known["target"] = list(self.target.shape)
+            known["target_dtype"] = str(self.target.dtype)[6:]
+        return known

@@ -1,0 +1,57 @@
+"""Graph: the operators between the parameters and a loss, as autograd has noted them. Only read, and read once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+_MAX_NODES = 4000
+_NUMBERS = ("_saved_dim", "_saved_reduction", "_saved_exponent", "_saved_p", "_saved_training", "_saved_eps")
+_SIZES = ("_saved_self_sizes", "_saved_self_sym_sizes", "_saved_sizes", "_saved_weight_sizes")
+
+
+def graph_of(root: torch.Tensor, numbers: dict[int, int]) -> dict[str, Any]:
+    """{"nodes": [[operator, [indices of what it is computed from], {attributes}]], "complete": bool}; the root is the
+    first. `numbers`: of the parameters, by id; a node for one is ["parameter", [], {"number": n}]."""
+    if root.grad_fn is None:
+        return {"nodes": [], "complete": True}
+    order = [root.grad_fn]
+    place = {root.grad_fn: 0}
+    nodes: list[list[Any]] = []
+    at = 0
+    while at < len(order):
+        node = order[at]
+        at += 1
+        before = []
+        for source, _ in node.next_functions:
+            if source is None:
+                continue
+            if source not in place:
+                if len(order) >= _MAX_NODES:
+                    continue
+                place[source] = len(order)
+                order.append(source)
+            before.append(place[source])
+        nodes.append(_describe(node, before, numbers))
+    return {"nodes": nodes, "complete": len(order) < _MAX_NODES}
+
+
+def _describe(node: Any, before: list[int], numbers: dict[int, int]) -> list[Any]:
+    variable = getattr(node, "variable", None)
+    if variable is not None:
+        number = numbers.get(id(variable))
+        return ["parameter" if number is not None else "leaf", [], {} if number is None else {"number": number}]
+    name = type(node).__name__.split("Backward")[0]
+    known: dict[str, Any] = {}
+    for key in _NUMBERS:
+        value = getattr(node, key, None)
+        if isinstance(value, (bool, int, float)):
+            if isinstance(value, int) and value >= 1 << 63:
+                value -= 1 << 64  # dimensions are kept as unsigned numbers
+            known[key[7:]] = value
+    for key in _SIZES:
+        value = getattr(node, key, None)
+        if isinstance(value, (tuple, list)) and all(isinstance(each, int) for each in value):
+            known["sizes"] = list(value)
+    return [name, before, known]

@@ -1,0 +1,225 @@
+// Data: what reaches the model, and whether it fits what it is to learn.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "judge/diagnosis/finding.h"
+#include "judge/diagnosis/names.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+// Places in "input": mean, deviation, minimum, maximum, zeros, not finite.
+constexpr std::size_t kMean = 0, kDeviation = 1, kMin = 2, kMax = 3, kNotFinite = 5;
+
+void look_for_bad_samples(const Case& seen, Findings& findings) {
+  for (const char* what : {"input", "target", "input1"}) {
+    std::size_t hit = 0, seen_count = 0;
+    std::int64_t step = -1;
+    double worst = 0;
+    Values largest;
+    for (const Snapshot& snapshot : seen.snapshots()) {
+      const double share = snapshot.at(what, kNotFinite);
+      if (!std::isfinite(share)) continue;
+      ++seen_count;
+      largest.push_back(std::max(std::abs(snapshot.at(what, kMin)), std::abs(snapshot.at(what, kMax))));
+      if (share > 0 && std::string_view(what) != "input1") {
+        ++hit;
+        worst = std::max(worst, share);
+        if (step < 0) step = snapshot.step;
+      }
+    }
+    if (hit > 0) {
+      findings.push_back({"bad_samples", 0.95, fmt::format("{} hold values that are not numbers, first at step {}", std::string_view(what) == "target" ? "Targets" : "Inputs", step),
+                          {fmt::format("in {} of {} examined batches, up to {} % of a batch", hit, seen_count, number(100 * worst))}, {}, step, {}});
+      continue;
+    }
+    if (largest.size() < 8) continue;
+    const double usual = median(largest), peak = *std::max_element(largest.begin(), largest.end());
+    if (peak > 50 * usual && usual > 0 && (seen.is_ill() || seen.symptoms.is_rough || seen.symptoms.train.peak > 5 * seen.symptoms.train.first)) {
+      findings.push_back({"bad_samples", 0.8, fmt::format("Some {} hold values of {}, where {} is usual", std::string_view(what) == "target" ? "targets" : "inputs", number(peak), number(usual)),
+                          {fmt::format("the loss peaked at {}", number(seen.symptoms.train.peak))}, {}, 0, {}});
+    }
+  }
+}
+
+void look_for_constant_inputs(const Case& seen, Findings& findings) {
+  const double share = median_of(seen.history, "input_spread", 1), deviation = median_of(seen.history, "input", kDeviation);
+  if (!(share > 0.999) && !(deviation <= 1e-9)) return;
+  const bool is_small = seen.snapshots().front().at("input_shape", 0) < 2;
+  if (is_small) return;
+  findings.push_back({"constant_inputs", 0.9, deviation <= 1e-9 ? "The inputs are all the same number" : "All samples of a batch have the same input",
+                      {fmt::format("{} % of the features are the same in all samples of a batch", number(100 * share)), fmt::format("inputs have a mean of {} and a spread of {}", number(median_of(seen.history, "input", kMean)), number(deviation))}, {}, 0, {}});
+}
+
+void look_for_input_scale(const Case& seen, Findings& findings) {
+  const double mean = median_of(seen.history, "input", kMean), deviation = median_of(seen.history, "input", kDeviation);
+  if (!std::isfinite(mean) || seen.snapshots().empty()) return;
+  const bool are_numbers = std::isfinite(median_of(seen.history, "input_scales", 0)) || seen.snapshots().front().at("input_shape", 2) > 0;
+  if (!are_numbers) return;
+  const bool is_embedded = std::any_of(seen.structure().modules.begin(), seen.structure().modules.end(), [](const Module& each) { return starts_with_embedding(each.kind); });
+  if (is_embedded && !std::isfinite(median_of(seen.history, "input_scales", 0))) return;
+  const double size = std::max(deviation, std::abs(mean));
+  const double widest = median_of(seen.history, "input_scales", 0), narrowest = median_of(seen.history, "input_scales", 1);
+  const bool ill = seen.is_ill() || !seen.symptoms.learns_well || seen.symptoms.skill < 0.6 || seen.symptoms.train.first > 3 * seen.symptoms.constant;
+  if (size > 15) {
+    findings.push_back({"input_scale", size > 60 ? (ill ? 0.88 : 0.6) : ill ? 0.75 : 0.35, fmt::format("Inputs are on a scale of {}: they have a mean of {} and a spread of {}", number(size), number(mean), number(deviation)),
+                        seen.course(), {}, 0, {}});
+  } else if (widest > 100 * narrowest && widest > 10) {
+    findings.push_back({"input_scale", ill ? 0.8 : 0.4, fmt::format("Features are on very different scales: their spreads go from {} to {}", number(narrowest), number(widest)), seen.course(), {}, 0, {}});
+  } else if (size < 0.01 && size > 0 && ill) {
+    findings.push_back({"input_scale", 0.75, fmt::format("Inputs are tiny: they have a mean of {} and a spread of {}", number(mean), number(deviation)), seen.course(), {}, 0, {}});
+  }
+}
+
+void look_for_evaluation_preprocessing(const Case& seen, Findings& findings) {
+  Values means, deviations;
+  for (const Evaluated& each : seen.history.evaluations) {
+    if (std::isfinite(each.numbers.at("eval_input", kMean))) means.push_back(each.numbers.at("eval_input", kMean)), deviations.push_back(each.numbers.at("eval_input", kDeviation));
+  }
+  const double mean = median_of(seen.history, "input", kMean), deviation = median_of(seen.history, "input", kDeviation);
+  if (means.empty() || !(deviation > 1e-9)) return;
+  const double other_mean = median(means), other_deviation = median(deviations);
+  const double shift = std::abs(other_mean - mean) / deviation, ratio = other_deviation / deviation;
+  // Batches vary among themselves: that is the yardstick.
+  Values usual;
+  for (const Snapshot& snapshot : seen.snapshots()) usual.push_back(std::abs(snapshot.at("input", kMean) - mean) / deviation);
+  const double noise = std::max(0.02, 4 * median(usual));
+  const bool shifted = shift > std::max(0.4, 4 * noise), stretched = ratio > 1.8 || ratio < 0.55;
+  if (!shifted && !stretched) return;
+  const bool are_numbers = seen.snapshots().empty() || std::isfinite(median_of(seen.history, "input_scales", 0)) || seen.snapshots().front().at("input_shape", 2) > 0;
+  if (!are_numbers) return;
+  findings.push_back({"evaluation_preprocessing", 0.9, fmt::format("Inputs have a mean of {} and a spread of {} in evaluation, but {} and {} in training", number(other_mean), number(other_deviation), number(mean), number(deviation)),
+                      {fmt::format("the loss is {} in evaluation and {} in training", number(seen.symptoms.eval_late), number(seen.symptoms.compared_late))}, {}, 0, {}});
+}
+
+void look_for_repeated_batches(const Case& seen, Findings& findings) {
+  std::map<double, std::size_t> times;
+  for (const auto& [step, print] : seen.history.prints) ++times[print];
+  const std::size_t count = seen.history.prints.size();
+  if (count < 8) return;
+  std::size_t in_row = 0;
+  for (std::size_t i = 1; i < count; ++i) in_row += seen.history.prints[i].second == seen.history.prints[i - 1].second ? 1 : 0;
+  if (times.size() == 1) {
+    const bool evaluates = seen.symptoms.evaluations > 0;
+    findings.push_back({"same_batch_repeated", evaluates || seen.symptoms.eval_late > 2 * seen.symptoms.compared_late ? 0.8 : 0.55, fmt::format("All {} looked-at steps trained on the same batch", count),
+                        {fmt::format("{} fingerprints of batches, {} of them different", count, times.size())},
+                        evaluates ? std::vector<std::string>() : std::vector<std::string>{"full-batch training looks the same"}, 1, {}});
+  } else if (in_row * 10 > count * 8 || (times.size() <= 3 && count >= 30)) {
+    findings.push_back({"same_batch_repeated", 0.6, fmt::format("The same {} batches come again and again", times.size()), {fmt::format("{} fingerprints of batches, {} of them different", count, times.size())}, {}, 1, {}});
+  }
+}
+
+void look_for_order(const Case& seen, Findings& findings) {
+  const double repeats = median_of(seen.history, "repeats");
+  Values labels_sum;
+  std::size_t pure = 0, batches = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const Values* labels = snapshot.find("labels");
+    if (labels == nullptr) continue;
+    double total = 0, largest = 0;
+    labels_sum.resize(std::max(labels_sum.size(), labels->size()));
+    for (std::size_t i = 0; i < labels->size(); ++i) total += (*labels)[i], largest = std::max(largest, (*labels)[i]), labels_sum[i] += (*labels)[i];
+    if (total < 8) continue;
+    ++batches;
+    pure += largest > 0.95 * total ? 1 : 0;
+  }
+  if (batches < 4) return;
+  double total = 0, largest = 0;
+  for (const double each : labels_sum) total += each, largest = std::max(largest, each);
+  const double majority = largest / total;
+  if (pure * 10 > batches * 6 && majority < 0.8) {
+    findings.push_back({"data_not_shuffled", 0.92, "The samples come sorted: most batches hold one class only",
+                        {fmt::format("{} of {} examined batches hold one class alone, although no class has more than {:.0f} % of the labels", pure, batches, 100 * majority)}, {}, 0, {}});
+  } else if (repeats > 0.9 && majority < 0.7) {
+    findings.push_back({"data_not_shuffled", 0.75, "The samples come sorted by class", {fmt::format("{:.0f} % of the samples have the label of the one before", 100 * repeats)}, {}, 0, {}});
+  }
+}
+
+void look_for_imbalance(const Case& seen, Findings& findings) {
+  const Symptoms& symptoms = seen.symptoms;
+  if (!(symptoms.majority > 0.85)) return;
+  const double share = median_of(seen.history, "top_share", 0, seen.snapshots().size() / 2);
+  const bool gives_one = share > 0.98, no_better = symptoms.accuracy < symptoms.majority + 0.02;
+  findings.push_back({"class_imbalance", gives_one ? 0.85 : no_better ? 0.6 : 0.3, fmt::format("{:.0f} % of the labels are of one class, and the model gives that for {:.0f} % of the samples", 100 * symptoms.majority, 100 * share),
+                      {fmt::format("accuracy {:.3f}, that of always giving the largest class {:.3f}", symptoms.accuracy, symptoms.majority)}, {}, 0, {}});
+}
+
+// What is left when the machinery works and nothing is learned: inputs and answers do not belong together.
+void look_for_misalignment(const Case& seen, Findings& findings) {
+  const Symptoms& symptoms = seen.symptoms;
+  if (!std::isfinite(symptoms.skill) || symptoms.train.count < 30 || symptoms.has_diverged) return;
+  // The machinery works: weights have moved far, and the loss has come down to the constant answer and stays there.
+  double moved = 0;
+  const auto& snapshots = seen.snapshots();
+  Values updates;
+  for (const Snapshot& snapshot : snapshots) {
+    const Values* update = snapshot.find("update");
+    const Values* weight = snapshot.find("weight");
+    if (update == nullptr || weight == nullptr) continue;
+    Values ratios;
+    for (std::size_t i = 0; i < std::min(update->size(), weight->size()); ++i) {
+      if ((*weight)[i] > 1e-9) ratios.push_back((*update)[i] / (*weight)[i]);
+    }
+    updates.push_back(median(ratios));
+  }
+  const double ratio = median(updates);
+  moved = ratio * std::sqrt(static_cast<double>(symptoms.steps));
+  const bool works = moved > 0.02 && ratio < 0.1;
+  if (symptoms.learns_nothing && works && std::abs(symptoms.skill) < 0.07) {
+    findings.push_back({"labels_misaligned", 0.55, "The model trains as it should and still knows no more than the best constant answer: labels and inputs do not belong together",
+                        seen.course(), {}, 0, {}});
+  }
+  const bool learns_by_heart = symptoms.skill > 0.3 && symptoms.eval_late > 1.25 * symptoms.constant && symptoms.eval_best > 0.93 * symptoms.constant;
+  if (learns_by_heart) {
+    findings.push_back({"labels_misaligned", 0.6, "The model learns its training data by heart, and nothing of it holds for the evaluation: labels and inputs do not belong together",
+                        {fmt::format("the loss is {} in training and {} in evaluation, where it was never better than {}", number(symptoms.compared_late), number(symptoms.eval_late), number(symptoms.eval_best)), seen.course().back()}, {}, 0, {}});
+  }
+}
+
+void look_for_leak(const Case& seen, Findings& findings) {
+  const Symptoms& symptoms = seen.symptoms;
+  if (!(symptoms.skill > 0.995) || symptoms.steps < 20 || symptoms.train.count < 20) return;
+  // How early was it as good as solved?
+  std::size_t at = 0;
+  const auto& values = seen.history.losses.values;
+  while (at < values.size() && values[at] > 0.05 * symptoms.constant) ++at;
+  if (at >= values.size()) return;
+  const double share = static_cast<double>(at) / static_cast<double>(values.size());
+  if (share > 0.15) return;
+  findings.push_back({"target_leak", 0.35, fmt::format("The task is as good as solved at step {} of {}: the answer may be in the inputs", seen.history.losses.steps[at], symptoms.steps), seen.course(), {}, seen.history.losses.steps[at], {}});
+}
+
+void look_for_shared_evaluation(const Case& seen, Findings& findings) {
+  std::map<double, std::size_t> trained;
+  for (const auto& [step, print] : seen.history.prints) ++trained[print];
+  std::size_t shared = 0, count = 0;
+  for (const Evaluated& each : seen.history.evaluations) {
+    const double print = each.numbers.at("eval_fingerprint");
+    if (!std::isfinite(print)) continue;
+    ++count;
+    shared += trained.count(print) > 0 ? 1 : 0;
+  }
+  if (shared == 0 || count == 0 || shared * 2 < count || trained.size() < 2) return;
+  findings.push_back({"evaluation_on_training_data", 0.6, "Batches of the evaluation are batches of the training", {fmt::format("in {} of {} evaluations the first batch was one that had been trained on", shared, count)}, {}, 0, {}});
+}
+
+}  // namespace
+
+void look_at_data(const Case& seen, Findings& findings) {
+  if (seen.snapshots().empty()) return;
+  look_for_bad_samples(seen, findings);
+  look_for_constant_inputs(seen, findings);
+  look_for_input_scale(seen, findings);
+  look_for_evaluation_preprocessing(seen, findings);
+  look_for_repeated_batches(seen, findings);
+  look_for_order(seen, findings);
+  look_for_imbalance(seen, findings);
+  look_for_misalignment(seen, findings);
+  look_for_leak(seen, findings);
+  look_for_shared_evaluation(seen, findings);
+}
+
+}  // namespace trainwarden::diagnosis

@@ -1,0 +1,140 @@
+#include "judge/diagnosis/history.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "judge/diagnosis/program_text.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+constexpr std::size_t kMaxSnapshots = 600;
+constexpr std::size_t kMaxEvaluations = 4096;
+constexpr std::size_t kMaxLosses = 1 << 17;
+constexpr std::size_t kMaxPrints = 1 << 16;
+constexpr std::size_t kMaxSignals = 64;
+constexpr std::size_t kMaxGraphs = 4;
+constexpr std::size_t kMaxRules = 256;
+
+// The losses and fingerprints of several steps are written together: those are series, not parts of one step.
+constexpr std::string_view kLookSteps = "look_steps", kLooks = "looks", kPrintSteps = "print_steps", kPrints = "prints";
+
+void add_losses(Series& series, const Snapshot& record) {
+  const Values* steps = record.find(kLookSteps);
+  const Values* losses = record.find(kLooks);
+  if (steps == nullptr || losses == nullptr) return;
+  for (std::size_t i = 0; i < std::min(steps->size(), losses->size()) && series.size() < kMaxLosses; ++i) {
+    const auto step = static_cast<std::int64_t>((*steps)[i]);
+    if (!series.empty() && series.steps.back() == step) continue;  // of several backward passes the first one stands for all
+    series.steps.push_back(step);
+    series.values.push_back((*losses)[i]);
+  }
+}
+
+Evaluated evaluated(const Snapshot& record) {
+  Evaluated result;
+  result.after_step = static_cast<std::int64_t>(record.at("eval_after"));
+  result.loss = record.at("eval_loss");
+  result.accuracy = record.at("eval_accuracy");
+  const double calls = record.at("eval_calls");
+  result.batches = std::isfinite(calls) ? static_cast<std::int64_t>(calls) : 0;
+  result.numbers = record;
+  return result;
+}
+
+Counts counts_of(const Values& values) {
+  const auto at = [&](std::size_t index) { return index < values.size() ? values[index] : 0; };
+  return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(8), at(9)};
+}
+
+}  // namespace
+
+const Values* Snapshot::find(std::string_view name) const {
+  const auto found = values.find(name);
+  return found == values.end() ? nullptr : &found->second;
+}
+
+double Snapshot::at(std::string_view name, std::size_t index) const {
+  const Values* found = find(name);
+  return found != nullptr && index < found->size() ? (*found)[index] : std::nan("");
+}
+
+std::int64_t Parameter::elements() const {
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape) count *= std::clamp<std::int64_t>(size, 0, 1 << 20);
+  return count;
+}
+
+const Module* Structure::module(std::string_view name) const {
+  const auto found = std::find_if(modules.begin(), modules.end(), [&](const Module& each) { return each.name == name; });
+  return found == modules.end() ? nullptr : &*found;
+}
+
+void TrainingHistory::take_text(std::string_view name, std::string_view text) {
+  if (name == "examination/layout") {
+    auto read = read_layout(text);
+    if (!read.ok()) ++unreadable;
+    layout_ = read.ok() ? *std::move(read) : decltype(layout_)();
+  } else if (name == "examination/structure") {
+    auto read = read_structure(text);
+    if (read.ok()) structure = *std::move(read);
+    else ++unreadable;
+  } else if (name == "examination/graph" && graphs.size() < kMaxGraphs) {
+    auto read = read_graph(text);
+    if (read.ok()) graphs.push_back(*std::move(read));
+    else ++unreadable;
+  }
+}
+
+void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t mode_step) {
+  std::size_t wanted = 0;
+  for (const auto& [name, count] : layout_) wanted += count;
+  if (wanted != numbers.size()) {
+    ++unreadable;
+    return;
+  }
+  ++examinations;
+  Snapshot record{mode_step, {}};
+  std::size_t at = 0;
+  for (const auto& [name, count] : layout_) {
+    record.values[name].assign(numbers.begin() + static_cast<std::ptrdiff_t>(at),
+                               numbers.begin() + static_cast<std::ptrdiff_t>(at + count));
+    at += count;
+  }
+  add_losses(losses, record);
+  if (const Values* steps = record.find(kPrintSteps)) {
+    const Values* values = record.find(kPrints);
+    for (std::size_t i = 0; values != nullptr && i < std::min(steps->size(), values->size()); ++i) {
+      if (prints.size() < kMaxPrints) prints.emplace_back(static_cast<std::int64_t>((*steps)[i]), (*values)[i]);
+    }
+  }
+  if (const Values* found = record.find("counts")) counts = counts_of(*found);
+  if (const double spent = record.at("spent_seconds"); std::isfinite(spent)) spent_seconds = spent;
+  if (record.find("eval_after") != nullptr) {
+    if (evaluations.size() < kMaxEvaluations) evaluations.push_back(evaluated(record));
+  }
+  if (const double step = record.at("step"); std::isfinite(step)) {
+    record.step = static_cast<std::int64_t>(step);
+    last_step = std::max(last_step, record.step);
+  }
+  for (const std::string_view series : {kLookSteps, kLooks, kPrintSteps, kPrints}) record.values.erase(std::string(series));
+  const bool is_full = record.find("gradient") != nullptr || record.find("loss") != nullptr;
+  if (is_full && snapshots.size() < kMaxSnapshots) snapshots.push_back(std::move(record));
+}
+
+void TrainingHistory::take_signal(std::string_view name, double value, std::int64_t mode_step) {
+  auto found = signals.find(name);
+  if (found == signals.end()) {
+    if (signals.size() >= kMaxSignals) return;
+    found = signals.emplace(std::string(name), Series()).first;
+  }
+  if (found->second.size() >= kMaxLosses) return;
+  found->second.steps.push_back(mode_step);
+  found->second.values.push_back(value);
+}
+
+void TrainingHistory::take_rule(RuleFinding finding) {
+  if (rules.size() < kMaxRules) rules.push_back(std::move(finding));
+}
+
+}  // namespace trainwarden::diagnosis

@@ -1,0 +1,163 @@
+// TrainingHistory: what the examinations of a training (docs/format/examination.md) have told so far.
+//
+// Fed step by step, in order; bounded whatever it is fed. A run is untrusted: what is not as the format says is counted
+// in `unreadable` and left out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trainwarden/status.h"
+
+namespace trainwarden::diagnosis {
+
+using Values = std::vector<double>;
+
+// A number over train steps; steps rise.
+struct Series {
+  std::vector<std::int64_t> steps;
+  Values values;
+  std::size_t size() const { return values.size(); }
+  bool empty() const { return values.empty(); }
+};
+
+// One full examination of a train step: vectors by name.
+struct Snapshot {
+  std::int64_t step = 0;
+  std::map<std::string, Values, std::less<>> values;
+
+  const Values* find(std::string_view name) const;
+  // The element at this place; NaN when it is not there.
+  double at(std::string_view name, std::size_t index = 0) const;
+};
+
+// What one stretch of evaluation gave.
+struct Evaluated {
+  std::int64_t after_step = 0;
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  double accuracy = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t batches = 0;
+  Snapshot numbers;
+};
+
+struct Parameter {
+  std::string name;  // empty: of no model
+  std::vector<std::int64_t> shape;
+  std::string dtype;
+  bool trainable = true;
+  std::vector<std::int64_t> optimizers;  // by number, those that have it
+  std::int64_t elements() const;
+};
+
+struct Module {
+  std::string name;
+  std::string kind;
+  std::string place;  // in the user's source; empty for one of the framework
+  bool is_leaf = false;
+  std::map<std::string, double, std::less<>> settings;
+};
+
+struct OptimizerGroup {
+  std::int64_t parameters = 0;
+  std::map<std::string, double, std::less<>> settings;  // a pair as "betas/0", "betas/1"
+};
+struct Optimizer {
+  std::string kind;
+  std::vector<OptimizerGroup> groups;
+};
+
+// What a loss function compared.
+struct Compared {
+  std::string function;
+  std::vector<std::int64_t> predicted, target;
+  std::string predicted_dtype, target_dtype;
+};
+
+struct Unregistered {
+  std::string module, attribute, kind;
+  std::int64_t count = 0;
+};
+
+// What the program is made of.
+struct Structure {
+  bool is_known = false;
+  std::vector<Module> modules;
+  std::vector<Parameter> parameters;  // in the order of the vectors of a Snapshot that have one element for each
+  std::vector<Unregistered> unregistered;
+  std::vector<Optimizer> optimizers;
+  std::vector<Compared> compared;
+  std::vector<std::string> layers;            // in the order of the rows of "layers"
+  std::map<std::string, std::string> places;  // "backward" → "train.py:42"
+  std::int64_t foreign = 0;                   // parameters of optimizers that are in no model
+
+  const Module* module(std::string_view name) const;
+};
+
+// The operators between parameters and loss; the first is the loss.
+struct GraphNode {
+  std::string operation;
+  std::vector<std::size_t> from;
+  std::int64_t number = -1;  // of a parameter
+  std::map<std::string, double, std::less<>> settings;
+  std::vector<std::int64_t> sizes;
+};
+struct Graph {
+  bool is_complete = false;
+  std::vector<GraphNode> nodes;
+};
+
+// How often something was seen. Steps that were only counted are not in it.
+struct Counts {
+  double forward = 0, backward = 0, step = 0, zero = 0;
+  double no_grad = 0, no_grad_training = 0, grad_in_eval = 0, clip = 0, optimizers_made = 0;
+};
+
+// What a rule has found, for the diagnosis to weigh.
+struct RuleFinding {
+  std::string rule;
+  std::string cause;  // by which it is known here; empty: none
+  std::string message;
+  std::int64_t step = 0;
+  bool is_note = false;
+};
+
+class TrainingHistory {
+ public:
+  // One record of the collection `signals`, by the name behind "trainwarden/". Texts and numbers of examinations, and
+  // the scalar signals that a diagnosis knows.
+  void take_text(std::string_view name, std::string_view text);
+  void take_numbers(std::span<const double> numbers, std::int64_t mode_step);
+  void take_signal(std::string_view name, double value, std::int64_t mode_step);
+  void take_rule(RuleFinding finding);
+  void end_run() { has_ended = true; }
+
+  bool is_empty() const { return examinations == 0 && rules.empty(); }
+
+  std::vector<Snapshot> snapshots;
+  std::vector<Evaluated> evaluations;
+  Series losses;  // of each step that was looked at
+  std::vector<std::pair<std::int64_t, double>> prints;  // fingerprints of batches
+  std::map<std::string, Series, std::less<>> signals;
+  Structure structure;
+  std::vector<Graph> graphs;
+  Counts counts;
+  std::vector<RuleFinding> rules;
+  std::int64_t last_step = -1;
+  std::int64_t examinations = 0;
+  std::int64_t unreadable = 0;
+  double spent_seconds = 0;
+  bool has_ended = false;
+
+ private:
+  std::vector<std::pair<std::string, std::size_t>> layout_;
+};
+
+}  // namespace trainwarden::diagnosis

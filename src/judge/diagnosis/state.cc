@@ -1,0 +1,50 @@
+// State: weights that something else than the optimizer changes.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "judge/diagnosis/finding.h"
+#include "judge/diagnosis/names.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+void look_for_foreign_changes(const Case& seen, Findings& findings) {
+  const auto& parameters = seen.structure().parameters;
+  std::vector<std::string> names;
+  std::size_t steps = 0, looked = 0;
+  std::int64_t first = -1;
+  double largest = 0;
+  bool is_limit = true;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const Values* share = snapshot.find("changed_share");
+    const Values* outside = snapshot.find("changed_outside");
+    if (share == nullptr || outside == nullptr || share->size() != parameters.size()) continue;
+    ++looked;
+    bool here = false;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].optimizers.empty() || !((*share)[i] > 0)) continue;
+      here = true;
+      const double weight = snapshot.at("weight", i);
+      largest = std::max(largest, (*outside)[i] / std::max(weight, 1e-12));
+      if (std::find(names.begin(), names.end(), parameters[i].name) == names.end()) names.push_back(parameters[i].name);
+    }
+    if (!here) continue;
+    ++steps;
+    if (first < 0) first = snapshot.step;
+    const double high = snapshot.at("changed_edge", 0), low = snapshot.at("changed_edge", 1);
+    is_limit = is_limit && std::abs(high - low) <= 1e-6 * std::max(high, 1e-12);
+  }
+  if (steps == 0 || is_limit) return;
+  findings.push_back({"weights_changed_outside_step", 0.85, fmt::format("Between two steps of the optimizer something else changes {}", listed(names)),
+                      {fmt::format("at {} of {} looked-at steps, by up to {:.3g} % of their size", steps, looked, 100 * largest)}, {}, first, {}});
+}
+
+}  // namespace
+
+void look_at_state(const Case& seen, Findings& findings) {
+  look_for_foreign_changes(seen, findings);
+}
+
+}  // namespace trainwarden::diagnosis

@@ -1,0 +1,252 @@
+#include "judge/diagnosis/symptoms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "judge/diagnosis/names.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+constexpr double kTiny = 1e-12;
+
+Values part(const Values& values, std::size_t from, std::size_t to) {
+  Values result;
+  for (std::size_t i = from; i < std::min(to, values.size()); ++i) result.push_back(values[i]);
+  return result;
+}
+
+// Robust standard deviation: 1.4826 times the median of the absolute values.
+double robust_deviation(Values values) {
+  for (double& each : values) each = std::abs(each);
+  return 1.4826 * median(std::move(values));
+}
+
+// The t value of a line's slope, positive for a fall.
+double falling_trend(const Values& values) {
+  const std::size_t n = values.size();
+  if (n < 6) return kUnknown;
+  double mean_x = 0, mean_y = 0;
+  for (std::size_t i = 0; i < n; ++i) mean_x += static_cast<double>(i), mean_y += values[i];
+  mean_x /= static_cast<double>(n), mean_y /= static_cast<double>(n);
+  double sxx = 0, sxy = 0, syy = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double dx = static_cast<double>(i) - mean_x, dy = values[i] - mean_y;
+    sxx += dx * dx, sxy += dx * dy, syy += dy * dy;
+  }
+  const double slope = sxy / sxx, rest = std::max(syy - slope * sxy, kTiny * std::abs(syy) + 1e-300);
+  return -slope / std::sqrt(rest / static_cast<double>(n - 2) / sxx);
+}
+
+void take_running_best(const Series& losses, Course& course) {
+  const std::size_t window = std::max<std::size_t>(3, losses.size() / 12);
+  for (std::size_t end = window; end <= losses.size(); end += std::max<std::size_t>(1, window / 3)) {
+    const double here = median(part(losses.values, end - window, end));
+    if (std::isfinite(here) && !(course.best <= here)) {
+      course.best = here;
+      course.best_step = losses.steps[end - 1];
+    }
+  }
+}
+
+Course course_of(const Series& losses) {
+  Course course;
+  const Values& values = losses.values;
+  const std::size_t n = values.size();
+  course.count = n;
+  if (n == 0) return course;
+  course.first = median(part(values, 0, std::max<std::size_t>(1, std::min<std::size_t>(3, n / 8))));
+  course.early = median(part(values, 0, std::max<std::size_t>(3, n / 10)));
+  course.late = median(part(values, n - std::max<std::size_t>(1, n / 5), n));
+  take_running_best(losses, course);
+  Values half, jumps;
+  for (std::size_t i = n / 2; i < n; ++i) {
+    if (!std::isfinite(values[i])) continue;
+    if (!half.empty()) jumps.push_back((values[i] - half.back()) / std::sqrt(2.0));
+    half.push_back(values[i]);
+  }
+  course.noise = robust_deviation(jumps);
+  Values around = half;
+  for (double& each : around) each -= median(half);
+  course.spread = robust_deviation(around);
+  course.trend = falling_trend(half);
+  course.roughness = course.noise / (std::abs(course.first - course.best) + kTiny);
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool is_bad = !std::isfinite(values[i]);
+    course.not_finite += is_bad ? 1 : 0;
+    if (!is_bad && !(course.peak >= values[i])) course.peak = values[i];
+    const bool is_far = !is_bad && i > 0 && values[i] > 4 * std::abs(course.first) + 1e-6;
+    if ((is_bad || is_far) && course.first_bad_step < 0) course.first_bad_step = losses.steps[i];
+  }
+  return course;
+}
+
+double entropy_of(const Values& counts) {
+  double total = 0, entropy = 0;
+  for (const double count : counts) total += count;
+  for (const double count : counts) {
+    if (count > 0) entropy -= count / total * std::log(count / total);
+  }
+  return entropy;
+}
+
+// Sums the vectors of that name over the snapshots, and says of how many; of differing lengths the first one counts.
+std::size_t sum_over(const TrainingHistory& history, std::string_view name, Values& sum) {
+  std::size_t count = 0;
+  for (const Snapshot& snapshot : history.snapshots) {
+    const Values* values = snapshot.find(name);
+    if (values == nullptr || (!sum.empty() && values->size() != sum.size())) continue;
+    sum.resize(values->size());
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += (*values)[i];
+    ++count;
+  }
+  return count;
+}
+
+std::string function_of(const TrainingHistory& history) {
+  return history.structure.compared.empty() ? std::string() : history.structure.compared.front().function;
+}
+
+double binary_entropy(double share) {
+  if (!(share > 0 && share < 1)) return 0;
+  return -share * std::log(share) - (1 - share) * std::log(1 - share);
+}
+
+// Of the targets as columns.
+void take_constant_of_columns(const TrainingHistory& history, const std::string& function, Symptoms& symptoms) {
+  Values means, squares;
+  const std::size_t count = sum_over(history, "target_mean", means);
+  if (count == 0 || sum_over(history, "target_square", squares) != count) return;
+  double variance = 0, entropy = 0;
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    const double mean = means[i] / static_cast<double>(count);
+    variance += std::max(0.0, squares[i] / static_cast<double>(count) - mean * mean);
+    entropy += binary_entropy(mean);
+  }
+  variance /= static_cast<double>(means.size()), entropy /= static_cast<double>(means.size());
+  if (contains(function, "inary") || contains(function, "BCE")) {
+    symptoms.constant = entropy;
+    if (means.size() == 1) {
+      const double share = means[0] / static_cast<double>(count);
+      symptoms.majority = std::max(share, 1 - share);
+      symptoms.chance = 0.5;
+    }
+  } else if (contains(function, "mse") || contains(function, "MSE")) {
+    symptoms.constant = variance;
+  }
+}
+
+void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
+  const std::string function = function_of(history);
+  Values labels;
+  if (sum_over(history, "labels", labels) > 0) {
+    symptoms.is_classifier = true;
+    double total = 0;
+    for (const double count : labels) total += count;
+    if (total > 0) {
+      symptoms.constant = entropy_of(labels);
+      symptoms.majority = *std::max_element(labels.begin(), labels.end()) / total;
+    }
+    symptoms.classes = static_cast<double>(labels.size());
+    symptoms.chance = 1.0 / symptoms.classes;
+  } else if (const double entropy = median_of(history, "label_entropy"); std::isfinite(entropy)) {
+    symptoms.is_classifier = true;
+    symptoms.classes = median_of(history, "classes");
+    symptoms.constant = std::log(symptoms.classes);
+  } else {
+    take_constant_of_columns(history, function, symptoms);
+  }
+  Series compared;
+  for (const Snapshot& snapshot : history.snapshots) {
+    const double loss = snapshot.at("compared_loss");
+    if (std::isnan(loss) && snapshot.find("compared_loss") == nullptr) continue;
+    compared.steps.push_back(snapshot.step);
+    compared.values.push_back(loss);
+  }
+  const Course course = course_of(compared);
+  symptoms.compared_early = course.first;
+  symptoms.compared_late = course.late;
+  symptoms.compared_best = course.best;
+  if (symptoms.constant > 1e-9) symptoms.skill = 1 - symptoms.compared_late / symptoms.constant;
+  Values accuracies;
+  for (const Snapshot& snapshot : history.snapshots) {
+    if (const double accuracy = snapshot.at("accuracy"); std::isfinite(accuracy)) accuracies.push_back(accuracy);
+  }
+  symptoms.accuracy = median(part(accuracies, accuracies.size() - std::min<std::size_t>(accuracies.size(), 8), accuracies.size()));
+}
+
+void take_evaluations(const TrainingHistory& history, Symptoms& symptoms) {
+  Values losses, accuracies;
+  for (const Evaluated& each : history.evaluations) {
+    if (std::isfinite(each.loss)) losses.push_back(each.loss);
+    if (std::isfinite(each.accuracy)) accuracies.push_back(each.accuracy);
+    if (std::isfinite(each.loss) && !(symptoms.eval_best <= each.loss)) {
+      symptoms.eval_best = each.loss;
+      symptoms.eval_best_after = each.after_step;
+    }
+    if (std::isfinite(each.accuracy) && !(symptoms.eval_accuracy_best >= each.accuracy)) {
+      symptoms.eval_accuracy_best = each.accuracy;
+    }
+  }
+  symptoms.evaluations = std::max(losses.size(), accuracies.size());
+  const auto late = [](const Values& values) {
+    return median(part(values, values.size() - std::min<std::size_t>(values.size(), std::max<std::size_t>(1, values.size() / 5)), values.size()));
+  };
+  if (!losses.empty()) symptoms.eval_first = losses.front();
+  symptoms.eval_late = late(losses);
+  symptoms.eval_accuracy = late(accuracies);
+}
+
+void conclude(Symptoms& symptoms) {
+  const Course& train = symptoms.train;
+  if (train.count == 0) return;
+  const double scale = std::abs(train.first) + kTiny;
+  symptoms.has_diverged = (train.not_finite > 0 && !std::isfinite(train.late)) || train.not_finite > static_cast<std::int64_t>(train.count / 4) ||
+                          (train.first > 0 && train.late > 3 * train.first) ||
+                          (symptoms.constant > 0 && symptoms.compared_late > 3 * symptoms.constant && symptoms.compared_late > 0.8 * symptoms.compared_early);
+  const double fall = (train.first - train.late) / scale;
+  const bool has_yardstick = std::isfinite(symptoms.skill);
+  const bool is_enough = train.count >= 20;
+  if (has_yardstick) {
+    symptoms.learns_nothing = is_enough && symptoms.skill < 0.07 && !symptoms.has_diverged;
+    symptoms.learns_well = symptoms.skill > 0.3;
+  } else {
+    const double noise = std::max(train.spread, train.noise) / std::sqrt(std::max<double>(1, static_cast<double>(train.count) / 5));
+    symptoms.learns_nothing = is_enough && !symptoms.has_diverged && fall < 0.05 && train.first - train.late < 3 * noise;
+    symptoms.learns_well = fall > 0.3;
+  }
+  symptoms.learns_slowly = is_enough && !symptoms.has_diverged && !symptoms.learns_well && train.trend > 4;
+  symptoms.is_rough = is_enough && train.roughness > 0.35;
+  symptoms.loses_what_it_learned = is_enough && train.first > train.best && !symptoms.has_diverged &&
+                                   train.late - train.best > 0.5 * (train.first - train.best) && train.late - train.best > 3 * train.noise;
+}
+
+}  // namespace
+
+double median(Values values) {
+  values.erase(std::remove_if(values.begin(), values.end(), [](double each) { return !std::isfinite(each); }), values.end());
+  if (values.empty()) return kUnknown;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double median_of(const TrainingHistory& history, std::string_view name, std::size_t index, std::size_t first) {
+  Values values;
+  for (std::size_t i = first; i < history.snapshots.size(); ++i) values.push_back(history.snapshots[i].at(name, index));
+  return median(std::move(values));
+}
+
+Symptoms symptoms_of(const TrainingHistory& history) {
+  Symptoms symptoms;
+  symptoms.train = course_of(history.losses);
+  symptoms.steps = history.last_step + 1;
+  symptoms.is_adversarial = history.structure.optimizers.size() > 1;
+  take_yardstick(history, symptoms);
+  take_evaluations(history, symptoms);
+  conclude(symptoms);
+  return symptoms;
+}
+
+}  // namespace trainwarden::diagnosis

@@ -1,0 +1,184 @@
+// Wiring: what is trained, by which gradients, and whether they arrive. Nearly all of it is exact.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "judge/diagnosis/finding.h"
+#include "judge/diagnosis/names.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+// Full examinations that must agree before something is called never.
+constexpr std::size_t kEnough = 3;
+
+bool is_trained(const Parameter& parameter) {
+  return parameter.trainable && !parameter.optimizers.empty();
+}
+
+struct GradientFacts {
+  std::size_t seen = 0, present = 0, nonzero = 0;
+};
+
+std::vector<GradientFacts> gradients_of(const Case& seen) {
+  std::vector<GradientFacts> facts(seen.structure().parameters.size());
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const Values* gradient = snapshot.find("gradient");
+    if (gradient == nullptr || gradient->size() != facts.size()) continue;
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      ++facts[i].seen;
+      facts[i].present += (*gradient)[i] >= 0 || std::isnan((*gradient)[i]) ? 1 : 0;
+      facts[i].nonzero += (*gradient)[i] > 0 || std::isnan((*gradient)[i]) ? 1 : 0;
+    }
+  }
+  return facts;
+}
+
+std::string module_of(const std::string& parameter) {
+  const auto dot = parameter.rfind('.');
+  return dot == std::string::npos ? std::string() : parameter.substr(0, dot);
+}
+
+void look_for_unregistered(const Case& seen, Findings& findings) {
+  const auto& lost = seen.structure().unregistered;
+  if (lost.empty()) return;
+  std::vector<std::string> evidence;
+  for (const Unregistered& each : lost) {
+    evidence.push_back(fmt::format("{}.{} holds {} of {} in a plain container", each.module.empty() ? "the model" : each.module,
+                                   each.attribute, each.count, each.kind));
+  }
+  const Module* owner = seen.structure().module(lost.front().module);
+  findings.push_back({"layers_not_registered", 0.96,
+                      fmt::format("{} of {} in the attribute \"{}\" are not registered, so no optimizer trains them",
+                                  lost.front().count, lost.front().kind, lost.front().attribute),
+                      std::move(evidence), {}, 0, owner != nullptr ? short_place(owner->place) : seen.place("optimizer")});
+}
+
+void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& facts, Findings& findings) {
+  const auto& parameters = seen.structure().parameters;
+  std::vector<std::string> names;
+  std::int64_t elements = 0, all = 0, stale = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].trainable) all += parameters[i].elements();
+    if (parameters[i].trainable && parameters[i].optimizers.empty() && facts[i].nonzero > 0) {
+      names.push_back(parameters[i].name);
+      elements += parameters[i].elements();
+    }
+    if (parameters[i].name.empty() && facts[i].seen >= 1 && facts[i].present == 0) ++stale;
+  }
+  if (names.empty()) return;
+  const bool is_old = stale > 0 && seen.structure().foreign > 0;
+  std::vector<std::string> evidence = {
+      fmt::format("{} parameters get gradients and are in no optimizer: {}", names.size(), listed(names)),
+      fmt::format("they are {:.0f} % of what could be trained", 100.0 * static_cast<double>(elements) / static_cast<double>(std::max<std::int64_t>(all, 1)))};
+  if (is_old) evidence.push_back(fmt::format("{} tensors of the optimizer belong to no model, and get no gradient", stale));
+  findings.push_back({is_old ? "optimizer_of_old_parameters" : "parameters_not_in_optimizer", is_old ? 0.95 : 0.9,
+                      is_old ? fmt::format("The optimizer holds {} tensors that no model uses any more, in place of {}", stale, listed(names))
+                             : fmt::format("{} get gradients, but no optimizer has them", listed(names)),
+                      std::move(evidence), {}, 0, seen.place("optimizer").empty() ? seen.place("step") : seen.place("optimizer")});
+}
+
+void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Findings& findings) {
+  const auto& parameters = seen.structure().parameters;
+  const std::set<std::string> called(seen.structure().layers.begin(), seen.structure().layers.end());
+  std::vector<std::string> cut, silent;
+  std::size_t trained = 0, steady = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (!is_trained(parameters[i]) || facts[i].seen < kEnough) continue;
+    ++trained;
+    if (facts[i].nonzero > 0) ++steady;
+    if (facts[i].present == 0 && called.count(module_of(parameters[i].name)) > 0) cut.push_back(parameters[i].name);
+    if (facts[i].present > 0 && facts[i].nonzero == 0) silent.push_back(parameters[i].name);
+  }
+  const bool backward_seen = seen.history.counts.backward > 0;
+  if (!cut.empty() && steady > 0) {
+    findings.push_back({"graph_cut", 0.92,
+                        fmt::format("No gradient reaches {}, although {} called in every forward pass", listed(cut), cut.size() == 1 ? "it is" : "they are"),
+                        {fmt::format("{} of {} trained parameters never had a gradient in {} examined steps", cut.size(), trained, facts[0].seen),
+                         fmt::format("{} other parameters get gradients in the same steps", steady)},
+                        {}, 0, seen.place("backward")});
+  } else if (trained > 0 && steady == 0 && backward_seen) {
+    const bool none = cut.size() + silent.size() >= trained && silent.empty();
+    const bool zeroed = seen.history.counts.zero > 0;
+    const bool in_graph = seen.graph() != nullptr && std::any_of(seen.graph()->nodes.begin(), seen.graph()->nodes.end(),
+                                                                  [](const GraphNode& node) { return node.number >= 0; });
+    findings.push_back({zeroed && in_graph ? "gradients_cleared_too_early" : "graph_cut", in_graph && zeroed ? 0.93 : 0.8,
+                        zeroed && in_graph ? "Whenever the optimizer steps, all gradients are gone: they are cleared after backward()"
+                                           : "No parameter that the optimizer has ever gets a gradient",
+                        {fmt::format("{} of {} trained parameters had {} gradient at each of {} examined steps", trained, trained, none ? "no" : "a zero",
+                                     facts.empty() ? 0 : facts[0].seen),
+                         fmt::format("backward() was seen {} times, zero_grad() {} times", seen.history.counts.backward, seen.history.counts.zero)},
+                        {}, 0, zeroed && in_graph ? seen.place("zero_grad") : seen.place("backward")});
+  }
+  if (!silent.empty() && steady > 0 && silent.size() * 4 >= trained && seen.symptoms.learns_nothing) {
+    findings.push_back({"graph_cut", 0.4, fmt::format("The gradients of {} are exactly zero at all examined steps", listed(silent)),
+                        {fmt::format("{} of {} trained parameters have gradients of exactly zero", silent.size(), trained)}, {}, 0, seen.place("backward")});
+  }
+}
+
+void look_for_missing_calls(const Case& seen, Findings& findings) {
+  const Counts& counts = seen.history.counts;
+  if (counts.backward >= 3 && counts.step == 0) {
+    findings.push_back({"optimizer_step_missing", 0.96, "Losses are computed and backward() is called, but no optimizer ever steps",
+                        {fmt::format("{} backward passes were seen, and no step of an optimizer", counts.backward)}, {}, 0, seen.place("backward")});
+  } else if (counts.step >= 5 && counts.step * 16 <= counts.backward && counts.backward >= 64 && seen.symptoms.learns_nothing) {
+    findings.push_back({"optimizer_step_missing", 0.5, "The optimizer steps far more rarely than backward() is called",
+                        {fmt::format("{} backward passes, {} steps", counts.backward, counts.step)}, {}, 0, seen.place("step")});
+  }
+  if (counts.step >= 3 && counts.backward == 0 && counts.forward > 0) {
+    findings.push_back({"backward_missing", 0.93, "The optimizer steps, but no backward pass is made",
+                        {fmt::format("{} steps were seen, and no backward pass", counts.step)}, {}, 0, seen.place("step")});
+  }
+  if (counts.optimizers_made >= 3) {
+    findings.push_back({"optimizer_recreated", counts.optimizers_made >= 8 ? 0.9 : 0.7,
+                        fmt::format("The optimizer was made anew {} times while the training went on", counts.optimizers_made),
+                        {fmt::format("{} optimizers were made after the first step, in {} steps", counts.optimizers_made, seen.symptoms.steps)},
+                        {}, 0, seen.place("optimizer")});
+  }
+}
+
+void look_for_stale_gradients(const Case& seen, Findings& findings) {
+  const auto found = seen.history.signals.find("stale_gradients");
+  if (found == seen.history.signals.end() || found->second.size() < kEnough) return;
+  const Values& stale = found->second.values;
+  const auto count = static_cast<std::size_t>(std::count_if(stale.begin(), stale.end(), [](double each) { return each > 0; }));
+  if (count * 10 < stale.size() * 8) return;
+  findings.push_back({"gradients_not_cleared", 0.95, "Each step adds its gradients to those of all steps before, as they are never cleared",
+                      {fmt::format("at {} of {} looked-at steps the optimizer found gradients again that it had used", count, stale.size()),
+                       fmt::format("zero_grad() was seen {} times", seen.history.counts.zero)},
+                      {}, found->second.steps.front(), seen.place("backward")});
+}
+
+void look_for_frozen(const Case& seen, Findings& findings) {
+  std::int64_t frozen = 0, all = 0;
+  std::vector<std::string> names;
+  for (const Parameter& parameter : seen.structure().parameters) {
+    if (parameter.name.empty()) continue;
+    all += parameter.elements();
+    if (parameter.trainable) continue;
+    frozen += parameter.elements();
+    names.push_back(parameter.name);
+  }
+  if (names.empty() || frozen * 10 < all * 3) return;
+  const bool is_bad = seen.symptoms.learns_nothing || (std::isfinite(seen.symptoms.skill) && seen.symptoms.skill < 0.5);
+  findings.push_back({"frozen_parameters", is_bad ? 0.6 : 0.3, fmt::format("{:.0f} % of the model is frozen: {}", 100.0 * static_cast<double>(frozen) / static_cast<double>(all), listed(names)),
+                      {fmt::format("{} parameters have requires_grad=False", names.size())},
+                      is_bad ? std::vector<std::string>() : std::vector<std::string>{"the rest learns well, as in fine-tuning"}, 0, seen.place("optimizer")});
+}
+
+}  // namespace
+
+void look_at_wiring(const Case& seen, Findings& findings) {
+  look_for_missing_calls(seen, findings);
+  if (!seen.structure().is_known) return;
+  look_for_unregistered(seen, findings);
+  const std::vector<GradientFacts> facts = gradients_of(seen);
+  look_for_forgotten(seen, facts, findings);
+  look_for_cuts(seen, facts, findings);
+  look_for_stale_gradients(seen, findings);
+  look_for_frozen(seen, findings);
+}
+
+}  // namespace trainwarden::diagnosis

@@ -1,0 +1,96 @@
+#include "judge/rules/run_diagnosis.h"
+
+#include <string>
+#include <utility>
+
+#include "judge/rules/rule_history.h"
+#include "judge/rules/signals.h"
+#include "judge/rules/trial_memory.h"
+#include "judge/rules/trial_window.h"
+#include "store/storage/location.h"
+
+namespace trainwarden::rules {
+namespace {
+
+constexpr std::string_view kPrefix = "trainwarden/";
+constexpr std::string_view kExamination = "examination/";
+constexpr std::string_view kNumbers = "examination/numbers";
+
+std::string_view bare_name(std::string_view name) {
+  return name.substr(0, name.rfind('#'));
+}
+
+Status feed_text(const StepWindow& window, const TensorSpot& spot, std::string_view name,
+                 diagnosis::TrainingHistory& history) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const SharedTensorValue value, window.value(spot));
+  if (value.view.dtype == DType::kString && value.view.shape.element_count() == 1) {
+    history.take_text(name, *static_cast<const std::string_view*>(value.view.data));
+  } else {
+    ++history.unreadable;
+  }
+  return Status();
+}
+
+Status feed_numbers(const StepWindow& window, const TensorSpot& spot, diagnosis::TrainingHistory& history) {
+  TRAINWARDEN_ASSIGN_OR_RETURN(const SharedTensorValue value, window.value(spot));
+  if (value.view.dtype != DType::kFloat64) {
+    ++history.unreadable;
+    return Status();
+  }
+  const auto count = static_cast<std::size_t>(value.view.element_count());
+  history.take_numbers({static_cast<const double*>(value.view.data), count}, window.mode_step());
+  return Status();
+}
+
+// Signals that a diagnosis knows; those that change nothing in it are not read.
+bool is_known_signal(std::string_view name) {
+  return name == "stale_gradients" || name == "amp/skipped" || name.substr(0, 14) == "learning_rate/";
+}
+
+void feed_rules(const storage::Location& run, diagnosis::TrainingHistory& history) {
+  std::vector<RunLoss> losses;
+  const auto histories = read_rule_histories(run, losses);
+  if (!histories.ok()) return;  // nobody has judged the run
+  for (const RuleHistory& each : *histories) {
+    for (const VerdictRecord& verdict : each.verdicts) {
+      if (verdict.verdict.outcome != Outcome::kFired) continue;
+      history.take_rule({verdict.rule, {}, verdict.verdict.message, verdict.place.mode_step, verdict.verdict.severity == Severity::kInfo});
+    }
+  }
+}
+
+}  // namespace
+
+Status feed_step(const StepWindow& window, diagnosis::TrainingHistory& history) {
+  static const TensorSelection kSignals{.collections = {std::string(signals::kCollection)}};
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto spots, window.select(kSignals));
+  std::vector<const TensorSpot*> numbers;  // after the texts: a layout says what they mean
+  for (const TensorSpot& spot : spots) {
+    if (spot.worker != spots.front().worker || spot.tensor.compare(0, kPrefix.size(), kPrefix) != 0) continue;
+    const std::string_view name = bare_name(std::string_view(spot.tensor).substr(kPrefix.size()));
+    if (name == kNumbers) {
+      numbers.push_back(&spot);
+    } else if (name.substr(0, kExamination.size()) == kExamination) {
+      TRAINWARDEN_RETURN_IF_ERROR(feed_text(window, spot, name, history));
+    } else if (is_known_signal(name)) {
+      TRAINWARDEN_ASSIGN_OR_RETURN(const double value, window.scalar(spot));
+      history.take_signal(name, value, window.mode_step());
+    }
+  }
+  for (const TensorSpot* spot : numbers) TRAINWARDEN_RETURN_IF_ERROR(feed_numbers(window, *spot, history));
+  return Status();
+}
+
+Result<diagnosis::Diagnosis> diagnose_run(Trial& trial) {
+  diagnosis::TrainingHistory history;
+  TrialMemory memory;
+  for (const std::int64_t step : trial.steps(Mode::kGlobal, true)) {
+    const TrialWindow window(trial, step, &memory);
+    if (!feed_step(window, history).ok()) ++history.unreadable;
+  }
+  if (trial.loaded_all_steps()) history.end_run();
+  feed_rules(storage::Location(trial.path()), history);
+  return diagnosis::diagnose(history);
+}
+
+}  // namespace trainwarden::rules

@@ -1,0 +1,46 @@
+// `trainwarden diagnose`: what is wrong with a training, in one sentence, with the evidence and the next step.
+#include "judge/rules/run_diagnosis.h"
+#include "ui/cli/commands/command.h"
+#include "ui/cli/commands/exit_code.h"
+#include "ui/cli/options/run_locator.h"
+#include "ui/cli/reports/diagnosis_view.h"
+#include "ui/cli/terminal/output.h"
+
+namespace trainwarden::cli {
+namespace {
+
+struct DiagnoseOptions {
+  RunChoice run;
+  bool whole = false;
+  bool json = false;
+};
+
+int act(const DiagnoseOptions& options) {
+  const auto trial = options.run.open();
+  if (!trial.ok()) return report_error(trial.status());
+  const auto diagnosis = rules::diagnose_run(**trial);
+  if (!diagnosis.ok()) return report_error(diagnosis.status());
+  if (options.json) {
+    OrderedJson document = {{"run", run_name((*trial)->path())}};
+    document.update(diagnosis_json(*diagnosis));
+    print_json(document);
+  } else {
+    print_diagnosis(stdout, *diagnosis, options.whole);
+  }
+  return diagnosis->first() != nullptr ? kExitRuleFired : kExitFine;
+}
+
+}  // namespace
+
+void add_diagnose(CLI::App& app, CommandAction& action) {
+  auto options = std::make_shared<DiagnoseOptions>();
+  DiagnoseOptions& o = *options;
+  CLI::App& command = add_command(app, "diagnose", "Say what is wrong with a training, and what to do about it", options, action, act);
+  command.group(kJudgeGroup);
+  add_run_choice(command, o.run);
+  command.add_flag("--whole", o.whole, "All findings with their evidence, what follows from them, and what could not be looked at");
+  add_json_flag(command, o.json);
+  set_examples(command, {"trainwarden diagnose first", "trainwarden diagnose first --whole", "trainwarden diagnose first --json | jq .diagnosis.cause"});
+}
+
+}  // namespace trainwarden::cli
