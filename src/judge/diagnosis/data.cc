@@ -104,7 +104,7 @@ void look_for_repeated_batches(const Case& seen, Findings& findings) {
   for (std::size_t i = 1; i < count; ++i) in_row += seen.history.prints[i].second == seen.history.prints[i - 1].second ? 1 : 0;
   if (times.size() == 1) {
     const bool evaluates = seen.symptoms.evaluations > 0;
-    findings.push_back({"same_batch_repeated", evaluates || seen.symptoms.eval_late > 2 * seen.symptoms.compared_late ? 0.8 : 0.55, fmt::format("All {} looked-at steps trained on the same batch", count),
+    findings.push_back({"same_batch_repeated", seen.symptoms.eval_late > 2 * seen.symptoms.compared_late && evaluates ? 0.8 : 0.45, fmt::format("All {} looked-at steps trained on the same batch", count),
                         {fmt::format("{} fingerprints of batches, {} of them different", count, times.size())},
                         evaluates ? std::vector<std::string>() : std::vector<std::string>{"full-batch training looks the same"}, 1, {}});
   } else if (in_row * 10 > count * 8 || (times.size() <= 3 && count >= 30)) {
@@ -147,6 +147,21 @@ void look_for_imbalance(const Case& seen, Findings& findings) {
                       {fmt::format("accuracy {:.3f}, that of always giving the largest class {:.3f}", symptoms.accuracy, symptoms.majority)}, {}, 0, {}});
 }
 
+// Images and signals are smooth: neighbours are alike. Where what lies two to four places apart is more alike than
+// neighbours, axes were mixed up.
+void look_for_mixed_axes(const Case& seen, Findings& findings) {
+  const double next = median_of(seen.history, "neighbours", 0);
+  double other = -1;
+  std::size_t lag = 0;
+  for (std::size_t i = 1; i < 4; ++i) {
+    const double here = median_of(seen.history, "neighbours", i);
+    if (here > other) other = here, lag = i + 1;
+  }
+  if (!std::isfinite(next) || !(other > next + 0.15) || other < 0.3) return;
+  findings.push_back({"inputs_scrambled", 0.8, fmt::format("Elements of the input that lie {} apart are more alike than neighbours: axes were mixed up, as by reshape() in place of permute()", lag),
+                      {fmt::format("their correlation is {:.2f}, that of neighbours {:.2f}", other, next)}, {}, 0, {}});
+}
+
 // What is left when the machinery works and nothing is learned: inputs and answers do not belong together.
 void look_for_misalignment(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
@@ -169,6 +184,9 @@ void look_for_misalignment(const Case& seen, Findings& findings) {
   moved = ratio * std::sqrt(static_cast<double>(symptoms.steps));
   const bool works = moved > 0.02 && ratio < 0.1;
   if (symptoms.learns_nothing && works && std::abs(symptoms.skill) < 0.07) {
+    const double order = median_of(seen.history, "neighbours", 0);
+    findings.push_back({"inputs_scrambled", std::abs(order) < 0.15 ? 0.5 : 0.4, "The model trains as it should and still knows no more than the best constant answer: its inputs may not mean what it takes them for",
+                        seen.course(), {}, 0, {}});
     findings.push_back({"labels_misaligned", 0.55, "The model trains as it should and still knows no more than the best constant answer: labels and inputs do not belong together",
                         seen.course(), {}, 0, {}});
   }
@@ -217,6 +235,7 @@ void look_at_data(const Case& seen, Findings& findings) {
   look_for_repeated_batches(seen, findings);
   look_for_order(seen, findings);
   look_for_imbalance(seen, findings);
+  look_for_mixed_axes(seen, findings);
   look_for_misalignment(seen, findings);
   look_for_leak(seen, findings);
   look_for_shared_evaluation(seen, findings);

@@ -116,6 +116,7 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
   if (const double step = record.at("step"); std::isfinite(step)) {
     record.step = static_cast<std::int64_t>(step);
     last_step = std::max(last_step, record.step);
+    if (const double bytes = record.at("memory"); std::isfinite(bytes) && memory.size() < kMaxPrints) memory.emplace_back(record.step, bytes);
   }
   for (const std::string_view series : {kLookSteps, kLooks, kPrintSteps, kPrints}) record.values.erase(std::string(series));
   const bool is_full = record.find("gradient") != nullptr || record.find("loss") != nullptr;

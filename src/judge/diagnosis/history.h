@@ -145,6 +145,7 @@ class TrainingHistory {
   std::vector<Evaluated> evaluations;
   Series losses;  // of each step that was looked at
   std::vector<std::pair<std::int64_t, double>> prints;  // fingerprints of batches
+  std::vector<std::pair<std::int64_t, double>> memory;  // bytes of the process that are in memory, by step
   std::map<std::string, Series, std::less<>> signals;
   Structure structure;
   std::vector<Graph> graphs;

@@ -78,7 +78,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   if (ratios.early > 0.1 && (symptoms.has_diverged || worse_than_constant)) confidence = std::max(confidence, 0.8);
   if (ratios.typical > 0.05 && symptoms.is_rough && !symptoms.learns_well) confidence = std::max(confidence, 0.6);
   if (ratios.early > 0.05 && (jumps || symptoms.loses_what_it_learned)) confidence = std::max(confidence, 0.65);
-  if (ratios.early > 0.03 && symptoms.learns_nothing) confidence = std::max(confidence, 0.5);
+  if (ratios.early > 0.08 && symptoms.learns_nothing) confidence = std::max(confidence, 0.5);
   if (confidence == 0 && symptoms.has_diverged && symptoms.train.count > 3) confidence = 0.45;
   if (confidence == 0) return;
   std::vector<std::string> evidence = seen.course();
@@ -113,16 +113,15 @@ void look_for_schedule(const Case& seen, Findings& findings) {
   if (rates.size() < 6) return;
   const double highest = *std::max_element(rates.values.begin(), rates.values.end());
   if (!(highest > 0)) return;
-  const auto last_useful = std::find_if(rates.values.rbegin(), rates.values.rend(), [&](double each) { return each > 0.02 * highest; });
-  const auto index = static_cast<std::size_t>(rates.values.rend() - last_useful) - (last_useful == rates.values.rend() ? 0 : 1);
-  const double share = static_cast<double>(rates.steps[std::min(index, rates.size() - 1)]) / static_cast<double>(std::max<std::int64_t>(1, seen.symptoms.steps));
+  std::size_t useful = rates.size();  // the first from which on next to nothing is left
+  while (useful > 0 && rates.values[useful - 1] <= 0.02 * highest) --useful;
   const Symptoms& symptoms = seen.symptoms;
+  const auto steps = static_cast<double>(std::max<std::int64_t>(1, symptoms.steps));
   const bool unfinished = symptoms.learns_nothing || !symptoms.learns_well || symptoms.skill < 0.6;
-  if (share < 0.5 && symptoms.steps >= 20) {
-    findings.push_back({"learning_rate_schedule", unfinished ? 0.85 : 0.55,
-                        fmt::format("The schedule has taken the learning rate from {} below 2 % of that by step {} of {}", number(highest), rates.steps[std::min(index, rates.size() - 1)], symptoms.steps),
-                        {fmt::format("the learning rate is {} at the end", number(rates.values.back())), seen.course().front()}, {},
-                        rates.steps[std::min(index, rates.size() - 1)], seen.place("step")});
+  if (useful + 2 <= rates.size() && static_cast<double>(rates.steps[useful]) / steps < 0.5 && symptoms.steps >= 20) {
+    findings.push_back({"learning_rate_schedule", unfinished ? 0.85 : 0.3,
+                        fmt::format("The schedule has taken the learning rate from {} below 2 % of that by step {} of {}", number(highest), rates.steps[useful], symptoms.steps),
+                        {fmt::format("the learning rate is {} at the end", number(rates.values.back())), seen.course().front()}, {}, rates.steps[useful], seen.place("step")});
   }
   std::size_t leaps = 0;
   for (std::size_t i = 1; i < rates.size(); ++i) leaps += rates.values[i] > 8 * rates.values[i - 1] && rates.values[i - 1] > 0 && i > 2 ? 1 : 0;

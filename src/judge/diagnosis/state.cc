@@ -1,9 +1,11 @@
 // State: weights that something else than the optimizer changes.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "judge/diagnosis/finding.h"
 #include "judge/diagnosis/names.h"
 
@@ -41,10 +43,34 @@ void look_for_foreign_changes(const Case& seen, Findings& findings) {
                       {fmt::format("at {} of {} looked-at steps, by up to {:.3g} % of their size", steps, looked, 100 * largest)}, {}, first, {}});
 }
 
+void look_for_memory_leak(const Case& seen, Findings& findings) {
+  std::vector<std::pair<double, double>> points;  // step, bytes
+  for (const auto& [step, bytes] : seen.history.memory) {
+    if (step >= 5) points.emplace_back(static_cast<double>(step), bytes);
+  }
+  if (points.size() < 6) return;
+  const double grown = points.back().second - points.front().second;
+  const double steps = points.back().first - points.front().first;
+  if (grown < 24e6 || steps < 20) return;
+  // It must grow all along: in each third of the steps about its part.
+  std::array<double, 4> at{};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double wanted = points.front().first + steps * static_cast<double>(i) / 3;
+    const auto nearest = std::min_element(points.begin(), points.end(), [&](const auto& a, const auto& b) { return std::abs(a.first - wanted) < std::abs(b.first - wanted); });
+    at[i] = nearest->second;
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (at[i + 1] - at[i] < 0.15 * grown) return;
+  }
+  findings.push_back({"memory_leak", 0.88, fmt::format("Memory grows with every step, by {} in {:.0f} steps", format_bytes(static_cast<std::uint64_t>(grown)), steps),
+                      {fmt::format("{} a step", format_bytes(static_cast<std::uint64_t>(grown / steps)))}, {}, static_cast<std::int64_t>(points.front().first), {}});
+}
+
 }  // namespace
 
 void look_at_state(const Case& seen, Findings& findings) {
   look_for_foreign_changes(seen, findings);
+  look_for_memory_leak(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

@@ -103,7 +103,10 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
     const bool none = cut.size() + silent.size() >= trained && silent.empty();
     const bool zeroed = seen.history.counts.zero > 0;
     const bool in_graph = seen.graph() != nullptr && std::any_of(seen.graph()->nodes.begin(), seen.graph()->nodes.end(),
-                                                                  [](const GraphNode& node) { return node.number >= 0; });
+                                                                  [&](const GraphNode& node) {
+                                                                    const auto number = static_cast<std::size_t>(node.number);
+                                                                    return node.number >= 0 && number < parameters.size() && is_trained(parameters[number]);
+                                                                  });
     findings.push_back({zeroed && in_graph ? "gradients_cleared_too_early" : "graph_cut", in_graph && zeroed ? 0.93 : 0.8,
                         zeroed && in_graph ? "Whenever the optimizer steps, all gradients are gone: they are cleared after backward()"
                                            : "No parameter that the optimizer has ever gets a gradient",

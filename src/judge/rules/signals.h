@@ -28,6 +28,9 @@ inline constexpr std::string_view kBatchGroup = "trainwarden/batch/group";
 inline constexpr std::string_view kCalls = "trainwarden/calls";                 // uint8, in the order of the calls
 inline constexpr std::string_view kBatchIndices = "trainwarden/batch/indices";  // int64
 
+// What an examination has measured (docs/format/examination.md): no tensors of the program.
+inline constexpr std::string_view kExamination = "trainwarden/examination/";
+
 // Strings, each a JSON object.
 inline constexpr std::string_view kModel = "trainwarden/model";
 inline constexpr std::string_view kOptimizer = "trainwarden/optimizer";

@@ -93,6 +93,8 @@ class Recorder:
         self.activations.is_repeated = self._passes.is_repeated
 
     def end_backward(self) -> None:
+        if self.is_idle:
+            return
         if self.signals.wanted:
             self.signals.backward_ends()
         self._gradients.end()
@@ -201,6 +203,15 @@ class Recorder:
         self._end_examination()
         self.hook.step()  # also one of which nothing was wanted
 
+    def end_light_step(self) -> bool:
+        """Ends a step of which the examination alone wanted a little. False: there is more to do."""
+        light = self.is_idle and self.examiner.is_light and not self.examiner.has_news
+        if not light or self.logged.is_holding(self._mode) or not self.hook.end_idle_step():
+            return False
+        self._end_examination()
+        self.examiner.begin_step(self._mode)
+        return True
+
     def _end_examination(self) -> None:
         """Pays from its own allowance, not from the budget: all that this step cost, where nothing else was wanted."""
         spent_ns = interception.spent_ns() - self._spent_ns
@@ -262,12 +273,13 @@ class Recorder:
     def begin_backward(self, tensors: Any) -> None:
         """The outermost backward pass."""
         self.examiner.backward_begins(tensors)
+        if self.is_idle:
+            return
         self.losses.see_root(tensors)
         if self.signals.wanted:
             self.signals.backward_begins()
         self.phases.begin("backward")
-        if not self.is_idle:
-            self._gradients.begin(tensors)
+        self._gradients.begin(tensors)
 
     def wants(self) -> interception.Wants:
         """What is looked at in the current step."""
@@ -276,10 +288,11 @@ class Recorder:
             all_calls=activations.wants_every_call or self.examiner.looks_at_calls,
             calls=activations.wanted_calls,
             activation_functions=activations.functions.wanted,
-            signals=self.signals.wanted or self.signals.remembers or self.examiner.looks,
+            signals=self.signals.wanted or self.signals.remembers or self.examiner.is_full,
+            backward=self.examiner.looks,
             closures=self.hook.is_guarded,
             modal=self.signals.modal if self.signals.wanted else frozenset(),
-            is_idle=self.is_idle and not self.examiner.looks,
+            is_idle=self.is_idle and not self.examiner.needs_all,
         )
 
     def _bill(self) -> None:

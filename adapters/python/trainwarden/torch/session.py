@@ -326,7 +326,9 @@ class Session(SignalListener, Training):
         interception.take_quiet_begin()
         suspects = self._mode == "train" and has_compiled() and self._hidden.suspects(self.optimizers_to_save())
         quiet = None if suspects else self._quiet_part(recorder)
-        wants = recorder.wants()._replace(quiet=quiet, backward=suspects, batches=self._cycle.has_several())
+        asked = recorder.wants()
+        backward = asked.backward or suspects
+        wants = asked._replace(quiet=quiet, backward=backward, batches=self._cycle.has_several())
         if wants != self.wants:
             self.wants = wants
             interception.update_wants()
@@ -457,6 +459,13 @@ class Session(SignalListener, Training):
         return bool(optimizers)
 
     def _end_step(self, recorder: Recorder) -> None:
+        if recorder.end_light_step():
+            self._cycle.end()
+            self._forwards = 0
+            interception.take_quiet_begin()
+            if not recorder.examiner.is_light or self._has_news:
+                self._begin_step(recorder)
+            return
         if self._mode == "train":
             if self._forwards == 0 and not recorder.is_idle and has_compiled():
                 recorder.note_unseen(_HIDDEN_CALLS)

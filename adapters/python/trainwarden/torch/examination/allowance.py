@@ -12,11 +12,11 @@ SHARE = 0.003
 _FIRST_FULL_NS = 8_000_000
 _FIRST_LIGHT_NS = 60_000
 # The first steps are examined one after the other, later ones at distances that grow with the training.
-_DENSE_STEPS = 6
-_GROWTH = 1.12
-# Of what there is, light examinations leave so much for full ones.
-_KEPT_FOR_FULL = 0.5
-# A single examination that would take longer than this is not made again before it has been saved up for.
+_DENSE_STEPS = 5
+_GROWTH = 1.25
+# Of what there is, so much is for full examinations, and the rest for light ones.
+_FOR_FULL = 0.65
+_ROW = 16
 _SMOOTHING = 0.3
 
 
@@ -26,31 +26,40 @@ class Allowance:
     def __init__(self, clock: Callable[[], int] = time.perf_counter_ns) -> None:
         self._clock = clock
         self._began = clock()
-        self._spent = 0
+        self._full_spent = 0
+        self._light_spent = 0
         self._full_ns = float(_FIRST_FULL_NS)
         self._light_ns = float(_FIRST_LIGHT_NS)
         self._next_full = 0
+        self._row = 0  # looks that are still to come before it is asked again whether there is time
 
     @property
     def spent_ns(self) -> int:
-        return self._spent
+        return self._full_spent + self._light_spent
 
-    def _left(self) -> float:
-        return START_SECONDS * 1e9 + SHARE * (self._clock() - self._began) - self._spent
+    def _allowed(self) -> float:
+        return START_SECONDS * 1e9 + SHARE * (self._clock() - self._began)
 
     def may_examine(self, step: int) -> bool:
         """Is this train step, counted from 0, to be looked at in full?"""
-        return step >= self._next_full and (step < 2 or self._left() > self._full_ns)
+        return step >= self._next_full and (step < 2 or _FOR_FULL * self._allowed() - self._full_spent > self._full_ns)
 
     def may_look(self) -> bool:
-        """Is there time for what costs little: a loss, a call of a model?"""
-        return self._left() * (1.0 - _KEPT_FOR_FULL) > self._light_ns
+        """Is there time for what costs little: a loss, a call of a model? Steps in a row, as beginning to look costs most."""
+        left = (1.0 - _FOR_FULL) * self._allowed() - self._light_spent
+        if self._row > 0:
+            self._row -= 1
+            return left > self._light_ns
+        if left < _ROW * self._light_ns:
+            return False
+        self._row = _ROW - 1
+        return True
 
     def examined(self, step: int, spent_ns: int) -> None:
         self._next_full = step + 1 if step + 1 < _DENSE_STEPS else max(step + 2, round(step * _GROWTH))
         self._full_ns += _SMOOTHING * (spent_ns - self._full_ns)
-        self._spent += spent_ns
+        self._full_spent += spent_ns
 
     def looked(self, spent_ns: int) -> None:
         self._light_ns += _SMOOTHING * (spent_ns - self._light_ns)
-        self._spent += spent_ns
+        self._light_spent += spent_ns

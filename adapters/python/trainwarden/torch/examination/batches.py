@@ -9,8 +9,9 @@ import torch
 from .numbers import Numbers, is_measurable
 
 # So many elements are looked at, from the whole batch.
-_MAX_ELEMENTS = 1 << 16
+_MAX_ELEMENTS = 1 << 14
 _MAX_CLASSES = 64
+_PRINTED = 512
 _TINY = 1e-12
 
 
@@ -30,15 +31,14 @@ def add_spread(numbers: Numbers, name: str, value: torch.Tensor) -> None:
     samples of the batch differ (mean over the features of their standard deviation), and the share of features that are
     the same in all samples."""
     rows = _rows(value)
-    flat = rows.reshape(-1)
-    finite = torch.isfinite(flat)
-    clean = torch.where(finite, flat, torch.zeros_like(flat))
-    std = clean.std(unbiased=False) if flat.numel() else clean.sum()
-    numbers.add(name, torch.stack([clean.mean(), std, clean.min(), clean.max(),
-                                   (flat == 0).to(clean.dtype).mean(), 1 - finite.to(clean.dtype).mean()]))  # fmt: skip
+    finite = torch.isfinite(rows)
+    share = finite.to(rows.dtype).mean()
+    clean = torch.where(finite, rows, rows.new_zeros(()))
+    std, mean = torch.std_mean(clean, unbiased=False)
+    low, high = torch.aminmax(clean)
+    numbers.add(name, torch.stack([mean, std, low, high, (rows == 0).to(rows.dtype).mean(), 1 - share]))
     if rows.shape[0] > 1:
-        columns = clean.reshape(rows.shape)
-        spread = columns.std(dim=0, unbiased=False)
+        spread = clean.std(dim=0, unbiased=False)
         numbers.add(f"{name}_spread", torch.stack([spread.mean(), (spread <= 1e-6 * std + _TINY).to(spread.dtype).mean()]))
 
 
@@ -54,11 +54,27 @@ def _rows(value: torch.Tensor) -> torch.Tensor:
     return rows if rows.dtype in (torch.float32, torch.float64) else rows.to(torch.float32)
 
 
+def add_neighbours(numbers: Numbers, value: torch.Tensor) -> None:
+    """`neighbours`: how alike elements of the last axis are that lie 1, 2, 3 and 4 apart, as correlations."""
+    if value.dim() < 3 or value.shape[-1] < 8 or not value.is_floating_point():
+        return
+    rows = value.detach()[:16].float()
+    rows = rows - rows.mean()
+    size = rows.square().mean() + _TINY
+    numbers.add("neighbours", torch.stack([(rows[..., lag:] * rows[..., :-lag]).mean() / size for lag in range(1, 5)]))
+
+
+_weights: dict[torch.device, torch.Tensor] = {}
+
+
 def fingerprint(value: torch.Tensor) -> torch.Tensor:
     """A number that two batches share when they are the same."""
-    flat = value.detach().reshape(-1)[:4096].to(torch.float64)
-    weights = torch.arange(1, flat.numel() + 1, dtype=torch.float64, device=flat.device)
-    return torch.nan_to_num((flat * torch.sin(weights)).sum() + flat.numel())
+    flat = value.detach().reshape(-1)[:_PRINTED].to(torch.float64)
+    weights = _weights.get(flat.device)
+    if weights is None:
+        weights = torch.sin(torch.arange(1, _PRINTED + 1, dtype=torch.float64, device=flat.device))
+        _weights[flat.device] = weights
+    return flat.dot(weights[: flat.numel()])
 
 
 class Compared:

@@ -24,7 +24,7 @@ from ..parameters import parameters_in
 from ..roots import Model
 from ..transforms import depth_of_gradients
 from .allowance import Allowance
-from .batches import Compared, add_spread, fingerprint, tensors_in
+from .batches import Compared, add_neighbours, add_spread, fingerprint, tensors_in
 from .graph import graph_of
 from .layers import Layers
 from .numbers import Numbers, is_measurable
@@ -38,6 +38,10 @@ _MAX_LOOKS = 64
 # The graph is written of so many full examinations, the second one when the training has settled.
 _GRAPH_AT = (0, 20)
 _MAX_PLACES = 32
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+# In so many full examinations the layers are looked at, too, which costs most; and the structure is described again.
+_LAYERS_EVERY = 4
+_STRUCTURE_EVERY = 8
 _NONE, _LIGHT, _FULL = 0, 1, 2
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -51,7 +55,6 @@ def _own(method: _Method) -> _Method:
         if not self.is_on:
             return
         begin = _clock()
-        self._grad_enabled = torch.is_grad_enabled()
         try:
             with torch.no_grad():
                 method(self, *args)
@@ -111,8 +114,8 @@ class Examiner:
         self._counts = {name: 0 for name in ("forward", "backward", "step", "zero", "no_grad", "no_grad_training",
                                              "grad_in_eval", "steps_in_eval", "clip", "made")}  # fmt: skip
         self._is_first_compared = True
+        self._has_input = False  # what goes into the model was seen in this step
         self._graphs = 0
-        self._grad_enabled = True
         self._ids: dict[str, int] = {}
 
     # What of a step is looked at.
@@ -125,8 +128,10 @@ class Examiner:
             self._step = self._hook.mode_step
         if not self.is_on:
             return
-        self._numbers = self._layers = self._before = None
+        self._numbers = self._layers = None
+        self._before = None
         self._is_first_compared = True
+        self._has_input = False
         if mode in ("eval", "predict"):
             if self._evaluation is None:
                 self._evaluation = _Evaluation(mode, self._step)
@@ -134,7 +139,8 @@ class Examiner:
             return
         if self._allowance.may_examine(self._step):
             self._level = _FULL
-            self._numbers, self._layers = Numbers(), Layers()
+            self._numbers = Numbers()
+            self._layers = Layers() if self._fulls < 2 or self._fulls % _LAYERS_EVERY == 0 else None
         elif self._allowance.may_look():
             self._level = _LIGHT
 
@@ -144,41 +150,73 @@ class Examiner:
         return self.is_on and self._level != _NONE
 
     @property
+    def is_light(self) -> bool:
+        """Is it a light look that the current step gets?"""
+        return self.is_on and self._level == _LIGHT
+
+    @property
+    def is_full(self) -> bool:
+        return self.is_on and self._level == _FULL
+
+    @property
+    def has_news(self) -> bool:
+        """Is something to be written when the step ends?"""
+        is_training = self._mode not in ("eval", "predict")
+        return is_training and (len(self._looks) >= _MAX_LOOKS or self._evaluation is not None)
+
+    @property
+    def needs_all(self) -> bool:
+        """Does it need more of the step than calls of models and backward passes?"""
+        return self.is_on and (self._level == _FULL or (self._level == _LIGHT and self._mode in ("eval", "predict")))
+
+    @property
     def looks_at_calls(self) -> bool:
         """Also at the calls of all modules?"""
-        return self.is_on and self._level == _FULL
+        return self.is_on and self._layers is not None
 
     # What the program does.
 
-    @_own
     def forward_begins(self, model: Optional[KnownModel], args: Any, kwargs: Any) -> None:
         """An outermost model is called."""
-        root = model.module if model is not None else None
-        if not self._grad_enabled:
-            self._counts["no_grad"] += 1
-            if root is not None and root.training and model is not None and model.trained_by:
-                self._counts["no_grad_training"] += 1
-        elif self._mode not in ("eval", "predict"):
-            self._counts["forward"] += 1
-            if root is not None and not root.training and model is not None and model.trained_by:
-                self._counts["grad_in_eval"] += 1
-        if self._level == _NONE or depth_of_gradients() > 0:
+        root = model.module if model is not None and model.trained_by else None
+        evaluates = self._mode in ("eval", "predict")
+        counts = self._counts
+        if not torch.is_grad_enabled():
+            counts["no_grad"] += 1
+            if root is not None and root.training:
+                counts["no_grad_training"] += 1
+        elif not evaluates:
+            counts["forward"] += 1
+            if root is not None and not root.training:
+                counts["grad_in_eval"] += 1
+        if self._level == _FULL or (evaluates and self._level == _LIGHT):
+            self._look_at_inputs(evaluates, args, kwargs)
+
+    @_own
+    def _look_at_inputs(self, evaluates: bool, args: Any, kwargs: Any) -> None:
+        if depth_of_gradients() > 0:
             return
         inputs = [each for each in tensors_in((args, kwargs)) if is_measurable(each) and each.numel() > 1]
         if not inputs:
             return
-        if self._mode in ("eval", "predict"):
+        if evaluates:
             self._see_evaluated("input", inputs[0])
-            return
-        if len(self._prints) <= self._step and (not self._prints or self._prints[-1][0] != self._step):
+        elif self._numbers is not None and not self._has_input:
+            self._has_input = True
             self._prints.append((self._step, fingerprint(inputs[0])))
-        if self._numbers is not None and "input" not in self._seen_names():
-            for index, each in enumerate(inputs[:2]):
-                add_spread(self._numbers, "input" if index == 0 else f"input{index}", each)
-            if inputs[0].dim() == 2 and inputs[0].is_floating_point() and 2 <= inputs[0].shape[1] <= 4096:
-                spread = inputs[0].detach().float().std(dim=0, unbiased=False)
-                self._numbers.add("input_scales", torch.stack([spread.max(), spread[spread > 0].min() if bool((spread > 0).any()) else spread.max()]))
-            self._numbers.add("input_shape", [float(size) for size in inputs[0].shape])
+            self._add_inputs(self._numbers, inputs)
+
+    def _add_inputs(self, numbers: Numbers, inputs: list[torch.Tensor]) -> None:
+        for index, each in enumerate(inputs[:2]):
+            add_spread(numbers, "input" if index == 0 else f"input{index}", each)
+        first = inputs[0]
+        if first.dim() == 2 and first.is_floating_point() and 2 <= first.shape[1] <= 4096:
+            spread = first.detach()[:256].float().std(dim=0, unbiased=False)
+            positive = torch.where(spread > 0, spread, spread.max())
+            numbers.add("input_scales", torch.stack([spread.max(), positive.min()]))
+        if self._fulls % _LAYERS_EVERY == 0:
+            add_neighbours(numbers, first)
+        numbers.add("input_shape", [float(size) for size in first.shape])
 
     def _seen_names(self) -> set[str]:
         return {name for name, _ in self._numbers._layout} if self._numbers is not None else set()
@@ -235,15 +273,19 @@ class Examiner:
             scores, target = compared.scores()
             evaluation.rights.append((scores.argmax(dim=-1) == target).double().mean())
 
-    @_own
     def backward_begins(self, tensors: Any) -> None:
         self._counts["backward"] += 1
         if self._level == _NONE or self._mode in ("eval", "predict"):
             return
-        root = next((each for each in tensors_in(tensors) if each.numel() == 1 and is_measurable(each)), None)
-        if root is None:
+        root = tensors if isinstance(tensors, torch.Tensor) else next(tensors_in(tensors), None)
+        if root is None or root.numel() != 1 or not is_measurable(root):
             return
-        self._looks.append((self._step, root.detach().clone().double()))
+        self._looks.append((self._step, root.detach().clone()))
+        if self._level == _FULL:
+            self._look_at_loss(root)
+
+    @_own
+    def _look_at_loss(self, root: torch.Tensor) -> None:
         self._note_place("backward")
         if self._numbers is not None:
             self._numbers.add("loss", root)
@@ -269,39 +311,39 @@ class Examiner:
         self._counts["made"] += 1
         self._note_place("optimizer")
 
-    @_own
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
         self._counts["step"] += 1
+        if self._level == _FULL:
+            self._look_at_gradients(optimizer, has_closure)
+
+    @_own
+    def _look_at_gradients(self, optimizer: Optimizer, has_closure: bool) -> None:
         if not any(each() is optimizer for each in self._known_optimizers):
             self._known_optimizers.append(weakref.ref(optimizer))
             self._weights = None
         self._note_place("step")
         if self._numbers is None or has_closure:
-            if self._weights is not None and self._level != _FULL:
-                self._weights.forget()
             return
         weights = self._known_weights()
         if "gradient" not in self._seen_names():
             weights.gradients(self._numbers)
-            weights.changes_outside(self._numbers)
+            weights.changes_outside(self._numbers, self._step)
             if self._fulls == 0:
                 weights.symmetry(self._numbers)
         if self._before is None:
             self._before = weights.before()
 
-    @_own
     def optimizer_ends(self, optimizer: Optimizer, has_closure: bool) -> None:
+        if self._level == _FULL:
+            self._look_at_rates(optimizer, has_closure)
+
+    @_own
+    def _look_at_rates(self, optimizer: Optimizer, has_closure: bool) -> None:
         if self._numbers is None or has_closure or self._weights is None:
             return
         rates = [float(group["lr"]) for group in optimizer.param_groups[:16] if _is_number(group.get("lr"))]
         if rates and "rate" not in self._seen_names():
             self._numbers.add("rate", rates)
-
-    @_own
-    def saw_other_step(self) -> None:
-        """An optimizer steps in a step that is not looked at."""
-        if self._weights is not None:
-            self._weights.forget()
 
     # Writing.
 
@@ -312,7 +354,7 @@ class Examiner:
         if self.is_on and is_training:
             if self._level == _FULL:
                 self._write_full()
-            elif len(self._looks) >= _MAX_LOOKS or self._evaluation is not None:
+            elif self.has_news:
                 self._write_looks_alone()
         own, self._step_ns = self._step_ns, 0
         spent = own if spent_ns is None or self._level == _NONE else max(own, spent_ns)
@@ -347,8 +389,9 @@ class Examiner:
             self._layers.add(numbers)
             self._layer_names = self._layers.names
         if self._weights is not None:
-            self._weights.after(numbers, self._before, remember=True)
-        self._write_structure()
+            self._weights.after(numbers, self._before, self._step)
+        if self._fulls < 3 or self._fulls % _STRUCTURE_EVERY == 0:
+            self._write_structure()
         self._write_looks(numbers)
 
     def _write_structure(self) -> None:
@@ -365,11 +408,12 @@ class Examiner:
         prints, self._prints = self._prints, []
         if looks:
             numbers.add("look_steps", [float(step) for step, _ in looks])
-            numbers.add("looks", torch.stack([loss for _, loss in looks]))
+            numbers.add("looks", torch.stack([loss.double().reshape(()) for _, loss in looks]))
         if prints:
             numbers.add("print_steps", [float(step) for step, _ in prints])
             numbers.add("prints", torch.stack([each for _, each in prints]))
         numbers.add("step", float(self._step))
+        numbers.add("memory", float(_memory()))
         numbers.add("counts", [float(each) for each in self._counts.values()])
         numbers.add("spent_seconds", self._allowance.spent_ns * 1e-9)
         self._write(numbers)
@@ -445,6 +489,15 @@ class Examiner:
             place = caller_place()
             if place is not None:
                 self._places[what] = place
+
+
+def _memory() -> int:
+    """Bytes of this process that are in memory; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * _PAGE
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _is_number(value: Any) -> bool:

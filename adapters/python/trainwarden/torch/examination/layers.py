@@ -10,7 +10,7 @@ from .batches import tensors_in
 from .numbers import Numbers, is_measurable
 
 _MAX_LAYERS = 256
-_ELEMENTS = 8192
+_ELEMENTS = 4096
 
 
 class Layers:
@@ -41,7 +41,7 @@ def _describe(value: torch.Tensor) -> torch.Tensor:
     how far the samples differ as a share of the standard deviation, mean cosine between samples, share of units that are
     zero for all samples."""
     samples = value.shape[0] if value.dim() > 1 else 1
-    rows = value.detach().reshape(samples, -1)[:64]
+    rows = value.detach().reshape(samples, -1)[:32]
     limit = max(1, _ELEMENTS // rows.shape[0])
     if rows.shape[1] > limit:
         rows = rows[:, :: -(-rows.shape[1] // limit)]

@@ -20,6 +20,17 @@ def _sample(tensor: torch.Tensor) -> torch.Tensor:
     return flat if count <= _PER_PARAMETER else flat[:: -(-count // _PER_PARAMETER)]
 
 
+def _gradient_of(parameter: torch.Tensor) -> torch.Tensor:
+    """Zeros where there is none. Of a sparse one its sum over rows stands for it, spread over all elements."""
+    gradient = parameter.grad
+    if gradient is None:
+        return torch.zeros_like(parameter)
+    if gradient.layout is torch.sparse_coo:
+        size = gradient._values().float().square().sum() / parameter.numel()
+        return size.sqrt().expand(parameter.shape)
+    return gradient if is_measurable(gradient) else torch.ones_like(parameter)
+
+
 class Weights:
     """The parameters that are looked at, in the order of the program's structure."""
 
@@ -29,6 +40,7 @@ class Weights:
         self._index: Optional[torch.Tensor] = None
         self._counts: Optional[torch.Tensor] = None
         self._before: Optional[torch.Tensor] = None  # the weights as the last optimizer's step that was seen left them
+        self._before_step = -1  # the step that follows that
 
     @property
     def parameters(self) -> list[torch.Tensor]:
@@ -52,17 +64,17 @@ class Weights:
         """Right before an optimizer steps. `gradient`: root mean square; -1 where there is none."""
         if not self.parameters:
             return
-        has = [each.grad is not None and is_measurable(each.grad) for each in self.parameters]
-        found = [each.grad if there else torch.zeros_like(each) for each, there in zip(self.parameters, has)]
-        joined = self._joined([each for each in found if each is not None])
+        parameters = self.parameters
+        has = [each.grad is not None for each in parameters]
+        joined = self._joined([_gradient_of(each) for each in parameters])
         there = torch.tensor(has, device=joined.device)
         squares = self._per_parameter(joined.square()).sqrt()
         numbers.add("gradient", torch.where(there, squares, torch.full_like(squares, -1.0)))
         numbers.add("gradient_zeros", self._per_parameter((joined == 0).float()))
 
-    def changes_outside(self, numbers: Numbers) -> None:
-        """Before the optimizer steps: what has changed since it was seen to step last, element by element."""
-        if not self.parameters or self._before is None:
+    def changes_outside(self, numbers: Numbers, step: int) -> None:
+        """Before the optimizer steps: what has changed since the last step, if that was seen, element by element."""
+        if not self.parameters or self._before is None or self._before_step != step:
             return
         now = self._joined(self.parameters)
         if now.shape != self._before.shape:
@@ -73,13 +85,13 @@ class Weights:
         numbers.add("changed_share", self._per_parameter(moved.float()))
         # A program that limits its weights leaves those that it changed at the limit.
         edge = torch.where(moved, now.abs(), torch.zeros_like(now))
-        numbers.add("changed_edge", torch.stack([edge.max(), torch.where(moved, now.abs(), torch.full_like(now, float("inf"))).min()]))
+        numbers.add("changed_edge", torch.stack([edge.max(), torch.where(moved, now.abs(), edge.max()).min()]))
         self._before = None
 
     def before(self) -> Optional[torch.Tensor]:
         return self._joined(self.parameters) if self.parameters else None
 
-    def after(self, numbers: Numbers, before: Optional[torch.Tensor], remember: bool) -> None:
+    def after(self, numbers: Numbers, before: Optional[torch.Tensor], step: int) -> None:
         if before is None or not self.parameters:
             return
         now = self._joined(self.parameters)
@@ -87,11 +99,7 @@ class Weights:
             return
         numbers.add("weight", self._per_parameter(before.square()).sqrt())
         numbers.add("update", self._per_parameter((now - before).square()).sqrt())
-        if remember:
-            self._before = now
-
-    def forget(self) -> None:
-        self._before = None
+        self._before, self._before_step = now, step + 1
 
     def symmetry(self, numbers: Numbers) -> None:
         """`unit_spread`: how far the units of each weight differ at the start, as a share of its root mean square; -1 for
