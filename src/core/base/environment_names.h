@@ -94,6 +94,9 @@ inline constexpr const char* kOutputDir = "TRAINWARDEN_OUTPUT_DIR";
 // When its job belongs to an experiment, TRAINWARDEN_EXPERIMENTS and:
 inline constexpr const char* kComponent = "TRAINWARDEN_COMPONENT";  // the component that its job is
 
+// Of trainings in PyTorch. 0: they are not examined for a diagnosis (docs/guide/diagnose.md).
+inline constexpr const char* kExamine = "TRAINWARDEN_EXAMINE";
+
 // == We set these for programs that we start; users need not know them.
 
 inline constexpr const char* kAttach = "TRAINWARDEN_ATTACH";    // 1: watch a program without a hook, 0: leave it alone

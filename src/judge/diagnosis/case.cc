@@ -17,9 +17,12 @@ std::vector<std::string> Case::course() const {
   const Course& train = symptoms.train;
   std::vector<std::string> lines;
   if (train.count > 0) {
-    lines.push_back(fmt::format("the loss went from {} to {} in {} steps, its best was {}", number(train.first), number(train.late), symptoms.steps, number(train.best)));
+    lines.push_back(fmt::format("the loss went from {} to {} in {} steps, its best was {}", number(train.first),
+                                number(train.late), symptoms.steps, number(train.best)));
   }
-  if (std::isfinite(symptoms.constant)) lines.push_back(fmt::format("the best answer that does not look at the input has a loss of {}", number(symptoms.constant)));
+  if (std::isfinite(symptoms.constant))
+    lines.push_back(
+        fmt::format("the best answer that does not look at the input has a loss of {}", number(symptoms.constant)));
   return lines;
 }
 

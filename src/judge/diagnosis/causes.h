@@ -9,9 +9,9 @@ namespace trainwarden::diagnosis {
 
 struct Cause {
   std::string_view name;
-  std::string_view title;      // "the learning rate is too high"
-  std::string_view next_step;  // one sentence
-  std::string_view source;     // where the class of faults is described
+  std::string_view title;                  // "the learning rate is too high"
+  std::string_view next_step;              // one sentence
+  std::string_view source;                 // where the class of faults is described
   std::vector<std::string_view> explains;  // causes that are its consequences
 };
 

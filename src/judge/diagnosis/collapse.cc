@@ -20,14 +20,43 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
     const LayerRow& last = rows.back();
     const LayerRow start = layer_at(seen, 0, last.index);
     if (last.spread < 0.02 && last.cosine > 0.995 && start.spread > 0.05) {
-      findings.push_back({"representation_collapse", 0.75, fmt::format("The output of {} has become nearly the same for all inputs", last.name),
-                          {fmt::format("samples differ by {} % of its spread, {} % at the first step", number(100 * last.spread), number(100 * start.spread))}, {}, last.step, {}});
+      findings.push_back({"representation_collapse",
+                          0.75,
+                          fmt::format("The output of {} has become nearly the same for all inputs", last.name),
+                          {fmt::format("samples differ by {} % of its spread, {} % at the first step",
+                                       number(100 * last.spread), number(100 * start.spread))},
+                          {},
+                          last.step,
+                          {}});
     }
   }
   const double share = median_of(seen.history, "top_share", 0, late), classes = median_of(seen.history, "classes");
   const Symptoms& symptoms = seen.symptoms;
-  if (share > 0.97 && symptoms.majority < 0.8 && (classes >= 2 || symptoms.chance == 0.5)) {
-    findings.push_back({"predicts_one_class", 0.6, fmt::format("The model gives one class for {:.0f} % of the samples", 100 * share), {fmt::format("the largest class has {:.0f} % of the labels", 100 * symptoms.majority)}, {}, 0, {}});
+  if (share > 0.97 && symptoms.majority < 0.8 && !symptoms.learns_well && (classes >= 2 || symptoms.chance == 0.5)) {
+    findings.push_back({"predicts_one_class",
+                        0.6,
+                        fmt::format("The model gives one class for {:.0f} % of the samples", 100 * share),
+                        {fmt::format("the largest class has {:.0f} % of the labels", 100 * symptoms.majority)},
+                        {},
+                        0,
+                        {}});
+  }
+}
+
+// A model with a sampled code: one of its layers gives the same for all inputs, where it did not at the start.
+void look_for_dead_code(const Case& seen, Findings& findings) {
+  const Graph* graph = seen.graph();
+  const bool samples = graph != nullptr && std::any_of(graph->nodes.begin(), graph->nodes.end(), [](const GraphNode& node) { return node.operation == "Exp"; });
+  if (!samples) return;
+  std::vector<LayerRow> rows = last_layers(seen);
+  if (rows.size() < 4) return;
+  rows.pop_back();
+  for (const LayerRow& row : rows) {
+    const LayerRow start = layer_at(seen, 0, row.index);
+    if (row.kind != "Linear" || !(start.spread > 0.3) || !(row.deviation * row.spread < 0.12 * start.deviation * start.spread)) continue;
+    findings.push_back({"posterior_collapse", 0.7, fmt::format("What {} gives has become the same for all inputs: the latent code carries nothing", row.name),
+                        {fmt::format("its spread over samples fell from {} to {}", number(start.deviation * start.spread), number(row.deviation * row.spread))}, {}, row.step, {}});
+    return;
   }
 }
 
@@ -35,6 +64,7 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
 
 void look_at_collapse(const Case& seen, Findings& findings) {
   look_for_same_outputs(seen, findings);
+  look_for_dead_code(seen, findings);
 }
 
 }  // namespace trainwarden::diagnosis

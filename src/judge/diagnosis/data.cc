@@ -32,52 +32,104 @@ void look_for_bad_samples(const Case& seen, Findings& findings) {
       }
     }
     if (hit > 0) {
-      findings.push_back({"bad_samples", 0.95, fmt::format("{} hold values that are not numbers, first at step {}", std::string_view(what) == "target" ? "Targets" : "Inputs", step),
-                          {fmt::format("in {} of {} examined batches, up to {} % of a batch", hit, seen_count, number(100 * worst))}, {}, step, {}});
+      findings.push_back(
+          {"bad_samples",
+           0.95,
+           fmt::format("{} hold values that are not numbers, first at step {}",
+                       std::string_view(what) == "target" ? "Targets" : "Inputs", step),
+           {fmt::format("in {} of {} examined batches, up to {} % of a batch", hit, seen_count, number(100 * worst))},
+           {},
+           step,
+           {}});
       continue;
     }
     if (largest.size() < 8) continue;
     const double usual = median(largest), peak = *std::max_element(largest.begin(), largest.end());
-    if (peak > 50 * usual && usual > 0 && (seen.is_ill() || seen.symptoms.is_rough || seen.symptoms.train.peak > 5 * seen.symptoms.train.first)) {
-      findings.push_back({"bad_samples", 0.8, fmt::format("Some {} hold values of {}, where {} is usual", std::string_view(what) == "target" ? "targets" : "inputs", number(peak), number(usual)),
-                          {fmt::format("the loss peaked at {}", number(seen.symptoms.train.peak))}, {}, 0, {}});
+    if (peak > 50 * usual && usual > 0 &&
+        (seen.is_ill() || seen.symptoms.is_rough || seen.symptoms.train.peak > 5 * seen.symptoms.train.first)) {
+      findings.push_back(
+          {"bad_samples",
+           0.8,
+           fmt::format("Some {} hold values of {}, where {} is usual",
+                       std::string_view(what) == "target" ? "targets" : "inputs", number(peak), number(usual)),
+           {fmt::format("the loss peaked at {}", number(seen.symptoms.train.peak))},
+           {},
+           0,
+           {}});
     }
   }
 }
 
 void look_for_constant_inputs(const Case& seen, Findings& findings) {
-  const double share = median_of(seen.history, "input_spread", 1), deviation = median_of(seen.history, "input", kDeviation);
+  const double share = median_of(seen.history, "input_spread", 1),
+               deviation = median_of(seen.history, "input", kDeviation);
   if (!(share > 0.999) && !(deviation <= 1e-9)) return;
   const bool is_small = seen.snapshots().front().at("input_shape", 0) < 2;
   if (is_small) return;
-  findings.push_back({"constant_inputs", 0.9, deviation <= 1e-9 ? "The inputs are all the same number" : "All samples of a batch have the same input",
-                      {fmt::format("{} % of the features are the same in all samples of a batch", number(100 * share)), fmt::format("inputs have a mean of {} and a spread of {}", number(median_of(seen.history, "input", kMean)), number(deviation))}, {}, 0, {}});
+  findings.push_back(
+      {"constant_inputs",
+       0.9,
+       deviation <= 1e-9 ? "The inputs are all the same number" : "All samples of a batch have the same input",
+       {fmt::format("{} % of the features are the same in all samples of a batch", number(100 * share)),
+        fmt::format("inputs have a mean of {} and a spread of {}", number(median_of(seen.history, "input", kMean)),
+                    number(deviation))},
+       {},
+       0,
+       {}});
 }
 
 void look_for_input_scale(const Case& seen, Findings& findings) {
   const double mean = median_of(seen.history, "input", kMean), deviation = median_of(seen.history, "input", kDeviation);
   if (!std::isfinite(mean) || seen.snapshots().empty()) return;
-  const bool are_numbers = std::isfinite(median_of(seen.history, "input_scales", 0)) || seen.snapshots().front().at("input_shape", 2) > 0;
+  const bool are_numbers =
+      std::isfinite(median_of(seen.history, "input_scales", 0)) || seen.snapshots().front().at("input_shape", 2) > 0;
   if (!are_numbers) return;
-  const bool is_embedded = std::any_of(seen.structure().modules.begin(), seen.structure().modules.end(), [](const Module& each) { return starts_with_embedding(each.kind); });
+  const bool is_embedded = std::any_of(seen.structure().modules.begin(), seen.structure().modules.end(),
+                                       [](const Module& each) { return starts_with_embedding(each.kind); });
   if (is_embedded && !std::isfinite(median_of(seen.history, "input_scales", 0))) return;
   const double size = std::max(deviation, std::abs(mean));
-  const double widest = median_of(seen.history, "input_scales", 0), narrowest = median_of(seen.history, "input_scales", 1);
-  const bool ill = seen.is_ill() || !seen.symptoms.learns_well || seen.symptoms.skill < 0.6 || seen.symptoms.train.first > 3 * seen.symptoms.constant;
+  const double widest = median_of(seen.history, "input_scales", 0),
+               narrowest = median_of(seen.history, "input_scales", 1);
+  const bool ill = seen.is_ill() || !seen.symptoms.learns_well || seen.symptoms.skill < 0.6 ||
+                   seen.symptoms.train.first > 3 * seen.symptoms.constant;
   if (size > 15) {
-    findings.push_back({"input_scale", size > 60 ? (ill ? 0.88 : 0.6) : ill ? 0.75 : 0.35, fmt::format("Inputs are on a scale of {}: they have a mean of {} and a spread of {}", number(size), number(mean), number(deviation)),
-                        seen.course(), {}, 0, {}});
+    findings.push_back({"input_scale",
+                        size > 60 ? (ill ? 0.88 : 0.6)
+                        : ill     ? 0.75
+                                  : 0.35,
+                        fmt::format("Inputs are on a scale of {}: they have a mean of {} and a spread of {}",
+                                    number(size), number(mean), number(deviation)),
+                        seen.course(),
+                        {},
+                        0,
+                        {}});
   } else if (widest > 100 * narrowest && widest > 10) {
-    findings.push_back({"input_scale", ill ? 0.8 : 0.4, fmt::format("Features are on very different scales: their spreads go from {} to {}", number(narrowest), number(widest)), seen.course(), {}, 0, {}});
+    findings.push_back({"input_scale",
+                        ill ? 0.8 : 0.4,
+                        fmt::format("Features are on very different scales: their spreads go from {} to {}",
+                                    number(narrowest), number(widest)),
+                        seen.course(),
+                        {},
+                        0,
+                        {}});
   } else if (size < 0.01 && size > 0 && ill) {
-    findings.push_back({"input_scale", 0.75, fmt::format("Inputs are tiny: they have a mean of {} and a spread of {}", number(mean), number(deviation)), seen.course(), {}, 0, {}});
+    findings.push_back(
+        {"input_scale",
+         0.75,
+         fmt::format("Inputs are tiny: they have a mean of {} and a spread of {}", number(mean), number(deviation)),
+         seen.course(),
+         {},
+         0,
+         {}});
   }
 }
 
 void look_for_evaluation_preprocessing(const Case& seen, Findings& findings) {
   Values means, deviations;
   for (const Evaluated& each : seen.history.evaluations) {
-    if (std::isfinite(each.numbers.at("eval_input", kMean))) means.push_back(each.numbers.at("eval_input", kMean)), deviations.push_back(each.numbers.at("eval_input", kDeviation));
+    if (std::isfinite(each.numbers.at("eval_input", kMean)))
+      means.push_back(each.numbers.at("eval_input", kMean)),
+          deviations.push_back(each.numbers.at("eval_input", kDeviation));
   }
   const double mean = median_of(seen.history, "input", kMean), deviation = median_of(seen.history, "input", kDeviation);
   if (means.empty() || !(deviation > 1e-9)) return;
@@ -85,14 +137,24 @@ void look_for_evaluation_preprocessing(const Case& seen, Findings& findings) {
   const double shift = std::abs(other_mean - mean) / deviation, ratio = other_deviation / deviation;
   // Batches vary among themselves: that is the yardstick.
   Values usual;
-  for (const Snapshot& snapshot : seen.snapshots()) usual.push_back(std::abs(snapshot.at("input", kMean) - mean) / deviation);
+  for (const Snapshot& snapshot : seen.snapshots())
+    usual.push_back(std::abs(snapshot.at("input", kMean) - mean) / deviation);
   const double noise = std::max(0.02, 4 * median(usual));
   const bool shifted = shift > std::max(0.4, 4 * noise), stretched = ratio > 1.8 || ratio < 0.55;
   if (!shifted && !stretched) return;
-  const bool are_numbers = seen.snapshots().empty() || std::isfinite(median_of(seen.history, "input_scales", 0)) || seen.snapshots().front().at("input_shape", 2) > 0;
+  const bool are_numbers = seen.snapshots().empty() || std::isfinite(median_of(seen.history, "input_scales", 0)) ||
+                           seen.snapshots().front().at("input_shape", 2) > 0;
   if (!are_numbers) return;
-  findings.push_back({"evaluation_preprocessing", 0.9, fmt::format("Inputs have a mean of {} and a spread of {} in evaluation, but {} and {} in training", number(other_mean), number(other_deviation), number(mean), number(deviation)),
-                      {fmt::format("the loss is {} in evaluation and {} in training", number(seen.symptoms.eval_late), number(seen.symptoms.compared_late))}, {}, 0, {}});
+  findings.push_back(
+      {"evaluation_preprocessing",
+       0.9,
+       fmt::format("Inputs have a mean of {} and a spread of {} in evaluation, but {} and {} in training",
+                   number(other_mean), number(other_deviation), number(mean), number(deviation)),
+       {fmt::format("the loss is {} in evaluation and {} in training", number(seen.symptoms.eval_late),
+                    number(seen.symptoms.compared_late))},
+       {},
+       0,
+       {}});
 }
 
 void look_for_repeated_batches(const Case& seen, Findings& findings) {
@@ -101,14 +163,26 @@ void look_for_repeated_batches(const Case& seen, Findings& findings) {
   const std::size_t count = seen.history.prints.size();
   if (count < 8) return;
   std::size_t in_row = 0;
-  for (std::size_t i = 1; i < count; ++i) in_row += seen.history.prints[i].second == seen.history.prints[i - 1].second ? 1 : 0;
+  for (std::size_t i = 1; i < count; ++i)
+    in_row += seen.history.prints[i].second == seen.history.prints[i - 1].second ? 1 : 0;
   if (times.size() == 1) {
     const bool evaluates = seen.symptoms.evaluations > 0;
-    findings.push_back({"same_batch_repeated", seen.symptoms.eval_late > 2 * seen.symptoms.compared_late && evaluates ? 0.8 : 0.45, fmt::format("All {} looked-at steps trained on the same batch", count),
-                        {fmt::format("{} fingerprints of batches, {} of them different", count, times.size())},
-                        evaluates ? std::vector<std::string>() : std::vector<std::string>{"full-batch training looks the same"}, 1, {}});
+    findings.push_back(
+        {"same_batch_repeated",
+         seen.symptoms.eval_late > 2 * seen.symptoms.compared_late && evaluates ? 0.8 : 0.45,
+         fmt::format("All {} looked-at steps trained on the same batch", count),
+         {fmt::format("{} fingerprints of batches, {} of them different", count, times.size())},
+         evaluates ? std::vector<std::string>() : std::vector<std::string>{"full-batch training looks the same"},
+         1,
+         {}});
   } else if (in_row * 10 > count * 8 || (times.size() <= 3 && count >= 30)) {
-    findings.push_back({"same_batch_repeated", 0.6, fmt::format("The same {} batches come again and again", times.size()), {fmt::format("{} fingerprints of batches, {} of them different", count, times.size())}, {}, 1, {}});
+    findings.push_back({"same_batch_repeated",
+                        0.6,
+                        fmt::format("The same {} batches come again and again", times.size()),
+                        {fmt::format("{} fingerprints of batches, {} of them different", count, times.size())},
+                        {},
+                        1,
+                        {}});
   }
 }
 
@@ -121,7 +195,8 @@ void look_for_order(const Case& seen, Findings& findings) {
     if (labels == nullptr) continue;
     double total = 0, largest = 0;
     labels_sum.resize(std::max(labels_sum.size(), labels->size()));
-    for (std::size_t i = 0; i < labels->size(); ++i) total += (*labels)[i], largest = std::max(largest, (*labels)[i]), labels_sum[i] += (*labels)[i];
+    for (std::size_t i = 0; i < labels->size(); ++i)
+      total += (*labels)[i], largest = std::max(largest, (*labels)[i]), labels_sum[i] += (*labels)[i];
     if (total < 8) continue;
     ++batches;
     pure += largest > 0.95 * total ? 1 : 0;
@@ -131,20 +206,45 @@ void look_for_order(const Case& seen, Findings& findings) {
   for (const double each : labels_sum) total += each, largest = std::max(largest, each);
   const double majority = largest / total;
   if (pure * 10 > batches * 6 && majority < 0.8) {
-    findings.push_back({"data_not_shuffled", 0.92, "The samples come sorted: most batches hold one class only",
-                        {fmt::format("{} of {} examined batches hold one class alone, although no class has more than {:.0f} % of the labels", pure, batches, 100 * majority)}, {}, 0, {}});
+    findings.push_back(
+        {"data_not_shuffled",
+         0.92,
+         "The samples come sorted: most batches hold one class only",
+         {fmt::format(
+             "{} of {} examined batches hold one class alone, although no class has more than {:.0f} % of the labels",
+             pure, batches, 100 * majority)},
+         {},
+         0,
+         {}});
   } else if (repeats > 0.9 && majority < 0.7) {
-    findings.push_back({"data_not_shuffled", 0.75, "The samples come sorted by class", {fmt::format("{:.0f} % of the samples have the label of the one before", 100 * repeats)}, {}, 0, {}});
+    findings.push_back({"data_not_shuffled",
+                        0.75,
+                        "The samples come sorted by class",
+                        {fmt::format("{:.0f} % of the samples have the label of the one before", 100 * repeats)},
+                        {},
+                        0,
+                        {}});
   }
 }
 
 void look_for_imbalance(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
-  if (!(symptoms.majority > 0.85)) return;
+  if (!(symptoms.majority > 0.85) || symptoms.majority > 0.9995 || symptoms.is_adversarial) return;
   const double share = median_of(seen.history, "top_share", 0, seen.snapshots().size() / 2);
-  const bool gives_one = share > 0.98, no_better = symptoms.accuracy < symptoms.majority + 0.02;
-  findings.push_back({"class_imbalance", gives_one ? 0.85 : no_better ? 0.6 : 0.3, fmt::format("{:.0f} % of the labels are of one class, and the model gives that for {:.0f} % of the samples", 100 * symptoms.majority, 100 * share),
-                      {fmt::format("accuracy {:.3f}, that of always giving the largest class {:.3f}", symptoms.accuracy, symptoms.majority)}, {}, 0, {}});
+  const bool no_better = symptoms.accuracy < symptoms.majority + 0.2 * (1 - symptoms.majority);
+  const bool gives_one = share > 0.98 && no_better;
+  findings.push_back(
+      {"class_imbalance",
+       gives_one   ? 0.85
+       : no_better ? 0.6
+                   : 0.3,
+       fmt::format("{:.0f} % of the labels are of one class, and the model gives that for {:.0f} % of the samples",
+                   100 * symptoms.majority, 100 * share),
+       {fmt::format("accuracy {:.3f}, that of always giving the largest class {:.3f}", symptoms.accuracy,
+                    symptoms.majority)},
+       {},
+       0,
+       {}});
 }
 
 // Images and signals are smooth: neighbours are alike. Where what lies two to four places apart is more alike than
@@ -158,8 +258,15 @@ void look_for_mixed_axes(const Case& seen, Findings& findings) {
     if (here > other) other = here, lag = i + 1;
   }
   if (!std::isfinite(next) || !(other > next + 0.15) || other < 0.3) return;
-  findings.push_back({"inputs_scrambled", 0.8, fmt::format("Elements of the input that lie {} apart are more alike than neighbours: axes were mixed up, as by reshape() in place of permute()", lag),
-                      {fmt::format("their correlation is {:.2f}, that of neighbours {:.2f}", other, next)}, {}, 0, {}});
+  findings.push_back({"inputs_scrambled",
+                      0.8,
+                      fmt::format("Elements of the input that lie {} apart are more alike than neighbours: axes were "
+                                  "mixed up, as by reshape() in place of permute()",
+                                  lag),
+                      {fmt::format("their correlation is {:.2f}, that of neighbours {:.2f}", other, next)},
+                      {},
+                      0,
+                      {}});
 }
 
 // What is left when the machinery works and nothing is learned: inputs and answers do not belong together.
@@ -185,15 +292,37 @@ void look_for_misalignment(const Case& seen, Findings& findings) {
   const bool works = moved > 0.02 && ratio < 0.1;
   if (symptoms.learns_nothing && works && std::abs(symptoms.skill) < 0.07) {
     const double order = median_of(seen.history, "neighbours", 0);
-    findings.push_back({"inputs_scrambled", std::abs(order) < 0.15 ? 0.5 : 0.4, "The model trains as it should and still knows no more than the best constant answer: its inputs may not mean what it takes them for",
-                        seen.course(), {}, 0, {}});
-    findings.push_back({"labels_misaligned", 0.55, "The model trains as it should and still knows no more than the best constant answer: labels and inputs do not belong together",
-                        seen.course(), {}, 0, {}});
+    findings.push_back({"inputs_scrambled",
+                        std::abs(order) < 0.15 ? 0.5 : 0.4,
+                        "The model trains as it should and still knows no more than the best constant answer: its "
+                        "inputs may not mean what it takes them for",
+                        seen.course(),
+                        {},
+                        0,
+                        {}});
+    findings.push_back({"labels_misaligned",
+                        0.55,
+                        "The model trains as it should and still knows no more than the best constant answer: labels "
+                        "and inputs do not belong together",
+                        seen.course(),
+                        {},
+                        0,
+                        {}});
   }
-  const bool learns_by_heart = symptoms.skill > 0.3 && symptoms.eval_late > 1.25 * symptoms.constant && symptoms.eval_best > 0.93 * symptoms.constant;
+  const bool learns_by_heart = symptoms.skill > 0.3 && symptoms.eval_late > 1.25 * symptoms.constant &&
+                               symptoms.eval_best > 0.93 * symptoms.constant;
   if (learns_by_heart) {
-    findings.push_back({"labels_misaligned", 0.6, "The model learns its training data by heart, and nothing of it holds for the evaluation: labels and inputs do not belong together",
-                        {fmt::format("the loss is {} in training and {} in evaluation, where it was never better than {}", number(symptoms.compared_late), number(symptoms.eval_late), number(symptoms.eval_best)), seen.course().back()}, {}, 0, {}});
+    findings.push_back(
+        {"labels_misaligned",
+         0.6,
+         "The model learns its training data by heart, and nothing of it holds for the evaluation: labels and inputs "
+         "do not belong together",
+         {fmt::format("the loss is {} in training and {} in evaluation, where it was never better than {}",
+                      number(symptoms.compared_late), number(symptoms.eval_late), number(symptoms.eval_best)),
+          seen.course().back()},
+         {},
+         0,
+         {}});
   }
 }
 
@@ -207,7 +336,38 @@ void look_for_leak(const Case& seen, Findings& findings) {
   if (at >= values.size()) return;
   const double share = static_cast<double>(at) / static_cast<double>(values.size());
   if (share > 0.15) return;
-  findings.push_back({"target_leak", 0.35, fmt::format("The task is as good as solved at step {} of {}: the answer may be in the inputs", seen.history.losses.steps[at], symptoms.steps), seen.course(), {}, seen.history.losses.steps[at], {}});
+  findings.push_back({"target_leak",
+                      0.35,
+                      fmt::format("The task is as good as solved at step {} of {}: the answer may be in the inputs",
+                                  seen.history.losses.steps[at], symptoms.steps),
+                      seen.course(),
+                      {},
+                      seen.history.losses.steps[at],
+                      {}});
+}
+
+// One feature that says as much as the target.
+void look_for_telling_feature(const Case& seen, Findings& findings) {
+  const double telling = median_of(seen.history, "telling", 0);
+  if (!(telling > 0.985)) return;
+  findings.push_back({"target_leak", 0.85, fmt::format("Feature {} of the input is the target in disguise", number(median_of(seen.history, "telling", 1))),
+                      {fmt::format("their correlation is {:.3f} in the median batch", telling)}, {}, 0, {}});
+}
+
+// Models of sequences: what a target is to its input.
+void look_for_shifts(const Case& seen, Findings& findings) {
+  Values matches;
+  for (std::size_t i = 0; i < 4; ++i) matches.push_back(median_of(seen.history, "shift_match", i));
+  if (!std::isfinite(matches[0])) return;
+  const auto best = static_cast<std::size_t>(std::max_element(matches.begin(), matches.end()) - matches.begin());
+  if (matches[best] < 0.97) return;
+  if (best == 0 && seen.symptoms.skill > 0.9) {
+    findings.push_back({"target_leak", 0.6, "Each target is the token at the same place of the input, so the model has only to copy", {fmt::format("{:.0f} % of the targets equal the input there", 100 * matches[0])}, {}, 0, seen.place("loss")});
+  } else if (best >= 2) {
+    findings.push_back({"labels_misaligned", 0.9, fmt::format("Targets are shifted {} times against the input: each is the token {} places on", best, best), {fmt::format("{:.0f} % of them equal the input there", 100 * matches[best])}, {}, 0, seen.place("loss")});
+  } else if (best == 1 && seen.symptoms.skill > 0.97) {
+    findings.push_back({"attention_mask", 0.65, "The next token is predicted nearly without error: the model may see it, as without a causal mask", seen.course(), {}, 0, {}});
+  }
 }
 
 void look_for_shared_evaluation(const Case& seen, Findings& findings) {
@@ -221,7 +381,14 @@ void look_for_shared_evaluation(const Case& seen, Findings& findings) {
     shared += trained.count(print) > 0 ? 1 : 0;
   }
   if (shared == 0 || count == 0 || shared * 2 < count || trained.size() < 2) return;
-  findings.push_back({"evaluation_on_training_data", 0.6, "Batches of the evaluation are batches of the training", {fmt::format("in {} of {} evaluations the first batch was one that had been trained on", shared, count)}, {}, 0, {}});
+  findings.push_back(
+      {"evaluation_on_training_data",
+       0.6,
+       "Batches of the evaluation are batches of the training",
+       {fmt::format("in {} of {} evaluations the first batch was one that had been trained on", shared, count)},
+       {},
+       0,
+       {}});
 }
 
 }  // namespace
@@ -238,6 +405,8 @@ void look_at_data(const Case& seen, Findings& findings) {
   look_for_mixed_axes(seen, findings);
   look_for_misalignment(seen, findings);
   look_for_leak(seen, findings);
+  look_for_telling_feature(seen, findings);
+  look_for_shifts(seen, findings);
   look_for_shared_evaluation(seen, findings);
 }
 

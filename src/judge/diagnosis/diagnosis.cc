@@ -18,10 +18,12 @@ bool explains(std::string_view cause, std::string_view other) {
 
 // Of one cause the surest finding stays, and takes the evidence of the others.
 Findings one_for_each_cause(Findings findings) {
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.confidence > b.confidence; });
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const CauseFinding& a, const CauseFinding& b) { return a.confidence > b.confidence; });
   Findings kept;
-  for (Finding& each : findings) {
-    const auto same = std::find_if(kept.begin(), kept.end(), [&](const Finding& other) { return other.cause == each.cause; });
+  for (CauseFinding& each : findings) {
+    const auto same =
+        std::find_if(kept.begin(), kept.end(), [&](const CauseFinding& other) { return other.cause == each.cause; });
     if (same == kept.end()) {
       kept.push_back(std::move(each));
       continue;
@@ -29,7 +31,8 @@ Findings one_for_each_cause(Findings findings) {
     same->step = std::min(same->step, each.step);
     if (same->place.empty()) same->place = each.place;
     for (std::string& line : each.evidence) {
-      if (std::find(same->evidence.begin(), same->evidence.end(), line) == same->evidence.end()) same->evidence.push_back(std::move(line));
+      if (std::find(same->evidence.begin(), same->evidence.end(), line) == same->evidence.end())
+        same->evidence.push_back(std::move(line));
     }
   }
   return kept;
@@ -37,10 +40,11 @@ Findings one_for_each_cause(Findings findings) {
 
 // A cause silences what follows from it, unless that is far surer.
 void part_consequences(Findings findings, Diagnosis& diagnosis) {
-  for (Finding& each : findings) {
-    const bool follows = std::any_of(findings.begin(), findings.end(), [&](const Finding& other) {
+  for (CauseFinding& each : findings) {
+    const bool follows = std::any_of(findings.begin(), findings.end(), [&](const CauseFinding& other) {
       return &other != &each && explains(other.cause, each.cause) && other.confidence >= 0.4 &&
-             other.confidence > each.confidence - 0.45 && !(explains(each.cause, other.cause) && each.confidence >= other.confidence);
+             other.confidence > each.confidence - 0.45 &&
+             !(explains(each.cause, other.cause) && each.confidence >= other.confidence);
     });
     (follows ? diagnosis.consequences : diagnosis.findings).push_back(each);
   }
@@ -49,15 +53,18 @@ void part_consequences(Findings findings, Diagnosis& diagnosis) {
 void name_what_is_missing(const TrainingHistory& history, Diagnosis& diagnosis) {
   if (history.examinations == 0) {
     diagnosis.missing.push_back(
-        "the training was not examined: a program that has no PyTorch model, or a run of an older version; only its rules speak");
+        "the training was not examined: a program that has no PyTorch model, or a run of an older version; only its "
+        "rules speak");
     return;
   }
   if (history.graphs.empty()) diagnosis.missing.push_back("the operators of the loss: no backward pass was seen");
   if (history.structure.compared.empty()) {
-    diagnosis.missing.push_back("predictions and targets: the loss is no function of torch.nn, so no yardstick is known");
+    diagnosis.missing.push_back(
+        "predictions and targets: the loss is no function of torch.nn, so no yardstick is known");
   }
   if (history.evaluations.empty()) diagnosis.missing.push_back("an evaluation: nothing is known of how it generalises");
-  if (history.unreadable > 0) diagnosis.missing.push_back(fmt::format("{} damaged records of the examination", history.unreadable));
+  if (history.unreadable > 0)
+    diagnosis.missing.push_back(fmt::format("{} damaged records of the examination", history.unreadable));
 }
 
 }  // namespace
@@ -74,9 +81,11 @@ Diagnosis diagnose(const TrainingHistory& history) {
                           look_at_generalisation, look_at_collapse, look_at_state, look_at_rules}) {
     look(seen, findings);
   }
-  findings.erase(std::remove_if(findings.begin(), findings.end(), [](const Finding& each) { return each.confidence < kTold; }), findings.end());
+  findings.erase(std::remove_if(findings.begin(), findings.end(),
+                                [](const CauseFinding& each) { return each.confidence < kTold; }),
+                 findings.end());
   part_consequences(one_for_each_cause(std::move(findings)), diagnosis);
-  for (Finding& each : diagnosis.findings) {
+  for (CauseFinding& each : diagnosis.findings) {
     if (each.evidence.size() > kMaxLines) each.evidence.resize(kMaxLines);
   }
   name_what_is_missing(history, diagnosis);

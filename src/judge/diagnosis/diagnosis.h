@@ -14,16 +14,18 @@ inline constexpr double kTold = 0.25;
 inline constexpr double kAlarming = 0.5;
 
 struct Diagnosis {
-  std::vector<Finding> findings;      // the most probable first; consequences of another one are left out
-  std::vector<Finding> consequences;  // those
-  std::vector<std::string> missing;   // what could not be looked at, and what would bring it
+  std::vector<CauseFinding> findings;      // the most probable first; consequences of another one are left out
+  std::vector<CauseFinding> consequences;  // those
+  std::vector<std::string> missing;        // what could not be looked at, and what would bring it
   Symptoms symptoms;
-  std::int64_t steps = 0;         // train steps that were trained, as far as is known
-  std::int64_t examined = 0;      // of them looked at in full
-  double spent_seconds = 0;       // what that cost the training
+  std::int64_t steps = 0;     // train steps that were trained, as far as is known
+  std::int64_t examined = 0;  // of them looked at in full
+  double spent_seconds = 0;   // what that cost the training
 
   // The one that is told first; null when nothing is wrong, or nothing was found.
-  const Finding* first() const { return findings.empty() || findings.front().confidence < kAlarming ? nullptr : &findings.front(); }
+  const CauseFinding* first() const {
+    return findings.empty() || findings.front().confidence < kAlarming ? nullptr : &findings.front();
+  }
 };
 
 Diagnosis diagnose(const TrainingHistory& history);

@@ -1,4 +1,4 @@
-// Finding: a cause that the evidence speaks for, and how sure that is. Case: all that a detector looks at.
+// CauseFinding: a cause that the evidence speaks for, and how sure that is. Case: all that a detector looks at.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace trainwarden::diagnosis {
 
-struct Finding {
-  std::string cause;         // its name in the catalogue (causes.h)
-  double confidence = 0;     // in [0, 1]: of findings that say 0.9, nine in ten are right
-  std::string statement;     // one sentence, with what is special here; without a full stop at the end
+struct CauseFinding {
+  std::string cause;                  // its name in the catalogue (causes.h)
+  double confidence = 0;              // in [0, 1]: of findings that say 0.9, nine in ten are right
+  std::string statement;              // one sentence, with what is special here; without a full stop at the end
   std::vector<std::string> evidence;  // numbers that speak for it, the strongest first
   std::vector<std::string> against;
-  std::int64_t step = 0;     // the train step from which on it could be known
-  std::string place = {};    // where in the user's source: "train.py:42"
+  std::int64_t step = 0;   // the train step from which on it could be known
+  std::string place = {};  // where in the user's source: "train.py:42"
 };
 
 struct Case {
@@ -30,21 +30,21 @@ struct Case {
   // "train.py:42", or nothing.
   std::string place(std::string_view what) const;
   std::vector<std::string> course() const;  // how the loss went, as lines of evidence
-  bool is_ill() const;  // the training does not do what it should, whatever the cause
+  bool is_ill() const;                      // the training does not do what it should, whatever the cause
   const Graph* graph() const { return history.graphs.empty() ? nullptr : &history.graphs.front(); }
 };
 
-using Findings = std::vector<Finding>;
+using Findings = std::vector<CauseFinding>;
 // Each adds what it finds. One file a class of faults.
 void look_at_wiring(const Case& seen, Findings& findings);
 void look_at_rates(const Case& seen, Findings& findings);
-void look_at_start(const Case& seen, Findings& findings);      // initialisation, activations
+void look_at_start(const Case& seen, Findings& findings);  // initialisation, activations
 void look_at_loss(const Case& seen, Findings& findings);
 void look_at_data(const Case& seen, Findings& findings);
 void look_at_modes(const Case& seen, Findings& findings);
 void look_at_generalisation(const Case& seen, Findings& findings);
 void look_at_collapse(const Case& seen, Findings& findings);
 void look_at_state(const Case& seen, Findings& findings);
-void look_at_rules(const Case& seen, Findings& findings);      // what rules have found
+void look_at_rules(const Case& seen, Findings& findings);  // what rules have found
 
 }  // namespace trainwarden::diagnosis

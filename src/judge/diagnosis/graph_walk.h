@@ -22,25 +22,65 @@ inline bool is_one_of(std::string_view operation, std::initializer_list<std::str
 
 // Operators that only hand on, or move, what they get.
 inline bool hands_on(std::string_view operation) {
-  return is_one_of(operation, {"View", "UnsafeView", "ReshapeAlias", "Reshape", "Permute", "Transpose", "T", "Clone", "Alias", "ToCopy", "Squeeze",
-                               "Unsqueeze", "Slice", "Select", "Expand", "Contiguous", "AsStrided", "NativeDropout", "FusedDropout", "Identity", "Flatten", "Index"});
+  return is_one_of(
+      operation,
+      {"View",      "UnsafeView",    "ReshapeAlias", "Reshape",   "Permute", "Transpose", "T",      "Clone",
+       "Alias",     "ToCopy",        "Squeeze",      "Unsqueeze", "Slice",   "Select",    "Expand", "Contiguous",
+       "AsStrided", "NativeDropout", "FusedDropout", "Identity",  "Flatten", "Index"});
 }
 // Does it keep what a linear map gives linear?
 inline bool stays_linear(std::string_view operation) {
-  return hands_on(operation) || is_one_of(operation, {"NativeBatchNorm", "CudnnBatchNorm", "AvgPool2D", "MeanDim", "Mean", "AdaptiveAvgPool2D"});
+  return hands_on(operation) || is_one_of(operation, {"NativeBatchNorm", "CudnnBatchNorm", "AvgPool2D", "MeanDim",
+                                                      "Mean", "AdaptiveAvgPool2D"});
 }
 inline bool is_linear_map(std::string_view operation) {
-  return is_one_of(operation, {"Addmm", "Mm", "Linear", "Convolution", "ConvolutionOverrideable", "MkldnnConvolution", "Baddbmm"});
+  return is_one_of(operation,
+                   {"Addmm", "Mm", "Linear", "Convolution", "ConvolutionOverrideable", "MkldnnConvolution", "Baddbmm"});
 }
 inline bool is_nonlinear(std::string_view operation) {
-  return is_one_of(operation, {"Relu", "LeakyRelu", "Gelu", "Silu", "Sigmoid", "Tanh", "Elu", "Softplus", "Hardtanh", "Hardswish", "Hardsigmoid", "Mish",
-                               "Prelu", "Selu", "Celu", "Softmax", "MaxPool2DWithIndices", "Threshold", "Clamp", "ClampMin", "Max", "Abs", "Sin", "Cos", "Pow",
-                               "Exp", "Log", "Sqrt", "Rsqrt", "LogSigmoid", "Glu", "NativeLayerNorm", "NativeGroupNorm", "Lstm", "Gru", "MkldnnRnnLayer", "ScaledDotProductFlashAttentionForCpu"});
+  return is_one_of(operation, {"Relu",
+                               "LeakyRelu",
+                               "Gelu",
+                               "Silu",
+                               "Sigmoid",
+                               "Tanh",
+                               "Elu",
+                               "Softplus",
+                               "Hardtanh",
+                               "Hardswish",
+                               "Hardsigmoid",
+                               "Mish",
+                               "Prelu",
+                               "Selu",
+                               "Celu",
+                               "Softmax",
+                               "MaxPool2DWithIndices",
+                               "Threshold",
+                               "Clamp",
+                               "ClampMin",
+                               "Max",
+                               "Abs",
+                               "Sin",
+                               "Cos",
+                               "Pow",
+                               "Exp",
+                               "Log",
+                               "Sqrt",
+                               "Rsqrt",
+                               "LogSigmoid",
+                               "Glu",
+                               "NativeLayerNorm",
+                               "NativeGroupNorm",
+                               "Lstm",
+                               "Gru",
+                               "MkldnnRnnLayer",
+                               "ScaledDotProductFlashAttentionForCpu"});
 }
 
 // The node behind those that only hand on; itself when it does more.
 inline std::size_t past_views(const Graph& graph, std::size_t at) {
-  for (int i = 0; i < 12 && hands_on(graph.nodes[at].operation) && !graph.nodes[at].from.empty(); ++i) at = graph.nodes[at].from.front();
+  for (int i = 0; i < 12 && hands_on(graph.nodes[at].operation) && !graph.nodes[at].from.empty(); ++i)
+    at = graph.nodes[at].from.front();
   return at;
 }
 
@@ -49,7 +89,8 @@ inline std::vector<std::size_t> inputs_of(const Graph& graph, std::size_t at) {
   std::vector<std::size_t> inputs;
   for (const std::size_t from : graph.nodes[at].from) {
     const std::size_t source = past_views(graph, from);
-    if (graph.nodes[source].operation != "parameter" && graph.nodes[source].operation != "leaf") inputs.push_back(source);
+    if (graph.nodes[source].operation != "parameter" && graph.nodes[source].operation != "leaf")
+      inputs.push_back(source);
   }
   return inputs;
 }

@@ -19,13 +19,14 @@ constexpr std::size_t kMaxRules = 256;
 // The losses and fingerprints of several steps are written together: those are series, not parts of one step.
 constexpr std::string_view kLookSteps = "look_steps", kLooks = "looks", kPrintSteps = "print_steps", kPrints = "prints";
 
-void add_losses(Series& series, const Snapshot& record) {
+void add_losses(StepSeries& series, const Snapshot& record) {
   const Values* steps = record.find(kLookSteps);
   const Values* losses = record.find(kLooks);
   if (steps == nullptr || losses == nullptr) return;
   for (std::size_t i = 0; i < std::min(steps->size(), losses->size()) && series.size() < kMaxLosses; ++i) {
     const auto step = static_cast<std::int64_t>((*steps)[i]);
-    if (!series.empty() && series.steps.back() == step) continue;  // of several backward passes the first one stands for all
+    if (!series.empty() && series.steps.back() == step)
+      continue;  // of several backward passes the first one stands for all
     series.steps.push_back(step);
     series.values.push_back((*losses)[i]);
   }
@@ -66,7 +67,8 @@ std::int64_t Parameter::elements() const {
 }
 
 const Module* Structure::module(std::string_view name) const {
-  const auto found = std::find_if(modules.begin(), modules.end(), [&](const Module& each) { return each.name == name; });
+  const auto found =
+      std::find_if(modules.begin(), modules.end(), [&](const Module& each) { return each.name == name; });
   return found == modules.end() ? nullptr : &*found;
 }
 
@@ -77,12 +79,16 @@ void TrainingHistory::take_text(std::string_view name, std::string_view text) {
     layout_ = read.ok() ? *std::move(read) : decltype(layout_)();
   } else if (name == "examination/structure") {
     auto read = read_structure(text);
-    if (read.ok()) structure = *std::move(read);
-    else ++unreadable;
+    if (read.ok())
+      structure = *std::move(read);
+    else
+      ++unreadable;
   } else if (name == "examination/graph" && graphs.size() < kMaxGraphs) {
     auto read = read_graph(text);
-    if (read.ok()) graphs.push_back(*std::move(read));
-    else ++unreadable;
+    if (read.ok())
+      graphs.push_back(*std::move(read));
+    else
+      ++unreadable;
   }
 }
 
@@ -116,9 +122,11 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
   if (const double step = record.at("step"); std::isfinite(step)) {
     record.step = static_cast<std::int64_t>(step);
     last_step = std::max(last_step, record.step);
-    if (const double bytes = record.at("memory"); std::isfinite(bytes) && memory.size() < kMaxPrints) memory.emplace_back(record.step, bytes);
+    if (const double bytes = record.at("memory"); std::isfinite(bytes) && memory.size() < kMaxPrints)
+      memory.emplace_back(record.step, bytes);
   }
-  for (const std::string_view series : {kLookSteps, kLooks, kPrintSteps, kPrints}) record.values.erase(std::string(series));
+  for (const std::string_view series : {kLookSteps, kLooks, kPrintSteps, kPrints})
+    record.values.erase(std::string(series));
   const bool is_full = record.find("gradient") != nullptr || record.find("loss") != nullptr;
   if (is_full && snapshots.size() < kMaxSnapshots) snapshots.push_back(std::move(record));
 }
@@ -127,7 +135,7 @@ void TrainingHistory::take_signal(std::string_view name, double value, std::int6
   auto found = signals.find(name);
   if (found == signals.end()) {
     if (signals.size() >= kMaxSignals) return;
-    found = signals.emplace(std::string(name), Series()).first;
+    found = signals.emplace(std::string(name), StepSeries()).first;
   }
   if (found->second.size() >= kMaxLosses) return;
   found->second.steps.push_back(mode_step);

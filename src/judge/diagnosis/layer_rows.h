@@ -15,12 +15,12 @@ struct LayerRow {
   std::string name, kind;
   std::int64_t step = 0;
   double mean = kUnknown, deviation = kUnknown;
-  double zeros = kUnknown;     // share of elements that are zero
-  double largest = kUnknown;   // absolute value
-  double beyond = kUnknown;    // share of elements beyond 0.99
-  double spread = kUnknown;    // of the samples of the batch, as a share of the deviation
-  double cosine = kUnknown;    // mean between two samples
-  double silent = kUnknown;    // share of units that are zero for all samples
+  double zeros = kUnknown;    // share of elements that are zero
+  double largest = kUnknown;  // absolute value
+  double beyond = kUnknown;   // share of elements beyond 0.99
+  double spread = kUnknown;   // of the samples of the batch, as a share of the deviation
+  double cosine = kUnknown;   // mean between two samples
+  double silent = kUnknown;   // share of units that are zero for all samples
 };
 
 inline constexpr std::size_t kLayerNumbers = 8;
@@ -35,7 +35,8 @@ inline LayerRow layer_in(const Case& seen, const Snapshot& snapshot, std::size_t
     if (const Module* module = structure.module(row.name)) row.kind = module->kind;
   }
   const Values* rows = snapshot.find("layers");
-  if (rows == nullptr || rows->size() != structure.layers.size() * kLayerNumbers || index >= structure.layers.size()) return row;
+  if (rows == nullptr || rows->size() != structure.layers.size() * kLayerNumbers || index >= structure.layers.size())
+    return row;
   const double* numbers = rows->data() + index * kLayerNumbers;
   row.mean = numbers[0], row.deviation = numbers[1], row.zeros = numbers[2], row.largest = numbers[3];
   row.beyond = numbers[4], row.spread = numbers[5], row.cosine = numbers[6], row.silent = numbers[7];

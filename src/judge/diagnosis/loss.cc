@@ -16,12 +16,20 @@ std::string shape(const std::vector<std::int64_t>& sizes) {
 }
 void look_for_broadcast(const Case& seen, Findings& findings) {
   for (const Compared& each : seen.structure().compared) {
-    const bool by_element = contains(each.function, "mse") || contains(each.function, "MSE") || contains(each.function, "l1") || contains(each.function, "L1") ||
-                            contains(each.function, "huber") || contains(each.function, "Huber") || contains(each.function, "SmoothL1");
+    const bool by_element = contains(each.function, "mse") || contains(each.function, "MSE") ||
+                            contains(each.function, "l1") || contains(each.function, "L1") ||
+                            contains(each.function, "huber") || contains(each.function, "Huber") ||
+                            contains(each.function, "SmoothL1");
     if (!by_element || each.predicted == each.target || each.predicted.empty() || each.target.empty()) continue;
-    findings.push_back({"shapes_broadcast_in_loss", 0.96,
-                        fmt::format("Predictions of shape {} are compared with targets of shape {}, each with every other", shape(each.predicted), shape(each.target)),
-                        {fmt::format("{} broadcasts both", each.function)}, {}, 0, seen.place("loss").empty() ? seen.place("backward") : seen.place("loss")});
+    findings.push_back(
+        {"shapes_broadcast_in_loss",
+         0.96,
+         fmt::format("Predictions of shape {} are compared with targets of shape {}, each with every other",
+                     shape(each.predicted), shape(each.target)),
+         {fmt::format("{} broadcasts both", each.function)},
+         {},
+         0,
+         seen.place("loss").empty() ? seen.place("backward") : seen.place("loss")});
     return;
   }
   // A loss of one's own: the mean over a square, where the batch is one side of it.
@@ -31,14 +39,24 @@ void look_for_broadcast(const Case& seen, Findings& findings) {
   for (std::size_t i = 0; i < std::min<std::size_t>(graph->nodes.size(), 8); ++i) {
     const GraphNode& node = graph->nodes[i];
     const bool averages = node.operation == "Mean" || node.operation == "Sum";
-    if (!averages || node.sizes.size() != 2 || node.sizes[0] != node.sizes[1] || static_cast<double>(node.sizes[0]) != batch || batch < 2) continue;
+    if (!averages || node.sizes.size() != 2 || node.sizes[0] != node.sizes[1] ||
+        static_cast<double>(node.sizes[0]) != batch || batch < 2)
+      continue;
     std::size_t at = node.from.empty() ? i : past_views(*graph, node.from.front());
-    for (int step = 0; step < 4 && is_one_of(graph->nodes[at].operation, {"Pow", "Abs", "Mul", "Sqrt"}) && !graph->nodes[at].from.empty(); ++step) {
+    for (int step = 0; step < 4 && is_one_of(graph->nodes[at].operation, {"Pow", "Abs", "Mul", "Sqrt"}) &&
+                       !graph->nodes[at].from.empty();
+         ++step) {
       at = past_views(*graph, graph->nodes[at].from.front());
     }
     if (graph->nodes[at].operation != "Sub") continue;
-    findings.push_back({"shapes_broadcast_in_loss", 0.85, fmt::format("The loss is a mean over {}, each sample of the batch compared with every other", shape(node.sizes)),
-                        {fmt::format("the batch has {} samples", batch)}, {}, 0, seen.place("backward")});
+    findings.push_back({"shapes_broadcast_in_loss",
+                        0.85,
+                        fmt::format("The loss is a mean over {}, each sample of the batch compared with every other",
+                                    shape(node.sizes)),
+                        {fmt::format("the batch has {} samples", batch)},
+                        {},
+                        0,
+                        seen.place("backward")});
     return;
   }
 }
@@ -59,40 +77,78 @@ void look_for_output_activation(const Case& seen, Findings& findings) {
     const std::string& operation = graph->nodes[i].operation;
     const std::string_view before = activation_before(*graph, i);
     if (before.empty()) continue;
-    const auto tell = [&](double confidence, std::string statement) {
-      findings.push_back({"output_activation", confidence, std::move(statement), {fmt::format("the graph of the loss has {} right before {}", before, operation)}, {}, 0, seen.place("loss")});
+    const auto report = [&](double confidence, std::string statement) {
+      findings.push_back({"output_activation",
+                          confidence,
+                          std::move(statement),
+                          {fmt::format("the graph of the loss has {} right before {}", before, operation)},
+                          {},
+                          0,
+                          seen.place("loss")});
     };
     const bool at_nll = std::any_of(graph->nodes.begin(), graph->nodes.end(), [&](const GraphNode& node) {
       return starts_with(node.operation, "NllLoss") && !node.from.empty() && past_views(*graph, node.from.front()) == i;
     });
     if (operation == "LogSoftmax" && at_nll) {
-      if (before == "Softmax") tell(0.95, "Cross entropy gets probabilities: softmax is taken twice");
-      else if (before == "LogSoftmax") tell(0.55, "Cross entropy gets logarithms of probabilities: log_softmax is taken twice");
-      else if (before == "Sigmoid") tell(0.93, "Cross entropy gets the outputs of a sigmoid, between 0 and 1");
-      else if (before == "Relu") tell(0.88, "A ReLU stands between the last layer and cross entropy, so no score can be negative");
-      else if (before == "Tanh") tell(0.7, "A tanh stands between the last layer and cross entropy, so scores stay between -1 and 1");
+      if (before == "Softmax")
+        report(0.95, "Cross entropy gets probabilities: softmax is taken twice");
+      else if (before == "LogSoftmax")
+        report(0.55, "Cross entropy gets logarithms of probabilities: log_softmax is taken twice");
+      else if (before == "Sigmoid")
+        report(0.93, "Cross entropy gets the outputs of a sigmoid, between 0 and 1");
+      else if (before == "Relu")
+        report(0.88, "A ReLU stands between the last layer and cross entropy, so no score can be negative");
+      else if (before == "Tanh")
+        report(0.7, "A tanh stands between the last layer and cross entropy, so scores stay between -1 and 1");
     }
     if (operation == "BinaryCrossEntropyWithLogits") {
-      if (before == "Sigmoid") tell(0.95, "The sigmoid is taken twice: binary_cross_entropy_with_logits applies it itself");
-      else if (before == "Relu") tell(0.9, "A ReLU stands between the last layer and the loss, so no score can be negative");
-      else if (before == "Softmax") tell(0.93, "binary_cross_entropy_with_logits gets the outputs of a softmax");
-      else if (before == "Tanh") tell(0.7, "A tanh stands between the last layer and the loss");
+      if (before == "Sigmoid")
+        report(0.95, "The sigmoid is taken twice: binary_cross_entropy_with_logits applies it itself");
+      else if (before == "Relu")
+        report(0.9, "A ReLU stands between the last layer and the loss, so no score can be negative");
+      else if (before == "Softmax")
+        report(0.93, "binary_cross_entropy_with_logits gets the outputs of a softmax");
+      else if (before == "Tanh")
+        report(0.7, "A tanh stands between the last layer and the loss");
     }
-    if (operation == "BinaryCrossEntropy" && before == "Softmax") tell(0.6, "binary_cross_entropy gets the outputs of a softmax");
-    if (starts_with(operation, "NllLoss") && before == "Softmax") tell(0.94, "nll_loss gets probabilities, where it takes logarithms of them");
+    if (operation == "BinaryCrossEntropy" && before == "Softmax")
+      report(0.6, "binary_cross_entropy gets the outputs of a softmax");
+    if (starts_with(operation, "NllLoss") && before == "Softmax")
+      report(0.94, "nll_loss gets probabilities, where it takes logarithms of them");
     if (starts_with(operation, "MseLoss") || starts_with(operation, "SmoothL1") || starts_with(operation, "L1Loss")) {
       const double lowest = median_of(seen.history, "target", 2), highest = median_of(seen.history, "target", 3);
-      if (before == "Relu" && lowest < -0.05) tell(0.93, fmt::format("The last activation is a ReLU, but targets go down to {}", number(lowest)));
-      if (before == "Sigmoid" && (lowest < -0.05 || highest > 1.05)) tell(0.93, fmt::format("The last activation is a sigmoid, but targets go from {} to {}", number(lowest), number(highest)));
-      if (before == "Tanh" && (lowest < -1.1 || highest > 1.1)) tell(0.93, fmt::format("The last activation is a tanh, but targets go from {} to {}", number(lowest), number(highest)));
-      if (before == "Softmax") tell(0.4, "A squared error gets the outputs of a softmax");
+      if (before == "Relu" && lowest < -0.05)
+        report(0.93, fmt::format("The last activation is a ReLU, but targets go down to {}", number(lowest)));
+      if (before == "Sigmoid" && (lowest < -0.05 || highest > 1.05))
+        report(0.93, fmt::format("The last activation is a sigmoid, but targets go from {} to {}", number(lowest),
+                                 number(highest)));
+      if (before == "Tanh" && (lowest < -1.1 || highest > 1.1))
+        report(0.93, fmt::format("The last activation is a tanh, but targets go from {} to {}", number(lowest),
+                                 number(highest)));
+      if (before == "Softmax") report(0.4, "A squared error gets the outputs of a softmax");
     }
+  }
+  // nll_loss takes logarithms of probabilities: those of a row sum to 1.
+  const double log_sum = median_of(seen.history, "log_sum");
+  if (log_sum > 0.05) {
+    const bool is_normalised = std::any_of(graph->nodes.begin(), graph->nodes.end(), [](const GraphNode& node) { return node.operation == "LogSoftmax"; });
+    findings.push_back({is_normalised ? "softmax_dimension" : "output_activation", 0.93,
+                        is_normalised ? "log_softmax is taken over another dimension than that of the classes" : "nll_loss gets scores, where it takes logarithms of probabilities",
+                        {fmt::format("the logarithm of the sum over classes is {}, where it should be 0", number(log_sum))}, {}, 0, seen.place("loss")});
   }
   // What the graph does not show: a loss that gets what sums to 1.
   const double sums = median_of(seen.history, "rows_sum_to_1");
-  const bool is_cross_entropy = !seen.structure().compared.empty() && contains(lower_case(seen.structure().compared.front().function), "cross");
-  if (sums > 0.95 && is_cross_entropy && median_of(seen.history, "predicted", 2) >= 0 && median_of(seen.history, "classes") > 1) {
-    findings.push_back({"output_activation", 0.9, "Cross entropy gets rows that sum to 1: probabilities in place of scores", {"softmax is taken twice"}, {}, 0, seen.place("loss")});
+  const bool is_cross_entropy =
+      !seen.structure().compared.empty() && contains(lower_case(seen.structure().compared.front().function), "cross");
+  if (sums > 0.95 && is_cross_entropy && median_of(seen.history, "predicted", 2) >= 0 &&
+      median_of(seen.history, "classes") > 1) {
+    findings.push_back({"output_activation",
+                        0.9,
+                        "Cross entropy gets rows that sum to 1: probabilities in place of scores",
+                        {"softmax is taken twice"},
+                        {},
+                        0,
+                        seen.place("loss")});
   }
 }
 
@@ -104,8 +160,14 @@ void look_for_softmax_dimension(const Case& seen, Findings& findings) {
     if (node.operation != "Softmax" && node.operation != "LogSoftmax") continue;
     const auto dimension = node.settings.find("dim");
     if (dimension == node.settings.end() || dimension->second != 0) continue;
-    findings.push_back({"softmax_dimension", 0.85, fmt::format("{} is taken over dimension 0, the samples of the batch", node.operation == "Softmax" ? "softmax" : "log_softmax"),
-                        {"the probabilities of a sample do not sum to 1"}, {}, 0, seen.place("loss").empty() ? seen.place("backward") : seen.place("loss")});
+    findings.push_back({"softmax_dimension",
+                        0.85,
+                        fmt::format("{} is taken over dimension 0, the samples of the batch",
+                                    node.operation == "Softmax" ? "softmax" : "log_softmax"),
+                        {"the probabilities of a sample do not sum to 1"},
+                        {},
+                        0,
+                        seen.place("loss").empty() ? seen.place("backward") : seen.place("loss")});
     return;
   }
 }
@@ -120,41 +182,82 @@ void look_for_sign(const Case& seen, Findings& findings) {
       if (graph->nodes[i].operation != "Neg") continue;
       for (const std::size_t from : graph->nodes[i].from) {
         const std::string& inner = graph->nodes[past_views(*graph, from)].operation;
-        negated = negated || is_one_of(inner, {"NllLoss", "NllLoss2D", "MseLoss", "BinaryCrossEntropy", "BinaryCrossEntropyWithLogits", "SmoothL1Loss", "KlDiv", "L1Loss"});
+        negated = negated || is_one_of(inner, {"NllLoss", "NllLoss2D", "MseLoss", "BinaryCrossEntropy",
+                                               "BinaryCrossEntropyWithLogits", "SmoothL1Loss", "KlDiv", "L1Loss"});
       }
     }
   }
   const bool worsens = seen.symptoms.compared_late > 1.5 * seen.symptoms.compared_early && train.late < train.first;
   const bool accuracy_below = seen.symptoms.accuracy < 0.5 * seen.symptoms.chance;
   double confidence = 0;
-  if (negated) confidence = 0.95;
-  else if (worsens || (accuracy_below && train.late < 0)) confidence = 0.8;
+  if (negated)
+    confidence = 0.95;
+  else if (train.late < -1e3 * std::max(1.0, std::abs(train.first))) confidence = 0.9;
+  else if (worsens || (accuracy_below && train.late < 0))
+    confidence = 0.8;
   if (confidence == 0) return;
-  findings.push_back({"loss_sign", confidence, "The loss has its sign turned: the training makes the error larger",
-                      {fmt::format("what backward() is called on goes from {} to {}", number(train.first), number(train.late)),
-                       fmt::format("what the loss function gives goes from {} to {}", number(seen.symptoms.compared_early), number(seen.symptoms.compared_late))}, {}, 0, seen.place("backward")});
+  findings.push_back(
+      {"loss_sign",
+       confidence,
+       "The loss has its sign turned: the training makes the error larger",
+       {fmt::format("what backward() is called on goes from {} to {}", number(train.first), number(train.late)),
+        fmt::format("what the loss function gives goes from {} to {}", number(seen.symptoms.compared_early),
+                    number(seen.symptoms.compared_late))},
+       {},
+       0,
+       seen.place("backward")});
 }
 
 void look_for_reduction(const Case& seen, Findings& findings) {
   const Graph* graph = seen.graph();
-  const bool sums = graph != nullptr && std::any_of(graph->nodes.begin(), graph->nodes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(graph->nodes.size(), 4)), [](const GraphNode& node) {
-    const auto reduction = node.settings.find("reduction");
-    return reduction != node.settings.end() && reduction->second == 2;
-  });
+  const bool sums =
+      graph != nullptr &&
+      std::any_of(graph->nodes.begin(),
+                  graph->nodes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(graph->nodes.size(), 4)),
+                  [](const GraphNode& node) {
+                    const auto reduction = node.settings.find("reduction");
+                    return reduction != node.settings.end() && reduction->second == 2;
+                  });
   if (!sums || !(seen.is_ill() || seen.symptoms.is_rough || !seen.symptoms.learns_well)) return;
-  findings.push_back({"loss_reduction", 0.8, "The loss is a sum over the batch, so that gradients are as many times too large as there are samples",
-                      {fmt::format("the first loss is {}", number(seen.symptoms.train.first))}, {}, 0, seen.place("loss")});
+  findings.push_back(
+      {"loss_reduction",
+       0.8,
+       "The loss is a sum over the batch, so that gradients are as many times too large as there are samples",
+       {fmt::format("the first loss is {}", number(seen.symptoms.train.first))},
+       {},
+       0,
+       seen.place("loss")});
 }
 
 void look_for_wrong_loss(const Case& seen, Findings& findings) {
+  const Course& train = seen.symptoms.train;
+  if (median_of(seen.history, "classes") == 1 || (train.count >= 5 && train.first == 0 && train.late == 0 && !(train.peak > 0))) {
+    findings.push_back({"wrong_loss_function", 0.93, "The loss is 0 whatever the model gives: cross entropy over one class alone", {"use binary_cross_entropy_with_logits for one score"}, {}, 0, seen.place("loss")});
+  }
   for (const Compared& each : seen.structure().compared) {
-    const bool squared = contains(each.function, "mse") || contains(each.function, "MSE") || contains(each.function, "l1") || contains(each.function, "L1");
+    const bool squared = contains(each.function, "mse") || contains(each.function, "MSE") ||
+                         contains(each.function, "l1") || contains(each.function, "L1");
     const bool are_numbers_of_classes = contains(each.target_dtype, "int");
-    const double zeros = median_of(seen.history, "target", 4), low = median_of(seen.history, "target", 2), high = median_of(seen.history, "target", 3);
+    const double zeros = median_of(seen.history, "target", 4), low = median_of(seen.history, "target", 2),
+                 high = median_of(seen.history, "target", 3);
     if (squared && are_numbers_of_classes) {
-      findings.push_back({"wrong_loss_function", 0.8, fmt::format("{} compares outputs with whole numbers, which look like classes", each.function), {fmt::format("targets are {} of shape {}", each.target_dtype, shape(each.target))}, {}, 0, seen.place("loss")});
-    } else if (squared && each.target.size() == 2 && each.target.back() > 2 && low == 0 && high == 1 && std::abs(zeros - (1 - 1.0 / static_cast<double>(each.target.back()))) < 0.01) {
-      findings.push_back({"wrong_loss_function", seen.symptoms.learns_well ? 0.35 : 0.6, fmt::format("{} compares outputs with one-hot vectors of {} classes", each.function, each.target.back()), {fmt::format("targets are 0 and 1, of shape {}", shape(each.target))}, {}, 0, seen.place("loss")});
+      findings.push_back({"wrong_loss_function",
+                          0.8,
+                          fmt::format("{} compares outputs with whole numbers, which look like classes", each.function),
+                          {fmt::format("targets are {} of shape {}", each.target_dtype, shape(each.target))},
+                          {},
+                          0,
+                          seen.place("loss")});
+    } else if (squared && each.target.size() == 2 && each.target.back() > 2 && low == 0 && high == 1 &&
+               std::abs(zeros - (1 - 1.0 / static_cast<double>(each.target.back()))) < 0.01) {
+      findings.push_back(
+          {"wrong_loss_function",
+           seen.symptoms.learns_well ? 0.35 : 0.6,
+           fmt::format("{} compares outputs with one-hot vectors of {} classes", each.function, each.target.back()),
+           {fmt::format("targets are 0 and 1, of shape {}", shape(each.target))},
+           {},
+           0,
+           seen.place("loss")});
     }
   }
 }
@@ -166,36 +269,53 @@ void look_for_target_scale(const Case& seen, Findings& findings) {
   if (seen.symptoms.is_classifier || !std::isfinite(deviation) || !(output >= 0)) return;
   const double size = std::max(deviation, std::abs(mean));
   if (size < 30 || size < 20 * std::max(output, 0.05)) return;
-  findings.push_back({"target_scale", seen.symptoms.learns_well && seen.symptoms.skill > 0.8 ? 0.4 : 0.88,
-                      fmt::format("Targets are around {} with a spread of {}, while the model begins around {}", number(mean), number(deviation), number(output)),
-                      {fmt::format("the first loss is {}", number(seen.symptoms.train.first)), fmt::format("the loss at the end is {}, that of a constant answer {}", number(seen.symptoms.compared_late), number(seen.symptoms.constant))}, {}, 0,
+  findings.push_back({"target_scale",
+                      seen.symptoms.learns_well && seen.symptoms.skill > 0.8 ? 0.4 : 0.88,
+                      fmt::format("Targets are around {} with a spread of {}, while the model begins around {}",
+                                  number(mean), number(deviation), number(output)),
+                      {fmt::format("the first loss is {}", number(seen.symptoms.train.first)),
+                       fmt::format("the loss at the end is {}, that of a constant answer {}",
+                                   number(seen.symptoms.compared_late), number(seen.symptoms.constant))},
+                      {},
+                      0,
                       seen.place("loss")});
 }
 
 void look_for_instability(const Case& seen, Findings& findings) {
   const Graph* graph = seen.graph();
   const Course& train = seen.symptoms.train;
-  if (graph == nullptr || train.not_finite == 0) return;
+  if (graph == nullptr || train.not_finite == 0 || train.best < -1e6) return;
   std::string danger;
   for (std::size_t i = 0; i < graph->nodes.size() && danger.empty(); ++i) {
     const GraphNode& node = graph->nodes[i];
     if (node.operation == "Log") {
       for (const std::size_t from : node.from) {
         const std::string& inner = graph->nodes[past_views(*graph, from)].operation;
-        if (is_one_of(inner, {"Softmax", "Sigmoid", "RsubScalar", "Rsub", "Relu", "Div", "Exp", "Sum", "Mul", "Abs", "Var", "Std"})) danger = "log of " + inner;
+        if (is_one_of(inner, {"Softmax", "Sigmoid", "RsubScalar", "Rsub", "Relu", "Div", "Exp", "Sum", "Mul", "Abs",
+                              "Var", "Std"}))
+          danger = "log of " + inner;
       }
     }
-    if (is_one_of(node.operation, {"Sqrt", "Norm", "LinalgVectorNorm", "Acos", "Asin", "Rsqrt", "Log2", "Reciprocal"})) danger = node.operation;
+    if (is_one_of(node.operation, {"Sqrt", "Norm", "LinalgVectorNorm", "Acos", "Asin", "Rsqrt", "Log2", "Reciprocal"}))
+      danger = node.operation;
     if (node.operation == "Std" || node.operation == "Var") danger = node.operation;
     if (node.operation == "Div" && node.from.size() == 2) danger = "Div";
-    if (node.operation == "Pow" && node.settings.count("exponent") > 0 && node.settings.at("exponent") < 1) danger = "Pow";
+    if (node.operation == "Pow" && node.settings.count("exponent") > 0 && node.settings.at("exponent") < 1)
+      danger = "Pow";
     if (node.operation == "Exp") danger = "Exp";
   }
   if (danger.empty()) return;
   const double grown = train.peak / std::max(std::abs(train.first), 1e-9);
-  findings.push_back({"numerically_unstable_operation", grown < 3 ? 0.85 : 0.5, fmt::format("The loss becomes NaN or infinite at step {}, and {} in its graph is undefined for some numbers", train.first_bad_step, danger),
-                      {fmt::format("the loss was {} before that", number(train.best)), fmt::format("{} of {} looked-at losses are not finite", train.not_finite, train.count)}, {},
-                      train.first_bad_step, seen.place("backward")});
+  findings.push_back(
+      {"numerically_unstable_operation",
+       grown < 3 ? 0.85 : 0.5,
+       fmt::format("The loss becomes NaN or infinite at step {}, and {} in its graph is undefined for some numbers",
+                   train.first_bad_step, danger),
+       {fmt::format("the loss was {} before that", number(train.best)),
+        fmt::format("{} of {} looked-at losses are not finite", train.not_finite, train.count)},
+       {},
+       train.first_bad_step,
+       seen.place("backward")});
 }
 
 }  // namespace

@@ -27,12 +27,26 @@ void look_for_modes(const Case& seen, Findings& findings) {
   if (modal.empty()) return;
   const Counts& counts = seen.history.counts;
   if (counts.no_grad_training >= 1 && counts.no_grad_training > 0.5 * counts.no_grad) {
-    findings.push_back({"training_mode_in_evaluation", counts.no_grad_training >= 2 ? 0.85 : 0.6, fmt::format("The model is evaluated in training mode, where {} behave differently", listed(modal)),
-                        {fmt::format("{} of {} calls without gradients found the model in training mode", counts.no_grad_training, counts.no_grad)}, {}, 0, {}});
+    findings.push_back(
+        {"training_mode_in_evaluation",
+         counts.no_grad_training >= 2 ? 0.85 : 0.6,
+         fmt::format("The model is evaluated in training mode, where {} behave differently", listed(modal)),
+         {fmt::format("{} of {} calls without gradients found the model in training mode", counts.no_grad_training,
+                      counts.no_grad)},
+         {},
+         0,
+         {}});
   }
   if (counts.grad_in_eval >= 3 && counts.grad_in_eval > 0.3 * counts.forward) {
-    findings.push_back({"evaluation_mode_in_training", counts.grad_in_eval > 0.9 * counts.forward ? 0.75 : 0.88, fmt::format("The model is trained in evaluation mode, where {} are switched off", listed(modal)),
-                        {fmt::format("{} of {} training passes found the model in evaluation mode", counts.grad_in_eval, counts.forward)}, {}, 0, {}});
+    findings.push_back(
+        {"evaluation_mode_in_training",
+         counts.grad_in_eval > 0.9 * counts.forward ? 0.75 : 0.88,
+         fmt::format("The model is trained in evaluation mode, where {} are switched off", listed(modal)),
+         {fmt::format("{} of {} training passes found the model in evaluation mode", counts.grad_in_eval,
+                      counts.forward)},
+         {},
+         0,
+         {}});
   }
 }
 
@@ -44,7 +58,13 @@ void look_for_small_batches(const Case& seen, Findings& findings) {
   }
   const double batch = median_of(seen.history, "input_shape", 0);
   if (norms.empty() || !(batch <= 4)) return;
-  findings.push_back({"batch_norm_small_batch", batch <= 2 ? 0.88 : 0.65, fmt::format("Batch norm ({}) averages over batches of {} samples", listed(norms), batch), {fmt::format("batches have {} samples", batch)}, {}, 0, {}});
+  findings.push_back({"batch_norm_small_batch",
+                      batch <= 2 ? 0.88 : 0.65,
+                      fmt::format("Batch norm ({}) averages over batches of {} samples", listed(norms), batch),
+                      {fmt::format("batches have {} samples", batch)},
+                      {},
+                      0,
+                      {}});
 }
 
 void look_for_dropout(const Case& seen, Findings& findings) {
@@ -53,13 +73,21 @@ void look_for_dropout(const Case& seen, Findings& findings) {
   for (const Module& module : seen.structure().modules) {
     for (const char* key : {"p", "dropout"}) {
       const auto p = module.settings.find(key);
-      if (p == module.settings.end() || (std::string_view(key) == "p" && module.kind.find("Dropout") == std::string::npos)) continue;
+      if (p == module.settings.end() ||
+          (std::string_view(key) == "p" && module.kind.find("Dropout") == std::string::npos))
+        continue;
       if (p->second >= 0.8) strong.push_back(module.name), most = std::max(most, p->second);
     }
   }
   if (strong.empty()) return;
   const bool ill = seen.is_ill() || !seen.symptoms.learns_well || seen.symptoms.skill < 0.7;
-  findings.push_back({"dropout_too_strong", ill ? 0.88 : 0.6, fmt::format("Dropout takes away {:.0f} % of the signal in {}", 100 * most, listed(strong)), {fmt::format("p is {}", number(most))}, {}, 0, {}});
+  findings.push_back({"dropout_too_strong",
+                      ill ? 0.88 : 0.6,
+                      fmt::format("Dropout takes away {:.0f} % of the signal in {}", 100 * most, listed(strong)),
+                      {fmt::format("p is {}", number(most))},
+                      {},
+                      0,
+                      {}});
 }
 
 }  // namespace

@@ -66,8 +66,11 @@ std::vector<const Json*> objects_of(const Json& object, const char* key) {
 
 Module module_of(const Json& json) {
   const auto leaf = json.find("leaf");
-  Module module{text_of(json, "name"), text_of(json, "kind"), text_of(json, "place"),
-                leaf != json.end() && leaf->is_boolean() && leaf->get<bool>(), {}};
+  Module module{text_of(json, "name"),
+                text_of(json, "kind"),
+                text_of(json, "place"),
+                leaf != json.end() && leaf->is_boolean() && leaf->get<bool>(),
+                {}};
   if (const auto settings = json.find("settings"); settings != json.end()) module.settings = settings_of(*settings);
   return module;
 }
@@ -127,7 +130,8 @@ Result<Structure> read_structure(std::string_view text) {
   structure.foreign = int_of(json, "foreign");
   if (const auto layers = json.find("layers"); layers != json.end() && layers->is_array()) {
     for (const Json& each : *layers) {
-      if (each.is_string() && structure.layers.size() < kMaxEntries) structure.layers.push_back(each.get<std::string>());
+      if (each.is_string() && structure.layers.size() < kMaxEntries)
+        structure.layers.push_back(each.get<std::string>());
     }
   }
   if (const auto places = json.find("places"); places != json.end() && places->is_object()) {
@@ -158,7 +162,8 @@ Result<std::vector<std::pair<std::string, std::size_t>>> read_layout(std::string
   TRAINWARDEN_ASSIGN_OR_RETURN(const Json* entries, format::array_field(json, "layout"));
   std::vector<std::pair<std::string, std::size_t>> layout;
   for (const Json& each : *entries) {
-    if (!each.is_array() || each.size() != 2 || !each[0].is_string() || !each[1].is_number_unsigned()) return bad("layout");
+    if (!each.is_array() || each.size() != 2 || !each[0].is_string() || !each[1].is_number_unsigned())
+      return bad("layout");
     if (layout.size() >= kMaxEntries || each[1].get<std::size_t>() > (1u << 24)) return bad("layout");
     layout.emplace_back(each[0].get<std::string>(), each[1].get<std::size_t>());
   }

@@ -56,12 +56,14 @@ std::string kind_of_optimizer(const Case& seen) {
   return seen.structure().optimizers.empty() ? std::string("the optimizer") : seen.structure().optimizers.front().kind;
 }
 
-Series rates_of(const Case& seen) {
-  Series rates;
+StepSeries rates_of(const Case& seen) {
+  StepSeries rates;
   for (const Snapshot& snapshot : seen.snapshots()) {
-    if (const double rate = snapshot.at("rate"); std::isfinite(rate)) rates.steps.push_back(snapshot.step), rates.values.push_back(rate);
+    if (const double rate = snapshot.at("rate"); std::isfinite(rate))
+      rates.steps.push_back(snapshot.step), rates.values.push_back(rate);
   }
-  if (const auto found = seen.history.signals.find("learning_rate/0"); found != seen.history.signals.end() && found->second.size() > rates.size()) {
+  if (const auto found = seen.history.signals.find("learning_rate/0");
+      found != seen.history.signals.end() && found->second.size() > rates.size()) {
     return found->second;
   }
   return rates;
@@ -79,15 +81,22 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   if (ratios.typical > 0.05 && symptoms.is_rough && !symptoms.learns_well) confidence = std::max(confidence, 0.6);
   if (ratios.early > 0.05 && (jumps || symptoms.loses_what_it_learned)) confidence = std::max(confidence, 0.65);
   if (ratios.early > 0.08 && symptoms.learns_nothing) confidence = std::max(confidence, 0.5);
+  if (symptoms.train.trend < -3 && symptoms.train.late - symptoms.train.best > 0.2 * (symptoms.train.first - symptoms.train.best) && ratios.early > 0.02 && !symptoms.is_adversarial) confidence = std::max(confidence, 0.55);
   if (confidence == 0 && symptoms.has_diverged && symptoms.train.count > 3) confidence = 0.45;
   if (confidence == 0) return;
   std::vector<std::string> evidence = seen.course();
-  evidence.insert(evidence.begin(), fmt::format("the first steps changed the weights by {} % of their size each (0.1 to 3 % is usual), at a learning rate of {} of {}",
+  evidence.insert(evidence.begin(), fmt::format("the first steps changed the weights by {} % of their size each (0.1 "
+                                                "to 3 % is usual), at a learning rate of {} of {}",
                                                 number(100 * ratios.early), number(rate), kind_of_optimizer(seen)));
-  if (symptoms.train.peak > 2 * std::abs(symptoms.train.first)) evidence.push_back(fmt::format("the loss peaked at {}", number(symptoms.train.peak)));
-  findings.push_back({"learning_rate_too_high", confidence,
-                      fmt::format("The learning rate of {} ({}) is too high", number(rate), kind_of_optimizer(seen)), std::move(evidence), {},
-                      std::max<std::int64_t>(0, symptoms.train.first_bad_step), seen.place("optimizer").empty() ? seen.place("step") : seen.place("optimizer")});
+  if (symptoms.train.peak > 2 * std::abs(symptoms.train.first))
+    evidence.push_back(fmt::format("the loss peaked at {}", number(symptoms.train.peak)));
+  findings.push_back({"learning_rate_too_high",
+                      confidence,
+                      fmt::format("The learning rate of {} ({}) is too high", number(rate), kind_of_optimizer(seen)),
+                      std::move(evidence),
+                      {},
+                      std::max<std::int64_t>(0, symptoms.train.first_bad_step),
+                      seen.place("optimizer").empty() ? seen.place("step") : seen.place("optimizer")});
 }
 
 void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& findings) {
@@ -96,20 +105,33 @@ void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& finding
   if (seen.snapshots().size() < 3) return;
   const double reach = ratios.typical * static_cast<double>(symptoms.steps);  // how far the weights can have come
   double confidence = 0;
-  if (ratios.typical < 1e-4 && (symptoms.learns_nothing || symptoms.learns_slowly)) confidence = 0.85;
-  else if (reach < 0.1 && (symptoms.learns_nothing || symptoms.learns_slowly)) confidence = 0.75;
-  else if (symptoms.learns_slowly) confidence = 0.5;
+  if (ratios.typical < 1e-5) confidence = 0.85;
+  else if (ratios.typical < 1e-4 && (symptoms.learns_nothing || symptoms.learns_slowly))
+    confidence = 0.85;
+  else if (reach < 0.1 && (symptoms.learns_nothing || symptoms.learns_slowly))
+    confidence = 0.75;
+  else if (symptoms.learns_slowly)
+    confidence = 0.5;
   if (confidence == 0) return;
   std::vector<std::string> evidence = seen.course();
-  evidence.insert(evidence.begin(), fmt::format("a step changes the weights by {} % of their size (0.1 to 3 % is usual), at a learning rate of {} of {}",
-                                                number(100 * ratios.typical), number(setting(seen, "lr")), kind_of_optimizer(seen)));
+  evidence.insert(
+      evidence.begin(),
+      fmt::format(
+          "a step changes the weights by {} % of their size (0.1 to 3 % is usual), at a learning rate of {} of {}",
+          number(100 * ratios.typical), number(setting(seen, "lr")), kind_of_optimizer(seen)));
   if (symptoms.train.trend > 4) evidence.push_back("the loss still falls steadily");
-  findings.push_back({"learning_rate_too_low", confidence, fmt::format("The learning rate of {} ({}) is too low", number(setting(seen, "lr")), kind_of_optimizer(seen)),
-                      std::move(evidence), {}, 1, seen.place("optimizer").empty() ? seen.place("step") : seen.place("optimizer")});
+  findings.push_back(
+      {"learning_rate_too_low",
+       confidence,
+       fmt::format("The learning rate of {} ({}) is too low", number(setting(seen, "lr")), kind_of_optimizer(seen)),
+       std::move(evidence),
+       {},
+       1,
+       seen.place("optimizer").empty() ? seen.place("step") : seen.place("optimizer")});
 }
 
 void look_for_schedule(const Case& seen, Findings& findings) {
-  const Series rates = rates_of(seen);
+  const StepSeries rates = rates_of(seen);
   if (rates.size() < 6) return;
   const double highest = *std::max_element(rates.values.begin(), rates.values.end());
   if (!(highest > 0)) return;
@@ -119,20 +141,38 @@ void look_for_schedule(const Case& seen, Findings& findings) {
   const auto steps = static_cast<double>(std::max<std::int64_t>(1, symptoms.steps));
   const bool unfinished = symptoms.learns_nothing || !symptoms.learns_well || symptoms.skill < 0.6;
   if (useful + 2 <= rates.size() && static_cast<double>(rates.steps[useful]) / steps < 0.5 && symptoms.steps >= 20) {
-    findings.push_back({"learning_rate_schedule", unfinished ? 0.85 : 0.3,
-                        fmt::format("The schedule has taken the learning rate from {} below 2 % of that by step {} of {}", number(highest), rates.steps[useful], symptoms.steps),
-                        {fmt::format("the learning rate is {} at the end", number(rates.values.back())), seen.course().front()}, {}, rates.steps[useful], seen.place("step")});
+    findings.push_back(
+        {"learning_rate_schedule",
+         unfinished ? 0.85 : 0.3,
+         fmt::format("The schedule has taken the learning rate from {} below 2 % of that by step {} of {}",
+                     number(highest), rates.steps[useful], symptoms.steps),
+         {fmt::format("the learning rate is {} at the end", number(rates.values.back())), seen.course().front()},
+         {},
+         rates.steps[useful],
+         seen.place("step")});
   }
   std::size_t leaps = 0;
-  for (std::size_t i = 1; i < rates.size(); ++i) leaps += rates.values[i] > 8 * rates.values[i - 1] && rates.values[i - 1] > 0 && i > 2 ? 1 : 0;
+  for (std::size_t i = 1; i < rates.size(); ++i)
+    leaps += rates.values[i] > 8 * rates.values[i - 1] && rates.values[i - 1] > 0 && i > 2 ? 1 : 0;
   if (leaps >= 1 && (symptoms.loses_what_it_learned || symptoms.has_diverged)) {
-    findings.push_back({"learning_rate_schedule", 0.7, "The learning rate jumps up in the middle of the training",
-                        {fmt::format("it rose at least eightfold {} times, to {} at most", leaps, number(highest))}, {}, 0, seen.place("step")});
+    findings.push_back({"learning_rate_schedule",
+                        0.7,
+                        "The learning rate jumps up in the middle of the training",
+                        {fmt::format("it rose at least eightfold {} times, to {} at most", leaps, number(highest))},
+                        {},
+                        0,
+                        seen.place("step")});
   }
   const bool only_rises = rates.values.back() > 3 * rates.values.front() && rates.values.back() >= highest * 0.999;
   if (only_rises && (symptoms.has_diverged || symptoms.loses_what_it_learned)) {
-    findings.push_back({"learning_rate_schedule", 0.75, fmt::format("The learning rate rises without end, from {} to {}", number(rates.values.front()), number(highest)),
-                        {seen.course().front()}, {}, 0, seen.place("step")});
+    findings.push_back({"learning_rate_schedule",
+                        0.75,
+                        fmt::format("The learning rate rises without end, from {} to {}", number(rates.values.front()),
+                                    number(highest)),
+                        {seen.course().front()},
+                        {},
+                        0,
+                        seen.place("step")});
   }
 }
 
@@ -147,9 +187,16 @@ void look_for_clipping(const Case& seen, Findings& findings) {
   if (share > 0.03) return;
   const bool slow = seen.symptoms.learns_nothing || seen.symptoms.learns_slowly || !seen.symptoms.learns_well;
   if (!slow) return;
-  findings.push_back({"gradient_clipping_too_strong", 0.88, fmt::format("Clipping leaves {} % of the gradients", number(100 * share)),
-                      {fmt::format("the limit is {}, the norm of the gradients {}", number(median_of(seen.history, "clip_limit")), number(median_of(seen.history, "clip_norm"))),
-                       seen.course().front()}, {}, 0, seen.place("clip")});
+  findings.push_back(
+      {"gradient_clipping_too_strong",
+       0.88,
+       fmt::format("Clipping leaves {} % of the gradients", number(100 * share)),
+       {fmt::format("the limit is {}, the norm of the gradients {}", number(median_of(seen.history, "clip_limit")),
+                    number(median_of(seen.history, "clip_norm"))),
+        seen.course().front()},
+       {},
+       0,
+       seen.place("clip")});
 }
 
 void look_for_rounding(const Case& seen, Findings& findings) {
@@ -159,21 +206,36 @@ void look_for_rounding(const Case& seen, Findings& findings) {
     const double epsilon = parameters[i].dtype == "bfloat16" ? 0.0039 : parameters[i].dtype == "float16" ? 0.00049 : 0;
     if (epsilon == 0 || parameters[i].shape.size() < 2 || parameters[i].optimizers.empty()) continue;
     ++low;
-    const double gradient = median_of(seen.history, "gradient", i), update = median_of(seen.history, "update", i), weight = median_of(seen.history, "weight", i);
+    const double gradient = median_of(seen.history, "gradient", i), update = median_of(seen.history, "update", i),
+                 weight = median_of(seen.history, "weight", i);
     if (gradient > 0 && update < epsilon * weight / 4) ++lost;
   }
   if (low == 0 || lost * 2 < low || seen.symptoms.learns_well) return;
-  findings.push_back({"updates_lost_to_rounding", 0.85, fmt::format("Updates of {} of {} weights in half precision are smaller than their rounding", lost, low),
-                      {fmt::format("the weights are {}", parameters.front().dtype), seen.course().front()}, {}, 1, seen.place("optimizer")});
+  findings.push_back(
+      {"updates_lost_to_rounding",
+       0.85,
+       fmt::format("Updates of {} of {} weights in half precision are smaller than their rounding", lost, low),
+       {fmt::format("the weights are {}", parameters.front().dtype), seen.course().front()},
+       {},
+       1,
+       seen.place("optimizer")});
 }
 
 void look_for_momentum(const Case& seen, Findings& findings) {
-  const double momentum = std::isfinite(setting(seen, "momentum")) ? setting(seen, "momentum") : setting(seen, "betas/0");
+  const double momentum =
+      std::isfinite(setting(seen, "momentum")) ? setting(seen, "momentum") : setting(seen, "betas/0");
   if (!(momentum >= 0.985)) return;
   const Symptoms& symptoms = seen.symptoms;
-  const bool swings = symptoms.is_rough || symptoms.has_diverged || symptoms.learns_nothing || symptoms.loses_what_it_learned || symptoms.train.peak > 1.5 * symptoms.train.first;
-  findings.push_back({"momentum_too_high", swings ? 0.85 : 0.35, fmt::format("A momentum of {} makes the weights swing", number(momentum)),
-                      {fmt::format("{} has a momentum of {}", kind_of_optimizer(seen), number(momentum)), seen.course().front()}, {}, 0, seen.place("optimizer")});
+  const bool swings = symptoms.is_rough || symptoms.has_diverged || symptoms.learns_nothing ||
+                      symptoms.loses_what_it_learned || symptoms.train.peak > 1.5 * symptoms.train.first;
+  findings.push_back(
+      {"momentum_too_high",
+       swings ? 0.85 : 0.35,
+       fmt::format("A momentum of {} makes the weights swing", number(momentum)),
+       {fmt::format("{} has a momentum of {}", kind_of_optimizer(seen), number(momentum)), seen.course().front()},
+       {},
+       0,
+       seen.place("optimizer")});
 }
 
 void look_for_explosion(const Case& seen, const Ratios& ratios, Findings& findings) {
@@ -188,16 +250,32 @@ void look_for_explosion(const Case& seen, const Ratios& ratios, Findings& findin
     norms.push_back(largest);
   }
   if (norms.size() < 2) return;
-  const bool recurrent = std::any_of(seen.structure().modules.begin(), seen.structure().modules.end(), [](const Module& each) {
-    return each.kind.find("RNN") != std::string::npos || each.kind.find("LSTM") != std::string::npos || each.kind.find("GRU") != std::string::npos;
-  });
+  const bool recurrent =
+      std::any_of(seen.structure().modules.begin(), seen.structure().modules.end(), [](const Module& each) {
+        return each.kind.find("RNN") != std::string::npos || each.kind.find("LSTM") != std::string::npos ||
+               each.kind.find("GRU") != std::string::npos;
+      });
   const double peak = *std::max_element(norms.begin(), norms.end());
   if (first > 30 && (seen.symptoms.has_diverged || seen.symptoms.learns_nothing || seen.symptoms.is_rough)) {
-    findings.push_back({"exploding_gradients", recurrent ? 0.75 : 0.5, "Gradients explode on their way back from the first step on",
-                        {fmt::format("the largest gradient has a root mean square of {} at the first step, {} at most", number(first), number(peak)), seen.course().front()}, {}, 0, seen.place("backward")});
-  } else if (peak > 100 * std::max(first, 1e-6) && peak > 1 && (seen.symptoms.has_diverged || seen.symptoms.is_rough) && !(ratios.early > 0.2)) {
-    findings.push_back({"exploding_gradients", recurrent ? 0.7 : 0.4, "Gradients explode while the training goes on",
-                        {fmt::format("the largest gradient grew from {} to {}", number(first), number(peak)), seen.course().front()}, {}, 0, seen.place("backward")});
+    findings.push_back({"exploding_gradients",
+                        recurrent ? 0.75 : 0.5,
+                        "Gradients explode on their way back from the first step on",
+                        {fmt::format("the largest gradient has a root mean square of {} at the first step, {} at most",
+                                     number(first), number(peak)),
+                         seen.course().front()},
+                        {},
+                        0,
+                        seen.place("backward")});
+  } else if (peak > 100 * std::max(first, 1e-6) && peak > 1 && (seen.symptoms.has_diverged || seen.symptoms.is_rough) &&
+             !(ratios.early > 0.2)) {
+    findings.push_back(
+        {"exploding_gradients",
+         recurrent ? 0.7 : 0.4,
+         "Gradients explode while the training goes on",
+         {fmt::format("the largest gradient grew from {} to {}", number(first), number(peak)), seen.course().front()},
+         {},
+         0,
+         seen.place("backward")});
   }
 }
 
@@ -210,20 +288,30 @@ void look_for_decay(const Case& seen, Findings& findings) {
   Values shrunk, pulls;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].shape.size() < 2 || parameters[i].optimizers.empty()) continue;
-    const double before = snapshots.front().at("weight", i), after = snapshots.back().at("weight", i), gradient = median_of(seen.history, "gradient", i);
+    const double before = snapshots.front().at("weight", i), after = snapshots.back().at("weight", i),
+                 gradient = median_of(seen.history, "gradient", i);
     if (before > 0) shrunk.push_back(after / before);
     if (gradient > 0) pulls.push_back(decay * before / gradient);
   }
   if (shrunk.empty()) return;
-  const bool ill = seen.symptoms.learns_nothing || seen.symptoms.skill < 0.5 || seen.symptoms.loses_what_it_learned || !seen.symptoms.learns_well;
+  const bool ill = seen.symptoms.learns_nothing || seen.symptoms.skill < 0.5 || seen.symptoms.loses_what_it_learned ||
+                   !seen.symptoms.learns_well;
   const double share = median(shrunk);
   double confidence = 0;
-  if (share < 0.5 && ill) confidence = 0.85;
-  else if (median(pulls) > 3 && ill) confidence = 0.65;
+  if (share < 0.5 && ill)
+    confidence = 0.85;
+  else if (median(pulls) > 3 && ill)
+    confidence = 0.65;
   if (confidence == 0) return;
-  findings.push_back({"weight_decay_too_strong", confidence, fmt::format("A weight decay of {} shrinks the weights faster than they learn", number(decay)),
-                      {fmt::format("the weights have come down to {:.0f} % of where they began", 100 * share), fmt::format("the decay pulls {} times as strongly as the gradients", number(median(pulls))),
-                       seen.course().front()}, {}, 0, seen.place("optimizer")});
+  findings.push_back({"weight_decay_too_strong",
+                      confidence,
+                      fmt::format("A weight decay of {} shrinks the weights faster than they learn", number(decay)),
+                      {fmt::format("the weights have come down to {:.0f} % of where they began", 100 * share),
+                       fmt::format("the decay pulls {} times as strongly as the gradients", number(median(pulls))),
+                       seen.course().front()},
+                      {},
+                      0,
+                      seen.place("optimizer")});
 }
 
 }  // namespace

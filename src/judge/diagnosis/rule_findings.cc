@@ -13,27 +13,50 @@ struct Meaning {
   double confidence;
 };
 // How sure a verdict is of the cause that it stands for.
-constexpr std::array kMeanings = {
-    Meaning{"MissingZeroGrad", "gradients_not_cleared", 0.9}, Meaning{"CallOrder", "gradients_cleared_too_early", 0.8},
-    Meaning{"ForgottenParameter", "parameters_not_in_optimizer", 0.8}, Meaning{"ReplicaDivergence", "replicas_differ", 0.93},
-    Meaning{"MemoryLeak", "memory_leak", 0.9}, Meaning{"Hang", "hang", 0.85}, Meaning{"StalledTrainingRule", "hang", 0.6},
-    Meaning{"InputBound", "slow_data_loading", 0.85}, Meaning{"Dataloader", "slow_data_loading", 0.5}, Meaning{"CheckpointIntegrity", "bad_checkpoint", 0.9},
-    Meaning{"UnshuffledLabels", "data_not_shuffled", 0.85}, Meaning{"SoftmaxLossMismatch", "output_activation", 0.88},
-    Meaning{"DuplicateBatch", "same_batch_repeated", 0.7}, Meaning{"ModeMistake", "training_mode_in_evaluation", 0.7},
-    Meaning{"DeadRelu", "dead_relu", 0.6}, Meaning{"SaturatedActivation", "saturated_activations", 0.6}, Meaning{"AttentionCollapse", "attention_collapse", 0.6},
-    Meaning{"AmpOverflow", "loss_scaling", 0.8}, Meaning{"GradientByDepth", "vanishing_gradients", 0.45}, Meaning{"Divergence", "training_diverged", 0.55},
-    Meaning{"DegeneratePredictions", "predicts_one_class", 0.5}, Meaning{"RepresentationCollapse", "representation_collapse", 0.5},
-    Meaning{"ClassImbalance", "class_imbalance", 0.5}, Meaning{"NonFiniteOrigin", "training_diverged", 0.5}, Meaning{"ExplodingTensor", "training_diverged", 0.5}};
+constexpr std::array kMeanings = {Meaning{"MissingZeroGrad", "gradients_not_cleared", 0.9},
+                                  Meaning{"CallOrder", "gradients_cleared_too_early", 0.8},
+                                  Meaning{"ForgottenParameter", "parameters_not_in_optimizer", 0.8},
+                                  Meaning{"ReplicaDivergence", "replicas_differ", 0.93},
+                                  Meaning{"MemoryLeak", "memory_leak", 0.9},
+                                  Meaning{"Hang", "hang", 0.85},
+                                  Meaning{"StalledTrainingRule", "hang", 0.6},
+                                  Meaning{"InputBound", "slow_data_loading", 0.85},
+                                  Meaning{"Dataloader", "slow_data_loading", 0.5},
+                                  Meaning{"CheckpointIntegrity", "bad_checkpoint", 0.9},
+                                  Meaning{"UnshuffledLabels", "data_not_shuffled", 0.85},
+                                  Meaning{"SoftmaxLossMismatch", "output_activation", 0.88},
+                                  Meaning{"DuplicateBatch", "same_batch_repeated", 0.7},
+                                  Meaning{"ModeMistake", "training_mode_in_evaluation", 0.7},
+                                  Meaning{"DeadRelu", "dead_relu", 0.6},
+                                  Meaning{"SaturatedActivation", "saturated_activations", 0.6},
+                                  Meaning{"AttentionCollapse", "attention_collapse", 0.6},
+                                  Meaning{"AmpOverflow", "loss_scaling", 0.8},
+                                  Meaning{"GradientByDepth", "vanishing_gradients", 0.45},
+                                  Meaning{"Divergence", "training_diverged", 0.55},
+                                  Meaning{"DegeneratePredictions", "predicts_one_class", 0.5},
+                                  Meaning{"RepresentationCollapse", "representation_collapse", 0.5},
+                                  Meaning{"ClassImbalance", "class_imbalance", 0.5},
+                                  Meaning{"NonFiniteOrigin", "training_diverged", 0.5},
+                                  Meaning{"ExplodingTensor", "training_diverged", 0.5}};
 
 }  // namespace
 
 void look_at_rules(const Case& seen, Findings& findings) {
   for (const RuleFinding& each : seen.history.rules) {
-    const auto meaning = std::find_if(kMeanings.begin(), kMeanings.end(), [&](const Meaning& known) { return known.rule == each.rule; });
-    const std::string cause = !each.cause.empty() ? each.cause : meaning != kMeanings.end() ? std::string(meaning->cause) : std::string();
+    const auto meaning =
+        std::find_if(kMeanings.begin(), kMeanings.end(), [&](const Meaning& known) { return known.rule == each.rule; });
+    const std::string cause = !each.cause.empty()          ? each.cause
+                              : meaning != kMeanings.end() ? std::string(meaning->cause)
+                                                           : std::string();
     if (cause.empty() || find_cause(cause) == nullptr) continue;
     const double confidence = meaning != kMeanings.end() ? meaning->confidence : 0.7;
-    findings.push_back({cause, each.is_note ? confidence / 2 : confidence, each.message, {each.rule + " found it"}, {}, each.step, {}});
+    findings.push_back({cause,
+                        each.is_note ? confidence / 2 : confidence,
+                        each.message,
+                        {each.rule + " found it"},
+                        {},
+                        each.step,
+                        {}});
   }
 }
 

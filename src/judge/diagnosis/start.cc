@@ -20,13 +20,15 @@ double fan_in(const Parameter& parameter) {
 
 std::string kind_of_owner(const Case& seen, const Parameter& parameter) {
   const auto dot = parameter.name.rfind('.');
-  const Module* owner = seen.structure().module(dot == std::string::npos ? std::string() : parameter.name.substr(0, dot));
+  const Module* owner =
+      seen.structure().module(dot == std::string::npos ? std::string() : parameter.name.substr(0, dot));
   return owner != nullptr ? owner->kind : std::string();
 }
 
 bool is_map(const Case& seen, const Parameter& parameter) {
   const std::string kind = kind_of_owner(seen, parameter);
-  return parameter.shape.size() >= 2 && kind.find("Embedding") == std::string::npos && kind.find("Norm") == std::string::npos;
+  return parameter.shape.size() >= 2 && kind.find("Embedding") == std::string::npos &&
+         kind.find("Norm") == std::string::npos;
 }
 
 void look_for_symmetry(const Case& seen, Findings& findings) {
@@ -37,19 +39,31 @@ void look_for_symmetry(const Case& seen, Findings& findings) {
   std::size_t maps = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const double spread = first.at("unit_spread", i), weight = first.at("weight", i);
-    if (!is_map(seen, parameters[i]) || !(spread >= 0) || parameters[i].shape[0] < 2 || fan_in(parameters[i]) < 2) continue;
+    if (!is_map(seen, parameters[i]) || !(spread >= 0) || parameters[i].shape[0] < 2 || fan_in(parameters[i]) < 2)
+      continue;
     ++maps;
     if (spread < 1e-5 && weight > 1e-9) constant.push_back(parameters[i].name);
     if (weight <= 1e-9) zero.push_back(parameters[i].name);
   }
   if (!constant.empty()) {
-    findings.push_back({"constant_initialisation", 0.93, fmt::format("All units of {} begin with the same weights", listed(constant)),
-                        {fmt::format("{} of {} weights have units that are all alike at the first step", constant.size(), maps)}, {}, 0, seen.place("optimizer")});
+    findings.push_back(
+        {"constant_initialisation",
+         0.93,
+         fmt::format("All units of {} begin with the same weights", listed(constant)),
+         {fmt::format("{} of {} weights have units that are all alike at the first step", constant.size(), maps)},
+         {},
+         0,
+         seen.place("optimizer")});
   }
   const bool ill = seen.symptoms.learns_nothing || !seen.symptoms.learns_well;
   if (zero.size() >= 2 || (zero.size() == maps && maps > 0 && ill)) {
-    findings.push_back({"constant_initialisation", ill ? 0.9 : 0.45, fmt::format("The weights {} begin at zero", listed(zero)),
-                        {fmt::format("{} of {} weights are zero at the first step", zero.size(), maps)}, {}, 0, seen.place("optimizer")});
+    findings.push_back({"constant_initialisation",
+                        ill ? 0.9 : 0.45,
+                        fmt::format("The weights {} begin at zero", listed(zero)),
+                        {fmt::format("{} of {} weights are zero at the first step", zero.size(), maps)},
+                        {},
+                        0,
+                        seen.place("optimizer")});
   }
 }
 
@@ -69,15 +83,31 @@ void look_for_scale(const Case& seen, Findings& findings) {
     if (gain < 0.08) small.push_back(parameters[i].name);
   }
   if (gains.empty()) return;
-  const bool ill = seen.is_ill() || !seen.symptoms.learns_well || seen.symptoms.train.first > 4 * seen.symptoms.constant;
+  const bool ill =
+      seen.is_ill() || !seen.symptoms.learns_well || seen.symptoms.train.first > 4 * seen.symptoms.constant;
   if (large.size() * 2 >= gains.size() && !large.empty()) {
-    findings.push_back({"initialisation_scale", ill ? 0.9 : 0.6, fmt::format("The weights begin {} times too large: {}", number(median(gains)), listed(large)),
-                        {fmt::format("root mean square times the square root of the inputs is {} (about 0.6 to 1.4 is usual)", number(median(gains))),
-                         fmt::format("the first loss is {}", number(seen.symptoms.train.first))}, {}, 0, seen.place("optimizer")});
+    findings.push_back(
+        {"initialisation_scale",
+         ill ? 0.9 : 0.6,
+         fmt::format("The weights begin {} times too large: {}", number(median(gains)), listed(large)),
+         {fmt::format("root mean square times the square root of the inputs is {} (about 0.6 to 1.4 is usual)",
+                      number(median(gains))),
+          fmt::format("the first loss is {}", number(seen.symptoms.train.first))},
+         {},
+         0,
+         seen.place("optimizer")});
   }
   if (small.size() * 2 >= gains.size() && !small.empty()) {
-    findings.push_back({"initialisation_scale", ill ? 0.88 : 0.4, fmt::format("The weights begin {} times too small: {}", number(1 / std::max(median(gains), 1e-12)), listed(small)),
-                        {fmt::format("root mean square times the square root of the inputs is {} (about 0.6 to 1.4 is usual)", number(median(gains)))}, {}, 0, seen.place("optimizer")});
+    findings.push_back(
+        {"initialisation_scale",
+         ill ? 0.88 : 0.4,
+         fmt::format("The weights begin {} times too small: {}", number(1 / std::max(median(gains), 1e-12)),
+                     listed(small)),
+         {fmt::format("root mean square times the square root of the inputs is {} (about 0.6 to 1.4 is usual)",
+                      number(median(gains)))},
+         {},
+         0,
+         seen.place("optimizer")});
   }
 }
 
@@ -95,8 +125,15 @@ void look_for_dead_units(const Case& seen, Findings& findings) {
   }
   if (dead.empty()) return;
   const bool ill = seen.is_ill() || !seen.symptoms.learns_well;
-  findings.push_back({"dead_relu", worst > 0.95 ? 0.85 : ill ? 0.7 : 0.3, fmt::format("{:.0f} % of the ReLUs of {} give zero for every sample", 100 * worst, listed(dead)),
-                      {fmt::format("of {} it was {:.0f} % at the first step", dead.front(), 100 * at_start)}, {}, step, {}});
+  findings.push_back({"dead_relu",
+                      worst > 0.95 ? 0.85
+                      : ill        ? 0.7
+                                   : 0.3,
+                      fmt::format("{:.0f} % of the ReLUs of {} give zero for every sample", 100 * worst, listed(dead)),
+                      {fmt::format("of {} it was {:.0f} % at the first step", dead.front(), 100 * at_start)},
+                      {},
+                      step,
+                      {}});
 }
 
 void look_for_saturation(const Case& seen, Findings& findings) {
@@ -106,12 +143,21 @@ void look_for_saturation(const Case& seen, Findings& findings) {
     const LayerRow start = layer_at(seen, 0, layer.index);
     const bool is_tanh = layer.kind == "Tanh", is_sigmoid = layer.kind == "Sigmoid";
     if (!is_tanh && !is_sigmoid) continue;
-    const double share = is_tanh ? std::min(start.beyond, layer.beyond) : std::min(2 * std::abs(start.mean - 0.5) > 0.9 || start.deviation > 0.45 ? 1.0 : start.beyond, 1.0);
-    if (share > 0.6 && layer.index + 1 < seen.structure().layers.size()) saturated.push_back(layer.name), worst = std::max(worst, share);
+    const double share =
+        is_tanh ? std::min(start.beyond, layer.beyond)
+                : std::min(2 * std::abs(start.mean - 0.5) > 0.9 || start.deviation > 0.45 ? 1.0 : start.beyond, 1.0);
+    if (share > 0.6 && layer.index + 1 < seen.structure().layers.size())
+      saturated.push_back(layer.name), worst = std::max(worst, share);
   }
   if (saturated.empty()) return;
-  findings.push_back({"saturated_activations", 0.7, fmt::format("{:.0f} % of the units of {} are saturated from the start", 100 * worst, listed(saturated)),
-                      {"their gradients are nearly zero"}, {}, 0, {}});
+  findings.push_back(
+      {"saturated_activations",
+       0.7,
+       fmt::format("{:.0f} % of the units of {} are saturated from the start", 100 * worst, listed(saturated)),
+       {"their gradients are nearly zero"},
+       {},
+       0,
+       {}});
 }
 
 void look_for_vanishing(const Case& seen, Findings& findings) {
@@ -121,12 +167,20 @@ void look_for_vanishing(const Case& seen, Findings& findings) {
     if (is_map(seen, parameters[i]) && !parameters[i].optimizers.empty()) maps.push_back(i);
   }
   if (maps.size() < 3) return;
-  const double first = median_of(seen.history, "gradient", maps.front()), last = median_of(seen.history, "gradient", maps.back());
+  const double first = median_of(seen.history, "gradient", maps.front()),
+               last = median_of(seen.history, "gradient", maps.back());
   if (!(first >= 0) || !(last > 0) || first > 1e-3 * last) return;
   const bool ill = seen.symptoms.learns_nothing || !seen.symptoms.learns_well;
-  findings.push_back({"vanishing_gradients", first < 1e-5 * last ? (ill ? 0.88 : 0.6) : ill ? 0.7 : 0.35,
-                      fmt::format("Gradients shrink from {} at {} to {} at {}", number(last), parameters[maps.back()].name, number(first), parameters[maps.front()].name),
-                      {fmt::format("the first layer gets {} of what the last one gets", number(first / last))}, {}, 0, {}});
+  findings.push_back({"vanishing_gradients",
+                      first < 1e-5 * last ? (ill ? 0.88 : 0.6)
+                      : ill               ? 0.7
+                                          : 0.35,
+                      fmt::format("Gradients shrink from {} at {} to {} at {}", number(last),
+                                  parameters[maps.back()].name, number(first), parameters[maps.front()].name),
+                      {fmt::format("the first layer gets {} of what the last one gets", number(first / last))},
+                      {},
+                      0,
+                      {}});
 }
 
 // Is there any nonlinear operator on the way from the loss to this node's parameters? Counts pairs of linear maps that
@@ -155,7 +209,8 @@ void look_for_missing_nonlinearity(const Case& seen, Findings& findings) {
     if (own.empty()) continue;
     ++maps;
     for (std::size_t input : inputs_of(*graph, i)) {
-      for (int step = 0; step < 6 && stays_linear(graph->nodes[input].operation) && !graph->nodes[input].from.empty(); ++step) {
+      for (int step = 0; step < 6 && stays_linear(graph->nodes[input].operation) && !graph->nodes[input].from.empty();
+           ++step) {
         input = past_views(*graph, graph->nodes[input].from.front());
       }
       if (!is_linear_map(graph->nodes[input].operation)) continue;
@@ -169,12 +224,21 @@ void look_for_missing_nonlinearity(const Case& seen, Findings& findings) {
   const bool none = nonlinear == 0 || (pairs + 1 >= maps && maps >= 2);
   const bool weak = seen.symptoms.learns_nothing || seen.symptoms.skill < 0.6 || !seen.symptoms.learns_well;
   double confidence = 0;
-  if (none && maps >= 3) confidence = weak ? 0.9 : 0.5;
-  else if (none) confidence = weak ? 0.8 : 0.35;
-  else if (pairs * 2 >= maps) confidence = weak ? 0.6 : 0.3;
-  else if (weak) confidence = 0.3;
-  findings.push_back({"missing_nonlinearity", confidence, fmt::format("There is no activation between {}", listed(names)),
-                      {fmt::format("{} of {} linear maps take their input directly from another one", pairs, maps)}, {}, 0, {}});
+  if (none && maps >= 3)
+    confidence = weak ? 0.9 : 0.5;
+  else if (none)
+    confidence = weak ? 0.8 : 0.35;
+  else if (pairs * 2 >= maps)
+    confidence = weak ? 0.6 : 0.3;
+  else if (weak)
+    confidence = 0.3;
+  findings.push_back({"missing_nonlinearity",
+                      confidence,
+                      fmt::format("There is no activation between {}", listed(names)),
+                      {fmt::format("{} of {} linear maps take their input directly from another one", pairs, maps)},
+                      {},
+                      0,
+                      {}});
 }
 
 }  // namespace

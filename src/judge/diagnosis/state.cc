@@ -39,8 +39,14 @@ void look_for_foreign_changes(const Case& seen, Findings& findings) {
     is_limit = is_limit && std::abs(high - low) <= 1e-6 * std::max(high, 1e-12);
   }
   if (steps == 0 || is_limit) return;
-  findings.push_back({"weights_changed_outside_step", 0.85, fmt::format("Between two steps of the optimizer something else changes {}", listed(names)),
-                      {fmt::format("at {} of {} looked-at steps, by up to {:.3g} % of their size", steps, looked, 100 * largest)}, {}, first, {}});
+  findings.push_back(
+      {"weights_changed_outside_step",
+       0.85,
+       fmt::format("Between two steps of the optimizer something else changes {}", listed(names)),
+       {fmt::format("at {} of {} looked-at steps, by up to {:.3g} % of their size", steps, looked, 100 * largest)},
+       {},
+       first,
+       {}});
 }
 
 void look_for_memory_leak(const Case& seen, Findings& findings) {
@@ -56,14 +62,22 @@ void look_for_memory_leak(const Case& seen, Findings& findings) {
   std::array<double, 4> at{};
   for (std::size_t i = 0; i < 4; ++i) {
     const double wanted = points.front().first + steps * static_cast<double>(i) / 3;
-    const auto nearest = std::min_element(points.begin(), points.end(), [&](const auto& a, const auto& b) { return std::abs(a.first - wanted) < std::abs(b.first - wanted); });
+    const auto nearest = std::min_element(points.begin(), points.end(), [&](const auto& a, const auto& b) {
+      return std::abs(a.first - wanted) < std::abs(b.first - wanted);
+    });
     at[i] = nearest->second;
   }
   for (std::size_t i = 0; i < 3; ++i) {
     if (at[i + 1] - at[i] < 0.15 * grown) return;
   }
-  findings.push_back({"memory_leak", 0.88, fmt::format("Memory grows with every step, by {} in {:.0f} steps", format_bytes(static_cast<std::uint64_t>(grown)), steps),
-                      {fmt::format("{} a step", format_bytes(static_cast<std::uint64_t>(grown / steps)))}, {}, static_cast<std::int64_t>(points.front().first), {}});
+  findings.push_back({"memory_leak",
+                      0.88,
+                      fmt::format("Memory grows with every step, by {} in {:.0f} steps",
+                                  format_bytes(static_cast<std::uint64_t>(grown)), steps),
+                      {fmt::format("{} a step", format_bytes(static_cast<std::uint64_t>(grown / steps)))},
+                      {},
+                      static_cast<std::int64_t>(points.front().first),
+                      {}});
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ double falling_trend(const Values& values) {
   return -slope / std::sqrt(rest / static_cast<double>(n - 2) / sxx);
 }
 
-void take_running_best(const Series& losses, Course& course) {
+void take_running_best(const StepSeries& losses, Course& course) {
   const std::size_t window = std::max<std::size_t>(3, losses.size() / 12);
   for (std::size_t end = window; end <= losses.size(); end += std::max<std::size_t>(1, window / 3)) {
     const double here = median(part(losses.values, end - window, end));
@@ -50,7 +50,7 @@ void take_running_best(const Series& losses, Course& course) {
   }
 }
 
-Course course_of(const Series& losses) {
+Course course_of(const StepSeries& losses) {
   Course course;
   const Values& values = losses.values;
   const std::size_t n = values.size();
@@ -127,11 +127,10 @@ void take_constant_of_columns(const TrainingHistory& history, const std::string&
   variance /= static_cast<double>(means.size()), entropy /= static_cast<double>(means.size());
   if (contains(function, "inary") || contains(function, "BCE")) {
     symptoms.constant = entropy;
-    if (means.size() == 1) {
-      const double share = means[0] / static_cast<double>(count);
-      symptoms.majority = std::max(share, 1 - share);
-      symptoms.chance = 0.5;
-    }
+    double share = 0;
+    for (const double each : means) share += each / static_cast<double>(count * means.size());
+    symptoms.majority = std::max(share, 1 - share);
+    symptoms.chance = 0.5;
   } else if (contains(function, "mse") || contains(function, "MSE")) {
     symptoms.constant = variance;
   }
@@ -157,7 +156,7 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
   } else {
     take_constant_of_columns(history, function, symptoms);
   }
-  Series compared;
+  StepSeries compared;
   for (const Snapshot& snapshot : history.snapshots) {
     const double loss = snapshot.at("compared_loss");
     if (std::isnan(loss) && snapshot.find("compared_loss") == nullptr) continue;
@@ -167,7 +166,8 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
   // Where backward() is called on what the loss function gave, all looked-at losses count, not those of full
   // examinations alone.
   Values shares;
-  for (const Snapshot& snapshot : history.snapshots) shares.push_back(snapshot.at("compared_loss") / snapshot.at("loss"));
+  for (const Snapshot& snapshot : history.snapshots)
+    shares.push_back(snapshot.at("compared_loss") / snapshot.at("loss"));
   const bool is_the_loss = std::abs(median(shares) - 1) < 0.02;
   const Course course = course_of(is_the_loss ? history.losses : compared);
   symptoms.compared_early = course.first;
@@ -178,7 +178,8 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
   for (const Snapshot& snapshot : history.snapshots) {
     if (const double accuracy = snapshot.at("accuracy"); std::isfinite(accuracy)) accuracies.push_back(accuracy);
   }
-  symptoms.accuracy = median(part(accuracies, accuracies.size() - std::min<std::size_t>(accuracies.size(), 8), accuracies.size()));
+  symptoms.accuracy =
+      median(part(accuracies, accuracies.size() - std::min<std::size_t>(accuracies.size(), 8), accuracies.size()));
 }
 
 void take_evaluations(const TrainingHistory& history, Symptoms& symptoms) {
@@ -196,7 +197,9 @@ void take_evaluations(const TrainingHistory& history, Symptoms& symptoms) {
   }
   symptoms.evaluations = std::max(losses.size(), accuracies.size());
   const auto late = [](const Values& values) {
-    return median(part(values, values.size() - std::min<std::size_t>(values.size(), std::max<std::size_t>(1, values.size() / 5)), values.size()));
+    return median(
+        part(values, values.size() - std::min<std::size_t>(values.size(), std::max<std::size_t>(1, values.size() / 5)),
+             values.size()));
   };
   if (!losses.empty()) symptoms.eval_first = losses.front();
   symptoms.eval_late = late(losses);
@@ -207,30 +210,36 @@ void conclude(Symptoms& symptoms) {
   const Course& train = symptoms.train;
   if (train.count == 0) return;
   const double scale = std::abs(train.first) + kTiny;
-  symptoms.has_diverged = (train.not_finite > 0 && !std::isfinite(train.late)) || train.not_finite > static_cast<std::int64_t>(train.count / 4) ||
+  symptoms.has_diverged = (train.not_finite > 0 && !std::isfinite(train.late)) ||
+                          train.not_finite > static_cast<std::int64_t>(train.count / 4) ||
                           (train.first > 0 && train.late > 3 * train.first) ||
-                          (symptoms.constant > 0 && symptoms.compared_late > 3 * symptoms.constant && symptoms.compared_late > 0.8 * symptoms.compared_early);
+                          (symptoms.constant > 0 && symptoms.compared_late > 3 * symptoms.constant &&
+                           symptoms.compared_late > 0.8 * symptoms.compared_early);
   const double fall = (train.first - train.late) / scale;
   const bool has_yardstick = std::isfinite(symptoms.skill);
-  const bool is_enough = train.count >= 20;
+  const bool is_enough = train.count >= 12;
   if (has_yardstick) {
     symptoms.learns_nothing = is_enough && symptoms.skill < 0.07 && !symptoms.has_diverged;
     symptoms.learns_well = symptoms.skill > 0.3;
   } else {
-    const double noise = std::max(train.spread, train.noise) / std::sqrt(std::max<double>(1, static_cast<double>(train.count) / 5));
-    symptoms.learns_nothing = is_enough && !symptoms.has_diverged && fall < 0.05 && train.first - train.late < 3 * noise;
+    const double noise =
+        std::max(train.spread, train.noise) / std::sqrt(std::max<double>(1, static_cast<double>(train.count) / 5));
+    symptoms.learns_nothing =
+        is_enough && !symptoms.has_diverged && fall < 0.05 && train.first - train.late < 3 * noise;
     symptoms.learns_well = fall > 0.3;
   }
   symptoms.learns_slowly = is_enough && !symptoms.has_diverged && !symptoms.learns_well && train.trend > 4;
   symptoms.is_rough = is_enough && train.roughness > 0.35;
   symptoms.loses_what_it_learned = is_enough && train.first > train.best && !symptoms.has_diverged &&
-                                   train.late - train.best > 0.5 * (train.first - train.best) && train.late - train.best > 3 * train.noise;
+                                   train.late - train.best > 0.5 * (train.first - train.best) &&
+                                   train.late - train.best > 3 * train.noise;
 }
 
 }  // namespace
 
 double median(Values values) {
-  values.erase(std::remove_if(values.begin(), values.end(), [](double each) { return !std::isfinite(each); }), values.end());
+  values.erase(std::remove_if(values.begin(), values.end(), [](double each) { return !std::isfinite(each); }),
+               values.end());
   if (values.empty()) return kUnknown;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -15,14 +15,14 @@ inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 // How a loss went. Medians of stretches, so that single steps do not decide.
 struct Course {
   std::size_t count = 0;
-  double first = kUnknown;    // of the first looks
-  double early = kUnknown;    // of the first tenth
-  double best = kUnknown;     // the smallest running median
-  double late = kUnknown;     // of the last fifth
-  double noise = kUnknown;    // robust standard deviation from one look to the next, in the last half
+  double first = kUnknown;      // of the first looks
+  double early = kUnknown;      // of the first tenth
+  double best = kUnknown;       // the smallest running median
+  double late = kUnknown;       // of the last fifth
+  double noise = kUnknown;      // robust standard deviation from one look to the next, in the last half
   double roughness = kUnknown;  // noise as a share of what lies between the first and the best
-  double trend = kUnknown;    // of the last half: the fall in units of its standard error; positive when it falls
-  double spread = kUnknown;   // robust standard deviation over the last half
+  double trend = kUnknown;      // of the last half: the fall in units of its standard error; positive when it falls
+  double spread = kUnknown;     // robust standard deviation over the last half
   std::int64_t best_step = -1;
   std::int64_t first_bad_step = -1;  // not finite, or far above where it began
   std::int64_t not_finite = 0;
@@ -35,10 +35,10 @@ struct Symptoms {
   // compared with it, early and late. Unknown for losses that have no such answer.
   double constant = kUnknown;
   double compared_early = kUnknown, compared_late = kUnknown, compared_best = kUnknown;
-  double skill = kUnknown;       // 1 - late / constant: 0 for no better than the constant answer
-  double accuracy = kUnknown;    // of the last looks at train batches
-  double majority = kUnknown;    // share of the most frequent label
-  double chance = kUnknown;      // 1 / number of classes
+  double skill = kUnknown;     // 1 - late / constant: 0 for no better than the constant answer
+  double accuracy = kUnknown;  // of the last looks at train batches
+  double majority = kUnknown;  // share of the most frequent label
+  double chance = kUnknown;    // 1 / number of classes
   double classes = kUnknown;
   // Evaluation.
   std::size_t evaluations = 0;
@@ -47,13 +47,13 @@ struct Symptoms {
   std::int64_t eval_best_after = -1;
 
   bool is_classifier = false;
-  bool has_diverged = false;     // the loss is not finite, or far worse than at the beginning, at the end
-  bool learns_nothing = false;   // it has had its chance, and is where it was, or where a constant answer is
-  bool learns_slowly = false;    // it still falls steadily and has come but a small part of the way
+  bool has_diverged = false;    // the loss is not finite, or far worse than at the beginning, at the end
+  bool learns_nothing = false;  // it has had its chance, and is where it was, or where a constant answer is
+  bool learns_slowly = false;   // it still falls steadily and has come but a small part of the way
   bool learns_well = false;
-  bool is_rough = false;         // it jumps by much of what it has learned
+  bool is_rough = false;  // it jumps by much of what it has learned
   bool loses_what_it_learned = false;
-  bool is_adversarial = false;   // several optimizers, whose losses need not fall
+  bool is_adversarial = false;  // several optimizers, whose losses need not fall
   std::int64_t steps = 0;
 };
 

@@ -1,6 +1,7 @@
 // Wiring: what is trained, by which gradients, and whether they arrive. Nearly all of it is exact.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -46,14 +47,19 @@ void look_for_unregistered(const Case& seen, Findings& findings) {
   if (lost.empty()) return;
   std::vector<std::string> evidence;
   for (const Unregistered& each : lost) {
-    evidence.push_back(fmt::format("{}.{} holds {} of {} in a plain container", each.module.empty() ? "the model" : each.module,
-                                   each.attribute, each.count, each.kind));
+    evidence.push_back(fmt::format("{}.{} holds {} of {} in a plain container",
+                                   each.module.empty() ? "the model" : each.module, each.attribute, each.count,
+                                   each.kind));
   }
   const Module* owner = seen.structure().module(lost.front().module);
-  findings.push_back({"layers_not_registered", 0.96,
+  findings.push_back({"layers_not_registered",
+                      0.96,
                       fmt::format("{} of {} in the attribute \"{}\" are not registered, so no optimizer trains them",
                                   lost.front().count, lost.front().kind, lost.front().attribute),
-                      std::move(evidence), {}, 0, owner != nullptr ? short_place(owner->place) : seen.place("optimizer")});
+                      std::move(evidence),
+                      {},
+                      0,
+                      owner != nullptr ? short_place(owner->place) : seen.place("optimizer")});
 }
 
 void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& facts, Findings& findings) {
@@ -72,12 +78,19 @@ void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& fact
   const bool is_old = stale > 0 && seen.structure().foreign > 0;
   std::vector<std::string> evidence = {
       fmt::format("{} parameters get gradients and are in no optimizer: {}", names.size(), listed(names)),
-      fmt::format("they are {:.0f} % of what could be trained", 100.0 * static_cast<double>(elements) / static_cast<double>(std::max<std::int64_t>(all, 1)))};
-  if (is_old) evidence.push_back(fmt::format("{} tensors of the optimizer belong to no model, and get no gradient", stale));
-  findings.push_back({is_old ? "optimizer_of_old_parameters" : "parameters_not_in_optimizer", is_old ? 0.95 : 0.9,
-                      is_old ? fmt::format("The optimizer holds {} tensors that no model uses any more, in place of {}", stale, listed(names))
+      fmt::format("they are {:.0f} % of what could be trained",
+                  100.0 * static_cast<double>(elements) / static_cast<double>(std::max<std::int64_t>(all, 1)))};
+  if (is_old)
+    evidence.push_back(fmt::format("{} tensors of the optimizer belong to no model, and get no gradient", stale));
+  findings.push_back({is_old ? "optimizer_of_old_parameters" : "parameters_not_in_optimizer",
+                      is_old ? 0.95 : 0.9,
+                      is_old ? fmt::format("The optimizer holds {} tensors that no model uses any more, in place of {}",
+                                           stale, listed(names))
                              : fmt::format("{} get gradients, but no optimizer has them", listed(names)),
-                      std::move(evidence), {}, 0, seen.place("optimizer").empty() ? seen.place("step") : seen.place("optimizer")});
+                      std::move(evidence),
+                      {},
+                      0,
+                      seen.place("optimizer").empty() ? seen.place("step") : seen.place("optimizer")});
 }
 
 void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Findings& findings) {
@@ -94,64 +107,109 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
   }
   const bool backward_seen = seen.history.counts.backward > 0;
   if (!cut.empty() && steady > 0) {
-    findings.push_back({"graph_cut", 0.92,
-                        fmt::format("No gradient reaches {}, although {} called in every forward pass", listed(cut), cut.size() == 1 ? "it is" : "they are"),
-                        {fmt::format("{} of {} trained parameters never had a gradient in {} examined steps", cut.size(), trained, facts[0].seen),
+    findings.push_back({"graph_cut",
+                        0.92,
+                        fmt::format("No gradient reaches {}, although {} called in every forward pass", listed(cut),
+                                    cut.size() == 1 ? "it is" : "they are"),
+                        {fmt::format("{} of {} trained parameters never had a gradient in {} examined steps",
+                                     cut.size(), trained, facts[0].seen),
                          fmt::format("{} other parameters get gradients in the same steps", steady)},
-                        {}, 0, seen.place("backward")});
+                        {},
+                        0,
+                        seen.place("backward")});
   } else if (trained > 0 && steady == 0 && backward_seen) {
     const bool none = cut.size() + silent.size() >= trained && silent.empty();
     const bool zeroed = seen.history.counts.zero > 0;
-    const bool in_graph = seen.graph() != nullptr && std::any_of(seen.graph()->nodes.begin(), seen.graph()->nodes.end(),
-                                                                  [&](const GraphNode& node) {
-                                                                    const auto number = static_cast<std::size_t>(node.number);
-                                                                    return node.number >= 0 && number < parameters.size() && is_trained(parameters[number]);
-                                                                  });
-    findings.push_back({zeroed && in_graph ? "gradients_cleared_too_early" : "graph_cut", in_graph && zeroed ? 0.93 : 0.8,
-                        zeroed && in_graph ? "Whenever the optimizer steps, all gradients are gone: they are cleared after backward()"
-                                           : "No parameter that the optimizer has ever gets a gradient",
-                        {fmt::format("{} of {} trained parameters had {} gradient at each of {} examined steps", trained, trained, none ? "no" : "a zero",
-                                     facts.empty() ? 0 : facts[0].seen),
-                         fmt::format("backward() was seen {} times, zero_grad() {} times", seen.history.counts.backward, seen.history.counts.zero)},
-                        {}, 0, zeroed && in_graph ? seen.place("zero_grad") : seen.place("backward")});
+    const bool in_graph =
+        seen.graph() != nullptr &&
+        std::any_of(seen.graph()->nodes.begin(), seen.graph()->nodes.end(), [&](const GraphNode& node) {
+          const auto number = static_cast<std::size_t>(node.number);
+          return node.number >= 0 && number < parameters.size() && is_trained(parameters[number]);
+        });
+    findings.push_back({zeroed && in_graph ? "gradients_cleared_too_early" : "graph_cut",
+                        in_graph && zeroed ? 0.93 : 0.8,
+                        zeroed && in_graph
+                            ? "Whenever the optimizer steps, all gradients are gone: they are cleared after backward()"
+                            : "No parameter that the optimizer has ever gets a gradient",
+                        {fmt::format("{} of {} trained parameters had {} gradient at each of {} examined steps",
+                                     trained, trained, none ? "no" : "a zero", facts.empty() ? 0 : facts[0].seen),
+                         fmt::format("backward() was seen {} times, zero_grad() {} times", seen.history.counts.backward,
+                                     seen.history.counts.zero)},
+                        {},
+                        0,
+                        zeroed && in_graph ? seen.place("zero_grad") : seen.place("backward")});
   }
   if (!silent.empty() && steady > 0 && silent.size() * 4 >= trained && seen.symptoms.learns_nothing) {
-    findings.push_back({"graph_cut", 0.4, fmt::format("The gradients of {} are exactly zero at all examined steps", listed(silent)),
-                        {fmt::format("{} of {} trained parameters have gradients of exactly zero", silent.size(), trained)}, {}, 0, seen.place("backward")});
+    findings.push_back(
+        {"graph_cut",
+         0.4,
+         fmt::format("The gradients of {} are exactly zero at all examined steps", listed(silent)),
+         {fmt::format("{} of {} trained parameters have gradients of exactly zero", silent.size(), trained)},
+         {},
+         0,
+         seen.place("backward")});
   }
 }
 
 void look_for_missing_calls(const Case& seen, Findings& findings) {
   const Counts& counts = seen.history.counts;
   if (counts.backward >= 3 && counts.step == 0) {
-    findings.push_back({"optimizer_step_missing", 0.96, "Losses are computed and backward() is called, but no optimizer ever steps",
-                        {fmt::format("{} backward passes were seen, and no step of an optimizer", counts.backward)}, {}, 0, seen.place("backward")});
-  } else if (counts.step >= 5 && counts.step * 16 <= counts.backward && counts.backward >= 64 && seen.symptoms.learns_nothing) {
-    findings.push_back({"optimizer_step_missing", 0.5, "The optimizer steps far more rarely than backward() is called",
-                        {fmt::format("{} backward passes, {} steps", counts.backward, counts.step)}, {}, 0, seen.place("step")});
+    findings.push_back({"optimizer_step_missing",
+                        0.96,
+                        "Losses are computed and backward() is called, but no optimizer ever steps",
+                        {fmt::format("{} backward passes were seen, and no step of an optimizer", counts.backward)},
+                        {},
+                        0,
+                        seen.place("backward")});
+  } else if (counts.step >= 5 && counts.step * 16 <= counts.backward && counts.backward >= 64 &&
+             seen.symptoms.learns_nothing) {
+    findings.push_back({"optimizer_step_missing",
+                        0.5,
+                        "The optimizer steps far more rarely than backward() is called",
+                        {fmt::format("{} backward passes, {} steps", counts.backward, counts.step)},
+                        {},
+                        0,
+                        seen.place("step")});
   }
   if (counts.step >= 3 && counts.backward == 0 && counts.forward > 0) {
-    findings.push_back({"backward_missing", 0.93, "The optimizer steps, but no backward pass is made",
-                        {fmt::format("{} steps were seen, and no backward pass", counts.step)}, {}, 0, seen.place("step")});
+    findings.push_back({"backward_missing",
+                        0.93,
+                        "The optimizer steps, but no backward pass is made",
+                        {fmt::format("{} steps were seen, and no backward pass", counts.step)},
+                        {},
+                        0,
+                        seen.place("step")});
   }
   if (counts.optimizers_made >= 3) {
-    findings.push_back({"optimizer_recreated", counts.optimizers_made >= 8 ? 0.9 : 0.7,
-                        fmt::format("The optimizer was made anew {} times while the training went on", counts.optimizers_made),
-                        {fmt::format("{} optimizers were made after the first step, in {} steps", counts.optimizers_made, seen.symptoms.steps)},
-                        {}, 0, seen.place("optimizer")});
+    findings.push_back(
+        {"optimizer_recreated",
+         seen.symptoms.skill > 0.9 ? 0.45 : counts.optimizers_made >= 8 ? 0.9 : 0.7,
+         fmt::format("The optimizer was made anew {} times while the training went on", counts.optimizers_made),
+         {fmt::format("{} optimizers were made after the first step, in {} steps", counts.optimizers_made,
+                      seen.symptoms.steps)},
+         {},
+         0,
+         seen.place("optimizer")});
   }
 }
 
 void look_for_stale_gradients(const Case& seen, Findings& findings) {
   const auto found = seen.history.signals.find("stale_gradients");
   if (found == seen.history.signals.end() || found->second.size() < kEnough) return;
-  const Values& stale = found->second.values;
-  const auto count = static_cast<std::size_t>(std::count_if(stale.begin(), stale.end(), [](double each) { return each > 0; }));
+  // Several optimizers may step in one step: one that finds used gradients is enough.
+  std::map<std::int64_t, double> stale;
+  for (std::size_t i = 0; i < found->second.size(); ++i) stale[found->second.steps[i]] = std::max(stale[found->second.steps[i]], found->second.values[i]);
+  const auto count = static_cast<std::size_t>(std::count_if(stale.begin(), stale.end(), [](const auto& each) { return each.second > 0; }));
   if (count * 10 < stale.size() * 8) return;
-  findings.push_back({"gradients_not_cleared", 0.95, "Each step adds its gradients to those of all steps before, as they are never cleared",
-                      {fmt::format("at {} of {} looked-at steps the optimizer found gradients again that it had used", count, stale.size()),
+  findings.push_back({"gradients_not_cleared",
+                      0.95,
+                      "Each step adds its gradients to those of all steps before, as they are never cleared",
+                      {fmt::format("at {} of {} looked-at steps the optimizer found gradients again that it had used",
+                                   count, stale.size()),
                        fmt::format("zero_grad() was seen {} times", seen.history.counts.zero)},
-                      {}, found->second.steps.front(), seen.place("backward")});
+                      {},
+                      found->second.steps.front(),
+                      seen.place("backward")});
 }
 
 void look_for_frozen(const Case& seen, Findings& findings) {
@@ -164,11 +222,21 @@ void look_for_frozen(const Case& seen, Findings& findings) {
     frozen += parameter.elements();
     names.push_back(parameter.name);
   }
-  if (names.empty() || frozen * 10 < all * 3) return;
+  const bool are_embeddings = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const Module* owner = seen.structure().module(module_of(name));
+    return owner != nullptr && starts_with_embedding(owner->kind);
+  });
+  if (names.empty() || (frozen * 10 < all * 3 && !are_embeddings)) return;
   const bool is_bad = seen.symptoms.learns_nothing || (std::isfinite(seen.symptoms.skill) && seen.symptoms.skill < 0.5);
-  findings.push_back({"frozen_parameters", is_bad ? 0.6 : 0.3, fmt::format("{:.0f} % of the model is frozen: {}", 100.0 * static_cast<double>(frozen) / static_cast<double>(all), listed(names)),
-                      {fmt::format("{} parameters have requires_grad=False", names.size())},
-                      is_bad ? std::vector<std::string>() : std::vector<std::string>{"the rest learns well, as in fine-tuning"}, 0, seen.place("optimizer")});
+  findings.push_back(
+      {"frozen_parameters",
+       is_bad ? 0.6 : 0.3,
+       fmt::format("{:.0f} % of the model is frozen: {}",
+                   100.0 * static_cast<double>(frozen) / static_cast<double>(all), listed(names)),
+       {fmt::format("{} parameters have requires_grad=False", names.size())},
+       is_bad ? std::vector<std::string>() : std::vector<std::string>{"the rest learns well, as in fine-tuning"},
+       0,
+       seen.place("optimizer")});
 }
 
 }  // namespace

@@ -54,7 +54,11 @@ void feed_rules(const storage::Location& run, diagnosis::TrainingHistory& histor
   for (const RuleHistory& each : *histories) {
     for (const VerdictRecord& verdict : each.verdicts) {
       if (verdict.verdict.outcome != Outcome::kFired) continue;
-      history.take_rule({verdict.rule, {}, verdict.verdict.message, verdict.place.mode_step, verdict.verdict.severity == Severity::kInfo});
+      history.take_rule({verdict.rule,
+                         {},
+                         verdict.verdict.message,
+                         verdict.place.mode_step,
+                         verdict.verdict.severity == Severity::kInfo});
     }
   }
 }

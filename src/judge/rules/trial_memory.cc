@@ -67,7 +67,8 @@ Result<std::span<const TensorSpot>> StepLayout::select(const TensorSelection& se
   for (std::uint32_t i = 0; i < tensors_.size(); ++i) {
     trial::CatalogTensor& tensor = *tensors_[i].tensor;
     const bool is_own = tensor.name.compare(0, signals::kExamination.size(), signals::kExamination) == 0;
-    const bool selected = (selection.all && !is_own) || is_in_any(selection.collections, catalog.collections_of(tensor)) ||
+    const bool selected = (selection.all && !is_own) ||
+                          is_in_any(selection.collections, catalog.collections_of(tensor)) ||
                           patterns.found_in(tensor.name);
     if (!selected) continue;
     const std::string& worker = shapes_[tensors_[i].worker].worker->name();

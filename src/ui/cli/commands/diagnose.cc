@@ -35,12 +35,15 @@ int act(const DiagnoseOptions& options) {
 void add_diagnose(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<DiagnoseOptions>();
   DiagnoseOptions& o = *options;
-  CLI::App& command = add_command(app, "diagnose", "Say what is wrong with a training, and what to do about it", options, action, act);
+  CLI::App& command =
+      add_command(app, "diagnose", "Say what is wrong with a training, and what to do about it", options, action, act);
   command.group(kJudgeGroup);
   add_run_choice(command, o.run);
-  command.add_flag("--whole", o.whole, "All findings with their evidence, what follows from them, and what could not be looked at");
+  command.add_flag("--whole", o.whole,
+                   "All findings with their evidence, what follows from them, and what could not be looked at");
   add_json_flag(command, o.json);
-  set_examples(command, {"trainwarden diagnose first", "trainwarden diagnose first --whole", "trainwarden diagnose first --json | jq .diagnosis.cause"});
+  set_examples(command, {"trainwarden diagnose first", "trainwarden diagnose first --whole",
+                         "trainwarden diagnose first --json | jq .diagnosis.cause"});
 }
 
 }  // namespace trainwarden::cli

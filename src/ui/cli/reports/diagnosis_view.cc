@@ -9,26 +9,26 @@ namespace trainwarden::cli {
 namespace {
 
 using diagnosis::Cause;
+using diagnosis::CauseFinding;
 using diagnosis::Diagnosis;
-using diagnosis::Finding;
 
 constexpr std::size_t kOthersShown = 2;  // on the first screen, a line each
 
-std::string place_text(const Finding& finding) {
+std::string place_text(const CauseFinding& finding) {
   return finding.place.empty() ? std::string() : fmt::format(" ({})", finding.place);
 }
 
-std::string next_step(const Finding& finding) {
+std::string next_step(const CauseFinding& finding) {
   const Cause* cause = diagnosis::find_cause(finding.cause);
   return cause == nullptr ? std::string() : std::string(cause->next_step);
 }
 
-std::string title(const Finding& finding) {
+std::string title(const CauseFinding& finding) {
   const Cause* cause = diagnosis::find_cause(finding.cause);
   return cause == nullptr ? finding.cause : std::string(cause->title);
 }
 
-void print_finding(std::FILE* out, const Finding& finding) {
+void print_finding(std::FILE* out, const CauseFinding& finding) {
   emit(out, "{}{}.\n", finding.statement, place_text(finding));
   for (const std::string& line : finding.evidence) emit(out, "  - {}\n", line);
   for (const std::string& line : finding.against) emit(out, "  - against it: {}\n", line);
@@ -39,18 +39,20 @@ void print_nothing(std::FILE* out, const Diagnosis& diagnosis) {
   if (diagnosis.examined == 0) {
     emit(out, "Nothing can be said: the training was not examined.\n");
   } else {
-    emit(out, "Nothing is wrong as far as {} of {} train steps show that were examined.\n", diagnosis.examined, diagnosis.steps);
+    emit(out, "Nothing is wrong as far as {} of {} train steps show that were examined.\n", diagnosis.examined,
+         diagnosis.steps);
   }
 }
 
 void print_others(std::FILE* out, const Diagnosis& diagnosis, std::size_t from) {
   for (std::size_t i = from; i < std::min(diagnosis.findings.size(), from + kOthersShown); ++i) {
-    const Finding& other = diagnosis.findings[i];
-    emit(out, "{} ({:.0f} %): {}{}.\n", from == 0 ? "Perhaps" : "Or", 100 * other.confidence, other.statement, place_text(other));
+    const CauseFinding& other = diagnosis.findings[i];
+    emit(out, "{} ({:.0f} %): {}{}.\n", from == 0 ? "Perhaps" : "Or", 100 * other.confidence, other.statement,
+         place_text(other));
   }
 }
 
-OrderedJson finding_json(const Finding& finding) {
+OrderedJson finding_json(const CauseFinding& finding) {
   return {{"cause", finding.cause},
           {"title", title(finding)},
           {"confidence", json_number(finding.confidence)},
@@ -62,16 +64,16 @@ OrderedJson finding_json(const Finding& finding) {
           {"place", finding.place}};
 }
 
-OrderedJson findings_json(const std::vector<Finding>& findings) {
+OrderedJson findings_json(const std::vector<CauseFinding>& findings) {
   OrderedJson list = OrderedJson::array();
-  for (const Finding& finding : findings) list.push_back(finding_json(finding));
+  for (const CauseFinding& finding : findings) list.push_back(finding_json(finding));
   return list;
 }
 
 }  // namespace
 
 void print_diagnosis(std::FILE* out, const Diagnosis& diagnosis, bool whole) {
-  const Finding* first = diagnosis.first();
+  const CauseFinding* first = diagnosis.first();
   if (first == nullptr) {
     print_nothing(out, diagnosis);
   } else {
@@ -83,14 +85,15 @@ void print_diagnosis(std::FILE* out, const Diagnosis& diagnosis, bool whole) {
     emit(out, "\n{:.0f} %: ", 100 * diagnosis.findings[i].confidence);
     print_finding(out, diagnosis.findings[i]);
   }
-  for (const Finding& each : diagnosis.consequences) emit(out, "\nA consequence: {}.\n", each.statement);
+  for (const CauseFinding& each : diagnosis.consequences) emit(out, "\nA consequence: {}.\n", each.statement);
   if (!diagnosis.missing.empty()) emit(out, "\nNot looked at:\n");
   for (const std::string& each : diagnosis.missing) emit(out, "  - {}\n", each);
-  emit(out, "\n{} of {} train steps were examined in full, which took {:.2f} s of the training.\n", diagnosis.examined, diagnosis.steps, diagnosis.spent_seconds);
+  emit(out, "\n{} of {} train steps were examined in full, which took {:.2f} s of the training.\n", diagnosis.examined,
+       diagnosis.steps, diagnosis.spent_seconds);
 }
 
 OrderedJson diagnosis_json(const Diagnosis& diagnosis) {
-  const Finding* first = diagnosis.first();
+  const CauseFinding* first = diagnosis.first();
   return {{"diagnosis", first == nullptr ? OrderedJson() : finding_json(*first)},
           {"findings", findings_json(diagnosis.findings)},
           {"consequences", findings_json(diagnosis.consequences)},

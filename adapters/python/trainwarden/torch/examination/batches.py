@@ -122,6 +122,8 @@ class Compared:
         counted = torch.bincount(chosen, minlength=classes).float()
         labels = torch.bincount(target[valid], minlength=classes).float()
         sums = scores[:256].sum(dim=-1)
+        if "nll" in self.function.lower():
+            numbers.add(f"{prefix}log_sum", torch.logsumexp(scores[:256], dim=-1).abs().mean())
         numbers.add(f"{prefix}accuracy", right)
         numbers.add(f"{prefix}valid", valid.float().mean())
         numbers.add(f"{prefix}top_share", counted.max() / counted.sum().clamp(min=1))
@@ -152,6 +154,27 @@ class Compared:
                 limit = 0.0 if "logits" in self.function else 0.5
                 numbers.add(f"{prefix}accuracy", ((ours > limit) == (theirs > 0.5)).float().mean())
                 numbers.add(f"{prefix}top_share", torch.maximum((ours > limit).float().mean(), (ours <= limit).float().mean()))
+
+    def add_relation(self, numbers: Numbers, value: torch.Tensor) -> None:
+        """What the input says of the target: `telling` is the largest correlation of a feature with it, and which feature
+        that is; `shift_match` of a model of sequences how many targets are the token 0, 1, 2 and 3 places on."""
+        target = self.target
+        if target is None:
+            return
+        if value.is_floating_point() and value.dim() == 2 and target.numel() == value.shape[0] and 8 <= value.shape[0]:
+            rows, wanted = value.detach()[:, :1024].float(), target.detach().reshape(-1).float()
+            rows, wanted = rows - rows.mean(dim=0), wanted - wanted.mean()
+            size = rows.norm(dim=0) * wanted.norm() + _TINY
+            best = ((rows * wanted[:, None]).sum(dim=0) / size).abs().max(dim=0)
+            numbers.add("telling", torch.stack([best.values, best.indices.float()]))
+        elif value.dtype in (torch.int64, torch.int32) and value.dim() == 2 and value.shape[1] > 4:
+            rows = value.detach()
+            wanted = target.detach()
+            if wanted.numel() == rows.numel() and not wanted.is_floating_point():
+                wanted = wanted.reshape(rows.shape)
+                length = rows.shape[1] - 3
+                same = [(wanted[:, :length] == rows[:, lag : lag + length]).float().mean() for lag in range(4)]
+                numbers.add("shift_match", torch.stack(same))
 
     def shapes(self) -> dict[str, Any]:
         known = {"function": self.function}

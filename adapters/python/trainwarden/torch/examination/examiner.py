@@ -87,7 +87,7 @@ class Examiner:
         self._hook = hook
         self._bridge = bridge
         self._allowance = Allowance()
-        self.is_on = hasattr(hook, "observe") and os.environ.get("TRAINWARDEN_EXAMINE", "1") != "0"
+        self.is_on = hasattr(hook, "observe") and os.environ.get("TRAINWARDEN_EXAMINE") == "1"
         self.fault: Optional[str] = None
         self._level = _NONE
         self._mode = ""
@@ -114,6 +114,7 @@ class Examiner:
         self._counts = {name: 0 for name in ("forward", "backward", "step", "zero", "no_grad", "no_grad_training",
                                              "grad_in_eval", "steps_in_eval", "clip", "made")}  # fmt: skip
         self._is_first_compared = True
+        self._input: Optional[torch.Tensor] = None  # of this step, until its loss is computed
         self._has_input = False  # what goes into the model was seen in this step
         self._graphs = 0
         self._ids: dict[str, int] = {}
@@ -132,6 +133,7 @@ class Examiner:
         self._before = None
         self._is_first_compared = True
         self._has_input = False
+        self._input = None
         if mode in ("eval", "predict"):
             if self._evaluation is None:
                 self._evaluation = _Evaluation(mode, self._step)
@@ -205,6 +207,7 @@ class Examiner:
             self._has_input = True
             self._prints.append((self._step, fingerprint(inputs[0])))
             self._add_inputs(self._numbers, inputs)
+            self._input = inputs[0].detach()
 
     def _add_inputs(self, numbers: Numbers, inputs: list[torch.Tensor]) -> None:
         for index, each in enumerate(inputs[:2]):
@@ -253,6 +256,8 @@ class Examiner:
         self._is_first_compared = False
         compared = Compared(function, inputs)
         compared.add(self._numbers, "")
+        if self._input is not None:
+            compared.add_relation(self._numbers, self._input)
         shapes = compared.shapes()
         value = next((each for each in tensors_in(output)), None)
         if value is not None and value.numel() == 1 and is_measurable(value):
