@@ -16,19 +16,22 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
   if (seen.snapshots().size() < 6) return;
   const std::vector<LayerRow> rows = last_layers(seen);
   // The last layers: what the model gives.
-  if (!rows.empty()) {
-    const LayerRow& last = rows.back();
-    const LayerRow start = layer_at(seen, 0, last.index);
-    if (last.spread < 0.02 && last.cosine > 0.995 && start.spread > 0.05) {
-      findings.push_back({"representation_collapse",
-                          0.75,
-                          fmt::format("The output of {} has become nearly the same for all inputs", last.name),
-                          {fmt::format("samples differ by {} % of its spread, {} % at the first step",
-                                       number(100 * last.spread), number(100 * start.spread))},
-                          {},
-                          last.step,
-                          {}});
-    }
+  for (std::size_t i = rows.size() - std::min<std::size_t>(rows.size(), 3); i < rows.size(); ++i) {
+    const LayerRow& row = rows[i];
+    const LayerRow start = layer_at(seen, 0, row.index);
+    const bool same = (row.spread < 0.02 || row.cosine > 0.998) && start.spread > 0.05 && start.cosine < 0.97;
+    if (!same || seen.symptoms.skill > 0.3) continue;
+    findings.push_back({"representation_collapse",
+                        0.75,
+                        fmt::format("The output of {} has become nearly the same for all inputs", row.name),
+                        {fmt::format("the cosine between two samples is {:.3f}, it was {:.3f} at the first step",
+                                     row.cosine, start.cosine),
+                         fmt::format("samples differ by {} % of its spread, {} % at the first step",
+                                     number(100 * row.spread), number(100 * start.spread))},
+                        {},
+                        row.step,
+                        {}});
+    break;
   }
   const double share = median_of(seen.history, "top_share", 0, late), classes = median_of(seen.history, "classes");
   const Symptoms& symptoms = seen.symptoms;
@@ -46,16 +49,26 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
 // A model with a sampled code: one of its layers gives the same for all inputs, where it did not at the start.
 void look_for_dead_code(const Case& seen, Findings& findings) {
   const Graph* graph = seen.graph();
-  const bool samples = graph != nullptr && std::any_of(graph->nodes.begin(), graph->nodes.end(), [](const GraphNode& node) { return node.operation == "Exp"; });
+  const bool samples = graph != nullptr && std::any_of(graph->nodes.begin(), graph->nodes.end(),
+                                                       [](const GraphNode& node) { return node.operation == "Exp"; });
   if (!samples) return;
   std::vector<LayerRow> rows = last_layers(seen);
   if (rows.size() < 4) return;
   rows.pop_back();
   for (const LayerRow& row : rows) {
     const LayerRow start = layer_at(seen, 0, row.index);
-    if (row.kind != "Linear" || !(start.spread > 0.3) || !(row.deviation * row.spread < 0.12 * start.deviation * start.spread)) continue;
-    findings.push_back({"posterior_collapse", 0.7, fmt::format("What {} gives has become the same for all inputs: the latent code carries nothing", row.name),
-                        {fmt::format("its spread over samples fell from {} to {}", number(start.deviation * start.spread), number(row.deviation * row.spread))}, {}, row.step, {}});
+    if (row.kind != "Linear" || !(start.spread > 0.3) ||
+        !(row.deviation * row.spread < 0.12 * start.deviation * start.spread))
+      continue;
+    findings.push_back(
+        {"posterior_collapse",
+         0.7,
+         fmt::format("What {} gives has become the same for all inputs: the latent code carries nothing", row.name),
+         {fmt::format("its spread over samples fell from {} to {}", number(start.deviation * start.spread),
+                      number(row.deviation * row.spread))},
+         {},
+         row.step,
+         {}});
     return;
   }
 }

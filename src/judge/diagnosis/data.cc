@@ -350,8 +350,14 @@ void look_for_leak(const Case& seen, Findings& findings) {
 void look_for_telling_feature(const Case& seen, Findings& findings) {
   const double telling = median_of(seen.history, "telling", 0);
   if (!(telling > 0.985)) return;
-  findings.push_back({"target_leak", 0.85, fmt::format("Feature {} of the input is the target in disguise", number(median_of(seen.history, "telling", 1))),
-                      {fmt::format("their correlation is {:.3f} in the median batch", telling)}, {}, 0, {}});
+  findings.push_back(
+      {"target_leak",
+       0.85,
+       fmt::format("Feature {} of the input is the target in disguise", number(median_of(seen.history, "telling", 1))),
+       {fmt::format("their correlation is {:.3f} in the median batch", telling)},
+       {},
+       0,
+       {}});
 }
 
 // Models of sequences: what a target is to its input.
@@ -362,11 +368,31 @@ void look_for_shifts(const Case& seen, Findings& findings) {
   const auto best = static_cast<std::size_t>(std::max_element(matches.begin(), matches.end()) - matches.begin());
   if (matches[best] < 0.97) return;
   if (best == 0 && seen.symptoms.skill > 0.9) {
-    findings.push_back({"target_leak", 0.6, "Each target is the token at the same place of the input, so the model has only to copy", {fmt::format("{:.0f} % of the targets equal the input there", 100 * matches[0])}, {}, 0, seen.place("loss")});
+    findings.push_back({"target_leak",
+                        0.6,
+                        "Each target is the token at the same place of the input, so the model has only to copy",
+                        {fmt::format("{:.0f} % of the targets equal the input there", 100 * matches[0])},
+                        {},
+                        0,
+                        seen.place("loss")});
   } else if (best >= 2) {
-    findings.push_back({"labels_misaligned", 0.9, fmt::format("Targets are shifted {} times against the input: each is the token {} places on", best, best), {fmt::format("{:.0f} % of them equal the input there", 100 * matches[best])}, {}, 0, seen.place("loss")});
+    findings.push_back(
+        {"labels_misaligned",
+         0.9,
+         fmt::format("Targets are shifted {} times against the input: each is the token {} places on", best, best),
+         {fmt::format("{:.0f} % of them equal the input there", 100 * matches[best])},
+         {},
+         0,
+         seen.place("loss")});
   } else if (best == 1 && seen.symptoms.skill > 0.97) {
-    findings.push_back({"attention_mask", 0.65, "The next token is predicted nearly without error: the model may see it, as without a causal mask", seen.course(), {}, 0, {}});
+    findings.push_back(
+        {"attention_mask",
+         0.65,
+         "The next token is predicted nearly without error: the model may see it, as without a causal mask",
+         seen.course(),
+         {},
+         0,
+         {}});
   }
 }
 

@@ -131,10 +131,17 @@ void look_for_output_activation(const Case& seen, Findings& findings) {
   // nll_loss takes logarithms of probabilities: those of a row sum to 1.
   const double log_sum = median_of(seen.history, "log_sum");
   if (log_sum > 0.05) {
-    const bool is_normalised = std::any_of(graph->nodes.begin(), graph->nodes.end(), [](const GraphNode& node) { return node.operation == "LogSoftmax"; });
-    findings.push_back({is_normalised ? "softmax_dimension" : "output_activation", 0.93,
-                        is_normalised ? "log_softmax is taken over another dimension than that of the classes" : "nll_loss gets scores, where it takes logarithms of probabilities",
-                        {fmt::format("the logarithm of the sum over classes is {}, where it should be 0", number(log_sum))}, {}, 0, seen.place("loss")});
+    const bool is_normalised = std::any_of(graph->nodes.begin(), graph->nodes.end(),
+                                           [](const GraphNode& node) { return node.operation == "LogSoftmax"; });
+    findings.push_back(
+        {is_normalised ? "softmax_dimension" : "output_activation",
+         0.93,
+         is_normalised ? "log_softmax is taken over another dimension than that of the classes"
+                       : "nll_loss gets scores, where it takes logarithms of probabilities",
+         {fmt::format("the logarithm of the sum over classes is {}, where it should be 0", number(log_sum))},
+         {},
+         0,
+         seen.place("loss")});
   }
   // What the graph does not show: a loss that gets what sums to 1.
   const double sums = median_of(seen.history, "rows_sum_to_1");
@@ -192,7 +199,8 @@ void look_for_sign(const Case& seen, Findings& findings) {
   double confidence = 0;
   if (negated)
     confidence = 0.95;
-  else if (train.late < -1e3 * std::max(1.0, std::abs(train.first))) confidence = 0.9;
+  else if (train.late < -1e3 * std::max(1.0, std::abs(train.first)))
+    confidence = 0.9;
   else if (worsens || (accuracy_below && train.late < 0))
     confidence = 0.8;
   if (confidence == 0) return;
@@ -231,8 +239,15 @@ void look_for_reduction(const Case& seen, Findings& findings) {
 
 void look_for_wrong_loss(const Case& seen, Findings& findings) {
   const Course& train = seen.symptoms.train;
-  if (median_of(seen.history, "classes") == 1 || (train.count >= 5 && train.first == 0 && train.late == 0 && !(train.peak > 0))) {
-    findings.push_back({"wrong_loss_function", 0.93, "The loss is 0 whatever the model gives: cross entropy over one class alone", {"use binary_cross_entropy_with_logits for one score"}, {}, 0, seen.place("loss")});
+  if (median_of(seen.history, "classes") == 1 ||
+      (train.count >= 5 && train.first == 0 && train.late == 0 && !(train.peak > 0))) {
+    findings.push_back({"wrong_loss_function",
+                        0.93,
+                        "The loss is 0 whatever the model gives: cross entropy over one class alone",
+                        {"use binary_cross_entropy_with_logits for one score"},
+                        {},
+                        0,
+                        seen.place("loss")});
   }
   for (const Compared& each : seen.structure().compared) {
     const bool squared = contains(each.function, "mse") || contains(each.function, "MSE") ||

@@ -81,7 +81,10 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   if (ratios.typical > 0.05 && symptoms.is_rough && !symptoms.learns_well) confidence = std::max(confidence, 0.6);
   if (ratios.early > 0.05 && (jumps || symptoms.loses_what_it_learned)) confidence = std::max(confidence, 0.65);
   if (ratios.early > 0.08 && symptoms.learns_nothing) confidence = std::max(confidence, 0.5);
-  if (symptoms.train.trend < -3 && symptoms.train.late - symptoms.train.best > 0.2 * (symptoms.train.first - symptoms.train.best) && ratios.early > 0.02 && !symptoms.is_adversarial) confidence = std::max(confidence, 0.55);
+  if (symptoms.train.trend < -3 &&
+      symptoms.train.late - symptoms.train.best > 0.2 * (symptoms.train.first - symptoms.train.best) &&
+      ratios.early > 0.02 && !symptoms.is_adversarial)
+    confidence = std::max(confidence, 0.55);
   if (confidence == 0 && symptoms.has_diverged && symptoms.train.count > 3) confidence = 0.45;
   if (confidence == 0) return;
   std::vector<std::string> evidence = seen.course();
@@ -105,7 +108,8 @@ void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& finding
   if (seen.snapshots().size() < 3) return;
   const double reach = ratios.typical * static_cast<double>(symptoms.steps);  // how far the weights can have come
   double confidence = 0;
-  if (ratios.typical < 1e-5) confidence = 0.85;
+  if (ratios.typical < 1e-5)
+    confidence = 0.85;
   else if (ratios.typical < 1e-4 && (symptoms.learns_nothing || symptoms.learns_slowly))
     confidence = 0.85;
   else if (reach < 0.1 && (symptoms.learns_nothing || symptoms.learns_slowly))

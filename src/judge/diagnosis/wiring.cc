@@ -183,7 +183,9 @@ void look_for_missing_calls(const Case& seen, Findings& findings) {
   if (counts.optimizers_made >= 3) {
     findings.push_back(
         {"optimizer_recreated",
-         seen.symptoms.skill > 0.9 ? 0.45 : counts.optimizers_made >= 8 ? 0.9 : 0.7,
+         seen.symptoms.skill > 0.9     ? 0.45
+         : counts.optimizers_made >= 8 ? 0.9
+                                       : 0.7,
          fmt::format("The optimizer was made anew {} times while the training went on", counts.optimizers_made),
          {fmt::format("{} optimizers were made after the first step, in {} steps", counts.optimizers_made,
                       seen.symptoms.steps)},
@@ -198,8 +200,10 @@ void look_for_stale_gradients(const Case& seen, Findings& findings) {
   if (found == seen.history.signals.end() || found->second.size() < kEnough) return;
   // Several optimizers may step in one step: one that finds used gradients is enough.
   std::map<std::int64_t, double> stale;
-  for (std::size_t i = 0; i < found->second.size(); ++i) stale[found->second.steps[i]] = std::max(stale[found->second.steps[i]], found->second.values[i]);
-  const auto count = static_cast<std::size_t>(std::count_if(stale.begin(), stale.end(), [](const auto& each) { return each.second > 0; }));
+  for (std::size_t i = 0; i < found->second.size(); ++i)
+    stale[found->second.steps[i]] = std::max(stale[found->second.steps[i]], found->second.values[i]);
+  const auto count = static_cast<std::size_t>(
+      std::count_if(stale.begin(), stale.end(), [](const auto& each) { return each.second > 0; }));
   if (count * 10 < stale.size() * 8) return;
   findings.push_back({"gradients_not_cleared",
                       0.95,

@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "judge/rules/capture_needs.h"
 #include "judge/rules/rule_history.h"
+#include "judge/rules/run_diagnosis.h"
 #include "store/journal/run_folder.h"
 #include "store/storage/location.h"
 #include "ui/cli/commands/attach.h"
@@ -30,6 +31,7 @@
 #include "ui/cli/options/sample_choice.h"
 #include "ui/cli/options/words_option.h"
 #include "ui/cli/reports/bill_view.h"
+#include "ui/cli/reports/diagnosis_view.h"
 #include "ui/cli/reports/output_view.h"
 #include "ui/cli/reports/rule_report.h"
 #include "ui/cli/reports/run_summary.h"
@@ -119,6 +121,7 @@ Result<std::map<std::string, std::string>> rule_environment(const RunOptions& op
                                guard_environment(judging.places.inside, judging.on_fire_inside, options.rules.mute));
   const auto needs = rules::union_of_needs(judging.beside);
   if (!needs.empty()) environment[variable::kNeeds] = rules::encode_needs(needs);
+  if (!judging.rule_ids.empty() && std::getenv(variable::kExamine) == nullptr) environment[variable::kExamine] = "1";
   if (!judging.rule_ids.empty() && options.capture.black_box.empty() && std::getenv(variable::kBlackBox) == nullptr) {
     environment[variable::kBlackBox] = kBlackBoxSteps;
     environment[variable::kBlackBoxSampled] = "1";  // what nobody has asked for costs what the budget leaves
@@ -254,6 +257,16 @@ int run_exit_code(const ProgramResult& result, const watch::RuleReport& inside) 
   return inside.any_fired() && stopped ? kExitRuleFired : result.combined_exit_code();
 }
 
+// Before what each rule has to say: of a training that was examined.
+void print_diagnosis_of(const ProgramPlan& plan) {
+  const auto trial = Trial::open(plan.run);
+  if (!trial.ok()) return;  // what follows says why
+  const auto diagnosis = rules::diagnose_run(**trial);
+  if (!diagnosis.ok() || diagnosis->examined == 0) return;
+  print_diagnosis(stderr, *diagnosis, false);
+  emit(stderr, "All of it: {} diagnose {} --whole\n\n", typed_program(), typed_run(plan.run));
+}
+
 void print_summary(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result,
                    const watch::RuleReport& inside) {
   emit(stderr, "trainwarden: the program ended with code {} after {}\n", result.exit.shell_code(),
@@ -270,7 +283,10 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
       emit(stderr, "trainwarden: what its machine did is kept: {} system {}\n", typed_program(), typed_run(plan.run));
   }
   if (!result.judging.status.ok()) report_error(result.judging.status);
-  if (!result.judging.report.statuses.empty()) print_report(stderr, result.judging.report);
+  if (!result.judging.report.statuses.empty()) {
+    print_diagnosis_of(plan);
+    print_report(stderr, result.judging.report);
+  }
   print_backlog(plan.run, result.judging.backlog);
   if (!inside.statuses.empty()) {
     emit(stderr, "trainwarden: the rules inside the program:\n");

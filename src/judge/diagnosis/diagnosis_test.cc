@@ -1,0 +1,187 @@
+// What is concluded from histories that are written by hand, through the texts and numbers that a run has.
+#include "judge/diagnosis/diagnosis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "judge/diagnosis/causes.h"
+
+namespace trainwarden::diagnosis {
+namespace {
+
+using Numbers = std::vector<std::pair<std::string, Values>>;
+
+// A training with one Linear layer of 2 classes, of which each test changes what it is about.
+class TrainingUnderTest {
+ public:
+  std::string modules = R"({"name":"0","kind":"Linear","leaf":true},{"name":"2","kind":"Linear","leaf":true})";
+  std::string parameters =
+      R"({"name":"0.weight","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[0]},)"
+      R"({"name":"2.weight","shape":[2,8],"dtype":"float32","trainable":true,"optimizers":[0]})";
+  std::string unregistered;
+  std::string compared = R"({"function":"cross_entropy","predicted":[16,2],"target":[16],"predicted_dtype":"float32","target_dtype":"int64"})";
+  std::string optimizer = R"({"kind":"SGD","groups":[{"parameters":2,"lr":0.1,"momentum":0}]})";
+  Values gradient = {0.1, 0.1};
+  double update = 0.001;  // of weights of 0.3
+  double loss_at_end = 0.1;
+  double stale = 0;
+  Values counts = {200, 200, 200, 200, 0, 0, 0, 0, 0, 0};
+  std::int64_t steps = 200;
+
+  TrainingHistory history() const {
+    TrainingHistory history;
+    history.take_text("examination/structure",
+                      fmt::format(R"({{"modules":[{}],"parameters":[{}],"unregistered":[{}],"optimizers":[{}],"compared":[{}],)"
+                                  R"("layers":["0","2"],"places":{{"optimizer":"/home/me/train.py:7"}},"foreign":0}})",
+                                  modules, parameters, unregistered, optimizer, compared));
+    for (std::int64_t step = 0; step < steps; step += 5) {
+      write(history, step);
+      history.take_signal("stale_gradients", stale, step);
+    }
+    return history;
+  }
+
+  Diagnosis diagnosis() const { return diagnose(history()); }
+
+ private:
+  void write(TrainingHistory& history, std::int64_t step) const {
+    const double share = static_cast<double>(step) / static_cast<double>(steps);
+    const double loss = 0.7 + share * (loss_at_end - 0.7) + 0.01 * std::sin(static_cast<double>(step));
+    Numbers numbers = {{"loss", {loss}},        {"compared_loss", {loss}},         {"gradient", gradient},
+                       {"weight", {0.3, 0.3}},  {"update", {update, update}},      {"labels", {8, 8}},
+                       {"accuracy", {0.9}},     {"unit_spread", {0.5, 0.5}},       {"look_steps", {static_cast<double>(step)}},
+                       {"looks", {loss}},       {"step", {static_cast<double>(step)}}, {"counts", counts},
+                       {"spent_seconds", {0.1}}};
+    std::string layout;
+    Values values;
+    for (const auto& [name, part] : numbers) {
+      layout += fmt::format("{}[\"{}\",{}]", layout.empty() ? "" : ",", name, part.size());
+      values.insert(values.end(), part.begin(), part.end());
+    }
+    history.take_text("examination/layout", "{\"layout\":[" + layout + "]}");
+    history.take_numbers(values, step);
+  }
+};
+
+std::string first_cause(const Diagnosis& diagnosis) {
+  return diagnosis.first() == nullptr ? "" : diagnosis.first()->cause;
+}
+
+TEST(Diagnosis, SaysNothingOfATrainingThatLearns) {
+  const Diagnosis diagnosis = TrainingUnderTest().diagnosis();
+  EXPECT_EQ(diagnosis.first(), nullptr) << diagnosis.first()->statement;
+  EXPECT_EQ(diagnosis.examined, 40);
+  EXPECT_NEAR(diagnosis.symptoms.constant, std::log(2.0), 1e-9);
+  EXPECT_GT(diagnosis.symptoms.skill, 0.5);
+}
+
+TEST(Diagnosis, SaysThatItKnowsNothingOfARunThatWasNotExamined) {
+  const Diagnosis diagnosis = diagnose(TrainingHistory());
+  EXPECT_EQ(diagnosis.first(), nullptr);
+  ASSERT_EQ(diagnosis.missing.size(), 1u);
+  EXPECT_NE(diagnosis.missing[0].find("was not examined"), std::string::npos);
+}
+
+TEST(Diagnosis, NamesLayersThatAreNotRegisteredWithTheirPlace) {
+  TrainingUnderTest training;
+  training.modules = R"({"name":"","kind":"Net","leaf":false,"place":"/home/me/model.py:12"})";
+  training.unregistered = R"({"module":"","attribute":"blocks","kind":"Linear","count":3})";
+  const Diagnosis diagnosis = training.diagnosis();
+  ASSERT_EQ(first_cause(diagnosis), "layers_not_registered");
+  EXPECT_EQ(diagnosis.first()->place, "model.py:12");
+  EXPECT_NE(diagnosis.first()->statement.find("blocks"), std::string::npos);
+}
+
+TEST(Diagnosis, NamesAParameterThatNoOptimizerHas) {
+  TrainingUnderTest training;
+  training.parameters.replace(training.parameters.rfind("[0]"), 3, "[]");
+  EXPECT_EQ(first_cause(training.diagnosis()), "parameters_not_in_optimizer");
+  training.gradient = {0.1, -1};  // it gets no gradient: perhaps it is not used
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+}
+
+TEST(Diagnosis, NamesACutGraph) {
+  TrainingUnderTest training;
+  training.gradient = {-1, 0.1};
+  EXPECT_EQ(first_cause(training.diagnosis()), "graph_cut");
+}
+
+TEST(Diagnosis, NamesGradientsThatAreNeverCleared) {
+  TrainingUnderTest training;
+  training.stale = 2;
+  EXPECT_EQ(first_cause(training.diagnosis()), "gradients_not_cleared");
+}
+
+TEST(Diagnosis, NamesAMissingStep) {
+  TrainingUnderTest training;
+  training.counts[2] = 0;
+  EXPECT_EQ(first_cause(training.diagnosis()), "optimizer_step_missing");
+}
+
+TEST(Diagnosis, NamesALearningRateThatIsTooHighAndPutsItsConsequencesBehindIt) {
+  TrainingUnderTest training;
+  training.update = 0.3;  // as large as the weights
+  training.loss_at_end = 5;
+  TrainingHistory history = training.history();
+  history.take_rule({"DeadRelu", "", "all are dead", 3, false});
+  const Diagnosis diagnosis = diagnose(history);
+  ASSERT_EQ(first_cause(diagnosis), "learning_rate_too_high");
+  EXPECT_EQ(diagnosis.first()->place, "train.py:7");
+  EXPECT_TRUE(std::any_of(diagnosis.consequences.begin(), diagnosis.consequences.end(),
+                          [](const CauseFinding& each) { return each.cause == "dead_relu"; }));
+}
+
+TEST(Diagnosis, NamesALearningRateThatIsTooLow) {
+  TrainingUnderTest training;
+  training.update = 1e-8;
+  training.loss_at_end = 0.7;
+  EXPECT_EQ(first_cause(training.diagnosis()), "learning_rate_too_low");
+}
+
+TEST(Diagnosis, NamesShapesThatAreBroadcast) {
+  TrainingUnderTest training;
+  training.compared = R"({"function":"mse_loss","predicted":[16,1],"target":[16],"predicted_dtype":"float32","target_dtype":"float32"})";
+  const Diagnosis diagnosis = training.diagnosis();
+  ASSERT_EQ(first_cause(diagnosis), "shapes_broadcast_in_loss");
+  EXPECT_NE(diagnosis.first()->statement.find("[16, 1]"), std::string::npos);
+}
+
+TEST(Diagnosis, NamesASoftmaxBeforeCrossEntropyFromTheGraph) {
+  TrainingHistory history = TrainingUnderTest().history();
+  history.take_text("examination/graph",
+                    R"({"nodes":[["NllLoss",[1],{"reduction":1}],["LogSoftmax",[2],{"dim":1}],["Softmax",[3],{"dim":1}],)"
+                    R"(["Addmm",[],{}]],"complete":true})");
+  EXPECT_EQ(first_cause(diagnose(history)), "output_activation");
+}
+
+TEST(Diagnosis, TakesARuleOfTheUsersByTheCauseThatItNames) {
+  TrainingHistory history = TrainingUnderTest().history();
+  history.take_rule({"MyRule", "bad_samples", "sample 7 is empty", 3, false});
+  EXPECT_EQ(first_cause(diagnose(history)), "bad_samples");
+}
+
+TEST(Diagnosis, CountsWhatIsDamagedAndGoesOn) {
+  TrainingHistory history = TrainingUnderTest().history();
+  history.take_text("examination/graph", R"({"nodes":[["A",[9],{}]],"complete":true})");  // points nowhere
+  history.take_text("examination/structure", "{");
+  history.take_numbers(Values{1, 2}, 201);
+  EXPECT_EQ(history.unreadable, 3);
+  EXPECT_EQ(diagnose(history).first(), nullptr);
+}
+
+TEST(Causes, ExplainKnownCausesOnly) {
+  for (const Cause& cause : causes()) {
+    EXPECT_FALSE(cause.next_step.empty()) << cause.name;
+    for (const std::string_view other : cause.explains) EXPECT_NE(find_cause(other), nullptr) << cause.name << " explains " << other;
+  }
+  EXPECT_EQ(find_cause("nothing of the kind"), nullptr);
+}
+
+}  // namespace
+}  // namespace trainwarden::diagnosis
