@@ -11,6 +11,13 @@
 namespace trainwarden::diagnosis {
 namespace {
 
+// Does the model draw from a distribution whose spread it computes, as variational ones do?
+bool samples_a_code(const Case& seen) {
+  const Graph* graph = seen.graph();
+  return graph != nullptr && std::any_of(graph->nodes.begin(), graph->nodes.end(),
+                                         [](const GraphNode& node) { return node.operation == "Exp"; });
+}
+
 void look_for_same_outputs(const Case& seen, Findings& findings) {
   const std::size_t late = seen.snapshots().size() / 2;
   if (seen.snapshots().size() < 6) return;
@@ -20,9 +27,9 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
     const LayerRow& row = rows[i];
     const LayerRow start = layer_at(seen, 0, row.index);
     const bool same = (row.spread < 0.02 || row.cosine > 0.998) && start.spread > 0.05 && start.cosine < 0.97;
-    if (!same || seen.symptoms.skill > 0.3) continue;
+    if (!same || seen.symptoms.skill > 0.3 || seen.symptoms.is_adversarial) continue;
     findings.push_back({"representation_collapse",
-                        0.75,
+                        samples_a_code(seen) ? 0.4 : 0.75,
                         fmt::format("The output of {} has become nearly the same for all inputs", row.name),
                         {fmt::format("the cosine between two samples is {:.3f}, it was {:.3f} at the first step",
                                      row.cosine, start.cosine),
@@ -48,10 +55,7 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
 
 // A model with a sampled code: one of its layers gives the same for all inputs, where it did not at the start.
 void look_for_dead_code(const Case& seen, Findings& findings) {
-  const Graph* graph = seen.graph();
-  const bool samples = graph != nullptr && std::any_of(graph->nodes.begin(), graph->nodes.end(),
-                                                       [](const GraphNode& node) { return node.operation == "Exp"; });
-  if (!samples) return;
+  if (!samples_a_code(seen)) return;
   std::vector<LayerRow> rows = last_layers(seen);
   if (rows.size() < 4) return;
   rows.pop_back();

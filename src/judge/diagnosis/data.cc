@@ -230,7 +230,10 @@ void look_for_order(const Case& seen, Findings& findings) {
 void look_for_imbalance(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (!(symptoms.majority > 0.85) || symptoms.majority > 0.9995 || symptoms.is_adversarial) return;
-  const double share = median_of(seen.history, "top_share", 0, seen.snapshots().size() / 2);
+  const bool reconstructs = median_of(seen.history, "target_is_input") > 0.95;
+  if (reconstructs) return;
+  const std::size_t count = seen.snapshots().size();
+  const double share = median_of(seen.history, "top_share", 0, count - std::min<std::size_t>(count, 3));
   const bool no_better = symptoms.accuracy < symptoms.majority + 0.2 * (1 - symptoms.majority);
   const bool gives_one = share > 0.98 && no_better;
   findings.push_back(
@@ -296,6 +299,25 @@ void look_for_misalignment(const Case& seen, Findings& findings) {
                         std::abs(order) < 0.15 ? 0.5 : 0.4,
                         "The model trains as it should and still knows no more than the best constant answer: its "
                         "inputs may not mean what it takes them for",
+                        seen.course(),
+                        {},
+                        0,
+                        {}});
+    const bool attends = std::any_of(seen.structure().modules.begin(), seen.structure().modules.end(),
+                                     [](const Module& each) { return contains(lower_case(each.kind), "attention"); });
+    if (attends) {
+      findings.push_back(
+          {"attention_mask",
+           0.45,
+           "The model trains as it should and still learns nothing: its attention may not see what it must",
+           seen.course(),
+           {},
+           0,
+           {}});
+    }
+    findings.push_back({"label_noise",
+                        0.42,
+                        "The model trains as it should and still learns next to nothing: many labels may be wrong",
                         seen.course(),
                         {},
                         0,

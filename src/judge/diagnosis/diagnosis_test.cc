@@ -21,11 +21,11 @@ using Numbers = std::vector<std::pair<std::string, Values>>;
 class TrainingUnderTest {
  public:
   std::string modules = R"({"name":"0","kind":"Linear","leaf":true},{"name":"2","kind":"Linear","leaf":true})";
-  std::string parameters =
-      R"({"name":"0.weight","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[0]},)"
-      R"({"name":"2.weight","shape":[2,8],"dtype":"float32","trainable":true,"optimizers":[0]})";
+  std::string parameters = R"({"name":"0.weight","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[0]},)"
+                           R"({"name":"2.weight","shape":[2,8],"dtype":"float32","trainable":true,"optimizers":[0]})";
   std::string unregistered;
-  std::string compared = R"({"function":"cross_entropy","predicted":[16,2],"target":[16],"predicted_dtype":"float32","target_dtype":"int64"})";
+  std::string compared =
+      R"({"function":"cross_entropy","predicted":[16,2],"target":[16],"predicted_dtype":"float32","target_dtype":"int64"})";
   std::string optimizer = R"({"kind":"SGD","groups":[{"parameters":2,"lr":0.1,"momentum":0}]})";
   Values gradient = {0.1, 0.1};
   double update = 0.001;  // of weights of 0.3
@@ -36,10 +36,11 @@ class TrainingUnderTest {
 
   TrainingHistory history() const {
     TrainingHistory history;
-    history.take_text("examination/structure",
-                      fmt::format(R"({{"modules":[{}],"parameters":[{}],"unregistered":[{}],"optimizers":[{}],"compared":[{}],)"
-                                  R"("layers":["0","2"],"places":{{"optimizer":"/home/me/train.py:7"}},"foreign":0}})",
-                                  modules, parameters, unregistered, optimizer, compared));
+    history.take_text(
+        "examination/structure",
+        fmt::format(R"({{"modules":[{}],"parameters":[{}],"unregistered":[{}],"optimizers":[{}],"compared":[{}],)"
+                    R"("layers":["0","2"],"places":{{"optimizer":"/home/me/train.py:7"}},"foreign":0}})",
+                    modules, parameters, unregistered, optimizer, compared));
     for (std::int64_t step = 0; step < steps; step += 5) {
       write(history, step);
       history.take_signal("stale_gradients", stale, step);
@@ -53,10 +54,18 @@ class TrainingUnderTest {
   void write(TrainingHistory& history, std::int64_t step) const {
     const double share = static_cast<double>(step) / static_cast<double>(steps);
     const double loss = 0.7 + share * (loss_at_end - 0.7) + 0.01 * std::sin(static_cast<double>(step));
-    Numbers numbers = {{"loss", {loss}},        {"compared_loss", {loss}},         {"gradient", gradient},
-                       {"weight", {0.3, 0.3}},  {"update", {update, update}},      {"labels", {8, 8}},
-                       {"accuracy", {0.9}},     {"unit_spread", {0.5, 0.5}},       {"look_steps", {static_cast<double>(step)}},
-                       {"looks", {loss}},       {"step", {static_cast<double>(step)}}, {"counts", counts},
+    Numbers numbers = {{"loss", {loss}},
+                       {"compared_loss", {loss}},
+                       {"gradient", gradient},
+                       {"weight", {0.3, 0.3}},
+                       {"update", {update, update}},
+                       {"labels", {8, 8}},
+                       {"accuracy", {0.9}},
+                       {"unit_spread", {0.5, 0.5}},
+                       {"look_steps", {static_cast<double>(step)}},
+                       {"looks", {loss}},
+                       {"step", {static_cast<double>(step)}},
+                       {"counts", counts},
                        {"spent_seconds", {0.1}}};
     std::string layout;
     Values values;
@@ -146,7 +155,8 @@ TEST(Diagnosis, NamesALearningRateThatIsTooLow) {
 
 TEST(Diagnosis, NamesShapesThatAreBroadcast) {
   TrainingUnderTest training;
-  training.compared = R"({"function":"mse_loss","predicted":[16,1],"target":[16],"predicted_dtype":"float32","target_dtype":"float32"})";
+  training.compared =
+      R"({"function":"mse_loss","predicted":[16,1],"target":[16],"predicted_dtype":"float32","target_dtype":"float32"})";
   const Diagnosis diagnosis = training.diagnosis();
   ASSERT_EQ(first_cause(diagnosis), "shapes_broadcast_in_loss");
   EXPECT_NE(diagnosis.first()->statement.find("[16, 1]"), std::string::npos);
@@ -154,9 +164,10 @@ TEST(Diagnosis, NamesShapesThatAreBroadcast) {
 
 TEST(Diagnosis, NamesASoftmaxBeforeCrossEntropyFromTheGraph) {
   TrainingHistory history = TrainingUnderTest().history();
-  history.take_text("examination/graph",
-                    R"({"nodes":[["NllLoss",[1],{"reduction":1}],["LogSoftmax",[2],{"dim":1}],["Softmax",[3],{"dim":1}],)"
-                    R"(["Addmm",[],{}]],"complete":true})");
+  history.take_text(
+      "examination/graph",
+      R"({"nodes":[["NllLoss",[1],{"reduction":1}],["LogSoftmax",[2],{"dim":1}],["Softmax",[3],{"dim":1}],)"
+      R"(["Addmm",[],{}]],"complete":true})");
   EXPECT_EQ(first_cause(diagnose(history)), "output_activation");
 }
 
@@ -178,7 +189,8 @@ TEST(Diagnosis, CountsWhatIsDamagedAndGoesOn) {
 TEST(Causes, ExplainKnownCausesOnly) {
   for (const Cause& cause : causes()) {
     EXPECT_FALSE(cause.next_step.empty()) << cause.name;
-    for (const std::string_view other : cause.explains) EXPECT_NE(find_cause(other), nullptr) << cause.name << " explains " << other;
+    for (const std::string_view other : cause.explains)
+      EXPECT_NE(find_cause(other), nullptr) << cause.name << " explains " << other;
   }
   EXPECT_EQ(find_cause("nothing of the kind"), nullptr);
 }

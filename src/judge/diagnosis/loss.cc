@@ -199,7 +199,7 @@ void look_for_sign(const Case& seen, Findings& findings) {
   double confidence = 0;
   if (negated)
     confidence = 0.95;
-  else if (train.late < -1e3 * std::max(1.0, std::abs(train.first)))
+  else if (train.best < -1e3 * std::max(1.0, std::abs(train.first)))
     confidence = 0.9;
   else if (worsens || (accuracy_below && train.late < 0))
     confidence = 0.8;

@@ -26,7 +26,7 @@ void look_for_modes(const Case& seen, Findings& findings) {
   const std::vector<std::string> modal = modal_modules(seen);
   if (modal.empty()) return;
   const Counts& counts = seen.history.counts;
-  if (counts.no_grad_training >= 1 && counts.no_grad_training > 0.5 * counts.no_grad) {
+  if (!seen.symptoms.is_adversarial && counts.no_grad_training >= 1 && counts.no_grad_training > 0.5 * counts.no_grad) {
     findings.push_back(
         {"training_mode_in_evaluation",
          counts.no_grad_training >= 2 ? 0.85 : 0.6,

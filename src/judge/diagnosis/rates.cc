@@ -13,6 +13,7 @@ namespace {
 struct Ratios {
   double early = kUnknown, typical = kUnknown, late = kUnknown;  // median over the weights of update / weight
   double largest_early = kUnknown;
+  double at_start = kUnknown;  // of the first two
 };
 
 // Of one snapshot: the median over matrices and kernels.
@@ -40,7 +41,8 @@ Ratios ratios_of(const Case& seen) {
     if (i < 6) early.push_back(ratio), largest.push_back(ratio_at(seen, snapshots[i], true));
     if (i * 4 >= snapshots.size() * 3) late.push_back(ratio);
   }
-  return {median(early), median(all), median(late), median(largest)};
+  return {median(early), median(all), median(late), median(largest),
+          median({all.empty() ? kUnknown : all[0], all.size() < 2 ? kUnknown : all[1]})};
 }
 
 double setting(const Case& seen, std::string_view key) {
@@ -77,6 +79,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   double confidence = 0;
   if (ratios.largest_early > 0.5 && (symptoms.has_diverged || jumps)) confidence = 0.85;
   if (ratios.early > 0.3 && (symptoms.learns_nothing || worse_than_constant)) confidence = std::max(confidence, 0.85);
+  if (ratios.at_start > 0.3 && symptoms.learns_nothing) confidence = std::max(confidence, 0.85);
   if (ratios.early > 0.1 && (symptoms.has_diverged || worse_than_constant)) confidence = std::max(confidence, 0.8);
   if (ratios.typical > 0.05 && symptoms.is_rough && !symptoms.learns_well) confidence = std::max(confidence, 0.6);
   if (ratios.early > 0.05 && (jumps || symptoms.loses_what_it_learned)) confidence = std::max(confidence, 0.65);

@@ -179,7 +179,7 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
     if (const double accuracy = snapshot.at("accuracy"); std::isfinite(accuracy)) accuracies.push_back(accuracy);
   }
   symptoms.accuracy =
-      median(part(accuracies, accuracies.size() - std::min<std::size_t>(accuracies.size(), 8), accuracies.size()));
+      median(part(accuracies, accuracies.size() - std::min<std::size_t>(accuracies.size(), 3), accuracies.size()));
 }
 
 void take_evaluations(const TrainingHistory& history, Symptoms& symptoms) {
