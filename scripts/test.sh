@@ -90,6 +90,17 @@ bottlenecks_slice() {
     --findings-only --repeat 1 --only '^bottlenecks/(slow_start|uneven_steps|long_evaluation)'
 }
 
+# Trainings with one fault each, and healthy ones: is the diagnosis right?
+diagnosis_study() {
+  $venv/bin/python tests/diagnosis/study.py --cli build/release/bin/trainwarden --python "$venv/bin/python" \
+    --version "$(sha256sum build/release/bin/trainwarden | cut -c1-16)" --jobs "$(nproc)" "$@"
+}
+
+diagnosis_slice() {
+  check "diagnoses of a family of trainings are right (./dev diagnosis)" diagnosis_study tuning --only mlp_clusters \
+    --out build/diagnosis-slice --first-at-least 80 --alarms-at-most 0
+}
+
 bottlenecks_test() {
   check "the profiler finds all bottlenecks and says what mending gains (./dev bottlenecks)" bottlenecks_table
 }
@@ -192,6 +203,7 @@ quick_stages() {
   "$run" "page" page_tests
   "$run" "rules on faults and healthy trainings" rules_table_test
   "$run" "bottlenecks" bottlenecks_slice
+  "$run" "diagnoses" diagnosis_slice
 }
 
 # Those that need it: its trainers and its compiler. It takes 6 s to be imported, so all of them take 20 minutes.

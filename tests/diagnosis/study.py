@@ -139,6 +139,15 @@ class Study:
         return json.loads(done.stdout)
 
 
+def check_reporting_half() -> None:
+    """Nobody has changed what is only reported on."""
+    half = HERE / "reporting"
+    files = [half / "cases.json", *sorted((half / "families").glob("*.py"))]
+    found = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    if found != (HERE / "reporting.sha256").read_text().split()[0]:
+        sys.exit(f"study.py: the reporting half was changed: its hash is {found}, not that of reporting.sha256")
+
+
 def _version_of(options: argparse.Namespace) -> str:
     done = subprocess.run([options.cli, "--version"], capture_output=True, text=True)
     return done.stdout.strip()
@@ -208,9 +217,13 @@ def main() -> int:
     parser.add_argument("--version", default="", help="of what is studied, for the answers that are kept")
     parser.add_argument("--again", action="store_true", help="diagnose runs that were kept anew")
     parser.add_argument("--keep", action="store_true", help="keep the runs")
+    parser.add_argument("--first-at-least", type=float, default=0, help="in percent, else it fails")
+    parser.add_argument("--alarms-at-most", type=float, default=100, help="the same of healthy trainings")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     options.cli, options.python = os.path.abspath(options.cli), os.path.abspath(options.python)
+    if "reporting" in options.halves and options.corpus == str(HERE):
+        check_reporting_half()
     study, document = Study(options), {}
     for half in options.halves:
         trials = study.trials(half)
@@ -230,7 +243,15 @@ def main() -> int:
         for half, figures in document.items():
             for name, value in figures.items():
                 print(f"diagnosis.{name} {half} {value}")
-    return 0
+    return 0 if all(meets(figures, options) for figures in document.values()) else 1
+
+
+def meets(figures: dict[str, Any], options: argparse.Namespace) -> bool:
+    """No figure at all is none that was met."""
+    first, alarms = figures["first_pct"], figures["false_alarm_pct"]
+    if options.first_at_least > 0 and (first is None or first < options.first_at_least):
+        return False
+    return options.alarms_at_most >= 100 or (alarms is not None and alarms <= options.alarms_at_most)
 
 
 if __name__ == "__main__":
