@@ -19,7 +19,7 @@ constexpr std::size_t kMaxRules = 256;
 // The losses and fingerprints of several steps are written together: those are series, not parts of one step.
 constexpr std::string_view kLookSteps = "look_steps", kLooks = "looks", kPrintSteps = "print_steps", kPrints = "prints";
 
-void add_losses(StepSeries& series, const Snapshot& record) {
+void add_losses(StepNumbers& series, const Snapshot& record) {
   const Values* steps = record.find(kLookSteps);
   const Values* losses = record.find(kLooks);
   if (steps == nullptr || losses == nullptr) return;
@@ -135,7 +135,7 @@ void TrainingHistory::take_signal(std::string_view name, double value, std::int6
   auto found = signals.find(name);
   if (found == signals.end()) {
     if (signals.size() >= kMaxSignals) return;
-    found = signals.emplace(std::string(name), StepSeries()).first;
+    found = signals.emplace(std::string(name), StepNumbers()).first;
   }
   if (found->second.size() >= kMaxLosses) return;
   found->second.steps.push_back(mode_step);

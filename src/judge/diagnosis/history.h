@@ -22,7 +22,7 @@ namespace trainwarden::diagnosis {
 using Values = std::vector<double>;
 
 // A number over train steps; steps rise.
-struct StepSeries {
+struct StepNumbers {
   std::vector<std::int64_t> steps;
   Values values;
   std::size_t size() const { return values.size(); }
@@ -143,10 +143,10 @@ class TrainingHistory {
 
   std::vector<Snapshot> snapshots;
   std::vector<Evaluated> evaluations;
-  StepSeries losses;                                    // of each step that was looked at
+  StepNumbers losses;                                    // of each step that was looked at
   std::vector<std::pair<std::int64_t, double>> prints;  // fingerprints of batches
   std::vector<std::pair<std::int64_t, double>> memory;  // bytes of the process that are in memory, by step
-  std::map<std::string, StepSeries, std::less<>> signals;
+  std::map<std::string, StepNumbers, std::less<>> signals;
   Structure structure;
   std::vector<Graph> graphs;
   Counts counts;

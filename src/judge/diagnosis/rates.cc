@@ -58,8 +58,8 @@ std::string kind_of_optimizer(const Case& seen) {
   return seen.structure().optimizers.empty() ? std::string("the optimizer") : seen.structure().optimizers.front().kind;
 }
 
-StepSeries rates_of(const Case& seen) {
-  StepSeries rates;
+StepNumbers rates_of(const Case& seen) {
+  StepNumbers rates;
   for (const Snapshot& snapshot : seen.snapshots()) {
     if (const double rate = snapshot.at("rate"); std::isfinite(rate))
       rates.steps.push_back(snapshot.step), rates.values.push_back(rate);
@@ -138,7 +138,7 @@ void look_for_low_rate(const Case& seen, const Ratios& ratios, Findings& finding
 }
 
 void look_for_schedule(const Case& seen, Findings& findings) {
-  const StepSeries rates = rates_of(seen);
+  const StepNumbers rates = rates_of(seen);
   if (rates.size() < 6) return;
   const double highest = *std::max_element(rates.values.begin(), rates.values.end());
   if (!(highest > 0)) return;

@@ -39,7 +39,7 @@ double falling_trend(const Values& values) {
   return -slope / std::sqrt(rest / static_cast<double>(n - 2) / sxx);
 }
 
-void take_running_best(const StepSeries& losses, Course& course) {
+void take_running_best(const StepNumbers& losses, Course& course) {
   const std::size_t window = std::max<std::size_t>(3, losses.size() / 12);
   for (std::size_t end = window; end <= losses.size(); end += std::max<std::size_t>(1, window / 3)) {
     const double here = median(part(losses.values, end - window, end));
@@ -50,7 +50,7 @@ void take_running_best(const StepSeries& losses, Course& course) {
   }
 }
 
-Course course_of(const StepSeries& losses) {
+Course course_of(const StepNumbers& losses) {
   Course course;
   const Values& values = losses.values;
   const std::size_t n = values.size();
@@ -156,7 +156,7 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
   } else {
     take_constant_of_columns(history, function, symptoms);
   }
-  StepSeries compared;
+  StepNumbers compared;
   for (const Snapshot& snapshot : history.snapshots) {
     const double loss = snapshot.at("compared_loss");
     if (std::isnan(loss) && snapshot.find("compared_loss") == nullptr) continue;
