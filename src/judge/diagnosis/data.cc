@@ -235,12 +235,12 @@ void look_for_imbalance(const Case& seen, Findings& findings) {
   const std::size_t count = seen.snapshots().size();
   const double share = median_of(seen.history, "top_share", 0, count - std::min<std::size_t>(count, 3));
   const bool no_better = symptoms.accuracy < symptoms.majority + 0.2 * (1 - symptoms.majority);
-  const bool gives_one = share > 0.98 && no_better;
+  const bool gives_one = share > 0.98 && no_better && !(symptoms.skill > 0.5);
   findings.push_back(
       {"class_imbalance",
-       gives_one   ? 0.85
-       : no_better ? 0.6
-                   : 0.3,
+       gives_one                            ? 0.85
+       : no_better && !symptoms.learns_well ? 0.6
+                                            : 0.3,
        fmt::format("{:.0f} % of the labels are of one class, and the model gives that for {:.0f} % of the samples",
                    100 * symptoms.majority, 100 * share),
        {fmt::format("accuracy {:.3f}, that of always giving the largest class {:.3f}", symptoms.accuracy,
@@ -323,7 +323,7 @@ void look_for_misalignment(const Case& seen, Findings& findings) {
                         0,
                         {}});
     findings.push_back({"labels_misaligned",
-                        0.55,
+                        0.5,
                         "The model trains as it should and still knows no more than the best constant answer: labels "
                         "and inputs do not belong together",
                         seen.course(),

@@ -143,7 +143,7 @@ class TrainingHistory {
 
   std::vector<Snapshot> snapshots;
   std::vector<Evaluated> evaluations;
-  StepNumbers losses;                                    // of each step that was looked at
+  StepNumbers losses;                                   // of each step that was looked at
   std::vector<std::pair<std::int64_t, double>> prints;  // fingerprints of batches
   std::vector<std::pair<std::int64_t, double>> memory;  // bytes of the process that are in memory, by step
   std::map<std::string, StepNumbers, std::less<>> signals;

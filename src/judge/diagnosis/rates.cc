@@ -82,7 +82,8 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   if (ratios.at_start > 0.3 && symptoms.learns_nothing) confidence = std::max(confidence, 0.85);
   if (ratios.early > 0.1 && (symptoms.has_diverged || worse_than_constant)) confidence = std::max(confidence, 0.8);
   if (ratios.typical > 0.05 && symptoms.is_rough && !symptoms.learns_well) confidence = std::max(confidence, 0.6);
-  if (ratios.early > 0.05 && (jumps || symptoms.loses_what_it_learned)) confidence = std::max(confidence, 0.65);
+  if (ratios.early > 0.05 && (jumps || (symptoms.loses_what_it_learned && !symptoms.is_adversarial)))
+    confidence = std::max(confidence, 0.65);
   if (ratios.early > 0.08 && symptoms.learns_nothing) confidence = std::max(confidence, 0.5);
   if (symptoms.train.trend < -3 &&
       symptoms.train.late - symptoms.train.best > 0.2 * (symptoms.train.first - symptoms.train.best) &&

@@ -225,7 +225,7 @@ void look_for_missing_nonlinearity(const Case& seen, Findings& findings) {
   const bool weak = seen.symptoms.learns_nothing || seen.symptoms.skill < 0.6 || !seen.symptoms.learns_well;
   double confidence = 0;
   if (none && maps >= 3)
-    confidence = weak ? 0.9 : 0.5;
+    confidence = weak ? 0.9 : 0.45;
   else if (none)
     confidence = weak ? 0.8 : 0.35;
   else if (pairs * 2 >= maps)

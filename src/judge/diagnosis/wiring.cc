@@ -117,7 +117,7 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
                         {},
                         0,
                         seen.place("backward")});
-  } else if (trained > 0 && steady == 0 && backward_seen) {
+  } else if (trained > 0 && steady == 0 && backward_seen && seen.symptoms.train.peak != 0) {
     const bool none = cut.size() + silent.size() >= trained && silent.empty();
     const bool zeroed = seen.history.counts.zero > 0;
     const bool in_graph =
