@@ -180,7 +180,7 @@ class Compared:
                 numbers.add("shift_match", torch.stack(same))
 
     def shapes(self) -> dict[str, Any]:
-        known = {"function": self.function}
+        known: dict[str, Any] = {"function": self.function}
         if self.predicted is not None:
             known["predicted"] = list(self.predicted.shape)
             known["predicted_dtype"] = str(self.predicted.dtype)[6:]

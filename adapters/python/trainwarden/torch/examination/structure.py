@@ -78,7 +78,7 @@ def describe(models: Iterable[Model], optimizers: list[Optimizer], weights: list
 
 
 def _module(name: str, module: torch.nn.Module) -> dict[str, Any]:
-    settings = {}
+    settings: dict[str, Any] = {}
     for key in _SETTINGS:
         value = module.__dict__.get(key)
         if isinstance(value, (bool, int, float, str)):
