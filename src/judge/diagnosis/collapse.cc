@@ -53,6 +53,60 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
   }
 }
 
+// What a generator gives has become the same whatever it is given.
+void look_for_same_images(const Case& seen, Findings& findings) {
+  if (!seen.symptoms.is_adversarial) return;
+  for (const LayerRow& row : last_layers(seen)) {
+    const LayerRow start = layer_at(seen, 0, row.index);
+    const bool gives = row.kind == "Tanh" || row.kind == "Sigmoid";
+    if (!gives || !(row.cosine > 0.95) || !(row.spread < 0.2) || !(start.cosine < 0.8)) continue;
+    findings.push_back({"mode_collapse",
+                        0.75,
+                        fmt::format("What {} gives has become nearly the same for all noise that goes in", row.name),
+                        {fmt::format("the cosine between two samples is {:.3f}, it was {:.3f} at the first step",
+                                     row.cosine, start.cosine)},
+                        {},
+                        row.step,
+                        {}});
+    return;
+  }
+}
+
+std::int64_t width_of(const Case& seen, const LayerRow& row, std::string_view which) {
+  const Module* const module = seen.structure().module(row.name);
+  if (module == nullptr) return -1;
+  const auto found = module->settings.find(which);
+  return found == module->settings.end() ? -1 : static_cast<std::int64_t>(found->second);
+}
+
+// Mean and spread of a code come from two layers of one width, and a layer of that width takes what is drawn. Where the
+// mean is near 0 for all inputs and the spread near 1, the code is the prior: it says nothing of the input.
+void look_for_prior(const Case& seen, Findings& findings) {
+  if (!samples_a_code(seen) || seen.snapshots().size() < 8) return;
+  const std::vector<LayerRow> rows = last_layers(seen);
+  for (std::size_t i = 0; i + 2 < rows.size(); ++i) {
+    const std::int64_t code = width_of(seen, rows[i], "out_features");
+    if (code < 1 || width_of(seen, rows[i + 1], "out_features") != code ||
+        width_of(seen, rows[i + 2], "in_features") != code)
+      continue;
+    const double told = std::min(rows[i].deviation * rows[i].spread, rows[i + 1].deviation * rows[i + 1].spread);
+    const bool is_prior = rows[i].deviation < 0.25 && rows[i + 1].deviation < 0.25 && std::abs(rows[i].mean) < 0.3 &&
+                          std::abs(rows[i + 1].mean) < 0.3 && told < 0.1;
+    if (!is_prior) continue;
+    findings.push_back(
+        {"posterior_collapse",
+         0.78,
+         fmt::format("The code that {} and {} give is the prior, whatever the input", rows[i].name, rows[i + 1].name),
+         {fmt::format("what they give spreads by {} and {} over inputs, around {} and {}",
+                      number(rows[i].deviation * rows[i].spread), number(rows[i + 1].deviation * rows[i + 1].spread),
+                      number(rows[i].mean), number(rows[i + 1].mean))},
+         {},
+         rows[i].step,
+         {}});
+    return;
+  }
+}
+
 // A model with a sampled code: one of its layers gives the same for all inputs, where it did not at the start.
 void look_for_dead_code(const Case& seen, Findings& findings) {
   if (!samples_a_code(seen)) return;
@@ -81,6 +135,8 @@ void look_for_dead_code(const Case& seen, Findings& findings) {
 
 void look_at_collapse(const Case& seen, Findings& findings) {
   look_for_same_outputs(seen, findings);
+  look_for_same_images(seen, findings);
+  look_for_prior(seen, findings);
   look_for_dead_code(seen, findings);
 }
 

@@ -78,6 +78,48 @@ void look_for_constant_inputs(const Case& seen, Findings& findings) {
        {}});
 }
 
+// Of tokens: nearly all are the same, as when a vocabulary does not know the words.
+void look_for_unknown_tokens(const Case& seen, Findings& findings) {
+  const double count = median_of(seen.history, "symbols", 0), distinct = median_of(seen.history, "symbols", 1);
+  double known = 0;
+  for (const Module& module : seen.structure().modules) {
+    const auto found = module.settings.find("num_embeddings");
+    if (found != module.settings.end()) known = std::max(known, found->second);
+  }
+  if (!(count >= 64) || known < 16 || !(distinct <= 3)) return;
+  findings.push_back(
+      {"constant_inputs",
+       0.85,
+       fmt::format("The inputs hold {:.0f} different tokens, of {:.0f} that the embedding has", distinct, known),
+       {fmt::format("{:.0f} tokens of a batch were looked at", count),
+        "a vocabulary that knows none of the words gives one number for all"},
+       {},
+       0,
+       {}});
+}
+
+// The program sets the same seed again and again, so that "random" means the same each time.
+void look_for_seeds(const Case& seen, Findings& findings) {
+  std::size_t looks = 0, same = 0;
+  double first = 0;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    if (snapshot.step < 1) continue;
+    ++looks;
+    const double seed = snapshot.at("seeds", 1);
+    if (!(snapshot.at("seeds", 0) >= 1)) continue;
+    if (same == 0) first = seed;
+    same += seed == first ? 1 : 0;
+  }
+  if (looks < 4 || same * 10 < looks * 8) return;
+  findings.push_back({"random_state_repeated",
+                      0.88,
+                      fmt::format("The program sets the seed {} again in each step", number(first)),
+                      {fmt::format("at {} of {} looked-at steps after the first", same, looks)},
+                      {},
+                      1,
+                      {}});
+}
+
 void look_for_input_scale(const Case& seen, Findings& findings) {
   const double mean = median_of(seen.history, "input", kMean), deviation = median_of(seen.history, "input", kDeviation);
   if (!std::isfinite(mean) || seen.snapshots().empty()) return;
@@ -272,6 +314,25 @@ void look_for_mixed_axes(const Case& seen, Findings& findings) {
                       {}});
 }
 
+// A recurrent layer that takes time first got the batch first: it runs over the samples.
+void look_for_recurrence_over_samples(const Case& seen, Findings& findings) {
+  const double batch_first = median_of(seen.history, "recurrent_axes", 0),
+               first = median_of(seen.history, "recurrent_axes", 1),
+               second = median_of(seen.history, "recurrent_axes", 2);
+  if (!(batch_first == 0) || seen.structure().compared.empty()) return;
+  const std::vector<std::int64_t>& target = seen.structure().compared.front().target;
+  if (target.empty() || static_cast<double>(target.front()) != first || first == second) return;
+  findings.push_back({"inputs_scrambled",
+                      0.88,
+                      fmt::format("A recurrent layer with batch_first=False gets the {} samples of the batch as its "
+                                  "steps in time",
+                                  first),
+                      {fmt::format("it gives [{}, {}, ...], and there are {} targets", first, second, target.front())},
+                      {},
+                      0,
+                      {}});
+}
+
 // What is left when the machinery works and nothing is learned: inputs and answers do not belong together.
 void look_for_misalignment(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
@@ -445,12 +506,15 @@ void look_at_data(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty()) return;
   look_for_bad_samples(seen, findings);
   look_for_constant_inputs(seen, findings);
+  look_for_unknown_tokens(seen, findings);
+  look_for_seeds(seen, findings);
   look_for_input_scale(seen, findings);
   look_for_evaluation_preprocessing(seen, findings);
   look_for_repeated_batches(seen, findings);
   look_for_order(seen, findings);
   look_for_imbalance(seen, findings);
   look_for_mixed_axes(seen, findings);
+  look_for_recurrence_over_samples(seen, findings);
   look_for_misalignment(seen, findings);
   look_for_leak(seen, findings);
   look_for_telling_feature(seen, findings);

@@ -39,6 +39,7 @@ using Findings = std::vector<CauseFinding>;
 void look_at_wiring(const Case& seen, Findings& findings);
 void look_at_rates(const Case& seen, Findings& findings);
 void look_at_start(const Case& seen, Findings& findings);  // initialisation, activations
+void look_at_graph(const Case& seen, Findings& findings);  // of the loss, as a whole
 void look_at_loss(const Case& seen, Findings& findings);
 void look_at_data(const Case& seen, Findings& findings);
 void look_at_modes(const Case& seen, Findings& findings);

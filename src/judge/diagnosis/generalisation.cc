@@ -52,6 +52,37 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
   }
 }
 
+// Where the evaluation tells no loss, but how many answers are right.
+void look_for_accuracy_gap(const Case& seen, Findings& findings) {
+  const Symptoms& symptoms = seen.symptoms;
+  if (symptoms.evaluations < 2 || symptoms.is_adversarial || std::isfinite(symptoms.eval_late)) return;
+  const double gap = symptoms.accuracy - symptoms.eval_accuracy;
+  if (!(gap > 0.15) || !(symptoms.accuracy > 0.9)) return;
+  const double lost = symptoms.eval_accuracy_best - symptoms.eval_accuracy;
+  const bool is_chance = symptoms.eval_accuracy < 1.3 * symptoms.chance;
+  findings.push_back({"overfitting",
+                      is_chance     ? 0.4
+                      : gap > 0.25  ? 0.65
+                      : lost > 0.04 ? 0.6
+                                    : 0.45,
+                      fmt::format("{:.0f} % of the answers are right in training, and {:.0f} % in evaluation",
+                                  100 * symptoms.accuracy, 100 * symptoms.eval_accuracy),
+                      {fmt::format("the evaluation was best with {:.0f} %", 100 * symptoms.eval_accuracy_best)},
+                      {},
+                      0,
+                      {}});
+  if (is_chance) {
+    findings.push_back({"labels_misaligned",
+                        0.5,
+                        "The model learns its training data by heart, and its answers in evaluation are by chance",
+                        {fmt::format("{:.0f} % of them are right, chance gives {:.0f} %", 100 * symptoms.eval_accuracy,
+                                     100 * symptoms.chance)},
+                        {},
+                        0,
+                        {}});
+  }
+}
+
 void look_for_the_rest(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (symptoms.is_adversarial || symptoms.train.count < 20) return;
@@ -73,10 +104,32 @@ void look_for_the_rest(const Case& seen, Findings& findings) {
         {"no_learning", std::isfinite(symptoms.skill) ? 0.6 : 0.4, "The training learns nothing", evidence, {}, 0, {}});
 }
 
+// A layer of one or two units that all must pass through.
+void look_for_narrow_layers(const Case& seen, Findings& findings) {
+  const Symptoms& symptoms = seen.symptoms;
+  const double targets = median_of(seen.history, "target_is_input");
+  if (!(targets > 0.9) || !(symptoms.skill < 0.85) || symptoms.has_diverged || symptoms.train.count < 30) return;
+  for (const Module& module : seen.structure().modules) {
+    const auto in = module.settings.find("in_features"), out = module.settings.find("out_features");
+    if (in == module.settings.end() || out == module.settings.end() || out->second > 2 || in->second < 8) continue;
+    findings.push_back(
+        {"underfitting_capacity",
+         0.55,
+         fmt::format("All that is reconstructed passes through the {} units of {}", out->second, module.name),
+         seen.course(),
+         {},
+         0,
+         short_place(module.place)});
+    return;
+  }
+}
+
 }  // namespace
 
 void look_at_generalisation(const Case& seen, Findings& findings) {
   look_for_overfitting(seen, findings);
+  look_for_accuracy_gap(seen, findings);
+  look_for_narrow_layers(seen, findings);
   look_for_the_rest(seen, findings);
 }
 

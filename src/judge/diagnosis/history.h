@@ -86,6 +86,12 @@ struct Unregistered {
   std::int64_t count = 0;
 };
 
+// A state that the program loaded into a module: how many names of it the module has, and which were not there.
+struct LoadedState {
+  std::string kind;
+  std::int64_t wanted = 0, missing = 0, unexpected = 0;
+};
+
 // What the program is made of.
 struct Structure {
   bool is_known = false;
@@ -94,6 +100,7 @@ struct Structure {
   std::vector<Unregistered> unregistered;
   std::vector<Optimizer> optimizers;
   std::vector<Compared> compared;
+  std::vector<LoadedState> loaded;
   std::vector<std::string> layers;            // in the order of the rows of "layers"
   std::map<std::string, std::string> places;  // "backward" → "train.py:42"
   std::int64_t foreign = 0;                   // parameters of optimizers that are in no model
@@ -123,10 +130,11 @@ struct Counts {
 // What a rule has found, for the diagnosis to weigh.
 struct RuleFinding {
   std::string rule;
-  std::string cause;  // by which it is known here; empty: none
+  std::string cause;  // that the user says it speaks for; empty: that of the rule, if it has one
   std::string message;
   std::int64_t step = 0;
   bool is_note = false;
+  double confidence = 1;  // of the verdict, in [0, 1]
 };
 
 class TrainingHistory {
@@ -137,7 +145,6 @@ class TrainingHistory {
   void take_numbers(std::span<const double> numbers, std::int64_t mode_step);
   void take_signal(std::string_view name, double value, std::int64_t mode_step);
   void take_rule(RuleFinding finding);
-  void end_run() { has_ended = true; }
 
   bool is_empty() const { return examinations == 0 && rules.empty(); }
 
@@ -155,7 +162,6 @@ class TrainingHistory {
   std::int64_t examinations = 0;
   std::int64_t unreadable = 0;
   double spent_seconds = 0;
-  bool has_ended = false;
 
  private:
   std::vector<std::pair<std::string, std::size_t>> layout_;

@@ -201,6 +201,8 @@ void look_for_sign(const Case& seen, Findings& findings) {
     confidence = 0.95;
   else if (train.best < -1e3 * std::max(1.0, std::abs(train.first)))
     confidence = 0.9;
+  else if (train.first > 0 && train.late < -3 * train.first && train.trend > 4)
+    confidence = 0.7;  // falls below 0 as far as it likes
   else if (worsens || (accuracy_below && train.late < 0))
     confidence = 0.8;
   if (confidence == 0) return;

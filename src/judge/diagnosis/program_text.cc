@@ -127,6 +127,10 @@ Result<Structure> read_structure(std::string_view text) {
     structure.unregistered.push_back(
         {text_of(*each, "module"), text_of(*each, "attribute"), text_of(*each, "kind"), int_of(*each, "count")});
   }
+  for (const Json* each : objects_of(json, "loaded")) {
+    structure.loaded.push_back(
+        {text_of(*each, "kind"), int_of(*each, "wanted"), int_of(*each, "missing"), int_of(*each, "unexpected")});
+  }
   structure.foreign = int_of(json, "foreign");
   if (const auto layers = json.find("layers"); layers != json.end() && layers->is_array()) {
     for (const Json& each : *layers) {

@@ -71,6 +71,13 @@ StepNumbers rates_of(const Case& seen) {
   return rates;
 }
 
+// Do the first steps make it worse than it was?
+bool rises_at_start(const Case& seen) {
+  const Values& losses = seen.history.losses.values;
+  if (losses.size() < 8 || seen.symptoms.is_adversarial) return false;
+  return *std::max_element(losses.begin() + 1, losses.begin() + 6) > 1.5 * std::abs(losses[0]);
+}
+
 void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   const double rate = setting(seen, "lr");
@@ -84,6 +91,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   if (ratios.typical > 0.05 && symptoms.is_rough && !symptoms.learns_well) confidence = std::max(confidence, 0.6);
   if (ratios.early > 0.05 && (jumps || (symptoms.loses_what_it_learned && !symptoms.is_adversarial)))
     confidence = std::max(confidence, 0.65);
+  if (ratios.at_start > 0.3 && rises_at_start(seen) && !(symptoms.skill > 0.6)) confidence = std::max(confidence, 0.75);
   if (ratios.early > 0.08 && symptoms.learns_nothing) confidence = std::max(confidence, 0.5);
   if (symptoms.train.trend < -3 &&
       symptoms.train.late - symptoms.train.best > 0.2 * (symptoms.train.first - symptoms.train.best) &&

@@ -39,6 +39,8 @@ constexpr std::array kMeanings = {Meaning{"MissingZeroGrad", "gradients_not_clea
                                   Meaning{"NonFiniteOrigin", "training_diverged", 0.5},
                                   Meaning{"ExplodingTensor", "training_diverged", 0.5}};
 
+constexpr double kOfUser = 0.85;  // who names a cause means it
+
 }  // namespace
 
 void look_at_rules(const Case& seen, Findings& findings) {
@@ -49,7 +51,8 @@ void look_at_rules(const Case& seen, Findings& findings) {
                               : meaning != kMeanings.end() ? std::string(meaning->cause)
                                                            : std::string();
     if (cause.empty() || find_cause(cause) == nullptr) continue;
-    const double confidence = meaning != kMeanings.end() ? meaning->confidence : 0.7;
+    if (each.rule == "ForgottenParameter" && seen.structure().is_known) continue;  // which says so exactly
+    const double confidence = each.cause.empty() ? meaning->confidence : kOfUser * each.confidence;
     findings.push_back({cause,
                         each.is_note ? confidence / 2 : confidence,
                         each.message,

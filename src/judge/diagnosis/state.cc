@@ -38,15 +38,33 @@ void look_for_foreign_changes(const Case& seen, Findings& findings) {
     const double high = snapshot.at("changed_edge", 0), low = snapshot.at("changed_edge", 1);
     is_limit = is_limit && std::abs(high - low) <= 1e-6 * std::max(high, 1e-12);
   }
-  if (steps == 0 || is_limit) return;
+  // A critic of Wasserstein's keeps its weights within a limit on purpose.
+  if (steps == 0 || (is_limit && seen.symptoms.is_adversarial)) return;
   findings.push_back(
       {"weights_changed_outside_step",
-       0.85,
+       is_limit ? 0.8 : 0.85,
        fmt::format("Between two steps of the optimizer something else changes {}", listed(names)),
        {fmt::format("at {} of {} looked-at steps, by up to {:.3g} % of their size", steps, looked, 100 * largest)},
        {},
        first,
        {}});
+}
+
+void look_for_unmatched_state(const Case& seen, Findings& findings) {
+  for (const LoadedState& state : seen.structure().loaded) {
+    const bool is_lost = state.wanted >= 2 && state.unexpected > 0 && state.missing * 10 >= state.wanted * 8;
+    if (!is_lost) continue;
+    findings.push_back({"bad_checkpoint",
+                        0.93,
+                        fmt::format("A state was loaded into {}, and nearly none of its names fitted", state.kind),
+                        {fmt::format("{} of {} parameters and buffers were not in it, {} of its names are unknown to "
+                                     "the model (strict=False says nothing)",
+                                     state.missing, state.wanted, state.unexpected)},
+                        {},
+                        0,
+                        {}});
+    return;
+  }
 }
 
 void look_for_memory_leak(const Case& seen, Findings& findings) {
@@ -84,6 +102,7 @@ void look_for_memory_leak(const Case& seen, Findings& findings) {
 
 void look_at_state(const Case& seen, Findings& findings) {
   look_for_foreign_changes(seen, findings);
+  look_for_unmatched_state(seen, findings);
   look_for_memory_leak(seen, findings);
 }
 

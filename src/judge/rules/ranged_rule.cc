@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
+#include "judge/diagnosis/causes.h"
 #include "judge/rules/parameters.h"
 #include "judge/rules/step_statistics.h"
 
@@ -16,6 +18,7 @@ namespace {
 constexpr const char* kStart = "start_step";
 constexpr const char* kEnd = "end_step";
 constexpr const char* kRun = "base_trial";
+const std::string kCause(kCauseParameter);
 constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 
 class RangedRule final : public Rule {
@@ -61,12 +64,30 @@ const std::vector<RuleParameter>& common_parameters() {
       {kStart, "0", "the first global step that is judged"},
       {kEnd, "", "the first global step that is not judged any more; nothing: all are"},
       {kRun, "",
-       "taken and passed over, since scripts for the service give it: the run that is judged is given elsewhere"}};
+       "taken and passed over, since scripts for the service give it: the run that is judged is given elsewhere"},
+      {kCause, "",
+       "the cause that verdicts of this rule speak for in a diagnosis, such as learning_rate_too_high; nothing: that "
+       "of "
+       "the rule"}};
   return kParameters;
+}
+
+Status check_cause(const RuleParameters& parameters) {
+  const auto given = parameters.find(kCause);
+  if (given == parameters.end() || given->second.empty() || diagnosis::find_cause(given->second) != nullptr) return {};
+  std::vector<std::string> known;
+  for (const diagnosis::Cause& cause : diagnosis::causes()) known.emplace_back(cause.name);
+  const std::string hint = did_you_mean(given->second, known);
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("parameter cause: expected the name of a cause of the diagnosis, found \"{}\"{}",
+                  printable(given->second), hint.empty() ? "; `trainwarden rules --causes` lists them" : hint));
 }
 
 Result<std::unique_ptr<Rule>> create_ranged_rule(const RuleKind& kind, RuleParameters parameters) {
   if (!has_own(kind, kRun)) parameters.erase(kRun);
+  TRAINWARDEN_RETURN_IF_ERROR(check_cause(parameters));
+  parameters.erase(kCause);
   RuleParameters range = {{kStart, "0"}, {kEnd, std::to_string(kMostSteps)}};
   bool is_given = false;
   for (auto& [name, value] : range) {

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "judge/rules/hosting/hosted_rule.h"
 #include "judge/rules/language/expression_rule.h"
+#include "judge/rules/ranged_rule.h"
 #include "judge/rules/registry.h"
 #include "trainwarden/rule.h"
 
@@ -76,7 +77,12 @@ Result<RuleSpec> parse_rule_spec(std::string_view text) {
 
 Result<std::unique_ptr<Rule>> create_rule(const RuleSpec& spec) {
   return no_throw([&]() -> Result<std::unique_ptr<Rule>> {
-    if (rules::is_hosted_spec(spec)) return rules::create_hosted_rule(spec);
+    if (rules::is_hosted_spec(spec)) {
+      TRAINWARDEN_RETURN_IF_ERROR(rules::check_cause(spec.parameters));
+      RuleSpec own = spec;
+      own.parameters.erase(rules::kCauseParameter);  // which is ours, not the rule's
+      return rules::create_hosted_rule(own);
+    }
     if (rules::language::is_expression_spec(spec) && rules::find_builtin(spec.name) == nullptr) {
       return rules::language::create_expression_rule(spec.parameters.at(rules::language::kExpressionParameter));
     }

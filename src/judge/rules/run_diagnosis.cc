@@ -1,12 +1,16 @@
 #include "judge/rules/run_diagnosis.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "judge/rules/ranged_rule.h"
 #include "judge/rules/rule_history.h"
 #include "judge/rules/signals.h"
 #include "judge/rules/trial_memory.h"
 #include "judge/rules/trial_window.h"
+#include "read/trial/trial_access.h"
 #include "store/storage/location.h"
 
 namespace trainwarden::rules {
@@ -53,12 +57,11 @@ void feed_rules(const storage::Location& run, diagnosis::TrainingHistory& histor
   if (!histories.ok()) return;  // nobody has judged the run
   for (const RuleHistory& each : *histories) {
     for (const VerdictRecord& verdict : each.verdicts) {
-      if (verdict.verdict.outcome != Outcome::kFired) continue;
-      history.take_rule({verdict.rule,
-                         {},
-                         verdict.verdict.message,
-                         verdict.place.mode_step,
-                         verdict.verdict.severity == Severity::kInfo});
+      if (verdict.verdict.outcome != Outcome::kFired || verdict.rule == kDiagnosisRule) continue;
+      const auto cause = verdict.parameters.find(kCauseParameter);
+      history.take_rule({verdict.rule, cause == verdict.parameters.end() ? std::string() : cause->second,
+                         verdict.verdict.message, verdict.place.mode_step, verdict.verdict.severity == Severity::kInfo,
+                         verdict.verdict.confidence});
     }
   }
 }
@@ -85,16 +88,17 @@ Status feed_step(const StepWindow& window, diagnosis::TrainingHistory& history) 
   return Status();
 }
 
-Result<diagnosis::Diagnosis> diagnose_run(Trial& trial) {
-  diagnosis::TrainingHistory history;
+diagnosis::Diagnosis RunDiagnosis::now(Trial& trial) {
   TrialMemory memory;
-  for (const std::int64_t step : trial.steps(Mode::kGlobal, true)) {
-    const TrialWindow window(trial, step, &memory);
-    if (!feed_step(window, history).ok()) ++history.unreadable;
+  const std::vector<std::int64_t> steps = trial.steps(Mode::kGlobal, true);
+  for (auto step = std::upper_bound(steps.begin(), steps.end(), last_step_); step != steps.end(); ++step) {
+    const TrialWindow window(trial, *step, &memory);
+    if (!feed_step(window, history_).ok()) ++history_.unreadable;
+    last_step_ = *step;
   }
-  if (trial.loaded_all_steps()) history.end_run();
-  feed_rules(storage::Location(trial.path()), history);
-  return diagnosis::diagnose(history);
+  history_.rules.clear();
+  feed_rules(TrialAccess::location(trial), history_);
+  return diagnosis::diagnose(history_);
 }
 
 }  // namespace trainwarden::rules

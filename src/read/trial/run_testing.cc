@@ -38,6 +38,8 @@ TensorView view_of(const TestTensor& tensor) {
   if (!tensor.halves.empty()) {
     return TensorView::of(tensor.halves.data(), tensor.half_dtype, shape_of(tensor, tensor.halves.size()));
   }
+  if (!tensor.doubles.empty())
+    return TensorView::of(tensor.doubles.data(), DType::kFloat64, shape_of(tensor, tensor.doubles.size()));
   const bool is_whole = !tensor.integers.empty();
   const Shape shape = shape_of(tensor, is_whole ? tensor.integers.size() : tensor.values.size());
   if (is_whole) return TensorView::of(tensor.integers.data(), DType::kInt64, shape);
@@ -110,6 +112,12 @@ TestTensor summarised(std::string name, std::vector<float> values, std::vector<s
 TestTensor kept_integers(std::string name, std::vector<std::int64_t> values, std::vector<std::string> collections) {
   TestTensor tensor = kept(std::move(name), {}, std::move(collections));
   tensor.integers = std::move(values);
+  return tensor;
+}
+
+TestTensor kept_doubles(std::string name, std::vector<double> values, std::vector<std::string> collections) {
+  TestTensor tensor = kept(std::move(name), {}, std::move(collections));
+  tensor.doubles = std::move(values);
   return tensor;
 }
 

@@ -29,6 +29,7 @@ struct TestTensor {
   Shape shape{};                             // empty: one dimension
   StatisticsOptions statistics{};            // for kStatistics
   std::vector<std::int64_t> integers{};      // when not empty: in place of `values`, of dtype int64
+  std::vector<double> doubles{};             // the same of dtype float64
   DType half_dtype = DType::kFloat16;        // of `halves`
   std::vector<std::uint16_t> halves{};       // bits; when not empty: in place of `values`
 };
@@ -38,6 +39,7 @@ TestTensor reduced(std::string name, std::vector<float> values, std::vector<std:
 // Statistics with a histogram and a hash.
 TestTensor summarised(std::string name, std::vector<float> values, std::vector<std::string> collections = {});
 TestTensor kept_integers(std::string name, std::vector<std::int64_t> values, std::vector<std::string> collections = {});
+TestTensor kept_doubles(std::string name, std::vector<double> values, std::vector<std::string> collections = {});
 // Of dtype float16 or bfloat16: its values cut to it. Normal numbers within its range, and zeros, only.
 TestTensor in_half(TestTensor tensor, DType dtype);
 TestTensor shaped(TestTensor tensor, const Shape& shape);  // with these dimensions

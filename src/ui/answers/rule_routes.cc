@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "judge/rules/run_diagnosis.h"
 #include "react/watch/control.h"
 #include "read/trial/trial_access.h"
 #include "ui/answers/long_work.h"
@@ -11,6 +12,7 @@
 #include "ui/answers/route.h"
 #include "ui/answers/rule_json.h"
 #include "ui/views/black_boxes.h"
+#include "ui/views/diagnosis_json.h"
 #include "ui/views/event_json.h"
 #include "ui/views/event_log.h"
 #include "ui/views/rule_board.h"
@@ -41,6 +43,12 @@ Result<Reply> get_rule_kinds(const Request& request, const Services&) {
   OrderedJson kinds = OrderedJson::array();
   for (const RuleKind& kind : builtin_rules()) kinds.push_back(answers::json_of(kind.description));
   return json_reply({{"kinds", std::move(kinds)}});
+}
+
+Result<Reply> get_diagnosis(const Request& request, const Services& services) {
+  TRAINWARDEN_RETURN_IF_ERROR(request.query.only({}));
+  TRAINWARDEN_ASSIGN_OR_RETURN(const auto use, use_run(request, services));
+  return json_reply(views::json_of(use.memory<rules::RunDiagnosis>().now(use.trial())));
 }
 
 struct EventLogOfRun {
@@ -163,6 +171,7 @@ Result<Reply> post_save(const Request& request, const Services& services) {
 std::vector<Route> rule_routes() {
   return {
       {Method::kGet, "/rules", get_rule_kinds},
+      {Method::kGet, "/runs/{run}/diagnosis", get_diagnosis},
       {Method::kGet, "/runs/{run}/rules", get_rules},
       {Method::kPost, "/runs/{run}/rules/what-if", post_what_if},
       {Method::kGet, "/runs/{run}/events", get_events},

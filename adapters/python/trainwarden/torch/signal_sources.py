@@ -13,6 +13,7 @@ from torch.optim import Optimizer
 
 from .._imports import when_imported
 from . import gates, resuming
+from .examination import program_calls
 from .exchange import innermost, is_plain, put_around
 from .waits import WAITS
 
@@ -44,6 +45,7 @@ def wrap(is_wanted: Asks, are_batches_wanted: Asks, is_timed: Asks, notify: Noti
         *_wrap_zero_grad(torch.nn.Module, is_timed, is_wanted, notify),
         *_wrap_clipping(is_timed, is_wanted, notify),
         *_wrap_scaler(is_timed, is_wanted, notify),
+        *program_calls.watch(),
     ]
 
 

@@ -1,10 +1,15 @@
 // `trainwarden diagnose`: what is wrong with a training, in one sentence, with the evidence and the next step.
+#include "judge/rules/rule_history.h"
 #include "judge/rules/run_diagnosis.h"
+#include "read/trial/trial_access.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
 #include "ui/cli/options/run_locator.h"
 #include "ui/cli/reports/diagnosis_view.h"
+#include "ui/cli/reports/rule_report.h"
+#include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
+#include "ui/views/diagnosis_json.h"
 
 namespace trainwarden::cli {
 namespace {
@@ -15,19 +20,29 @@ struct DiagnoseOptions {
   bool json = false;
 };
 
+// What the rules found that judged the run, the first verdict of each.
+void print_rules(const Trial& trial) {
+  const auto histories = rules::read_rule_histories(TrialAccess::location(trial));
+  if (!histories.ok() || histories->empty()) return;
+  watch::RuleReport report;
+  for (const rules::RuleHistory& rule : *histories) report.add(rule);
+  emit("\n");
+  print_report(stdout, report);
+}
+
 int act(const DiagnoseOptions& options) {
   const auto trial = options.run.open();
   if (!trial.ok()) return report_error(trial.status());
   const auto diagnosis = rules::diagnose_run(**trial);
-  if (!diagnosis.ok()) return report_error(diagnosis.status());
   if (options.json) {
     OrderedJson document = {{"run", run_name((*trial)->path())}};
-    document.update(diagnosis_json(*diagnosis));
+    document.update(views::json_of(diagnosis));
     print_json(document);
   } else {
-    print_diagnosis(stdout, *diagnosis, options.whole);
+    print_diagnosis(stdout, diagnosis, options.whole);
+    if (options.whole) print_rules(**trial);
   }
-  return diagnosis->first() != nullptr ? kExitRuleFired : kExitFine;
+  return diagnosis.first() != nullptr ? kExitRuleFired : kExitFine;
 }
 
 }  // namespace

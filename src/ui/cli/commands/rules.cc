@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "judge/diagnosis/causes.h"
 #include "trainwarden/rule.h"
 #include "ui/cli/commands/command.h"
 #include "ui/cli/commands/exit_code.h"
@@ -24,6 +25,7 @@ struct RulesOptions {
   bool plan = false;
   std::string on_run;
   bool markdown = false;
+  bool causes = false;
   bool json = false;
 };
 
@@ -83,6 +85,26 @@ void print_one(const RuleDescription& rule) {
   if (!rule.source.empty()) emit("Source: {}\n", rule.source);
 }
 
+// The causes that a diagnosis can name, which a rule may speak for.
+void print_causes(bool json) {
+  if (!json) {
+    Table table({{"CAUSE"}, {"WHAT"}, {"NEXT STEP"}});
+    for (const diagnosis::Cause& cause : diagnosis::causes())
+      table.add_row({std::string(cause.name), std::string(cause.title), std::string(cause.next_step)});
+    emit("{}", Lines{table.to_string()});
+    return;
+  }
+  OrderedJson list = OrderedJson::array();
+  for (const diagnosis::Cause& cause : diagnosis::causes()) {
+    list.push_back({{"cause", cause.name},
+                    {"title", cause.title},
+                    {"next_step", cause.next_step},
+                    {"source", cause.source},
+                    {"consequences", cause.explains}});
+  }
+  print_json({{"causes", list}});
+}
+
 int print_plan(const RulesOptions& options) {
   const auto rules = options.rules.create_some();
   if (!rules.ok()) return report_error(rules.status());
@@ -126,6 +148,10 @@ int print_named(const RulesOptions& options) {
 
 int act(const RulesOptions& options) {
   if (options.plan) return print_plan(options);
+  if (options.causes) {
+    print_causes(options.json);
+    return kExitFine;
+  }
   if (options.markdown) {
     emit("{}", Lines{rule_reference(descriptions(""))});
     return kExitFine;
@@ -155,6 +181,7 @@ void add_rules(CLI::App& app, CommandAction& action) {
   command.add_option("--on", o.on_run, "With --plan: what it comes to on the tensors of this run")
       ->type_name("RUN")
       ->needs(plan);
+  command.add_flag("--causes", o.causes, "The causes that a diagnosis can name; a rule speaks for one with cause=NAME");
   command.add_flag("--markdown", o.markdown, "The reference of all rules, as it is in docs/reference");
   add_json_flag(command, o.json);
   set_examples(command, {"trainwarden rules", "trainwarden rules VanishingGradient", "trainwarden rules first",

@@ -242,11 +242,7 @@ watch::RuleReport report_of_inside(const ProgramPlan& plan, const ProgramResult&
   if (!histories.ok()) return report;
   for (const rules::RuleHistory& history : *histories) {
     if (history.journal == result.judging.journal) continue;
-    report.statuses.push_back(history.status);
-    const auto fired = std::find_if(history.verdicts.begin(), history.verdicts.end(), [](const auto& verdict) {
-      return verdict.verdict.outcome == Outcome::kFired && verdict.verdict.severity != Severity::kInfo;
-    });
-    if (fired != history.verdicts.end()) report.fired.push_back(*fired);
+    report.add(history);
   }
   return report;
 }
@@ -257,14 +253,14 @@ int run_exit_code(const ProgramResult& result, const watch::RuleReport& inside) 
   return inside.any_fired() && stopped ? kExitRuleFired : result.combined_exit_code();
 }
 
-// Before what each rule has to say: of a training that was examined.
-void print_diagnosis_of(const ProgramPlan& plan) {
+// Of a training that was examined, the diagnosis first and the rules in short; of others what each rule has to say.
+void print_judgement(const ProgramPlan& plan, const watch::RuleReport& report) {
   const auto trial = Trial::open(plan.run);
-  if (!trial.ok()) return;  // what follows says why
-  const auto diagnosis = rules::diagnose_run(**trial);
-  if (!diagnosis.ok() || diagnosis->examined == 0) return;
-  print_diagnosis(stderr, *diagnosis, false);
-  emit(stderr, "All of it: {} diagnose {} --whole\n\n", typed_program(), typed_run(plan.run));
+  const auto diagnosis = trial.ok() ? rules::diagnose_run(**trial) : diagnosis::Diagnosis();
+  if (diagnosis.examined == 0) return print_report(stderr, report);
+  print_diagnosis(stderr, diagnosis, false);
+  print_report_in_short(stderr, report);
+  emit(stderr, "All of it: {} diagnose {} --whole\n", typed_program(), typed_run(plan.run));
 }
 
 void print_summary(const RunOptions& options, const ProgramPlan& plan, const ProgramResult& result,
@@ -284,8 +280,7 @@ void print_summary(const RunOptions& options, const ProgramPlan& plan, const Pro
   }
   if (!result.judging.status.ok()) report_error(result.judging.status);
   if (!result.judging.report.statuses.empty()) {
-    print_diagnosis_of(plan);
-    print_report(stderr, result.judging.report);
+    print_judgement(plan, result.judging.report);
   }
   print_backlog(plan.run, result.judging.backlog);
   if (!inside.statuses.empty()) {

@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "judge/rules/rule_history.h"
+#include "judge/rules/run_diagnosis.h"
 #include "react/events/description.h"
 #include "read/trial/trial_access.h"
 #include "store/journal/run_folder.h"
@@ -16,6 +17,7 @@
 #include "ui/cli/reports/bill_view.h"
 #include "ui/cli/reports/black_box_view.h"
 #include "ui/cli/reports/checkpoint_view.h"
+#include "ui/cli/reports/diagnosis_view.h"
 #include "ui/cli/reports/now_view.h"
 #include "ui/cli/reports/output_view.h"
 #include "ui/cli/reports/rule_report.h"
@@ -23,6 +25,7 @@
 #include "ui/cli/terminal/json_out.h"
 #include "ui/cli/terminal/output.h"
 #include "ui/cli/terminal/table.h"
+#include "ui/views/diagnosis_json.h"
 #include "ui/views/last_loss.h"
 
 namespace trainwarden::cli {
@@ -60,6 +63,10 @@ OrderedJson rules_as_json(const std::vector<rules::RuleHistory>& rules) {
   return list;
 }
 
+OrderedJson diagnosis_as_json(const diagnosis::Diagnosis& diagnosis) {
+  return views::json_of(diagnosis)["diagnosis"];
+}
+
 void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, const events::RunView& view) {
   OrderedJson modes = OrderedJson::object();
   for (const Mode mode : trial.modes()) {
@@ -87,6 +94,7 @@ void print_as_json(Trial& trial, const std::vector<rules::RuleHistory>& rules, c
               {"state", name(trial.state())},
               {"status", name(primary_of(view.table.status()))},
               {"secondary_status", name(view.table.status())},
+              {"diagnosis", diagnosis_as_json(rules::diagnose_run(trial))},
               {"created_unix_ns", trial.created_unix_ns()},
               {"last_unix_ns", trial.last_unix_ns()},
               {"labels", trial.labels()},
@@ -225,6 +233,7 @@ int act(const ShowOptions& options) {
   }
   print_missing(**trial);
   print_head(**trial, *view);
+  print_diagnosis_line(stdout, rules::diagnose_run(**trial), run_name((*trial)->path()));
   print_contents(**trial);
   print_printed_metrics(stdout, **trial);
   print_rules(*rules);

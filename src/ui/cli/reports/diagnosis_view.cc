@@ -1,14 +1,15 @@
 #include "ui/cli/reports/diagnosis_view.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
-#include "judge/diagnosis/causes.h"
 #include "ui/cli/terminal/output.h"
+#include "ui/views/diagnosis_json.h"
 
 namespace trainwarden::cli {
 namespace {
 
-using diagnosis::Cause;
 using diagnosis::CauseFinding;
 using diagnosis::Diagnosis;
 
@@ -18,21 +19,11 @@ std::string place_text(const CauseFinding& finding) {
   return finding.place.empty() ? std::string() : fmt::format(" ({})", finding.place);
 }
 
-std::string next_step(const CauseFinding& finding) {
-  const Cause* cause = diagnosis::find_cause(finding.cause);
-  return cause == nullptr ? std::string() : std::string(cause->next_step);
-}
-
-std::string title(const CauseFinding& finding) {
-  const Cause* cause = diagnosis::find_cause(finding.cause);
-  return cause == nullptr ? finding.cause : std::string(cause->title);
-}
-
 void print_finding(std::FILE* out, const CauseFinding& finding) {
   emit(out, "{}{}.\n", finding.statement, place_text(finding));
   for (const std::string& line : finding.evidence) emit(out, "  - {}\n", line);
   for (const std::string& line : finding.against) emit(out, "  - against it: {}\n", line);
-  emit(out, "  Next: {}\n", next_step(finding));
+  emit(out, "  Next: {}\n", views::next_step_of(finding));
 }
 
 void print_nothing(std::FILE* out, const Diagnosis& diagnosis) {
@@ -50,24 +41,6 @@ void print_others(std::FILE* out, const Diagnosis& diagnosis, std::size_t from) 
     emit(out, "{} ({:.0f} %): {}{}.\n", from == 0 ? "Perhaps" : "Or", 100 * other.confidence, other.statement,
          place_text(other));
   }
-}
-
-OrderedJson finding_json(const CauseFinding& finding) {
-  return {{"cause", finding.cause},
-          {"title", title(finding)},
-          {"confidence", json_number(finding.confidence)},
-          {"statement", finding.statement},
-          {"evidence", finding.evidence},
-          {"against", finding.against},
-          {"next_step", next_step(finding)},
-          {"step", finding.step},
-          {"place", finding.place}};
-}
-
-OrderedJson findings_json(const std::vector<CauseFinding>& findings) {
-  OrderedJson list = OrderedJson::array();
-  for (const CauseFinding& finding : findings) list.push_back(finding_json(finding));
-  return list;
 }
 
 }  // namespace
@@ -92,28 +65,11 @@ void print_diagnosis(std::FILE* out, const Diagnosis& diagnosis, bool whole) {
        diagnosis.steps, diagnosis.spent_seconds);
 }
 
-OrderedJson diagnosis_json(const Diagnosis& diagnosis) {
+void print_diagnosis_line(std::FILE* out, const Diagnosis& diagnosis, const std::string& run) {
   const CauseFinding* first = diagnosis.first();
-  return {{"diagnosis", first == nullptr ? OrderedJson() : finding_json(*first)},
-          {"findings", findings_json(diagnosis.findings)},
-          {"consequences", findings_json(diagnosis.consequences)},
-          {"missing", diagnosis.missing},
-          {"steps", diagnosis.steps},
-          {"examined_steps", diagnosis.examined},
-          {"examination_seconds", json_number(diagnosis.spent_seconds)},
-          {"loss",
-           {{"first", json_number(diagnosis.symptoms.train.first)},
-            {"late", json_number(diagnosis.symptoms.train.late)},
-            {"best", json_number(diagnosis.symptoms.train.best)},
-            {"peak", json_number(diagnosis.symptoms.train.peak)},
-            {"noise", json_number(diagnosis.symptoms.train.noise)},
-            {"trend", json_number(diagnosis.symptoms.train.trend)},
-            {"roughness", json_number(diagnosis.symptoms.train.roughness)},
-            {"of_constant_answer", json_number(diagnosis.symptoms.constant)},
-            {"skill", json_number(diagnosis.symptoms.skill)},
-            {"evaluation", json_number(diagnosis.symptoms.eval_late)},
-            {"best_evaluation", json_number(diagnosis.symptoms.eval_best)},
-            {"looks", diagnosis.symptoms.train.count}}}};
+  if (first == nullptr) return;
+  emit(out, "diagnosis ({:.0f} % sure): {}{} (all: diagnose {})\n", 100 * first->confidence, first->statement,
+       place_text(*first), run);
 }
 
 }  // namespace trainwarden::cli

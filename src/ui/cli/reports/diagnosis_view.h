@@ -1,17 +1,17 @@
-// A diagnosis as people and programs read it.
+// A diagnosis as people read it.
 #pragma once
 
 #include <cstdio>
 #include <string>
 
 #include "judge/diagnosis/diagnosis.h"
-#include "ui/cli/terminal/json_out.h"
 
 namespace trainwarden::cli {
 
 // The first screen: one sentence, its evidence in at most six lines, the next step. `whole`: the other findings with
 // theirs, consequences, and what is missing.
 void print_diagnosis(std::FILE* out, const diagnosis::Diagnosis& diagnosis, bool whole);
-OrderedJson diagnosis_json(const diagnosis::Diagnosis& diagnosis);
+// One line for the head of a page of other things; nothing when there is no diagnosis.
+void print_diagnosis_line(std::FILE* out, const diagnosis::Diagnosis& diagnosis, const std::string& run);
 
 }  // namespace trainwarden::cli

@@ -1,8 +1,12 @@
 #include "ui/cli/reports/rule_report.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/rfc3339.h"
 #include "core/base/text.h"
@@ -39,6 +43,14 @@ std::string fired_text(const rules::VerdictRecord& verdict) {
 
 namespace {
 
+constexpr std::array kInWords = {std::pair(RuleStatus::kIssuesFound, "fired"),
+                                 std::pair(RuleStatus::kError, "failed"),
+                                 std::pair(RuleStatus::kNoIssuesFound, "found nothing"),
+                                 std::pair(RuleStatus::kNotApplicable, "had nothing to judge"),
+                                 std::pair(RuleStatus::kInProgress, "are judging"),
+                                 std::pair(RuleStatus::kStopping, "are stopping"),
+                                 std::pair(RuleStatus::kStopped, "were stopped")};
+
 // "14:03:20"
 std::string time_of_day(std::int64_t unix_ns) {
   return format_rfc3339(unix_ns, 0).substr(std::string_view("2026-11-21T").size(), std::string_view("14:03:20").size());
@@ -70,6 +82,21 @@ void print_report(std::FILE* stream, const watch::RuleReport& report) {
   for (const rules::VerdictRecord& verdict : report.fired) {
     emit(stream, "\n");
     print_verdict(stream, verdict);
+  }
+}
+
+void print_report_in_short(std::FILE* stream, const watch::RuleReport& report) {
+  std::map<RuleStatus, std::size_t> counts;
+  for (const rules::RuleStatusRecord& status : report.statuses) ++counts[status.status];
+  std::vector<std::string> parts;
+  for (const auto& [status, words] : kInWords) {
+    if (counts[status] > 0) parts.push_back(fmt::format("{} {}", counts[status], words));
+  }
+  emit(stream, "Of {} rules {}.\n", report.statuses.size(), fmt::join(parts, ", "));
+  for (const rules::VerdictRecord& verdict : report.fired) emit(stream, "  - {}\n", fired_text(verdict));
+  for (const rules::RuleStatusRecord& status : report.statuses) {
+    if (status.status == RuleStatus::kError)
+      emit(stream, "  - {} failed: {}\n", printable(status.rule_id), status.details);
   }
 }
 

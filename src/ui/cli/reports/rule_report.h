@@ -15,6 +15,8 @@ int exit_code_of(const watch::RuleReport& report);
 
 // The table of statuses, and a paragraph for each verdict.
 void print_report(std::FILE* stream, const watch::RuleReport& report);
+// The same in a line each for what fired or failed, and a count of the others.
+void print_report_in_short(std::FILE* stream, const watch::RuleReport& report);
 void print_statuses(std::FILE* stream, const std::vector<rules::RuleStatusRecord>& statuses);
 // "LossSpike fired at step 12 (train 12), which follows from NonFiniteOrigin"
 std::string fired_text(const rules::VerdictRecord& verdict);

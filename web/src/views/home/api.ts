@@ -26,3 +26,21 @@ export interface RunAnswer {
   losses: { where: string; cause: string; count: number; bytes: number; by_writer: boolean }[];
   checkpoints: { worker: string; state: string; step: number; path: string; bytes: number; error: string; reason: string; unix_ms: number }[];
 }
+
+/** A cause, as GET /runs/{run}/diagnosis tells it. */
+export interface Finding {
+  cause: string;
+  confidence: number;
+  statement: string;
+  evidence: string[];
+  against: string[];
+  next_step: string;
+  place: string;
+}
+export interface DiagnosisAnswer {
+  diagnosis: Finding | null;
+  findings: Finding[];
+  missing: string[];
+  steps: number;
+  examined_steps: number;
+}

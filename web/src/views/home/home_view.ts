@@ -7,17 +7,21 @@ import { idOf } from '../../data/ids';
 import { SourceError } from '../../data/source';
 import { seriesOf, type Series } from '../series';
 import type { Snapshot, SnapshotKind, View, ViewContext, ViewState } from '../view';
-import type { RunAnswer } from './api';
+import type { DiagnosisAnswer, RunAnswer } from './api';
 import { card, capturedCard, checkpointsCard, costCard, historyCard, missingCard, originCard, parametersCard, progressCard, rulesCard } from './cards';
 import { coursePath } from './course';
+import { diagnosisCard } from './diagnosis_card';
 import { systemCard, type SystemTimeline } from './system_card';
 
 const SYSTEM_MS = 5000;
+const DIAGNOSIS_MS = 3000;
 const NEWS_MS = 500; // of a run that takes many steps a second
 
 export class HomeView implements View {
   private run: RunAnswer | undefined;
   private loss: Series | undefined;
+  private diagnosis: DiagnosisAnswer | undefined;
+  private diagnosisMs = -Infinity; // when it was asked for
   private system: SystemTimeline | undefined;
   private systemMs = -Infinity; // when it was asked for
   private asking = false;
@@ -60,6 +64,7 @@ export class HomeView implements View {
     try {
       this.run = await source.json<RunAnswer>(`/runs/${run.id}`, {}, this.gone.signal);
       if (this.run.loss) await this.askLoss(this.run.loss.tensor);
+      await this.askDiagnosis();
       await this.askSystem();
       this.draw();
     } catch (error) {
@@ -75,6 +80,18 @@ export class HomeView implements View {
     const { source, run } = this.context;
     const tensors = idOf(newest);
     this.loss = seriesOf(await source.arrays(`/runs/${run.id}/series`, { tensors, buckets: 300 }, this.gone.signal))[0];
+  }
+
+  /** A file that was made before there were diagnoses has none. */
+  private async askDiagnosis(): Promise<void> {
+    const isLive = this.run?.state === 'running';
+    if (isLive && performance.now() - this.diagnosisMs < DIAGNOSIS_MS) return;
+    this.diagnosisMs = performance.now();
+    try {
+      this.diagnosis = await this.context.source.json<DiagnosisAnswer>(`/runs/${this.context.run.id}/diagnosis`, {}, this.gone.signal);
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+    }
   }
 
   /** Of the machine; a run without samples, or a file that holds none, has no such card. */
@@ -93,7 +110,7 @@ export class HomeView implements View {
     if (!run) return;
     const focus = document.activeElement instanceof HTMLElement && this.element.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
     replace(this.element, h('div', { class: 'cards' },
-      progressCard(run), this.lossCard(run), this.system && systemCard(this.system, context.link('system', {})), rulesCard(run, context.link('rules', {})), parametersCard(run),
+      this.diagnosis && diagnosisCard(this.diagnosis), progressCard(run), this.lossCard(run), this.system && systemCard(this.system, context.link('system', {})), rulesCard(run, context.link('rules', {})), parametersCard(run),
       capturedCard(run, context.link('tensors', {})), costCard(run), missingCard(run), checkpointsCard(run), historyCard(run), originCard(run)));
     if (focus !== null) this.element.querySelector<HTMLElement>(`a[href="${CSS.escape(focus)}"]`)?.focus();
     drawn(this.element, run.progress.last_step < 0 ? null : run.progress.last_step);

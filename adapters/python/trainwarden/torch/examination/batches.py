@@ -64,6 +64,14 @@ def add_neighbours(numbers: Numbers, value: torch.Tensor) -> None:
     numbers.add("neighbours", torch.stack([(rows[..., lag:] * rows[..., :-lag]).mean() / size for lag in range(1, 5)]))
 
 
+def add_symbols(numbers: Numbers, value: torch.Tensor) -> None:
+    """`symbols` of whole numbers, as those of an embedding: how many were looked at, how many differ, and the share of the
+    most frequent two."""
+    counts = torch.unique(value.detach().reshape(-1)[:4096], return_counts=True)[1].double().sort(descending=True)[0]
+    total = counts.sum()
+    numbers.add("symbols", torch.stack([total, total.new_tensor(float(counts.numel())), counts[:2].sum() / total]))
+
+
 _weights: dict[torch.device, torch.Tensor] = {}
 
 
@@ -171,13 +179,9 @@ class Compared:
             best = ((rows * wanted[:, None]).sum(dim=0) / size).abs().max(dim=0)
             numbers.add("telling", torch.stack([best.values, best.indices.float()]))
         elif value.dtype in (torch.int64, torch.int32) and value.dim() == 2 and value.shape[1] > 4:
-            rows = value.detach()
-            wanted = target.detach()
-            if wanted.numel() == rows.numel() and not wanted.is_floating_point():
-                wanted = wanted.reshape(rows.shape)
-                length = rows.shape[1] - 3
-                same = [(wanted[:, :length] == rows[:, lag : lag + length]).float().mean() for lag in range(4)]
-                numbers.add("shift_match", torch.stack(same))
+            same = _matches_of_shifts(value.detach(), target.detach())
+            if same is not None:
+                numbers.add("shift_match", same)
 
     def shapes(self) -> dict[str, Any]:
         known: dict[str, Any] = {"function": self.function}
@@ -188,3 +192,16 @@ class Compared:
             known["target"] = list(self.target.shape)
             known["target_dtype"] = str(self.target.dtype)[6:]
         return known
+
+
+def _matches_of_shifts(tokens: torch.Tensor, wanted: torch.Tensor) -> Optional[torch.Tensor]:
+    """Of `tokens` of shape [samples, length], and targets of the same length or up to three fewer."""
+    samples, length = tokens.shape
+    if wanted.is_floating_point() or samples == 0 or wanted.numel() % samples != 0:
+        return None
+    width = wanted.numel() // samples
+    if not length - 3 <= width <= length or width < 5:
+        return None
+    wanted = wanted.reshape(samples, width)
+    common = width - 3
+    return torch.stack([(wanted[:, :common] == tokens[:, lag : lag + common]).float().mean() for lag in range(4)])

@@ -24,9 +24,10 @@ from ..parameters import parameters_in
 from ..roots import Model
 from ..transforms import depth_of_gradients
 from .allowance import Allowance
-from .batches import Compared, add_neighbours, add_spread, fingerprint, tensors_in
+from .batches import Compared, add_neighbours, add_spread, add_symbols, fingerprint, tensors_in
 from .graph import graph_of
 from .layers import Layers
+from . import program_calls
 from .numbers import Numbers, is_measurable
 from .structure import caller_place, describe
 from .weights import Weights
@@ -76,6 +77,7 @@ class _Evaluation:
         self.after_step = after_step
         self.losses: list[torch.Tensor] = []
         self.rights: list[torch.Tensor] = []
+        self.matches = program_calls.Matches()
         self.calls = 0
         self.batches: Optional[Numbers] = None
 
@@ -135,16 +137,23 @@ class Examiner:
         self._has_input = False
         self._input = None
         if mode in ("eval", "predict"):
-            if self._evaluation is None:
-                self._evaluation = _Evaluation(mode, self._step)
-            self._level = _LIGHT if self._allowance.may_look() else _NONE
+            self._begin_evaluation(mode)
             return
+        if self._evaluation is not None:
+            self._evaluation.rights += self._evaluation.matches.end()
         if self._allowance.may_examine(self._step):
             self._level = _FULL
             self._numbers = Numbers()
             self._layers = Layers() if self._fulls < 2 or self._fulls % _LAYERS_EVERY == 0 else None
         elif self._allowance.may_look():
             self._level = _LIGHT
+
+    def _begin_evaluation(self, mode: str) -> None:
+        if self._evaluation is None:
+            self._evaluation = _Evaluation(mode, self._step)
+        self._level = _LIGHT if self._allowance.may_look() else _NONE
+        if self._level == _LIGHT:
+            self._evaluation.matches.begin()
 
     @property
     def looks(self) -> bool:
@@ -220,6 +229,8 @@ class Examiner:
         if self._fulls % _LAYERS_EVERY == 0:
             add_neighbours(numbers, first)
         numbers.add("input_shape", [float(size) for size in first.shape])
+        if first.dtype in (torch.int64, torch.int32):
+            add_symbols(numbers, first)
 
     def _seen_names(self) -> set[str]:
         return {name for name, _ in self._numbers._layout} if self._numbers is not None else set()
@@ -275,6 +286,7 @@ class Examiner:
         evaluation.losses.append(value.detach().clone().double())
         compared = Compared(function, inputs)
         if compared.has_classes():
+            evaluation.matches.end()  # which would count them twice
             scores, target = compared.scores()
             evaluation.rights.append((scores.argmax(dim=-1) == target).double().mean())
 
@@ -390,6 +402,8 @@ class Examiner:
     def _write_full(self) -> None:
         numbers = self._numbers
         assert numbers is not None
+        if seeds := program_calls.take_seeds():
+            numbers.add("seeds", [float(len(seeds)), float(seeds[-1])])
         if self._layers is not None:
             self._layers.add(numbers)
             self._layer_names = self._layers.names
@@ -405,6 +419,7 @@ class Examiner:
         described["places"] = self._places
         described["layers"] = self._layer_names
         described["compared"] = self._compared
+        described["loaded"] = [each._asdict() for each in program_calls.loaded]
         self._write_text("structure", json.dumps(described))
 
     def _write_looks(self, numbers: Numbers) -> None:
@@ -426,7 +441,10 @@ class Examiner:
     def _add_evaluation(self, numbers: Numbers) -> bool:
         """Of what was evaluated before this train step, whole by now."""
         evaluation, self._evaluation = self._evaluation, None
-        if evaluation is None or (not evaluation.losses and evaluation.batches is None):
+        if evaluation is None:
+            return False
+        evaluation.rights += evaluation.matches.end()
+        if not evaluation.losses and evaluation.batches is None:
             return False
         if evaluation.batches is not None:
             numbers.extend(evaluation.batches)

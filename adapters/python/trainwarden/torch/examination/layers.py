@@ -20,8 +20,11 @@ class Layers:
         self.names: list[str] = []
         self._rows: list[torch.Tensor] = []
         self._seen: set[int] = set()
+        self._axes: list[float] = []
 
     def see(self, name: str, module: torch.nn.Module, output: Any) -> None:
+        if not self._axes and isinstance(module, torch.nn.RNNBase):
+            self._note_axes(module, output)
         if id(module) in self._seen or len(self._rows) >= _MAX_LAYERS:
             return
         value = next((each for each in tensors_in(output) if is_measurable(each) and each.is_floating_point()), None)
@@ -31,7 +34,15 @@ class Layers:
         self.names.append(name)
         self._rows.append(_describe(value))
 
+    def _note_axes(self, module: torch.nn.RNNBase, output: Any) -> None:
+        """Of the first recurrent layer: does it take the batch first, and the first two sizes of what it gives."""
+        first = output[0] if isinstance(output, tuple) and output else None
+        if isinstance(first, torch.Tensor) and first.dim() == 3:
+            self._axes = [float(module.batch_first), float(first.shape[0]), float(first.shape[1])]
+
     def add(self, numbers: Numbers) -> None:
+        if self._axes:
+            numbers.add("recurrent_axes", self._axes)
         if self._rows:
             numbers.add("layers", torch.stack(self._rows))
 

@@ -10,6 +10,7 @@ namespace trainwarden::rules {
 RuleKind amp_overflow();
 RuleKind call_order();
 RuleKind checkpoint_integrity();
+RuleKind diagnosis_of_training();
 RuleKind forgotten_parameter();
 RuleKind hang();
 RuleKind memory_leak();

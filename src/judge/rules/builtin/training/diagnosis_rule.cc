@@ -1,0 +1,142 @@
+// Diagnosis: what is wrong with the training, named while it runs.
+//
+// Source: ours. It feeds what each step holds of the examination (docs/format/examination.md) to the diagnosis
+// (judge/diagnosis), and asks it again when something came that may change its mind: a full examination, an evaluation,
+// a tenth more of looks at the loss. What it names must be named `patience` times in a row, each time with at least
+// `confidence`, since a training that has just begun looks ill for many reasons.
+//
+// State: the history of the diagnosis, which is bounded; the cause that was named last, and how often.
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "judge/diagnosis/causes.h"
+#include "judge/diagnosis/diagnosis.h"
+#include "judge/rules/builtin/training/training_rules.h"
+#include "judge/rules/needs.h"
+#include "judge/rules/parameters.h"
+#include "judge/rules/run_diagnosis.h"
+#include "judge/rules/step_statistics.h"
+
+namespace trainwarden::rules {
+namespace diagnosis_rule {
+namespace {
+
+constexpr std::int64_t kMaxPatience = 1'000;
+constexpr double kMoreLooks = 1.1;
+
+class DiagnosisRule final : public Rule {
+ public:
+  DiagnosisRule(double confidence, std::int64_t patience) : confidence_(confidence), patience_(patience) {}
+
+  Verdict evaluate(const StepWindow& window) override {
+    const std::int64_t examinations = history_.examinations;
+    const Status fed = feed_step(window, history_);
+    if (!fed.ok()) return Verdict::error(std::string(fed.message()));
+    if (history_.examinations == examinations) {
+      return Verdict::not_applicable(fmt::format("no examination was captured at {}", describe_step(window)));
+    }
+    if (!has_news()) return Verdict::ok();
+    const diagnosis::Diagnosis now = diagnosis::diagnose(history_);
+    const diagnosis::CauseFinding* const first = now.first();
+    if (first == nullptr || first->confidence < confidence_) {
+      cause_.clear();
+      return Verdict::ok();
+    }
+    times_ = first->cause == cause_ ? times_ + 1 : 1;
+    cause_ = first->cause;
+    return times_ < patience_ ? Verdict::ok() : verdict(*first);
+  }
+
+  std::vector<Collection> needs() const override { return {need_signals()}; }
+
+ private:
+  bool has_news() {
+    const std::size_t looks = history_.losses.size();
+    const bool more = history_.snapshots.size() != snapshots_ || history_.evaluations.size() != evaluations_ ||
+                      static_cast<double>(looks) >= kMoreLooks * static_cast<double>(looks_);
+    if (more) {
+      snapshots_ = history_.snapshots.size();
+      evaluations_ = history_.evaluations.size();
+      looks_ = looks;
+    }
+    return more;
+  }
+
+  static Verdict verdict(const diagnosis::CauseFinding& finding) {
+    std::string message = finding.statement;
+    if (!finding.place.empty()) message += fmt::format(" ({})", finding.place);
+    message += finding.evidence.empty() ? "." : fmt::format(": {}.", finding.evidence.front());
+    const diagnosis::Cause* const cause = diagnosis::find_cause(finding.cause);
+    Verdict verdict;
+    verdict.outcome = Outcome::kFired;
+    verdict.message = std::move(message);
+    verdict.advice = cause == nullptr ? std::string() : std::string(cause->next_step);
+    verdict.confidence = finding.confidence;
+    return verdict;
+  }
+
+  const double confidence_;
+  const std::int64_t patience_;
+  diagnosis::TrainingHistory history_;
+  std::size_t snapshots_ = 0, evaluations_ = 0, looks_ = 0;  // when it was diagnosed last
+  std::string cause_;                                        // that was named last
+  std::int64_t times_ = 0;
+};
+
+Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
+  ParameterReader read(parameters);
+  const double confidence = read.number("confidence", diagnosis::kAlarming, 1);
+  const std::int64_t patience = read.integer("patience", 1, kMaxPatience);
+  TRAINWARDEN_RETURN_IF_ERROR(read.status());
+  return std::unique_ptr<Rule>(new DiagnosisRule(confidence, patience));
+}
+
+}  // namespace
+}  // namespace diagnosis_rule
+
+RuleKind diagnosis_of_training() {
+  return {{.name = std::string(kDiagnosisRule),
+           .summary = "Fires when the diagnosis of the training names a cause of trouble.",
+           .parameters = {{"confidence", "0.7", "how sure the diagnosis must be at least, from 0.5 to 1"},
+                          {"patience", "3", "diagnoses in a row that must name the cause"}},
+           .topic = "training",
+           .details =
+               "Fires while the training runs, when what `trainwarden diagnose` would say names the same cause in "
+               "several diagnoses in a row. It is asked again with each full examination, with each evaluation and "
+               "with each tenth more of looks at the loss. The message is the sentence of the diagnosis with its "
+               "strongest evidence, the advice its next step; the whole, with what other rules have found, is told by "
+               "`trainwarden diagnose` and at the end of `trainwarden run`.\n\n"
+               "Needs the examination of the training, which `trainwarden run` and `TRAINWARDEN_EXAMINE=1` turn on "
+               "for PyTorch. Of several workers the first one speaks for all. After its first verdict the rule is "
+               "judged no "
+               "more.",
+           .source = "ours; of each cause, see docs/reference/diagnosis.md",
+           .by_default = true,
+           .consequences = {"DeadRelu",
+                            "DegeneratePredictions",
+                            "Divergence",
+                            "ExplodingTensor",
+                            "ForgottenParameter",
+                            "GradientByDepth",
+                            "GradientSpike",
+                            "InitialLoss",
+                            "LossDrift",
+                            "LossNotDecreasing",
+                            "LossSpike",
+                            "NonFiniteOrigin",
+                            "NoOpUpdate",
+                            "Overfit",
+                            "Overtraining",
+                            "RepresentationCollapse",
+                            "SaturatedActivation",
+                            "SoftmaxLossMismatch",
+                            "UnchangedTensor",
+                            "VanishingGradient",
+                            "WeightUpdateRatio"}},
+          diagnosis_rule::create};
+}
+
+}  // namespace trainwarden::rules

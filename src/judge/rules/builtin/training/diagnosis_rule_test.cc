@@ -1,0 +1,68 @@
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "judge/rules/builtin/training/signal_testing.h"
+
+namespace trainwarden::rules {
+namespace {
+
+// A training whose second layer no optimizer has, examined at each step.
+TestRun forgotten_layer(std::int64_t steps, bool forgotten = true) {
+  const std::string structure = fmt::format(
+      R"({{"modules":[{{"name":"0","kind":"Linear","leaf":true}},{{"name":"2","kind":"Linear","leaf":true}}],)"
+      R"("parameters":[{{"name":"0.weight","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[0]}},)"
+      R"({{"name":"2.weight","shape":[2,8],"dtype":"float32","trainable":true,"optimizers":[{}]}}],"unregistered":[],)"
+      R"("optimizers":[{{"kind":"SGD","groups":[{{"parameters":1,"lr":0.1}}]}}],"compared":[],"layers":[],)"
+      R"("places":{{"optimizer":"/home/me/train.py:7"}},"foreign":0}})",
+      forgotten ? "" : "0");
+  const std::string layout = R"({"layout":[["loss",1],["gradient",2],["weight",2],["step",1]]})";
+  TestRun run;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const double at = static_cast<double>(step);
+    TestTensor numbers =
+        kept_doubles("trainwarden/examination/numbers", {1 / (1 + at), 0.1, 0.1, 0.3, 0.3, at}, {"signals"});
+    std::vector<TestTensor> tensors = {text_signal("trainwarden/examination/layout", layout), std::move(numbers)};
+    if (step == 0) tensors.push_back(text_signal("trainwarden/examination/structure", structure));
+    run.add({.step = step, .tensors = std::move(tensors), .mode = Mode::kTrain});
+  }
+  return run;
+}
+
+TEST(DiagnosisRule, NamesTheCauseOnceItWasNamedThreeTimesInARow) {
+  const auto verdicts = judge(forgotten_layer(5), "Diagnosis");
+  EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (std::vector<std::int64_t>{2, 3, 4}));
+  const Verdict& verdict = verdicts.at(2);
+  EXPECT_NE(verdict.message.find("2.weight"), std::string::npos) << verdict.message;
+  EXPECT_NE(verdict.message.find("(train.py:7)"), std::string::npos) << verdict.message;
+  EXPECT_NE(verdict.advice.find("optimizer"), std::string::npos) << verdict.advice;
+  EXPECT_GE(verdict.confidence, 0.7);
+}
+
+TEST(DiagnosisRule, TakesItsPatienceFromTheUser) {
+  EXPECT_EQ(steps_with(judge(forgotten_layer(3), "Diagnosis:patience=1"), Outcome::kFired).front(), 0);
+  EXPECT_TRUE(steps_with(judge(forgotten_layer(5), "Diagnosis:confidence=1"), Outcome::kFired).empty());
+}
+
+TEST(DiagnosisRule, SaysThatAllIsWell) {
+  EXPECT_EQ(steps_with(judge(forgotten_layer(4, false), "Diagnosis"), Outcome::kOk).size(), 4u);
+}
+
+TEST(DiagnosisRule, HasNothingToJudgeWithoutAnExamination) {
+  TestRun run;
+  run.add({.step = 0, .tensors = {scalar("loss", 1, {"losses"})}, .mode = Mode::kTrain});
+  EXPECT_EQ(judge(run, "Diagnosis").at(0).outcome, Outcome::kNotApplicable);
+}
+
+TEST(DiagnosisRule, CountsWhatItCannotReadAndGoesOn) {
+  TestRun run;
+  run.add({.step = 0,
+           .tensors = {text_signal("trainwarden/examination/structure", "{"),
+                       kept_doubles("trainwarden/examination/numbers", {1, 2, 3}, {"signals"})},
+           .mode = Mode::kTrain});
+  EXPECT_EQ(judge(run, "Diagnosis").at(0).outcome, Outcome::kNotApplicable);
+}
+
+}  // namespace
+}  // namespace trainwarden::rules

@@ -1,0 +1,29 @@
+// The diagnosis: one sentence, its evidence, the next step; and what else it may be.
+import { h, type Child } from '../../draw/dom';
+import { count } from '../../draw/numbers';
+import type { DiagnosisAnswer, Finding } from './api';
+import { card } from './cards';
+
+const MAX_OTHERS = 2;
+
+const percent = (finding: Finding) => `${(100 * finding.confidence).toFixed(0)} % sure`;
+const sentence = ({ statement, place }: Finding) => `${statement}${place ? ` (${place})` : ''}.`;
+
+/** Nothing for a training that was not examined. */
+export function diagnosisCard(answer: DiagnosisAnswer): HTMLElement | undefined {
+  const { diagnosis, findings } = answer;
+  if (answer.examined_steps === 0 && !diagnosis) return undefined;
+  const others = findings.slice(diagnosis ? 1 : 0).slice(0, MAX_OTHERS).map((other) => h('li', {}, `${sentence(other)} `, h('span', { class: 'muted' }, percent(other))));
+  const content: Child[] = diagnosis ? whole(diagnosis) : [h('p', { class: 'good' }, `Nothing is wrong as far as ${count(answer.examined_steps)} of ${count(answer.steps)} train steps show that were examined.`)];
+  if (others.length > 0) content.push(h('h3', {}, diagnosis ? 'Or' : 'Perhaps'), h('ul', {}, ...others));
+  return card('Diagnosis', ...content);
+}
+
+function whole(finding: Finding): Child[] {
+  const lines = [...finding.evidence.map((line) => h('li', {}, line)), ...finding.against.map((line) => h('li', { class: 'muted' }, `against it: ${line}`))];
+  return [
+    h('p', { class: 'diagnosis bad' }, sentence(finding), ' ', h('span', { class: 'muted' }, percent(finding))),
+    h('ul', {}, ...lines),
+    finding.next_step !== '' && h('p', {}, h('strong', {}, 'Next: '), finding.next_step),
+  ];
+}
