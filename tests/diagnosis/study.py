@@ -31,6 +31,7 @@ HERE = Path(__file__).resolve().parent
 # A diagnosis that is less sure than this is told as a possibility, and alarms nobody.
 ALARMING = 0.5
 LIMIT_SECONDS = 150
+RULE_FIRED = 3  # exit code of `trainwarden run`
 
 
 class Shuffle(ast.NodeTransformer):
@@ -158,6 +159,11 @@ def causes_told(answer: dict[str, Any]) -> list[str]:
     return [finding["cause"] for finding in answer["diagnosis"]["findings"][:4]]
 
 
+def has_alarmed(answer: dict[str, Any]) -> bool:
+    """There is a diagnosis at the end, or some rule has fired on the way."""
+    return answer["diagnosis"]["diagnosis"] is not None or answer.get("status") == RULE_FIRED
+
+
 def is_right(cause: str, case: dict[str, Any]) -> bool:
     return cause == case["cause"] or cause in case.get("also", [])
 
@@ -167,7 +173,7 @@ def score(results: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any
     healthy = [(case, answer) for case, answer in results if not case["faulty"]]
     found = [any(is_right(cause, case) for cause in causes_told(answer)) for case, answer in faulty]
     first = [bool(causes_told(answer)) and is_right(causes_told(answer)[0], case) for case, answer in faulty]
-    alarms = [answer["diagnosis"]["diagnosis"] is not None for _, answer in healthy]
+    alarms = [has_alarmed(answer) for _, answer in healthy]
     leads = [
         finding["step"] - case["knowable_step"]
         for case, answer in faulty
@@ -199,7 +205,7 @@ def print_cases(half: str, results: list[tuple[dict[str, Any], dict[str, Any]]],
             causes = causes_told(answer)
             mark = "FIRST" if causes and is_right(causes[0], case) else "found" if any(is_right(c, case) for c in causes) else "MISS "
         else:
-            mark = "ALARM" if told["diagnosis"] is not None else "quiet"
+            mark = "ALARM" if has_alarmed(answer) else "quiet"
         print(f"{mark} {half} {case['family']}-{case['case']}-{seed} [{case['cause'] or 'healthy'}] → {listed or '-'}")
 
 

@@ -18,4 +18,7 @@ struct Cause {
 std::span<const Cause> causes();
 const Cause* find_cause(std::string_view name);
 
+// One measurement that would tell these two causes apart; nothing when none is known.
+std::string_view what_tells_apart(std::string_view one, std::string_view other);
+
 }  // namespace trainwarden::diagnosis

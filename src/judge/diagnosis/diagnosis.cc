@@ -50,6 +50,13 @@ void part_consequences(Findings findings, Diagnosis& diagnosis) {
   }
 }
 
+// Only where the second one is not far behind the first.
+std::string what_would_decide(const Findings& findings) {
+  constexpr double kFarBehind = 0.4;
+  if (findings.size() < 2 || findings[0].confidence - findings[1].confidence > kFarBehind) return {};
+  return std::string(what_tells_apart(findings[0].cause, findings[1].cause));
+}
+
 void name_what_is_missing(const TrainingHistory& history, Diagnosis& diagnosis) {
   if (history.examinations == 0) {
     diagnosis.missing.push_back(
@@ -85,6 +92,7 @@ Diagnosis diagnose(const TrainingHistory& history) {
                                 [](const CauseFinding& each) { return each.confidence < kTold; }),
                  findings.end());
   part_consequences(one_for_each_cause(std::move(findings)), diagnosis);
+  diagnosis.apart = what_would_decide(diagnosis.findings);
   for (CauseFinding& each : diagnosis.findings) {
     if (each.evidence.size() > kMaxLines) each.evidence.resize(kMaxLines);
   }

@@ -16,6 +16,7 @@ inline constexpr double kAlarming = 0.5;
 struct Diagnosis {
   std::vector<CauseFinding> findings;      // the most probable first; consequences of another one are left out
   std::vector<CauseFinding> consequences;  // those
+  std::string apart;                       // what would tell the first two findings apart; empty: nothing, or no need
   std::vector<std::string> missing;        // what could not be looked at, and what would bring it
   Symptoms symptoms;
   std::int64_t steps = 0;     // train steps that were trained, as far as is known

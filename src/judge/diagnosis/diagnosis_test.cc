@@ -195,5 +195,16 @@ TEST(Causes, ExplainKnownCausesOnly) {
   EXPECT_EQ(find_cause("nothing of the kind"), nullptr);
 }
 
+TEST(Causes, SaysWhatTellsTwoOfThemApart) {
+  EXPECT_FALSE(what_tells_apart("label_noise", "labels_misaligned").empty());
+  EXPECT_EQ(what_tells_apart("label_noise", "labels_misaligned"), what_tells_apart("labels_misaligned", "label_noise"));
+  EXPECT_TRUE(what_tells_apart("hang", "label_noise").empty());
+  std::size_t pairs = 0;  // each both ways: a name that is in no catalogue would be missing
+  for (const Cause& one : causes()) {
+    for (const Cause& other : causes()) pairs += what_tells_apart(one.name, other.name).empty() ? 0 : 1;
+  }
+  EXPECT_EQ(pairs, 2u * 33u);
+}
+
 }  // namespace
 }  // namespace trainwarden::diagnosis

@@ -48,6 +48,7 @@ OrderedJson json_of(const Diagnosis& diagnosis) {
   return {{"diagnosis", first == nullptr ? OrderedJson() : finding_json(*first)},
           {"findings", findings_json(diagnosis.findings)},
           {"consequences", findings_json(diagnosis.consequences)},
+          {"apart", diagnosis.apart},
           {"missing", diagnosis.missing},
           {"steps", diagnosis.steps},
           {"examined_steps", diagnosis.examined},

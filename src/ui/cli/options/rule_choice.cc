@@ -7,6 +7,7 @@
 
 #include "core/base/text.h"
 #include "core/base/text_file.h"
+#include "judge/rules/run_diagnosis.h"
 #include "ui/cli/options/words_option.h"
 
 namespace trainwarden::cli {
@@ -30,6 +31,9 @@ std::vector<std::string> rules_with(bool RuleDescription::*property) {
   for (const RuleKind& kind : builtin_rules()) {
     if (kind.description.*property) specs.push_back(kind.description.name);
   }
+  // What explains the others is told first.
+  std::stable_partition(specs.begin(), specs.end(),
+                        [](const std::string& name) { return name == rules::kDiagnosisRule; });
   return specs;
 }
 

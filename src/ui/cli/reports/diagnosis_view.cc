@@ -41,6 +41,7 @@ void print_others(std::FILE* out, const Diagnosis& diagnosis, std::size_t from) 
     emit(out, "{} ({:.0f} %): {}{}.\n", from == 0 ? "Perhaps" : "Or", 100 * other.confidence, other.statement,
          place_text(other));
   }
+  if (!diagnosis.apart.empty()) emit(out, "  To tell the first two apart: {}\n", diagnosis.apart);
 }
 
 }  // namespace
@@ -58,6 +59,7 @@ void print_diagnosis(std::FILE* out, const Diagnosis& diagnosis, bool whole) {
     emit(out, "\n{:.0f} %: ", 100 * diagnosis.findings[i].confidence);
     print_finding(out, diagnosis.findings[i]);
   }
+  if (!diagnosis.apart.empty()) emit(out, "\nTo tell the first two apart: {}\n", diagnosis.apart);
   for (const CauseFinding& each : diagnosis.consequences) emit(out, "\nA consequence: {}.\n", each.statement);
   if (!diagnosis.missing.empty()) emit(out, "\nNot looked at:\n");
   for (const std::string& each : diagnosis.missing) emit(out, "  - {}\n", each);

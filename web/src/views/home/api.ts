@@ -40,6 +40,7 @@ export interface Finding {
 export interface DiagnosisAnswer {
   diagnosis: Finding | null;
   findings: Finding[];
+  apart: string;
   missing: string[];
   steps: number;
   examined_steps: number;

@@ -15,7 +15,8 @@ export function diagnosisCard(answer: DiagnosisAnswer): HTMLElement | undefined 
   if (answer.examined_steps === 0 && !diagnosis) return undefined;
   const others = findings.slice(diagnosis ? 1 : 0).slice(0, MAX_OTHERS).map((other) => h('li', {}, `${sentence(other)} `, h('span', { class: 'muted' }, percent(other))));
   const content: Child[] = diagnosis ? whole(diagnosis) : [h('p', { class: 'good' }, `Nothing is wrong as far as ${count(answer.examined_steps)} of ${count(answer.steps)} train steps show that were examined.`)];
-  if (others.length > 0) content.push(h('h3', {}, diagnosis ? 'Or' : 'Perhaps'), h('ul', {}, ...others));
+  const { apart } = answer;
+  if (others.length > 0) content.push(h('h3', {}, diagnosis ? 'Or' : 'Perhaps'), h('ul', {}, ...others), apart !== '' && h('p', {}, h('strong', {}, 'To tell the first two apart: '), apart));
   return card('Diagnosis', ...content);
 }
 

@@ -3,10 +3,11 @@
 // Source: ours. It feeds what each step holds of the examination (docs/format/examination.md) to the diagnosis
 // (judge/diagnosis), and asks it again when something came that may change its mind: a full examination, an evaluation,
 // a tenth more of looks at the loss. What it names must be named `patience` times in a row, each time with at least
-// `confidence`, since a training that has just begun looks ill for many reasons.
+// `confidence`; and, unless it is read off the program, for half of the train steps and at least `steps` of them, since a
+// training that has just begun looks ill for many reasons.
 //
-// State: the history of the diagnosis, which is bounded; the cause that was named last, and how often.
-#include <cmath>
+// State: the history of the diagnosis, which is bounded; the cause that was named last, how often and since when.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -25,11 +26,14 @@ namespace diagnosis_rule {
 namespace {
 
 constexpr std::int64_t kMaxPatience = 1'000;
+constexpr std::int64_t kMaxSteps = 1'000'000'000;
 constexpr double kMoreLooks = 1.1;
+constexpr double kExact = 0.92;  // as sure as what is read off the program is: it need not settle
 
 class DiagnosisRule final : public Rule {
  public:
-  DiagnosisRule(double confidence, std::int64_t patience) : confidence_(confidence), patience_(patience) {}
+  DiagnosisRule(double confidence, std::int64_t patience, std::int64_t steps)
+      : confidence_(confidence), patience_(patience), steps_(steps) {}
 
   Verdict evaluate(const StepWindow& window) override {
     const std::int64_t examinations = history_.examinations;
@@ -45,9 +49,11 @@ class DiagnosisRule final : public Rule {
       cause_.clear();
       return Verdict::ok();
     }
-    times_ = first->cause == cause_ ? times_ + 1 : 1;
+    const std::int64_t step = window.mode_step();
+    if (first->cause != cause_) times_ = 0, since_step_ = step;
     cause_ = first->cause;
-    return times_ < patience_ ? Verdict::ok() : verdict(*first);
+    const bool is_settled = first->confidence >= kExact || step - since_step_ >= std::max(steps_, since_step_);
+    return ++times_ >= patience_ && is_settled ? verdict(*first) : Verdict::ok();
   }
 
   std::vector<Collection> needs() const override { return {need_signals()}; }
@@ -79,19 +85,20 @@ class DiagnosisRule final : public Rule {
   }
 
   const double confidence_;
-  const std::int64_t patience_;
+  const std::int64_t patience_, steps_;
   diagnosis::TrainingHistory history_;
   std::size_t snapshots_ = 0, evaluations_ = 0, looks_ = 0;  // when it was diagnosed last
   std::string cause_;                                        // that was named last
-  std::int64_t times_ = 0;
+  std::int64_t times_ = 0, since_step_ = 0;
 };
 
 Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
   ParameterReader read(parameters);
   const double confidence = read.number("confidence", diagnosis::kAlarming, 1);
   const std::int64_t patience = read.integer("patience", 1, kMaxPatience);
+  const std::int64_t steps = read.integer("steps", 0, kMaxSteps);
   TRAINWARDEN_RETURN_IF_ERROR(read.status());
-  return std::unique_ptr<Rule>(new DiagnosisRule(confidence, patience));
+  return std::unique_ptr<Rule>(new DiagnosisRule(confidence, patience, steps));
 }
 
 }  // namespace
@@ -101,11 +108,15 @@ RuleKind diagnosis_of_training() {
   return {{.name = std::string(kDiagnosisRule),
            .summary = "Fires when the diagnosis of the training names a cause of trouble.",
            .parameters = {{"confidence", "0.7", "how sure the diagnosis must be at least, from 0.5 to 1"},
-                          {"patience", "3", "diagnoses in a row that must name the cause"}},
+                          {"patience", "3", "diagnoses in a row that must name the cause"},
+                          {"steps", "50",
+                           "train steps for which it must have been named, unless it is 92 % sure; and as many as there "
+                           "were before"}},
            .topic = "training",
            .details =
                "Fires while the training runs, when what `trainwarden diagnose` would say names the same cause in "
-               "several diagnoses in a row. It is asked again with each full examination, with each evaluation and "
+               "several diagnoses in a row; what is less than 92 % sure, as is all that the course of the training tells, must "
+               "also have been named for half of the train steps. It is asked again with each full examination, with each evaluation and "
                "with each tenth more of looks at the loss. The message is the sentence of the diagnosis with its "
                "strongest evidence, the advice its next step; the whole, with what other rules have found, is told by "
                "`trainwarden diagnose` and at the end of `trainwarden run`.\n\n"

@@ -31,7 +31,7 @@ TestRun forgotten_layer(std::int64_t steps, bool forgotten = true) {
 }
 
 TEST(DiagnosisRule, NamesTheCauseOnceItWasNamedThreeTimesInARow) {
-  const auto verdicts = judge(forgotten_layer(5), "Diagnosis");
+  const auto verdicts = judge(forgotten_layer(5), "Diagnosis:steps=0");
   EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (std::vector<std::int64_t>{2, 3, 4}));
   const Verdict& verdict = verdicts.at(2);
   EXPECT_NE(verdict.message.find("2.weight"), std::string::npos) << verdict.message;
@@ -41,8 +41,14 @@ TEST(DiagnosisRule, NamesTheCauseOnceItWasNamedThreeTimesInARow) {
 }
 
 TEST(DiagnosisRule, TakesItsPatienceFromTheUser) {
-  EXPECT_EQ(steps_with(judge(forgotten_layer(3), "Diagnosis:patience=1"), Outcome::kFired).front(), 0);
-  EXPECT_TRUE(steps_with(judge(forgotten_layer(5), "Diagnosis:confidence=1"), Outcome::kFired).empty());
+  EXPECT_EQ(steps_with(judge(forgotten_layer(3), "Diagnosis:patience=1,steps=0"), Outcome::kFired).front(), 0);
+  EXPECT_TRUE(steps_with(judge(forgotten_layer(5), "Diagnosis:confidence=1,steps=0"), Outcome::kFired).empty());
+}
+
+// Sure by nine tenths only: named from step 0 on, so from step 6 on for at least 6 steps and half of all.
+TEST(DiagnosisRule, WaitsUntilWhatIsLessSureHasSettled) {
+  const auto verdicts = judge(forgotten_layer(9), "Diagnosis:steps=6");
+  EXPECT_EQ(steps_with(verdicts, Outcome::kFired), (std::vector<std::int64_t>{6, 7, 8}));
 }
 
 TEST(DiagnosisRule, SaysThatAllIsWell) {
