@@ -27,3 +27,22 @@ it('plays to the end, from the beginning when it is there already, and round whe
     vi.useRealTimers();
   }
 });
+
+it('waits for steps that are not known yet', () => {
+  vi.useFakeTimers();
+  try {
+    let steps = new StepRanges([]);
+    let step = 0;
+    const ended = vi.fn();
+    const player = new Player(() => ({ step, steps }), (to) => (step = to), ended);
+    player.start();
+    vi.advanceTimersByTime(1000);
+    expect(ended).not.toHaveBeenCalled();
+    steps = new StepRanges([[0, 1, 3]]);
+    vi.advanceTimersByTime(2000);
+    expect(step).toBe(2);
+    expect(ended).toHaveBeenCalledOnce();
+  } finally {
+    vi.useRealTimers();
+  }
+});

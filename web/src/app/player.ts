@@ -34,6 +34,7 @@ export class Player {
 
   private advance(): void {
     const { step, steps } = this.now();
+    if (steps.last === null) return this.wait(); // they are not known yet
     const atEnd = step === null || step >= (steps.last ?? step);
     const next = atEnd ? (this.loop ? steps.first : null) : steps.moved(step, 1);
     if (next === null) {

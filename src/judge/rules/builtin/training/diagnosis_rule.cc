@@ -3,11 +3,12 @@
 // Source: ours. It feeds what each step holds of the examination (docs/format/examination.md) to the diagnosis
 // (judge/diagnosis), and asks it again when something came that may change its mind: a full examination, an evaluation,
 // a tenth more of looks at the loss. What it names must be named `patience` times in a row, each time with at least
-// `confidence`; and, unless it is read off the program, for half of the train steps and at least `steps` of them, since a
+// `confidence`; and, unless it is read off the program or the loss has blown up, for half of the train steps and at least `steps` of them, since a
 // training that has just begun looks ill for many reasons.
 //
 // State: the history of the diagnosis, which is bounded; the cause that was named last, how often and since when.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -28,6 +29,7 @@ namespace {
 constexpr std::int64_t kMaxPatience = 1'000;
 constexpr std::int64_t kMaxSteps = 1'000'000'000;
 constexpr double kMoreLooks = 1.1;
+constexpr double kBlownUp = 100;  // times the first loss
 constexpr double kExact = 0.92;  // as sure as what is read off the program is: it need not settle
 
 class DiagnosisRule final : public Rule {
@@ -52,13 +54,18 @@ class DiagnosisRule final : public Rule {
     const std::int64_t step = window.mode_step();
     if (first->cause != cause_) times_ = 0, since_step_ = step;
     cause_ = first->cause;
-    const bool is_settled = first->confidence >= kExact || step - since_step_ >= std::max(steps_, since_step_);
+    const bool is_settled = first->confidence >= kExact || is_blown_up(now.symptoms.train) || step - since_step_ >= std::max(steps_, since_step_);
     return ++times_ >= patience_ && is_settled ? verdict(*first) : Verdict::ok();
   }
 
   std::vector<Collection> needs() const override { return {need_signals()}; }
 
  private:
+  // The loss is past all bounds: nothing is to be waited for.
+  static bool is_blown_up(const diagnosis::Course& loss) {
+    return loss.not_finite > 0 || loss.peak > kBlownUp * std::abs(loss.first);
+  }
+
   bool has_news() {
     const std::size_t looks = history_.losses.size();
     const bool more = history_.snapshots.size() != snapshots_ || history_.evaluations.size() != evaluations_ ||
@@ -116,7 +123,7 @@ RuleKind diagnosis_of_training() {
            .details =
                "Fires while the training runs, when what `trainwarden diagnose` would say names the same cause in "
                "several diagnoses in a row; what is less than 92 % sure, as is all that the course of the training tells, must "
-               "also have been named for half of the train steps. It is asked again with each full examination, with each evaluation and "
+               "also have been named for half of the train steps, unless the loss has blown up to 100 times its first. It is asked again with each full examination, with each evaluation and "
                "with each tenth more of looks at the loss. The message is the sentence of the diagnosis with its "
                "strongest evidence, the advice its next step; the whole, with what other rules have found, is told by "
                "`trainwarden diagnose` and at the end of `trainwarden run`.\n\n"
