@@ -19,13 +19,16 @@ constexpr std::array kApart = {
           "Draw ten samples as the model gets them, with their labels: either the labels are those of others, or the "
           "inputs are no longer what they were."},
     Apart{"labels_misaligned", "attention_mask",
-          "Change an input token that decides the answer: if the output stays the same, the attention does not see it; if "
+          "Change an input token that decides the answer: if the output stays the same, the attention does not see it; "
+          "if "
           "it changes, look at the labels."},
     Apart{"labels_misaligned", "learning_rate_too_low",
-          "Train on one batch alone for 200 steps: if its loss does not fall either, the rate is too low; if it does, look "
+          "Train on one batch alone for 200 steps: if its loss does not fall either, the rate is too low; if it does, "
+          "look "
           "at the labels."},
     Apart{"labels_misaligned", "overfitting",
-          "Evaluate samples of the training by the evaluation's own code: if they are right there, the model overfits; if "
+          "Evaluate samples of the training by the evaluation's own code: if they are right there, the model overfits; "
+          "if "
           "not, the two prepare their data or labels differently."},
     Apart{"inputs_scrambled", "label_noise",
           "Draw ten samples as the model gets them, with their labels, and count how many you would have labelled so."},
@@ -64,13 +67,15 @@ constexpr std::array kApart = {
     Apart{"dropout_too_strong", "underfitting",
           "Set p to 0 for 200 steps: if the loss falls further, it was the dropout."},
     Apart{"overfitting", "evaluation_preprocessing",
-          "Evaluate samples of the training by the evaluation's own code: if they are right there, the model overfits; if "
+          "Evaluate samples of the training by the evaluation's own code: if they are right there, the model overfits; "
+          "if "
           "not, the two prepare their data differently."},
     Apart{"overfitting", "training_mode_in_evaluation",
           "Evaluate the same samples twice: if the answers differ, the model was in training mode."},
     Apart{"overfitting", "same_batch_repeated",
           "Print what indices the loader gives at two steps: if they are the same, it is the loader."},
-    Apart{"overfitting", "overtraining", "Stop at the step where the evaluation was best, and compare what is left of the gap."},
+    Apart{"overfitting", "overtraining",
+          "Stop at the step where the evaluation was best, and compare what is left of the gap."},
     Apart{"class_imbalance", "predicts_one_class",
           "Train on batches with as many samples of each class: if the model still gives one class, it is not the "
           "imbalance."},
@@ -78,9 +83,10 @@ constexpr std::array kApart = {
           "Look at ten samples of the rare class that the model gets wrong: their labels are right, or they are not."},
     Apart{"target_leak", "too_good_to_be_true",
           "Leave out the feature that tells most, and train again: what leaks is gone with it."},
-    Apart{"representation_collapse", "predicts_one_class",
-          "Compare the outputs before the last layer for two samples: if they are the same there, the representation has "
-          "collapsed."},
+    Apart{
+        "representation_collapse", "predicts_one_class",
+        "Compare the outputs before the last layer for two samples: if they are the same there, the representation has "
+        "collapsed."},
     Apart{"saturated_activations", "vanishing_gradients",
           "Count units beyond 0.99 before the first step: if there are few, it is the depth."},
     Apart{"frozen_parameters", "graph_cut",

@@ -18,6 +18,13 @@ bool samples_a_code(const Case& seen) {
                                          [](const GraphNode& node) { return node.operation == "Exp"; });
 }
 
+std::int64_t width_of(const Case& seen, const LayerRow& row, std::string_view which) {
+  const Module* const module = seen.structure().module(row.name);
+  if (module == nullptr) return -1;
+  const auto found = module->settings.find(which);
+  return found == module->settings.end() ? -1 : static_cast<std::int64_t>(found->second);
+}
+
 void look_for_same_outputs(const Case& seen, Findings& findings) {
   const std::size_t late = seen.snapshots().size() / 2;
   if (seen.snapshots().size() < 6) return;
@@ -26,10 +33,12 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
   for (std::size_t i = rows.size() - std::min<std::size_t>(rows.size(), 3); i < rows.size(); ++i) {
     const LayerRow& row = rows[i];
     const LayerRow start = layer_at(seen, 0, row.index);
-    const bool same = (row.spread < 0.02 || row.cosine > 0.998) && start.spread > 0.05 && start.cosine < 0.97;
+    const bool has_direction = width_of(seen, row, "out_features") != 1;  // one number has a sign alone
+    const bool same = (row.spread < 0.02 || (row.cosine > 0.998 && has_direction)) && start.spread > 0.05 &&
+                      (start.cosine < 0.97 || !has_direction);
     if (!same || seen.symptoms.skill > 0.3 || seen.symptoms.is_adversarial) continue;
     findings.push_back({"representation_collapse",
-                        samples_a_code(seen) ? 0.4 : 0.75,
+                        samples_a_code(seen) || !std::isfinite(seen.symptoms.skill) ? 0.45 : 0.75,
                         fmt::format("The output of {} has become nearly the same for all inputs", row.name),
                         {fmt::format("the cosine between two samples is {:.3f}, it was {:.3f} at the first step",
                                      row.cosine, start.cosine),
@@ -70,13 +79,6 @@ void look_for_same_images(const Case& seen, Findings& findings) {
                         {}});
     return;
   }
-}
-
-std::int64_t width_of(const Case& seen, const LayerRow& row, std::string_view which) {
-  const Module* const module = seen.structure().module(row.name);
-  if (module == nullptr) return -1;
-  const auto found = module->settings.find(which);
-  return found == module->settings.end() ? -1 : static_cast<std::int64_t>(found->second);
 }
 
 // Mean and spread of a code come from two layers of one width, and a layer of that width takes what is drawn. Where the

@@ -187,9 +187,18 @@ void look_for_evaluation_preprocessing(const Case& seen, Findings& findings) {
   const bool are_numbers = seen.snapshots().empty() || std::isfinite(median_of(seen.history, "input_scales", 0)) ||
                            seen.snapshots().front().at("input_shape", 2) > 0;
   if (!are_numbers) return;
+  // Noise that a model of images is fed with to draw from it is no badly prepared sample: is the evaluation worse for
+  // it?
+  const Symptoms& symptoms = seen.symptoms;
+  const bool is_worse =
+      symptoms.eval_late > 1.3 * symptoms.compared_late || symptoms.eval_accuracy < symptoms.accuracy - 0.08;
+  const bool is_known = std::isfinite(symptoms.eval_late) || std::isfinite(symptoms.eval_accuracy);
   findings.push_back(
       {"evaluation_preprocessing",
-       0.9,
+       is_worse                 ? 0.9
+       : is_known               ? 0.35
+       : symptoms.is_classifier ? 0.6
+                                : 0.45,
        fmt::format("Inputs have a mean of {} and a spread of {} in evaluation, but {} and {} in training",
                    number(other_mean), number(other_deviation), number(mean), number(deviation)),
        {fmt::format("the loss is {} in evaluation and {} in training", number(seen.symptoms.eval_late),
@@ -337,6 +346,7 @@ void look_for_recurrence_over_samples(const Case& seen, Findings& findings) {
 void look_for_misalignment(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (!std::isfinite(symptoms.skill) || symptoms.train.count < 30 || symptoms.has_diverged) return;
+  if (symptoms.is_adversarial) return;
   // The machinery works: weights have moved far, and the loss has come down to the constant answer and stays there.
   double moved = 0;
   const auto& snapshots = seen.snapshots();
@@ -492,7 +502,7 @@ void look_for_shared_evaluation(const Case& seen, Findings& findings) {
   if (shared == 0 || count == 0 || shared * 2 < count || trained.size() < 2) return;
   findings.push_back(
       {"evaluation_on_training_data",
-       0.6,
+       0.45,
        "Batches of the evaluation are batches of the training",
        {fmt::format("in {} of {} evaluations the first batch was one that had been trained on", shared, count)},
        {},

@@ -26,7 +26,9 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
                   number(best))};
   if (rises && parts) {
     findings.push_back({"overfitting",
-                        late > 1.5 * best ? 0.85 : 0.7,
+                        share > 0.75        ? 0.45  // it was stopped soon after its best
+                        : late > 1.5 * best ? 0.85
+                                            : 0.7,
                         "The evaluation becomes worse while the training goes on to improve",
                         evidence,
                         {},

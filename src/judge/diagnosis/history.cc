@@ -13,7 +13,7 @@ constexpr std::size_t kMaxEvaluations = 4096;
 constexpr std::size_t kMaxLosses = 1 << 17;
 constexpr std::size_t kMaxPrints = 1 << 16;
 constexpr std::size_t kMaxSignals = 64;
-constexpr std::size_t kMaxGraphs = 4;
+constexpr std::size_t kMaxGraphs = 8;
 constexpr std::size_t kMaxRules = 256;
 
 // The losses and fingerprints of several steps are written together: those are series, not parts of one step.
@@ -107,6 +107,11 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
                                numbers.begin() + static_cast<std::ptrdiff_t>(at + count));
     at += count;
   }
+  if (const double training = record.at("training"); training > training_) {
+    training_ = training;
+    begin_training();
+  }
+  older_graphs_ = graphs.size();
   add_losses(losses, record);
   if (const Values* steps = record.find(kPrintSteps)) {
     const Values* values = record.find(kPrints);
@@ -129,6 +134,16 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
     record.values.erase(std::string(series));
   const bool is_full = record.find("gradient") != nullptr || record.find("loss") != nullptr;
   if (is_full && snapshots.size() < kMaxSnapshots) snapshots.push_back(std::move(record));
+}
+
+// Graph and structure that came with the first numbers are its own already.
+void TrainingHistory::begin_training() {
+  snapshots.clear();
+  evaluations.clear();
+  losses = {};
+  prints.clear();
+  signals.clear();
+  graphs.erase(graphs.begin(), graphs.begin() + static_cast<std::ptrdiff_t>(std::min(older_graphs_, graphs.size())));
 }
 
 void TrainingHistory::take_signal(std::string_view name, double value, std::int64_t mode_step) {

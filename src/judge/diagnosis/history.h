@@ -139,6 +139,8 @@ struct RuleFinding {
 
 class TrainingHistory {
  public:
+  // Of several trainings that the process makes one after the other, what is known of the last one.
+  //
   // One record of the collection `signals`, by the name behind "trainwarden/". Texts and numbers of examinations, and
   // the scalar signals that a diagnosis knows.
   void take_text(std::string_view name, std::string_view text);
@@ -164,7 +166,11 @@ class TrainingHistory {
   double spent_seconds = 0;
 
  private:
+  void begin_training();
+
   std::vector<std::pair<std::string, std::size_t>> layout_;
+  double training_ = 0;
+  std::size_t older_graphs_ = 0;  // those that came before the last numbers
 };
 
 }  // namespace trainwarden::diagnosis

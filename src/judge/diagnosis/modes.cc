@@ -27,9 +27,13 @@ void look_for_modes(const Case& seen, Findings& findings) {
   if (modal.empty()) return;
   const Counts& counts = seen.history.counts;
   if (!seen.symptoms.is_adversarial && counts.no_grad_training >= 1 && counts.no_grad_training > 0.5 * counts.no_grad) {
+    // A teacher or a rollout is called between steps all the time, an evaluation now and then.
+    const bool is_part_of_steps = counts.no_grad > 0.5 * counts.forward && counts.forward >= 20;
     findings.push_back(
         {"training_mode_in_evaluation",
-         counts.no_grad_training >= 2 ? 0.85 : 0.6,
+         is_part_of_steps               ? 0.35
+         : counts.no_grad_training >= 2 ? 0.85
+                                        : 0.6,
          fmt::format("The model is evaluated in training mode, where {} behave differently", listed(modal)),
          {fmt::format("{} of {} calls without gradients found the model in training mode", counts.no_grad_training,
                       counts.no_grad)},
@@ -53,13 +57,18 @@ void look_for_modes(const Case& seen, Findings& findings) {
 void look_for_small_batches(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty()) return;
   std::vector<std::string> norms;
+  bool is_of_images = true;  // where a channel is averaged over its places, too
   for (const Module& module : seen.structure().modules) {
-    if (module.kind.find("BatchNorm") != std::string::npos) norms.push_back(module.name);
+    if (module.kind.find("BatchNorm") == std::string::npos) continue;
+    norms.push_back(module.name);
+    is_of_images = is_of_images && (module.kind == "BatchNorm2d" || module.kind == "BatchNorm3d");
   }
   const double batch = median_of(seen.history, "input_shape", 0);
   if (norms.empty() || !(batch <= 4)) return;
+  const bool learns = seen.symptoms.learns_well && !seen.symptoms.is_rough;
+  const double weight = is_of_images && learns ? 0.5 : 1;
   findings.push_back({"batch_norm_small_batch",
-                      batch <= 2 ? 0.88 : 0.65,
+                      weight * (batch <= 2 ? 0.88 : 0.65),
                       fmt::format("Batch norm ({}) averages over batches of {} samples", listed(norms), batch),
                       {fmt::format("batches have {} samples", batch)},
                       {},

@@ -136,6 +136,22 @@ void take_constant_of_columns(const TrainingHistory& history, const std::string&
   }
 }
 
+// Targets that the model makes itself, as those of temporal differences, move while it learns: no constant answer is a
+// yardstick for them.
+bool has_moving_targets(const TrainingHistory& history) {
+  const std::size_t count = history.snapshots.size();
+  if (count < 9 || !history.evaluations.empty()) return false;
+  Values early, late, spread;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double mean = history.snapshots[i].at("target", 0), deviation = history.snapshots[i].at("target", 1);
+    if (!std::isfinite(mean)) return false;
+    spread.push_back(deviation);
+    if (i < count / 3) early.push_back(mean);
+    if (i >= count - count / 3) late.push_back(mean);
+  }
+  return std::abs(median(late) - median(early)) > 0.7 * median(spread);
+}
+
 void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
   const std::string function = function_of(history);
   Values labels;
@@ -153,7 +169,7 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
     symptoms.is_classifier = true;
     symptoms.classes = median_of(history, "classes");
     symptoms.constant = std::log(symptoms.classes);
-  } else {
+  } else if (!has_moving_targets(history)) {
     take_constant_of_columns(history, function, symptoms);
   }
   StepNumbers compared;

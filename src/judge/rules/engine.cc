@@ -10,6 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/pause.h"
 #include "judge/rules/registry.h"
+#include "judge/rules/signals.h"
 #include "judge/rules/trial_window.h"
 #include "judge/rules/verdict_context.h"
 #include "read/trial/trial_access.h"
@@ -144,10 +145,27 @@ void Engine::fail_windows(const Status& status) {
   }
 }
 
+// Where one process trains several models one after the other, as in cross-validation, the examination notes where the
+// next one begins: what a rule remembers of the one before would look like a fault of this one.
+bool begins_training(const StepWindow& window) {
+  static const TensorSelection kNote{.patterns = {fmt::format("^{}$", signals::kTraining)}};
+  const auto found = window.select(kNote);
+  return found.ok() && !found->empty();
+}
+
+void Engine::begin_training() {
+  for (RuleRunner& runner : runners_) {
+    const bool is_ours = find_builtin(runner.spec().name) != nullptr;
+    if (!is_ours || !runner.active() || runner.schedule() || !runner.rule().judges_steps()) continue;
+    if (auto rule = create_rule(runner.spec()); rule.ok()) runner.begin_again(*std::move(rule));
+  }
+}
+
 // All rules judge before any is reported, since one may explain what another one saw.
 void Engine::judge(std::int64_t global_step) {
   last_judged_step_ = global_step;
   const TrialWindow window(trial_, global_step, &memory_);
+  if (begins_training(window)) begin_training();
   std::vector<std::pair<RuleRunner*, RuleNews>> all_news;
   for (RuleRunner& runner : runners_) {
     if (runner.active()) all_news.emplace_back(&runner, runner.judge(window, options_.clock->unix_ns()));

@@ -96,6 +96,7 @@ class Engine {
  private:
   void open_journal(storage::Storage& storage);
   void judge(std::int64_t global_step);
+  void begin_training();
   // Samples over time.
   void plan_windows();
   Status refresh_windows();

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/log.h"
+#include "judge/rules/signals.h"
 #include "judge/rules/timeline/clock_schedule.h"
 #include "read/trial/run_testing.h"
 #include "read/trial/smdebug/smdebug_testing.h"
@@ -385,6 +386,26 @@ TEST(Engine, ARootCauseExplainsItsConsequences) {
   EXPECT_TRUE(watch.reported[2].alarms());
   EXPECT_EQ(watch.engine->statuses()[0].status, RuleStatus::kIssuesFound);
   EXPECT_NE(watch.engine->statuses()[0].details.find("It follows from Nan"), std::string::npos);
+}
+
+TEST(Engine, RulesBeginAgainWhereTheProcessTrainsAnotherModel) {
+  const auto losses_of = [](bool is_noted) {
+    TestRun run;
+    for (std::int64_t step = 0; step < 140; ++step) {
+      const float level = (step < 70 ? 0.5F : 4.0F) + 0.01F * static_cast<float>(step % 3);
+      std::vector<TestTensor> tensors = {scalar("loss", level, {"losses"})};
+      if (is_noted && step == 70) tensors.push_back(kept_doubles(std::string(signals::kTraining), {1}, {"signals"}));
+      run.add({.step = step, .tensors = std::move(tensors), .mode = Mode::kTrain});
+    }
+    run.end();
+    const std::vector<RuleSpec> specs = {{"LossSpike", {}}};
+    Watch watch(run, *create_engine_rules(specs));
+    EXPECT_TRUE(watch.engine->poll().ok());
+    watch.engine->finish();
+    return watch.engine->statuses()[0].status;
+  };
+  EXPECT_EQ(losses_of(false), RuleStatus::kIssuesFound);
+  EXPECT_EQ(losses_of(true), RuleStatus::kNoIssuesFound);
 }
 
 TEST(Engine, WhatFiredBeforeItsCauseIsNoConsequence) {

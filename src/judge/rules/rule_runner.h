@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "judge/rules/verdict_record.h"
 #include "trainwarden/rule.h"
@@ -43,6 +44,8 @@ class RuleRunner {
   RuleNews judge(const StepWindow& window, std::int64_t now_unix_ns);
   // Of its schedule(). That a rule without metrics has nothing to say is no answer: the clock asks it all the time.
   RuleNews judge_time(const TimeWindow& window, std::int64_t now_unix_ns);
+  // The process trains another model from here on: `rule`, new, judges in place of the one that saw those before.
+  void begin_again(std::unique_ptr<Rule> rule) { rule_ = std::move(rule); }
   // It cannot be judged any more.
   RuleNews fail(const StepPlace& place, std::string message, std::int64_t now_unix_ns);
   // The verdict of these news follows from another rule's: says so in it and in the status.
@@ -79,7 +82,7 @@ class RuleRunner {
 
   const std::string id_;
   const RuleSpec spec_;
-  const std::unique_ptr<Rule> rule_;
+  std::unique_ptr<Rule> rule_;
   const std::optional<TimeSchedule> schedule_;
   const bool keep_going_;
   RuleStatus status_ = RuleStatus::kInProgress;

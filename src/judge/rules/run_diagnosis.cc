@@ -74,6 +74,7 @@ Status feed_step(const StepWindow& window, diagnosis::TrainingHistory& history) 
   std::vector<const TensorSpot*> numbers;  // after the texts: a layout says what they mean
   for (const TensorSpot& spot : spots) {
     if (spot.worker != spots.front().worker || spot.tensor.compare(0, kPrefix.size(), kPrefix) != 0) continue;
+    if (bare_name(spot.tensor) == signals::kTraining) continue;  // the numbers say so, too
     const std::string_view name = bare_name(std::string_view(spot.tensor).substr(kPrefix.size()));
     if (name == kNumbers) {
       numbers.push_back(&spot);

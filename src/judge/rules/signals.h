@@ -30,6 +30,7 @@ inline constexpr std::string_view kBatchIndices = "trainwarden/batch/indices";  
 
 // What an examination has measured (docs/format/examination.md): no tensors of the program.
 inline constexpr std::string_view kExamination = "trainwarden/examination/";
+inline constexpr std::string_view kTraining = "trainwarden/examination/training";  // another one begins
 
 // Strings, each a JSON object.
 inline constexpr std::string_view kModel = "trainwarden/model";

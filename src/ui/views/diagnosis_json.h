@@ -12,7 +12,8 @@ namespace trainwarden::views {
 std::string title_of(const diagnosis::CauseFinding& finding);
 std::string next_step_of(const diagnosis::CauseFinding& finding);
 
-// {"diagnosis", "findings", "consequences", "apart", "missing", "steps", "examined_steps", "examination_seconds", "loss"}
+// {"diagnosis", "findings", "consequences", "apart", "missing", "steps", "examined_steps", "examination_seconds",
+// "loss"}
 format::OrderedJson json_of(const diagnosis::Diagnosis& diagnosis);
 
 }  // namespace trainwarden::views

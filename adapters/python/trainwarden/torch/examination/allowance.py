@@ -30,6 +30,7 @@ class Allowance:
         self._light_spent = 0
         self._full_ns = float(_FIRST_FULL_NS)
         self._light_ns = float(_FIRST_LIGHT_NS)
+        self._first = 0  # step of the training, where the process trains several one after the other
         self._next_full = 0
         self._row = 0  # looks that are still to come before it is asked again whether there is time
 
@@ -39,6 +40,10 @@ class Allowance:
 
     def _allowed(self) -> float:
         return START_SECONDS * 1e9 + SHARE * (self._clock() - self._began)
+
+    def begin_again(self, step: int) -> None:
+        """Another training begins at this step: its first steps are examined one after the other, as far as there is time."""
+        self._first = self._next_full = step
 
     def may_examine(self, step: int) -> bool:
         """Is this train step, counted from 0, to be looked at in full?"""
@@ -56,7 +61,8 @@ class Allowance:
         return True
 
     def examined(self, step: int, spent_ns: int) -> None:
-        self._next_full = step + 1 if step + 1 < _DENSE_STEPS else max(step + 2, round(step * _GROWTH))
+        done = step - self._first
+        self._next_full = step + 1 if done + 1 < _DENSE_STEPS else self._first + max(done + 2, round(done * _GROWTH))
         self._full_ns += _SMOOTHING * (spent_ns - self._full_ns)
         self._full_spent += spent_ns
 

@@ -29,6 +29,7 @@ from .graph import graph_of
 from .layers import Layers
 from . import program_calls
 from .numbers import Numbers, is_measurable
+from .optimizers import Optimizers
 from .structure import caller_place, describe
 from .weights import Weights
 
@@ -119,6 +120,9 @@ class Examiner:
         self._input: Optional[torch.Tensor] = None  # of this step, until its loss is computed
         self._has_input = False  # what goes into the model was seen in this step
         self._graphs = 0
+        self._optimizers_seen = Optimizers()
+        self._loaded = 0  # states that were in the structure when it was described last
+        self._training = 0  # of several that the process makes one after the other
         self._ids: dict[str, int] = {}
 
     # What of a step is looked at.
@@ -325,13 +329,26 @@ class Examiner:
 
     @_own
     def optimizer_made(self) -> None:
-        self._counts["made"] += 1
         self._note_place("optimizer")
 
     def optimizer_begins(self, optimizer: Optimizer, has_closure: bool) -> None:
         self._counts["step"] += 1
+        if self.is_on and self._optimizers_seen.steps(optimizer, self._step):
+            self._begin_training()
         if self._level == _FULL:
             self._look_at_gradients(optimizer, has_closure)
+
+    @_own
+    def _begin_training(self) -> None:
+        """Another model is trained by another optimizer: what was seen of those before says nothing of it."""
+        self._training += 1
+        self._fulls = self._graphs = 0
+        self._weights = self._evaluation = self._before = None
+        self._known_optimizers.clear()
+        self._looks, self._prints = [], []
+        self._written.clear()  # who judges from here on has read nothing yet
+        self._allowance.begin_again(self._step + 1)
+        self._observe("training", torch.tensor([float(self._training)], dtype=torch.float64))
 
     @_own
     def _look_at_gradients(self, optimizer: Optimizer, has_closure: bool) -> None:
@@ -394,7 +411,7 @@ class Examiner:
     @_own
     def _write_last(self) -> None:
         numbers = self._numbers or Numbers()
-        if not self._written.get("structure"):
+        if not self._written.get("structure") or self._loaded != len(program_calls.loaded):
             self._write_structure()
         self._write_looks(numbers)
 
@@ -409,16 +426,17 @@ class Examiner:
             self._layer_names = self._layers.names
         if self._weights is not None:
             self._weights.after(numbers, self._before, self._step)
-        if self._fulls < 3 or self._fulls % _STRUCTURE_EVERY == 0:
+        if self._fulls < 3 or self._fulls % _STRUCTURE_EVERY == 0 or self._loaded != len(program_calls.loaded):
             self._write_structure()
         self._write_looks(numbers)
 
     def _write_structure(self) -> None:
         weights = self._known_weights()
-        described = describe(self._models, self._optimizers, weights.parameters)
+        described = describe(self._trained_models, self._optimizers, weights.parameters)
         described["places"] = self._places
         described["layers"] = self._layer_names
         described["compared"] = self._compared
+        self._loaded = len(program_calls.loaded)
         described["loaded"] = [each._asdict() for each in program_calls.loaded]
         self._write_text("structure", json.dumps(described))
 
@@ -434,7 +452,9 @@ class Examiner:
             numbers.add("prints", torch.stack([each for _, each in prints]))
         numbers.add("step", float(self._step))
         numbers.add("memory", float(_memory()))
+        self._counts["made"] = self._optimizers_seen.remade
         numbers.add("counts", [float(each) for each in self._counts.values()])
+        numbers.add("training", float(self._training))
         numbers.add("spent_seconds", self._allowance.spent_ns * 1e-9)
         self._write(numbers)
 
@@ -492,12 +512,25 @@ class Examiner:
         """Those that have stepped, or exist although none has."""
         stepped = [each() for each in self._known_optimizers]
         found = [each for each in stepped if each is not None]
-        return found + [each for each in self.list_optimizers() if not any(each is known for known in found)]
+        return found + [
+            each
+            for each in self.list_optimizers()
+            if not any(each is known for known in found) and not self._optimizers_seen.is_past(each)
+        ]
+
+    @property
+    def _trained_models(self) -> list[Model]:
+        """Those of the current training; all when none is known to be trained."""
+        if self._training == 0:
+            return self._models
+        trained = {id(parameter) for optimizer in self._optimizers for parameter in parameters_in(optimizer)}
+        found = [model for model in self._models if any(id(each.parameter) in trained for each in model.parameters())]
+        return found or self._models
 
     def _known_weights(self) -> Weights:
         if self._weights is None:
             listed: dict[int, torch.Tensor] = {}
-            for model in self._models:
+            for model in self._trained_models:
                 listed.update({id(each.parameter): each.parameter for each in model.parameters()})
             for optimizer in self._optimizers:
                 listed.update({id(each): each for each in parameters_in(optimizer)})

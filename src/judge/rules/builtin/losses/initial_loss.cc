@@ -21,8 +21,9 @@ namespace trainwarden::rules {
 namespace initial_loss_rule {
 namespace {
 
-// As sure of the wrong class as 20 to 1: embeddings and deep heads of small models often begin with less.
-constexpr double kLeastExcess = 3;
+// As sure of the wrong class as 400 to 1: embeddings that are drawn with a spread of 1, as PyTorch draws them, and deep
+// heads of small models often begin with less, and learn well.
+constexpr double kLeastExcess = 6;
 constexpr double kGuess = 0.8;  // confidence: label smoothing, class weights and penalties are not known
 constexpr const char* kHighAdvice =
     "Look at the outputs of the last layer at the first step: scale its weights down (or normalise the inputs) until "
@@ -140,7 +141,7 @@ RuleKind initial_loss() {
       R"(A classifier that knows nothing yet has a cross entropy of ln C for C classes. Judged once, at the first training
 step with a loss: the shape [N, C] of the collection `predictions` gives C, and `labels` must be N whole numbers below C;
 anything else, and a step with several losses, is `not_applicable`. Fires when the loss is above ln C by more than
-`tolerance` and by at least 3 (odds of 20 against the right class): the last layer starts too confident, inputs are not normalised, or the loss is given
+`tolerance` and by at least 6 (odds of 400 against the right class): the last layer starts too confident, inputs are not normalised, or the loss is given
 probabilities where it takes logits. Evidence: `initial_loss`, with ln C as the threshold. Confidence is 0.8, since class
 weights and penalties in the loss are not seen.
 

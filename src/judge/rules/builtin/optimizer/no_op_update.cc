@@ -2,7 +2,9 @@
 //
 // Source: profiler specification, rule 11 (TrainCheck's cases of updates that did nothing). Three conditions, each for
 // `steps` train steps in a row:
-//   unchanged: the gradient is not zero, the learning rate is above 0, and the hash of the parameter stays the same;
+//   unchanged: the gradient is not zero, the learning rate is above 0, and the hash of the parameter stays the same (of
+//   a
+//              bias before a batch norm the gradient is 0 but for rounding, which pulls nowhere);
 //   zero:      the gradient is exactly 0 in every element, while others are not;
 //   missing:   the model says that the parameter is trained, and it has no gradient, while others do. A note: parts of
 //   a
@@ -32,6 +34,7 @@ namespace no_op_update_rule {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;
+constexpr double kNoise = 1e-6;       // of the largest gradient: what rounding leaves of 0
 constexpr double kMany = 0.5;         // part of the parameters
 constexpr double kUnknownRate = 0.7;  // confidence when the learning rate is not known
 constexpr const char* kGradientPrefix = "gradient/";
@@ -114,8 +117,9 @@ class NoOpUpdate final : public Rule {
   }
 
   JudgingGaps take_weights(const std::map<Key, double>& gradients, const StepWindow& window) {
-    const bool any_pulled =
-        std::any_of(gradients.begin(), gradients.end(), [](const auto& gradient) { return gradient.second > 0; });
+    double largest = 0;
+    for (const auto& [key, gradient] : gradients) largest = std::max(largest, gradient);
+    const bool any_pulled = largest > 0;
     return visit_tensors({.collections = {"weights", "biases"}}, window, [&](const TensorSpot& spot) -> Status {
       if (facts_.is_trained(spot.tensor) == false) return Status();
       TRAINWARDEN_ASSIGN_OR_RETURN(const Statistics* statistics, window.statistics(spot));
@@ -126,7 +130,7 @@ class NoOpUpdate final : public Rule {
       const bool is_same = parameter.hash == statistics->hash;
       const bool has_gradient = gradient != gradients.end();
       const bool is_zero = has_gradient && gradient->second == 0 && any_pulled;
-      const bool is_pulled = has_gradient && gradient->second > 0;  // NaN pulls nowhere
+      const bool is_pulled = has_gradient && gradient->second > kNoise * largest;  // NaN pulls nowhere
       parameter.unchanged = is_same && is_pulled ? parameter.unchanged + 1 : 0;
       parameter.zero = is_zero ? parameter.zero + 1 : 0;
       parameter.hash = statistics->hash;

@@ -70,6 +70,12 @@ TEST(NoOpUpdate, AFewNarrowNumbersThatStandStillAreANote) {
   EXPECT_EQ(judge_shown({.b_moves = false, .b_weight = 1}).at(30).severity, Severity::kInfo);
 }
 
+// A bias before a batch norm.
+TEST(NoOpUpdate, AGradientOfRoundingAlonePullsNowhere) {
+  EXPECT_TRUE(steps_with(judge_shown({.b_moves = false, .b_gradient = {5e-7F}}), Outcome::kFired).empty());
+  EXPECT_EQ(judge_shown({.b_moves = false, .b_gradient = {5e-6F}}).at(30).severity, Severity::kWarning);
+}
+
 TEST(NoOpUpdate, AGradientOfExactlyZero) {
   const auto verdicts = judge_shown({.b_moves = false, .b_gradient = {0, 0}});
   ASSERT_EQ(steps_with(verdicts, Outcome::kFired).front(), 29);

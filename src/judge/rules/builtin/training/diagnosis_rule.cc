@@ -3,8 +3,8 @@
 // Source: ours. It feeds what each step holds of the examination (docs/format/examination.md) to the diagnosis
 // (judge/diagnosis), and asks it again when something came that may change its mind: a full examination, an evaluation,
 // a tenth more of looks at the loss. What it names must be named `patience` times in a row, each time with at least
-// `confidence`; and, unless it is read off the program or the loss has blown up, for half of the train steps and at least `steps` of them, since a
-// training that has just begun looks ill for many reasons.
+// `confidence`; and, unless it is read off the program or the loss has blown up, for half of the train steps and at
+// least `steps` of them, since a training that has just begun looks ill for many reasons.
 //
 // State: the history of the diagnosis, which is bounded; the cause that was named last, how often and since when.
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr std::int64_t kMaxPatience = 1'000;
 constexpr std::int64_t kMaxSteps = 1'000'000'000;
 constexpr double kMoreLooks = 1.1;
 constexpr double kBlownUp = 100;  // times the first loss
-constexpr double kExact = 0.92;  // as sure as what is read off the program is: it need not settle
+constexpr double kExact = 0.92;   // as sure as what is read off the program is: it need not settle
 
 class DiagnosisRule final : public Rule {
  public:
@@ -54,7 +54,8 @@ class DiagnosisRule final : public Rule {
     const std::int64_t step = window.mode_step();
     if (first->cause != cause_) times_ = 0, since_step_ = step;
     cause_ = first->cause;
-    const bool is_settled = first->confidence >= kExact || is_blown_up(now.symptoms.train) || step - since_step_ >= std::max(steps_, since_step_);
+    const bool is_settled = first->confidence >= kExact || is_blown_up(now.symptoms.train) ||
+                            step - since_step_ >= std::max(steps_, since_step_);
     return ++times_ >= patience_ && is_settled ? verdict(*first) : Verdict::ok();
   }
 
@@ -112,49 +113,52 @@ Result<std::unique_ptr<Rule>> create(const RuleParameters& parameters) {
 }  // namespace diagnosis_rule
 
 RuleKind diagnosis_of_training() {
-  return {{.name = std::string(kDiagnosisRule),
-           .summary = "Fires when the diagnosis of the training names a cause of trouble.",
-           .parameters = {{"confidence", "0.7", "how sure the diagnosis must be at least, from 0.5 to 1"},
-                          {"patience", "3", "diagnoses in a row that must name the cause"},
-                          {"steps", "50",
-                           "train steps for which it must have been named, unless it is 92 % sure; and as many as there "
-                           "were before"}},
-           .topic = "training",
-           .details =
-               "Fires while the training runs, when what `trainwarden diagnose` would say names the same cause in "
-               "several diagnoses in a row; what is less than 92 % sure, as is all that the course of the training tells, must "
-               "also have been named for half of the train steps, unless the loss has blown up to 100 times its first. It is asked again with each full examination, with each evaluation and "
-               "with each tenth more of looks at the loss. The message is the sentence of the diagnosis with its "
-               "strongest evidence, the advice its next step; the whole, with what other rules have found, is told by "
-               "`trainwarden diagnose` and at the end of `trainwarden run`.\n\n"
-               "Needs the examination of the training, which `trainwarden run` and `TRAINWARDEN_EXAMINE=1` turn on "
-               "for PyTorch. Of several workers the first one speaks for all. After its first verdict the rule is "
-               "judged no "
-               "more.",
-           .source = "ours; of each cause, see docs/reference/diagnosis.md",
-           .by_default = true,
-           .consequences = {"DeadRelu",
-                            "DegeneratePredictions",
-                            "Divergence",
-                            "ExplodingTensor",
-                            "ForgottenParameter",
-                            "GradientByDepth",
-                            "GradientSpike",
-                            "InitialLoss",
-                            "LossDrift",
-                            "LossNotDecreasing",
-                            "LossSpike",
-                            "NonFiniteOrigin",
-                            "NoOpUpdate",
-                            "Overfit",
-                            "Overtraining",
-                            "RepresentationCollapse",
-                            "SaturatedActivation",
-                            "SoftmaxLossMismatch",
-                            "UnchangedTensor",
-                            "VanishingGradient",
-                            "WeightUpdateRatio"}},
-          diagnosis_rule::create};
+  return {
+      {.name = std::string(kDiagnosisRule),
+       .summary = "Fires when the diagnosis of the training names a cause of trouble.",
+       .parameters = {{"confidence", "0.7", "how sure the diagnosis must be at least, from 0.5 to 1"},
+                      {"patience", "3", "diagnoses in a row that must name the cause"},
+                      {"steps", "50",
+                       "train steps for which it must have been named, unless it is 92 % sure; and as many as there "
+                       "were before"}},
+       .topic = "training",
+       .details =
+           "Fires while the training runs, when what `trainwarden diagnose` would say names the same cause in "
+           "several diagnoses in a row; what is less than 92 % sure, as is all that the course of the training tells, "
+           "must "
+           "also have been named for half of the train steps, unless the loss has blown up to 100 times its first. It "
+           "is asked again with each full examination, with each evaluation and "
+           "with each tenth more of looks at the loss. The message is the sentence of the diagnosis with its "
+           "strongest evidence, the advice its next step; the whole, with what other rules have found, is told by "
+           "`trainwarden diagnose` and at the end of `trainwarden run`.\n\n"
+           "Needs the examination of the training, which `trainwarden run` and `TRAINWARDEN_EXAMINE=1` turn on "
+           "for PyTorch. Of several workers the first one speaks for all. After its first verdict the rule is "
+           "judged no "
+           "more.",
+       .source = "ours; of each cause, see docs/reference/diagnosis.md",
+       .by_default = true,
+       .consequences = {"DeadRelu",
+                        "DegeneratePredictions",
+                        "Divergence",
+                        "ExplodingTensor",
+                        "ForgottenParameter",
+                        "GradientByDepth",
+                        "GradientSpike",
+                        "InitialLoss",
+                        "LossDrift",
+                        "LossNotDecreasing",
+                        "LossSpike",
+                        "NonFiniteOrigin",
+                        "NoOpUpdate",
+                        "Overfit",
+                        "Overtraining",
+                        "RepresentationCollapse",
+                        "SaturatedActivation",
+                        "SoftmaxLossMismatch",
+                        "UnchangedTensor",
+                        "VanishingGradient",
+                        "WeightUpdateRatio"}},
+      diagnosis_rule::create};
 }
 
 }  // namespace trainwarden::rules
