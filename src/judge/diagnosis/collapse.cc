@@ -28,7 +28,7 @@ std::int64_t width_of(const Case& seen, const LayerRow& row, std::string_view wh
 void look_for_same_outputs(const Case& seen, Findings& findings) {
   const std::size_t late = seen.snapshots().size() / 2;
   if (seen.snapshots().size() < 6) return;
-  const std::vector<LayerRow> rows = last_layers(seen);
+  const std::vector<LayerRow> rows = late_layers(seen);
   // The last layers: what the model gives.
   for (std::size_t i = rows.size() - std::min<std::size_t>(rows.size(), 3); i < rows.size(); ++i) {
     const LayerRow& row = rows[i];
@@ -65,7 +65,7 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
 // What a generator gives has become the same whatever it is given.
 void look_for_same_images(const Case& seen, Findings& findings) {
   if (!seen.symptoms.is_adversarial) return;
-  for (const LayerRow& row : last_layers(seen)) {
+  for (const LayerRow& row : late_layers(seen)) {
     const LayerRow start = layer_at(seen, 0, row.index);
     const bool gives = row.kind == "Tanh" || row.kind == "Sigmoid";
     if (!gives || !(row.cosine > 0.95) || !(row.spread < 0.2) || !(start.cosine < 0.8)) continue;
@@ -85,7 +85,7 @@ void look_for_same_images(const Case& seen, Findings& findings) {
 // mean is near 0 for all inputs and the spread near 1, the code is the prior: it says nothing of the input.
 void look_for_prior(const Case& seen, Findings& findings) {
   if (!samples_a_code(seen) || seen.snapshots().size() < 8) return;
-  const std::vector<LayerRow> rows = last_layers(seen);
+  const std::vector<LayerRow> rows = late_layers(seen);
   for (std::size_t i = 0; i + 2 < rows.size(); ++i) {
     const std::int64_t code = width_of(seen, rows[i], "out_features");
     if (code < 1 || width_of(seen, rows[i + 1], "out_features") != code ||
@@ -112,7 +112,7 @@ void look_for_prior(const Case& seen, Findings& findings) {
 // A model with a sampled code: one of its layers gives the same for all inputs, where it did not at the start.
 void look_for_dead_code(const Case& seen, Findings& findings) {
   if (!samples_a_code(seen)) return;
-  std::vector<LayerRow> rows = last_layers(seen);
+  std::vector<LayerRow> rows = late_layers(seen);
   if (rows.size() < 4) return;
   rows.pop_back();
   for (const LayerRow& row : rows) {

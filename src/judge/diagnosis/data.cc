@@ -363,7 +363,8 @@ void look_for_misalignment(const Case& seen, Findings& findings) {
   }
   const double ratio = median(updates);
   moved = ratio * std::sqrt(static_cast<double>(symptoms.steps));
-  const bool works = moved > 0.02 && ratio < 0.1;
+  const bool falls = symptoms.train.trend > 2.5;  // slowly, but it learns
+  const bool works = moved > 0.02 && ratio < 0.1 && !falls;
   if (symptoms.learns_nothing && works && std::abs(symptoms.skill) < 0.07) {
     const double order = median_of(seen.history, "neighbours", 0);
     findings.push_back({"inputs_scrambled",

@@ -33,19 +33,29 @@ class TrainingUnderTest {
   double stale = 0;
   Values counts = {200, 200, 200, 200, 0, 0, 0, 0, 0, 0};
   std::int64_t steps = 200;
+  std::string more;   // of the structure
+  std::string graph;  // nodes; empty: none is known
+  Numbers numbers;    // in each examination, besides
+  double weight = 0.3;
 
   TrainingHistory history() const {
     TrainingHistory history;
+    add_to(history);
+    return history;
+  }
+
+  void add_to(TrainingHistory& history) const {
     history.take_text(
         "examination/structure",
         fmt::format(R"({{"modules":[{}],"parameters":[{}],"unregistered":[{}],"optimizers":[{}],"compared":[{}],)"
-                    R"("layers":["0","2"],"places":{{"optimizer":"/home/me/train.py:7"}},"foreign":0}})",
-                    modules, parameters, unregistered, optimizer, compared));
+                    R"("layers":["0","2"],"places":{{"optimizer":"/home/me/train.py:7"}},"foreign":0{}}})",
+                    modules, parameters, unregistered, optimizer, compared, more));
+    if (!graph.empty())
+      history.take_text("examination/graph", fmt::format(R"({{"nodes":{},"complete":true}})", graph));
     for (std::int64_t step = 0; step < steps; step += 5) {
       write(history, step);
       history.take_signal("stale_gradients", stale, step);
     }
-    return history;
   }
 
   Diagnosis diagnosis() const { return diagnose(history()); }
@@ -54,10 +64,10 @@ class TrainingUnderTest {
   void write(TrainingHistory& history, std::int64_t step) const {
     const double share = static_cast<double>(step) / static_cast<double>(steps);
     const double loss = 0.7 + share * (loss_at_end - 0.7) + 0.01 * std::sin(static_cast<double>(step));
-    Numbers numbers = {{"loss", {loss}},
+    Numbers all = {{"loss", {loss}},
                        {"compared_loss", {loss}},
                        {"gradient", gradient},
-                       {"weight", {0.3, 0.3}},
+                       {"weight", {weight, weight}},
                        {"update", {update, update}},
                        {"labels", {8, 8}},
                        {"accuracy", {0.9}},
@@ -67,9 +77,10 @@ class TrainingUnderTest {
                        {"step", {static_cast<double>(step)}},
                        {"counts", counts},
                        {"spent_seconds", {0.1}}};
+    all.insert(all.end(), numbers.begin(), numbers.end());
     std::string layout;
     Values values;
-    for (const auto& [name, part] : numbers) {
+    for (const auto& [name, part] : all) {
       layout += fmt::format("{}[\"{}\",{}]", layout.empty() ? "" : ",", name, part.size());
       values.insert(values.end(), part.begin(), part.end());
     }
@@ -184,6 +195,83 @@ TEST(Diagnosis, CountsWhatIsDamagedAndGoesOn) {
   history.take_numbers(Values{1, 2}, 201);
   EXPECT_EQ(history.unreadable, 3);
   EXPECT_EQ(diagnose(history).first(), nullptr);
+}
+
+TEST(Diagnosis, NamesAStateThatFitsNothing) {
+  TrainingUnderTest training;
+  training.more = R"(,"loaded":[{"kind":"Net","wanted":12,"missing":12,"unexpected":12}])";
+  EXPECT_EQ(first_cause(training.diagnosis()), "bad_checkpoint");
+  training.more = R"(,"loaded":[{"kind":"Net","wanted":12,"missing":2,"unexpected":2}])";  // a new head
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+}
+
+TEST(Diagnosis, NamesASeedThatIsSetInEachStep) {
+  TrainingUnderTest training;
+  training.numbers = {{"seeds", {1, 42}}};
+  const Diagnosis diagnosis = training.diagnosis();
+  ASSERT_EQ(first_cause(diagnosis), "random_state_repeated");
+  EXPECT_NE(diagnosis.first()->statement.find("42"), std::string::npos);
+}
+
+TEST(Diagnosis, NamesTokensThatNoVocabularyKnows) {
+  TrainingUnderTest training;
+  training.modules = R"({"name":"emb","kind":"Embedding","leaf":true,"settings":{"num_embeddings":1000}})";
+  training.numbers = {{"symbols", {512, 3, 0.9}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "constant_inputs");
+  training.numbers = {{"symbols", {512, 90, 0.2}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+}
+
+TEST(Diagnosis, NamesARecurrentLayerThatRunsOverTheSamples) {
+  TrainingUnderTest training;
+  training.numbers = {{"recurrent_axes", {0, 16, 40}}};  // of 16 samples
+  EXPECT_EQ(first_cause(training.diagnosis()), "inputs_scrambled");
+  training.numbers = {{"recurrent_axes", {0, 40, 16}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+}
+
+// A decoder of codes of 3 numbers, which an encoder gives, whose loss does not reach the encoder.
+TEST(Diagnosis, NamesPartsThatNoGradientJoins) {
+  TrainingUnderTest training;
+  training.parameters = R"({"name":"enc.weight","shape":[3,9],"dtype":"float32","trainable":true,"optimizers":[0]},)"
+                        R"({"name":"dec.weight","shape":[9,3],"dtype":"float32","trainable":true,"optimizers":[0]})";
+  training.graph = R"([["Add",[1,2],{}],["Mean",[3],{}],["MseLoss",[4],{}],["Mm",[5],{}],["Mm",[6],{}],)"
+                   R"(["parameter",[],{"number":0}],["parameter",[],{"number":1}]])";
+  const Diagnosis diagnosis = training.diagnosis();
+  ASSERT_EQ(first_cause(diagnosis), "graph_cut");
+  EXPECT_NE(diagnosis.first()->statement.find("dec.weight"), std::string::npos);
+  // The code leads back to the encoder.
+  training.graph = R"([["Add",[1,2],{}],["Mean",[3],{}],["MseLoss",[4],{}],["Mm",[5],{}],["Mm",[6,3],{}],)"
+                   R"(["parameter",[],{"number":0}],["parameter",[],{"number":1}]])";
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+}
+
+// A recurrence of 60 steps: entries of 0.3 in 8 rows have a spectral radius of 0.85, those of 0.1 one of 0.28.
+TEST(Diagnosis, NamesARecurrenceThatLetsGradientsFade) {
+  TrainingUnderTest training;
+  training.parameters = R"({"name":"in","shape":[8,4],"dtype":"float32","trainable":true,"optimizers":[0]},)"
+                        R"({"name":"again","shape":[8,8],"dtype":"float32","trainable":true,"optimizers":[0]})";
+  training.graph = R"([["NllLoss",[3],{}],["parameter",[],{"number":1}],["parameter",[],{"number":0}])";
+  for (int i = 0; i < 60; ++i)
+    training.graph += fmt::format(R"(,["Tanh",[{}],{{}}],["Mm",[{},1],{{}}])", 4 + 2 * i, i < 59 ? 5 + 2 * i : 2);
+  training.graph += "]";
+  training.weight = 0.1;
+  training.loss_at_end = 0.69;
+  const Diagnosis diagnosis = training.diagnosis();
+  ASSERT_FALSE(diagnosis.findings.empty());
+  EXPECT_EQ(diagnosis.findings[0].cause, "vanishing_gradients");
+  EXPECT_NE(diagnosis.findings[0].statement.find("60 times"), std::string::npos);
+}
+
+TEST(Diagnosis, ForgetsTheTrainingBeforeWhenAnotherBegins) {
+  TrainingUnderTest before, after;
+  before.unregistered = R"({"module":"","attribute":"blocks","kind":"Linear","count":3})";
+  after.numbers = {{"training", {1}}};
+  TrainingHistory history = before.history();
+  EXPECT_NE(diagnose(history).first(), nullptr);
+  after.add_to(history);
+  EXPECT_EQ(diagnose(history).first(), nullptr);
+  EXPECT_EQ(diagnose(history).examined, 40);
 }
 
 TEST(Causes, ExplainKnownCausesOnly) {

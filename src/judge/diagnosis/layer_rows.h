@@ -60,4 +60,11 @@ inline std::vector<LayerRow> last_layers(const Case& seen) {
   return rows;
 }
 
+// The same, where it was late enough to speak of what the training has come to; empty otherwise.
+inline std::vector<LayerRow> late_layers(const Case& seen) {
+  std::vector<LayerRow> rows = last_layers(seen);
+  if (!rows.empty() && rows.front().step * 3 < seen.symptoms.steps) rows.clear();
+  return rows;
+}
+
 }  // namespace trainwarden::diagnosis

@@ -189,6 +189,10 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
   symptoms.compared_early = course.first;
   symptoms.compared_late = course.late;
   symptoms.compared_best = course.best;
+  // A loss that is weighted, or a sum with others, is far above and falls all the same: it has another constant answer.
+  const bool is_other = symptoms.compared_late > 3 * symptoms.constant && symptoms.train.trend > 8 &&
+                        symptoms.train.roughness < 0.1 && symptoms.compared_early < 30 * symptoms.constant;
+  if (is_other) symptoms.constant = kUnknown;
   if (symptoms.constant > 1e-9) symptoms.skill = 1 - symptoms.compared_late / symptoms.constant;
   Values accuracies;
   for (const Snapshot& snapshot : history.snapshots) {
@@ -235,7 +239,8 @@ void conclude(Symptoms& symptoms) {
   const bool has_yardstick = std::isfinite(symptoms.skill);
   const bool is_enough = train.count >= 12;
   if (has_yardstick) {
-    symptoms.learns_nothing = is_enough && symptoms.skill < 0.07 && !symptoms.has_diverged;
+    const bool evaluates_better = symptoms.eval_late < 0.95 * symptoms.constant;
+    symptoms.learns_nothing = is_enough && symptoms.skill < 0.07 && !symptoms.has_diverged && !evaluates_better;
     symptoms.learns_well = symptoms.skill > 0.3;
   } else {
     const double noise =

@@ -12,7 +12,7 @@ from torch import nn
 
 import trainwarden
 import trainwarden.torch as twt
-from trainwarden.torch.examination import examiner
+from trainwarden.torch.examination import batches, examiner, program_calls
 from trainwarden.torch.examination.allowance import SHARE, START_SECONDS, Allowance
 
 _PREFIX = "trainwarden/examination/"
@@ -126,6 +126,77 @@ def test_weights_that_something_else_changes(tmp_path: Path) -> None:
     train(4, tmp_path / "run", Meddling())
     shares = [each["changed_share"] for each in records(tmp_path / "run") if "changed_share" in each]
     assert shares and all(share[0] == pytest.approx(1 / 32) and max(share[1:]) == 0 for share in shares)
+
+
+def test_the_next_training_of_the_process_begins_anew(tmp_path: Path) -> None:
+    twt.attach(str(tmp_path / "run"))
+    for _ in range(2):
+        train(30)
+    twt.detach()
+    found = records(tmp_path / "run")
+    begins = [record["step"][0] for record in found if record["training"] == [1]]
+    assert {record["training"][0] for record in found} == {0, 1}
+    assert 30 < begins[0] < 45 and begins[:4] == [begins[0] + i for i in range(4)]
+    trial = trainwarden.open(tmp_path / "run")
+    noted = [step for step in trial.steps() if _PREFIX + "training" in trial.tensor_names(step=step)]
+    assert len(noted) == 1 and noted[0] <= begins[0]
+
+
+def test_an_optimizer_that_is_made_again_is_no_new_training(tmp_path: Path) -> None:
+    twt.attach(str(tmp_path / "run"))
+    net = nn.Linear(4, 3)
+    for _ in range(25):
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(net(torch.randn(8, 4)), torch.zeros(8, dtype=torch.int64)).backward()
+        optimizer.step()
+    twt.detach()
+    found = records(tmp_path / "run")
+    assert {record["training"][0] for record in found} == {0}
+    assert found[-1]["counts"][9] >= 23
+
+
+def test_seeds_and_states_that_the_program_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    program_calls.watch()
+    program_calls.take_seeds()
+    torch.manual_seed(7)
+    torch.random.manual_seed(8)
+    assert program_calls.take_seeds() == [7, 8] and program_calls.take_seeds() == []
+    monkeypatch.setattr(program_calls, "loaded", [])
+    net = nn.Linear(4, 3)
+    state = {"module." + name: value for name, value in net.state_dict().items()}
+    assert net.load_state_dict(state, strict=False).unexpected_keys == list(state)
+    assert program_calls.loaded == [program_calls.Loaded("Linear", 2, 2, 2)]
+    net.load_state_dict(net.state_dict())
+    assert program_calls.loaded[1].missing == 0
+
+
+def test_answers_that_are_right_in_an_evaluation_without_a_loss(tmp_path: Path) -> None:
+    net, value = nn.Linear(4, 3), torch.randn(90, 4)
+    label = net(value).argmax(1)
+    label[:30] = (label[:30] + 1) % 3
+    twt.attach(str(tmp_path / "run"))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+    for _ in range(2):
+        net.train()
+        nn.functional.cross_entropy(net(value), label).backward()
+        optimizer.step()
+        net.eval()
+        with torch.no_grad():
+            assert int((net(value).argmax(1) == label).sum()) == 60
+            assert bool((label == 0).any())  # no comparison of two tensors
+    twt.detach()
+    assert [record["eval_accuracy"] for record in records(tmp_path / "run") if "eval_accuracy" in record] == [
+        pytest.approx([2 / 3]), pytest.approx([2 / 3])
+    ]  # fmt: skip
+    assert "__eq__" not in vars(torch.Tensor) and "eq" not in vars(torch.Tensor)
+
+
+def test_tokens_that_targets_are() -> None:
+    tokens = torch.arange(40).reshape(2, 20)
+    same = batches._matches_of_shifts(tokens, tokens[:, 2:].reshape(-1))
+    assert same is not None and same.tolist() == [0, 0, 1, 0]
+    assert batches._matches_of_shifts(tokens, torch.arange(20)) is None
 
 
 def test_a_fault_of_its_own_ends_it_and_not_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,12 +26,15 @@ class Loaded(NamedTuple):
 
 loaded: list[Loaded] = []  # the first ones of the process
 _seeds: list[int] = []
+_is_watching = False
 
 
 def watch() -> list[Callable[..., Any]]:
-    """Only where trainings are examined. Gives the functions put into torch."""
-    if os.environ.get("TRAINWARDEN_EXAMINE") != "1":
+    """Once, and only where trainings are examined. Gives the functions put into torch."""
+    global _is_watching
+    if _is_watching or os.environ.get("TRAINWARDEN_EXAMINE") != "1":
         return []
+    _is_watching = True
     put = []
     for function, call in ((torch.random.manual_seed, _manual_seed), (torch.nn.Module.load_state_dict, _load_state_dict)):
         inner = innermost(function)
