@@ -62,13 +62,24 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
   }
 }
 
+// Is what the activation gives more than the few numbers of a policy: does a convolution or a wide layer stand before
+// it?
+bool gives_many(const Case& seen, const LayerRow& row) {
+  if (row.index == 0 || row.index > seen.structure().layers.size()) return false;
+  const Module* const before = seen.structure().module(seen.structure().layers[row.index - 1]);
+  if (before == nullptr) return false;
+  const auto width = before->settings.find("out_features");
+  return contains(before->kind, "Conv") || (width != before->settings.end() && width->second >= 16);
+}
+
 // What a generator gives has become the same whatever it is given.
 void look_for_same_images(const Case& seen, Findings& findings) {
   if (!seen.symptoms.is_adversarial) return;
   for (const LayerRow& row : late_layers(seen)) {
     const LayerRow start = layer_at(seen, 0, row.index);
     const bool gives = row.kind == "Tanh" || row.kind == "Sigmoid";
-    if (!gives || !(row.cosine > 0.95) || !(row.spread < 0.2) || !(start.cosine < 0.8)) continue;
+    if (!gives || !gives_many(seen, row) || !(row.cosine > 0.95) || !(row.spread < 0.2) || !(start.cosine < 0.8))
+      continue;
     findings.push_back({"mode_collapse",
                         0.75,
                         fmt::format("What {} gives has become nearly the same for all noise that goes in", row.name),

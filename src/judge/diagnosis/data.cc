@@ -60,6 +60,36 @@ void look_for_bad_samples(const Case& seen, Findings& findings) {
   }
 }
 
+// One element has most of the spread of a whole batch: a sentinel, a wrong unit, a slip of the pen.
+void look_for_lone_elements(const Case& seen, Findings& findings) {
+  for (const char* what : {"input", "input1", "input2", "input3", "target"}) {
+    std::size_t hit = 0, count = 0;
+    double farthest = 0;
+    for (const Snapshot& snapshot : seen.snapshots()) {
+      const double share = snapshot.at(std::string(what) + "_peak"), zeros = snapshot.at(what, 4);
+      if (!std::isfinite(share) || zeros > 0.9 || snapshot.at("input_shape", 0) < 16) continue;
+      ++count;
+      if (share < 0.5) continue;
+      ++hit;
+      farthest = std::max({farthest, std::abs(snapshot.at(what, kMin)), std::abs(snapshot.at(what, kMax))});
+    }
+    const Course& train = seen.symptoms.train;
+    const bool hurts = seen.is_ill() || seen.symptoms.is_rough || train.peak > 3 * std::abs(train.first);
+    if (count < 6 || hit * 10 < count || !hurts) continue;
+    findings.push_back(
+        {"bad_samples",
+         0.75,
+         fmt::format("Single {} of up to {} outweigh all others of their batch",
+                     std::string_view(what) == "target" ? "targets" : "inputs", number(farthest)),
+         {fmt::format("in {} of {} examined batches one element has more than half of the variance", hit, count),
+          fmt::format("the loss peaked at {}, it began at {}", number(train.peak), number(train.first))},
+         {},
+         0,
+         {}});
+    return;
+  }
+}
+
 void look_for_constant_inputs(const Case& seen, Findings& findings) {
   const double share = median_of(seen.history, "input_spread", 1),
                deviation = median_of(seen.history, "input", kDeviation);
@@ -136,9 +166,9 @@ void look_for_input_scale(const Case& seen, Findings& findings) {
                    seen.symptoms.train.first > 3 * seen.symptoms.constant;
   if (size > 15) {
     findings.push_back({"input_scale",
-                        size > 60 ? (ill ? 0.88 : 0.6)
-                        : ill     ? 0.75
-                                  : 0.35,
+                        !ill        ? 0.35
+                        : size > 60 ? 0.88
+                                    : 0.75,
                         fmt::format("Inputs are on a scale of {}: they have a mean of {} and a spread of {}",
                                     number(size), number(mean), number(deviation)),
                         seen.course(),
@@ -227,8 +257,9 @@ void look_for_repeated_batches(const Case& seen, Findings& findings) {
          1,
          {}});
   } else if (in_row * 10 > count * 8 || (times.size() <= 3 && count >= 30)) {
+    const bool is_bad = in_row * 10 > count * 8 || seen.symptoms.eval_late > 2 * seen.symptoms.compared_late;
     findings.push_back({"same_batch_repeated",
-                        0.6,
+                        is_bad ? 0.6 : 0.4,
                         fmt::format("The same {} batches come again and again", times.size()),
                         {fmt::format("{} fingerprints of batches, {} of them different", count, times.size())},
                         {},
@@ -516,6 +547,7 @@ void look_for_shared_evaluation(const Case& seen, Findings& findings) {
 void look_at_data(const Case& seen, Findings& findings) {
   if (seen.snapshots().empty()) return;
   look_for_bad_samples(seen, findings);
+  look_for_lone_elements(seen, findings);
   look_for_constant_inputs(seen, findings);
   look_for_unknown_tokens(seen, findings);
   look_for_seeds(seen, findings);

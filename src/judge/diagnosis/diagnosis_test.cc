@@ -50,8 +50,7 @@ class TrainingUnderTest {
         fmt::format(R"({{"modules":[{}],"parameters":[{}],"unregistered":[{}],"optimizers":[{}],"compared":[{}],)"
                     R"("layers":["0","2"],"places":{{"optimizer":"/home/me/train.py:7"}},"foreign":0{}}})",
                     modules, parameters, unregistered, optimizer, compared, more));
-    if (!graph.empty())
-      history.take_text("examination/graph", fmt::format(R"({{"nodes":{},"complete":true}})", graph));
+    if (!graph.empty()) history.take_text("examination/graph", fmt::format(R"({{"nodes":{},"complete":true}})", graph));
     for (std::int64_t step = 0; step < steps; step += 5) {
       write(history, step);
       history.take_signal("stale_gradients", stale, step);
@@ -65,18 +64,18 @@ class TrainingUnderTest {
     const double share = static_cast<double>(step) / static_cast<double>(steps);
     const double loss = 0.7 + share * (loss_at_end - 0.7) + 0.01 * std::sin(static_cast<double>(step));
     Numbers all = {{"loss", {loss}},
-                       {"compared_loss", {loss}},
-                       {"gradient", gradient},
-                       {"weight", {weight, weight}},
-                       {"update", {update, update}},
-                       {"labels", {8, 8}},
-                       {"accuracy", {0.9}},
-                       {"unit_spread", {0.5, 0.5}},
-                       {"look_steps", {static_cast<double>(step)}},
-                       {"looks", {loss}},
-                       {"step", {static_cast<double>(step)}},
-                       {"counts", counts},
-                       {"spent_seconds", {0.1}}};
+                   {"compared_loss", {loss}},
+                   {"gradient", gradient},
+                   {"weight", {weight, weight}},
+                   {"update", {update, update}},
+                   {"labels", {8, 8}},
+                   {"accuracy", {0.9}},
+                   {"unit_spread", {0.5, 0.5}},
+                   {"look_steps", {static_cast<double>(step)}},
+                   {"looks", {loss}},
+                   {"step", {static_cast<double>(step)}},
+                   {"counts", counts},
+                   {"spent_seconds", {0.1}}};
     all.insert(all.end(), numbers.begin(), numbers.end());
     std::string layout;
     Values values;

@@ -251,6 +251,17 @@ void look_for_wrong_loss(const Case& seen, Findings& findings) {
                         0,
                         seen.place("loss")});
   }
+  if (const double sums = median_of(seen.history, "rows_of_target_sum_to_1"); sums < 0.9) {
+    findings.push_back(
+        {"wrong_loss_function",
+         0.85,
+         "Cross entropy gets targets whose rows do not sum to 1: several classes may hold at once, which "
+         "binary cross entropy is for",
+         {fmt::format("{:.0f} % of the rows of targets sum to 1", 100 * sums)},
+         {},
+         0,
+         seen.place("loss")});
+  }
   for (const Compared& each : seen.structure().compared) {
     const bool squared = contains(each.function, "mse") || contains(each.function, "MSE") ||
                          contains(each.function, "l1") || contains(each.function, "L1");
@@ -279,6 +290,27 @@ void look_for_wrong_loss(const Case& seen, Findings& findings) {
   }
 }
 
+// Sequences end with what fills them up to the length of the batch: is that left out of the loss? Told by the loss
+// itself, which is that with it or that without.
+void look_for_padding(const Case& seen, Findings& findings) {
+  Values with, without;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    const double loss = snapshot.at("compared_loss");
+    with.push_back(std::abs(snapshot.at("plain_loss") / loss - 1));
+    without.push_back(std::abs(snapshot.at("padding", 2) / loss - 1));
+  }
+  const double share = median_of(seen.history, "padding", 0), varies = median_of(seen.history, "padding", 1);
+  if (!(share > 0.08) || !(varies > 0.03) || !(median(with) < 0.01) || median(without) < 0.01) return;
+  findings.push_back({"padding_in_loss",
+                      share > 0.2 ? 0.8 : 0.6,
+                      fmt::format("{:.0f} % of the targets are padding, and count in the loss", 100 * share),
+                      {"the rows of targets end with the same symbol, for longer or shorter",
+                       "the loss is the mean over all targets, not over those before the padding"},
+                      {},
+                      0,
+                      seen.place("loss")});
+}
+
 void look_for_target_scale(const Case& seen, Findings& findings) {
   if (seen.structure().compared.empty() || seen.snapshots().empty()) return;
   const double deviation = median_of(seen.history, "target", 1), mean = median_of(seen.history, "target", 0);
@@ -286,16 +318,17 @@ void look_for_target_scale(const Case& seen, Findings& findings) {
   if (seen.symptoms.is_classifier || !std::isfinite(deviation) || !(output >= 0)) return;
   const double size = std::max(deviation, std::abs(mean));
   if (size < 30 || size < 20 * std::max(output, 0.05)) return;
-  findings.push_back({"target_scale",
-                      seen.symptoms.learns_well && seen.symptoms.skill > 0.8 ? 0.4 : 0.88,
-                      fmt::format("Targets are around {} with a spread of {}, while the model begins around {}",
-                                  number(mean), number(deviation), number(output)),
-                      {fmt::format("the first loss is {}", number(seen.symptoms.train.first)),
-                       fmt::format("the loss at the end is {}, that of a constant answer {}",
-                                   number(seen.symptoms.compared_late), number(seen.symptoms.constant))},
-                      {},
-                      0,
-                      seen.place("loss")});
+  findings.push_back(
+      {"target_scale",
+       (seen.symptoms.learns_well && seen.symptoms.skill > 0.8) || seen.symptoms.is_adversarial ? 0.4 : 0.88,
+       fmt::format("Targets are around {} with a spread of {}, while the model begins around {}", number(mean),
+                   number(deviation), number(output)),
+       {fmt::format("the first loss is {}", number(seen.symptoms.train.first)),
+        fmt::format("the loss at the end is {}, that of a constant answer {}", number(seen.symptoms.compared_late),
+                    number(seen.symptoms.constant))},
+       {},
+       0,
+       seen.place("loss")});
 }
 
 void look_for_instability(const Case& seen, Findings& findings) {
@@ -344,6 +377,7 @@ void look_at_loss(const Case& seen, Findings& findings) {
   look_for_sign(seen, findings);
   look_for_reduction(seen, findings);
   look_for_wrong_loss(seen, findings);
+  look_for_padding(seen, findings);
   look_for_target_scale(seen, findings);
   look_for_instability(seen, findings);
 }

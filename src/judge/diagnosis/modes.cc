@@ -32,8 +32,8 @@ void look_for_modes(const Case& seen, Findings& findings) {
     findings.push_back(
         {"training_mode_in_evaluation",
          is_part_of_steps               ? 0.35
-         : counts.no_grad_training >= 2 ? 0.85
-                                        : 0.6,
+         : counts.no_grad_training >= 4 ? 0.85
+                                        : 0.45,
          fmt::format("The model is evaluated in training mode, where {} behave differently", listed(modal)),
          {fmt::format("{} of {} calls without gradients found the model in training mode", counts.no_grad_training,
                       counts.no_grad)},

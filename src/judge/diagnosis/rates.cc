@@ -274,7 +274,7 @@ void look_for_explosion(const Case& seen, const Ratios& ratios, Findings& findin
   const double peak = *std::max_element(norms.begin(), norms.end());
   if (first > 30 && (seen.symptoms.has_diverged || seen.symptoms.learns_nothing || seen.symptoms.is_rough)) {
     findings.push_back({"exploding_gradients",
-                        recurrent ? 0.75 : 0.5,
+                        recurrent ? 0.75 : 0.45,
                         "Gradients explode on their way back from the first step on",
                         {fmt::format("the largest gradient has a root mean square of {} at the first step, {} at most",
                                      number(first), number(peak)),

@@ -133,6 +133,8 @@ void take_constant_of_columns(const TrainingHistory& history, const std::string&
     symptoms.chance = 0.5;
   } else if (contains(function, "mse") || contains(function, "MSE")) {
     symptoms.constant = variance;
+  } else if (median_of(history, "rows_of_target_sum_to_1") > 0.99) {
+    symptoms.constant = entropy_of(means);
   }
 }
 
@@ -174,16 +176,17 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
   }
   StepNumbers compared;
   for (const Snapshot& snapshot : history.snapshots) {
-    const double loss = snapshot.at("compared_loss");
-    if (std::isnan(loss) && snapshot.find("compared_loss") == nullptr) continue;
+    const std::string_view name = snapshot.find("plain_loss") != nullptr ? "plain_loss" : "compared_loss";
+    if (snapshot.find(name) == nullptr) continue;
     compared.steps.push_back(snapshot.step);
-    compared.values.push_back(loss);
+    compared.values.push_back(snapshot.at(name));
   }
   // Where backward() is called on what the loss function gave, all looked-at losses count, not those of full
   // examinations alone.
   Values shares;
   for (const Snapshot& snapshot : history.snapshots)
-    shares.push_back(snapshot.at("compared_loss") / snapshot.at("loss"));
+    shares.push_back(snapshot.at(snapshot.find("plain_loss") != nullptr ? "plain_loss" : "compared_loss") /
+                     snapshot.at("loss"));
   const bool is_the_loss = std::abs(median(shares) - 1) < 0.02;
   const Course course = course_of(is_the_loss ? history.losses : compared);
   symptoms.compared_early = course.first;

@@ -93,6 +93,20 @@ void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& fact
                       seen.place("optimizer").empty() ? seen.place("step") : seen.place("optimizer")});
 }
 
+bool are_all_zero(const Case& seen) {
+  const auto& parameters = seen.structure().parameters;
+  bool any = false;
+  for (const Snapshot& snapshot : seen.snapshots()) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (!is_trained(parameters[i])) continue;
+      const double weight = snapshot.at("weight", i);
+      if (weight > 0) return false;
+      any = any || weight == 0;
+    }
+  }
+  return any;
+}
+
 void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Findings& findings) {
   const auto& parameters = seen.structure().parameters;
   const std::set<std::string> called(seen.structure().layers.begin(), seen.structure().layers.end());
@@ -117,6 +131,14 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
                         {},
                         0,
                         seen.place("backward")});
+  } else if (trained > 0 && steady == 0 && are_all_zero(seen)) {
+    findings.push_back({"constant_initialisation",
+                        0.93,
+                        "All weights are zero, and so are their gradients: nothing can ever move",
+                        {fmt::format("{} trained parameters are zero at all examined steps", trained)},
+                        {},
+                        0,
+                        seen.place("optimizer")});
   } else if (trained > 0 && steady == 0 && backward_seen && seen.symptoms.train.peak != 0) {
     const bool none = cut.size() + silent.size() >= trained && silent.empty();
     const bool zeroed = seen.history.counts.zero > 0;

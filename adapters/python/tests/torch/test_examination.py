@@ -206,9 +206,20 @@ def test_a_fault_of_its_own_ends_it_and_not_the_training(tmp_path: Path, monkeyp
         raise ValueError("broken")
 
     monkeypatch.setattr(examiner, "describe", fail)
+    monkeypatch.setattr(examiner, "_MAX_FAULTS", 1)
     for mine, theirs in zip(train(10, tmp_path / "run"), plain):
         assert torch.equal(mine, theirs)
     assert records(tmp_path / "run") == []
+
+
+def test_what_it_cannot_look_at_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise ValueError("broken")
+
+    monkeypatch.setattr(examiner, "graph_of", fail)
+    train(10, tmp_path / "run")
+    found = records(tmp_path / "run")
+    assert len(found) > 5 and all(len(record["gradient"]) == 6 for record in found[:-1])
 
 
 def test_it_is_off_unless_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
 def add_spread(numbers: Numbers, name: str, value: torch.Tensor) -> None:
     """`name`: mean, standard deviation, minimum, maximum, share of zeros, share that is not finite; then how far the
     samples of the batch differ (mean over the features of their standard deviation), and the share of features that are
-    the same in all samples."""
+    the same in all samples. `name_peak`: the share of the variance that the farthest single element has."""
     rows = _rows(value)
     finite = torch.isfinite(rows)
     share = finite.to(rows.dtype).mean()
@@ -37,6 +37,8 @@ def add_spread(numbers: Numbers, name: str, value: torch.Tensor) -> None:
     std, mean = torch.std_mean(clean, unbiased=False)
     low, high = torch.aminmax(clean)
     numbers.add(name, torch.stack([mean, std, low, high, (rows == 0).to(rows.dtype).mean(), 1 - share]))
+    far = torch.maximum((high - mean).square(), (low - mean).square())
+    numbers.add(f"{name}_peak", far / (std.square() * rows.numel() + _TINY))
     if rows.shape[0] > 1:
         spread = clean.std(dim=0, unbiased=False)
         numbers.add(f"{name}_spread", torch.stack([spread.mean(), (spread <= 1e-6 * std + _TINY).to(spread.dtype).mean()]))
@@ -101,6 +103,8 @@ class Compared:
             and not self.target.is_floating_point()
             and self.predicted.dim() == self.target.dim() + 1
             and self.predicted.dim() >= 2
+            and self.predicted.shape[:1] == self.target.shape[:1]
+            and self.predicted.shape[2:] == self.target.shape[1:]
         )
 
     def scores(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -120,6 +124,51 @@ class Compared:
             self._add_classes(numbers, prefix)
         elif self.predicted is not None and self.target is not None and self.target.is_floating_point():
             self._add_constants(numbers, prefix)
+        plain = self._plain_loss()
+        if plain is not None:
+            numbers.add(f"{prefix}plain_loss", plain)
+
+    def _plain_loss(self) -> Optional[torch.Tensor]:
+        """The mean over all elements, without weights, smoothing or what is left out: what a constant answer is compared
+        with. None for functions of which none is known."""
+        function, predicted, target = self.function.lower(), self.predicted, self.target
+        if predicted is None or target is None:
+            return None
+        if self.has_classes():
+            scores, labels = self.scores()
+            valid = (labels >= 0) & (labels < scores.shape[-1])
+            chosen = labels.clamp(0, scores.shape[-1] - 1).long()[:, None]
+            logarithms = scores if "nll" in function else torch.log_softmax(scores, dim=-1)
+            losses = -logarithms.gather(1, chosen)[:, 0]
+            return (losses * valid).sum() / valid.sum().clamp(min=1)
+        if not target.is_floating_point() or predicted.shape != target.shape:
+            return None
+        ours, theirs = predicted.detach().float(), target.detach().float()
+        if "cross" in function and "binary" not in function and ours.dim() == 2:
+            return -(theirs * torch.log_softmax(ours, dim=-1)).sum(dim=-1).mean()
+        if "logits" in function:
+            return torch.nn.functional.softplus(ours).sub(ours * theirs).mean()
+        if "binary" in function or "bce" in function:
+            logs = ours.clamp(0, 1).log().clamp(min=-100), (1 - ours.clamp(0, 1)).log().clamp(min=-100)
+            return -(theirs * logs[0] + (1 - theirs) * logs[1]).mean()
+        return (ours - theirs).square().mean() if "mse" in function else None
+
+    def add_padding(self, numbers: Numbers, samples: int) -> None:
+        """`padding` of targets of sequences, one row a sample: the share of targets that stand at the end of their row and
+        are what most rows end with, how much that varies from row to row, and the mean loss without them."""
+        target = self.target
+        if target is None or not self.has_classes() or samples < 4 or target.numel() % samples != 0:
+            return
+        rows = target.detach().reshape(samples, -1)
+        if not 4 <= rows.shape[1] <= 4096 or target.numel() > 16384:
+            return
+        last = rows[:, -1].mode().values
+        runs = (rows == last).flip(1).long().cumprod(dim=1).sum(dim=1).float() / rows.shape[1]
+        scores, labels = self.scores()
+        kept = (rows != last).reshape(-1) & (labels >= 0) & (labels < scores.shape[-1])
+        losses = -torch.log_softmax(scores, dim=-1).gather(1, labels.clamp(0, scores.shape[-1] - 1).long()[:, None])[:, 0]
+        without = (losses * kept).sum() / kept.sum().clamp(min=1)
+        numbers.add("padding", torch.stack([runs.mean(), runs.std(unbiased=False), without]))
 
     def _add_classes(self, numbers: Numbers, prefix: str) -> None:
         scores, target = self.scores()
@@ -151,6 +200,8 @@ class Compared:
         columns = columns.reshape(columns.shape[0], -1) if columns.dim() > 1 else columns.reshape(-1, 1)
         if columns.shape[1] > 256:
             columns = columns[:, :: -(-columns.shape[1] // 256)]
+        if "cross" in self.function.lower() and "binary" not in self.function.lower():
+            numbers.add("rows_of_target_sum_to_1", ((columns.sum(dim=1) - 1).abs() < 1e-2).float().mean())
         numbers.add(f"{prefix}target_mean", columns.mean(dim=0))
         numbers.add(f"{prefix}target_square", columns.square().mean(dim=0))
         if self.predicted.shape == self.target.shape:

@@ -45,6 +45,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _LAYERS_EVERY = 4
 _STRUCTURE_EVERY = 8
 _NONE, _LIGHT, _FULL = 0, 1, 2
+# What it cannot look at is left out; after so many faults it looks at nothing any more.
+_MAX_FAULTS = 20
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -61,9 +63,11 @@ def _own(method: _Method) -> _Method:
             with torch.no_grad():
                 method(self, *args)
         except Exception as error:
-            self.is_on = False
-            self.fault = f"the examination for a diagnosis has ended: {type(error).__name__}: {error}"
-            faults.report("examine the training for its diagnosis", error)
+            self._faults += 1
+            self.is_on = self._faults < _MAX_FAULTS
+            self.fault = f"the examination for a diagnosis has failed: {type(error).__name__}: {error}"
+            if self._faults == 1:
+                faults.report("examine the training for its diagnosis", error)
         finally:
             self._step_ns += _clock() - begin
 
@@ -92,6 +96,7 @@ class Examiner:
         self._allowance = Allowance()
         self.is_on = hasattr(hook, "observe") and os.environ.get("TRAINWARDEN_EXAMINE") == "1"
         self.fault: Optional[str] = None
+        self._faults = 0
         self._level = _NONE
         self._mode = ""
         self._step = 0  # train steps begun
@@ -223,7 +228,7 @@ class Examiner:
             self._input = inputs[0].detach()
 
     def _add_inputs(self, numbers: Numbers, inputs: list[torch.Tensor]) -> None:
-        for index, each in enumerate(inputs[:2]):
+        for index, each in enumerate(inputs[:4]):
             add_spread(numbers, "input" if index == 0 else f"input{index}", each)
         first = inputs[0]
         if first.dim() == 2 and first.is_floating_point() and 2 <= first.shape[1] <= 4096:
@@ -273,6 +278,7 @@ class Examiner:
         compared.add(self._numbers, "")
         if self._input is not None:
             compared.add_relation(self._numbers, self._input)
+            compared.add_padding(self._numbers, self._input.shape[0] if self._input.dim() > 1 else 0)
         shapes = compared.shapes()
         value = next((each for each in tensors_in(output)), None)
         if value is not None and value.numel() == 1 and is_measurable(value):

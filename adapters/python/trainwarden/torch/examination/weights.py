@@ -80,7 +80,7 @@ class Weights:
         if now.shape != self._before.shape:
             self._before = None
             return
-        moved = now != self._before
+        moved = (now != self._before) & ~(torch.isnan(now) & torch.isnan(self._before))
         numbers.add("changed_outside", self._per_parameter((now - self._before).square()).sqrt())
         numbers.add("changed_share", self._per_parameter(moved.float()))
         # A program that limits its weights leaves those that it changed at the limit.
