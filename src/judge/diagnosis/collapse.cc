@@ -51,7 +51,10 @@ void look_for_same_outputs(const Case& seen, Findings& findings) {
   }
   const double share = median_of(seen.history, "top_share", 0, late), classes = median_of(seen.history, "classes");
   const Symptoms& symptoms = seen.symptoms;
-  if (share > 0.97 && symptoms.majority < 0.8 && !symptoms.learns_well && (classes >= 2 || symptoms.chance == 0.5)) {
+  const bool tells_apart = std::max(symptoms.accuracy, symptoms.eval_accuracy) > symptoms.majority + 0.1 ||
+                           symptoms.eval_accuracy > symptoms.majority + 0.1;
+  if (share > 0.97 && !tells_apart && symptoms.majority < 0.8 && !symptoms.learns_well &&
+      (classes >= 2 || symptoms.chance == 0.5)) {
     findings.push_back({"predicts_one_class",
                         0.6,
                         fmt::format("The model gives one class for {:.0f} % of the samples", 100 * share),
@@ -72,13 +75,22 @@ bool gives_many(const Case& seen, const LayerRow& row) {
   return contains(before->kind, "Conv") || (width != before->settings.end() && width->second >= 16);
 }
 
+// Is it the last layer of a model, or of a part that has a name of its own?
+bool ends_its_part(const Case& seen, const LayerRow& row) {
+  const auto part = [](std::string_view name) { return name.substr(0, name.find('.')); };
+  const auto& layers = seen.structure().layers;
+  return std::none_of(layers.begin() + static_cast<std::ptrdiff_t>(row.index) + 1, layers.end(),
+                      [&](const std::string& later) { return part(later) == part(row.name); });
+}
+
 // What a generator gives has become the same whatever it is given.
 void look_for_same_images(const Case& seen, Findings& findings) {
   if (!seen.symptoms.is_adversarial) return;
   for (const LayerRow& row : late_layers(seen)) {
     const LayerRow start = layer_at(seen, 0, row.index);
     const bool gives = row.kind == "Tanh" || row.kind == "Sigmoid";
-    if (!gives || !gives_many(seen, row) || !(row.cosine > 0.95) || !(row.spread < 0.2) || !(start.cosine < 0.8))
+    if (!gives || !gives_many(seen, row) || !ends_its_part(seen, row) || !(row.cosine > 0.95) || !(row.spread < 0.2) ||
+        !(start.cosine < 0.8))
       continue;
     findings.push_back({"mode_collapse",
                         0.75,
@@ -147,6 +159,7 @@ void look_for_dead_code(const Case& seen, Findings& findings) {
 }  // namespace
 
 void look_at_collapse(const Case& seen, Findings& findings) {
+  if (seen.symptoms.train.not_finite > 0) return;  // of NaN everything is the same
   look_for_same_outputs(seen, findings);
   look_for_same_images(seen, findings);
   look_for_prior(seen, findings);

@@ -75,10 +75,10 @@ void look_for_lone_elements(const Case& seen, Findings& findings) {
     }
     const Course& train = seen.symptoms.train;
     const bool hurts = seen.is_ill() || seen.symptoms.is_rough || train.peak > 3 * std::abs(train.first);
-    if (count < 6 || hit * 10 < count || !hurts) continue;
+    if (count < 6 || hit * 10 < count) continue;
     findings.push_back(
         {"bad_samples",
-         0.75,
+         hurts ? 0.75 : 0.45,
          fmt::format("Single {} of up to {} outweigh all others of their batch",
                      std::string_view(what) == "target" ? "targets" : "inputs", number(farthest)),
          {fmt::format("in {} of {} examined batches one element has more than half of the variance", hit, count),

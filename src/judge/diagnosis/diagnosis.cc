@@ -42,8 +42,8 @@ Findings one_for_each_cause(Findings findings) {
 void part_consequences(Findings findings, Diagnosis& diagnosis) {
   for (CauseFinding& each : findings) {
     const bool follows = std::any_of(findings.begin(), findings.end(), [&](const CauseFinding& other) {
-      return &other != &each && explains(other.cause, each.cause) && other.confidence >= 0.4 &&
-             other.confidence > each.confidence - 0.45 &&
+      return &other != &each && explains(other.cause, each.cause) && other.confidence >= kAlarming &&
+             other.confidence > each.confidence - 0.3 &&
              !(explains(each.cause, other.cause) && each.confidence >= other.confidence);
     });
     (follows ? diagnosis.consequences : diagnosis.findings).push_back(each);
@@ -76,7 +76,8 @@ void name_what_is_missing(const TrainingHistory& history, Diagnosis& diagnosis) 
 
 }  // namespace
 
-Diagnosis diagnose(const TrainingHistory& history) {
+Diagnosis diagnose(const TrainingHistory& all) {
+  const TrainingHistory& history = all.told();
   Diagnosis diagnosis;
   diagnosis.symptoms = symptoms_of(history);
   diagnosis.steps = history.last_step + 1;

@@ -58,6 +58,8 @@ void look_for_overfitting(const Case& seen, Findings& findings) {
 void look_for_accuracy_gap(const Case& seen, Findings& findings) {
   const Symptoms& symptoms = seen.symptoms;
   if (symptoms.evaluations < 2 || symptoms.is_adversarial || std::isfinite(symptoms.eval_late)) return;
+  const auto& evaluations = seen.history.evaluations;
+  if (evaluations.empty() || 5 * evaluations.back().after_step < 3 * symptoms.steps) return;  // of a time long past
   const double gap = symptoms.accuracy - symptoms.eval_accuracy;
   if (!(gap > 0.15) || !(symptoms.accuracy > 0.9)) return;
   const double lost = symptoms.eval_accuracy_best - symptoms.eval_accuracy;
@@ -114,6 +116,12 @@ void look_for_narrow_layers(const Case& seen, Findings& findings) {
   for (const Module& module : seen.structure().modules) {
     const auto in = module.settings.find("in_features"), out = module.settings.find("out_features");
     if (in == module.settings.end() || out == module.settings.end() || out->second > 2 || in->second < 8) continue;
+    const bool goes_on =
+        std::any_of(seen.structure().modules.begin(), seen.structure().modules.end(), [&](const Module& other) {
+          const auto taken = other.settings.find("in_features");
+          return taken != other.settings.end() && taken->second == out->second;
+        });
+    if (!goes_on) continue;  // what it gives is the answer
     findings.push_back(
         {"underfitting_capacity",
          0.55,

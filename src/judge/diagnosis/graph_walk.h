@@ -84,13 +84,23 @@ inline std::size_t past_views(const Graph& graph, std::size_t at) {
   return at;
 }
 
+// Is it a parameter, or made of parameters alone by a few operators, as a weight under a mask is?
+inline bool is_of_parameters(const Graph& graph, std::size_t at, int depth = 3) {
+  const GraphNode& node = graph.nodes[at];
+  if (node.operation == "parameter" || node.operation == "leaf") return true;
+  if (depth == 0 || node.from.empty() || node.from.size() > 3 ||
+      !is_one_of(node.operation, {"Mul", "Div", "WeightNorm", "WeightNormInterface"}))
+    return false;
+  return std::all_of(node.from.begin(), node.from.end(),
+                     [&](std::size_t from) { return is_of_parameters(graph, past_views(graph, from), depth - 1); });
+}
+
 // What the operator computes from, besides parameters: its activations.
 inline std::vector<std::size_t> inputs_of(const Graph& graph, std::size_t at) {
   std::vector<std::size_t> inputs;
   for (const std::size_t from : graph.nodes[at].from) {
     const std::size_t source = past_views(graph, from);
-    if (graph.nodes[source].operation != "parameter" && graph.nodes[source].operation != "leaf")
-      inputs.push_back(source);
+    if (!is_of_parameters(graph, source)) inputs.push_back(source);
   }
   return inputs;
 }

@@ -45,7 +45,7 @@ Evaluated evaluated(const Snapshot& record) {
 
 Counts counts_of(const Values& values) {
   const auto at = [&](std::size_t index) { return index < values.size() ? values[index] : 0; };
-  return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(8), at(9)};
+  return {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(8), at(9), at(10)};
 }
 
 }  // namespace
@@ -138,6 +138,10 @@ void TrainingHistory::take_numbers(std::span<const double> numbers, std::int64_t
 
 // Graph and structure that came with the first numbers are its own already.
 void TrainingHistory::begin_training() {
+  if (former_ == nullptr || former_->snapshots.size() <= snapshots.size()) {
+    std::shared_ptr<TrainingHistory> older = std::move(former_);
+    former_ = std::make_shared<TrainingHistory>(*this);
+  }
   snapshots.clear();
   evaluations.clear();
   losses = {};
@@ -158,7 +162,18 @@ void TrainingHistory::take_signal(std::string_view name, double value, std::int6
 }
 
 void TrainingHistory::take_rule(RuleFinding finding) {
+  if (former_ != nullptr) former_->take_rule(finding);
   if (rules.size() < kMaxRules) rules.push_back(std::move(finding));
+}
+
+void TrainingHistory::forget_rules() {
+  rules.clear();
+  if (former_ != nullptr) former_->forget_rules();
+}
+
+const TrainingHistory& TrainingHistory::told() const {
+  constexpr std::size_t kEnough = 8;  // full examinations
+  return former_ == nullptr || snapshots.size() >= std::min(kEnough, former_->snapshots.size()) ? *this : *former_;
 }
 
 }  // namespace trainwarden::diagnosis

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -124,7 +125,7 @@ struct Graph {
 // How often something was seen. Steps that were only counted are not in it.
 struct Counts {
   double forward = 0, backward = 0, step = 0, zero = 0;
-  double no_grad = 0, no_grad_training = 0, grad_in_eval = 0, clip = 0, optimizers_made = 0;
+  double no_grad = 0, no_grad_training = 0, grad_in_eval = 0, clip = 0, optimizers_made = 0, repeats = 0;
 };
 
 // What a rule has found, for the diagnosis to weigh.
@@ -139,7 +140,8 @@ struct RuleFinding {
 
 class TrainingHistory {
  public:
-  // Of several trainings that the process makes one after the other, what is known of the last one.
+  // Of several trainings that the process makes one after the other, what is known of the last one; told() is that, or
+  // the one before as long as that was looked at more.
   //
   // One record of the collection `signals`, by the name behind "trainwarden/". Texts and numbers of examinations, and
   // the scalar signals that a diagnosis knows.
@@ -147,6 +149,8 @@ class TrainingHistory {
   void take_numbers(std::span<const double> numbers, std::int64_t mode_step);
   void take_signal(std::string_view name, double value, std::int64_t mode_step);
   void take_rule(RuleFinding finding);
+  void forget_rules();
+  const TrainingHistory& told() const;
 
   bool is_empty() const { return examinations == 0 && rules.empty(); }
 
@@ -170,7 +174,8 @@ class TrainingHistory {
 
   std::vector<std::pair<std::string, std::size_t>> layout_;
   double training_ = 0;
-  std::size_t older_graphs_ = 0;  // those that came before the last numbers
+  std::shared_ptr<TrainingHistory> former_;  // of the trainings before, the one that was looked at most
+  std::size_t older_graphs_ = 0;             // those that came before the last numbers
 };
 
 }  // namespace trainwarden::diagnosis

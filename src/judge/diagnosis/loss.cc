@@ -194,7 +194,8 @@ void look_for_sign(const Case& seen, Findings& findings) {
       }
     }
   }
-  const bool worsens = seen.symptoms.compared_late > 1.5 * seen.symptoms.compared_early && train.late < train.first;
+  const bool worsens = seen.symptoms.part < 0 && train.late < train.first &&
+                       seen.symptoms.compared_late > 1.5 * seen.symptoms.compared_early;
   const bool accuracy_below = seen.symptoms.accuracy < 0.5 * seen.symptoms.chance;
   double confidence = 0;
   if (negated)

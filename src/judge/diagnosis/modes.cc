@@ -29,9 +29,11 @@ void look_for_modes(const Case& seen, Findings& findings) {
   if (!seen.symptoms.is_adversarial && counts.no_grad_training >= 1 && counts.no_grad_training > 0.5 * counts.no_grad) {
     // A teacher or a rollout is called between steps all the time, an evaluation now and then.
     const bool is_part_of_steps = counts.no_grad > 0.5 * counts.forward && counts.forward >= 20;
+    const bool averages = counts.repeats > 0.4 * counts.no_grad_training;  // the same input again: dropout is meant
     findings.push_back(
         {"training_mode_in_evaluation",
-         is_part_of_steps               ? 0.35
+         averages                       ? 0.3
+         : is_part_of_steps             ? 0.35
          : counts.no_grad_training >= 4 ? 0.85
                                         : 0.45,
          fmt::format("The model is evaluated in training mode, where {} behave differently", listed(modal)),

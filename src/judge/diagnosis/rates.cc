@@ -91,7 +91,7 @@ void look_for_high_rate(const Case& seen, const Ratios& ratios, Findings& findin
   if (ratios.typical > 0.05 && symptoms.is_rough && !symptoms.learns_well) confidence = std::max(confidence, 0.6);
   if (ratios.early > 0.05 && (jumps || (symptoms.loses_what_it_learned && !symptoms.is_adversarial)))
     confidence = std::max(confidence, 0.65);
-  if (ratios.at_start > 0.3 && rises_at_start(seen) && !(symptoms.skill > 0.6)) confidence = std::max(confidence, 0.75);
+  if (ratios.at_start > 0.3 && rises_at_start(seen) && !symptoms.learns_well) confidence = std::max(confidence, 0.75);
   if (ratios.early > 0.08 && symptoms.learns_nothing) confidence = std::max(confidence, 0.5);
   if (symptoms.train.trend < -3 &&
       symptoms.train.late - symptoms.train.best > 0.2 * (symptoms.train.first - symptoms.train.best) &&
@@ -213,6 +213,26 @@ void look_for_clipping(const Case& seen, Findings& findings) {
        {},
        0,
        seen.place("clip")});
+}
+
+// Clipped by the value: the gradients lie at the limit, nearly all of them.
+void look_for_clipped_values(const Case& seen, Findings& findings) {
+  const double limit = median_of(seen.history, "clip_value");
+  if (!(limit > 0) || seen.symptoms.learns_well) return;
+  Values sizes;
+  const auto& parameters = seen.structure().parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (!parameters[i].optimizers.empty()) sizes.push_back(median_of(seen.history, "gradient", i) / limit);
+  }
+  if (!(median(sizes) > 0.8)) return;
+  findings.push_back({"gradient_clipping_too_strong",
+                      0.85,
+                      fmt::format("Nearly all gradients are cut down to {}", number(limit)),
+                      {fmt::format("the root mean square of the gradients is {} of the limit", number(median(sizes))),
+                       seen.course().front()},
+                      {},
+                      0,
+                      seen.place("clip")});
 }
 
 void look_for_rounding(const Case& seen, Findings& findings) {
@@ -339,6 +359,7 @@ void look_at_rates(const Case& seen, Findings& findings) {
   look_for_low_rate(seen, ratios, findings);
   look_for_schedule(seen, findings);
   look_for_clipping(seen, findings);
+  look_for_clipped_values(seen, findings);
   look_for_rounding(seen, findings);
   look_for_momentum(seen, findings);
   look_for_explosion(seen, ratios, findings);

@@ -52,6 +52,10 @@ void look_at_rules(const Case& seen, Findings& findings) {
                                                            : std::string();
     if (cause.empty() || find_cause(cause) == nullptr) continue;
     if (each.rule == "ForgottenParameter" && seen.structure().is_known) continue;  // which says so exactly
+    // Infinities of a mask are where they belong.
+    const bool is_harmless = (each.rule == "ExplodingTensor" || each.rule == "NonFiniteOrigin") &&
+                             seen.symptoms.train.count > 0 && seen.symptoms.train.not_finite == 0;
+    if (is_harmless) continue;
     const double confidence = each.cause.empty() ? meaning->confidence : kOfUser * each.confidence;
     findings.push_back({cause,
                         each.is_note ? confidence / 2 : confidence,

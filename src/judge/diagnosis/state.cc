@@ -39,7 +39,7 @@ void look_for_foreign_changes(const Case& seen, Findings& findings) {
     is_limit = is_limit && std::abs(high - low) <= 1e-6 * std::max(high, 1e-12);
   }
   // A critic of Wasserstein's keeps its weights within a limit on purpose.
-  if (steps == 0 || (is_limit && seen.symptoms.is_adversarial)) return;
+  if (steps == 0 || largest < 1e-5 || (is_limit && seen.symptoms.is_adversarial)) return;
   findings.push_back(
       {"weights_changed_outside_step",
        is_limit ? 0.8 : 0.85,

@@ -50,7 +50,17 @@ void take_running_best(const StepNumbers& losses, Course& course) {
   }
 }
 
-Course course_of(const StepNumbers& losses) {
+// Of the last quarter of the steps, where enough of it was seen; else of the last fifth of the looks.
+Values late_part(const StepNumbers& losses, std::int64_t steps) {
+  Values late;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    if (4 * losses.steps[i] >= 3 * steps) late.push_back(losses.values[i]);
+  }
+  const std::size_t n = losses.size();
+  return late.size() >= 3 ? late : part(losses.values, n - std::max<std::size_t>(1, n / 5), n);
+}
+
+Course course_of(const StepNumbers& losses, std::int64_t steps) {
   Course course;
   const Values& values = losses.values;
   const std::size_t n = values.size();
@@ -58,7 +68,7 @@ Course course_of(const StepNumbers& losses) {
   if (n == 0) return course;
   course.first = median(part(values, 0, std::max<std::size_t>(1, std::min<std::size_t>(3, n / 8))));
   course.early = median(part(values, 0, std::max<std::size_t>(3, n / 10)));
-  course.late = median(part(values, n - std::max<std::size_t>(1, n / 5), n));
+  course.late = median(late_part(losses, steps));
   take_running_best(losses, course);
   Values half, jumps;
   for (std::size_t i = n / 2; i < n; ++i) {
@@ -183,12 +193,18 @@ void take_yardstick(const TrainingHistory& history, Symptoms& symptoms) {
   }
   // Where backward() is called on what the loss function gave, all looked-at losses count, not those of full
   // examinations alone.
-  Values shares;
+  Values shares, parts;
+  for (const Snapshot& snapshot : history.snapshots)
+    parts.push_back(snapshot.at("compared_loss") / snapshot.at("loss"));
+  symptoms.part = median(parts);
   for (const Snapshot& snapshot : history.snapshots)
     shares.push_back(snapshot.at(snapshot.find("plain_loss") != nullptr ? "plain_loss" : "compared_loss") /
                      snapshot.at("loss"));
   const bool is_the_loss = std::abs(median(shares) - 1) < 0.02;
-  const Course course = course_of(is_the_loss ? history.losses : compared);
+  const Course course = course_of(is_the_loss ? history.losses : compared, history.last_step + 1);
+  const StepNumbers& yardstick = is_the_loss ? history.losses : compared;
+  const bool is_seen_late = !yardstick.empty() && 5 * yardstick.steps.back() >= 3 * history.last_step;
+  if (!is_seen_late) symptoms.constant = kUnknown;  // nothing is known of what it has come to
   symptoms.compared_early = course.first;
   symptoms.compared_late = course.late;
   symptoms.compared_best = course.best;
@@ -240,11 +256,14 @@ void conclude(Symptoms& symptoms) {
                            symptoms.compared_late > 0.8 * symptoms.compared_early);
   const double fall = (train.first - train.late) / scale;
   const bool has_yardstick = std::isfinite(symptoms.skill);
-  const bool is_enough = train.count >= 12;
+  const bool is_enough = train.count >= 12 && symptoms.is_seen_late;
+  // Where several losses are added up, one of them says nothing of the others.
+  const bool is_part = has_yardstick && !(std::abs(std::abs(symptoms.part) - 1) < 0.05) && fall > 0.3;
   if (has_yardstick) {
     const bool evaluates_better = symptoms.eval_late < 0.95 * symptoms.constant;
-    symptoms.learns_nothing = is_enough && symptoms.skill < 0.07 && !symptoms.has_diverged && !evaluates_better;
-    symptoms.learns_well = symptoms.skill > 0.3;
+    symptoms.learns_nothing =
+        is_enough && symptoms.skill < 0.07 && !symptoms.has_diverged && !evaluates_better && !is_part;
+    symptoms.learns_well = symptoms.skill > 0.3 || (is_part && train.first > 0);
   } else {
     const double noise =
         std::max(train.spread, train.noise) / std::sqrt(std::max<double>(1, static_cast<double>(train.count) / 5));
@@ -278,8 +297,9 @@ double median_of(const TrainingHistory& history, std::string_view name, std::siz
 
 Symptoms symptoms_of(const TrainingHistory& history) {
   Symptoms symptoms;
-  symptoms.train = course_of(history.losses);
+  symptoms.train = course_of(history.losses, history.last_step + 1);
   symptoms.steps = history.last_step + 1;
+  symptoms.is_seen_late = !history.losses.empty() && 5 * history.losses.steps.back() >= 3 * history.last_step;
   symptoms.is_adversarial = history.structure.optimizers.size() > 1;
   take_yardstick(history, symptoms);
   take_evaluations(history, symptoms);

@@ -35,7 +35,8 @@ struct Symptoms {
   // compared with it, early and late. Unknown for losses that have no such answer.
   double constant = kUnknown;
   double compared_early = kUnknown, compared_late = kUnknown, compared_best = kUnknown;
-  double skill = kUnknown;     // 1 - late / constant: 0 for no better than the constant answer
+  double part = kUnknown;   // of what backward() is called on is what the loss function gave: 1: all of it, -1: negated
+  double skill = kUnknown;  // 1 - late / constant: 0 for no better than the constant answer
   double accuracy = kUnknown;  // of the last looks at train batches
   double majority = kUnknown;  // share of the most frequent label
   double chance = kUnknown;    // 1 / number of classes
@@ -46,6 +47,7 @@ struct Symptoms {
   double eval_accuracy = kUnknown, eval_accuracy_best = kUnknown;
   std::int64_t eval_best_after = -1;
 
+  bool is_seen_late = false;  // was the loss looked at when most of the steps were done?
   bool is_classifier = false;
   bool has_diverged = false;    // the loss is not finite, or far worse than at the beginning, at the end
   bool learns_nothing = false;  // it has had its chance, and is where it was, or where a constant answer is

@@ -83,7 +83,9 @@ void look_for_forgotten(const Case& seen, const std::vector<GradientFacts>& fact
   if (is_old)
     evidence.push_back(fmt::format("{} tensors of the optimizer belong to no model, and get no gradient", stale));
   findings.push_back({is_old ? "optimizer_of_old_parameters" : "parameters_not_in_optimizer",
-                      is_old ? 0.95 : 0.9,
+                      is_old                      ? 0.95
+                      : seen.symptoms.skill > 0.9 ? 0.45  // the head alone is fine-tuned, perhaps
+                                                  : 0.9,
                       is_old ? fmt::format("The optimizer holds {} tensors that no model uses any more, in place of {}",
                                            stale, listed(names))
                              : fmt::format("{} get gradients, but no optimizer has them", listed(names)),
@@ -121,8 +123,10 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
   }
   const bool backward_seen = seen.history.counts.backward > 0;
   if (!cut.empty() && steady > 0) {
+    // A loss of differences, or of gradients, has none for a last bias.
+    const bool is_one_bias = cut.size() == 1 && cut[0].size() > 4 && cut[0].compare(cut[0].size() - 4, 4, "bias") == 0;
     findings.push_back({"graph_cut",
-                        0.92,
+                        is_one_bias ? 0.35 : 0.92,
                         fmt::format("No gradient reaches {}, although {} called in every forward pass", listed(cut),
                                     cut.size() == 1 ? "it is" : "they are"),
                         {fmt::format("{} of {} trained parameters never had a gradient in {} examined steps",
@@ -176,8 +180,9 @@ void look_for_cuts(const Case& seen, const std::vector<GradientFacts>& facts, Fi
 void look_for_missing_calls(const Case& seen, Findings& findings) {
   const Counts& counts = seen.history.counts;
   if (counts.backward >= 3 && counts.step == 0) {
+    const bool has_optimizer = !seen.structure().optimizers.empty();  // else the program may change the weights itself
     findings.push_back({"optimizer_step_missing",
-                        0.96,
+                        has_optimizer ? 0.96 : 0.4,
                         "Losses are computed and backward() is called, but no optimizer ever steps",
                         {fmt::format("{} backward passes were seen, and no step of an optimizer", counts.backward)},
                         {},
@@ -203,11 +208,12 @@ void look_for_missing_calls(const Case& seen, Findings& findings) {
                         seen.place("step")});
   }
   if (counts.optimizers_made >= 3) {
+    const bool is_each_step = counts.optimizers_made > 0.5 * counts.step;  // else for each epoch, or episode
     findings.push_back(
         {"optimizer_recreated",
-         seen.symptoms.skill > 0.9     ? 0.45
-         : counts.optimizers_made >= 8 ? 0.9
-                                       : 0.7,
+         is_each_step                ? 0.9
+         : seen.symptoms.skill > 0.9 ? 0.4
+                                     : 0.6,
          fmt::format("The optimizer was made anew {} times while the training went on", counts.optimizers_made),
          {fmt::format("{} optimizers were made after the first step, in {} steps", counts.optimizers_made,
                       seen.symptoms.steps)},
@@ -239,6 +245,7 @@ void look_for_stale_gradients(const Case& seen, Findings& findings) {
 }
 
 void look_for_frozen(const Case& seen, Findings& findings) {
+  if (seen.symptoms.is_adversarial) return;  // who is not to be trained by a step is frozen for it
   std::int64_t frozen = 0, all = 0;
   std::vector<std::string> names;
   for (const Parameter& parameter : seen.structure().parameters) {

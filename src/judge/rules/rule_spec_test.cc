@@ -75,5 +75,16 @@ TEST(RuleNames, Texts) {
   EXPECT_EQ(name(RuleStatus::kNoIssuesFound), "NoIssuesFound");
 }
 
+TEST(RuleSpec, ARuleMaySpeakForACauseOfTheDiagnosis) {
+  const auto spec = parse_rule_spec("LossSpike:cause=learning_rate_too_high");
+  ASSERT_TRUE(spec.ok()) << spec.status().to_string();
+  EXPECT_EQ(spec->parameters.at("cause"), "learning_rate_too_high");
+  EXPECT_TRUE(create_rule(*spec).ok());
+  const auto unknown = create_rule({"LossSpike", {{"cause", "learning_rate_to_high"}}});
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_NE(unknown.status().to_string().find("did you mean \"learning_rate_too_high\""), std::string::npos)
+      << unknown.status().to_string();
+}
+
 }  // namespace
 }  // namespace trainwarden

@@ -97,7 +97,7 @@ diagnosis::Diagnosis RunDiagnosis::now(Trial& trial) {
     if (!feed_step(window, history_).ok()) ++history_.unreadable;
     last_step_ = *step;
   }
-  history_.rules.clear();
+  history_.forget_rules();
   feed_rules(TrialAccess::location(trial), history_);
   return diagnosis::diagnose(history_);
 }

@@ -129,14 +129,16 @@ class Session(SignalListener, Training):
     def loss_made(self, module: torch.nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
         recorder = self._recorder or self._open_for(None)
         if recorder is not None and self._sees_activations():
-            recorder.examiner.compared(type(module).__name__, inputs, output)
+            recorder.examiner.compared(type(module).__name__, inputs, output, getattr(module, "ignore_index", None))
             if not recorder.is_idle:
                 recorder.losses.see_module(module, inputs, output)
 
-    def loss_computed(self, function: str, inputs: tuple[Any, ...], output: Any) -> None:
+    def loss_computed(
+        self, function: str, inputs: tuple[Any, ...], output: Any, ignore_index: Optional[int] = None
+    ) -> None:
         recorder = self._recorder
         if recorder is not None and self._sees_activations():
-            recorder.examiner.compared(function, inputs, output)
+            recorder.examiner.compared(function, inputs, output, ignore_index)
             if not recorder.is_idle:
                 recorder.losses.see_function(function, inputs, output, is_backward_expected=self._mode == "train")
 
@@ -515,10 +517,10 @@ class Session(SignalListener, Training):
         if self._recorder is not None and self._is_ours():
             self._recorder.examiner.gradients_zeroed()
 
-    def gradients_clipped(self, norm: Any, limit: Any) -> None:
-        super().gradients_clipped(norm, limit)
+    def gradients_clipped(self, norm: Any, limit: Any, value: Any = None) -> None:
+        super().gradients_clipped(norm, limit, value)
         if self._recorder is not None and self._is_ours():
-            self._recorder.examiner.gradients_clipped(norm, limit)
+            self._recorder.examiner.gradients_clipped(norm, limit, value)
 
     def batch_taken(self, batch: Batch) -> None:
         recorder = self._recorder

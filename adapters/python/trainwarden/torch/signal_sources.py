@@ -98,7 +98,7 @@ def _wrap_clipping(is_timed: Asks, is_wanted: Asks, notify: Notify) -> list[Call
         with _Phase(notify, "clip"):
             result = torch_function(*args, **kwargs)
         if is_wanted():
-            notify("gradients_clipped", None, None)
+            notify("gradients_clipped", None, None, args[1] if len(args) > 1 else kwargs.get("clip_value"))
         return result
 
     wrapped = []

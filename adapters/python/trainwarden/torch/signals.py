@@ -403,7 +403,7 @@ class SignalListener(interception.Listener):
     def gradients_zeroed(self, owner: Any) -> None:
         self._report(lambda signals: signals.gradients_zeroed(owner))
 
-    def gradients_clipped(self, norm: Any, limit: Any) -> None:
+    def gradients_clipped(self, norm: Any, limit: Any, value: Any = None) -> None:
         self._report(lambda signals: signals.gradients_clipped(norm, limit))
 
     def gradients_unscaled(self) -> None:

@@ -8,14 +8,18 @@ from typing import Callable
 # A training of three seconds may cost a quarter of one; one that goes on pays a share of its time.
 START_SECONDS = 0.25
 SHARE = 0.003
+# What another training of the same process may cost at its start, not more often than that.
+GRANT_SECONDS = 0.02
+_GRANT_EVERY_SECONDS = 2.0
 # What an examination is supposed to cost before one has been measured.
 _FIRST_FULL_NS = 8_000_000
 _FIRST_LIGHT_NS = 60_000
 # The first steps are examined one after the other, later ones at distances that grow with the training.
 _DENSE_STEPS = 5
 _GROWTH = 1.25
-# Of what there is, so much is for full examinations, and the rest for light ones.
-_FOR_FULL = 0.65
+# Of what there is, so much is for full examinations and for evaluations, and the rest for light looks.
+_FOR_FULL = 0.6
+_FOR_EVALUATIONS = 0.15
 _ROW = 16
 _SMOOTHING = 0.3
 
@@ -28,22 +32,29 @@ class Allowance:
         self._began = clock()
         self._full_spent = 0
         self._light_spent = 0
+        self._evaluation_spent = 0
+        self._evaluation_ns = float(_FIRST_LIGHT_NS)
         self._full_ns = float(_FIRST_FULL_NS)
         self._light_ns = float(_FIRST_LIGHT_NS)
         self._first = 0  # step of the training, where the process trains several one after the other
         self._next_full = 0
+        self._granted, self._granted_ns = 0.0, self._began  # what trainings after the first one may cost besides, and when
         self._row = 0  # looks that are still to come before it is asked again whether there is time
 
     @property
     def spent_ns(self) -> int:
-        return self._full_spent + self._light_spent
+        return self._full_spent + self._light_spent + self._evaluation_spent
 
     def _allowed(self) -> float:
-        return START_SECONDS * 1e9 + SHARE * (self._clock() - self._began)
+        return (START_SECONDS + self._granted) * 1e9 + SHARE * (self._clock() - self._began)
 
     def begin_again(self, step: int) -> None:
         """Another training begins at this step: its first steps are examined one after the other, as far as there is time."""
         self._first = self._next_full = step
+        now = self._clock()
+        if now - self._granted_ns > _GRANT_EVERY_SECONDS * 1e9:
+            self._granted_ns = now
+            self._granted += GRANT_SECONDS
 
     def may_examine(self, step: int) -> bool:
         """Is this train step, counted from 0, to be looked at in full?"""
@@ -51,7 +62,7 @@ class Allowance:
 
     def may_look(self) -> bool:
         """Is there time for what costs little: a loss, a call of a model? Steps in a row, as beginning to look costs most."""
-        left = (1.0 - _FOR_FULL) * self._allowed() - self._light_spent
+        left = (1.0 - _FOR_FULL - _FOR_EVALUATIONS) * self._allowed() - self._light_spent
         if self._row > 0:
             self._row -= 1
             return left > self._light_ns
@@ -59,6 +70,14 @@ class Allowance:
             return False
         self._row = _ROW - 1
         return True
+
+    def may_evaluate(self) -> bool:
+        """Is there time to look at a step of an evaluation?"""
+        return _FOR_EVALUATIONS * self._allowed() - self._evaluation_spent > self._evaluation_ns
+
+    def evaluated(self, spent_ns: int) -> None:
+        self._evaluation_ns += _SMOOTHING * (spent_ns - self._evaluation_ns)
+        self._evaluation_spent += spent_ns
 
     def examined(self, step: int, spent_ns: int) -> None:
         done = step - self._first

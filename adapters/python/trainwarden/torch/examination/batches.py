@@ -90,9 +90,10 @@ def fingerprint(value: torch.Tensor) -> torch.Tensor:
 class Compared:
     """The two sides of one loss function: predictions and targets."""
 
-    def __init__(self, function: str, inputs: Any) -> None:
+    def __init__(self, function: str, inputs: Any, ignore_index: Optional[int] = None) -> None:
         pair = list(tensors_in(inputs))[:2]
         self.function = function
+        self.ignore_index = ignore_index  # of targets that do not count; None: not known
         self.predicted: Optional[torch.Tensor] = pair[0] if pair and is_measurable(pair[0]) else None
         self.target: Optional[torch.Tensor] = pair[1] if len(pair) > 1 and is_measurable(pair[1]) else None
 
@@ -106,6 +107,11 @@ class Compared:
             and self.predicted.shape[:1] == self.target.shape[:1]
             and self.predicted.shape[2:] == self.target.shape[1:]
         )
+
+    def valid(self, labels: torch.Tensor, classes: int) -> torch.Tensor:
+        """Those of the targets that count."""
+        valid = (labels >= 0) & (labels < classes)
+        return valid if self.ignore_index is None else valid & (labels != self.ignore_index)
 
     def scores(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Of shape [samples, classes] and [samples], where the target is a number of a class."""
@@ -136,7 +142,7 @@ class Compared:
             return None
         if self.has_classes():
             scores, labels = self.scores()
-            valid = (labels >= 0) & (labels < scores.shape[-1])
+            valid = self.valid(labels, scores.shape[-1])
             chosen = labels.clamp(0, scores.shape[-1] - 1).long()[:, None]
             logarithms = scores if "nll" in function else torch.log_softmax(scores, dim=-1)
             losses = -logarithms.gather(1, chosen)[:, 0]
@@ -165,7 +171,7 @@ class Compared:
         last = rows[:, -1].mode().values
         runs = (rows == last).flip(1).long().cumprod(dim=1).sum(dim=1).float() / rows.shape[1]
         scores, labels = self.scores()
-        kept = (rows != last).reshape(-1) & (labels >= 0) & (labels < scores.shape[-1])
+        kept = (rows != last).reshape(-1) & self.valid(labels, scores.shape[-1])
         losses = -torch.log_softmax(scores, dim=-1).gather(1, labels.clamp(0, scores.shape[-1] - 1).long()[:, None])[:, 0]
         without = (losses * kept).sum() / kept.sum().clamp(min=1)
         numbers.add("padding", torch.stack([runs.mean(), runs.std(unbiased=False), without]))
@@ -173,7 +179,7 @@ class Compared:
     def _add_classes(self, numbers: Numbers, prefix: str) -> None:
         scores, target = self.scores()
         classes = scores.shape[-1]
-        valid = (target >= 0) & (target < classes)
+        valid = self.valid(target, classes)
         chosen = scores.argmax(dim=-1)
         right = ((chosen == target) & valid).sum() / valid.sum().clamp(min=1)
         counted = torch.bincount(chosen, minlength=classes).float()

@@ -120,7 +120,9 @@ class Examiner:
         self._prints: list[tuple[int, torch.Tensor]] = []
         self._evaluation: Optional[_Evaluation] = None
         self._counts = {name: 0 for name in ("forward", "backward", "step", "zero", "no_grad", "no_grad_training",
-                                             "grad_in_eval", "steps_in_eval", "clip", "made")}  # fmt: skip
+                                             "grad_in_eval", "steps_in_eval", "clip", "made",
+                                             "no_grad_repeats")}  # fmt: skip
+        self._last_input: Optional[weakref.ref[torch.Tensor]] = None  # of a call without gradients in training mode
         self._is_first_compared = True
         self._input: Optional[torch.Tensor] = None  # of this step, until its loss is computed
         self._has_input = False  # what goes into the model was seen in this step
@@ -160,7 +162,7 @@ class Examiner:
     def _begin_evaluation(self, mode: str) -> None:
         if self._evaluation is None:
             self._evaluation = _Evaluation(mode, self._step)
-        self._level = _LIGHT if self._allowance.may_look() else _NONE
+        self._level = _LIGHT if self._allowance.may_evaluate() else _NONE
         if self._level == _LIGHT:
             self._evaluation.matches.begin()
 
@@ -205,12 +207,21 @@ class Examiner:
             counts["no_grad"] += 1
             if root is not None and root.training:
                 counts["no_grad_training"] += 1
+                self._count_repeats(args)
         elif not evaluates:
             counts["forward"] += 1
             if root is not None and not root.training:
                 counts["grad_in_eval"] += 1
         if self._level == _FULL or (evaluates and self._level == _LIGHT):
             self._look_at_inputs(evaluates, args, kwargs)
+
+    def _count_repeats(self, args: Any) -> None:
+        """Passes of the same input, as those that are averaged where dropout is kept on purpose."""
+        first = next((each for each in args if isinstance(each, torch.Tensor)), None) if isinstance(args, tuple) else None
+        same = self._last_input() if self._last_input is not None else None
+        if first is not None and first is same:
+            self._counts["no_grad_repeats"] += 1
+        self._last_input = weakref.ref(first) if first is not None else None
 
     @_own
     def _look_at_inputs(self, evaluates: bool, args: Any, kwargs: Any) -> None:
@@ -264,17 +275,17 @@ class Examiner:
                 self._layers.see(path, module, output)
 
     @_own
-    def compared(self, function: str, inputs: Any, output: Any) -> None:
+    def compared(self, function: str, inputs: Any, output: Any, ignore_index: Optional[int] = None) -> None:
         """A loss function has compared two tensors."""
         if self._level == _NONE or depth_of_gradients() > 0:
             return
         if self._mode in ("eval", "predict"):
-            self._see_evaluated_loss(function, inputs, output)
+            self._see_evaluated_loss(Compared(function, inputs, ignore_index), output)
             return
         if self._numbers is None or not self._is_first_compared:
             return
         self._is_first_compared = False
-        compared = Compared(function, inputs)
+        compared = Compared(function, inputs, ignore_index)
         compared.add(self._numbers, "")
         if self._input is not None:
             compared.add_relation(self._numbers, self._input)
@@ -288,17 +299,18 @@ class Examiner:
         if shapes not in self._compared and len(self._compared) < 8:
             self._compared.append(shapes)
 
-    def _see_evaluated_loss(self, function: str, inputs: Any, output: Any) -> None:
+    def _see_evaluated_loss(self, compared: Compared, output: Any) -> None:
         evaluation = self._evaluation
         value = next((each for each in tensors_in(output) if is_measurable(each)), None)
         if evaluation is None or value is None or value.numel() != 1 or len(evaluation.losses) >= 4096:
             return
         evaluation.losses.append(value.detach().clone().double())
-        compared = Compared(function, inputs)
         if compared.has_classes():
             evaluation.matches.end()  # which would count them twice
             scores, target = compared.scores()
-            evaluation.rights.append((scores.argmax(dim=-1) == target).double().mean())
+            valid = compared.valid(target, scores.shape[-1])
+            right = ((scores.argmax(dim=-1) == target) & valid).sum().double()
+            evaluation.rights.append(right / valid.sum().clamp(min=1))
 
     def backward_begins(self, tensors: Any) -> None:
         self._counts["backward"] += 1
@@ -326,8 +338,11 @@ class Examiner:
         self._note_place("zero_grad")
 
     @_own
-    def gradients_clipped(self, norm: Any, limit: Any) -> None:
+    def gradients_clipped(self, norm: Any, limit: Any, value: Any) -> None:
         self._counts["clip"] += 1
+        if self._numbers is not None and _is_number(value):
+            self._numbers.add("clip_value", float(value))
+            self._note_place("clip")
         if self._numbers is not None and limit is not None and norm is not None:
             self._numbers.add("clip_limit", float(limit))
             self._numbers.add("clip_norm", norm if isinstance(norm, torch.Tensor) else float(norm))
@@ -401,6 +416,8 @@ class Examiner:
         if self._level == _FULL:
             self._allowance.examined(self._step, spent)
             self._fulls += 1
+        elif self._level == _LIGHT and not is_training:
+            self._allowance.evaluated(spent)
         elif self._level == _LIGHT:
             self._allowance.looked(spent)
         return spent
