@@ -37,6 +37,9 @@ class TrainingUnderTest {
   std::string graph;  // nodes; empty: none is known
   Numbers numbers;    // in each examination, besides
   double weight = 0.3;
+  double plain_share = 0;                 // of the compared loss is the plain one; 0: not known
+  double seen_part = 1;                       // of the loss is what the loss function gave
+  double compared_at_end = std::nan("");  // NaN: as the loss
 
   TrainingHistory history() const {
     TrainingHistory history;
@@ -60,11 +63,15 @@ class TrainingUnderTest {
   Diagnosis diagnosis() const { return diagnose(history()); }
 
  private:
+  double compared_of(double loss, double share) const {
+    return std::isnan(compared_at_end) ? seen_part * loss : 0.7 + share * (compared_at_end - 0.7);
+  }
+
   void write(TrainingHistory& history, std::int64_t step) const {
     const double share = static_cast<double>(step) / static_cast<double>(steps);
     const double loss = 0.7 + share * (loss_at_end - 0.7) + 0.01 * std::sin(static_cast<double>(step));
     Numbers all = {{"loss", {loss}},
-                   {"compared_loss", {loss}},
+                   {"compared_loss", {compared_of(loss, share)}},
                    {"gradient", gradient},
                    {"weight", {weight, weight}},
                    {"update", {update, update}},
@@ -76,6 +83,7 @@ class TrainingUnderTest {
                    {"step", {static_cast<double>(step)}},
                    {"counts", counts},
                    {"spent_seconds", {0.1}}};
+    if (plain_share > 0) all.push_back({"plain_loss", {plain_share * compared_of(loss, share)}});
     all.insert(all.end(), numbers.begin(), numbers.end());
     std::string layout;
     Values values;
@@ -271,6 +279,52 @@ TEST(Diagnosis, ForgetsTheTrainingBeforeWhenAnotherBegins) {
   after.add_to(history);
   EXPECT_EQ(diagnose(history).first(), nullptr);
   EXPECT_EQ(diagnose(history).examined, 40);
+}
+
+TEST(Diagnosis, TellsPaddingInTheLossByTheLossItself) {
+  TrainingUnderTest training;
+  training.plain_share = 1;
+  training.numbers = {{"padding", {0.3, 0.1, 5}}};  // the loss is that with padding
+  EXPECT_EQ(first_cause(training.diagnosis()), "padding_in_loss");
+  training.plain_share = 0.7;  // it is something else
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+}
+
+TEST(Diagnosis, NamesSingleElementsThatOutweighTheirBatch) {
+  TrainingUnderTest training;
+  training.numbers = {{"input", {0, 3, -99, 3, 0, 0}}, {"input_peak", {0.9}}, {"input_shape", {64, 4}}};
+  const Diagnosis mild = training.diagnosis();  // it learns all the same: no alarm
+  EXPECT_EQ(mild.first(), nullptr);
+  ASSERT_FALSE(mild.findings.empty());
+  EXPECT_EQ(mild.findings[0].cause, "bad_samples");
+  training.numbers[1].second = {0.1};
+  EXPECT_TRUE(training.diagnosis().findings.empty());
+}
+
+TEST(Diagnosis, NamesClassesThatMayHoldAtOnce) {
+  TrainingUnderTest training;
+  training.numbers = {{"rows_of_target_sum_to_1", {0.4}}};
+  EXPECT_EQ(first_cause(training.diagnosis()), "wrong_loss_function");
+}
+
+TEST(Diagnosis, SaysNothingOfALossOfWhichAPartIsSeen) {
+  TrainingUnderTest training;
+  training.seen_part = 0.25;  // of what backward() is called on
+  training.compared_at_end = 0.69;
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
+  training.seen_part = 1;
+  training.compared_at_end = std::nan("");
+  training.loss_at_end = 0.69;
+  EXPECT_NE(first_cause(training.diagnosis()), "");
+}
+
+TEST(Diagnosis, SaysNothingOfDropoutThatIsAveragedOver) {
+  TrainingUnderTest training;
+  training.modules = R"({"name":"d","kind":"Dropout","leaf":true,"settings":{"p":0.2}})";
+  training.counts = {200, 200, 200, 200, 40, 40, 0, 0, 0, 0, 0};
+  EXPECT_EQ(first_cause(training.diagnosis()), "training_mode_in_evaluation");
+  training.counts.back() = 36;  // passes of the same input
+  EXPECT_EQ(first_cause(training.diagnosis()), "");
 }
 
 TEST(Causes, ExplainKnownCausesOnly) {
